@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenCL in the words that Tarn needs: devices, contexts, buffers, programs, launches, waiting.
+ * Knows bytes, never tensors. Nothing above this folder includes CL/cl.h.
+ *
+ * Threads: device_* may be called from any thread (the enumeration runs once, under pthread_once).
+ * A context and what belongs to it is used by one thread at a time, except upload_* which one
+ * other thread (a loader) may use concurrently. Builds take a process-wide lock.
+ * Errors: every function returns a status whose line is in error_text(). */
+#ifndef TARN_BACKEND_H
+#define TARN_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+enum device_kind { DEVICE_CPU, DEVICE_GPU, DEVICE_OTHER };
+
+struct device {
+    char name[128];     /* as the driver says it */
+    char vendor[64];
+    char driver[64];    /* driver version */
+    char platform[128]; /* platform name and version */
+    enum device_kind kind;
+    unsigned compute_units;
+    size_t memory_bytes, max_buffer_bytes, local_bytes, max_group;
+    unsigned native_float_width;
+    bool fp64, fp16, unified_memory;
+    int number;   /* in the flat numbering of device_list() */
+    int part, parts; /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
+};
+
+/* All devices of all platforms in one flat numbering. `*list` stays valid for ever. */
+TARN_CHECKED tarn_status device_list(const struct device **list, int *count);
+
+/* Parses a selection (grammar of TARN_DEVICES; NULL or "" means the environment's, else the first
+ * GPU, else device 0) into at most `capacity` devices. Refusals name what there is. */
+TARN_CHECKED tarn_status device_select(const char *spec, struct device *out, int capacity,
+                                       int *count);
+
+/* ---- contexts ----------------------------------------------------------------------------- */
+
+struct context; /* one replica's OpenCL context with a compute and an upload queue, both in order */
+
+TARN_CHECKED tarn_status context_open(const struct device *device, struct context **out);
+/* Waits (with deadline) for what runs, then releases everything that belongs to the context. */
+void context_close(struct context *c);
+const struct device *context_device(const struct context *c);
+
+/* Looks at the commands in flight without waiting: retires finished ones, reports the first that
+ * failed by its label. clFinish() is not trusted: it succeeds over failed commands. */
+TARN_CHECKED tarn_status context_poll(struct context *c);
+/* Waits until all enqueued commands ended, or the deadline passed (TARN_TIMEOUT). */
+TARN_CHECKED tarn_status context_finish(struct context *c);
+
+/* A point in the compute queue: all commands enqueued before it. */
+typedef uint64_t queue_mark;
+TARN_CHECKED tarn_status context_mark(struct context *c, queue_mark *out);
+/* Waits until everything before the mark ended (immediately true for mark 0). */
+TARN_CHECKED tarn_status context_wait(struct context *c, queue_mark mark);
+
+/* ---- buffers ------------------------------------------------------------------------------ */
+
+struct buffer; /* device memory, taken from and given back to the context's pool */
+
+/* bytes == 0 is legal (a minimal buffer is made). Refuses more than the device's largest buffer.
+ * Contents are undefined. */
+TARN_CHECKED tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out);
+/* Gives it back to the pool; commands already enqueued may still use it, since the compute queue
+ * is in order. NULL is a no-op. */
+void buffer_free(struct buffer *b);
+size_t buffer_bytes(const struct buffer *b);
+/* Live (not pooled) buffers and bytes, and bytes held by the pool. */
+struct buffer_stats {
+    size_t live, live_bytes, pooled_bytes;
+};
+struct buffer_stats buffer_statistics(const struct context *c);
+
+/* Blocking, in order with the compute queue, with deadline. */
+TARN_CHECKED tarn_status buffer_read(struct buffer *b, size_t offset, void *to, size_t bytes);
+/* `from` may be reused on return. In order with the compute queue. */
+TARN_CHECKED tarn_status buffer_write(struct buffer *b, size_t offset, const void *from,
+                                      size_t bytes);
+TARN_CHECKED tarn_status buffer_copy(struct buffer *to, size_t to_offset, struct buffer *from,
+                                     size_t from_offset, size_t bytes);
+TARN_CHECKED tarn_status buffer_fill_zero(struct buffer *b, size_t offset, size_t bytes);
+
+/* ---- uploads from another thread ----------------------------------------------------------- */
+
+struct upload; /* a device buffer filled on the upload queue, handed to the compute queue */
+
+/* Makes an upload slot of a fixed size. Uploads are not pooled buffers; their buffer lives as long
+ * as the slot. */
+TARN_CHECKED tarn_status upload_new(struct context *c, size_t bytes, struct upload **out);
+void upload_free(struct upload *u);
+/* On the loader's thread: waits until the compute queue is done with the slot's last contents,
+ * then copies `bytes` to the device on the upload queue and waits until they are there. */
+TARN_CHECKED tarn_status upload_put(struct upload *u, const void *from, size_t bytes);
+/* On the replica's thread: the buffer to compute with. */
+struct buffer *upload_buffer(struct upload *u);
+/* On the replica's thread: all commands that read the slot are enqueued now; the next upload_put
+ * waits for them. */
+TARN_CHECKED tarn_status upload_release(struct upload *u);
+
+/* ---- programs and launches ----------------------------------------------------------------- */
+
+struct program;
+struct kernel;
+
+/* Builds OpenCL C 1.2 source, or takes the binary from the on-disk cache. `label` names it in
+ * errors ("plan 3f2a..."); on failure the error line carries the first line of the build log with
+ * our line number and the path where the source was saved. */
+TARN_CHECKED tarn_status program_build(struct context *c, const char *source, const char *label,
+                                       struct program **out);
+void program_free(struct program *p);
+TARN_CHECKED tarn_status kernel_new(struct program *p, const char *name, struct kernel **out);
+void kernel_free(struct kernel *k);
+const char *kernel_name(const struct kernel *k);
+
+/* One kernel argument: a buffer, or `size` bytes by value. */
+struct kernel_arg {
+    struct buffer *buffer; /* NULL: by value */
+    size_t size;
+    union {
+        int32_t i32;
+        uint32_t u32;
+        float f32;
+        uint64_t u64;
+    } value;
+};
+
+/* Enqueues `groups` work-groups of `local` work-items (one dimension, never local = NULL).
+ * groups == 0 is legal and does nothing. The kernel is tracked until it ends. */
+TARN_CHECKED tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int count,
+                                       size_t groups, size_t local);
+/* Starts the enqueued work without waiting for it. */
+TARN_CHECKED tarn_status context_flush(struct context *c);
+
+/* Counters for metrics and tests. */
+struct backend_counters {
+    uint64_t launches, builds, cache_hits, buffers_created;
+    double build_seconds;
+};
+struct backend_counters context_counters(const struct context *c);
+
+/* ---- disk cache: private, checked; a bad entry is a miss ------------------------------------ */
+
+/* Small named records (measured choices). `key` is any text. Returns false on a miss or when the
+ * cache is disabled. */
+bool cache_load_text(const char *key, char *out, size_t capacity);
+void cache_store_text(const char *key, const char *text);
+
+/* ---- GEMM ----------------------------------------------------------------------------------- */
+
+/* c[m,n] = op(a) op(b), row-major float32, `batch` times with strides in elements (0: shared). */
+struct gemm {
+    size_t m, n, k, batch;
+    bool transpose_a, transpose_b;
+    struct buffer *a, *b, *c;
+    size_t a_offset, b_offset, c_offset; /* elements */
+    size_t a_stride, b_stride, c_stride; /* elements between batches */
+};
+
+struct gemm_provider {
+    const char *name;
+    tarn_status (*run)(struct context *c, const struct gemm *g, void *user);
+    void *user;
+};
+
+extern const struct gemm_provider gemm_clblast;
+
+/* Index of the provider to use for this shape on this device: the forced one (TARN_GEMM), the
+ * remembered one (in memory, then on disk), else the fastest now measured. */
+TARN_CHECKED tarn_status gemm_choose(struct context *c, const struct gemm *g,
+                                     const struct gemm_provider *providers, int count, int *out);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every environment variable that Tarn reads: no getenv elsewhere. */
+#ifndef TARN_ENV_H
+#define TARN_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* clang-format off */
+/*      id         name                 default   meaning */
+#define ENV_LIST(X) \
+    X(DEVICES,     "TARN_DEVICES",      "",       "devices to use, by number, type, part or name: 0,2  gpu  cpu:0/2  pthread; default: the first GPU, else the first device") \
+    X(NUM_DEVICES, "TARN_NUM_DEVICES",  "",       "at most this many devices") \
+    X(CACHE_DIR,   "TARN_CACHE_DIR",    "",       "compile cache; default $XDG_CACHE_HOME/tarn, else $HOME/.cache/tarn; 'off' disables it") \
+    X(FUSE,        "TARN_FUSE",         "1",      "0 runs each op as its own kernel") \
+    X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, kernels, time, trap") \
+    X(TIMEOUT,     "TARN_TIMEOUT",      "30",     "seconds to wait for a device before giving up") \
+    X(GEMM,        "TARN_GEMM",         "auto",   "GEMM provider: auto (measured), nest, clblast") \
+    X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "schedule kind: auto (by device), cpu, gpu")
+/* clang-format on */
+
+enum env_id {
+#define ENV_ENUM(id, name, fallback, help) ENV_##id,
+    ENV_LIST(ENV_ENUM)
+#undef ENV_ENUM
+    ENV_COUNT
+};
+
+struct env_entry {
+    const char *name, *fallback, *help;
+};
+extern const struct env_entry env_table[ENV_COUNT];
+
+/* Value of a variable, its default when unset or empty. Never NULL. */
+const char *env_text(enum env_id id);
+/* As a number; the default when it does not parse completely. */
+double env_number(enum env_id id);
+/* Whether comma-separated TARN_DEBUG contains this word. */
+bool env_debug(const char *word);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records the nodes of a step and hashes them as they come. Arrays keep their size over steps. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "graph.h"
+
+#define OPERANDS_MOST 64
+
+static const struct node no_node;
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static void keep_first(tarn_replica *r, tarn_status status, const char *line)
+{
+    if (!r) {
+        error_set(status, "%s", line);
+        return;
+    }
+    if (r->status != TARN_OK) {
+        r->errors++;
+        return;
+    }
+    r->status = status;
+    snprintf(r->error, sizeof r->error, "%s (step %u)", line, (unsigned)r->step);
+    error_set(status, "%s", r->error);
+}
+
+tarn_tensor graph_poison(tarn_replica *r)
+{
+    return (tarn_tensor){ r, 0, r ? r->step : 0 };
+}
+
+tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)
+{
+    char line[960];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    keep_first(r, status, line);
+    return graph_poison(r);
+}
+
+tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
+{
+    char line[960];
+    if (format) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(line, sizeof line, format, args);
+        va_end(args);
+    } else {
+        snprintf(line, sizeof line, "%s", error_text());
+    }
+    keep_first(r, status, line);
+    return status;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool grow(tarn_replica *r, void *array, uint32_t *capacity, uint32_t count, uint32_t more,
+                 size_t size)
+{
+    if (count <= *capacity && more <= *capacity - count)
+        return true;
+    uint64_t want = *capacity ? *capacity : 64;
+    while (want < (uint64_t)count + more)
+        want *= 2;
+    void *old, *bigger = NULL;
+    memcpy(&old, array, sizeof old);
+    if (want <= UINT32_MAX / 2 && want <= SIZE_MAX / size)
+        bigger = realloc(old, (size_t)want * size);
+    if (!bigger) {
+        replica_fail(r, TARN_ERR_MEMORY, "graph: no memory for %llu nodes; mark steps more often",
+                     (unsigned long long)want);
+        return false;
+    }
+    memcpy(array, &bigger, sizeof bigger);
+    *capacity = (uint32_t)want;
+    return true;
+}
+
+static void hash_mix(struct graph *g, const void *bytes, size_t count)
+{
+    const XXH128_hash_t h = XXH3_128bits_withSeed(bytes, count, g->hash[0]);
+    g->hash[0] = h.low64;
+    g->hash[1] = h.high64 ^ (g->hash[1] * UINT64_C(0x9FB21C651E98DF25) + 1);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+uint32_t graph_resolve(tarn_tensor t)
+{
+    tarn_replica *r = t.replica;
+    if (!r) {
+        error_set(TARN_ERR_ARGUMENT, "an operand is no tensor: TARN_NONE or zeroed memory");
+        return 0;
+    }
+    if (r->status != TARN_OK)
+        return 0;
+    if (t.step == STEP_OWNED)
+        return owned_resolve(t);
+    if (t.step != r->step) {
+        replica_fail(r, TARN_ERR_STALE,
+                     "tensor %u of step %u is used in step %u: results live until tarn_step(); "
+                     "tarn_keep() makes one outlive it",
+                     (unsigned)t.node, (unsigned)t.step, (unsigned)r->step);
+        return 0;
+    }
+    if (t.node == 0 || t.node >= r->graph.count) {
+        replica_fail(r, TARN_ERR_STATE,
+                     "an operand is poison: the result of a failed call, or of a lookup that found "
+                     "nothing; check it with tarn_failed()");
+        return 0;
+    }
+    return t.node;
+}
+
+const struct node *graph_node(tarn_tensor t)
+{
+    const uint32_t i = graph_resolve(t);
+    return i ? &t.replica->graph.nodes[i] : &no_node;
+}
+
+const struct node *graph_origin(const struct graph *g, uint32_t node)
+{
+    for (uint32_t i = 0; i < g->evaluated_count; i++) {
+        if (g->evaluated[i].node == node)
+            return &g->evaluated[i].before;
+    }
+    return &g->nodes[node];
+}
+
+tarn_tensor graph_handle(tarn_replica *r, uint32_t node)
+{
+    return (tarn_tensor){ r, node, r->step };
+}
+
+static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
+{
+    struct {
+        char name[24];
+        tarn_shape shape;
+        int32_t dtype;
+        uint32_t count;
+        union op_arg arg;
+        uint32_t in[OPERANDS_MOST];
+    } key;
+    memset(key.name, 0, sizeof key.name);
+    memcpy(key.name, n->op->name, strnlen(n->op->name, sizeof key.name));
+    key.shape = n->shape;
+    key.dtype = (int32_t)n->dtype;
+    key.count = n->in_count;
+    key.arg = n->arg;
+    memcpy(key.in, in, n->in_count * sizeof in[0]);
+    hash_mix(g, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
+}
+
+static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
+                        uint32_t *out)
+{
+    if (count < 0 || count > OPERANDS_MOST) {
+        replica_fail(r, TARN_ERR_ARGUMENT, "%s: %d operands, at most %d are possible", op->name,
+                     count, OPERANDS_MOST);
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (in[i].replica != r) {
+            replica_fail(r, TARN_ERR_ARGUMENT, "%s: operand %d is %s", op->name, i,
+                         in[i].replica ? "of another replica" : "no tensor");
+            return false;
+        }
+        out[i] = graph_resolve(in[i]);
+        if (!out[i])
+            return false;
+    }
+    return true;
+}
+
+tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
+                         tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
+{
+    uint32_t operands[OPERANDS_MOST];
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "%s: the operand is no tensor", op->name);
+    if (r->status != TARN_OK || !resolve_all(r, op, in, count, operands))
+        return graph_poison(r);
+    if (!shape_valid(shape))
+        return graph_fail(r, TARN_ERR_SHAPE,
+                          "%s: the result %s is not a legal shape: rank 0 to %d, "
+                          "dimensions from 0, at most 2^31 - 1 elements",
+                          op->name, shape_text(shape), TARN_MAX_RANK);
+    struct graph *g = &r->graph;
+    if (!grow(r, &g->nodes, &g->capacity, g->count, 2, sizeof *g->nodes) ||
+        !grow(r, &g->operands, &g->operand_capacity, g->operand_count, (uint32_t)count,
+              sizeof *g->operands))
+        return graph_poison(r);
+    if (g->count == 0)
+        g->nodes[g->count++] = no_node;
+    struct node *n = &g->nodes[g->count];
+    memset(n, 0, sizeof *n);
+    n->op = op;
+    n->shape.rank = shape.rank;
+    memcpy(n->shape.dim, shape.dim, (size_t)shape.rank * sizeof shape.dim[0]);
+    n->dtype = dtype;
+    n->first_in = g->operand_count;
+    n->in_count = (uint32_t)count;
+    if (arg)
+        n->arg = *arg;
+    for (int i = 0; i < count; i++) {
+        g->operands[g->operand_count++] = operands[i];
+        n->needs_grad |= op->grad && dtype == TARN_F32 && g->nodes[operands[i]].needs_grad;
+    }
+    hash_node(g, n, operands);
+    return graph_handle(r, g->count++);
+}
+
+/* ---- leaves with a buffer -------------------------------------------------------------------- */
+
+static bool input_add(tarn_replica *r, struct graph_input input, uint32_t *slot)
+{
+    struct graph *g = &r->graph;
+    if (!grow(r, &g->inputs, &g->input_capacity, g->input_count, 1, sizeof *g->inputs))
+        return false;
+    *slot = g->input_count;
+    g->inputs[g->input_count++] = input;
+    return true;
+}
+
+static tarn_status input_release(const struct graph_input *in)
+{
+    if (in->free_after)
+        buffer_free(in->buffer);
+    return in->upload ? upload_release(in->upload) : TARN_OK;
+}
+
+tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload, bool free_after,
+                        tarn_shape shape, tarn_dtype dtype)
+{
+    const struct graph_input input = { b, upload, free_after };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    if (r->status != TARN_OK || !input_add(r, input, &arg.leaf.slot)) {
+        const tarn_status s = input_release(&input);
+        if (s != TARN_OK)
+            replica_fail(r, s, NULL);
+        return graph_poison(r);
+    }
+    return graph_record(r, &op_input, NULL, 0, shape, dtype, &arg);
+}
+
+tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
+{
+    struct graph *g = &r->graph;
+    uint32_t slot;
+    if (!grow(r, &g->evaluated, &g->evaluated_capacity, g->evaluated_count, 1,
+              sizeof *g->evaluated) ||
+        !input_add(r, (struct graph_input){ .buffer = b, .free_after = true }, &slot)) {
+        buffer_free(b);
+        return r->status;
+    }
+    struct node *n = &g->nodes[node];
+    g->evaluated[g->evaluated_count++] = (struct graph_evaluated){ node, *n };
+    n->op = &op_input;
+    n->in_count = 0;
+    memset(&n->arg, 0, sizeof n->arg);
+    n->arg.leaf.slot = slot;
+    const uint32_t key[3] = { UINT32_MAX, node, slot };
+    hash_mix(g, key, sizeof key);
+    return TARN_OK;
+}
+
+/* ---- the end of a step ----------------------------------------------------------------------- */
+
+void graph_reset(tarn_replica *r)
+{
+    struct graph *g = &r->graph;
+    for (uint32_t i = 0; i < g->input_count; i++) {
+        const tarn_status s = input_release(&g->inputs[i]);
+        if (s != TARN_OK)
+            replica_fail(r, s, NULL);
+    }
+    g->count = g->operand_count = g->input_count = g->number_count = 0;
+    g->evaluated_count = g->rand_count = 0;
+    g->hash[0] = g->hash[1] = 0;
+    owned_reset(r);
+    if (++r->step == STEP_OWNED)
+        r->step = 1;
+}
+
+void graph_release(struct graph *g)
+{
+    free(g->nodes);
+    free(g->operands);
+    free(g->inputs);
+    free(g->numbers);
+    free(g->evaluated);
+    memset(g, 0, sizeof *g);
+}
+
+/* ---- what users may ask of a tensor ---------------------------------------------------------- */
+
+tarn_shape tarn_shape_get(tarn_tensor t)
+{
+    if (t.replica && t.step == STEP_OWNED) {
+        const struct owned *o = owned_of(t);
+        if (o)
+            return o->shape;
+    }
+    return graph_node(t)->shape;
+}
+
+tarn_dtype tarn_dtype_get(tarn_tensor t)
+{
+    if (t.replica && t.step == STEP_OWNED) {
+        const struct owned *o = owned_of(t);
+        if (o)
+            return o->dtype;
+    }
+    return graph_node(t)->dtype;
+}
+
+bool tarn_failed(tarn_tensor t)
+{
+    return !t.replica || t.node == 0;
+}

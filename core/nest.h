@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The compiler's own words: module, value, expression, nest, section, kernel.
+ *
+ *   graph --simplify--> module --lower--> nests over values --fuse--> kernels of sections
+ *         --schedule, print--> OpenCL C
+ *
+ * A nest computes one value (or several maps of one shape): loops over OUT axes around loops over
+ * RED axes. Its body and epilogue are expressions whose loads are affine in the axes. Everything of
+ * one compilation lives in one arena of host memory and is freed with it. */
+#ifndef TARN_NEST_H
+#define TARN_NEST_H
+
+#include "graph.h"
+
+#define LANES 16        /* samples in a batch block = lanes of a register; fixed: it orders sums */
+#define MAX_GROUPS 16   /* groups of a sharded section, so rows of partial sums; fixed likewise */
+#define NEST_AXES 14
+#define NEST_STORES 8
+
+/* Host memory of a compilation: grows, is freed at once. */
+struct arena_block;
+struct arena {
+    struct arena_block *blocks;
+    bool failed;
+};
+void *arena_take(struct arena *a, size_t bytes); /* zeroed; NULL after failure */
+void arena_free(struct arena *a);
+
+/* ---- indices -------------------------------------------------------------------------------------- */
+
+/* constant + sum of k[axis] * axis. */
+struct affine {
+    int32_t constant;
+    int32_t k[NEST_AXES];
+};
+/* numerator / denominator, whole wherever the guards around it hold. */
+struct rational {
+    struct affine e;
+    int32_t divide;
+};
+/* 0 <= e / divide < extent, and the division leaves nothing. */
+struct guard {
+    struct affine e;
+    int32_t divide, extent;
+};
+
+struct affine affine_axis(int axis);
+struct affine affine_constant(int32_t c);
+struct affine affine_add_scaled(struct affine a, struct affine b, int32_t factor);
+bool affine_equal(const struct affine *a, const struct affine *b);
+struct rational rational_axis(int axis);
+struct rational rational_constant(int32_t c);
+struct rational rational_add_scaled(struct rational a, struct rational b, int32_t factor);
+struct rational rational_divide(struct rational a, int32_t divisor);
+bool rational_is_axis(const struct rational *a, int axis);
+bool rational_uses(const struct rational *a, int axis);
+/* Index of each dimension of `in` for index `out_index` of a reshape in -> out; false when one
+ * would need a division with rest. */
+bool reshape_index(tarn_shape in, tarn_shape out, const struct rational *out_index,
+                   struct rational *in_index);
+
+/* ---- module: the simplified graph --------------------------------------------------------------------- */
+
+struct root {
+    uint32_t node;
+    int owned;  /* index of the assigned tensor, or -1 */
+    int output; /* index of the output, or -1 */
+};
+
+struct module {
+    struct arena *arena;
+    struct node *nodes;
+    uint32_t count;
+    uint32_t *operands;
+    uint32_t operand_count;
+    uint32_t *uses;   /* consumers of each node, roots included */
+    uint32_t *user;   /* one of them */
+    bool *sharded;    /* axis 0 is the batch */
+    bool *stored;     /* gets a value of its own */
+    struct root *roots;
+    int root_count;
+    int32_t batch;    /* samples, 0: no batch axis */
+};
+
+/* Copies what the roots need: common sub-expressions once, constants through views. */
+tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
+                     struct arena *a, struct module *out);
+/* Finds the batch axis, and which nodes carry it. */
+void shard(struct module *m);
+/* The batch axis of a contraction's nest: an OUT axis, or a RED axis (*reduced); -1: none. */
+int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
+                        bool *reduced);
+/* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
+bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
+/* Decides which maps get a value of their own; all of them when !fuse. */
+void choose_stored(struct module *m, bool fuse);
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+enum value_place { PLACE_ARENA, PLACE_INPUT, PLACE_OWNED, PLACE_OUTPUT };
+enum layout { LAYOUT_PLAIN, LAYOUT_BLOCKED }; /* row-major; [N/16][rest][16] */
+
+struct value {
+    enum value_place place;
+    enum layout layout;
+    uint32_t slot;  /* of input, owned tensor or output */
+    size_t offset;  /* bytes into the arena, set by memplan */
+    tarn_shape shape;
+    tarn_dtype dtype;
+    size_t bytes;
+    int first, last; /* kernels that write and read it */
+};
+
+/* ---- expressions ---------------------------------------------------------------------------------------- */
+
+enum expr_kind { EXPR_CONSTANT, EXPR_NUMBER, EXPR_IOTA, EXPR_RAND, EXPR_LOAD, EXPR_MAP, EXPR_GUARD,
+                 EXPR_ACC };
+
+struct access {
+    int value;
+    struct affine address;   /* elements; in blocked values without the batch part */
+    int part_count;          /* further terms stride * e / divide */
+    struct {
+        struct rational index;
+        int32_t stride;
+    } part[TARN_MAX_RANK];
+    int gather;              /* expression whose value, clamped to [0, extent), times stride is added; -1 */
+    int32_t gather_stride, gather_extent;
+    bool local;              /* blocked: element of this block and lane */
+};
+
+struct expr {
+    enum expr_kind kind;
+    tarn_dtype dtype; /* type in registers: U8 computes as I32 */
+    const char *code; /* MAP */
+    int arg[3], args;
+    uint32_t bits;    /* constant; slot of number; serial of rand */
+    struct rational index; /* iota, rand: the number */
+    struct access access;
+    struct guard guard[TARN_MAX_RANK];
+    int guards; /* GUARD: arg[0] where all hold, else the constant `bits` */
+};
+
+/* ---- nests ------------------------------------------------------------------------------------------------ */
+
+enum combine { COMBINE_NONE, COMBINE_SUM, COMBINE_MAX, COMBINE_MIN, COMBINE_ARGMAX, COMBINE_FMA };
+
+struct store {
+    int value;
+    int expr;              /* over ACC and loads; -1: the accumulator itself */
+    struct affine address; /* as in access */
+    bool local;
+};
+
+struct nest {
+    const char *name; /* of the op at its core, for comments */
+    int axes, out_axes;
+    int32_t extent[NEST_AXES];
+    bool sharded;     /* axis `batch_axis` runs over the samples of a block: lanes */
+    int batch_axis;   /* when sharded: index of the batch axis, OUT or RED */
+    bool partial;     /* the batch axis is reduced: one row per group */
+    enum combine combine;
+    tarn_dtype acc_dtype;
+    bool red_last;    /* the last logical axis of the operand is summed */
+    int body[2];      /* combined value; FMA: both factors */
+    struct rational arg_index; /* ARGMAX: number of the element among the reduced */
+    struct guard guard[2 * TARN_MAX_RANK];
+    int guards;       /* FMA: terms left out where one fails */
+    struct store store[NEST_STORES];
+    int stores;
+    struct expr *exprs;
+    int expr_count, expr_capacity;
+    /* schedule */
+    int lane_axis;             /* not sharded: vectorised axis, or -1 */
+    int tile[NEST_AXES];       /* unrolled; 1: a plain loop */
+    int split_axis;            /* not sharded: OUT axis divided among groups, or -1 */
+    int groups;
+    /* fusion */
+    int kernel, section;
+    bool tiny;
+    double work;               /* multiply-adds or element operations */
+};
+
+struct program_ir {
+    struct arena *arena;
+    struct module *module;
+    struct value *values;
+    int value_count, value_capacity;
+    struct nest *nests;
+    int nest_count, nest_capacity;
+    int first_root; /* nests from here on write what leaves the plan */
+    int kernel_count;
+    bool fuse;
+    int blocks, groups; /* of sharded sections */
+    size_t arena_bytes;
+};
+
+int value_add(struct program_ir *p, enum value_place place, enum layout layout, uint32_t slot,
+              tarn_shape shape, tarn_dtype dtype);
+struct nest *nest_add(struct program_ir *p);
+int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
+static inline int nest_red_axes(const struct nest *n)
+{
+    return n->axes - n->out_axes;
+}
+
+/* Module to nests. The replica tells where owned tensors lie. */
+tarn_status lower(struct program_ir *p, const tarn_replica *r);
+/* Nests to kernels: sets kernel and section. */
+tarn_status fuse(struct program_ir *p, const tarn_replica *r);
+/* Lanes, tiles, groups. */
+void schedule(struct program_ir *p);
+/* Offsets of arena values. */
+void memplan(struct program_ir *p);
+
+/* ---- printing --------------------------------------------------------------------------------------------------- */
+
+struct text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+};
+void text_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_free(struct text *t);
+
+/* What a kernel takes, in order. */
+enum param_kind { PARAM_ARENA, PARAM_INPUT, PARAM_OWNED, PARAM_OUTPUT, PARAM_NUMBER, PARAM_KEY };
+struct param {
+    enum param_kind kind;
+    uint32_t slot;
+};
+struct kernel_ir {
+    char name[64];
+    char about[160]; /* what it computes, for people */
+    struct param *params;
+    int param_count, param_capacity;
+    int groups;
+};
+/* Appends the OpenCL C of one kernel. */
+tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, struct kernel_ir *k);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names and initial values of what layers own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layer.h"
+
+bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out)
+{
+    if (r && name && *name && in >= 1 && out >= 1)
+        return true;
+    graph_fail(r, TARN_ERR_ARGUMENT,
+               "%s %s: a layer needs a replica, a name and sizes from 1 (got %d and %d)", kind,
+               name && *name ? name : "without a name", in, out);
+    return false;
+}
+
+char *layer_name(tarn_replica *r, const char *name, const char *part)
+{
+    const size_t bytes = strlen(name) + strlen(part) + 2;
+    char *full = malloc(bytes);
+    if (full)
+        snprintf(full, bytes, "%s.%s", name, part);
+    else
+        graph_fail(r, TARN_ERR_MEMORY, "%s.%s: no host memory for the name", name, part);
+    return full;
+}
+
+tarn_tensor layer_parameter(tarn_replica *r, const char *name, const char *part, tarn_shape shape,
+                            int fan_in)
+{
+    char *full = layer_name(r, name, part);
+    if (!full)
+        return graph_poison(r);
+    const tarn_tensor t = tarn_parameter_kaiming(r, full, shape, fan_in);
+    free(full);
+    return t;
+}
+
+tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name, const char *part,
+                         int n, float value)
+{
+    char *full = layer_name(r, name, part);
+    float *data = full && n >= 1 ? calloc((size_t)n, sizeof *data) : NULL;
+    if (!data) {
+        free(full);
+        return graph_fail(r, TARN_ERR_MEMORY, "%s.%s: no host memory for %d values", name, part, n);
+    }
+    for (int i = 0; i < n; i++)
+        data[i] = value;
+    const uint32_t index = owned_add(r, kind, full, TARN_SHAPE(n), TARN_F32, data);
+    free(data);
+    free(full);
+    return owned_handle(r, index);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What layers share: checked sizes, and tensors named "layer.part". */
+#ifndef TARN_LAYER_H
+#define TARN_LAYER_H
+
+#include "graph.h"
+
+/* False, after recording an error, when the name is missing or a size is below 1. */
+bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out);
+/* "name.part" in memory of its own; NULL after recording an error. */
+char *layer_name(tarn_replica *r, const char *name, const char *part);
+/* A parameter uniform in +-1/sqrt(fan_in). */
+tarn_tensor layer_parameter(tarn_replica *r, const char *name, const char *part, tarn_shape shape,
+                            int fan_in);
+/* A float32 parameter or buffer [n] filled with a value. */
+tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name, const char *part,
+                         int n, float value);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fully connected layer. */
+#include "layer.h"
+
+tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out)
+{
+    tarn_linear layer = { .weight = graph_poison(r), .bias = graph_poison(r) };
+    if (!layer_check(r, "linear", name, in, out))
+        return layer;
+    layer.weight = layer_parameter(r, name, "weight", TARN_SHAPE(out, in), in);
+    layer.bias = layer_parameter(r, name, "bias", TARN_SHAPE(out), in);
+    return layer;
+}
+
+tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x)
+{
+    const tarn_tensor y = tarn_matmul(x, tarn_transpose(layer->weight, 0, 1));
+    return layer->bias.replica ? tarn_add(y, layer->bias) : y;
+}

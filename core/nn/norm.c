@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batch norm and layer norm. */
+#include <stdlib.h>
+
+#include "layer.h"
+#include "op/op.h"
+
+/* ---- batch norm ------------------------------------------------------------------------------------- */
+
+tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels)
+{
+    const tarn_tensor none = graph_poison(r);
+    tarn_batch_norm n = { none, none, none, none, none, 1e-5f, 0.1f };
+    if (!layer_check(r, "batch_norm", name, channels, channels))
+        return n;
+    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0f);
+    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0f);
+    n.running_mean = layer_filled(r, OWNED_BUFFER, name, "running_mean", channels, 0.0f);
+    n.running_var = layer_filled(r, OWNED_BUFFER, name, "running_var", channels, 1.0f);
+    char *full = layer_name(r, name, "num_batches_tracked");
+    if (full)
+        n.num_batches_tracked = tarn_buffer(r, full, TARN_SCALAR, TARN_I32, NULL);
+    free(full);
+    return n;
+}
+
+/* [C] -> [1, C, 1, ...]. */
+static tarn_tensor per_channel(tarn_tensor t, int32_t channels, int rank)
+{
+    tarn_shape shape = { .rank = rank };
+    for (int i = 0; i < rank; i++)
+        shape.dim[i] = i == 1 ? channels : 1;
+    return op_reshape_to(t, shape);
+}
+
+static void track(tarn_tensor running, tarn_tensor now, float momentum)
+{
+    const tarn_tensor flat = op_reshape_to(now, tarn_shape_get(running));
+    tarn_assign(running, tarn_add(tarn_mul_scalar(running, 1.0f - momentum),
+                                  tarn_mul_scalar(flat, momentum)));
+}
+
+static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const uint32_t axes = ((UINT32_C(1) << s.rank) - 1) & ~UINT32_C(2);
+    const int64_t count = s.dim[1] ? tarn_shape_count(s) / s.dim[1] : 0;
+    if (count < 2)
+        return graph_fail(x.replica, TARN_ERR_SHAPE,
+                          "batch_norm: x %s has %lld value(s) for each channel; training needs at "
+                          "least 2 (a larger batch, or tarn_train(r, false))",
+                          shape_text(s), (long long)count);
+    tarn_tensor mean, var;
+    const tarn_tensor y = op_normalise(x, axes, n->eps, &mean, &var);
+    const float unbiased = (float)((double)count / (double)(count - 1));
+    track(n->running_mean, mean, n->momentum);
+    track(n->running_var, tarn_mul_scalar(var, unbiased), n->momentum);
+    const tarn_tensor one = op_constant_of(x.replica, TARN_SCALAR, TARN_I32, 1.0);
+    tarn_assign(n->num_batches_tracked, tarn_add(n->num_batches_tracked, one));
+    return y;
+}
+
+static tarn_tensor normalise_running(const tarn_batch_norm *n, tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const tarn_tensor rstd = tarn_rsqrt(tarn_add_scalar(n->running_var, n->eps));
+    const tarn_tensor d = tarn_sub(x, per_channel(n->running_mean, s.dim[1], s.rank));
+    return tarn_mul(d, per_channel(rstd, s.dim[1], s.rank));
+}
+
+tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
+{
+    tarn_replica *r = x.replica;
+    if (!graph_resolve(x) || !graph_resolve(layer->weight) || !graph_resolve(layer->bias))
+        return graph_poison(r);
+    const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(layer->weight);
+    if (s.rank < 2 || s.dim[1] != w.dim[0] || tarn_dtype_get(x) != TARN_F32)
+        return graph_fail(r, TARN_ERR_SHAPE, "batch_norm: x is %s %s, must be float32 [N, %d, ...]",
+                          tarn_dtype_name(tarn_dtype_get(x)), shape_text(s), w.dim[0]);
+    const tarn_tensor y = r->training ? normalise_batch(layer, x) : normalise_running(layer, x);
+    if (tarn_failed(y))
+        return y;
+    const tarn_tensor scaled = tarn_mul(y, per_channel(layer->weight, s.dim[1], s.rank));
+    return tarn_add(scaled, per_channel(layer->bias, s.dim[1], s.rank));
+}
+
+/* ---- layer norm --------------------------------------------------------------------------------------- */
+
+tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features)
+{
+    tarn_layer_norm n = { graph_poison(r), graph_poison(r), 1e-5f };
+    if (!layer_check(r, "layer_norm", name, features, features))
+        return n;
+    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0f);
+    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", features, 0.0f);
+    return n;
+}
+
+tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x)
+{
+    return tarn_layer_norm_op(x, layer->weight, layer->bias, layer->eps);
+}

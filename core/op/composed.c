@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Soft-max, losses, normalisation and dropout, composed of other ops. */
+#include <string.h>
+
+#include "op.h"
+
+/* ---- soft-max --------------------------------------------------------------------------------------- */
+
+/* x minus its maximum along the axis; the maximum cancels out of value and gradient. */
+static tarn_tensor shifted(tarn_tensor x, int axis)
+{
+    const tarn_tensor most = op_reduce(&op_max, tarn_detach(x), UINT32_C(1) << axis);
+    return tarn_sub(x, most);
+}
+
+static int softmax_axis(tarn_tensor x, const char *name, int axis)
+{
+    if (!graph_resolve(x))
+        return -1;
+    if (tarn_dtype_get(x) != TARN_F32) {
+        graph_fail(x.replica, TARN_ERR_DTYPE, "%s: x is %s %s, must be float32; use tarn_cast", name,
+                   tarn_dtype_name(tarn_dtype_get(x)), shape_text(tarn_shape_get(x)));
+        return -1;
+    }
+    return op_axis(x, name, axis);
+}
+
+tarn_tensor tarn_softmax(tarn_tensor x, int axis)
+{
+    const int a = softmax_axis(x, "softmax", axis);
+    if (a < 0)
+        return graph_poison(x.replica);
+    const tarn_tensor e = tarn_exp(shifted(x, a));
+    return tarn_div(e, op_reduce(&op_sum, e, UINT32_C(1) << a));
+}
+
+tarn_tensor tarn_log_softmax(tarn_tensor x, int axis)
+{
+    const int a = softmax_axis(x, "log_softmax", axis);
+    if (a < 0)
+        return graph_poison(x.replica);
+    const tarn_tensor z = shifted(x, a);
+    return tarn_sub(z, tarn_log(op_reduce(&op_sum, tarn_exp(z), UINT32_C(1) << a)));
+}
+
+/* ---- losses ------------------------------------------------------------------------------------------- */
+
+tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
+{
+    tarn_replica *r = logp.replica ? logp.replica : target.replica;
+    if (!graph_resolve(logp) || !graph_resolve(target))
+        return graph_poison(r);
+    const tarn_shape s = tarn_shape_get(logp), t = tarn_shape_get(target);
+    if (s.rank != 2 || t.rank != 1 || t.dim[0] != s.dim[0])
+        return graph_fail(r, TARN_ERR_SHAPE, "nll_loss: logp %s and target %s must be [N, C] and [N]",
+                          shape_text(s), shape_text(t));
+    if (tarn_dtype_get(logp) != TARN_F32 || tarn_dtype_get(target) == TARN_F32)
+        return graph_fail(r, TARN_ERR_DTYPE,
+                          "nll_loss: logp is %s, target %s: must be float32 and int32 or uint8",
+                          tarn_dtype_name(tarn_dtype_get(logp)),
+                          tarn_dtype_name(tarn_dtype_get(target)));
+    if (tarn_dtype_get(target) != TARN_I32)
+        target = tarn_cast(target, TARN_I32);
+    const tarn_tensor hit = tarn_eq(op_iota_of(r, s, 1), tarn_reshape(target, TARN_SHAPE(t.dim[0], 1)));
+    const tarn_tensor picked = tarn_where(hit, logp, tarn_full(r, TARN_SCALAR, 0.0f));
+    return tarn_mul_scalar(tarn_sum(picked, TARN_ALL, false), -1.0f / (float)s.dim[0]);
+}
+
+tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
+{
+    return tarn_nll_loss(tarn_log_softmax(logits, 1), target);
+}
+
+tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
+{
+    const tarn_tensor d = tarn_sub(a, b);
+    return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
+}
+
+/* ---- normalisation ------------------------------------------------------------------------------------- */
+
+static int64_t axes_count(tarn_shape s, uint32_t axes)
+{
+    int64_t n = 1;
+    for (int i = 0; i < s.rank; i++)
+        n *= axes >> i & 1 ? s.dim[i] : 1;
+    return n;
+}
+
+/* Sum over the axes of g. A factor that is constant along them is taken out, so that the sum is
+ * the very node that the gradient of a scale or a shift needs anyway. */
+static tarn_tensor factored_sum(tarn_tensor g, tarn_tensor times, uint32_t axes)
+{
+    tarn_replica *r = g.replica;
+    const struct node *n = graph_node(g);
+    for (uint32_t i = 0; n->op == &op_mul && i < 2; i++) {
+        uint32_t factor = r->graph.operands[n->first_in + i];
+        const uint32_t rest = r->graph.operands[n->first_in + 1 - i];
+        while (r->graph.nodes[factor].op == &op_expand)
+            factor = r->graph.operands[r->graph.nodes[factor].first_in];
+        const struct node *f = &r->graph.nodes[factor];
+        if (f->shape.rank != n->shape.rank || axes_count(f->shape, axes) != 1 ||
+            !shape_equal(r->graph.nodes[rest].shape, n->shape))
+            continue;
+        const tarn_tensor inner = graph_handle(r, rest);
+        const tarn_tensor sum =
+            op_reduce(&op_sum, tarn_failed(times) ? inner : tarn_mul(inner, times), axes);
+        return tarn_mul(sum, graph_handle(r, factor));
+    }
+    return op_reduce(&op_sum, tarn_failed(times) ? g : tarn_mul(g, times), axes);
+}
+
+/* dx = rstd * (g - mean(g) - y * mean(g * y)). Mean and rstd are functions of x and have their part
+ * in this; they are no operands to differentiate. */
+static void norm_grad(struct grad_call *c)
+{
+    const uint32_t axes = c->arg.reduce.axes;
+    const float share = 1.0f / (float)axes_count(tarn_shape_get(c->y), axes);
+    const tarn_tensor mean = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes), share);
+    const tarn_tensor slope = tarn_mul_scalar(factored_sum(c->g, c->y, axes), share);
+    const tarn_tensor inner = tarn_sub(tarn_sub(c->g, mean), tarn_mul(c->y, slope));
+    c->gin[0] = tarn_mul(inner, c->in[2]);
+}
+
+const struct op op_norm = {
+    .name = "norm",
+    .arity = 3,
+    .kind = OP_MAP,
+    .code = "(x - y) * z",
+    .grad = norm_grad,
+};
+
+tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, float eps, tarn_tensor *mean,
+                         tarn_tensor *var)
+{
+    const tarn_shape shape = tarn_shape_get(x);
+    const float share = 1.0f / (float)axes_count(shape, axes);
+    const tarn_tensor value = tarn_detach(x);
+    *mean = tarn_mul_scalar(op_reduce(&op_sum, value, axes), share);
+    const tarn_tensor d = tarn_sub(value, *mean);
+    *var = tarn_mul_scalar(op_reduce(&op_sum, tarn_mul(d, d), axes), share);
+    const tarn_tensor rstd = tarn_rsqrt(tarn_add_scalar(*var, eps));
+    const tarn_tensor in[3] = { x, op_expand_to(*mean, shape), op_expand_to(rstd, shape) };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.reduce.axes = axes;
+    return graph_record(x.replica, &op_norm, in, 3, shape, TARN_F32, &arg);
+}
+
+/* `weight` or `bias` with leading axes of length 1, so that its rank is that of x. */
+static tarn_tensor lift(tarn_tensor t, int rank)
+{
+    const tarn_shape s = tarn_shape_get(t);
+    tarn_shape shape = { .rank = rank };
+    for (int i = 0; i < rank; i++) {
+        const int k = i - (rank - s.rank);
+        shape.dim[i] = k < 0 ? 1 : s.dim[k];
+    }
+    return op_reshape_to(t, shape);
+}
+
+tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, float eps)
+{
+    tarn_replica *r = x.replica;
+    const bool biased = bias.replica != NULL;
+    if (!graph_resolve(x) || !graph_resolve(weight) || (biased && !graph_resolve(bias)))
+        return graph_poison(r);
+    const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
+    const int first = s.rank - w.rank;
+    bool fits = w.rank >= 1 && first >= 0 && tarn_dtype_get(x) == TARN_F32 &&
+                tarn_dtype_get(weight) == TARN_F32 &&
+                (!biased || shape_equal(w, tarn_shape_get(bias)));
+    uint32_t axes = 0;
+    for (int i = 0; fits && i < w.rank; i++) {
+        fits = s.dim[first + i] == w.dim[i];
+        axes |= UINT32_C(1) << (first + i);
+    }
+    if (!fits)
+        return graph_fail(r, TARN_ERR_SHAPE,
+                          "layer_norm: x %s, weight %s, bias %s: all must be float32, weight and "
+                          "bias of the same shape, which is that of the last axes of x",
+                          shape_text(s), shape_text(w),
+                          biased ? shape_text(tarn_shape_get(bias)) : "none");
+    tarn_tensor mean, var;
+    const tarn_tensor y =
+        tarn_mul(op_normalise(x, axes, eps, &mean, &var), lift(weight, s.rank));
+    return biased ? tarn_add(y, lift(bias, s.rank)) : y;
+}
+
+/* ---- dropout -------------------------------------------------------------------------------------------- */
+
+tarn_tensor tarn_dropout(tarn_tensor x, float p)
+{
+    tarn_replica *r = x.replica;
+    if (!graph_resolve(x))
+        return graph_poison(r);
+    if (!(p >= 0.0f && p <= 1.0f) || tarn_dtype_get(x) != TARN_F32)
+        return graph_fail(r, TARN_ERR_ARGUMENT, "dropout: p %g of %s %s: p must be from 0 to 1, x "
+                          "float32", (double)p, tarn_dtype_name(tarn_dtype_get(x)),
+                          shape_text(tarn_shape_get(x)));
+    if (!r->training || p == 0.0f)
+        return x;
+    const tarn_tensor zero = tarn_full(r, TARN_SCALAR, 0.0f);
+    const tarn_tensor kept =
+        tarn_ge(tarn_rand(r, tarn_shape_get(x)), tarn_full(r, TARN_SCALAR, p));
+    return tarn_where(kept, tarn_mul_scalar(x, p < 1.0f ? 1.0f / (1.0f - p) : 0.0f), zero);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows by index, one-hot codes, and joining along an axis. */
+#include <string.h>
+
+#include "op/op.h"
+
+/* Sums over all positions where the index names the row: no atomics, so always the same bits. */
+static void gather_grad(struct grad_call *c)
+{
+    tarn_replica *r = c->g.replica;
+    const tarn_shape table = tarn_shape_get(c->in[0]);
+    const int32_t count = (int32_t)tarn_shape_count(tarn_shape_get(c->in[1]));
+    const int32_t rows = table.dim[0], width = table.dim[1];
+    const tarn_tensor last = op_constant_of(r, TARN_SCALAR, TARN_I32, rows - 1);
+    const tarn_tensor zeroth = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
+    const tarn_tensor legal = tarn_maximum(tarn_minimum(c->in[1], last), zeroth);
+    const tarn_tensor index = op_reshape_to(legal, TARN_SHAPE(count, 1, 1));
+    const tarn_tensor row = op_iota_of(r, TARN_SHAPE(1, rows, 1), 1);
+    const tarn_tensor g = op_reshape_to(c->g, TARN_SHAPE(count, 1, width));
+    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_F32, 0);
+    const tarn_tensor hits = tarn_where(tarn_eq(index, row), g, zero);
+    c->gin[0] = op_reshape_to(op_reduce(&op_sum, hits, 1), table);
+}
+
+const struct op op_gather = {
+    .name = "gather", .arity = 2, .kind = OP_GATHER, .grad = gather_grad
+};
+
+tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index)
+{
+    tarn_replica *r = table.replica;
+    if (!graph_resolve(table) || !graph_resolve(index))
+        return graph_poison(r);
+    const tarn_shape rows = tarn_shape_get(table), at = tarn_shape_get(index);
+    if (rows.rank != 2 || rows.dim[0] < 1 || at.rank == TARN_MAX_RANK)
+        return graph_fail(r, TARN_ERR_SHAPE,
+                          "embedding: table %s and index %s: the table must be [rows, width]",
+                          shape_text(rows), shape_text(at));
+    if (tarn_dtype_get(index) == TARN_F32)
+        return graph_fail(r, TARN_ERR_DTYPE, "embedding: the index is float32, must be int32");
+    tarn_shape shape = at;
+    shape.dim[shape.rank++] = rows.dim[1];
+    const tarn_tensor in[] = { table, tarn_cast(index, TARN_I32) };
+    return graph_record(r, &op_gather, in, 2, shape, tarn_dtype_get(table), NULL);
+}
+
+tarn_tensor tarn_one_hot(tarn_tensor index, int classes)
+{
+    tarn_replica *r = index.replica;
+    if (!graph_resolve(index))
+        return graph_poison(r);
+    tarn_shape shape = tarn_shape_get(index);
+    if (classes < 1 || shape.rank == TARN_MAX_RANK || tarn_dtype_get(index) == TARN_F32)
+        return graph_fail(r, TARN_ERR_ARGUMENT,
+                          "one_hot: %d classes of a %s index %s: int32 or uint8, at least 1 class",
+                          classes, tarn_dtype_name(tarn_dtype_get(index)), shape_text(shape));
+    shape.dim[shape.rank++] = 1;
+    const tarn_tensor column = op_reshape_to(index, shape);
+    shape.dim[shape.rank - 1] = classes;
+    return tarn_cast(tarn_eq(column, op_iota_of(r, shape, shape.rank - 1)), TARN_F32);
+}
+
+static void concat_grad(struct grad_call *c)
+{
+    const int axis = c->arg.concat.axis;
+    const int32_t all = tarn_shape_get(c->y).dim[axis];
+    int32_t start = 0;
+    for (int i = 0; start <= all && i < 64 && c->in[i].node; i++) {
+        const int32_t extent = tarn_shape_get(c->in[i]).dim[axis];
+        if (c->wanted[i])
+            c->gin[i] = tarn_slice(c->g, axis, start, start + extent, 1);
+        start += extent;
+    }
+}
+
+const struct op op_concat = {
+    .name = "concat", .arity = -1, .kind = OP_CONCAT, .grad = concat_grad
+};
+
+tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
+{
+    if (count < 1 || count > 64 || !parts)
+        return graph_fail(parts && count > 0 ? parts[0].replica : NULL, TARN_ERR_ARGUMENT,
+                          "concat: %d parts, must be 1 to 64", count);
+    tarn_replica *r = parts[0].replica;
+    const int at = op_axis(parts[0], "concat", axis);
+    if (at < 0)
+        return graph_poison(r);
+    tarn_shape shape = tarn_shape_get(parts[0]);
+    const tarn_dtype dtype = tarn_dtype_get(parts[0]);
+    int64_t total = 0;
+    for (int i = 0; i < count; i++) {
+        if (!graph_resolve(parts[i]))
+            return graph_poison(r);
+        tarn_shape s = tarn_shape_get(parts[i]);
+        const tarn_shape part = s;
+        if (s.rank == shape.rank) {
+            total += s.dim[at];
+            s.dim[at] = shape.dim[at];
+        }
+        if (!shape_equal(s, shape) || total > INT32_MAX)
+            return graph_fail(r, TARN_ERR_SHAPE,
+                              "concat: part %d is %s, the first is %s: all but axis %d must agree",
+                              i, shape_text(part), shape_text(shape), at);
+        if (tarn_dtype_get(parts[i]) != dtype)
+            return graph_fail(r, TARN_ERR_DTYPE, "concat: part %d is %s, the first is %s", i,
+                              tarn_dtype_name(tarn_dtype_get(parts[i])), tarn_dtype_name(dtype));
+    }
+    if (count == 1)
+        return parts[0];
+    shape.dim[at] = (int32_t)total;
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.concat.axis = at;
+    return graph_record(r, &op_concat, parts, count, shape, dtype, &arg);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leaves: buffers, owned tensors, constants, per-step numbers, counters and random values. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/op.h"
+
+const struct op op_input = { .name = "input", .kind = OP_LEAF };
+const struct op op_owned = { .name = "owned", .kind = OP_LEAF };
+const struct op op_constant = { .name = "constant", .kind = OP_LEAF };
+const struct op op_number = { .name = "number", .kind = OP_LEAF };
+const struct op op_iota = { .name = "iota", .kind = OP_LEAF };
+/* Element i is tarn_uniform(key, i) of kernels/random.cl, with
+ * key = random_key_number(random_key_number(seed, step_count), serial). */
+const struct op op_rand = { .name = "rand", .kind = OP_LEAF };
+
+static tarn_tensor record(tarn_replica *r, const struct op *op, tarn_shape shape, tarn_dtype dtype,
+                          const union op_arg *arg)
+{
+    return graph_record(r, op, NULL, 0, shape, dtype, arg);
+}
+
+static union op_arg no_arg(void)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    return arg;
+}
+
+tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, double value)
+{
+    union op_arg arg = no_arg();
+    const float f = (float)value;
+    const bool fits = value >= (double)INT32_MIN && value <= (double)INT32_MAX;
+    const int32_t i = fits ? (int32_t)value : 0;
+    if (dtype == TARN_F32)
+        memcpy(&arg.leaf.bits, &f, sizeof f);
+    else
+        memcpy(&arg.leaf.bits, &i, sizeof i);
+    if (dtype == TARN_U8)
+        arg.leaf.bits &= 255;
+    return record(r, &op_constant, shape, dtype, &arg);
+}
+
+tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis)
+{
+    union op_arg arg = no_arg();
+    arg.leaf.axis = (uint32_t)axis;
+    return record(r, &op_iota, shape, TARN_I32, &arg);
+}
+
+tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const void *data)
+{
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "from: the replica is NULL");
+    if (r->status != TARN_OK)
+        return graph_poison(r);
+    if (!shape_valid(shape) || tarn_dtype_bytes(dtype) == 0)
+        return graph_fail(r, TARN_ERR_SHAPE, "from: %s %s is not a legal tensor",
+                          tarn_dtype_name(dtype), shape_text(shape));
+    const size_t bytes = (size_t)tarn_shape_count(shape) * tarn_dtype_bytes(dtype);
+    if (!data && bytes)
+        return graph_fail(r, TARN_ERR_ARGUMENT, "from: data is NULL for %s", shape_text(shape));
+    struct buffer *b = NULL;
+    tarn_status s = buffer_new(r->context, bytes, &b);
+    if (s == TARN_OK && bytes)
+        s = buffer_write(b, 0, data, bytes);
+    if (s != TARN_OK) {
+        buffer_free(b);
+        replica_fail(r, s, NULL);
+        return graph_poison(r);
+    }
+    return graph_input(r, b, NULL, true, shape, dtype);
+}
+
+tarn_tensor tarn_full(tarn_replica *r, tarn_shape shape, float value)
+{
+    return op_constant_of(r, shape, TARN_F32, (double)value);
+}
+
+tarn_tensor tarn_zeros(tarn_replica *r, tarn_shape shape)
+{
+    return tarn_full(r, shape, 0.0f);
+}
+
+tarn_tensor tarn_ones(tarn_replica *r, tarn_shape shape)
+{
+    return tarn_full(r, shape, 1.0f);
+}
+
+tarn_tensor tarn_number(tarn_replica *r, float value)
+{
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "number: the replica is NULL");
+    struct graph *g = &r->graph;
+    if (g->number_count == g->number_capacity) {
+        const uint32_t capacity = g->number_capacity ? 2 * g->number_capacity : 16;
+        float *bigger = realloc(g->numbers, (size_t)capacity * sizeof *bigger);
+        if (!bigger)
+            return graph_fail(r, TARN_ERR_MEMORY, "number: no host memory");
+        g->numbers = bigger;
+        g->number_capacity = capacity;
+    }
+    union op_arg arg = no_arg();
+    arg.leaf.slot = g->number_count;
+    g->numbers[g->number_count++] = value;
+    return record(r, &op_number, TARN_SCALAR, TARN_F32, &arg);
+}
+
+tarn_tensor tarn_arange(tarn_replica *r, int32_t n)
+{
+    return op_iota_of(r, TARN_SHAPE(n), 0);
+}
+
+tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape)
+{
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "rand: the replica is NULL");
+    union op_arg arg = no_arg();
+    arg.leaf.serial = r->graph.rand_count++;
+    return record(r, &op_rand, shape, TARN_F32, &arg);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maps: element by element, with broadcasting. A row of the tables is the whole op.
+ *
+ * Code is OpenCL C of x, y, z: float or int registers, or vectors of them of one width. uint8 lives
+ * in int registers. What it uses of kernels/prelude.cl, for each width:
+ *     TARN_F(c)  TARN_I(c)     a float or int literal in every lane
+ *     TARN_BOOL(c)             a comparison's result as 0 or 1 in an int register
+ *     TARN_SELECT(c, a, b)     c != 0 ? a : b in each lane; c is an int register
+ *     TARN_MAX(a, b)           float or int; NaN wins. TARN_MIN too
+ *     TARN_DIV_INT(a, b)       truncating; 0 where b is 0, and wrapping for INT_MIN / -1; the
+ *                              compiler takes it for op_div of an integer type
+ *     TARN_TO_F32(x)  TARN_TO_I32(x)  TARN_TO_U8(x)
+ *                              from either register; to integers truncates; TARN_TO_U8 keeps the
+ *                              low 8 bits. The compiler takes the one of op_cast's type. */
+#include <math.h>
+#include <string.h>
+
+#include "op/op.h"
+
+/* ---- types and shapes of operands ------------------------------------------------------------ */
+
+enum promotion {
+    KEEP,  /* the larger of the operands' types: uint8, int32, float32 */
+    ARITH, /* at least int32 */
+    FLOAT  /* float32 */
+};
+
+static tarn_dtype promote(const tarn_tensor *in, int first, int count, enum promotion rule)
+{
+    tarn_dtype dtype = TARN_U8;
+    for (int i = first; i < count; i++) {
+        const tarn_dtype d = tarn_dtype_get(in[i]);
+        if (d == TARN_F32 || rule == FLOAT)
+            return TARN_F32;
+        if (d == TARN_I32)
+            dtype = TARN_I32;
+    }
+    return rule == ARITH ? TARN_I32 : dtype;
+}
+
+/* Records a map of operands `first`... brought to one type, and all brought to one shape. */
+static tarn_tensor map(const struct op *op, const tarn_tensor *operands, int first, int count,
+                       enum promotion rule, bool compares)
+{
+    tarn_replica *r = operands[0].replica;
+    tarn_tensor in[3];
+    tarn_shape shape = TARN_SCALAR;
+    for (int i = 0; i < count; i++) {
+        if (!operands[i].replica)
+            return graph_fail(r, TARN_ERR_ARGUMENT, "%s: operand %d is no tensor", op->name, i);
+        if (tarn_failed(operands[i]) && operands[i].replica->status != TARN_OK)
+            return graph_poison(operands[i].replica);
+        in[i] = operands[i];
+    }
+    for (int i = 0; i < count; i++) {
+        if (!graph_resolve(in[i]))
+            return graph_poison(r);
+        const tarn_shape s = tarn_shape_get(in[i]);
+        if (!shape_broadcast(shape, s, &shape))
+            return graph_fail(r, TARN_ERR_SHAPE,
+                              "%s: shapes %s and %s do not broadcast: a dimension must be equal or "
+                              "1, counted from the end",
+                              op->name, shape_text(tarn_shape_get(in[0])), shape_text(s));
+    }
+    const tarn_dtype dtype = promote(in, first, count, rule);
+    for (int i = 0; i < count; i++) {
+        if (i >= first)
+            in[i] = tarn_cast(in[i], dtype);
+        in[i] = op_expand_to(in[i], shape);
+    }
+    return graph_record(r, op, in, count, shape, compares ? TARN_U8 : dtype, NULL);
+}
+
+static tarn_tensor num(tarn_tensor like, double value)
+{
+    return op_constant_of(like.replica, TARN_SCALAR, TARN_F32, value);
+}
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+/* Short names, in which gradients read as formulas: y is the result, g the arriving gradient. */
+#define add tarn_add
+#define sub tarn_sub
+#define mul tarn_mul
+#define div tarn_div
+#define minus tarn_neg
+#define where tarn_where
+#define times tarn_mul_scalar
+
+#define UNARY(id, rule, text, gradient) \
+    static void id##_grad(struct grad_call *c) \
+    { \
+        const tarn_tensor x = c->in[0], y = c->y, g = c->g; \
+        (void)x, (void)y; \
+        c->gin[0] = gradient; \
+    } \
+    const struct op op_##id = { \
+        .name = #id, .arity = 1, .kind = OP_MAP, .code = text, .grad = id##_grad \
+    };
+
+#define UNARY_API(id, rule, text, gradient) \
+    UNARY(id, rule, text, gradient) \
+    tarn_tensor tarn_##id(tarn_tensor x) \
+    { \
+        return map(&op_##id, &x, 0, 1, rule, false); \
+    }
+
+#define BINARY(id, rule, text, gradient_a, gradient_b) \
+    static void id##_grad(struct grad_call *c) \
+    { \
+        const tarn_tensor a = c->in[0], b = c->in[1], y = c->y, g = c->g; \
+        (void)a, (void)b, (void)y; \
+        if (c->wanted[0]) \
+            c->gin[0] = gradient_a; \
+        if (c->wanted[1]) \
+            c->gin[1] = gradient_b; \
+    } \
+    const struct op op_##id = { \
+        .name = #id, .arity = 2, .kind = OP_MAP, .code = text, .grad = id##_grad \
+    }; \
+    tarn_tensor tarn_##id(tarn_tensor a, tarn_tensor b) \
+    { \
+        return map(&op_##id, (const tarn_tensor[]){ a, b }, 0, 2, rule, false); \
+    }
+
+#define COMPARISON(id, text) \
+    const struct op op_##id = { .name = #id, .arity = 2, .kind = OP_MAP, .code = text }; \
+    tarn_tensor tarn_##id(tarn_tensor a, tarn_tensor b) \
+    { \
+        return map(&op_##id, (const tarn_tensor[]){ a, b }, 0, 2, KEEP, true); \
+    }
+
+/* The operand that won takes the gradient; equal ones take half each. */
+static tarn_tensor winner(tarn_tensor won, tarn_tensor a, tarn_tensor b, tarn_tensor g)
+{
+    return where(tarn_eq(a, b), times(g, 0.5f), where(won, g, num(g, 0)));
+}
+
+static tarn_tensor pow_in_b(tarn_tensor a, tarn_tensor b, tarn_tensor y, tarn_tensor g)
+{
+    const tarn_tensor zero = mul(tarn_eq(a, num(a, 0)), tarn_ge(b, num(b, 0)));
+    return where(zero, num(g, 0), mul(g, mul(y, tarn_log(a))));
+}
+
+static tarn_tensor pow_in_a(tarn_tensor a, tarn_tensor b, tarn_tensor g)
+{
+    const tarn_tensor slope = mul(b, tarn_pow(a, tarn_add_scalar(b, -1)));
+    return where(tarn_eq(b, num(b, 0)), num(g, 0), mul(g, slope));
+}
+
+static tarn_tensor sign_times(tarn_tensor x, tarn_tensor g)
+{
+    const tarn_tensor zero = num(g, 0);
+    return where(tarn_lt(x, zero), minus(g), where(tarn_gt(x, zero), g, mul(g, x)));
+}
+
+/* clang-format off */
+/*     name     types  OpenCL C               gradient in a;  gradient in b */
+BINARY(add,     ARITH, "x + y",               g,              g)
+BINARY(sub,     ARITH, "x - y",               g,              minus(g))
+BINARY(mul,     ARITH, "x * y",               mul(g, b),      mul(g, a))
+BINARY(div,     ARITH, "x / y",               div(g, b),      minus(mul(g, div(y, b))))
+BINARY(pow,     FLOAT, "pow(x, y)",           pow_in_a(a, b, g), pow_in_b(a, b, y, g))
+BINARY(maximum, ARITH, "TARN_MAX(x, y)",      winner(tarn_gt(a, b), a, b, g), winner(tarn_gt(b, a), a, b, g))
+BINARY(minimum, ARITH, "TARN_MIN(x, y)",      winner(tarn_lt(a, b), a, b, g), winner(tarn_lt(b, a), a, b, g))
+
+/*        name     types  OpenCL C            gradient in x */
+UNARY_API(neg,     ARITH, "-x",               minus(g))
+UNARY    (abs,     FLOAT, "fabs(x)",          sign_times(x, g))
+UNARY_API(exp,     FLOAT, "exp(x)",           mul(g, y))
+UNARY_API(log,     FLOAT, "log(x)",           div(g, x))
+UNARY_API(sqrt,    FLOAT, "sqrt(x)",          div(times(g, 0.5f), y))
+UNARY_API(rsqrt,   FLOAT, "rsqrt(x)",         mul(times(g, -0.5f), mul(y, mul(y, y))))
+UNARY_API(tanh,    FLOAT, "tanh(x)",          mul(g, sub(num(g, 1), mul(y, y))))
+UNARY_API(sigmoid, FLOAT, "TARN_F(1.0f) / (TARN_F(1.0f) + exp(-x))",
+                                              mul(g, mul(y, sub(num(g, 1), y))))
+UNARY_API(erf,     FLOAT, "erf(x)",           mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
+UNARY_API(relu,    FLOAT, "TARN_SELECT(TARN_BOOL(x < TARN_F(0.0f)), TARN_F(0.0f), x)",
+                                              where(tarn_le(x, num(x, 0)), num(g, 0), g))
+UNARY    (cast,    KEEP,  "TARN_TO_F32(x)",   g)
+
+COMPARISON(eq, "TARN_BOOL(x == y)")
+COMPARISON(ne, "TARN_BOOL(x != y)")
+COMPARISON(lt, "TARN_BOOL(x < y)")
+COMPARISON(le, "TARN_BOOL(x <= y)")
+COMPARISON(gt, "TARN_BOOL(x > y)")
+COMPARISON(ge, "TARN_BOOL(x >= y)")
+/* clang-format on */
+
+#undef add
+#undef sub
+#undef mul
+#undef div
+#undef minus
+#undef where
+#undef times
+
+/* ---- what no row can say --------------------------------------------------------------------- */
+
+static void where_grad(struct grad_call *c)
+{
+    const tarn_tensor zero = num(c->g, 0);
+    if (c->wanted[1])
+        c->gin[1] = tarn_where(c->in[0], c->g, zero);
+    if (c->wanted[2])
+        c->gin[2] = tarn_where(c->in[0], zero, c->g);
+}
+
+const struct op op_where = {
+    .name = "where", .arity = 3, .kind = OP_MAP, .code = "TARN_SELECT(x, y, z)", .grad = where_grad
+};
+
+tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tensor b)
+{
+    if (!tarn_failed(condition) && tarn_dtype_get(condition) == TARN_F32)
+        condition = tarn_ne(condition, num(condition, 0));
+    return map(&op_where, (const tarn_tensor[]){ condition, a, b }, 1, 3, KEEP, false);
+}
+
+tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
+{
+    if (!graph_resolve(x))
+        return graph_poison(x.replica);
+    if (tarn_dtype_bytes(dtype) == 0)
+        return graph_fail(x.replica, TARN_ERR_DTYPE, "cast: unknown element type %d", (int)dtype);
+    if (tarn_dtype_get(x) == dtype)
+        return x;
+    return graph_record(x.replica, &op_cast, &x, 1, tarn_shape_get(x), dtype, NULL);
+}
+
+tarn_tensor tarn_abs(tarn_tensor x)
+{
+    if (!graph_resolve(x))
+        return graph_poison(x.replica);
+    if (tarn_dtype_get(x) != TARN_F32)
+        return tarn_maximum(x, tarn_neg(x));
+    return map(&op_abs, &x, 0, 1, FLOAT, false);
+}
+
+/* Whole numbers keep integer tensors integer. */
+static tarn_tensor constant_for(tarn_tensor a, float b)
+{
+    const bool whole = floorf(b) == b && fabsf(b) < 2147483648.0f;
+    const bool integer = whole && !tarn_failed(a) && tarn_dtype_get(a) != TARN_F32;
+    return op_constant_of(a.replica, TARN_SCALAR, integer ? TARN_I32 : TARN_F32, (double)b);
+}
+
+tarn_tensor tarn_add_scalar(tarn_tensor a, float b)
+{
+    return tarn_add(a, constant_for(a, b));
+}
+
+tarn_tensor tarn_mul_scalar(tarn_tensor a, float b)
+{
+    return tarn_mul(a, constant_for(a, b));
+}
+
+tarn_tensor tarn_pow_scalar(tarn_tensor a, float b)
+{
+    if (b == 2.0f) {
+        const tarn_tensor x = tarn_cast(a, TARN_F32);
+        return tarn_mul(x, x);
+    }
+    return tarn_pow(a, num(a, (double)b));
+}
+
+tarn_tensor tarn_gelu(tarn_tensor x)
+{
+    const tarn_tensor phi = tarn_add_scalar(tarn_erf(tarn_mul_scalar(x, 0.707106781186547524f)), 1);
+    return tarn_mul(tarn_mul_scalar(x, 0.5f), phi);
+}
+
+tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
+{
+    const tarn_tensor lowest = constant_for(x, low), highest = constant_for(x, high);
+    const tarn_tensor raised = tarn_where(tarn_lt(x, lowest), lowest, x);
+    return tarn_where(tarn_gt(raised, highest), highest, raised);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What op files share: checks of axes, and constructors that have no public name. All return poison
+ * on an error, as the public ones do. */
+#ifndef TARN_OP_H
+#define TARN_OP_H
+
+#include "graph.h"
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* A negative axis counts from the end. -1 after recording an error that begins with `name`. */
+int op_axis(tarn_tensor x, const char *name, int axis);
+/* Bit i for axis i. False after recording an error. */
+bool op_axes(tarn_tensor x, const char *name, tarn_shape axes, uint32_t *mask);
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+/* Every element is `value`, which is part of the compiled code. */
+tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, double value);
+/* int32: the index along `axis`. */
+tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis);
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+/* x itself when the shape is the same. */
+tarn_tensor op_reshape_to(tarn_tensor x, tarn_shape shape);
+tarn_tensor op_expand_to(tarn_tensor x, tarn_shape shape);
+/* [N,C,H,W] -> [N,C,OH,OW,KH,KW], element (n,c,oh*stride+kh*dilation,ow*stride+kw*dilation);
+ * OH = (H - (KH - 1) * dilation - 1) / stride + 1: pad before. */
+tarn_tensor op_window_view(tarn_tensor x, const int32_t window[2], const int32_t stride[2],
+                           const int32_t dilation[2]);
+/* [N,C,OH,OW,KH,KW] -> [N,C,H,W,KH,KW]: at (h,w,kh,kw) the element of the window whose (kh,kw) lies
+ * on (h,w), or 0. Summed over the last two axes it is the gradient of the window view. */
+tarn_tensor op_unwindow_view(tarn_tensor x, int32_t h, int32_t w, const int32_t stride[2],
+                             const int32_t dilation[2]);
+/* Puts step.dim[i] - 1 zeros between neighbours of axis i. */
+tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step);
+
+/* ---- reductions: reduced axes stay as length 1 ----------------------------------------------- */
+
+/* Over the axes of the mask; op_argmax counts them in row-major order, result int32. */
+tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes);
+
+/* ---- normalisation (composed.c) -------------------------------------------------------------- */
+
+/* (x - mean) * rsqrt(var + eps) over the axes of the mask, with the biased variance in two passes.
+ * The gradient is that of the whole; `mean` and `var` (reduced axes of length 1) carry none. */
+tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, float eps, tarn_tensor *mean,
+                         tarn_tensor *var);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions. Nodes keep reduced axes as length 1; a reshape drops them where the caller wants. */
+#include <string.h>
+
+#include "op/op.h"
+
+/* autograd.c does not repeat: the gradient must have the operand's shape. */
+static void sum_grad(struct grad_call *c)
+{
+    c->gin[0] = op_expand_to(c->g, tarn_shape_get(c->in[0]));
+}
+
+/* Equal extremes share. */
+static void extreme_grad(struct grad_call *c)
+{
+    const tarn_tensor hit = tarn_eq(c->in[0], c->y);
+    const tarn_tensor count = op_reduce(&op_sum, hit, c->arg.reduce.axes);
+    const tarn_tensor share = tarn_div(c->g, tarn_cast(count, TARN_F32));
+    const tarn_tensor zero = op_constant_of(c->g.replica, TARN_SCALAR, TARN_F32, 0);
+    c->gin[0] = tarn_where(hit, share, zero);
+}
+
+/* The first of equal maxima takes all: the one whose row-major position argmax gives. */
+static void max_first_grad(struct grad_call *c)
+{
+    tarn_replica *r = c->g.replica;
+    const tarn_shape shape = tarn_shape_get(c->in[0]);
+    tarn_tensor position = op_constant_of(r, shape, TARN_I32, 0);
+    int32_t stride = 1;
+    bool first = true;
+    for (int axis = shape.rank - 1; axis >= 0; axis--) {
+        if (!(c->arg.reduce.axes >> axis & 1))
+            continue;
+        tarn_tensor term = op_iota_of(r, shape, axis);
+        if (stride != 1)
+            term = tarn_mul(term, op_constant_of(r, TARN_SCALAR, TARN_I32, stride));
+        position = first ? term : tarn_add(position, term);
+        first = false;
+        stride *= shape.dim[axis];
+    }
+    const tarn_tensor best = op_reduce(&op_argmax, c->in[0], c->arg.reduce.axes);
+    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_F32, 0);
+    c->gin[0] = tarn_where(tarn_eq(position, best), c->g, zero);
+}
+
+/* clang-format off */
+const struct op op_sum       = { "sum",       1, OP_REDUCE, "sum",    sum_grad,       NULL, NULL };
+const struct op op_max       = { "max",       1, OP_REDUCE, "max",    extreme_grad,   NULL, NULL };
+const struct op op_max_first = { "max_first", 1, OP_REDUCE, "max",    max_first_grad, NULL, NULL };
+const struct op op_min       = { "min",       1, OP_REDUCE, "min",    extreme_grad,   NULL, NULL };
+const struct op op_argmax    = { "argmax",    1, OP_REDUCE, "argmax", NULL,           NULL, NULL };
+/* clang-format on */
+
+tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes)
+{
+    if (!graph_resolve(x))
+        return graph_poison(x.replica);
+    if (op == &op_sum && tarn_dtype_get(x) == TARN_U8)
+        x = tarn_cast(x, TARN_I32);
+    tarn_shape shape = tarn_shape_get(x);
+    bool empty = false;
+    for (int i = 0; i < shape.rank; i++) {
+        if (axes >> i & 1) {
+            empty |= shape.dim[i] == 0;
+            shape.dim[i] = 1;
+        }
+    }
+    if (empty && op != &op_sum)
+        return graph_fail(x.replica, TARN_ERR_SHAPE, "%s: no element to choose from in %s",
+                          op->name, shape_text(tarn_shape_get(x)));
+    if (axes == 0 && op != &op_argmax)
+        return x;
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.reduce.axes = axes;
+    const tarn_dtype dtype = op == &op_argmax ? TARN_I32 : tarn_dtype_get(x);
+    return graph_record(x.replica, op, &x, 1, shape, dtype, &arg);
+}
+
+static tarn_tensor drop_axes(tarn_tensor x, uint32_t axes)
+{
+    const tarn_shape from = tarn_shape_get(x);
+    tarn_shape to = { .rank = 0 };
+    for (int i = 0; i < from.rank; i++) {
+        if (!(axes >> i & 1))
+            to.dim[to.rank++] = from.dim[i];
+    }
+    return op_reshape_to(x, to);
+}
+
+static tarn_tensor reduce(const struct op *op, tarn_tensor x, tarn_shape axes, bool keep)
+{
+    uint32_t mask;
+    if (!op_axes(x, op->name, axes, &mask))
+        return graph_poison(x.replica);
+    const tarn_tensor y = op_reduce(op, x, mask);
+    return keep ? y : drop_axes(y, mask);
+}
+
+tarn_tensor tarn_sum(tarn_tensor x, tarn_shape axes, bool keep)
+{
+    return reduce(&op_sum, x, axes, keep);
+}
+
+tarn_tensor tarn_max(tarn_tensor x, tarn_shape axes, bool keep)
+{
+    return reduce(&op_max, x, axes, keep);
+}
+
+tarn_tensor tarn_min(tarn_tensor x, tarn_shape axes, bool keep)
+{
+    return reduce(&op_min, x, axes, keep);
+}
+
+tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep)
+{
+    return reduce(&op_argmax, x, TARN_AXES(axis), keep);
+}
+
+/* How many elements go into one of the result. */
+static int64_t reduced_count(tarn_tensor x, uint32_t mask)
+{
+    const tarn_shape shape = tarn_shape_get(x);
+    int64_t count = 1;
+    for (int i = 0; i < shape.rank; i++)
+        count *= mask >> i & 1 ? shape.dim[i] : 1;
+    return count;
+}
+
+static tarn_tensor mean_of(tarn_tensor x, uint32_t mask, double divisor)
+{
+    const tarn_tensor scale = op_constant_of(x.replica, TARN_SCALAR, TARN_F32, 1.0 / divisor);
+    return tarn_mul(op_reduce(&op_sum, x, mask), scale);
+}
+
+tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep)
+{
+    uint32_t mask;
+    if (!op_axes(x, "mean", axes, &mask))
+        return graph_poison(x.replica);
+    const double count = (double)reduced_count(x, mask);
+    const tarn_tensor y = mean_of(tarn_cast(x, TARN_F32), mask, count);
+    return keep ? y : drop_axes(y, mask);
+}
+
+tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep)
+{
+    uint32_t mask;
+    if (!op_axes(x, "var", axes, &mask))
+        return graph_poison(x.replica);
+    const double count = (double)reduced_count(x, mask);
+    x = tarn_cast(x, TARN_F32);
+    const tarn_tensor d = tarn_sub(x, mean_of(x, mask, count));
+    const double divisor = count > correction ? count - correction : 0.0;
+    const tarn_tensor y = mean_of(tarn_mul(d, d), mask, divisor);
+    return keep ? y : drop_axes(y, mask);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fourth pass: nests to kernels. A kernel ends only where something must be complete on all groups
+ * before it is read: a reduction over the batch, or a value that is read across batch blocks. */
+#include <string.h>
+
+#include "nest.h"
+
+#define TINY_WORK 16384.0 /* element operations that one group does at no loss */
+
+static double nest_work(const struct nest *n)
+{
+    double work = 1.0 + (n->combine == COMBINE_FMA ? 0 : n->expr_count / 4);
+    for (int a = 0; a < n->axes; ++a)
+        work *= n->extent[a];
+    return work;
+}
+
+static bool writes_out(const struct program_ir *p, const struct nest *n)
+{
+    for (int s = 0; s < n->stores; ++s)
+        if (p->values[n->store[s].value].place != PLACE_ARENA)
+            return true;
+    return false;
+}
+
+static bool writes(const struct nest *n, int value)
+{
+    for (int s = 0; s < n->stores; ++s)
+        if (n->store[s].value == value)
+            return true;
+    return false;
+}
+
+static bool same_memory(const tarn_replica *r, const struct value *a, const struct value *b)
+{
+    return a->place == PLACE_OWNED && b->place == PLACE_OWNED &&
+           r->owned[a->slot].buffer == r->owned[b->slot].buffer;
+}
+
+static bool reads(const tarn_replica *r, const struct program_ir *p, const struct nest *n,
+                  const struct value *v)
+{
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_LOAD &&
+            same_memory(r, &p->values[n->exprs[e].access.value], v))
+            return true;
+    return false;
+}
+
+/* Whether every read of the stored tensor in its own nest is of the very element stored. */
+static bool reads_in_place(const tarn_replica *r, const struct program_ir *p, const struct nest *n,
+                           const struct store *s)
+{
+    const struct value *v = &p->values[s->value];
+    for (int i = 0; i < n->expr_count; ++i) {
+        const struct expr *e = &n->exprs[i];
+        if (e->kind != EXPR_LOAD || !same_memory(r, &p->values[e->access.value], v))
+            continue;
+        if (n->combine != COMBINE_NONE || n->sharded || e->access.gather >= 0 ||
+            e->access.part_count > 0 || p->values[e->access.value].offset != v->offset ||
+            !affine_equal(&e->access.address, &s->address))
+            return false;
+    }
+    return true;
+}
+
+/* A store to a tensor that another writing nest still reads goes to a temporary first. */
+static tarn_status detour(const tarn_replica *r, struct program_ir *p)
+{
+    const int nests = p->nest_count;
+    for (int i = 0; i < nests; ++i) {
+        for (int s = 0; s < p->nests[i].stores; ++s) {
+            const struct store st = p->nests[i].store[s];
+            const struct value v = p->values[st.value];
+            if (v.place != PLACE_OWNED)
+                continue;
+            bool conflict = !reads_in_place(r, p, &p->nests[i], &st);
+            for (int k = 0; k < nests; ++k)
+                conflict |= k != i && writes_out(p, &p->nests[k]) && reads(r, p, &p->nests[k], &v);
+            if (!conflict)
+                continue;
+            const int temporary = value_add(p, PLACE_ARENA, LAYOUT_PLAIN, 0, v.shape, v.dtype);
+            struct nest *copy = nest_add(p);
+            if (temporary < 0 || copy == NULL)
+                return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+            memset(copy, 0, sizeof *copy);
+            copy->name = "copy";
+            copy->axes = copy->out_axes = 1;
+            copy->extent[0] = (int32_t)tarn_shape_count(v.shape);
+            copy->batch_axis = copy->lane_axis = copy->split_axis = -1;
+            struct expr e = { .kind = EXPR_LOAD,
+                              .dtype = v.dtype == TARN_F32 ? TARN_F32 : TARN_I32 };
+            e.access = (struct access){ .value = temporary, .address = affine_axis(0), .gather = -1 };
+            copy->store[0] = (struct store){ .value = st.value, .address = affine_axis(0) };
+            copy->store[0].expr = expr_add(p, copy, &e);
+            copy->stores = 1;
+            p->nests[i].store[s].value = temporary;
+        }
+    }
+    return TARN_OK;
+}
+
+/* Earliest kernel in which nest i can run, given the nests that write what it reads. */
+static int earliest(const struct program_ir *p, const struct nest *n)
+{
+    int kernel = 0;
+    for (int e = 0; e < n->expr_count; ++e) {
+        if (n->exprs[e].kind != EXPR_LOAD)
+            continue;
+        const int v = n->exprs[e].access.value;
+        for (int w = 0; w < p->nest_count; ++w) {
+            const struct nest *from = &p->nests[w];
+            if (from == n || from->kernel < 0 || !writes(from, v))
+                continue;
+            const bool stays = p->fuse && ((from->sharded && n->sharded && !from->partial &&
+                                            n->exprs[e].access.local) ||
+                                           (from->tiny && n->tiny));
+            const int after = from->kernel + (stays ? 0 : 1);
+            kernel = after > kernel ? after : kernel;
+        }
+    }
+    return kernel;
+}
+
+/* Kernels before which nothing may overwrite the memory of owned tensors that n stores to. */
+static int after_readers(const tarn_replica *r, const struct program_ir *p, const struct nest *n)
+{
+    int kernel = 0;
+    for (int s = 0; s < n->stores; ++s) {
+        const struct value *v = &p->values[n->store[s].value];
+        if (v->place != PLACE_OWNED)
+            continue;
+        for (int k = 0; k < p->nest_count; ++k) {
+            const struct nest *other = &p->nests[k];
+            if (other != n && other->kernel >= kernel && reads(r, p, other, v))
+                kernel = other->kernel + 1;
+        }
+    }
+    return kernel;
+}
+
+tarn_status fuse(struct program_ir *p, const tarn_replica *r)
+{
+    TRY(detour(r, p));
+    for (int i = 0; i < p->nest_count; ++i) {
+        struct nest *n = &p->nests[i];
+        n->work = nest_work(n);
+        n->tiny = !n->sharded && n->work <= TINY_WORK;
+        n->kernel = -1;
+    }
+    /* First what computes, in order; then what writes tensors that others read. */
+    for (int pass = 0; pass < 2; ++pass)
+        for (int i = 0; i < p->nest_count; ++i) {
+            struct nest *n = &p->nests[i];
+            if (writes_out(p, n) != (pass == 1))
+                continue;
+            n->kernel = earliest(p, n);
+            const int safe = after_readers(r, p, n);
+            n->kernel = safe > n->kernel ? safe : n->kernel;
+            if (!p->fuse)
+                n->kernel = p->kernel_count;
+            if (n->kernel >= p->kernel_count)
+                p->kernel_count = n->kernel + 1;
+        }
+    for (int i = 0; i < p->nest_count; ++i) {
+        struct nest *n = &p->nests[i];
+        n->section = n->sharded ? 0 : n->tiny ? 1 : 2 + i;
+        for (int s = 0; s < n->stores; ++s) {
+            struct value *v = &p->values[n->store[s].value];
+            if (v->first < 0 || n->kernel < v->first)
+                v->first = n->kernel;
+            if (n->kernel > v->last)
+                v->last = n->kernel;
+        }
+        for (int e = 0; e < n->expr_count; ++e) {
+            if (n->exprs[e].kind != EXPR_LOAD)
+                continue;
+            struct value *v = &p->values[n->exprs[e].access.value];
+            if (n->kernel > v->last)
+                v->last = n->kernel;
+        }
+    }
+    return TARN_OK;
+}

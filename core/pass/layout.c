@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Second pass: finds the batch axis, which values carry it as axis 0 (they are stored batch
+ * innermost in blocks), and which nodes get a value of their own. */
+#include <string.h>
+
+#include "nest.h"
+
+#define SMALLEST_BATCH 8 /* below it most lanes of a block would idle */
+#define INLINE_WEIGHT 8  /* a map with several consumers is recomputed up to this weight */
+
+static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
+{
+    return m->operands[m->nodes[node].first_in + k];
+}
+
+static int32_t find_batch(const struct module *m)
+{
+    int64_t largest = 0;
+    int32_t batch = 0;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        const int64_t bytes = tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
+        if (n->op == &op_input && n->shape.rank > 0 && m->uses[i] > 0 && bytes > largest) {
+            largest = bytes;
+            batch = n->shape.dim[0];
+        }
+    }
+    return batch >= SMALLEST_BATCH ? batch : 0;
+}
+
+/* The axis that alone indexes dimension 0 and no other dimension; -1 when there is none. */
+static int leading_axis(const struct contract_map *map, int axes, int rank)
+{
+    if (rank == 0 || map->dim[0].offset != 0 || map->dim[0].divide > 1 || map->dim[0].guarded)
+        return -1;
+    int found = -1;
+    for (int a = 0; a < axes; ++a) {
+        if (map->dim[0].coef[a] == 0)
+            continue;
+        if (found >= 0 || map->dim[0].coef[a] != 1)
+            return -1;
+        found = a;
+    }
+    for (int d = 1; found >= 0 && d < rank; ++d)
+        if (map->dim[d].coef[found] != 0)
+            return -1;
+    return found;
+}
+
+/* The axis of a contraction that is the batch: of the result, or summed over (*reduced). */
+int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
+                        bool *reduced)
+{
+    const struct node *n = &m->nodes[node];
+    const int out = leading_axis(&c->out, c->axes, n->shape.rank);
+    int summed = -1;
+    *reduced = false;
+    for (uint32_t k = 0; k < 2; ++k) {
+        const uint32_t x = operand(m, node, k);
+        if (!m->sharded[x])
+            continue;
+        const int axis = leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
+        if (axis >= 0 && axis == out && n->shape.dim[0] == m->batch)
+            return axis;
+        if (axis >= c->out_axes)
+            summed = axis;
+    }
+    *reduced = summed >= 0;
+    return summed;
+}
+
+static bool view_keeps_batch(const struct node *n, tarn_shape in)
+{
+    if (n->shape.rank == 0 || in.rank == 0 || n->shape.dim[0] != in.dim[0])
+        return false;
+    if (n->op->index == NULL)
+        return true;
+    struct index_map map;
+    memset(&map, 0, sizeof map);
+    n->op->index(n, in, &map);
+    for (int o = 0; o < n->shape.rank; ++o)
+        if (map.dim[0].coef[o] != (o == 0))
+            return false;
+    for (int d = 1; d < in.rank; ++d)
+        if (map.dim[d].coef[0] != 0)
+            return false;
+    return map.dim[0].offset == 0 && map.dim[0].divide <= 1 && !map.dim[0].guarded;
+}
+
+static bool carries_batch(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (n->shape.rank == 0 || n->shape.dim[0] != m->batch || tarn_shape_count(n->shape) == 0)
+        return false;
+    bool reduced;
+    struct contract c;
+    switch (n->op->kind) {
+    case OP_LEAF:
+        return n->op == &op_input;
+    case OP_VIEW:
+        return m->sharded[operand(m, i, 0)] &&
+               view_keeps_batch(n, m->nodes[operand(m, i, 0)].shape);
+    case OP_REDUCE:
+        return m->sharded[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
+    case OP_CONTRACT:
+        memset(&c, 0, sizeof c);
+        n->op->contract(n,
+                        (tarn_shape[2]){ m->nodes[operand(m, i, 0)].shape,
+                                         m->nodes[operand(m, i, 1)].shape },
+                        &c);
+        return contract_batch_axis(m, i, &c, &reduced) >= 0 && !reduced;
+    case OP_GATHER:
+        return m->sharded[operand(m, i, 1)];
+    case OP_MAP:
+    case OP_CONCAT:
+        if (n->op->kind == OP_CONCAT && n->arg.concat.axis == 0)
+            return false;
+        for (uint32_t k = 0; k < n->in_count; ++k)
+            if (m->sharded[operand(m, i, k)])
+                return true;
+        return false;
+    case OP_EFFECT:
+        break;
+    }
+    return false;
+}
+
+void shard(struct module *m)
+{
+    m->batch = find_batch(m);
+    for (uint32_t i = 0; m->batch > 0 && i < m->count; ++i)
+        m->sharded[i] = carries_batch(m, i);
+}
+
+/* ---- which nodes are stored --------------------------------------------------------------------- */
+
+/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. */
+bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
+{
+    const struct node *f = &m->nodes[from], *t = &m->nodes[to];
+    if (t->op->kind == OP_MAP)
+        return m->sharded[from] == m->sharded[to];
+    if (t->op != &op_reshape || m->sharded[from] != m->sharded[to])
+        return false;
+    struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
+    for (int i = 0; i < f->shape.rank; ++i)
+        index[i] = rational_axis(i);
+    return reshape_index(t->shape, f->shape, index, unused);
+}
+
+static void store_tops(struct module *m, bool *claimed)
+{
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const enum op_kind kind = m->nodes[i].op->kind;
+        if (m->uses[i] == 0)
+            continue;
+        if (kind == OP_CONCAT)
+            m->stored[i] = true;
+        if (kind != OP_REDUCE && kind != OP_CONTRACT)
+            continue;
+        uint32_t top = i, last = i;
+        while (m->uses[top] == 1 && m->user[top] != UINT32_MAX && !claimed[m->user[top]] &&
+               joins_epilogue(m, top, m->user[top])) {
+            top = m->user[top];
+            claimed[top] = true;
+            if (m->nodes[top].op->kind == OP_MAP)
+                last = top;
+        }
+        m->stored[last] = true;
+    }
+}
+
+static bool is_cheap_leaf(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    return n->op->kind == OP_LEAF && n->op != &op_input && n->op != &op_owned;
+}
+
+static bool reads_memory(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (n->op->kind == OP_LEAF)
+        return !is_cheap_leaf(m, i);
+    for (uint32_t k = 0; k < n->in_count; ++k)
+        if (reads_memory(m, operand(m, i, k)))
+            return true;
+    return false;
+}
+
+/* Stores what is computed below views, so that its reader finds it in memory. */
+static void store_below(struct module *m, uint32_t i)
+{
+    while (m->nodes[i].op->kind == OP_VIEW && !m->stored[i])
+        i = operand(m, i, 0);
+    const enum op_kind kind = m->nodes[i].op->kind;
+    if (kind == OP_GATHER || (kind == OP_MAP && reads_memory(m, i)))
+        m->stored[i] = true;
+}
+
+static void store_operands(struct module *m)
+{
+    for (uint32_t i = m->count; i-- > 0;) {
+        const struct node *n = &m->nodes[i];
+        if (m->uses[i] == 0)
+            continue;
+        if (n->op->kind == OP_CONTRACT) {
+            store_below(m, operand(m, i, 0));
+            store_below(m, operand(m, i, 1));
+        }
+        if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
+            m->stored[operand(m, i, 0)] = true;
+        if (n->op->kind == OP_VIEW && n->in_count == 1 &&
+            (tarn_shape_count(n->shape) > tarn_shape_count(m->nodes[operand(m, i, 0)].shape) ||
+             n->op == &op_window || n->op == &op_unwindow) &&
+            n->op != &op_pad)
+            store_below(m, operand(m, i, 0));
+    }
+}
+
+static int own_weight(const struct node *n)
+{
+    static const struct op *const heavy[] = { &op_exp,  &op_log,     &op_tanh, &op_erf, &op_pow,
+                                              &op_sqrt, &op_sigmoid, &op_rsqrt, &op_div };
+    for (size_t k = 0; k < sizeof heavy / sizeof *heavy; ++k)
+        if (n->op == heavy[k])
+            return 8;
+    return n->op->kind == OP_MAP ? 1 : n->op->kind == OP_GATHER ? 4 : 0;
+}
+
+static void store_shared(struct module *m, int *weight)
+{
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        if (n->op->kind == OP_LEAF || m->stored[i]) {
+            weight[i] = n->op->kind == OP_LEAF && is_cheap_leaf(m, i) ? 0 : 1;
+            continue;
+        }
+        weight[i] = own_weight(n);
+        for (uint32_t k = 0; k < n->in_count; ++k)
+            weight[i] += weight[operand(m, i, k)];
+        if (m->uses[i] > 1 && weight[i] > INLINE_WEIGHT && n->op->kind != OP_VIEW) {
+            m->stored[i] = true;
+            weight[i] = 1;
+        }
+    }
+}
+
+/* A reshape that splits an axis can only read memory. */
+static void store_reshaped(struct module *m)
+{
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        if (n->op != &op_reshape || m->uses[i] == 0)
+            continue;
+        const uint32_t x = operand(m, i, 0);
+        struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
+        for (int d = 0; d < n->shape.rank; ++d)
+            index[d] = rational_axis(d);
+        if (m->nodes[x].op->kind != OP_LEAF &&
+            !reshape_index(m->nodes[x].shape, n->shape, index, unused))
+            m->stored[x] = true;
+        if (m->nodes[x].op->kind == OP_LEAF && is_cheap_leaf(m, x))
+            m->stored[x] = true;
+    }
+}
+
+void choose_stored(struct module *m, bool fuse)
+{
+    bool *claimed = arena_take(m->arena, (m->count + 1) * sizeof *claimed);
+    int *weight = arena_take(m->arena, (m->count + 1) * sizeof *weight);
+    if (claimed == NULL || weight == NULL)
+        return;
+    if (fuse) {
+        store_tops(m, claimed);
+        store_operands(m);
+        store_shared(m, weight);
+    } else {
+        for (uint32_t i = 0; i < m->count; ++i) {
+            const enum op_kind kind = m->nodes[i].op->kind;
+            m->stored[i] = kind != OP_LEAF && kind != OP_VIEW && m->uses[i] > 0;
+        }
+    }
+    store_reshaped(m);
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Third pass: nodes to loop nests over values, on demand from the roots. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower.h"
+
+int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
+              int32_t extent);
+
+int lower_fail(struct lowering *l, tarn_status status)
+{
+    if (l->status == TARN_OK)
+        l->status = status;
+    if (status == TARN_ERR_MEMORY)
+        error_set(status, "compile: out of host memory");
+    return -1;
+}
+
+/* ---- containers ----------------------------------------------------------------------------------- */
+
+static void *grown(struct arena *a, void *old, int count, int *capacity, size_t size)
+{
+    if (count < *capacity)
+        return old;
+    const int larger = *capacity == 0 ? 16 : 2 * *capacity;
+    void *out = arena_take(a, (size_t)larger * size);
+    if (out != NULL && old != NULL)
+        memcpy(out, old, (size_t)count * size);
+    *capacity = out == NULL ? 0 : larger;
+    return out;
+}
+
+int value_add(struct program_ir *p, enum value_place place, enum layout layout, uint32_t slot,
+              tarn_shape shape, tarn_dtype dtype)
+{
+    p->values = grown(p->arena, p->values, p->value_count, &p->value_capacity, sizeof *p->values);
+    if (p->values == NULL)
+        return -1;
+    size_t count = (size_t)tarn_shape_count(shape);
+    if (layout == LAYOUT_BLOCKED)
+        count = count / (size_t)shape.dim[0] * LANES * (size_t)p->blocks;
+    p->values[p->value_count] = (struct value){ .place = place,
+                                                .layout = layout,
+                                                .slot = slot,
+                                                .shape = shape,
+                                                .dtype = dtype,
+                                                .bytes = count * tarn_dtype_bytes(dtype),
+                                                .first = -1,
+                                                .last = -1 };
+    return p->value_count++;
+}
+
+struct nest *nest_add(struct program_ir *p)
+{
+    p->nests = grown(p->arena, p->nests, p->nest_count, &p->nest_capacity, sizeof *p->nests);
+    return p->nests == NULL ? NULL : &p->nests[p->nest_count++];
+}
+
+int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
+{
+    for (int i = 0; i < n->expr_count; ++i)
+        if (memcmp(&n->exprs[i], e, sizeof *e) == 0)
+            return i;
+    n->exprs = grown(p->arena, n->exprs, n->expr_count, &n->expr_capacity, sizeof *n->exprs);
+    if (n->exprs == NULL)
+        return -1;
+    n->exprs[n->expr_count] = *e;
+    return n->expr_count++;
+}
+
+static int append(struct lowering *l, const struct nest *n)
+{
+    struct nest *to = nest_add(l->p);
+    if (to == NULL)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    *to = *n;
+    return 0;
+}
+
+static struct nest new_nest(const char *name)
+{
+    struct nest n;
+    memset(&n, 0, sizeof n);
+    n.name = name;
+    n.batch_axis = n.lane_axis = n.split_axis = -1;
+    n.body[0] = n.body[1] = -1;
+    return n;
+}
+
+struct store store_at(const struct lowering *l, const struct nest *n, int value,
+                      const struct rational *index)
+{
+    const struct value *v = &l->p->values[value];
+    struct store s = { .value = value, .expr = -1 };
+    s.local = v->layout == LAYOUT_BLOCKED;
+    (void)n;
+    int32_t stride = 1;
+    for (int d = v->shape.rank - 1; d >= (s.local ? 1 : 0); --d) {
+        s.address = affine_add_scaled(s.address, index[d].e, stride);
+        stride *= v->shape.dim[d];
+    }
+    return s;
+}
+
+/* ---- finding the core of a nest ------------------------------------------------------------------------ */
+
+/* The reduction or contraction whose epilogue `root` ends, with the path up to it; UINT32_MAX when
+ * `root` is a plain map. */
+static uint32_t find_core(const struct lowering *l, uint32_t root, uint32_t *path, int *length)
+{
+    const struct module *m = l->m;
+    *length = 0;
+    uint32_t at = root;
+    for (;;) {
+        const struct node *n = &m->nodes[at];
+        path[(*length)++] = at;
+        if (n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT)
+            return at;
+        uint32_t next = UINT32_MAX;
+        for (uint32_t k = 0; l->p->fuse && k < n->in_count && *length < 63; ++k) {
+            const uint32_t x = lowering_operand(l, at, k);
+            const enum op_kind kind = m->nodes[x].op->kind;
+            if (m->uses[x] == 1 && l->primary[x] == 0 && joins_epilogue(m, x, at) &&
+                (kind == OP_MAP || kind == OP_REDUCE || kind == OP_CONTRACT || kind == OP_VIEW)) {
+                uint32_t rest[64];
+                int rest_length;
+                if (kind == OP_REDUCE || kind == OP_CONTRACT ||
+                    find_core(l, x, rest, &rest_length) != UINT32_MAX) {
+                    next = x;
+                    break;
+                }
+            }
+        }
+        if (next == UINT32_MAX)
+            return UINT32_MAX;
+        at = next;
+    }
+}
+
+/* Index of the root for an index of the core: up the path, through reshapes. */
+static void index_up(const struct module *m, const uint32_t *path, int length,
+                     const struct rational *core, struct rational *root)
+{
+    struct rational at[TARN_MAX_RANK], next[TARN_MAX_RANK];
+    memcpy(at, core, sizeof at);
+    for (int i = length - 2; i >= 0; --i) {
+        if (m->nodes[path[i]].op != &op_reshape)
+            continue;
+        reshape_index(m->nodes[path[i]].shape, m->nodes[path[i + 1]].shape, at, next);
+        memcpy(at, next, sizeof at);
+    }
+    memcpy(root, at, sizeof at);
+}
+
+/* ---- nests -------------------------------------------------------------------------------------------------- */
+
+/* What a finished nest writes to: a value, with an offset along one axis (for concat). */
+struct target {
+    int value;
+    int axis;
+    int32_t offset;
+};
+
+static int finish(struct lowering *l, struct nest *n, uint32_t root, uint32_t core,
+                  const struct rational *index, const struct target *t)
+{
+    const struct site s = { .l = l, .nest = n, .root = root, .core = core };
+    const int e = express(&s, root, index);
+    if (e < 0)
+        return -1;
+    struct rational at[TARN_MAX_RANK];
+    memcpy(at, index, sizeof at);
+    if (t->offset != 0)
+        at[t->axis].e.constant += t->offset;
+    n->store[0] = store_at(l, n, t->value, at);
+    n->store[0].expr = e;
+    n->stores = 1;
+    return append(l, n);
+}
+
+static int map_nest(struct lowering *l, uint32_t root, const struct target *t)
+{
+    const struct node *node = &l->m->nodes[root];
+    struct nest n = new_nest(node->op->name);
+    struct rational index[TARN_MAX_RANK];
+    n.axes = n.out_axes = node->shape.rank;
+    for (int d = 0; d < node->shape.rank; ++d) {
+        n.extent[d] = node->shape.dim[d];
+        index[d] = rational_axis(d);
+    }
+    n.sharded = l->m->sharded[root];
+    n.batch_axis = n.sharded ? 0 : -1;
+    return finish(l, &n, root, UINT32_MAX, index, t);
+}
+
+/* The second half of a reduction over the batch: adds up the rows of partial results. */
+static int rows_nest(struct lowering *l, const struct nest *partial, int rows, uint32_t root,
+                     uint32_t core, const struct rational *index, const struct target *t)
+{
+    struct nest n = new_nest(partial->name);
+    n.out_axes = partial->out_axes;
+    n.axes = n.out_axes + 1;
+    memcpy(n.extent, partial->extent, sizeof n.extent);
+    for (int a = n.axes; a < NEST_AXES; ++a)
+        n.extent[a] = 0;
+    n.extent[n.out_axes] = l->p->groups;
+    n.combine = partial->combine == COMBINE_FMA ? COMBINE_SUM : partial->combine;
+    n.acc_dtype = partial->acc_dtype;
+    struct expr e = { .kind = EXPR_LOAD, .dtype = n.acc_dtype };
+    e.access.value = rows;
+    e.access.gather = -1;
+    e.access.address = partial->store[0].address;
+    e.access.address.k[n.out_axes] =
+        (int32_t)(tarn_shape_count(l->p->values[rows].shape) / l->p->groups);
+    n.body[0] = expr_add(l->p, &n, &e);
+    return n.body[0] < 0 ? lower_fail(l, TARN_ERR_MEMORY)
+                         : finish(l, &n, root, core, index, t);
+}
+
+/* Ends a nest with a core: directly, or through rows of partial sums over the batch. `index` is the
+ * core's own index over the OUT axes. */
+static int core_nest(struct lowering *l, struct nest *n, uint32_t root, uint32_t core,
+                     const struct rational *core_index, const uint32_t *path, int length,
+                     const struct target *t)
+{
+    struct rational index[TARN_MAX_RANK];
+    index_up(l->m, path, length, core_index, index);
+    if (!n->partial)
+        return finish(l, n, root, core, index, t);
+    tarn_shape rows_shape = { .rank = 2, .dim = { l->p->groups, 1 } };
+    rows_shape.dim[1] = (int32_t)tarn_shape_count(l->m->nodes[core].shape);
+    const int rows = value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, rows_shape, n->acc_dtype);
+    if (rows < 0)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    struct store s = { .value = rows, .expr = -1 };
+    int32_t stride = 1;
+    const tarn_shape shape = l->m->nodes[core].shape;
+    for (int d = shape.rank - 1; d >= 0; --d) {
+        s.address = affine_add_scaled(s.address, core_index[d].e, stride);
+        stride *= shape.dim[d];
+    }
+    n->store[0] = s;
+    n->stores = 1;
+    if (append(l, n) < 0)
+        return -1;
+    return rows_nest(l, n, rows, root, core, index, t);
+}
+
+static enum combine combine_of(const struct op *op)
+{
+    return op == &op_sum      ? COMBINE_SUM
+           : op == &op_min    ? COMBINE_MIN
+           : op == &op_argmax ? COMBINE_ARGMAX
+                              : COMBINE_MAX;
+}
+
+static int reduce_nest(struct lowering *l, uint32_t root, uint32_t core, const uint32_t *path,
+                       int length, const struct target *t)
+{
+    const struct node *node = &l->m->nodes[core];
+    const uint32_t x = lowering_operand(l, core, 0);
+    const tarn_shape in = l->m->nodes[x].shape;
+    struct nest n = new_nest(node->op->name);
+    struct rational in_index[TARN_MAX_RANK], out_index[TARN_MAX_RANK];
+    n.arg_index = rational_constant(0);
+    for (int pass = 0; pass < 2; ++pass)
+        for (int d = 0; d < in.rank; ++d) {
+            const bool reduced = (node->arg.reduce.axes >> d & 1) != 0;
+            if (reduced != (pass == 1))
+                continue;
+            n.extent[n.axes] = in.dim[d];
+            in_index[d] = rational_axis(n.axes);
+            out_index[d] = reduced ? rational_constant(0) : rational_axis(n.axes);
+            if (l->m->sharded[x] && d == 0 && (!reduced || node->op != &op_argmax)) {
+                n.sharded = true;
+                n.batch_axis = n.axes;
+                n.partial = reduced;
+            }
+            ++n.axes;
+            n.out_axes += !reduced;
+        }
+    for (int a = n.out_axes, d = 0; a < n.axes; ++a, ++d)
+        n.arg_index = rational_add_scaled(
+            rational_add_scaled(rational_constant(0), n.arg_index, n.extent[a]), rational_axis(a), 1);
+    n.red_last = in.rank > 0 && (node->arg.reduce.axes >> (in.rank - 1) & 1) != 0;
+    n.combine = combine_of(node->op);
+    n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
+    const struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX };
+    n.body[0] = express(&s, x, in_index);
+    if (n.body[0] < 0)
+        return -1;
+    return core_nest(l, &n, root, core, out_index, path, length, t);
+}
+
+static struct rational mapped(const struct contract_map *map, int axes, int d)
+{
+    struct rational at = rational_constant(map->dim[d].offset);
+    for (int a = 0; a < axes; ++a)
+        if (map->dim[d].coef[a] != 0)
+            at = rational_add_scaled(at, rational_axis(a), map->dim[d].coef[a]);
+    return map->dim[d].divide > 1 ? rational_divide(at, map->dim[d].divide) : at;
+}
+
+static int contract_nest(struct lowering *l, uint32_t root, uint32_t core, const uint32_t *path,
+                         int length, const struct target *t)
+{
+    const struct node *node = &l->m->nodes[core];
+    struct contract c;
+    memset(&c, 0, sizeof c);
+    tarn_shape in[2];
+    for (uint32_t k = 0; k < 2; ++k)
+        in[k] = l->m->nodes[lowering_operand(l, core, k)].shape;
+    node->op->contract(node, in, &c);
+    struct nest n = new_nest(node->op->name);
+    n.axes = c.axes;
+    n.out_axes = c.out_axes;
+    memcpy(n.extent, c.extent, sizeof c.extent);
+    if (l->m->batch > 0)
+        n.batch_axis = contract_batch_axis(l->m, core, &c, &n.partial);
+    n.sharded = n.batch_axis >= 0;
+    n.combine = COMBINE_FMA;
+    n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
+    const struct site s = {
+        .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true
+    };
+    for (int k = 0; k < 2; ++k) {
+        struct rational index[TARN_MAX_RANK];
+        for (int d = 0; d < in[k].rank; ++d) {
+            index[d] = mapped(&c.in[k], c.axes, d);
+            if (c.in[k].dim[d].guarded || c.in[k].dim[d].divide > 1)
+                n.guards = guard_add(&n, n.guard, n.guards, &index[d], in[k].dim[d]);
+        }
+        n.body[k] = express(&s, lowering_operand(l, core, (uint32_t)k), index);
+        if (n.body[k] < 0)
+            return -1;
+    }
+    struct rational out_index[TARN_MAX_RANK];
+    for (int d = 0; d < node->shape.rank; ++d)
+        out_index[d] = mapped(&c.out, c.axes, d);
+    return core_nest(l, &n, root, core, out_index, path, length, t);
+}
+
+/* Builds the nest that writes a node to a target. */
+static int build(struct lowering *l, uint32_t root, const struct target *t)
+{
+    uint32_t path[64];
+    int length;
+    if (tarn_shape_count(l->m->nodes[root].shape) == 0)
+        return 0;
+    const uint32_t core = find_core(l, root, path, &length);
+    if (core == UINT32_MAX)
+        return map_nest(l, root, t);
+    return l->m->nodes[core].op->kind == OP_REDUCE ? reduce_nest(l, root, core, path, length, t)
+                                                   : contract_nest(l, root, core, path, length, t);
+}
+
+static int concat_parts(struct lowering *l, uint32_t node, int value)
+{
+    const struct node *n = &l->m->nodes[node];
+    struct target t = { .value = value, .axis = n->arg.concat.axis };
+    for (uint32_t k = 0; k < n->in_count; ++k) {
+        const uint32_t x = lowering_operand(l, node, k);
+        const bool plain_part = l->p->values[value].layout == LAYOUT_PLAIN || l->m->sharded[x];
+        if (!plain_part) {
+            error_set(TARN_ERR_INTERNAL, "compile: concat of parts with and without the batch");
+            return lower_fail(l, TARN_ERR_INTERNAL);
+        }
+        if (build(l, x, &t) < 0)
+            return -1;
+        t.offset += l->m->nodes[x].shape.dim[t.axis];
+    }
+    return 0;
+}
+
+static int build_value(struct lowering *l, uint32_t node, int value)
+{
+    const struct target t = { .value = value };
+    return l->m->nodes[node].op->kind == OP_CONCAT ? concat_parts(l, node, value)
+                                                   : build(l, node, &t);
+}
+
+int value_of(struct lowering *l, uint32_t node)
+{
+    if (l->primary[node] > 0)
+        return l->primary[node] - 1;
+    const struct node *n = &l->m->nodes[node];
+    const bool leaf = n->op == &op_input || n->op == &op_owned;
+    const enum value_place place = n->op == &op_input   ? PLACE_INPUT
+                                   : n->op == &op_owned ? PLACE_OWNED
+                                                        : PLACE_ARENA;
+    const enum layout layout = !leaf && l->m->sharded[node] ? LAYOUT_BLOCKED : LAYOUT_PLAIN;
+    const int v = value_add(l->p, place, layout, leaf ? n->arg.leaf.slot : 0, n->shape, n->dtype);
+    if (v < 0)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    if (n->op == &op_owned)
+        l->p->values[v].offset = l->r->owned[n->arg.leaf.slot].offset;
+    if (!leaf && build_value(l, node, v) < 0)
+        return -1;
+    l->primary[node] = v + 1;
+    return v;
+}
+
+/* A copy of a node's value in another layout. */
+static int copy_of(struct lowering *l, uint32_t node, int *cache, enum layout layout)
+{
+    if (cache[node] > 0)
+        return cache[node] - 1;
+    const struct node *n = &l->m->nodes[node];
+    if (value_of(l, node) < 0)
+        return -1;
+    const struct target t = { .value =
+                                  value_add(l->p, PLACE_ARENA, layout, 0, n->shape, n->dtype) };
+    if (t.value < 0)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    if (map_nest(l, node, &t) < 0)
+        return -1;
+    cache[node] = t.value + 1;
+    return t.value;
+}
+
+int plain_of(struct lowering *l, uint32_t node)
+{
+    const int v = value_of(l, node);
+    return v < 0 || l->p->values[v].layout == LAYOUT_PLAIN
+               ? v
+               : copy_of(l, node, l->plain, LAYOUT_PLAIN);
+}
+
+int blocked_of(struct lowering *l, uint32_t node)
+{
+    return copy_of(l, node, l->blocked, LAYOUT_BLOCKED);
+}
+
+/* ---- roots ----------------------------------------------------------------------------------------------------- */
+
+/* Adds a root that is a plain map to the last nest when both run over the same elements. */
+static bool join_last(struct lowering *l, int first, uint32_t root, const struct target *t)
+{
+    struct program_ir *p = l->p;
+    const struct node *node = &l->m->nodes[root];
+    if (!p->fuse || l->m->sharded[root] || p->nest_count <= first)
+        return false;
+    struct nest *n = &p->nests[p->nest_count - 1];
+    if (n->combine != COMBINE_NONE || n->sharded || n->stores == NEST_STORES ||
+        n->axes != node->shape.rank || p->values[n->store[0].value].place == PLACE_ARENA ||
+        memcmp(n->extent, node->shape.dim, (size_t)n->axes * sizeof *n->extent) != 0)
+        return false;
+    struct rational index[TARN_MAX_RANK];
+    for (int d = 0; d < node->shape.rank; ++d)
+        index[d] = rational_axis(d);
+    const int nests = p->nest_count;
+    struct nest copy = *n;
+    const struct site s = { .l = l, .nest = &copy, .root = root, .core = UINT32_MAX };
+    const int e = express(&s, root, index);
+    if (e < 0 || p->nest_count != nests)
+        return false;
+    copy.store[copy.stores] = store_at(l, &copy, t->value, index);
+    copy.store[copy.stores++].expr = e;
+    p->nests[p->nest_count - 1] = copy;
+    return true;
+}
+
+/* Makes sure that everything a map root reads has its nest, so that roots can share one. */
+static int demand(struct lowering *l, uint32_t root)
+{
+    const struct node *node = &l->m->nodes[root];
+    struct nest n = new_nest("demand");
+    struct rational index[TARN_MAX_RANK];
+    n.axes = n.out_axes = node->shape.rank;
+    for (int d = 0; d < node->shape.rank; ++d) {
+        n.extent[d] = node->shape.dim[d];
+        index[d] = rational_axis(d);
+    }
+    n.sharded = l->m->sharded[root];
+    n.batch_axis = n.sharded ? 0 : -1;
+    const struct site s = { .l = l, .nest = &n, .root = root, .core = UINT32_MAX };
+    return express(&s, root, index);
+}
+
+static int build_root(struct lowering *l, const struct root *root, int first)
+{
+    const struct node *n = &l->m->nodes[root->node];
+    const enum value_place place = root->owned >= 0 ? PLACE_OWNED : PLACE_OUTPUT;
+    const uint32_t slot = (uint32_t)(root->owned >= 0 ? root->owned : root->output);
+    const struct target t = { .value = value_add(l->p, place, LAYOUT_PLAIN, slot, n->shape,
+                                                 n->dtype) };
+    if (t.value < 0)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    if (root->owned >= 0)
+        l->p->values[t.value].offset = l->r->owned[root->owned].offset;
+    if (tarn_shape_count(n->shape) == 0)
+        return 0;
+    if (l->m->uses[root->node] == 1 && l->primary[root->node] == 0) {
+        if (n->op->kind == OP_CONCAT)
+            return concat_parts(l, root->node, t.value);
+        uint32_t path[64];
+        int length;
+        if (find_core(l, root->node, path, &length) != UINT32_MAX)
+            return build(l, root->node, &t);
+    }
+    if (join_last(l, first, root->node, &t))
+        return 0;
+    return l->status == TARN_OK ? map_nest(l, root->node, &t) : -1;
+}
+
+tarn_status lower(struct program_ir *p, const tarn_replica *r)
+{
+    struct module *m = p->module;
+    const size_t n = (m->count + 1) * sizeof(int);
+    struct lowering l = { .p = p, .m = m, .r = r };
+    l.primary = arena_take(p->arena, n);
+    l.plain = arena_take(p->arena, n);
+    l.blocked = arena_take(p->arena, n);
+    if (p->arena->failed)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    p->blocks = m->batch > 0 ? (m->batch + LANES - 1) / LANES : 0;
+    p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
+    for (int i = 0; i < m->root_count; ++i) {
+        const struct root *root = &m->roots[i];
+        const uint32_t node = root->node;
+        uint32_t path[64];
+        int length;
+        if (tarn_shape_count(m->nodes[node].shape) == 0)
+            continue;
+        if (m->uses[node] > 1 ||
+            (find_core(&l, node, path, &length) == UINT32_MAX &&
+             m->nodes[node].op->kind != OP_CONCAT))
+            if (demand(&l, node) < 0)
+                return l.status;
+    }
+    const int first = p->nest_count;
+    p->first_root = first;
+    for (int i = 0; i < m->root_count; ++i)
+        if (build_root(&l, &m->roots[i], first) < 0)
+            return l.status;
+    return l.status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by lower.c (nodes to nests) and express.c (nodes to expressions inside a nest). */
+#ifndef TARN_LOWER_H
+#define TARN_LOWER_H
+
+#include "nest.h"
+
+struct lowering {
+    struct program_ir *p;
+    struct module *m;
+    const tarn_replica *r;
+    int *primary; /* node -> value + 1 as its nest stores it (leaves: where they are) */
+    int *plain;   /* node -> value + 1 of a row-major copy */
+    int *blocked; /* node -> value + 1 of a batch-innermost copy of a leaf */
+    tarn_status status;
+};
+
+/* Where an expression is being built. */
+struct site {
+    struct lowering *l;
+    struct nest *nest;
+    uint32_t root;   /* node that the nest computes: never read from memory while it is built */
+    uint32_t core;   /* node whose value the accumulator holds; UINT32_MAX: none */
+    bool reuse;      /* each element is read many times: read it from a good layout */
+};
+
+static inline uint32_t lowering_operand(const struct lowering *l, uint32_t node, uint32_t k)
+{
+    return l->m->operands[l->m->nodes[node].first_in + k];
+}
+
+/* Expression of a node's element at an index over the nest's axes. -1 on failure (status is set). */
+int express(const struct site *s, uint32_t node, const struct rational *index);
+/* The value of a node in a layout that suits; builds what is missing (nests are appended). */
+int value_of(struct lowering *l, uint32_t node);
+int plain_of(struct lowering *l, uint32_t node);
+int blocked_of(struct lowering *l, uint32_t node);
+/* Where a store of element `index` of a value goes. */
+struct store store_at(const struct lowering *l, const struct nest *n, int value,
+                      const struct rational *index);
+int lower_fail(struct lowering *l, tarn_status status);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fifth pass: which axis is the vector, which are unrolled into register tiles, and how whole nests
+ * are divided among groups. Decides by shapes alone, so that the order of every sum is a function
+ * of the problem. */
+#include "nest.h"
+
+#define MOST_ACCUMULATORS 25 /* of 32 vector registers */
+#define UNROLL_RED 8         /* innermost summed axis up to this length is unrolled */
+#define UNROLL_POINTS 160    /* unrolled points of a tile, so that code stays small */
+#define GROUP_WORK 16384.0   /* element operations worth a group of their own */
+
+/* ---- the vector axis of nests that do not carry the batch --------------------------------------------- */
+
+static int unit_strides(const struct nest *n, int axis)
+{
+    int score = 0;
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_LOAD) {
+            const int32_t k = n->exprs[e].access.address.k[axis];
+            score += k == 1 ? 2 : k == 0 ? 1 : 0;
+        }
+    return score;
+}
+
+/* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
+ * shape. Fusion must not change the choice, or it would change the order of the sum: hence extents
+ * and roles only, never the loads that happen to be inlined. */
+static int choose_lane(const struct nest *n)
+{
+    const int last = n->axes - 1;
+    if (n->combine == COMBINE_NONE) {
+        int best = -1, best_score = -1;
+        for (int a = n->out_axes - 1; a >= 0; --a) {
+            const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
+            if (n->extent[a] >= LANES && score > best_score) {
+                best = a;
+                best_score = score;
+            }
+        }
+        return best;
+    }
+    if (n->combine == COMBINE_ARGMAX)
+        return -1;
+    if (n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)
+        return last;
+    for (int a = n->out_axes - 1; a >= 0; --a)
+        if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
+            return a;
+    if (n->axes > n->out_axes && n->extent[last] >= LANES)
+        return last;
+    return -1;
+}
+
+/* ---- register tiles ---------------------------------------------------------------------------------------- */
+
+static bool body_uses(const struct nest *n, int axis, int *loads)
+{
+    bool any = false;
+    *loads = 0;
+    for (int e = 0; e < n->expr_count; ++e) {
+        const struct access *a = &n->exprs[e].access;
+        if (n->exprs[e].kind != EXPR_LOAD)
+            continue;
+        bool uses = a->address.k[axis] != 0;
+        for (int i = 0; i < a->part_count; ++i)
+            uses |= rational_uses(&a->part[i].index, axis);
+        *loads += uses;
+        any |= uses;
+    }
+    return any;
+}
+
+static int divisors(int extent, int *out)
+{
+    int count = 0;
+    for (int d = 1; d <= extent && d <= MOST_ACCUMULATORS; ++d)
+        if (extent % d == 0)
+            out[count++] = d;
+    return count;
+}
+
+/* Loads for one multiply-add of a tile of t1 x t2 over axes a and b. */
+static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
+{
+    int loads = 0;
+    for (int e = 0; e < n->expr_count; ++e) {
+        const struct access *x = &n->exprs[e].access;
+        if (n->exprs[e].kind != EXPR_LOAD)
+            continue;
+        bool on_a = x->address.k[a] != 0, on_b = x->address.k[b] != 0;
+        for (int i = 0; i < x->part_count; ++i) {
+            on_a |= rational_uses(&x->part[i].index, a);
+            on_b |= rational_uses(&x->part[i].index, b);
+        }
+        loads += (on_a ? t1 : 1) * (on_b ? t2 : 1);
+    }
+    /* Few accumulators cannot hide the latency of a multiply-add. */
+    const int tile = t1 * t2;
+    return (double)loads / tile + (tile < 8 ? 1.0 : tile < 12 ? 0.2 : 0.0) + 0.001 * tile;
+}
+
+static void choose_tile(struct nest *n, int lane)
+{
+    double best = loads_per_term(n, 0, 1, 0, 1);
+    int best_a = -1, best_b = -1, best_1 = 1, best_2 = 1;
+    const int red_unroll = n->axes > n->out_axes ? n->tile[n->axes - 1] : 1;
+    for (int a = 0; a < n->out_axes; ++a) {
+        for (int b = a; b < n->out_axes; ++b) {
+            if (a == lane || b == lane)
+                continue;
+            int da[MOST_ACCUMULATORS], db[MOST_ACCUMULATORS];
+            const int ca = divisors(n->extent[a], da), cb = a == b ? 1 : divisors(n->extent[b], db);
+            if (a == b)
+                db[0] = 1;
+            for (int i = 0; i < ca; ++i)
+                for (int k = 0; k < cb; ++k) {
+                    if (da[i] * db[k] > MOST_ACCUMULATORS ||
+                        da[i] * db[k] * red_unroll > UNROLL_POINTS)
+                        continue;
+                    const double cost =
+                        a == b ? loads_per_term(n, a, da[i], a, 1) : loads_per_term(n, a, da[i], b, db[k]);
+                    if (cost < best) {
+                        best = cost;
+                        best_a = a;
+                        best_b = b;
+                        best_1 = da[i];
+                        best_2 = db[k];
+                    }
+                }
+        }
+    }
+    if (best_a >= 0)
+        n->tile[best_a] = best_1;
+    if (best_b >= 0 && best_b != best_a)
+        n->tile[best_b] = best_2;
+}
+
+/* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
+static void unroll_guarded(struct nest *n, int lane)
+{
+    int axis = -1;
+    for (int g = 0; g < n->guards; ++g)
+        for (int a = 0; a < n->out_axes; ++a)
+            if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= 14)
+                axis = a; /* the last: the innermost of the image */
+    if (axis < 0)
+        return;
+    n->tile[axis] = n->extent[axis];
+    const int red_unroll = n->tile[n->axes - 1];
+    for (int a = 0; a < n->out_axes; ++a) {
+        int d[MOST_ACCUMULATORS], loads;
+        bool guarded = false;
+        for (int g = 0; g < n->guards; ++g)
+            guarded |= n->guard[g].e.k[a] != 0;
+        if (a == lane || a == axis || guarded || !body_uses(n, a, &loads))
+            continue;
+        const int count = divisors(n->extent[a], d);
+        for (int i = 0; i < count; ++i)
+            if (d[i] * n->tile[axis] <= MOST_ACCUMULATORS &&
+                d[i] * n->tile[axis] * red_unroll <= UNROLL_POINTS)
+                n->tile[a] = d[i];
+        return;
+    }
+}
+
+static void schedule_nest(struct nest *n)
+{
+    for (int a = 0; a < NEST_AXES; ++a)
+        n->tile[a] = 1;
+    if (!n->sharded)
+        n->lane_axis = choose_lane(n);
+    const int lane = n->sharded ? n->batch_axis : n->lane_axis;
+    const int last = n->axes - 1;
+    if (n->axes > n->out_axes && last != lane && n->extent[last] <= UNROLL_RED)
+        n->tile[last] = n->extent[last];
+    if (n->combine == COMBINE_FMA) {
+        unroll_guarded(n, lane);
+        bool tiled = false;
+        for (int a = 0; a < n->out_axes; ++a)
+            tiled |= n->tile[a] > 1;
+        if (!tiled)
+            choose_tile(n, lane);
+    } else if (n->combine == COMBINE_SUM && n->partial) {
+        choose_tile(n, lane);
+    }
+    n->groups = 1;
+    if (n->sharded || n->tiny)
+        return;
+    /* Divide the longest OUT axis; the vector axis in multiples of its width. */
+    for (int a = 0; a < n->out_axes; ++a)
+        if (n->split_axis < 0 || n->extent[a] > n->extent[n->split_axis])
+            n->split_axis = a;
+    if (n->split_axis < 0)
+        return;
+    const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
+    const int pieces = (n->extent[n->split_axis] + step - 1) / step;
+    const double worth = n->work / GROUP_WORK;
+    n->groups = worth < 1 ? 1 : worth > MAX_GROUPS ? MAX_GROUPS : (int)worth;
+    n->groups = n->groups > pieces ? pieces : n->groups;
+    if (n->groups < 1)
+        n->groups = 1;
+}
+
+void schedule(struct program_ir *p)
+{
+    for (int i = 0; i < p->nest_count; ++i)
+        schedule_nest(&p->nests[i]);
+}

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nests as OpenCL C: the loops around the expressions, and the kernel around the nests. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+#define POINTS 256 /* unrolled points of one body */
+
+/* ---- axes and tiles ----------------------------------------------------------------------------------- */
+
+static void set_loop(struct printer *pr, int axis, int32_t step)
+{
+    struct axis_now *now = &pr->axis[axis];
+    snprintf(now->variable, sizeof now->variable, "i%d", axis);
+    now->constant = 0;
+    now->step = step;
+    now->high = pr->n->extent[axis] - step;
+}
+
+static void set_constant(struct printer *pr, int axis, int32_t value)
+{
+    pr->axis[axis] = (struct axis_now){ .constant = value, .step = 1 };
+}
+
+static bool is_lane(const struct printer *pr, int axis)
+{
+    return pr->n->sharded ? axis == pr->n->batch_axis : axis == pr->n->lane_axis;
+}
+
+/* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
+static bool set_tile_point(struct printer *pr, int from, int to, int point)
+{
+    const struct nest *n = pr->n;
+    for (int a = to - 1; a >= from; --a) {
+        if (is_lane(pr, a) || n->tile[a] == 1)
+            continue;
+        pr->axis[a].constant = point % n->tile[a];
+        point /= n->tile[a];
+    }
+    return point == 0;
+}
+
+static int tile_points(const struct printer *pr, int from, int to)
+{
+    int points = 1;
+    for (int a = from; a < to; ++a)
+        if (!is_lane(pr, a))
+            points *= pr->n->tile[a];
+    return points;
+}
+
+/* Opens the loop of an axis; nothing is printed for one that is unrolled altogether. */
+static int open_loop(struct printer *pr, int axis)
+{
+    const struct nest *n = pr->n;
+    const int32_t tile = n->tile[axis];
+    if (tile == n->extent[axis] && axis != n->split_axis) {
+        set_constant(pr, axis, 0);
+        return 0;
+    }
+    set_loop(pr, axis, tile);
+    if (axis == n->split_axis && n->groups > 1)
+        print_line(pr, "for (int i%d = low; i%d < high; i%d += %d) {", axis, axis, axis, tile);
+    else
+        print_line(pr, "for (int i%d = 0; i%d < %d; i%d += %d) {", axis, axis, n->extent[axis], axis,
+                   tile);
+    ++pr->indent;
+    return 1;
+}
+
+static void close_loops(struct printer *pr, int count)
+{
+    for (; count > 0; --count) {
+        --pr->indent;
+        print_line(pr, "}");
+    }
+}
+
+/* ---- accumulators ------------------------------------------------------------------------------------------ */
+
+static const char *identity(const struct nest *n)
+{
+    const bool is_float = n->acc_dtype == TARN_F32;
+    switch (n->combine) {
+    case COMBINE_MAX:
+    case COMBINE_ARGMAX:
+        return is_float || n->combine == COMBINE_ARGMAX ? "-INFINITY" : "INT_MIN";
+    case COMBINE_MIN:
+        return is_float ? "INFINITY" : "INT_MAX";
+    default:
+        return is_float ? "0.0f" : "0";
+    }
+}
+
+static void declare_accumulators(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int points = tile_points(pr, 0, n->out_axes);
+    for (int i = 0; i < points; ++i) {
+        if (n->combine == COMBINE_ARGMAX) {
+            const tarn_dtype d = n->exprs[n->body[0]].dtype;
+            const char *type = register_name(d, pr->width);
+            print_line(pr, "%s best%d = (%s)(%s);", type, i, type,
+                       d == TARN_F32 ? "-INFINITY" : "INT_MIN");
+        }
+        const char *type = register_name(n->acc_dtype, pr->width);
+        print_line(pr, "%s acc%d = (%s)(%s);", type, i, type,
+                   n->combine == COMBINE_ARGMAX ? "0" : identity(n));
+    }
+}
+
+/* Combines value `v` into accumulator text `acc`; both of the printer's width. */
+static void combine_line(struct printer *pr, const char *acc, const char *v)
+{
+    switch (pr->n->combine) {
+    case COMBINE_MAX:
+        print_line(pr, "%s = TARN_MAX_%d(%s, %s);", acc, pr->width, v, acc);
+        break;
+    case COMBINE_MIN:
+        print_line(pr, "%s = TARN_MIN_%d(%s, %s);", acc, pr->width, v, acc);
+        break;
+    default:
+        print_line(pr, "%s += %s;", acc, v);
+        break;
+    }
+}
+
+/* Lanes beyond the batch count as nothing where the batch is reduced. */
+static void mask_tail(struct printer *pr, char name[NAME])
+{
+    if (!pr->tail || !pr->n->partial)
+        return;
+    char masked[NAME];
+    snprintf(masked, sizeof masked, "t%d", ++pr->temporaries);
+    const char *type = register_name(pr->n->acc_dtype, pr->width);
+    print_line(pr, "const %s %s = present ? %s : (%s)(%s);", type, masked, name, type,
+               identity(pr->n));
+    memcpy(name, masked, NAME);
+}
+
+static void argmax_lines(struct printer *pr, int point, const char *v)
+{
+    struct text index = { 0 };
+    print_affine(pr, &pr->n->arg_index.e, &index);
+    const int w = pr->width;
+    const char *type = register_name(TARN_I32, w);
+    print_line(pr, "{");
+    print_line(pr, "    const %s better = TARN_BETTER_%d(%s, best%d);", type, w, v, point);
+    print_line(pr, "    acc%d = TARN_SELECT_%d(better, (%s)(%s), acc%d);", point, w, type, index.data,
+               point);
+    print_line(pr, "    best%d = TARN_SELECT_%d(better, %s, best%d);", point, w, v, point);
+    print_line(pr, "}");
+    pr->out->failed |= index.failed;
+    text_free(&index);
+}
+
+/* One unrolled point of the body: combine, or multiply-add. */
+static void body_point(struct printer *pr, int point, const char *lanes_mask)
+{
+    const struct nest *n = pr->n;
+    char a[NAME], b[NAME], acc[NAME];
+    snprintf(acc, sizeof acc, "acc%d", point);
+    print_expr(pr, n->body[0], a);
+    if (n->combine != COMBINE_FMA) {
+        if (n->combine == COMBINE_ARGMAX) {
+            argmax_lines(pr, point, a);
+            return;
+        }
+        mask_tail(pr, a);
+        combine_line(pr, acc, a);
+        return;
+    }
+    print_expr(pr, n->body[1], b);
+    mask_tail(pr, a);
+    char term[4 * NAME];
+    if (n->acc_dtype == TARN_F32)
+        snprintf(term, sizeof term, "fma(%s, %s, %s)", a, b, acc);
+    else
+        snprintf(term, sizeof term, "%s * %s + %s", a, b, acc);
+    if (lanes_mask[0] != '\0')
+        print_line(pr, "%s = %s ? %s : %s;", acc, lanes_mask, term, acc);
+    else
+        print_line(pr, "%s = %s;", acc, term);
+}
+
+/* The condition of all guards of a multiply-add at the current point. */
+static enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes)
+{
+    enum verdict all = ALWAYS;
+    const struct nest *n = pr->n;
+    for (int g = 0; g < n->guards; ++g)
+        *lanes |= lane_factor(pr, &n->guard[g].e) != 0;
+    for (int g = 0; g < n->guards; ++g) {
+        struct text one = { 0 };
+        bool vector = false;
+        const enum verdict v = print_guard(pr, &n->guard[g], &one, &vector);
+        if (v == DEPENDS)
+            text_add(t, *lanes && !vector ? "%s(int16)(-%s)" : "%s%s",
+                     t->length == 0 ? "" : *lanes ? " & " : " && ", one.data);
+        t->failed |= one.failed;
+        text_free(&one);
+        if (v == NEVER)
+            return NEVER;
+        all = v == DEPENDS ? DEPENDS : all;
+    }
+    return all;
+}
+
+/* Prints one point under its guard; `enclosing` is a condition that already holds. */
+static void guarded_point(struct printer *pr, int point, const char *enclosing)
+{
+    struct text t = { 0 };
+    bool lanes = false;
+    const enum verdict v = guards_here(pr, &t, &lanes);
+    pr->out->failed |= t.failed;
+    if (v == ALWAYS || (v == DEPENDS && !lanes && enclosing != NULL &&
+                        strcmp(enclosing, t.data) == 0)) {
+        body_point(pr, point, "");
+    } else if (v == DEPENDS && lanes) {
+        char mask[NAME];
+        snprintf(mask, sizeof mask, "t%d", ++pr->temporaries);
+        print_line(pr, "const int16 %s = %s;", mask, t.data);
+        memcpy(pr->mask, mask, NAME);
+        body_point(pr, point, mask);
+        pr->mask[0] = '\0';
+    } else if (v == DEPENDS) {
+        print_line(pr, "if (%s) {", t.data);
+        ++pr->indent;
+        const int scope = pr->known_count;
+        body_point(pr, point, "");
+        known_reset(pr, scope);
+        --pr->indent;
+        print_line(pr, "}");
+    }
+    text_free(&t);
+}
+
+/* The condition that all dynamic points of the body share, or "" (caller frees). */
+static struct text shared_condition(struct printer *pr, int red_points, int out_points)
+{
+    struct text shared = { 0 };
+    bool first = true;
+    const struct nest *n = pr->n;
+    for (int k = 0; k < red_points; ++k) {
+        set_tile_point(pr, n->out_axes, n->axes, k);
+        for (int i = 0; i < out_points; ++i) {
+            set_tile_point(pr, 0, n->out_axes, i);
+            struct text t = { 0 };
+            bool lanes = false;
+            const enum verdict v = guards_here(pr, &t, &lanes);
+            const bool same = !first && shared.data != NULL && t.data != NULL &&
+                              strcmp(shared.data, t.data) == 0;
+            if (v == NEVER || same) {
+                text_free(&t);
+                continue;
+            }
+            text_free(&shared);
+            if (v == ALWAYS || lanes || !first) {
+                text_free(&t);
+                return (struct text){ 0 };
+            }
+            shared = t;
+            first = false;
+        }
+    }
+    return shared;
+}
+
+static void print_body(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int red_points = tile_points(pr, n->out_axes, n->axes);
+    const int out_points = tile_points(pr, 0, n->out_axes);
+    struct text shared = shared_condition(pr, red_points, out_points);
+    if (shared.data != NULL) {
+        print_line(pr, "if (%s) {", shared.data);
+        ++pr->indent;
+    }
+    const int scope = pr->known_count;
+    for (int k = 0; k < red_points; ++k) {
+        set_tile_point(pr, n->out_axes, n->axes, k);
+        for (int i = 0; i < out_points; ++i) {
+            set_tile_point(pr, 0, n->out_axes, i);
+            guarded_point(pr, i, shared.data);
+        }
+    }
+    known_reset(pr, scope);
+    if (shared.data != NULL) {
+        --pr->indent;
+        print_line(pr, "}");
+    }
+    text_free(&shared);
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------------ */
+
+static void store_lanes(struct printer *pr, const struct store *s, const char *address, int k,
+                        const char *v)
+{
+    const bool tail = pr->n->sharded && pr->tail;
+    for (int i = 0; i < LANES; ++i) {
+        char guard[NAME] = "";
+        if (tail)
+            snprintf(guard, sizeof guard, "if (16 * b + %d < %d) ", i, pr->n->extent[pr->n->batch_axis]);
+        if (tail)
+            print_line(pr, "%sv%d[%s + %d * (16 * b + %d)] = %s.s%x;", guard, s->value, address, k, i,
+                       v, (unsigned)i);
+        else
+            print_line(pr, "v%d[%s + %d] = %s.s%x;", s->value, address, i * k, v, (unsigned)i);
+    }
+}
+
+static void print_store(struct printer *pr, const struct store *s, const char *value_name)
+{
+    const struct value *v = &pr->p->values[s->value];
+    char value[2 * NAME];
+    snprintf(value, sizeof value, v->dtype == TARN_U8 && pr->width > 1 ? "convert_uchar16(%s)" : "%s",
+             value_name);
+    struct text address = { 0 };
+    print_affine(pr, &s->address, &address);
+    const int k = lane_factor(pr, &s->address);
+    pr->out->failed |= address.failed;
+    if (s->local) {
+        const int32_t rest = (int32_t)(tarn_shape_count(v->shape) / v->shape.dim[0]);
+        print_line(pr, "vstore16(%s, 0, v%d + 16 * (%d * b + %s));", value, s->value, rest,
+                   address.data);
+    } else if (pr->width == 1) {
+        print_line(pr, "v%d[%s] = %s;", s->value, address.data, value);
+    } else if (k == 1 && !(pr->n->sharded && pr->tail)) {
+        print_line(pr, "vstore16(%s, 0, v%d + %s);", value, s->value, address.data);
+    } else {
+        print_line(pr, "{");
+        ++pr->indent;
+        print_line(pr, "const %s lanes = %s;", v->dtype == TARN_U8 ? "uchar16"
+                                               : register_name(v->dtype, LANES), value);
+        store_lanes(pr, s, address.data, k, "lanes");
+        --pr->indent;
+        print_line(pr, "}");
+    }
+    text_free(&address);
+}
+
+/* One row of partial sums a group: the first block writes, the next ones combine. */
+static void store_row(struct printer *pr, int point)
+{
+    const struct store *s = &pr->n->store[0];
+    const char *type = register_name(pr->n->acc_dtype, 1);
+    const struct value *v = &pr->p->values[s->value];
+    struct text address = { 0 };
+    print_affine(pr, &s->address, &address);
+    print_line(pr, "{");
+    ++pr->indent;
+    print_line(pr, "%s sum = tarn_%s_%s(acc%d);", type,
+               pr->n->combine == COMBINE_MAX   ? "max"
+               : pr->n->combine == COMBINE_MIN ? "min"
+                                               : "sum",
+               type, point);
+    print_line(pr, "__global %s *row = v%d + %d * group + %s;", type, s->value, v->shape.dim[1],
+               address.data);
+    print_line(pr, "if (b > first)");
+    ++pr->indent;
+    const int width = pr->width;
+    pr->width = 1;
+    combine_line(pr, "sum", "*row");
+    pr->width = width;
+    --pr->indent;
+    print_line(pr, "*row = sum;");
+    --pr->indent;
+    print_line(pr, "}");
+    pr->out->failed |= address.failed;
+    text_free(&address);
+}
+
+static void print_epilogue(struct printer *pr, int point)
+{
+    const struct nest *n = pr->n;
+    char value[NEST_STORES][NAME];
+    snprintf(pr->acc, sizeof pr->acc, "acc%d", point);
+    for (int s = 0; s < n->stores; ++s) {
+        if (n->store[s].expr >= 0)
+            print_expr(pr, n->store[s].expr, value[s]);
+        else
+            memcpy(value[s], pr->acc, NAME);
+    }
+    for (int s = 0; s < n->stores; ++s)
+        print_store(pr, &n->store[s], value[s]);
+}
+
+static void print_results(struct printer *pr)
+{
+    const int points = tile_points(pr, 0, pr->n->out_axes);
+    const int scope = pr->known_count;
+    for (int i = 0; i < points; ++i) {
+        set_tile_point(pr, 0, pr->n->out_axes, i);
+        if (pr->n->partial)
+            store_row(pr, i);
+        else
+            print_epilogue(pr, i);
+    }
+    known_reset(pr, scope);
+}
+
+/* ---- loops ---------------------------------------------------------------------------------------------------- */
+
+static void print_red_loops(struct printer *pr, bool lanes_too)
+{
+    const struct nest *n = pr->n;
+    int loops = 0;
+    for (int a = n->out_axes; a < n->axes; ++a) {
+        if (is_lane(pr, a))
+            continue;
+        loops += open_loop(pr, a);
+    }
+    const int lane = n->lane_axis;
+    if (!n->sharded && lane >= n->out_axes) {
+        const int32_t whole = n->extent[lane] / LANES * LANES;
+        set_loop(pr, lane, 1);
+        print_line(pr, "for (int i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole, lane,
+                   lanes_too ? whole : n->extent[lane], lane, lanes_too ? LANES : 1);
+        ++pr->indent;
+        ++loops;
+    }
+    print_body(pr);
+    close_loops(pr, loops);
+}
+
+/* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the rest in order. */
+static void print_lane_sum(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int points = tile_points(pr, 0, n->out_axes);
+    const char *wide = register_name(n->acc_dtype, LANES), *narrow = register_name(n->acc_dtype, 1);
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "%s sum%d;", narrow, i);
+    print_line(pr, "{");
+    ++pr->indent;
+    pr->width = LANES;
+    pr->lane_axis = n->lane_axis;
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "%s acc%d = (%s)(%s);", wide, i, wide, identity(n));
+    print_red_loops(pr, true);
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "sum%d = tarn_%s_%s(acc%d);", i,
+                   n->combine == COMBINE_MAX   ? "max"
+                   : n->combine == COMBINE_MIN ? "min"
+                                               : "sum",
+                   narrow, i);
+    --pr->indent;
+    print_line(pr, "}");
+    pr->width = 1;
+    pr->lane_axis = -1;
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "%s acc%d = sum%d;", narrow, i, i);
+    if (n->extent[n->lane_axis] % LANES != 0)
+        print_red_loops(pr, false);
+    print_results(pr);
+}
+
+static void print_inside(struct printer *pr)
+{
+    if (pr->n->combine != COMBINE_NONE) {
+        declare_accumulators(pr);
+        print_red_loops(pr, true);
+    }
+    print_results(pr);
+}
+
+/* The OUT vector axis of a nest without batch: full vectors, then single elements. */
+static void print_out_lanes(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int lane = n->lane_axis;
+    const bool split = lane == n->split_axis && n->groups > 1;
+    char low[16], high[16];
+    snprintf(low, sizeof low, split ? "low" : "0");
+    snprintf(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
+    set_loop(pr, lane, 1);
+    print_line(pr, "int i%d = %s;", lane, low);
+    print_line(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
+    ++pr->indent;
+    pr->width = LANES;
+    pr->lane_axis = lane;
+    print_inside(pr);
+    --pr->indent;
+    print_line(pr, "}");
+    pr->width = 1;
+    pr->lane_axis = -1;
+    if (n->extent[lane] % LANES == 0)
+        return;
+    print_line(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
+    ++pr->indent;
+    print_inside(pr);
+    --pr->indent;
+    print_line(pr, "}");
+}
+
+static void describe(const struct printer *pr, struct text *t)
+{
+    const struct nest *n = pr->n;
+    text_add(t, "%s", n->name);
+    for (int a = 0; a < n->axes; ++a)
+        text_add(t, "%s%d", a == 0 ? " [" : a == n->out_axes ? " | " : " ", n->extent[a]);
+    text_add(t, "%s%s", n->axes > 0 ? "]" : "", n->partial ? ", one row a group" : "");
+}
+
+static void print_nest(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    struct text about = { 0 };
+    describe(pr, &about);
+    print_line(pr, "/* %s */", about.data != NULL ? about.data : "");
+    text_free(&about);
+    print_line(pr, "{");
+    ++pr->indent;
+    pr->width = n->sharded ? LANES : 1;
+    pr->lane_axis = n->sharded ? n->batch_axis : -1;
+    known_reset(pr, 0);
+    if (n->groups > 1) {
+        const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
+        const int pieces = (n->extent[n->split_axis] + step - 1) / step;
+        print_line(pr, "const int low = group * %d / %d * %d;", pieces, n->groups, step);
+        print_line(pr, "const int high = min((group + 1) * %d / %d * %d, %d);", pieces, n->groups, step,
+                   n->extent[n->split_axis]);
+    }
+    int loops = 0;
+    for (int tiled = 0; tiled < 2; ++tiled)
+        for (int a = 0; a < n->out_axes; ++a)
+            if (!is_lane(pr, a) && (n->tile[a] > 1) == (tiled == 1))
+                loops += open_loop(pr, a);
+    if (n->sharded || n->lane_axis < 0)
+        print_inside(pr);
+    else if (n->lane_axis >= n->out_axes)
+        print_lane_sum(pr);
+    else
+        print_out_lanes(pr);
+    close_loops(pr, loops);
+    known_reset(pr, 0);
+    --pr->indent;
+    print_line(pr, "}");
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------ */
+
+static void want_param(struct arena *a, struct kernel_ir *k, enum param_kind kind, uint32_t slot)
+{
+    for (int i = 0; i < k->param_count; ++i)
+        if (k->params[i].kind == kind && k->params[i].slot == slot)
+            return;
+    if (k->param_count == k->param_capacity) {
+        const int capacity = 2 * k->param_capacity + 16;
+        struct param *larger = arena_take(a, (size_t)capacity * sizeof *larger);
+        if (larger == NULL)
+            return;
+        if (k->param_count > 0)
+            memcpy(larger, k->params, (size_t)k->param_count * sizeof *larger);
+        k->params = larger;
+        k->param_capacity = capacity;
+    }
+    k->params[k->param_count++] = (struct param){ .kind = kind, .slot = slot };
+}
+
+static void want_value(struct program_ir *p, struct kernel_ir *k, int value, bool *used)
+{
+    static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
+                                             [PLACE_INPUT] = PARAM_INPUT,
+                                             [PLACE_OWNED] = PARAM_OWNED,
+                                             [PLACE_OUTPUT] = PARAM_OUTPUT };
+    const struct value *v = &p->values[value];
+    used[value] = true;
+    want_param(p->arena, k, kinds[v->place], v->place == PLACE_ARENA ? 0 : v->slot);
+}
+
+static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k, bool *used)
+{
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        if (n->kernel != kernel)
+            continue;
+        for (int s = 0; s < n->stores; ++s)
+            want_value(p, k, n->store[s].value, used);
+        for (int e = 0; e < n->expr_count; ++e) {
+            if (n->exprs[e].kind == EXPR_LOAD)
+                want_value(p, k, n->exprs[e].access.value, used);
+            if (n->exprs[e].kind == EXPR_NUMBER)
+                want_param(p->arena, k, PARAM_NUMBER, n->exprs[e].bits);
+            if (n->exprs[e].kind == EXPR_RAND)
+                want_param(p->arena, k, PARAM_KEY, 0);
+        }
+    }
+}
+
+static void print_head(struct program_ir *p, struct text *t, const struct kernel_ir *k,
+                       const bool *used)
+{
+    static const char *const places[] = { [PLACE_INPUT] = "input", [PLACE_OWNED] = "owned",
+                                          [PLACE_OUTPUT] = "output" };
+    static const char *const types[] = { [TARN_F32] = "float", [TARN_I32] = "int",
+                                         [TARN_U8] = "uchar" };
+    text_add(t, "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\nvoid %s(", k->name);
+    for (int i = 0; i < k->param_count; ++i) {
+        text_add(t, "%s", i == 0 ? "" : ", ");
+        const uint32_t slot = k->params[i].slot;
+        switch (k->params[i].kind) {
+        case PARAM_ARENA:
+            text_add(t, "__global uchar *arena");
+            break;
+        case PARAM_INPUT:
+            text_add(t, "__global uchar *input%u", slot);
+            break;
+        case PARAM_OWNED:
+            text_add(t, "__global uchar *owned%u", slot);
+            break;
+        case PARAM_OUTPUT:
+            text_add(t, "__global uchar *output%u", slot);
+            break;
+        case PARAM_NUMBER:
+            text_add(t, "const float number%u", slot);
+            break;
+        case PARAM_KEY:
+            text_add(t, "const ulong key");
+            break;
+        }
+    }
+    text_add(t, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
+    for (int v = 0; v < p->value_count; ++v) {
+        if (!used[v])
+            continue;
+        const struct value *value = &p->values[v];
+        const char *type = types[value->dtype];
+        text_add(t, "    __global %s *v%d = (__global %s *)(", type, v, type);
+        if (value->place == PLACE_ARENA)
+            text_add(t, "arena");
+        else
+            text_add(t, "%s%u", places[value->place], value->slot);
+        text_add(t, " + %zu); /* %s%s */\n", value->offset, shape_text(value->shape),
+                 value->layout == LAYOUT_BLOCKED ? " blocked" : "");
+    }
+}
+
+static void print_section(struct printer *pr, int kernel, int section, int start, int groups)
+{
+    struct program_ir *p = pr->p;
+    print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
+    ++pr->indent;
+    print_line(pr, "const int group = section_group - %d;", start);
+    if (section == 0) {
+        print_line(pr, "const int first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
+                   groups, p->blocks, groups);
+        print_line(pr, "for (int b = first; b < last; ++b) {");
+        ++pr->indent;
+        if (pr->tail) {
+            print_line(pr, "const int16 sample = min((int16)(16 * b) + TARN_LANES, (int16)(%d));",
+                       p->module->batch - 1);
+            print_line(pr, "const int16 present = ((int16)(16 * b) + TARN_LANES) < (int16)(%d);",
+                       p->module->batch);
+        }
+    }
+    for (int i = 0; i < p->nest_count; ++i) {
+        if (p->nests[i].kernel != kernel || p->nests[i].section != section)
+            continue;
+        pr->n = &p->nests[i];
+        print_nest(pr);
+    }
+    if (section == 0)
+        close_loops(pr, 1);
+    close_loops(pr, 1);
+}
+
+tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, struct kernel_ir *k)
+{
+    bool *used = arena_take(p->arena, (size_t)(p->value_count + 1) * sizeof *used);
+    if (used == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    collect_params(p, kernel, k, used);
+    print_head(p, out, k, used);
+    struct printer pr = { .p = p, .out = out, .indent = 1, .width = 1, .lane_axis = -1 };
+    pr.tail = p->module->batch % LANES != 0;
+    k->groups = 0;
+    for (int section = 0; section < 2 + p->nest_count; ++section) {
+        int groups = 0;
+        for (int i = 0; i < p->nest_count; ++i) {
+            const struct nest *n = &p->nests[i];
+            if (n->kernel == kernel && n->section == section) {
+                groups = section == 0 ? p->groups : n->groups;
+                text_add(out, "    /* %s */\n", n->name);
+                break;
+            }
+        }
+        if (groups == 0)
+            continue;
+        print_section(&pr, kernel, section, k->groups, groups);
+        k->groups += groups;
+    }
+    text_add(out, "}\n\n");
+    free(pr.known);
+    return out->failed || p->arena->failed ? error_set(TARN_ERR_MEMORY, "compile: out of host memory")
+                                           : TARN_OK;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by print.c (kernels and loops) and print_expr.c (expressions as statements). */
+#ifndef TARN_PRINT_H
+#define TARN_PRINT_H
+
+#include "nest.h"
+
+#define NAME 64
+
+/* An axis as the code at this point sees it: variable + constant. */
+struct axis_now {
+    char variable[16]; /* "": none */
+    int32_t constant;
+    int32_t step;      /* the variable is a multiple of this */
+    int32_t high;      /* and lies in [0, high] */
+};
+
+/* Statements seen before in this scope: the same right side is printed once. */
+struct known {
+    uint64_t hash;
+    char *text;
+    char name[NAME];
+};
+
+struct printer {
+    struct program_ir *p;
+    struct nest *n;
+    struct text *out;
+    int indent, width, temporaries;
+    struct axis_now axis[NEST_AXES];
+    int lane_axis; /* -1 when width is 1 */
+    bool tail;     /* the last batch block is not full */
+    char mask[NAME]; /* lanes that may be read; "": all */
+    char acc[NAME];
+    struct known *known;
+    int known_count, known_capacity;
+};
+
+void print_line(struct printer *pr, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "float", "int16", ... of a register. */
+const char *register_name(tarn_dtype dtype, int width);
+/* Scalar part of an affine index (without the lane), and the lane's factor. */
+void print_affine(const struct printer *pr, const struct affine *e, struct text *t);
+int lane_factor(const struct printer *pr, const struct affine *e);
+
+enum verdict { NEVER, ALWAYS, DEPENDS };
+/* Whether a guard holds here; when it depends, `t` gets the condition (scalar, or of lanes). */
+enum verdict print_guard(struct printer *pr, const struct guard *g, struct text *t, bool *lanes);
+
+/* Prints what computes an expression; `name` gets what to call it. */
+void print_expr(struct printer *pr, int expr, char name[NAME]);
+/* Applies OpenCL C with x, y, z to registers: TARN_ macros get the width. */
+void expand_code(const char *code, char arg[3][NAME], int width, struct text *t);
+void known_reset(struct printer *pr, int count);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Head of every generated program: what the printed expressions and sums are made of.
+ * Names end in the width of their registers: _1 is a scalar, _16 a vector of 16 lanes.
+ * Truth is 0 or 1 in an int register, though comparing vectors gives 0 or -1 in OpenCL C. */
+#pragma OPENCL FP_CONTRACT OFF /* a * b + c is two roundings unless fma() says otherwise */
+
+#define TARN_LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+
+#define TARN_BOOL_1(c) (c)
+#define TARN_BOOL_16(c) (-(c))
+#define TARN_SELECT_1(c, a, b) ((c) ? (a) : (b))
+#define TARN_SELECT_16(c, a, b) (((c) != 0) ? (a) : (b))
+
+/* NaN wins, wherever it stands. */
+#define TARN_MAX_1(a, b) (((a) > (b) || (a) != (a)) ? (a) : (b))
+#define TARN_MAX_16(a, b) ((((a) > (b)) | ((a) != (a))) ? (a) : (b))
+#define TARN_MIN_1(a, b) (((a) < (b) || (a) != (a)) ? (a) : (b))
+#define TARN_MIN_16(a, b) ((((a) < (b)) | ((a) != (a))) ? (a) : (b))
+/* Whether a replaces b as the first maximum: larger, or the first NaN. */
+#define TARN_BETTER_1(a, b) ((a) > (b) || ((a) != (a) && (b) == (b)))
+#define TARN_BETTER_16(a, b) (-(((a) > (b)) | (((a) != (a)) & ((b) == (b)))))
+
+#define TARN_F_1(c) (c)
+#define TARN_F_16(c) ((float16)(c))
+#define TARN_I_1(c) (c)
+#define TARN_I_16(c) ((int16)(c))
+#define TARN_TO_F32_1(x) convert_float(x)
+#define TARN_TO_F32_16(x) convert_float16(x)
+#define TARN_TO_I32_1(x) convert_int_sat_rtz(x)
+#define TARN_TO_I32_16(x) convert_int16_sat_rtz(x)
+#define TARN_TO_U8_1(x) (convert_int(x) & 255)
+#define TARN_TO_U8_16(x) (convert_int16(x) & 255)
+/* Truncates as C does; x / 0 is 0. */
+#define TARN_DIV_INT_1(a, b) ((b) == 0 ? 0 : (a) / ((b) == 0 ? 1 : (b)))
+#define TARN_DIV_INT_16(a, b) \
+    (((b) == 0) ? (int16)(0) : (a) / (((b) == 0) ? (int16)(1) : (b)))
+
+/* The lanes of a register in one fixed tree. */
+float tarn_sum_float(float16 v)
+{
+    const float8 a = v.lo + v.hi;
+    const float4 b = a.lo + a.hi;
+    const float2 c = b.lo + b.hi;
+    return c.x + c.y;
+}
+
+int tarn_sum_int(int16 v)
+{
+    const int8 a = v.lo + v.hi;
+    const int4 b = a.lo + a.hi;
+    const int2 c = b.lo + b.hi;
+    return c.x + c.y;
+}
+
+#define TARN_LANE_REDUCTION(name, type, macro) \
+    type name(type##16 v) \
+    { \
+        const type##8 a = macro##_16(v.lo, v.hi); \
+        const type##4 b = macro##_16(a.lo, a.hi); \
+        const type##2 c = macro##_16(b.lo, b.hi); \
+        return macro##_1(c.x, c.y); \
+    }
+TARN_LANE_REDUCTION(tarn_max_float, float, TARN_MAX)
+TARN_LANE_REDUCTION(tarn_min_float, float, TARN_MIN)
+TARN_LANE_REDUCTION(tarn_max_int, int, TARN_MAX)
+TARN_LANE_REDUCTION(tarn_min_int, int, TARN_MIN)
+
