@@ -24,8 +24,10 @@ void debug_name_kernel(const struct program_ir *p, int kernel, char *out, size_t
         memcpy(out + capacity - 4, "...", 4);
 }
 
-static void print_graph(const struct module *m)
+void debug_graph(const struct module *m)
 {
+    if (!env_debug("graph"))
+        return;
     fprintf(stderr, "tarn: graph of %u nodes, batch %d\n", m->count, m->batch);
     for (uint32_t i = 0; i < m->count; ++i) {
         const struct node *n = &m->nodes[i];
@@ -76,8 +78,6 @@ static void print_values(const struct program_ir *p)
 
 void debug_plan(const struct program_ir *p)
 {
-    if (env_debug("graph"))
-        print_graph(p->module);
     if (env_debug("fuse"))
         print_nests(p);
     if (env_debug("plan"))

@@ -7,7 +7,9 @@
 
 /* One line on what a kernel computes: the names of its nests. */
 void debug_name_kernel(const struct program_ir *p, int kernel, char *out, size_t capacity);
-/* graph: the simplified graph; fuse: nests by kernel; plan: values and memory. */
+/* graph: the simplified graph, and which of its nodes are stored. */
+void debug_graph(const struct module *m);
+/* fuse: nests by kernel; plan: values and memory. */
 void debug_plan(const struct program_ir *p);
 /* A new plan in the steady state costs time: say so. */
 void debug_compiled(const tarn_replica *r, uint64_t key, double seconds);

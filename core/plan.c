@@ -112,6 +112,7 @@ static tarn_status compile(tarn_replica *r, const uint32_t *outputs, int count, 
     TRY(simplify(r, outputs, count, effects, a, &m));
     shard(&m);
     choose_stored(&m, p.fuse);
+    debug_graph(&m);
     TRY(lower(&p, r));
     TRY(fuse(&p, r));
     schedule(&p);

@@ -9,6 +9,9 @@
 
 #define POINTS 256 /* unrolled points of one body */
 
+/* Loop variables are 64 bits wide: proving that 32-bit ones do not overflow took the driver's
+ * compiler three quarters of its time. */
+
 /* ---- axes and tiles ----------------------------------------------------------------------------------- */
 
 static void set_loop(struct printer *pr, int axis, int32_t step)
@@ -52,6 +55,14 @@ static int tile_points(const struct printer *pr, int from, int to)
     return points;
 }
 
+/* The driver must not unroll what the schedule left as a loop: code would grow manyfold. */
+#define print_for(pr, ...) \
+    do { \
+        print_line(pr, "#pragma unroll 1"); \
+        print_line(pr, __VA_ARGS__); \
+        ++(pr)->indent; \
+    } while (0)
+
 /* Opens the loop of an axis; nothing is printed for one that is unrolled altogether. */
 static int open_loop(struct printer *pr, int axis)
 {
@@ -63,11 +74,10 @@ static int open_loop(struct printer *pr, int axis)
     }
     set_loop(pr, axis, tile);
     if (axis == n->split_axis && n->groups > 1)
-        print_line(pr, "for (int i%d = low; i%d < high; i%d += %d) {", axis, axis, axis, tile);
+        print_for(pr, "for (long i%d = low; i%d < high; i%d += %d) {", axis, axis, axis, tile);
     else
-        print_line(pr, "for (int i%d = 0; i%d < %d; i%d += %d) {", axis, axis, n->extent[axis], axis,
-                   tile);
-    ++pr->indent;
+        print_for(pr, "for (long i%d = 0; i%d < %d; i%d += %d) {", axis, axis, n->extent[axis], axis,
+                  tile);
     return 1;
 }
 
@@ -149,7 +159,7 @@ static void argmax_lines(struct printer *pr, int point, const char *v)
     const char *type = register_name(TARN_I32, w);
     print_line(pr, "{");
     print_line(pr, "    const %s better = TARN_BETTER_%d(%s, best%d);", type, w, v, point);
-    print_line(pr, "    acc%d = TARN_SELECT_%d(better, (%s)(%s), acc%d);", point, w, type, index.data,
+    print_line(pr, "    acc%d = TARN_SELECT_%d(better, (%s)((int)(%s)), acc%d);", point, w, type, index.data,
                point);
     print_line(pr, "    best%d = TARN_SELECT_%d(better, %s, best%d);", point, w, v, point);
     print_line(pr, "}");
@@ -418,9 +428,8 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
     if (!n->sharded && lane >= n->out_axes) {
         const int32_t whole = n->extent[lane] / LANES * LANES;
         set_loop(pr, lane, 1);
-        print_line(pr, "for (int i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole, lane,
+        print_for(pr, "for (long i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole, lane,
                    lanes_too ? whole : n->extent[lane], lane, lanes_too ? LANES : 1);
-        ++pr->indent;
         ++loops;
     }
     print_body(pr);
@@ -478,9 +487,8 @@ static void print_out_lanes(struct printer *pr)
     snprintf(low, sizeof low, split ? "low" : "0");
     snprintf(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
     set_loop(pr, lane, 1);
-    print_line(pr, "int i%d = %s;", lane, low);
-    print_line(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
-    ++pr->indent;
+    print_line(pr, "long i%d = %s;", lane, low);
+    print_for(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
     pr->width = LANES;
     pr->lane_axis = lane;
     print_inside(pr);
@@ -490,8 +498,7 @@ static void print_out_lanes(struct printer *pr)
     pr->lane_axis = -1;
     if (n->extent[lane] % LANES == 0)
         return;
-    print_line(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
-    ++pr->indent;
+    print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
     print_inside(pr);
     --pr->indent;
     print_line(pr, "}");
@@ -521,8 +528,8 @@ static void print_nest(struct printer *pr)
     if (n->groups > 1) {
         const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
         const int pieces = (n->extent[n->split_axis] + step - 1) / step;
-        print_line(pr, "const int low = group * %d / %d * %d;", pieces, n->groups, step);
-        print_line(pr, "const int high = min((group + 1) * %d / %d * %d, %d);", pieces, n->groups, step,
+        print_line(pr, "const long low = group * %d / %d * %d;", pieces, n->groups, step);
+        print_line(pr, "const long high = min((group + 1) * %d / %d * %d, %dL);", pieces, n->groups, step,
                    n->extent[n->split_axis]);
     }
     int loops = 0;
@@ -645,16 +652,15 @@ static void print_section(struct printer *pr, int kernel, int section, int start
     struct program_ir *p = pr->p;
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     ++pr->indent;
-    print_line(pr, "const int group = section_group - %d;", start);
+    print_line(pr, "const long group = section_group - %d;", start);
     if (section == 0) {
-        print_line(pr, "const int first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
+        print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
                    groups, p->blocks, groups);
-        print_line(pr, "for (int b = first; b < last; ++b) {");
-        ++pr->indent;
+        print_for(pr, "for (long b = first; b < last; ++b) {");
         if (pr->tail) {
-            print_line(pr, "const int16 sample = min((int16)(16 * b) + TARN_LANES, (int16)(%d));",
+            print_line(pr, "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
                        p->module->batch - 1);
-            print_line(pr, "const int16 present = ((int16)(16 * b) + TARN_LANES) < (int16)(%d);",
+            print_line(pr, "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
                        p->module->batch);
         }
     }

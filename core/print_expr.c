@@ -75,11 +75,11 @@ static void lanes_of(const struct printer *pr, const struct affine *e, struct te
     const int k = lane_factor(pr, e);
     const char *s = scalar.data != NULL ? scalar.data : "0";
     if (pr->width == 1)
-        text_add(t, "(%s)", s);
+        text_add(t, "(int)(%s)", s);
     else if (k == 0)
-        text_add(t, "(int16)(%s)", s);
+        text_add(t, "(int16)((int)(%s))", s);
     else
-        text_add(t, "((int16)(%s) + %d * %s)", s, k,
+        text_add(t, "((int16)((int)(%s)) + %d * %s)", s, k,
                  pr->n->sharded && pr->tail ? "sample" : "TARN_LANES");
     t->failed |= scalar.failed;
     text_free(&scalar);
@@ -295,7 +295,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     } else if (k == 1) {
         text_add(t, "%s(vload16(0, %s + %s))", convert, pointer, address.data);
     } else {
-        define(pr, "int", &address, name);
+        define(pr, "long", &address, name);
         each_lane(t, type, "", pointer, name, k, false);
         return;
     }
@@ -386,12 +386,13 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
     lanes_of(pr, &e->index.e, &index);
     define(pr, register_name(TARN_I32, pr->width), &index, name);
     if (pr->width == 1) {
-        text_add(t, "tarn_uniform(key, %uu, %s)", e->bits, name);
+        text_add(t, "tarn_uniform(tarn_random_mix(key + %uUL), (uint)%s)", e->bits, name);
         return;
     }
     text_add(t, "(float16)(");
     for (unsigned i = 0; i < LANES; ++i)
-        text_add(t, "%starn_uniform(key, %uu, %s.s%x)", i == 0 ? "" : ", ", e->bits, name, i);
+        text_add(t, "%starn_uniform(tarn_random_mix(key + %uUL), (uint)%s.s%x)", i == 0 ? "" : ", ",
+                 e->bits, name, i);
     text_add(t, ")");
 }
 

@@ -5,7 +5,7 @@
 #include "layer.h"
 #include "op/op.h"
 
-/* ---- batch norm ------------------------------------------------------------------------------------- */
+/* ---- batch norm ------------------------------------------------------------------------------ */
 
 tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels)
 {
@@ -84,7 +84,7 @@ tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
     return tarn_add(scaled, per_channel(layer->bias, s.dim[1], s.rank));
 }
 
-/* ---- layer norm --------------------------------------------------------------------------------------- */
+/* ---- layer norm ------------------------------------------------------------------------------ */
 
 tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features)
 {

@@ -4,7 +4,7 @@
 
 #include "op.h"
 
-/* ---- soft-max --------------------------------------------------------------------------------------- */
+/* ---- soft-max -------------------------------------------------------------------------------- */
 
 /* x minus its maximum along the axis; the maximum cancels out of value and gradient. */
 static tarn_tensor shifted(tarn_tensor x, int axis)
@@ -43,7 +43,7 @@ tarn_tensor tarn_log_softmax(tarn_tensor x, int axis)
     return tarn_sub(z, tarn_log(op_reduce(&op_sum, tarn_exp(z), UINT32_C(1) << a)));
 }
 
-/* ---- losses ------------------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
 {
@@ -61,7 +61,8 @@ tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
                           tarn_dtype_name(tarn_dtype_get(target)));
     if (tarn_dtype_get(target) != TARN_I32)
         target = tarn_cast(target, TARN_I32);
-    const tarn_tensor hit = tarn_eq(op_iota_of(r, s, 1), tarn_reshape(target, TARN_SHAPE(t.dim[0], 1)));
+    const tarn_tensor column = tarn_reshape(target, TARN_SHAPE(t.dim[0], 1));
+    const tarn_tensor hit = tarn_eq(op_iota_of(r, s, 1), column);
     const tarn_tensor picked = tarn_where(hit, logp, tarn_full(r, TARN_SCALAR, 0.0f));
     return tarn_mul_scalar(tarn_sum(picked, TARN_ALL, false), -1.0f / (float)s.dim[0]);
 }
@@ -77,7 +78,7 @@ tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
-/* ---- normalisation ------------------------------------------------------------------------------------- */
+/* ---- normalisation --------------------------------------------------------------------------- */
 
 static int64_t axes_count(tarn_shape s, uint32_t axes)
 {
@@ -187,7 +188,7 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
     return biased ? tarn_add(y, lift(bias, s.rank)) : y;
 }
 
-/* ---- dropout -------------------------------------------------------------------------------------------- */
+/* ---- dropout --------------------------------------------------------------------------------- */
 
 tarn_tensor tarn_dropout(tarn_tensor x, float p)
 {

@@ -184,6 +184,15 @@ static bool in_memory(const struct lowering *l, uint32_t node)
            n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT || n->op->kind == OP_CONCAT;
 }
 
+/* The index of a node on the path; NULL for others. */
+static const struct rational *path_index(const struct site *s, uint32_t node)
+{
+    for (int i = 0; s->path != NULL && i < s->path->length; ++i)
+        if (s->path->node[i] == node)
+            return s->path->index[i];
+    return NULL;
+}
+
 int express(const struct site *s, uint32_t node, const struct rational *index)
 {
     struct lowering *l = s->l;
@@ -194,6 +203,8 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
         const struct expr acc = { .kind = EXPR_ACC, .dtype = register_type(n->dtype) };
         return add(s, &acc);
     }
+    const struct rational *known = path_index(s, node);
+    index = known != NULL ? known : index;
     const bool building = node == s->root && l->primary[node] == 0 &&
                           (n->op->kind == OP_MAP || n->op->kind == OP_VIEW ||
                            n->op->kind == OP_GATHER || is_cheap(n));
@@ -225,6 +236,8 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
         if (n->op->index != NULL)
             return express_view(s, n, x, index);
         struct rational inner[TARN_MAX_RANK];
+        if (path_index(s, x) != NULL)
+            return express(s, x, index);
         if (reshape_index(l->m->nodes[x].shape, n->shape, index, inner))
             return express(s, x, inner);
         if (in_memory(l, x) && x != s->core)

@@ -105,52 +105,51 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
 
 /* ---- finding the core of a nest ------------------------------------------------------------------------ */
 
-/* The reduction or contraction whose epilogue `root` ends, with the path up to it; UINT32_MAX when
- * `root` is a plain map. */
-static uint32_t find_core(const struct lowering *l, uint32_t root, uint32_t *path, int *length)
+static bool is_core(const struct node *n)
 {
-    const struct module *m = l->m;
-    *length = 0;
-    uint32_t at = root;
-    for (;;) {
-        const struct node *n = &m->nodes[at];
-        path[(*length)++] = at;
-        if (n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT)
-            return at;
-        uint32_t next = UINT32_MAX;
-        for (uint32_t k = 0; l->p->fuse && k < n->in_count && *length < 63; ++k) {
-            const uint32_t x = lowering_operand(l, at, k);
-            const enum op_kind kind = m->nodes[x].op->kind;
-            if (m->uses[x] == 1 && l->primary[x] == 0 && joins_epilogue(m, x, at) &&
-                (kind == OP_MAP || kind == OP_REDUCE || kind == OP_CONTRACT || kind == OP_VIEW)) {
-                uint32_t rest[64];
-                int rest_length;
-                if (kind == OP_REDUCE || kind == OP_CONTRACT ||
-                    find_core(l, x, rest, &rest_length) != UINT32_MAX) {
-                    next = x;
-                    break;
-                }
-            }
-        }
-        if (next == UINT32_MAX)
-            return UINT32_MAX;
-        at = next;
-    }
+    return n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT;
 }
 
-/* Index of the root for an index of the core: up the path, through reshapes. */
-static void index_up(const struct module *m, const uint32_t *path, int length,
-                     const struct rational *core, struct rational *root)
+/* The operand of `at` that leads to a core which is computed in the nest of `at`; UINT32_MAX. */
+static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
 {
-    struct rational at[TARN_MAX_RANK], next[TARN_MAX_RANK];
-    memcpy(at, core, sizeof at);
-    for (int i = length - 2; i >= 0; --i) {
-        if (m->nodes[path[i]].op != &op_reshape)
-            continue;
-        reshape_index(m->nodes[path[i]].shape, m->nodes[path[i + 1]].shape, at, next);
-        memcpy(at, next, sizeof at);
+    const struct node *n = &l->m->nodes[at];
+    for (uint32_t k = 0; l->p->fuse && depth < PATH_MOST - 1 && k < n->in_count; ++k) {
+        const uint32_t x = lowering_operand(l, at, k);
+        if (l->m->uses[x] == 1 && l->primary[x] == 0 && joins_epilogue(l->m, x, at) &&
+            (is_core(&l->m->nodes[x]) || toward_core(l, x, depth + 1) != UINT32_MAX))
+            return x;
     }
-    memcpy(root, at, sizeof at);
+    return UINT32_MAX;
+}
+
+/* The reduction or contraction whose epilogue `root` ends, with the path down to it; UINT32_MAX when
+ * `root` is a plain map. */
+static uint32_t find_core(const struct lowering *l, uint32_t root, struct path *path)
+{
+    path->length = 0;
+    for (uint32_t at = root; at != UINT32_MAX && path->length < PATH_MOST;
+         at = toward_core(l, at, path->length)) {
+        path->node[path->length++] = at;
+        if (is_core(&l->m->nodes[at]))
+            return at;
+    }
+    return UINT32_MAX;
+}
+
+/* Indices along the path for an index of the core. */
+static void index_up(const struct module *m, struct path *path, const struct rational *core)
+{
+    const int last = path->length - 1;
+    memcpy(path->index[last], core, sizeof path->index[last]);
+    for (int i = last - 1; i >= 0; --i) {
+        const struct node *n = &m->nodes[path->node[i]];
+        if (n->op == &op_reshape)
+            reshape_index(n->shape, m->nodes[path->node[i + 1]].shape, path->index[i + 1],
+                          path->index[i]);
+        else
+            memcpy(path->index[i], path->index[i + 1], sizeof path->index[i]);
+    }
 }
 
 /* ---- nests -------------------------------------------------------------------------------------------------- */
@@ -162,10 +161,11 @@ struct target {
     int32_t offset;
 };
 
-static int finish(struct lowering *l, struct nest *n, uint32_t root, uint32_t core,
+static int finish(struct lowering *l, struct nest *n, uint32_t root, const struct path *path,
                   const struct rational *index, const struct target *t)
 {
-    const struct site s = { .l = l, .nest = n, .root = root, .core = core };
+    const uint32_t core = path == NULL ? UINT32_MAX : path->node[path->length - 1];
+    const struct site s = { .l = l, .nest = n, .root = root, .core = core, .path = path };
     const int e = express(&s, root, index);
     if (e < 0)
         return -1;
@@ -191,12 +191,12 @@ static int map_nest(struct lowering *l, uint32_t root, const struct target *t)
     }
     n.sharded = l->m->sharded[root];
     n.batch_axis = n.sharded ? 0 : -1;
-    return finish(l, &n, root, UINT32_MAX, index, t);
+    return finish(l, &n, root, NULL, index, t);
 }
 
 /* The second half of a reduction over the batch: adds up the rows of partial results. */
-static int rows_nest(struct lowering *l, const struct nest *partial, int rows, uint32_t root,
-                     uint32_t core, const struct rational *index, const struct target *t)
+static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
+                     const struct path *path, const struct target *t)
 {
     struct nest n = new_nest(partial->name);
     n.out_axes = partial->out_axes;
@@ -215,19 +215,18 @@ static int rows_nest(struct lowering *l, const struct nest *partial, int rows, u
         (int32_t)(tarn_shape_count(l->p->values[rows].shape) / l->p->groups);
     n.body[0] = expr_add(l->p, &n, &e);
     return n.body[0] < 0 ? lower_fail(l, TARN_ERR_MEMORY)
-                         : finish(l, &n, root, core, index, t);
+                         : finish(l, &n, path->node[0], path, path->index[0], t);
 }
 
 /* Ends a nest with a core: directly, or through rows of partial sums over the batch. `index` is the
  * core's own index over the OUT axes. */
-static int core_nest(struct lowering *l, struct nest *n, uint32_t root, uint32_t core,
-                     const struct rational *core_index, const uint32_t *path, int length,
-                     const struct target *t)
+static int core_nest(struct lowering *l, struct nest *n, const struct rational *core_index,
+                     struct path *path, const struct target *t)
 {
-    struct rational index[TARN_MAX_RANK];
-    index_up(l->m, path, length, core_index, index);
+    const uint32_t core = path->node[path->length - 1];
+    index_up(l->m, path, core_index);
     if (!n->partial)
-        return finish(l, n, root, core, index, t);
+        return finish(l, n, path->node[0], path, path->index[0], t);
     tarn_shape rows_shape = { .rank = 2, .dim = { l->p->groups, 1 } };
     rows_shape.dim[1] = (int32_t)tarn_shape_count(l->m->nodes[core].shape);
     const int rows = value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, rows_shape, n->acc_dtype);
@@ -244,7 +243,7 @@ static int core_nest(struct lowering *l, struct nest *n, uint32_t root, uint32_t
     n->stores = 1;
     if (append(l, n) < 0)
         return -1;
-    return rows_nest(l, n, rows, root, core, index, t);
+    return rows_nest(l, n, rows, path, t);
 }
 
 static enum combine combine_of(const struct op *op)
@@ -255,9 +254,9 @@ static enum combine combine_of(const struct op *op)
                               : COMBINE_MAX;
 }
 
-static int reduce_nest(struct lowering *l, uint32_t root, uint32_t core, const uint32_t *path,
-                       int length, const struct target *t)
+static int reduce_nest(struct lowering *l, struct path *path, const struct target *t)
 {
+    const uint32_t core = path->node[path->length - 1];
     const struct node *node = &l->m->nodes[core];
     const uint32_t x = lowering_operand(l, core, 0);
     const tarn_shape in = l->m->nodes[x].shape;
@@ -290,7 +289,7 @@ static int reduce_nest(struct lowering *l, uint32_t root, uint32_t core, const u
     n.body[0] = express(&s, x, in_index);
     if (n.body[0] < 0)
         return -1;
-    return core_nest(l, &n, root, core, out_index, path, length, t);
+    return core_nest(l, &n, out_index, path, t);
 }
 
 static struct rational mapped(const struct contract_map *map, int axes, int d)
@@ -302,9 +301,9 @@ static struct rational mapped(const struct contract_map *map, int axes, int d)
     return map->dim[d].divide > 1 ? rational_divide(at, map->dim[d].divide) : at;
 }
 
-static int contract_nest(struct lowering *l, uint32_t root, uint32_t core, const uint32_t *path,
-                         int length, const struct target *t)
+static int contract_nest(struct lowering *l, struct path *path, const struct target *t)
 {
+    const uint32_t core = path->node[path->length - 1];
     const struct node *node = &l->m->nodes[core];
     struct contract c;
     memset(&c, 0, sizeof c);
@@ -338,21 +337,20 @@ static int contract_nest(struct lowering *l, uint32_t root, uint32_t core, const
     struct rational out_index[TARN_MAX_RANK];
     for (int d = 0; d < node->shape.rank; ++d)
         out_index[d] = mapped(&c.out, c.axes, d);
-    return core_nest(l, &n, root, core, out_index, path, length, t);
+    return core_nest(l, &n, out_index, path, t);
 }
 
 /* Builds the nest that writes a node to a target. */
 static int build(struct lowering *l, uint32_t root, const struct target *t)
 {
-    uint32_t path[64];
-    int length;
+    struct path path;
     if (tarn_shape_count(l->m->nodes[root].shape) == 0)
         return 0;
-    const uint32_t core = find_core(l, root, path, &length);
+    const uint32_t core = find_core(l, root, &path);
     if (core == UINT32_MAX)
         return map_nest(l, root, t);
-    return l->m->nodes[core].op->kind == OP_REDUCE ? reduce_nest(l, root, core, path, length, t)
-                                                   : contract_nest(l, root, core, path, length, t);
+    return l->m->nodes[core].op->kind == OP_REDUCE ? reduce_nest(l, &path, t)
+                                                   : contract_nest(l, &path, t);
 }
 
 static int concat_parts(struct lowering *l, uint32_t node, int value)
@@ -494,9 +492,8 @@ static int build_root(struct lowering *l, const struct root *root, int first)
     if (l->m->uses[root->node] == 1 && l->primary[root->node] == 0) {
         if (n->op->kind == OP_CONCAT)
             return concat_parts(l, root->node, t.value);
-        uint32_t path[64];
-        int length;
-        if (find_core(l, root->node, path, &length) != UINT32_MAX)
+        struct path path;
+        if (find_core(l, root->node, &path) != UINT32_MAX)
             return build(l, root->node, &t);
     }
     if (join_last(l, first, root->node, &t))
@@ -519,12 +516,11 @@ tarn_status lower(struct program_ir *p, const tarn_replica *r)
     for (int i = 0; i < m->root_count; ++i) {
         const struct root *root = &m->roots[i];
         const uint32_t node = root->node;
-        uint32_t path[64];
-        int length;
+        struct path path;
         if (tarn_shape_count(m->nodes[node].shape) == 0)
             continue;
         if (m->uses[node] > 1 ||
-            (find_core(&l, node, path, &length) == UINT32_MAX &&
+            (find_core(&l, node, &path) == UINT32_MAX &&
              m->nodes[node].op->kind != OP_CONCAT))
             if (demand(&l, node) < 0)
                 return l.status;

@@ -15,12 +15,23 @@ struct lowering {
     tarn_status status;
 };
 
+#define PATH_MOST 64
+
+/* The nodes from a nest's root down to its core. Their indices come from the core upwards, since a
+ * reshape between them may split axes, which no index can follow downwards. */
+struct path {
+    uint32_t node[PATH_MOST];
+    struct rational index[PATH_MOST][TARN_MAX_RANK];
+    int length;
+};
+
 /* Where an expression is being built. */
 struct site {
     struct lowering *l;
     struct nest *nest;
     uint32_t root;   /* node that the nest computes: never read from memory while it is built */
     uint32_t core;   /* node whose value the accumulator holds; UINT32_MAX: none */
+    const struct path *path; /* from the root down to the core; NULL: none */
     bool reuse;      /* each element is read many times: read it from a good layout */
 };
 

@@ -6,7 +6,7 @@
 
 #define MOST_ACCUMULATORS 25 /* of 32 vector registers */
 #define UNROLL_RED 8         /* innermost summed axis up to this length is unrolled */
-#define UNROLL_POINTS 160    /* unrolled points of a tile, so that code stays small */
+#define UNROLL_POINTS 128    /* unrolled points of a tile, so that code stays small */
 #define GROUP_WORK 16384.0   /* element operations worth a group of their own */
 
 /* ---- the vector axis of nests that do not carry the batch --------------------------------------------- */
@@ -180,8 +180,6 @@ static void schedule_nest(struct nest *n)
             tiled |= n->tile[a] > 1;
         if (!tiled)
             choose_tile(n, lane);
-    } else if (n->combine == COMBINE_SUM && n->partial) {
-        choose_tile(n, lane);
     }
     n->groups = 1;
     if (n->sharded || n->tiny)
