@@ -38,4 +38,7 @@ double env_number(enum env_id id);
 /* Whether comma-separated TARN_DEBUG contains this word. */
 bool env_debug(const char *word);
 
+/* A variable of the system (HOME, XDG_CACHE_HOME, POCL_CACHE_DIR); "" when unset. */
+const char *env_system(const char *name);
+
 #endif

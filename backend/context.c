@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A replica's OpenCL context and its two queues. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl.h"
+
+static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
+static int open_contexts;
+
+static tarn_status open_queues(struct context *c)
+{
+    cl_int code;
+    c->context = clCreateContext(NULL, 1, &c->id, NULL, NULL, &code);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clCreateContext", code);
+    c->compute = clCreateCommandQueue(c->context, c->id, 0, &code);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clCreateCommandQueue", code);
+    c->copy = clCreateCommandQueue(c->context, c->id, 0, &code);
+    return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clCreateCommandQueue", code);
+}
+
+static tarn_status open_part(struct context *c)
+{
+    const cl_device_id whole = device_id(c->device.number);
+    c->id = whole;
+    if (c->device.parts <= 1)
+        return TARN_OK;
+    const cl_uint units = c->device.compute_units;
+    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY,
+                                                     (cl_device_partition_property)units, 0 };
+    cl_device_id parts[64];
+    cl_uint count = 0;
+    const cl_int code = clCreateSubDevices(whole, equally, 64, parts, &count);
+    if (code != CL_SUCCESS || (cl_uint)c->device.part >= count)
+        return cl_failed(c, "clCreateSubDevices", code);
+    c->id = parts[c->device.part];
+    return TARN_OK;
+}
+
+tarn_status context_open(const struct device *device, struct context **out)
+{
+    *out = NULL;
+    struct context *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return error_set(TARN_ERR_MEMORY, "open: out of host memory");
+    c->device = *device;
+    pthread_mutex_init(&c->upload_lock, NULL);
+    pthread_mutex_lock(&count_lock);
+    ++open_contexts;
+    pthread_mutex_unlock(&count_lock);
+    tarn_status status = open_part(c);
+    if (status == TARN_OK)
+        status = open_queues(c);
+    if (status != TARN_OK) {
+        context_close(c);
+        return status;
+    }
+    *out = c;
+    return TARN_OK;
+}
+
+static void release_pool(struct context *c)
+{
+    for (int k = 0; k < POOL_CLASSES; ++k)
+        while (c->pool[k] != NULL) {
+            struct buffer *b = c->pool[k];
+            c->pool[k] = b->next;
+            clReleaseMemObject(b->memory);
+            free(b);
+        }
+}
+
+void context_close(struct context *c)
+{
+    if (c == NULL)
+        return;
+    /* A device that does not answer keeps its memory: releasing it would wait without an end. */
+    if (c->compute != NULL && context_finish(c) != TARN_ERR_TIMEOUT) {
+        program_flush(c);
+        release_pool(c);
+        for (; c->first < c->next; ++c->first)
+            clReleaseEvent(c->ring[c->first % TRACKED].event);
+        if (c->copy != NULL)
+            clReleaseCommandQueue(c->copy);
+        clReleaseCommandQueue(c->compute);
+    }
+    pthread_mutex_lock(&count_lock);
+    const bool last = --open_contexts == 0;
+    pthread_mutex_unlock(&count_lock);
+    if (last)
+        gemm_release();
+    if (c->context != NULL)
+        clReleaseContext(c->context);
+    if (c->device.parts > 1 && c->id != NULL && c->id != device_id(c->device.number))
+        clReleaseDevice(c->id);
+    pthread_mutex_destroy(&c->upload_lock);
+    free(c);
+}
+
+const struct device *context_device(const struct context *c)
+{
+    return &c->device;
+}
+
+struct backend_counters context_counters(const struct context *c)
+{
+    return c->counters;
+}
+
+tarn_status context_flush(struct context *c)
+{
+    const cl_int code = clFlush(c->compute);
+    return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clFlush", code);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices: found once, before any thread can race PoCL's initialisation, and selected by text. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "opencl.h"
+
+#define MOST_DEVICES 64
+#define MOST_PLATFORMS 16
+
+static struct device devices[MOST_DEVICES];
+static cl_device_id ids[MOST_DEVICES];
+static int device_count;
+static tarn_status scan_status;
+static char scan_line[512];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* ---- finding ---------------------------------------------------------------------------------------- */
+
+/* PoCL loads code from its cache, by default under a name in /tmp that anybody may own first, and
+ * finds no device when it cannot write there: give it a private place before the first call. */
+static void prepare_pocl(void)
+{
+    char path[512];
+    if (env_system("POCL_CACHE_DIR")[0] == '\0') {
+        char folder[448];
+        const int at = cache_directory(folder, sizeof folder);
+        if (at >= 0) {
+            snprintf(path, sizeof path, "%s/pocl", folder);
+            if (mkdir(path, 0700) != 0 && access(path, W_OK) != 0)
+                path[0] = '\0';
+            close(at);
+        } else {
+            snprintf(path, sizeof path, "/tmp/tarn-pocl-XXXXXX");
+            if (mkdtemp(path) == NULL)
+                path[0] = '\0';
+        }
+        if (path[0] != '\0')
+            setenv("POCL_CACHE_DIR", path, 1);
+    }
+    /* Unpinned, PoCL's workers often share one core. */
+    setenv("POCL_AFFINITY", "1", 0);
+}
+
+static void text_info(cl_device_id id, cl_device_info what, char *out, size_t capacity)
+{
+    if (clGetDeviceInfo(id, what, capacity, out, NULL) != CL_SUCCESS)
+        snprintf(out, capacity, "unknown");
+    out[capacity - 1] = '\0';
+}
+
+static void number_info(cl_device_id id, cl_device_info what, void *out, size_t bytes)
+{
+    if (clGetDeviceInfo(id, what, bytes, out, NULL) != CL_SUCCESS)
+        memset(out, 0, bytes);
+}
+
+static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
+{
+    cl_device_type type;
+    cl_uint units, width, wide;
+    cl_ulong memory, largest, local;
+    cl_bool unified;
+    char name[64] = "", version[64] = "", extensions[4096];
+    text_info(id, CL_DEVICE_NAME, d->name, sizeof d->name);
+    text_info(id, CL_DEVICE_VENDOR, d->vendor, sizeof d->vendor);
+    text_info(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
+    text_info(id, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
+    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) != CL_SUCCESS ||
+        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) != CL_SUCCESS)
+        snprintf(name, sizeof name, "unknown platform");
+    snprintf(d->platform, sizeof d->platform, "%.60s, %.60s", name, version);
+    number_info(id, CL_DEVICE_TYPE, &type, sizeof type);
+    number_info(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    number_info(id, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory);
+    number_info(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest, sizeof largest);
+    number_info(id, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
+    number_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &width, sizeof width);
+    number_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, &wide, sizeof wide);
+    number_info(id, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
+    number_info(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &d->max_group, sizeof d->max_group);
+    d->kind = type & CL_DEVICE_TYPE_GPU   ? DEVICE_GPU
+              : type & CL_DEVICE_TYPE_CPU ? DEVICE_CPU
+                                          : DEVICE_OTHER;
+    d->compute_units = units;
+    d->memory_bytes = (size_t)memory;
+    d->max_buffer_bytes = (size_t)largest;
+    d->local_bytes = (size_t)local;
+    d->native_float_width = width;
+    d->fp64 = wide > 0;
+    d->fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
+    d->unified_memory = unified != CL_FALSE;
+    d->parts = 1;
+}
+
+static void scan_platform(cl_platform_id platform, cl_int *failure)
+{
+    cl_device_id found[MOST_DEVICES];
+    cl_uint count = 0;
+    const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES, found, &count);
+    if (code != CL_SUCCESS) {
+        *failure = code;
+        return;
+    }
+    for (cl_uint i = 0; i < count && device_count < MOST_DEVICES; ++i) {
+        struct device *d = &devices[device_count];
+        describe(platform, found[i], d);
+        d->number = device_count;
+        ids[device_count++] = found[i];
+    }
+}
+
+static void scan(void)
+{
+    prepare_pocl();
+    cl_platform_id platforms[MOST_PLATFORMS];
+    cl_uint count = 0;
+    cl_int failure = CL_SUCCESS;
+    const cl_int code = clGetPlatformIDs(MOST_PLATFORMS, platforms, &count);
+    for (cl_uint i = 0; code == CL_SUCCESS && i < count && i < MOST_PLATFORMS; ++i)
+        scan_platform(platforms[i], &failure);
+    if (device_count > 0)
+        return;
+    if (code != CL_SUCCESS || count == 0)
+        scan_status = error_set(TARN_ERR_NO_DEVICE,
+                                "no OpenCL platform (%s): install a driver, for a CPU Debian's "
+                                "pocl-opencl-icd; OCL_ICD_VENDORS names where drivers are looked for",
+                                code != CL_SUCCESS ? cl_error_name(code) : "none registered");
+    else
+        scan_status = error_set(TARN_ERR_NO_DEVICE,
+                                "%u OpenCL platforms, but no device (%s): PoCL says so too when it "
+                                "cannot write to POCL_CACHE_DIR (\"%s\")",
+                                count, cl_error_name(failure), env_system("POCL_CACHE_DIR"));
+    snprintf(scan_line, sizeof scan_line, "%s", error_text());
+}
+
+tarn_status device_list(const struct device **list, int *count)
+{
+    pthread_once(&once, scan);
+    *list = devices;
+    *count = device_count;
+    return scan_status == TARN_OK ? TARN_OK : error_set(scan_status, "%s", scan_line);
+}
+
+cl_device_id device_id(int number)
+{
+    return ids[number];
+}
+
+/* ---- selecting ---------------------------------------------------------------------------------------- */
+
+static const char *kind_name(enum device_kind kind)
+{
+    return kind == DEVICE_GPU ? "gpu" : kind == DEVICE_CPU ? "cpu" : "other";
+}
+
+static void what_there_is(char *out, size_t capacity)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < device_count && used < capacity; ++i)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%d: %s \"%s\"", i == 0 ? "" : "; ", i,
+                                 kind_name(devices[i].kind), devices[i].name);
+}
+
+static tarn_status refuse(const char *word, const char *why)
+{
+    char list[600];
+    what_there_is(list, sizeof list);
+    return error_set(TARN_ERR_NO_DEVICE,
+                     "device \"%s\": %s; there is %s; parts of a CPU are named cpu:0/2, more CPU "
+                     "devices come with POCL_DEVICES=\"pthread pthread\"",
+                     word, why, list);
+}
+
+static bool matches(const struct device *d, const char *word)
+{
+    if (strcasecmp(word, kind_name(d->kind)) == 0 || strcasecmp(word, "all") == 0)
+        return true;
+    if (isdigit((unsigned char)word[0])) {
+        char *end;
+        const long number = strtol(word, &end, 10);
+        return *end == '\0' && number == d->number;
+    }
+    return strcasestr(d->name, word) != NULL || strcasestr(d->platform, word) != NULL;
+}
+
+/* "cpu:1/2": the device before the colon, its second half. */
+static tarn_status parse_part(char *word, int *part, int *parts)
+{
+    *part = 0;
+    *parts = 1;
+    char *colon = strrchr(word, ':');
+    if (colon == NULL)
+        return TARN_OK;
+    int used = 0;
+    if (sscanf(colon + 1, "%d/%d%n", part, parts, &used) != 2 || colon[1 + used] != '\0' ||
+        *parts < 1 || *part < 0 || *part >= *parts)
+        return refuse(word, "a part is written number/count, as in cpu:0/2");
+    *colon = '\0';
+    return TARN_OK;
+}
+
+static tarn_status add_matching(char *word, struct device *out, int capacity, int *count)
+{
+    int part, parts;
+    TRY(parse_part(word, &part, &parts));
+    const int before = *count;
+    for (int i = 0; i < device_count && *count < capacity; ++i) {
+        if (!matches(&devices[i], word))
+            continue;
+        struct device d = devices[i];
+        if (parts > 1) {
+            if ((unsigned)parts > d.compute_units)
+                return refuse(word, "it has fewer compute units than parts asked for");
+            d.part = part;
+            d.parts = parts;
+            d.compute_units /= (unsigned)parts;
+        }
+        out[(*count)++] = d;
+        if (parts > 1)
+            break;
+    }
+    return *count > before ? TARN_OK : refuse(word, "no such device");
+}
+
+tarn_status device_select(const char *spec, struct device *out, int capacity, int *count)
+{
+    const struct device *list;
+    int known;
+    *count = 0;
+    TRY(device_list(&list, &known));
+    if (spec == NULL || *spec == '\0')
+        spec = env_text(ENV_DEVICES);
+    if (*spec == '\0') {
+        int chosen = 0;
+        for (int i = known; i-- > 0;)
+            if (list[i].kind == DEVICE_GPU)
+                chosen = i;
+        out[(*count)++] = list[chosen];
+        return TARN_OK;
+    }
+    char words[512];
+    if (strlen(spec) >= sizeof words)
+        return refuse("...", "the selection is longer than 511 characters");
+    memcpy(words, spec, strlen(spec) + 1);
+    char *rest = NULL;
+    for (char *word = strtok_r(words, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest))
+        TRY(add_matching(word, out, capacity, count));
+    const double most = env_number(ENV_NUM_DEVICES);
+    if (env_text(ENV_NUM_DEVICES)[0] != '\0' && most >= 1 && *count > (int)most)
+        *count = (int)most;
+    return *count > 0 ? TARN_OK : refuse(spec, "the selection is empty");
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands in flight: their events are kept and polled. OpenCL knows no deadline, and clFinish
+ * succeeds over commands that failed, so neither it nor clWaitForEvents is used. */
+#include <stdio.h>
+#include <time.h>
+
+#include "env.h"
+#include "opencl.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static tarn_status status_of(const struct context *c, cl_event event, cl_int *status)
+{
+    const cl_int code =
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
+    return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clGetEventInfo", code);
+}
+
+static tarn_status command_failed(const struct context *c, const char *label, cl_int status)
+{
+    return error_set(TARN_ERR_DEVICE, "%s failed on device \"%s\": %s (%d)", label, c->device.name,
+                     cl_error_name(status), status);
+}
+
+/* Spins for a moment, then sleeps: a short step must not pay for a long one's politeness. */
+static void pause_after(double waited)
+{
+    if (waited > 200e-6) {
+        const struct timespec nap = { .tv_nsec = waited > 20e-3 ? 500000 : 20000 };
+        nanosleep(&nap, NULL);
+    }
+}
+
+tarn_status event_wait(const struct context *c, cl_event event, const char *label)
+{
+    const double start = now(), limit = env_number(ENV_TIMEOUT);
+    for (;;) {
+        cl_int status;
+        TRY(status_of(c, event, &status));
+        if (status < 0)
+            return command_failed(c, label, status);
+        if (status == CL_COMPLETE)
+            return TARN_OK;
+        const double waited = now() - start;
+        if (waited > limit)
+            return error_set(TARN_ERR_TIMEOUT,
+                             "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit",
+                             label, c->device.name, limit);
+        pause_after(waited);
+    }
+}
+
+/* Takes the oldest command off the ring; remembers the first failure. */
+static void retire(struct context *c, cl_int status)
+{
+    struct tracked *t = &c->ring[c->first % TRACKED];
+    if (status < 0 && c->failed == TARN_OK) {
+        c->failed = command_failed(c, t->label, status);
+        snprintf(c->failure, sizeof c->failure, "%s", error_text());
+    }
+    clReleaseEvent(t->event);
+    ++c->first;
+}
+
+static tarn_status report(struct context *c)
+{
+    if (c->failed == TARN_OK)
+        return TARN_OK;
+    const tarn_status status = error_set(c->failed, "%s", c->failure);
+    c->failed = TARN_OK;
+    return status;
+}
+
+tarn_status context_poll(struct context *c)
+{
+    while (c->first < c->next) {
+        cl_int status;
+        TRY(status_of(c, c->ring[c->first % TRACKED].event, &status));
+        if (status > CL_COMPLETE)
+            break;
+        retire(c, status);
+    }
+    return report(c);
+}
+
+tarn_status context_mark(struct context *c, queue_mark *out)
+{
+    *out = c->next;
+    return TARN_OK;
+}
+
+tarn_status context_wait(struct context *c, queue_mark mark)
+{
+    if (mark > c->next)
+        mark = c->next;
+    if (c->first < mark) {
+        TRY(context_flush(c));
+        struct tracked *last = &c->ring[(mark - 1) % TRACKED];
+        const tarn_status status = event_wait(c, last->event, last->label);
+        if (status == TARN_ERR_TIMEOUT)
+            return status;
+        while (c->first < mark) {
+            cl_int ended;
+            TRY(status_of(c, c->ring[c->first % TRACKED].event, &ended));
+            retire(c, ended);
+        }
+    }
+    return context_poll(c);
+}
+
+tarn_status context_finish(struct context *c)
+{
+    return context_wait(c, c->next);
+}
+
+tarn_status event_track(struct context *c, cl_event event, const char *label)
+{
+    /* A full ring waits for its older half: nobody should have thousands of commands queued. */
+    if (c->next - c->first == TRACKED) {
+        const tarn_status status = context_wait(c, c->first + TRACKED / 2);
+        if (status != TARN_OK) {
+            clReleaseEvent(event);
+            return status;
+        }
+    }
+    c->ring[c->next % TRACKED] = (struct tracked){ .event = event, .label = label };
+    ++c->next;
+    return TARN_OK;
+}

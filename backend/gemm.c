@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrix products: CLBlast as a provider, and the choice of the fastest by measuring. */
+#include "opencl.h" /* first: it says which OpenCL */
+
+#include <clblast_c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <uthash.h>
+
+#include "env.h"
+
+#define RUNS 3 /* of each provider, after one that may compile */
+
+/* CLBlast before 1.6.1 shares its caches between threads without care. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool clblast_used;
+
+static tarn_status run_clblast(struct context *c, const struct gemm *g, void *user)
+{
+    (void)user;
+    if (g->m == 0 || g->n == 0 || g->batch == 0)
+        return TARN_OK;
+    if (g->k == 0)
+        return error_set(TARN_ERR_INTERNAL, "gemm with k = 0");
+    cl_event event = NULL;
+    pthread_mutex_lock(&lock);
+    clblast_used = true;
+    const CLBlastStatusCode code = CLBlastSgemmStridedBatched(
+        CLBlastLayoutRowMajor, g->transpose_a ? CLBlastTransposeYes : CLBlastTransposeNo,
+        g->transpose_b ? CLBlastTransposeYes : CLBlastTransposeNo, g->m, g->n, g->k, 1.0f,
+        g->a->memory, g->a_offset, g->transpose_a ? g->m : g->k, g->a_stride, g->b->memory,
+        g->b_offset, g->transpose_b ? g->k : g->n, g->b_stride, 0.0f, g->c->memory, g->c_offset, g->n,
+        g->c_stride, g->batch, &c->compute, &event);
+    pthread_mutex_unlock(&lock);
+    if (code != CLBlastSuccess)
+        return error_set(TARN_ERR_DEVICE, "CLBlast gemm %zux%zux%zu on device \"%s\": status %d", g->m,
+                         g->n, g->k, c->device.name, (int)code);
+    ++c->counters.launches;
+    return event_track(c, event, "CLBlast gemm");
+}
+
+const struct gemm_provider gemm_clblast = { .name = "clblast", .run = run_clblast };
+
+void gemm_release(void)
+{
+    pthread_mutex_lock(&lock);
+    if (clblast_used)
+        CLBlastClearCache(); /* its destructor at exit may find the driver gone */
+    clblast_used = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- choosing -------------------------------------------------------------------------------------------- */
+
+struct choice {
+    char key[256];
+    char provider[32];
+    UT_hash_handle hh;
+};
+static struct choice *choices; /* for the life of the process; guarded by `lock` */
+
+static tarn_status measure(struct context *c, const struct gemm *g, const struct gemm_provider *p,
+                           double *seconds)
+{
+    *seconds = 1e30;
+    TRY(p->run(c, g, p->user));
+    TRY(context_finish(c));
+    for (int i = 0; i < RUNS; ++i) {
+        struct timespec a, b;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        TRY(p->run(c, g, p->user));
+        TRY(context_finish(c));
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        const double took = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+        *seconds = took < *seconds ? took : *seconds;
+    }
+    return TARN_OK;
+}
+
+static int by_name(const struct gemm_provider *providers, int count, const char *name)
+{
+    for (int i = 0; i < count; ++i)
+        if (strcmp(providers[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int remembered(const char *key, const struct gemm_provider *providers, int count)
+{
+    struct choice *found;
+    char text[32];
+    pthread_mutex_lock(&lock);
+    HASH_FIND_STR(choices, key, found);
+    const int known = found != NULL ? by_name(providers, count, found->provider) : -1;
+    pthread_mutex_unlock(&lock);
+    if (known >= 0)
+        return known;
+    return cache_load_text(key, text, sizeof text) ? by_name(providers, count, text) : -1;
+}
+
+static void remember(const char *key, const char *provider)
+{
+    struct choice *new = calloc(1, sizeof *new), *found;
+    if (new == NULL)
+        return;
+    snprintf(new->key, sizeof new->key, "%s", key);
+    snprintf(new->provider, sizeof new->provider, "%s", provider);
+    pthread_mutex_lock(&lock);
+    HASH_FIND_STR(choices, key, found);
+    if (found == NULL)
+        HASH_ADD_STR(choices, key, new);
+    else
+        free(new);
+    pthread_mutex_unlock(&lock);
+}
+
+tarn_status gemm_choose(struct context *c, const struct gemm *g, const struct gemm_provider *providers,
+                        int count, int *out)
+{
+    char key[256];
+    const char *forced = env_text(ENV_GEMM);
+    if (strcmp(forced, "auto") != 0) {
+        *out = by_name(providers, count, forced);
+        return *out >= 0 ? TARN_OK
+                         : error_set(TARN_ERR_ENVIRONMENT,
+                                     "TARN_GEMM=%s: no such provider; there are auto, nest, clblast",
+                                     forced);
+    }
+    snprintf(key, sizeof key, "gemm %zu %zu %zu %zu %d%d|%s|%s", g->m, g->n, g->k, g->batch,
+             g->transpose_a, g->transpose_b, c->device.name, c->device.driver);
+    *out = remembered(key, providers, count);
+    if (*out < 0) {
+        double best = 1e31;
+        for (int i = 0; i < count; ++i) {
+            double seconds;
+            TRY(measure(c, g, &providers[i], &seconds));
+            if (seconds < best) {
+                best = seconds;
+                *out = i;
+            }
+        }
+        cache_store_text(key, providers[*out].name);
+    }
+    remember(key, providers[*out].name);
+    return TARN_OK;
+}

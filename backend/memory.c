@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory: buffers from a pool of size classes, and copies in order with the compute queue. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl.h"
+
+#define SMALLEST_CLASS 8 /* 256 bytes */
+
+long backend_fail_nth = -1;
+
+bool backend_fails_now(void)
+{
+    return backend_fail_nth >= 0 && backend_fail_nth-- == 0;
+}
+
+/* Class k holds 2^k bytes; above 1 MiB quarter steps waste less, so only exact sizes are pooled. */
+static int class_of(size_t bytes, size_t *capacity)
+{
+    int k = SMALLEST_CLASS;
+    while (k < POOL_CLASSES - 1 && ((size_t)1 << k) < bytes)
+        ++k;
+    *capacity = k > 20 ? (bytes + 65535) / 65536 * 65536 : (size_t)1 << k;
+    return k;
+}
+
+static struct buffer *take_pooled(struct context *c, int k, size_t capacity)
+{
+    for (struct buffer **at = &c->pool[k]; *at != NULL; at = &(*at)->next) {
+        struct buffer *b = *at;
+        if (b->capacity == capacity) {
+            *at = b->next;
+            c->stats.pooled_bytes -= capacity;
+            return b;
+        }
+    }
+    return NULL;
+}
+
+tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
+{
+    *out = NULL;
+    if (c->device.max_buffer_bytes > 0 && bytes > c->device.max_buffer_bytes)
+        return error_set(TARN_ERR_DEVICE_MEMORY,
+                         "a buffer of %zu bytes is larger than device \"%s\" allows (%zu bytes)", bytes,
+                         c->device.name, c->device.max_buffer_bytes);
+    size_t capacity;
+    const int k = class_of(bytes, &capacity);
+    if (backend_fails_now())
+        return error_set(TARN_ERR_DEVICE_MEMORY, "clCreateBuffer of %zu bytes on device \"%s\": planned",
+                         bytes, c->device.name);
+    struct buffer *b = take_pooled(c, k, capacity);
+    if (b == NULL) {
+        b = calloc(1, sizeof *b);
+        if (b == NULL)
+            return error_set(TARN_ERR_MEMORY, "buffer: out of host memory");
+        cl_int code;
+        b->memory = clCreateBuffer(c->context, CL_MEM_READ_WRITE, capacity, NULL, &code);
+        if (code != CL_SUCCESS) {
+            free(b);
+            return error_set(TARN_ERR_DEVICE_MEMORY,
+                             "clCreateBuffer of %zu bytes on device \"%s\", %zu in use: %s (%d)", bytes,
+                             c->device.name, c->stats.live_bytes, cl_error_name(code), code);
+        }
+        b->context = c;
+        b->capacity = capacity;
+        ++c->counters.buffers_created;
+    }
+    b->bytes = bytes;
+    b->next = NULL;
+    ++c->stats.live;
+    c->stats.live_bytes += bytes;
+    *out = b;
+    return TARN_OK;
+}
+
+void buffer_free(struct buffer *b)
+{
+    if (b == NULL)
+        return;
+    struct context *c = b->context;
+    size_t capacity;
+    const int k = class_of(b->bytes, &capacity);
+    --c->stats.live;
+    c->stats.live_bytes -= b->bytes;
+    c->stats.pooled_bytes += b->capacity;
+    b->next = c->pool[k];
+    c->pool[k] = b;
+}
+
+size_t buffer_bytes(const struct buffer *b)
+{
+    return b->bytes;
+}
+
+struct buffer_stats buffer_statistics(const struct context *c)
+{
+    return c->stats;
+}
+
+static tarn_status check_range(const struct buffer *b, size_t offset, size_t bytes, const char *what)
+{
+    if (offset > b->capacity || bytes > b->capacity - offset)
+        return error_set(TARN_ERR_INTERNAL, "%s: bytes %zu to %zu of a buffer of %zu", what, offset,
+                         offset + bytes, b->bytes);
+    return TARN_OK;
+}
+
+tarn_status buffer_read(struct buffer *b, size_t offset, void *to, size_t bytes)
+{
+    struct context *c = b->context;
+    TRY(check_range(b, offset, bytes, "read"));
+    /* What came before may have failed without a trace in the queue: find that out first. */
+    TRY(context_finish(c));
+    if (bytes == 0)
+        return TARN_OK;
+    cl_event event;
+    const cl_int code =
+        clEnqueueReadBuffer(c->compute, b->memory, CL_FALSE, offset, bytes, to, 0, NULL, &event);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clEnqueueReadBuffer", code);
+    TRY(event_track(c, event, "read"));
+    return context_finish(c);
+}
+
+tarn_status buffer_write(struct buffer *b, size_t offset, const void *from, size_t bytes)
+{
+    struct context *c = b->context;
+    TRY(check_range(b, offset, bytes, "write"));
+    if (bytes == 0)
+        return TARN_OK;
+    cl_event event;
+    const cl_int code =
+        clEnqueueWriteBuffer(c->compute, b->memory, CL_FALSE, offset, bytes, from, 0, NULL, &event);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clEnqueueWriteBuffer", code);
+    TRY(event_track(c, event, "write"));
+    return context_finish(c); /* the caller's memory is free again on return */
+}
+
+tarn_status buffer_copy(struct buffer *to, size_t to_offset, struct buffer *from, size_t from_offset,
+                        size_t bytes)
+{
+    struct context *c = to->context;
+    TRY(check_range(to, to_offset, bytes, "copy to"));
+    TRY(check_range(from, from_offset, bytes, "copy from"));
+    if (bytes == 0)
+        return TARN_OK;
+    cl_event event;
+    const cl_int code = clEnqueueCopyBuffer(c->compute, from->memory, to->memory, from_offset, to_offset,
+                                            bytes, 0, NULL, &event);
+    return code == CL_SUCCESS ? event_track(c, event, "copy")
+                              : cl_failed(c, "clEnqueueCopyBuffer", code);
+}
+
+tarn_status buffer_fill_zero(struct buffer *b, size_t offset, size_t bytes)
+{
+    struct context *c = b->context;
+    const cl_uchar zero = 0;
+    TRY(check_range(b, offset, bytes, "fill"));
+    if (bytes == 0)
+        return TARN_OK;
+    cl_event event;
+    const cl_int code = clEnqueueFillBuffer(c->compute, b->memory, &zero, sizeof zero, offset, bytes, 0,
+                                            NULL, &event);
+    return code == CL_SUCCESS ? event_track(c, event, "fill")
+                              : cl_failed(c, "clEnqueueFillBuffer", code);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the backend share: OpenCL itself, and the structs behind backend.h. */
+#ifndef TARN_OPENCL_H
+#define TARN_OPENCL_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <pthread.h>
+
+#include "backend.h"
+
+#define TRACKED 4096 /* commands in flight whose events are kept */
+#define POOL_CLASSES 48
+
+/* A command in flight. */
+struct tracked {
+    cl_event event;
+    const char *label;
+};
+
+struct context {
+    struct device device;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue compute, copy;
+    struct tracked ring[TRACKED];
+    uint64_t first, next; /* commands first .. next - 1 are in flight; numbers never repeat */
+    tarn_status failed;   /* the first command that failed, with its line */
+    char failure[512];
+    struct buffer *pool[POOL_CLASSES];
+    struct buffer_stats stats;
+    struct backend_counters counters;
+    struct program *programs; /* to be written to the disk cache when the context closes */
+    pthread_mutex_t upload_lock;
+};
+
+struct buffer {
+    struct context *context;
+    cl_mem memory;
+    size_t bytes;    /* asked for */
+    size_t capacity; /* of the class */
+    struct buffer *next;
+};
+
+/* The OpenCL device behind an entry of the device list. */
+cl_device_id device_id(int number);
+/* Name of an OpenCL error code. */
+const char *cl_error_name(cl_int code);
+/* "clCreateBuffer on "name": CL_OUT_OF_RESOURCES (-5)" as an error. */
+tarn_status cl_failed(const struct context *c, const char *call, cl_int code);
+
+/* Keeps the event of an enqueued command until it ended. Label must be static or live as long. */
+TARN_CHECKED tarn_status event_track(struct context *c, cl_event event, const char *label);
+/* Waits for one event with the deadline. */
+TARN_CHECKED tarn_status event_wait(const struct context *c, cl_event event, const char *label);
+
+/* The directory of the disk cache: an open descriptor, or -1 when there is none. `path` (may be
+ * NULL) gets its name. */
+int cache_directory(char *path, size_t capacity);
+/* A payload by key text, checked; NULL on a miss. The caller frees it. */
+void *cache_load(const char *key, size_t *bytes);
+void cache_store(const char *key, const void *payload, size_t bytes);
+/* Serialises cold builds of several processes: an open lock to be closed, or -1. */
+int cache_lock(void);
+
+/* Writes the binaries of programs that were built here to the disk cache. */
+void program_flush(struct context *c);
+void gemm_release(void);
+
+/* Counts down to a planned failure of allocations and launches (tests); -1: never. */
+extern long backend_fail_nth;
+bool backend_fails_now(void);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: built under a lock, or taken from the disk cache; and launches of their kernels. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "env.h"
+#include "opencl.h"
+
+#define OPTIONS "-cl-std=CL1.2"
+#define TRIES 3
+#define WORTH_KEEPING 1.0 /* seconds of building; asking a driver for a binary costs a good part of it */
+
+struct program {
+    struct context *context;
+    cl_program program;
+    char key[768];
+    double built; /* seconds that the build took; 0 from the cache */
+    bool launched;
+    struct program *next;
+};
+
+struct kernel {
+    struct program *program;
+    cl_kernel kernel;
+    char name[64], label[192];
+};
+
+static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void make_key(const struct device *d, const char *source, char *key, size_t capacity)
+{
+    const XXH128_hash_t h = XXH3_128bits(source, strlen(source));
+    snprintf(key, capacity, "program %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d", (unsigned long long)h.high64,
+             (unsigned long long)h.low64, strlen(source), OPTIONS, d->name, d->vendor, d->driver,
+             d->platform, d->parts, (int)d->compute_units);
+}
+
+/* ---- building ---------------------------------------------------------------------------------------- */
+
+static bool from_cache(struct program *p)
+{
+    struct context *c = p->context;
+    size_t bytes = 0;
+    unsigned char *binary = cache_load(p->key, &bytes);
+    if (binary == NULL)
+        return false;
+    const unsigned char *data = binary;
+    cl_int status = CL_SUCCESS, code = CL_SUCCESS;
+    p->program = clCreateProgramWithBinary(c->context, 1, &c->id, &bytes, &data, &status, &code);
+    if (code == CL_SUCCESS && status == CL_SUCCESS)
+        code = clBuildProgram(p->program, 1, &c->id, OPTIONS, NULL, NULL);
+    free(binary);
+    if (code == CL_SUCCESS && status == CL_SUCCESS) {
+        ++c->counters.cache_hits;
+        return true;
+    }
+    if (p->program != NULL)
+        clReleaseProgram(p->program);
+    p->program = NULL;
+    return false;
+}
+
+static char *build_log(const struct program *p)
+{
+    size_t bytes = 0;
+    const cl_device_id id = p->context->id;
+    if (clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) != CL_SUCCESS)
+        return NULL;
+    char *log = malloc(bytes + 1);
+    if (log != NULL &&
+        clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL) != CL_SUCCESS) {
+        free(log);
+        return NULL;
+    }
+    if (log != NULL)
+        log[bytes] = '\0';
+    return log;
+}
+
+/* Saves the source that did not build, so that a person can look at the line named in the log. */
+static void save_source(const char *source, char *path, size_t capacity)
+{
+    char folder[448];
+    const int at = cache_directory(folder, sizeof folder);
+    if (at >= 0)
+        close(at);
+    snprintf(path, capacity, "%s/failed-XXXXXX.cl", at >= 0 ? folder : "/tmp");
+    const int file = mkstemps(path, 3);
+    const size_t bytes = strlen(source);
+    if (file < 0 || write(file, source, bytes) != (ssize_t)bytes)
+        snprintf(path, capacity, "nowhere");
+    if (file >= 0)
+        close(file);
+}
+
+static tarn_status build_failed(const struct program *p, const char *source, const char *label,
+                                cl_int code)
+{
+    char path[512];
+    char *log = build_log(p);
+    save_source(source, path, sizeof path);
+    const char *line = log != NULL ? strstr(log, "error") : NULL;
+    /* "FILE:LINE:COLUMN: error: ..." with a temporary name of the driver: keep from the line on. */
+    char where[32] = "";
+    if (line != NULL) {
+        const char *start = line;
+        while (start > log && start[-1] != '\n')
+            --start;
+        const char *colon = strchr(start, ':');
+        if (colon != NULL && colon < line)
+            snprintf(where, sizeof where, " line %ld:", strtol(colon + 1, NULL, 10));
+    }
+    const int span = line != NULL ? (int)strcspn(line, "\n") : 0;
+    const tarn_status status = error_set(
+        TARN_ERR_BUILD, "%s: OpenCL build failed on device \"%s\" (%s %d):%s %.*s; source saved as %s",
+        label, p->context->device.name, cl_error_name(code), code, where, span,
+        line != NULL ? line : "", path);
+    free(log);
+    return status;
+}
+
+static tarn_status from_source(struct program *p, const char *source, const char *label)
+{
+    struct context *c = p->context;
+    const double start = now();
+    cl_int code = CL_SUCCESS;
+    /* Drivers with a shared cache of their own fail now and then when processes build at once. */
+    for (int try = 0; try < TRIES; ++try) {
+        p->program = clCreateProgramWithSource(c->context, 1, &source, NULL, &code);
+        if (code != CL_SUCCESS)
+            return cl_failed(c, "clCreateProgramWithSource", code);
+        code = clBuildProgram(p->program, 1, &c->id, OPTIONS, NULL, NULL);
+        if (code == CL_SUCCESS) {
+            p->built = now() - start;
+            ++c->counters.builds;
+            c->counters.build_seconds += p->built;
+            return TARN_OK;
+        }
+        char *log = build_log(p);
+        const bool says_why = log != NULL && strstr(log, "error") != NULL;
+        free(log);
+        if (says_why || try == TRIES - 1)
+            break;
+        clReleaseProgram(p->program);
+    }
+    const tarn_status status = build_failed(p, source, label, code);
+    clReleaseProgram(p->program);
+    p->program = NULL;
+    return status;
+}
+
+tarn_status program_build(struct context *c, const char *source, const char *label,
+                          struct program **out)
+{
+    *out = NULL;
+    struct program *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", label);
+    p->context = c;
+    make_key(&c->device, source, p->key, sizeof p->key);
+    pthread_mutex_lock(&build_lock);
+    tarn_status status = TARN_OK;
+    if (!from_cache(p)) {
+        const int lock = cache_lock();
+        status = from_source(p, source, label);
+        if (lock >= 0)
+            close(lock);
+    }
+    pthread_mutex_unlock(&build_lock);
+    if (status != TARN_OK) {
+        free(p);
+        return status;
+    }
+    p->next = c->programs;
+    c->programs = p;
+    *out = p;
+    return TARN_OK;
+}
+
+static void keep_binary(struct program *p)
+{
+    size_t bytes = 0;
+    if (clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS ||
+        bytes == 0)
+        return;
+    unsigned char *binary = malloc(bytes);
+    if (binary != NULL &&
+        clGetProgramInfo(p->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        cache_store(p->key, binary, bytes);
+    free(binary);
+}
+
+/* Kernels are often finished at their first launch: only a program that ran is worth keeping. */
+static void maybe_keep(struct program *p)
+{
+    if (p->launched && p->built >= WORTH_KEEPING) {
+        pthread_mutex_lock(&build_lock);
+        keep_binary(p);
+        pthread_mutex_unlock(&build_lock);
+        p->built = 0;
+    }
+}
+
+void program_flush(struct context *c)
+{
+    for (struct program *p = c->programs; p != NULL; p = p->next)
+        maybe_keep(p);
+}
+
+void program_free(struct program *p)
+{
+    if (p == NULL)
+        return;
+    maybe_keep(p);
+    for (struct program **at = &p->context->programs; *at != NULL; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            break;
+        }
+    clReleaseProgram(p->program);
+    free(p);
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+tarn_status kernel_new(struct program *p, const char *name, struct kernel **out)
+{
+    *out = NULL;
+    struct kernel *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return error_set(TARN_ERR_MEMORY, "kernel %s: out of host memory", name);
+    cl_int code;
+    k->program = p;
+    k->kernel = clCreateKernel(p->program, name, &code);
+    if (code != CL_SUCCESS) {
+        free(k);
+        return cl_failed(p->context, "clCreateKernel", code);
+    }
+    snprintf(k->name, sizeof k->name, "%s", name);
+    snprintf(k->label, sizeof k->label, "kernel %s", name);
+    *out = k;
+    return TARN_OK;
+}
+
+void kernel_free(struct kernel *k)
+{
+    if (k == NULL)
+        return;
+    clReleaseKernel(k->kernel);
+    free(k);
+}
+
+const char *kernel_name(const struct kernel *k)
+{
+    return k->name;
+}
+
+tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int count, size_t groups,
+                          size_t local)
+{
+    struct context *c = k->program->context;
+    if (groups == 0)
+        return TARN_OK;
+    for (int i = 0; i < count; ++i) {
+        const struct kernel_arg *a = &args[i];
+        const cl_int code =
+            a->buffer != NULL
+                ? clSetKernelArg(k->kernel, (cl_uint)i, sizeof(cl_mem), &a->buffer->memory)
+                : clSetKernelArg(k->kernel, (cl_uint)i, a->size, &a->value);
+        if (code != CL_SUCCESS)
+            return cl_failed(c, "clSetKernelArg", code);
+    }
+    if (backend_fails_now())
+        return error_set(TARN_ERR_DEVICE, "%s on device \"%s\": planned", k->label, c->device.name);
+    const size_t global = groups * local;
+    cl_event event;
+    const double start = k->program->built > 0 ? now() : 0;
+    const cl_int code =
+        clEnqueueNDRangeKernel(c->compute, k->kernel, 1, NULL, &global, &local, 0, NULL, &event);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, k->label, code);
+    /* The first launch may be the larger half of a build. */
+    if (k->program->built > 0 && !k->program->launched)
+        k->program->built += now() - start;
+    k->program->launched = true;
+    ++c->counters.launches;
+    return event_track(c, event, k->label);
+}
