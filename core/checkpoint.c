@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "graph.h"
+#include "optim.h"
 #include "replace.h"
 #include "safetensors.h"
 
@@ -497,6 +498,9 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
     safetensors_release(&file);
     items_release(&items);
     free(image.bytes);
+    if (status != TARN_OK)
+        return replica_fail(r, status, NULL);
+    status = optimizer_reload(r);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
     if (run.known) {

@@ -87,7 +87,7 @@ void debug_plan(const struct program_ir *p)
 void debug_compiled(const tarn_replica *r, uint64_t key, double seconds)
 {
     if (env_debug("plan"))
-        fprintf(stderr, "tarn: compiled plan %016llx in %.3f s at step %llu, plan number %llu\n",
-                (unsigned long long)key, seconds, (unsigned long long)r->step_count,
-                (unsigned long long)r->metrics.plans_compiled);
+        fprintf(stderr, "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling so far\n",
+                (unsigned long long)key, (unsigned long long)r->step_count,
+                (unsigned long long)r->metrics.plans_compiled, seconds);
 }

@@ -11,7 +11,7 @@ void debug_name_kernel(const struct program_ir *p, int kernel, char *out, size_t
 void debug_graph(const struct module *m);
 /* fuse: nests by kernel; plan: values and memory. */
 void debug_plan(const struct program_ir *p);
-/* A new plan in the steady state costs time: say so. */
+/* plan: a line for each new plan; in the steady state there should be none. `seconds`: all so far. */
 void debug_compiled(const tarn_replica *r, uint64_t key, double seconds);
 
 #endif

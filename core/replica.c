@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "graph.h"
+#include "optim.h"
 #include "plan.h"
 
 static double now_seconds(void)
@@ -160,7 +161,9 @@ tarn_status tarn_wait(tarn_replica *r)
 {
     if (!r)
         return error_set(TARN_ERR_ARGUMENT, "wait: the replica is NULL");
-    const tarn_status s = context_finish(r->context);
+    tarn_status s = context_finish(r->context);
+    if (s == TARN_OK && r->status == TARN_OK)
+        s = optimizer_check(r);
     if (s != TARN_OK && r->status == TARN_OK)
         replica_fail(r, s, NULL);
     return r->status;

@@ -67,7 +67,7 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
     e.access.value = v;
     e.access.gather = -1;
     e.access.local = local && l->p->values[v].layout == LAYOUT_BLOCKED;
-    int32_t stride[TARN_MAX_RANK];
+    int32_t stride[TARN_MAX_RANK] = { 0 };
     row_major(shape, stride);
     for (int d = e.access.local ? 1 : 0; d < shape.rank; ++d)
         access_add(&e.access, &index[d], stride[d]);
@@ -87,7 +87,7 @@ static int express_leaf(const struct site *s, const struct node *n, const struct
         e.kind = EXPR_IOTA;
         e.index = index[n->arg.leaf.axis];
     } else {
-        int32_t stride[TARN_MAX_RANK];
+        int32_t stride[TARN_MAX_RANK] = { 0 };
         row_major(n->shape, stride);
         e.kind = EXPR_RAND;
         e.bits = n->arg.leaf.serial;
@@ -162,7 +162,7 @@ static int express_gather(const struct site *s, uint32_t node, const struct rati
     const int v = plain_of(l, table);
     if (e.access.gather < 0 || v < 0)
         return -1;
-    int32_t stride[TARN_MAX_RANK];
+    int32_t stride[TARN_MAX_RANK] = { 0 };
     row_major(shape, stride);
     e.access.value = v;
     e.access.gather_stride = stride[0];

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shared by the scripts: installs what is missing on a Debian machine, and says so.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+build_packages="gcc libc6-dev cmake make pkg-config binutils ocl-icd-opencl-dev opencl-headers
+    pocl-opencl-icd libclblast-dev zlib1g-dev libxxhash-dev libjansson-dev uthash-dev"
+data_packages="dataset-fashion-mnist"
+test_packages="libcriterion-dev g++"
+
+say()
+{
+    printf '%s: %s\n' "$(basename "$0")" "$*"
+}
+
+# Installs those of the named packages that are missing; asks no server when none is.
+need_packages()
+{
+    local missing="" package
+    for package in "$@"; do
+        if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then
+            missing="$missing $package"
+        fi
+    done
+    if [ -z "$missing" ]; then
+        return 0
+    fi
+    say "installing$missing"
+    local as_root=""
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=sudo
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086
+    $as_root apt-get update -qq &&
+        $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+        say "could not install:$missing"
+        return 1
+    }
+}
+
+# configure_and_build PRESET [cmake options]
+configure_and_build()
+{
+    local preset=$1
+    shift
+    say "building ($preset)"
+    (
+        cd "$root" || exit 1
+        cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 &&
+            cmake --build --preset "$preset" -j "$(nproc)" >>"build-$preset.log" 2>&1 || {
+            cat "build-$preset.log"
+            rm -f "build-$preset.log"
+            exit 1
+        }
+        rm -f "build-$preset.log"
+    )
+}

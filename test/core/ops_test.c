@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every op and its gradients against the reference, and the values where arithmetic has corners. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "ops_cases.h"
+#include "ops_nn_cases.h"
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static void check_all(const struct op_case *cases, int count)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    for (int i = 0; i < count; i++) {
+        char message[512] = "";
+        cr_expect(op_check(r, &cases[i], message, sizeof(message)), "%s", message);
+    }
+    tarn_close(r);
+}
+
+Test(ops, maps, .timeout = 120)
+{
+    check_all(map_cases, COUNT(map_cases));
+}
+
+Test(ops, views, .timeout = 120)
+{
+    check_all(view_cases, COUNT(view_cases));
+}
+
+Test(ops, reductions, .timeout = 120)
+{
+    check_all(reduce_cases, COUNT(reduce_cases));
+}
+
+Test(ops, matmul, .timeout = 120)
+{
+    check_all(matmul_cases, COUNT(matmul_cases));
+}
+
+Test(ops, convolution, .timeout = 120)
+{
+    check_all(conv_cases, COUNT(conv_cases));
+}
+
+Test(ops, pools, .timeout = 120)
+{
+    check_all(pool_cases, COUNT(pool_cases));
+}
+
+Test(ops, gather, .timeout = 120)
+{
+    check_all(gather_cases, COUNT(gather_cases));
+}
+
+Test(ops, losses, .timeout = 120)
+{
+    check_all(loss_cases, COUNT(loss_cases));
+}
+
+Test(ops, norms, .timeout = 120)
+{
+    check_all(norm_cases, COUNT(norm_cases));
+}
+
+/* ---- NaN, infinities, signed zero ------------------------------------------------------------------ */
+
+enum { SPECIALS = 8 };
+static const float special[SPECIALS] = { NAN,   INFINITY, -INFINITY, -0.0f,
+                                         0.0f, 1e-40f,   3e38f,     -1.5f };
+
+static bool same(float a, float b)
+{
+    return isnan(a) ? isnan(b) : a == b;
+}
+
+static tarn_tensor specials(tarn_replica *r)
+{
+    return tarn_from(r, TARN_SHAPE(SPECIALS), TARN_F32, special);
+}
+
+static void expect_values(const char *name, tarn_tensor t, const float *want, int count)
+{
+    float got[64];
+    const tarn_status s = tarn_read(t, got, (size_t)count * sizeof(float));
+    cr_expect(s == TARN_OK, "%s: %s", name, tarn_error(t.replica));
+    for (int i = 0; s == TARN_OK && i < count; i++)
+        cr_expect(same(got[i], want[i]), "%s: element %d is %g, should be %g", name, i,
+                  (double)got[i], (double)want[i]);
+}
+
+Test(values, maps_pass_nan_on, .timeout = 120)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    const tarn_tensor x = specials(r), one = tarn_full(r, TARN_SCALAR, 1);
+    const tarn_tensor picked = tarn_where(tarn_gt(x, tarn_zeros(r, TARN_SCALAR)), x, one);
+    float relu[SPECIALS], high[SPECIALS], low[SPECIALS], where[SPECIALS], clamp[SPECIALS];
+    for (int i = 0; i < SPECIALS; i++) {
+        const float v = special[i];
+        relu[i] = isnan(v) || v > 0 ? v : 0;
+        high[i] = isnan(v) || v > 1 ? v : 1;
+        low[i] = isnan(v) || v < 1 ? v : 1;
+        where[i] = v > 0 ? v : 1;
+        clamp[i] = isnan(v) ? v : v < -1 ? -1 : v > 1 ? 1 : v;
+    }
+    /* A device may flush the denormal: it is compared with 0 allowed below. */
+    relu[5] = high[5] = low[5] = where[5] = clamp[5] = NAN;
+    const struct {
+        const char *name;
+        tarn_tensor t;
+        const float *want;
+    } cases[] = { { "relu", tarn_relu(x), relu },
+                  { "maximum(x, 1)", tarn_maximum(x, one), high },
+                  { "maximum(1, x)", tarn_maximum(one, x), high },
+                  { "minimum(x, 1)", tarn_minimum(x, one), low },
+                  { "minimum(1, x)", tarn_minimum(one, x), low },
+                  { "where(x > 0, x, 1)", picked, where },
+                  { "clamp(x, -1, 1)", tarn_clamp(x, -1, 1), clamp } };
+    for (int c = 0; c < COUNT(cases); c++) {
+        float got[SPECIALS];
+        const tarn_status s = tarn_read(cases[c].t, got, sizeof(got));
+        cr_expect(s == TARN_OK, "%s: %s", cases[c].name, tarn_error(r));
+        for (int i = 0; s == TARN_OK && i < SPECIALS; i++)
+            cr_expect(i == 5 || same(got[i], cases[c].want[i]),
+                      "%s of %g is %g, should be %g", cases[c].name, (double)special[i],
+                      (double)got[i], (double)cases[c].want[i]);
+    }
+    tarn_close(r);
+}
+
+Test(values, reductions_pass_nan_on, .timeout = 120)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    static const float rows[] = { 1, NAN, 3, -INFINITY, -INFINITY, -INFINITY, 2, INFINITY, -1 };
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(3, 3), TARN_F32, rows);
+    const float top[] = { NAN, -INFINITY, INFINITY }, low[] = { NAN, -INFINITY, -1 };
+    const float sum[] = { NAN, -INFINITY, INFINITY }, at[] = { 1, 0, 1 };
+    expect_values("max", tarn_max(x, TARN_AXES(1), false), top, 3);
+    expect_values("min", tarn_min(x, TARN_AXES(1), false), low, 3);
+    expect_values("sum", tarn_sum(x, TARN_AXES(1), false), sum, 3);
+    expect_values("argmax", tarn_cast(tarn_argmax(x, 1, false), TARN_F32), at, 3);
+    const float pooled[] = { NAN };
+    expect_values("max_pool", tarn_max_pool2d(tarn_reshape(x, TARN_SHAPE(1, 1, 3, 3)), 2), pooled,
+                  1);
+    tarn_close(r);
+}
+
+Test(values, signed_zero_stays, .timeout = 120)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    static const float zeros[] = { -0.0f, 0.0f };
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(2), TARN_F32, zeros);
+    float got[2];
+    cr_assert(tarn_read(tarn_neg(x), got, sizeof(got)) == TARN_OK, "%s", tarn_error(r));
+    cr_expect(!signbit(got[0]) && signbit(got[1]), "neg loses the sign of zero");
+    cr_assert(tarn_read(tarn_reshape(x, TARN_SHAPE(2, 1)), got, sizeof(got)) == TARN_OK);
+    cr_expect(signbit(got[0]) && !signbit(got[1]), "reshape loses the sign of zero");
+    tarn_close(r);
+}
+
+/* ---- where gradients have a choice ------------------------------------------------------------------- */
+
+static tarn_tensor gradient_of_sum(tarn_tensor y, tarn_tensor x)
+{
+    tarn_tensor g = TARN_NONE;
+    tarn_gradients(tarn_sum(y, TARN_ALL, false), &x, 1, &g);
+    return g;
+}
+
+Test(values, ties_as_in_pytorch, .timeout = 120)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    static const float flat[] = { 2, 2, 1, 2 };
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(1, 1, 2, 2), TARN_F32, flat);
+    const float first[] = { 1, 0, 0, 0 };
+    expect_values("max_pool: the first maximum", gradient_of_sum(tarn_max_pool2d(x, 2), x), first,
+                  4);
+    const float third = 1.0f / 3;
+    const float shared[] = { third, third, 0, third };
+    expect_values("max: all maxima", gradient_of_sum(tarn_max(x, TARN_ALL, false), x), shared, 4);
+    const float half[] = { 0.5f, 0.5f, 0, 0.5f };
+    expect_values("maximum(x, 2)",
+                  gradient_of_sum(tarn_maximum(x, tarn_full(r, TARN_SCALAR, 2)), x), half, 4);
+    const float inside[] = { 1, 1, 1, 1 };
+    expect_values("clamp at its limits", gradient_of_sum(tarn_clamp(x, 1, 2), x), inside, 4);
+    static const float zeros[] = { 0, -1, 0, 1 };
+    const tarn_tensor z = tarn_from(r, TARN_SHAPE(4), TARN_F32, zeros);
+    const float step[] = { 0, 0, 0, 1 };
+    expect_values("relu at 0", gradient_of_sum(tarn_relu(z), z), step, 4);
+    tarn_close(r);
+}
