@@ -152,8 +152,17 @@ struct store {
     bool local;
 };
 
+/* A matrix product left to a library: c = op(a) op(b), `batch` times. */
+struct product {
+    size_t m, n, k, batch;
+    bool transpose_a, transpose_b;
+    int a, b; /* values, row-major */
+};
+
 struct nest {
     const char *name; /* of the op at its core, for comments */
+    bool is_product;  /* no loops at all: a call of a library that writes store[0] */
+    struct product product;
     int axes, out_axes;
     int32_t extent[NEST_AXES];
     bool sharded;     /* axis `batch_axis` runs over the samples of a block: lanes */
@@ -191,6 +200,7 @@ struct program_ir {
     int first_root; /* nests from here on write what leaves the plan */
     int kernel_count;
     bool fuse;
+    bool products; /* large matrix products may go to a library */
     int blocks, groups; /* of sharded sections */
     size_t arena_bytes;
 };
@@ -206,6 +216,8 @@ static inline int nest_red_axes(const struct nest *n)
 
 /* Module to nests. The replica tells where owned tensors lie. */
 tarn_status lower(struct program_ir *p, const tarn_replica *r);
+/* Whether a library multiplies faster than a nest here (gemm_choice.c): measured, remembered. */
+tarn_status choose_product(const tarn_replica *r, const struct product *shape, bool *library);
 /* Nests to kernels: sets kernel and section. */
 tarn_status fuse(struct program_ir *p, const tarn_replica *r);
 /* Lanes, tiles, groups. */

@@ -12,8 +12,17 @@
 #include "nest.h"
 #include "plan.h"
 
+/* A matrix product by a library, with the buffers it reads and writes as parameters. */
+struct plan_product {
+    struct product shape;
+    struct param param[3]; /* a, b, c */
+    size_t offset[3];      /* bytes */
+};
+
 struct plan_kernel {
-    struct kernel *kernel;
+    struct plan_product *products; /* to run beside the kernel */
+    int product_count;
+    struct kernel *kernel; /* NULL when there are only products */
     struct param *params;
     int param_count;
     int groups;
@@ -45,6 +54,7 @@ static void plan_free(struct plan *plan)
     for (int i = 0; i < plan->kernel_count; ++i) {
         kernel_free(plan->kernels[i].kernel);
         free(plan->kernels[i].params);
+        free(plan->kernels[i].products);
     }
     program_free(plan->program);
     free(plan->kernels);
@@ -53,11 +63,43 @@ static void plan_free(struct plan *plan)
     free(plan);
 }
 
-static tarn_status adopt_kernel(struct plan *plan, const struct kernel_ir *ir)
+static void place_of(const struct program_ir *p, int value, struct plan_product *out, int i)
 {
-    struct plan_kernel *k = &plan->kernels[plan->kernel_count];
-    TRY(kernel_new(plan->program, ir->name, &k->kernel));
-    plan->kernel_count++;
+    static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
+                                             [PLACE_INPUT] = PARAM_INPUT,
+                                             [PLACE_OWNED] = PARAM_OWNED,
+                                             [PLACE_OUTPUT] = PARAM_OUTPUT };
+    const struct value *v = &p->values[value];
+    out->param[i] = (struct param){ .kind = kinds[v->place], .slot = v->slot };
+    out->offset[i] = v->offset;
+}
+
+static tarn_status adopt_products(const struct program_ir *p, int kernel, struct plan_kernel *k)
+{
+    k->products = calloc((size_t)p->nest_count + 1, sizeof *k->products);
+    if (k->products == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        if (n->kernel != kernel || !n->is_product)
+            continue;
+        struct plan_product *out = &k->products[k->product_count++];
+        out->shape = n->product;
+        place_of(p, n->product.a, out, 0);
+        place_of(p, n->product.b, out, 1);
+        place_of(p, n->store[0].value, out, 2);
+    }
+    return TARN_OK;
+}
+
+static tarn_status adopt_kernel(const struct program_ir *p, struct plan *plan,
+                                const struct kernel_ir *ir)
+{
+    const int index = plan->kernel_count++;
+    struct plan_kernel *k = &plan->kernels[index];
+    TRY(adopt_products(p, index, k));
+    if (ir->groups > 0)
+        TRY(kernel_new(plan->program, ir->name, &k->kernel));
     k->param_count = ir->param_count;
     k->groups = ir->groups;
     memcpy(k->about, ir->about, sizeof k->about);
@@ -94,7 +136,7 @@ static tarn_status build_program(struct context *c, struct program_ir *p, struct
         status = program_build(c, source.data, label, &plan->program);
     int most = 0;
     for (int i = 0; status == TARN_OK && i < p->kernel_count; ++i) {
-        status = adopt_kernel(plan, &kernels[i]);
+        status = adopt_kernel(p, plan, &kernels[i]);
         most = kernels[i].param_count > most ? kernels[i].param_count : most;
     }
     plan->args = calloc((size_t)most + 1, sizeof *plan->args);
@@ -104,11 +146,12 @@ static tarn_status build_program(struct context *c, struct program_ir *p, struct
     return status;
 }
 
-static tarn_status compile(tarn_replica *r, const uint32_t *outputs, int count, bool effects,
-                           struct arena *a, struct plan *plan)
+static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int count, bool effects,
+                           bool products, struct arena *a, struct plan *plan)
 {
     struct module m;
-    struct program_ir p = { .arena = a, .module = &m, .fuse = env_number(ENV_FUSE) != 0 };
+    struct program_ir p = { .arena = a, .module = &m, .fuse = env_number(ENV_FUSE) != 0,
+                            .products = products };
     TRY(simplify(r, outputs, count, effects, a, &m));
     shard(&m);
     choose_stored(&m, p.fuse);
@@ -133,35 +176,61 @@ static tarn_status compile(tarn_replica *r, const uint32_t *outputs, int count, 
 
 /* ---- running ----------------------------------------------------------------------------------------- */
 
+static struct buffer *buffer_of(const tarn_replica *r, const struct param *p,
+                                struct buffer **outputs)
+{
+    switch (p->kind) {
+    case PARAM_ARENA:
+        return r->plans->arena;
+    case PARAM_INPUT:
+        return r->graph.inputs[p->slot].buffer;
+    case PARAM_OWNED:
+        return r->owned[p->slot].buffer;
+    case PARAM_OUTPUT:
+        return outputs[p->slot];
+    case PARAM_NUMBER:
+    case PARAM_KEY:
+        break;
+    }
+    return NULL;
+}
+
+static tarn_status run_products(tarn_replica *r, const struct plan_kernel *k, struct buffer **outputs)
+{
+    for (int i = 0; i < k->product_count; ++i) {
+        const struct plan_product *p = &k->products[i];
+        const struct product *s = &p->shape;
+        const struct gemm g = {
+            .m = s->m, .n = s->n, .k = s->k, .batch = s->batch,
+            .transpose_a = s->transpose_a, .transpose_b = s->transpose_b,
+            .a = buffer_of(r, &p->param[0], outputs), .b = buffer_of(r, &p->param[1], outputs),
+            .c = buffer_of(r, &p->param[2], outputs), .a_offset = p->offset[0] / sizeof(float),
+            .b_offset = p->offset[1] / sizeof(float), .c_offset = p->offset[2] / sizeof(float),
+            .a_stride = s->m * s->k, .b_stride = s->k * s->n, .c_stride = s->m * s->n,
+        };
+        TRY(gemm_clblast.run(r->context, &g, NULL));
+    }
+    return TARN_OK;
+}
+
 static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
                               struct buffer **outputs)
 {
+    TRY(run_products(r, k, outputs));
+    if (k->kernel == NULL)
+        return TARN_OK;
     const uint64_t key = random_key_number(r->seed, r->step_count);
     for (int i = 0; i < k->param_count; ++i) {
         const struct param *p = &k->params[i];
         struct kernel_arg *a = &plan->args[i];
         *a = (struct kernel_arg){ .size = sizeof(void *) };
-        switch (p->kind) {
-        case PARAM_ARENA:
-            a->buffer = r->plans->arena;
-            break;
-        case PARAM_INPUT:
-            a->buffer = r->graph.inputs[p->slot].buffer;
-            break;
-        case PARAM_OWNED:
-            a->buffer = r->owned[p->slot].buffer;
-            break;
-        case PARAM_OUTPUT:
-            a->buffer = outputs[p->slot];
-            break;
-        case PARAM_NUMBER:
+        a->buffer = buffer_of(r, p, outputs);
+        if (p->kind == PARAM_NUMBER) {
             a->size = sizeof(float);
             a->value.f32 = r->graph.numbers[p->slot];
-            break;
-        case PARAM_KEY:
+        } else if (p->kind == PARAM_KEY) {
             a->size = sizeof(uint64_t);
             a->value.u64 = key;
-            break;
         }
     }
     struct timespec before, after;
@@ -169,7 +238,6 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
     if (timed)
         clock_gettime(CLOCK_MONOTONIC, &before);
     TRY(kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups, 1));
-    ++r->metrics.launches;
     if (timed) {
         TRY(context_finish(r->context));
         clock_gettime(CLOCK_MONOTONIC, &after);
@@ -181,14 +249,19 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
     return TARN_OK;
 }
 
+static tarn_status need_arena(const tarn_replica *r, size_t bytes)
+{
+    struct buffer **arena = &r->plans->arena;
+    if (bytes == 0 || (*arena != NULL && buffer_bytes(*arena) >= bytes))
+        return TARN_OK;
+    buffer_free(*arena);
+    *arena = NULL;
+    return buffer_new(r->context, bytes, arena);
+}
+
 static tarn_status run(tarn_replica *r, const struct plan *plan, int count, struct buffer **buffers)
 {
-    if (plan->arena_bytes > 0 && (r->plans->arena == NULL ||
-                                  buffer_bytes(r->plans->arena) < plan->arena_bytes)) {
-        buffer_free(r->plans->arena);
-        r->plans->arena = NULL;
-        TRY(buffer_new(r->context, plan->arena_bytes, &r->plans->arena));
-    }
+    TRY(need_arena(r, plan->arena_bytes));
     for (int i = 0; i < count; ++i)
         TRY(buffer_new(r->context, plan->output_bytes[i], &buffers[i]));
     for (int i = 0; i < plan->kernel_count; ++i)
@@ -238,7 +311,7 @@ static tarn_status find_plan(tarn_replica *r, const uint32_t *outputs, int count
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     memcpy(plan->key, key, sizeof key);
     struct arena a = { 0 };
-    const tarn_status status = compile(r, outputs, count, effects, &a, plan);
+    const tarn_status status = compile(r, outputs, count, effects, true, &a, plan);
     arena_free(&a);
     if (status != TARN_OK) {
         plan_free(plan);
@@ -286,6 +359,93 @@ tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
         buffer_free(buffers[i]);
         buffers[i] = NULL;
     }
+    return status;
+}
+
+/* ---- measuring a product as a nest ----------------------------------------------------------------- */
+
+struct nest_product {
+    tarn_replica *scratch; /* shares the context */
+    struct plan *plan;
+};
+
+static tarn_status run_nest_product(struct context *c, const struct gemm *g, void *user)
+{
+    struct nest_product *n = user;
+    struct buffer *out = g->c;
+    (void)c;
+    n->scratch->graph.inputs[0].buffer = g->a;
+    n->scratch->graph.inputs[1].buffer = g->b;
+    for (int i = 0; i < n->plan->kernel_count; ++i)
+        TRY(run_kernel(n->scratch, n->plan, &n->plan->kernels[i], &out));
+    return TARN_OK;
+}
+
+static tarn_status record_product(tarn_replica *r, const struct gemm *g, uint32_t *node)
+{
+    const int32_t b = (int32_t)g->batch, m = (int32_t)g->m, n = (int32_t)g->n, k = (int32_t)g->k;
+    const tarn_tensor in[2] = {
+        graph_input(r, g->a, NULL, false,
+                    g->transpose_a ? TARN_SHAPE(b, k, m) : TARN_SHAPE(b, m, k), TARN_F32),
+        graph_input(r, g->b, NULL, false,
+                    g->transpose_b ? TARN_SHAPE(b, n, k) : TARN_SHAPE(b, k, n), TARN_F32)
+    };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.matmul.transpose[0] = g->transpose_a;
+    arg.matmul.transpose[1] = g->transpose_b;
+    *node = graph_record(r, &op_matmul, in, 2, TARN_SHAPE(b, m, n), TARN_F32, &arg).node;
+    return *node != 0 ? TARN_OK : r->status;
+}
+
+static tarn_status prepare_product(const tarn_replica *r, struct gemm *g, struct nest_product *n)
+{
+    struct arena a = { 0 };
+    uint32_t node = 0;
+    TRY(buffer_new(r->context, g->batch * g->m * g->k * sizeof(float), &g->a));
+    TRY(buffer_new(r->context, g->batch * g->k * g->n * sizeof(float), &g->b));
+    TRY(buffer_new(r->context, g->batch * g->m * g->n * sizeof(float), &g->c));
+    TRY(buffer_fill_zero(g->a, 0, buffer_bytes(g->a)));
+    TRY(buffer_fill_zero(g->b, 0, buffer_bytes(g->b)));
+    n->scratch = calloc(1, sizeof *n->scratch);
+    n->plan = calloc(1, sizeof *n->plan);
+    if (n->scratch == NULL || n->plan == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    n->scratch->context = r->context;
+    n->scratch->step = 1;
+    n->scratch->plans = r->plans;
+    TRY(record_product(n->scratch, g, &node));
+    const tarn_status status = compile(n->scratch, &node, 1, false, false, &a, n->plan);
+    arena_free(&a);
+    TRY(status);
+    return need_arena(r, n->plan->arena_bytes);
+}
+
+tarn_status choose_product(const tarn_replica *r, const struct product *shape, bool *library)
+{
+    struct gemm g = { .m = shape->m, .n = shape->n, .k = shape->k, .batch = shape->batch,
+                      .transpose_a = shape->transpose_a, .transpose_b = shape->transpose_b,
+                      .a_stride = shape->m * shape->k, .b_stride = shape->k * shape->n,
+                      .c_stride = shape->m * shape->n };
+    struct nest_product nest = { 0 };
+    const struct gemm_provider providers[] = {
+        { .name = "nest", .run = run_nest_product, .user = &nest }, gemm_clblast
+    };
+    int chosen = 0;
+    *library = false;
+    if (strcmp(env_text(ENV_GEMM), "nest") == 0)
+        return TARN_OK;
+    tarn_status status = prepare_product(r, &g, &nest);
+    if (status == TARN_OK)
+        status = gemm_choose(r->context, &g, providers, 2, &chosen);
+    *library = chosen == 1;
+    buffer_free(g.a);
+    buffer_free(g.b);
+    buffer_free(g.c);
+    plan_free(nest.plan);
+    if (nest.scratch != NULL)
+        graph_release(&nest.scratch->graph);
+    free(nest.scratch);
     return status;
 }
 

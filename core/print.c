@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nests as OpenCL C: the loops around the expressions, and the kernel around the nests. */
+/* Nests as OpenCL C: loops, register tiles, accumulators and stores around the expressions. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,14 +55,6 @@ static int tile_points(const struct printer *pr, int from, int to)
     return points;
 }
 
-/* The driver must not unroll what the schedule left as a loop: code would grow manyfold. */
-#define print_for(pr, ...) \
-    do { \
-        print_line(pr, "#pragma unroll 1"); \
-        print_line(pr, __VA_ARGS__); \
-        ++(pr)->indent; \
-    } while (0)
-
 /* Opens the loop of an axis; nothing is printed for one that is unrolled altogether. */
 static int open_loop(struct printer *pr, int axis)
 {
@@ -81,7 +73,7 @@ static int open_loop(struct printer *pr, int axis)
     return 1;
 }
 
-static void close_loops(struct printer *pr, int count)
+void close_loops(struct printer *pr, int count)
 {
     for (; count > 0; --count) {
         --pr->indent;
@@ -513,7 +505,7 @@ static void describe(const struct printer *pr, struct text *t)
     text_add(t, "%s%s", n->axes > 0 ? "]" : "", n->partial ? ", one row a group" : "");
 }
 
-static void print_nest(struct printer *pr)
+void print_nest(struct printer *pr)
 {
     const struct nest *n = pr->n;
     struct text about = { 0 };
@@ -547,161 +539,4 @@ static void print_nest(struct printer *pr)
     known_reset(pr, 0);
     --pr->indent;
     print_line(pr, "}");
-}
-
-/* ---- kernels ------------------------------------------------------------------------------------------------------ */
-
-static void want_param(struct arena *a, struct kernel_ir *k, enum param_kind kind, uint32_t slot)
-{
-    for (int i = 0; i < k->param_count; ++i)
-        if (k->params[i].kind == kind && k->params[i].slot == slot)
-            return;
-    if (k->param_count == k->param_capacity) {
-        const int capacity = 2 * k->param_capacity + 16;
-        struct param *larger = arena_take(a, (size_t)capacity * sizeof *larger);
-        if (larger == NULL)
-            return;
-        if (k->param_count > 0)
-            memcpy(larger, k->params, (size_t)k->param_count * sizeof *larger);
-        k->params = larger;
-        k->param_capacity = capacity;
-    }
-    k->params[k->param_count++] = (struct param){ .kind = kind, .slot = slot };
-}
-
-static void want_value(struct program_ir *p, struct kernel_ir *k, int value, bool *used)
-{
-    static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
-                                             [PLACE_INPUT] = PARAM_INPUT,
-                                             [PLACE_OWNED] = PARAM_OWNED,
-                                             [PLACE_OUTPUT] = PARAM_OUTPUT };
-    const struct value *v = &p->values[value];
-    used[value] = true;
-    want_param(p->arena, k, kinds[v->place], v->place == PLACE_ARENA ? 0 : v->slot);
-}
-
-static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k, bool *used)
-{
-    for (int i = 0; i < p->nest_count; ++i) {
-        const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel)
-            continue;
-        for (int s = 0; s < n->stores; ++s)
-            want_value(p, k, n->store[s].value, used);
-        for (int e = 0; e < n->expr_count; ++e) {
-            if (n->exprs[e].kind == EXPR_LOAD)
-                want_value(p, k, n->exprs[e].access.value, used);
-            if (n->exprs[e].kind == EXPR_NUMBER)
-                want_param(p->arena, k, PARAM_NUMBER, n->exprs[e].bits);
-            if (n->exprs[e].kind == EXPR_RAND)
-                want_param(p->arena, k, PARAM_KEY, 0);
-        }
-    }
-}
-
-static void print_head(struct program_ir *p, struct text *t, const struct kernel_ir *k,
-                       const bool *used)
-{
-    static const char *const places[] = { [PLACE_INPUT] = "input", [PLACE_OWNED] = "owned",
-                                          [PLACE_OUTPUT] = "output" };
-    static const char *const types[] = { [TARN_F32] = "float", [TARN_I32] = "int",
-                                         [TARN_U8] = "uchar" };
-    text_add(t, "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\nvoid %s(", k->name);
-    for (int i = 0; i < k->param_count; ++i) {
-        text_add(t, "%s", i == 0 ? "" : ", ");
-        const uint32_t slot = k->params[i].slot;
-        switch (k->params[i].kind) {
-        case PARAM_ARENA:
-            text_add(t, "__global uchar *arena");
-            break;
-        case PARAM_INPUT:
-            text_add(t, "__global uchar *input%u", slot);
-            break;
-        case PARAM_OWNED:
-            text_add(t, "__global uchar *owned%u", slot);
-            break;
-        case PARAM_OUTPUT:
-            text_add(t, "__global uchar *output%u", slot);
-            break;
-        case PARAM_NUMBER:
-            text_add(t, "const float number%u", slot);
-            break;
-        case PARAM_KEY:
-            text_add(t, "const ulong key");
-            break;
-        }
-    }
-    text_add(t, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
-    for (int v = 0; v < p->value_count; ++v) {
-        if (!used[v])
-            continue;
-        const struct value *value = &p->values[v];
-        const char *type = types[value->dtype];
-        text_add(t, "    __global %s *v%d = (__global %s *)(", type, v, type);
-        if (value->place == PLACE_ARENA)
-            text_add(t, "arena");
-        else
-            text_add(t, "%s%u", places[value->place], value->slot);
-        text_add(t, " + %zu); /* %s%s */\n", value->offset, shape_text(value->shape),
-                 value->layout == LAYOUT_BLOCKED ? " blocked" : "");
-    }
-}
-
-static void print_section(struct printer *pr, int kernel, int section, int start, int groups)
-{
-    struct program_ir *p = pr->p;
-    print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
-    ++pr->indent;
-    print_line(pr, "const long group = section_group - %d;", start);
-    if (section == 0) {
-        print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
-                   groups, p->blocks, groups);
-        print_for(pr, "for (long b = first; b < last; ++b) {");
-        if (pr->tail) {
-            print_line(pr, "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
-                       p->module->batch - 1);
-            print_line(pr, "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
-                       p->module->batch);
-        }
-    }
-    for (int i = 0; i < p->nest_count; ++i) {
-        if (p->nests[i].kernel != kernel || p->nests[i].section != section)
-            continue;
-        pr->n = &p->nests[i];
-        print_nest(pr);
-    }
-    if (section == 0)
-        close_loops(pr, 1);
-    close_loops(pr, 1);
-}
-
-tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, struct kernel_ir *k)
-{
-    bool *used = arena_take(p->arena, (size_t)(p->value_count + 1) * sizeof *used);
-    if (used == NULL)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    collect_params(p, kernel, k, used);
-    print_head(p, out, k, used);
-    struct printer pr = { .p = p, .out = out, .indent = 1, .width = 1, .lane_axis = -1 };
-    pr.tail = p->module->batch % LANES != 0;
-    k->groups = 0;
-    for (int section = 0; section < 2 + p->nest_count; ++section) {
-        int groups = 0;
-        for (int i = 0; i < p->nest_count; ++i) {
-            const struct nest *n = &p->nests[i];
-            if (n->kernel == kernel && n->section == section) {
-                groups = section == 0 ? p->groups : n->groups;
-                text_add(out, "    /* %s */\n", n->name);
-                break;
-            }
-        }
-        if (groups == 0)
-            continue;
-        print_section(&pr, kernel, section, k->groups, groups);
-        k->groups += groups;
-    }
-    text_add(out, "}\n\n");
-    free(pr.known);
-    return out->failed || p->arena->failed ? error_set(TARN_ERR_MEMORY, "compile: out of host memory")
-                                           : TARN_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by print.c (kernels and loops) and print_expr.c (expressions as statements). */
+/* Shared by print_kernel.c (kernels), print.c (nests) and print_expr.c (expressions). */
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
 
@@ -52,5 +52,16 @@ void print_expr(struct printer *pr, int expr, char name[NAME]);
 /* Applies OpenCL C with x, y, z to registers: TARN_ macros get the width. */
 void expand_code(const char *code, char arg[3][NAME], int width, struct text *t);
 void known_reset(struct printer *pr, int count);
+
+/* The driver must not unroll what the schedule left as a loop: code would grow manyfold. */
+#define print_for(pr, ...) \
+    do { \
+        print_line(pr, "#pragma unroll 1"); \
+        print_line(pr, __VA_ARGS__); \
+        ++(pr)->indent; \
+    } while (0)
+void close_loops(struct printer *pr, int count);
+/* Prints the printer's nest as a block of statements. */
+void print_nest(struct printer *pr);
 
 #endif

@@ -30,10 +30,13 @@
 #define TARN_TO_I32_16(x) convert_int16_sat_rtz(x)
 #define TARN_TO_U8_1(x) (convert_int(x) & 255)
 #define TARN_TO_U8_16(x) (convert_int16(x) & 255)
-/* Truncates as C does; x / 0 is 0. */
-#define TARN_DIV_INT_1(a, b) ((b) == 0 ? 0 : (a) / ((b) == 0 ? 1 : (b)))
+/* Truncates as C does; x / 0 is 0, and INT_MIN / -1 wraps: dividing by -1 is negating. */
+#define TARN_DIV_INT_1(a, b) \
+    ((b) == -1 ? (int)(0u - (uint)(a)) : (b) == 0 ? 0 : (a) / ((b) == 0 || (b) == -1 ? 1 : (b)))
 #define TARN_DIV_INT_16(a, b) \
-    (((b) == 0) ? (int16)(0) : (a) / (((b) == 0) ? (int16)(1) : (b)))
+    (((b) == -1) ? as_int16((uint16)(0) - as_uint16(a)) \
+                 : (((b) == 0) ? (int16)(0) \
+                               : (a) / ((((b) == 0) | ((b) == -1)) ? (int16)(1) : (b))))
 
 /* The lanes of a register in one fixed tree. */
 float tarn_sum_float(float16 v)

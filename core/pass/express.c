@@ -108,7 +108,6 @@ static void affine_range(const struct nest *n, const struct affine *e, int64_t *
     }
 }
 
-/* Adds the guard that an index lies inside, unless it always does. */
 int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
               int32_t extent)
 {

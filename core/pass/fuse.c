@@ -145,7 +145,7 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
         n->work = nest_work(n);
-        n->tiny = !n->sharded && n->work <= TINY_WORK;
+        n->tiny = !n->sharded && !n->is_product && n->work <= TINY_WORK;
         n->kernel = -1;
     }
     /* First what computes, in order; then what writes tensors that others read. */

@@ -5,9 +5,6 @@
 
 #include "lower.h"
 
-int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
-              int32_t extent);
-
 int lower_fail(struct lowering *l, tarn_status status)
 {
     if (l->status == TARN_OK)
@@ -69,7 +66,7 @@ int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
     return n->expr_count++;
 }
 
-static int append(struct lowering *l, const struct nest *n)
+int lower_append(struct lowering *l, const struct nest *n)
 {
     struct nest *to = nest_add(l->p);
     if (to == NULL)
@@ -78,7 +75,7 @@ static int append(struct lowering *l, const struct nest *n)
     return 0;
 }
 
-static struct nest new_nest(const char *name)
+struct nest lower_nest(const char *name)
 {
     struct nest n;
     memset(&n, 0, sizeof n);
@@ -105,9 +102,11 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
 
 /* ---- finding the core of a nest ------------------------------------------------------------------------ */
 
-static bool is_core(const struct node *n)
+/* Whether a node is computed by loops with an epilogue, not by a library. */
+static bool is_core(const struct lowering *l, uint32_t node)
 {
-    return n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT;
+    const enum op_kind kind = l->m->nodes[node].op->kind;
+    return kind == OP_REDUCE || (kind == OP_CONTRACT && l->product[node] != 2);
 }
 
 /* The operand of `at` that leads to a core which is computed in the nest of `at`; UINT32_MAX. */
@@ -117,7 +116,7 @@ static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
     for (uint32_t k = 0; l->p->fuse && depth < PATH_MOST - 1 && k < n->in_count; ++k) {
         const uint32_t x = lowering_operand(l, at, k);
         if (l->m->uses[x] == 1 && l->primary[x] == 0 && joins_epilogue(l->m, x, at) &&
-            (is_core(&l->m->nodes[x]) || toward_core(l, x, depth + 1) != UINT32_MAX))
+            (is_core(l, x) || toward_core(l, x, depth + 1) != UINT32_MAX))
             return x;
     }
     return UINT32_MAX;
@@ -131,7 +130,7 @@ static uint32_t find_core(const struct lowering *l, uint32_t root, struct path *
     for (uint32_t at = root; at != UINT32_MAX && path->length < PATH_MOST;
          at = toward_core(l, at, path->length)) {
         path->node[path->length++] = at;
-        if (is_core(&l->m->nodes[at]))
+        if (is_core(l, at))
             return at;
     }
     return UINT32_MAX;
@@ -176,13 +175,13 @@ static int finish(struct lowering *l, struct nest *n, uint32_t root, const struc
     n->store[0] = store_at(l, n, t->value, at);
     n->store[0].expr = e;
     n->stores = 1;
-    return append(l, n);
+    return lower_append(l, n);
 }
 
 static int map_nest(struct lowering *l, uint32_t root, const struct target *t)
 {
     const struct node *node = &l->m->nodes[root];
-    struct nest n = new_nest(node->op->name);
+    struct nest n = lower_nest(node->op->name);
     struct rational index[TARN_MAX_RANK];
     n.axes = n.out_axes = node->shape.rank;
     for (int d = 0; d < node->shape.rank; ++d) {
@@ -198,7 +197,7 @@ static int map_nest(struct lowering *l, uint32_t root, const struct target *t)
 static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
                      const struct path *path, const struct target *t)
 {
-    struct nest n = new_nest(partial->name);
+    struct nest n = lower_nest(partial->name);
     n.out_axes = partial->out_axes;
     n.axes = n.out_axes + 1;
     memcpy(n.extent, partial->extent, sizeof n.extent);
@@ -241,7 +240,7 @@ static int core_nest(struct lowering *l, struct nest *n, const struct rational *
     }
     n->store[0] = s;
     n->stores = 1;
-    if (append(l, n) < 0)
+    if (lower_append(l, n) < 0)
         return -1;
     return rows_nest(l, n, rows, path, t);
 }
@@ -260,7 +259,7 @@ static int reduce_nest(struct lowering *l, struct path *path, const struct targe
     const struct node *node = &l->m->nodes[core];
     const uint32_t x = lowering_operand(l, core, 0);
     const tarn_shape in = l->m->nodes[x].shape;
-    struct nest n = new_nest(node->op->name);
+    struct nest n = lower_nest(node->op->name);
     struct rational in_index[TARN_MAX_RANK], out_index[TARN_MAX_RANK];
     n.arg_index = rational_constant(0);
     for (int pass = 0; pass < 2; ++pass)
@@ -311,7 +310,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct tar
     for (uint32_t k = 0; k < 2; ++k)
         in[k] = l->m->nodes[lowering_operand(l, core, k)].shape;
     node->op->contract(node, in, &c);
-    struct nest n = new_nest(node->op->name);
+    struct nest n = lower_nest(node->op->name);
     n.axes = c.axes;
     n.out_axes = c.out_axes;
     memcpy(n.extent, c.extent, sizeof c.extent);
@@ -374,8 +373,9 @@ static int concat_parts(struct lowering *l, uint32_t node, int value)
 static int build_value(struct lowering *l, uint32_t node, int value)
 {
     const struct target t = { .value = value };
-    return l->m->nodes[node].op->kind == OP_CONCAT ? concat_parts(l, node, value)
-                                                   : build(l, node, &t);
+    if (l->m->nodes[node].op->kind == OP_CONCAT)
+        return concat_parts(l, node, value);
+    return l->product[node] == 2 ? product_nest(l, node, value) : build(l, node, &t);
 }
 
 int value_of(struct lowering *l, uint32_t node)
@@ -463,7 +463,7 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
 static int demand(struct lowering *l, uint32_t root)
 {
     const struct node *node = &l->m->nodes[root];
-    struct nest n = new_nest("demand");
+    struct nest n = lower_nest("demand");
     struct rational index[TARN_MAX_RANK];
     n.axes = n.out_axes = node->shape.rank;
     for (int d = 0; d < node->shape.rank; ++d) {
@@ -509,10 +509,12 @@ tarn_status lower(struct program_ir *p, const tarn_replica *r)
     l.primary = arena_take(p->arena, n);
     l.plain = arena_take(p->arena, n);
     l.blocked = arena_take(p->arena, n);
+    l.product = arena_take(p->arena, m->count + 1);
     if (p->arena->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     p->blocks = m->batch > 0 ? (m->batch + LANES - 1) / LANES : 0;
     p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
+    TRY(product_choose_all(&l));
     for (int i = 0; i < m->root_count; ++i) {
         const struct root *root = &m->roots[i];
         const uint32_t node = root->node;

@@ -12,6 +12,7 @@ struct lowering {
     int *primary; /* node -> value + 1 as its nest stores it (leaves: where they are) */
     int *plain;   /* node -> value + 1 of a row-major copy */
     int *blocked; /* node -> value + 1 of a batch-innermost copy of a leaf */
+    signed char *product; /* node -> 0 not asked yet, 1 a nest, 2 a library's product */
     tarn_status status;
 };
 
@@ -49,6 +50,15 @@ int blocked_of(struct lowering *l, uint32_t node);
 /* Where a store of element `index` of a value goes. */
 struct store store_at(const struct lowering *l, const struct nest *n, int value,
                       const struct rational *index);
+/* An empty nest, and adding a finished one; -1 on failure. */
+struct nest lower_nest(const char *name);
+int lower_append(struct lowering *l, const struct nest *n);
+/* Adds the guard that an index lies inside, unless it always does; returns the new count. */
+int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
+              int32_t extent);
+/* Decides for every large matrix product (product.c), and builds the call of a library. */
+tarn_status product_choose_all(struct lowering *l);
+int product_nest(struct lowering *l, uint32_t node, int value);
 int lower_fail(struct lowering *l, tarn_status status);
 
 #endif

@@ -202,5 +202,6 @@ static void schedule_nest(struct nest *n)
 void schedule(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; ++i)
-        schedule_nest(&p->nests[i]);
+        if (!p->nests[i].is_product)
+            schedule_nest(&p->nests[i]);
 }
