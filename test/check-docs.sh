@@ -11,6 +11,7 @@ in_code() {
     sed -nE 's/^[[:space:]]*X\([A-Z_]+,[[:space:]]*"([A-Z_]+)",[[:space:]]*"([^"]*)",.*/\1\t\2/p' \
         "$header"
 }
+# shellcheck disable=SC2016 # the backquotes are those of the table
 in_page() {
     sed -nE 's/^\| `(TARN_[A-Z_]+)` +\| +([^|]*[^| ]) +\|.*/\1\t\2/p' "$page" |
         sed -E 's/\tempty$/\t/; s/\t`([^`]*)`$/\t\1/'

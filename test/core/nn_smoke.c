@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes, refusals and flat storage of contractions, pools, layers and optimizers, recorded without
- * a device: the few backend functions that recording needs live on the host here. */
+ * running anything. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,85 +9,7 @@
 #include "optim.h"
 #include "plan.h"
 
-/* ---- backend on the host --------------------------------------------------------------------- */
-
-struct buffer {
-    size_t bytes;
-    unsigned char data[];
-};
-
-static char line[1024];
 static int failures;
-
-tarn_status error_set(tarn_status code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    return code;
-}
-
-const char *error_text(void)
-{
-    return line;
-}
-
-const char *status_name(tarn_status code)
-{
-    (void)code;
-    return "status";
-}
-
-tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
-{
-    (void)c;
-    *out = malloc(sizeof **out + bytes);
-    if (!*out)
-        return TARN_ERR_MEMORY;
-    (*out)->bytes = bytes;
-    return TARN_OK;
-}
-
-void buffer_free(struct buffer *b)
-{
-    free(b);
-}
-
-tarn_status buffer_read(struct buffer *b, size_t offset, void *to, size_t bytes)
-{
-    memcpy(to, b->data + offset, bytes);
-    return TARN_OK;
-}
-
-tarn_status buffer_write(struct buffer *b, size_t offset, const void *from, size_t bytes)
-{
-    memcpy(b->data + offset, from, bytes);
-    return TARN_OK;
-}
-
-tarn_status buffer_fill_zero(struct buffer *b, size_t offset, size_t bytes)
-{
-    memset(b->data + offset, 0, bytes);
-    return TARN_OK;
-}
-
-tarn_status upload_release(struct upload *u)
-{
-    (void)u;
-    return TARN_OK;
-}
-
-/* The replica's life is not tested here. */
-tarn_status replica_register(tarn_replica *r, void (*close)(void *self), void *self)
-{
-    struct resource *x = malloc(sizeof *x);
-    if (!x)
-        return TARN_ERR_MEMORY;
-    *x = (struct resource){ close, self, r->resources };
-    r->resources = x;
-    return TARN_OK;
-}
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -96,7 +18,7 @@ static void expect(bool good, const char *what)
     if (good)
         return;
     failures++;
-    fprintf(stderr, "FAILED: %s (error: %s)\n", what, line);
+    fprintf(stderr, "FAILED: %s (error: %s)\n", what, error_text());
 }
 
 static void expect_shape(tarn_tensor t, tarn_shape s, const char *what)
@@ -223,11 +145,11 @@ static void test_training(tarn_replica *r)
 
 int main(void)
 {
-    tarn_replica *r = calloc(1, sizeof *r);
-    if (!r)
+    tarn_replica *r = tarn_open(NULL);
+    if (!r) {
+        fprintf(stderr, "%s\n", tarn_error(NULL));
         return 1;
-    r->step = 1;
-    r->training = true;
+    }
     test_matmul(r);
     test_conv(r);
     test_pool(r);
@@ -237,14 +159,7 @@ int main(void)
     expect_refused(r, tarn_nll_loss(x, w), TARN_ERR_SHAPE, "[N, C] and [N]");
     graph_reset(r);
     test_training(r);
-    for (struct resource *x_ = r->resources, *next; x_; x_ = next) {
-        next = x_->next;
-        x_->close(x_->self);
-        free(x_);
-    }
-    graph_release(&r->graph);
-    owned_release(r);
-    free(r);
+    tarn_close(r);
     printf("%d failed\n", failures);
     return failures != 0;
 }

@@ -206,7 +206,7 @@ static bool compare_values(struct check *k)
         if (c->bound == BOUND_MAP)
             limit = 2 * c->ulps * UNIT * fabs(k->y.v[i]) + 0x1p-126;
         else if (c->bound == BOUND_LINEAR)
-            limit = gamma_of(c->terms + 2) * size.v[i];
+            limit = gamma_of(c->terms + 2) * fabs(size.v[i]);
         else if (c->bound == BOUND_COMPOSED)
             limit = gamma_of(c->terms + 8) * (top + k->condition);
         const double want = c->bound == BOUND_EXACT ? (double)(float)k->y.v[i] : k->y.v[i];
