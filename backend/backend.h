@@ -20,7 +20,7 @@
 enum device_kind { DEVICE_CPU, DEVICE_GPU, DEVICE_OTHER };
 
 struct device {
-    char name[128];     /* as the driver says it */
+    char name[128]; /* as the driver says it */
     char vendor[64];
     char driver[64];    /* driver version */
     char platform[128]; /* platform name and version */
@@ -29,7 +29,7 @@ struct device {
     size_t memory_bytes, max_buffer_bytes, local_bytes, max_group;
     unsigned native_float_width;
     bool fp64, fp16, unified_memory;
-    int number;   /* in the flat numbering of device_list() */
+    int number;      /* in the flat numbering of device_list() */
     int part, parts; /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
 };
 

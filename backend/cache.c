@@ -24,7 +24,8 @@ struct head {
     uint64_t magic, key_bytes, payload_bytes, low, high;
 };
 
-/* ---- the folder ---------------------------------------------------------------------------------------- */
+/* ---- the folder
+ * ---------------------------------------------------------------------------------------- */
 
 static bool folder_name(char *path, size_t capacity)
 {
@@ -73,7 +74,8 @@ int cache_directory(char *path, size_t capacity)
     return at;
 }
 
-/* ---- entries --------------------------------------------------------------------------------------------- */
+/* ---- entries
+ * --------------------------------------------------------------------------------------------- */
 
 static void entry_name(const char *key, char name[40])
 {
@@ -160,7 +162,8 @@ void cache_store(const char *key, const void *payload, size_t bytes)
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", name, (long)getpid());
     const XXH128_hash_t h = XXH3_128bits(payload, bytes);
     const struct head head = { MAGIC, strlen(key), bytes, h.low64, h.high64 };
-    const int file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int file =
+        openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file >= 0) {
         const bool written = write_all(file, &head, sizeof head) &&
                              write_all(file, key, strlen(key)) && write_all(file, payload, bytes) &&

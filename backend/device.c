@@ -21,7 +21,8 @@ static tarn_status scan_status;
 static char scan_line[512];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* ---- finding ---------------------------------------------------------------------------------------- */
+/* ---- finding
+ * ---------------------------------------------------------------------------------------- */
 
 /* PoCL loads code from its cache, by default under a name in /tmp that anybody may own first, and
  * finds no device when it cannot write there: give it a private place before the first call. */
@@ -73,7 +74,8 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     text_info(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
     text_info(id, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
     if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) != CL_SUCCESS ||
-        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) != CL_SUCCESS)
+        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) !=
+            CL_SUCCESS)
         snprintf(name, sizeof name, "unknown platform");
     snprintf(d->platform, sizeof d->platform, "%.60s, %.60s", name, version);
     number_info(id, CL_DEVICE_TYPE, &type, sizeof type);
@@ -128,10 +130,11 @@ static void scan(void)
     if (device_count > 0)
         return;
     if (code != CL_SUCCESS || count == 0)
-        scan_status = error_set(TARN_ERR_NO_DEVICE,
-                                "no OpenCL platform (%s): install a driver, for a CPU Debian's "
-                                "pocl-opencl-icd; OCL_ICD_VENDORS names where drivers are looked for",
-                                code != CL_SUCCESS ? cl_error_name(code) : "none registered");
+        scan_status =
+            error_set(TARN_ERR_NO_DEVICE,
+                      "no OpenCL platform (%s): install a driver, for a CPU Debian's "
+                      "pocl-opencl-icd; OCL_ICD_VENDORS names where drivers are looked for",
+                      code != CL_SUCCESS ? cl_error_name(code) : "none registered");
     else
         scan_status = error_set(TARN_ERR_NO_DEVICE,
                                 "%u OpenCL platforms, but no device (%s): PoCL says so too when it "
@@ -153,7 +156,8 @@ cl_device_id device_id(int number)
     return ids[number];
 }
 
-/* ---- selecting ---------------------------------------------------------------------------------------- */
+/* ---- selecting
+ * ---------------------------------------------------------------------------------------- */
 
 static const char *kind_name(enum device_kind kind)
 {
@@ -165,8 +169,8 @@ static void what_there_is(char *out, size_t capacity)
     size_t used = 0;
     out[0] = '\0';
     for (int i = 0; i < device_count && used < capacity; ++i)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%d: %s \"%s\"", i == 0 ? "" : "; ", i,
-                                 kind_name(devices[i].kind), devices[i].name);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%d: %s \"%s\"", i == 0 ? "" : "; ",
+                                 i, kind_name(devices[i].kind), devices[i].name);
 }
 
 static tarn_status refuse(const char *word, const char *why)

@@ -23,7 +23,7 @@ enum env_id {
 #define ENV_ENUM(id, name, fallback, help) ENV_##id,
     ENV_LIST(ENV_ENUM)
 #undef ENV_ENUM
-    ENV_COUNT
+        ENV_COUNT
 };
 
 struct env_entry {

@@ -48,9 +48,10 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
             return TARN_OK;
         const double waited = now() - start;
         if (waited > limit)
-            return error_set(TARN_ERR_TIMEOUT,
-                             "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit",
-                             label, c->device.name, limit);
+            return error_set(
+                TARN_ERR_TIMEOUT,
+                "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit", label,
+                c->device.name, limit);
         pause_after(waited);
     }
 }

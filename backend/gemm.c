@@ -31,12 +31,12 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
         CLBlastLayoutRowMajor, g->transpose_a ? CLBlastTransposeYes : CLBlastTransposeNo,
         g->transpose_b ? CLBlastTransposeYes : CLBlastTransposeNo, g->m, g->n, g->k, 1.0f,
         g->a->memory, g->a_offset, g->transpose_a ? g->m : g->k, g->a_stride, g->b->memory,
-        g->b_offset, g->transpose_b ? g->k : g->n, g->b_stride, 0.0f, g->c->memory, g->c_offset, g->n,
-        g->c_stride, g->batch, &c->compute, &event);
+        g->b_offset, g->transpose_b ? g->k : g->n, g->b_stride, 0.0f, g->c->memory, g->c_offset,
+        g->n, g->c_stride, g->batch, &c->compute, &event);
     pthread_mutex_unlock(&lock);
     if (code != CLBlastSuccess)
-        return error_set(TARN_ERR_DEVICE, "CLBlast gemm %zux%zux%zu on device \"%s\": status %d", g->m,
-                         g->n, g->k, c->device.name, (int)code);
+        return error_set(TARN_ERR_DEVICE, "CLBlast gemm %zux%zux%zu on device \"%s\": status %d",
+                         g->m, g->n, g->k, c->device.name, (int)code);
     ++c->counters.launches;
     return event_track(c, event, "CLBlast gemm");
 }
@@ -52,7 +52,8 @@ void gemm_release(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- choosing -------------------------------------------------------------------------------------------- */
+/* ---- choosing
+ * -------------------------------------------------------------------------------------------- */
 
 struct choice {
     char key[256];
@@ -116,17 +117,18 @@ static void remember(const char *key, const char *provider)
     pthread_mutex_unlock(&lock);
 }
 
-tarn_status gemm_choose(struct context *c, const struct gemm *g, const struct gemm_provider *providers,
-                        int count, int *out)
+tarn_status gemm_choose(struct context *c, const struct gemm *g,
+                        const struct gemm_provider *providers, int count, int *out)
 {
     char key[256];
     const char *forced = env_text(ENV_GEMM);
     if (strcmp(forced, "auto") != 0) {
         *out = by_name(providers, count, forced);
-        return *out >= 0 ? TARN_OK
-                         : error_set(TARN_ERR_ENVIRONMENT,
-                                     "TARN_GEMM=%s: no such provider; there are auto, nest, clblast",
-                                     forced);
+        return *out >= 0
+                   ? TARN_OK
+                   : error_set(TARN_ERR_ENVIRONMENT,
+                               "TARN_GEMM=%s: no such provider; there are auto, nest, clblast",
+                               forced);
     }
     snprintf(key, sizeof key, "gemm %zu %zu %zu %zu %d%d|%s|%s", g->m, g->n, g->k, g->batch,
              g->transpose_a, g->transpose_b, c->device.name, c->device.driver);

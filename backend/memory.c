@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: buffers from a pool of size classes, and copies in order with the compute queue. */
+/* Device memory: buffers from a pool of size classes, and copies in order with the compute queue.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,13 +43,14 @@ tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
     *out = NULL;
     if (c->device.max_buffer_bytes > 0 && bytes > c->device.max_buffer_bytes)
         return error_set(TARN_ERR_DEVICE_MEMORY,
-                         "a buffer of %zu bytes is larger than device \"%s\" allows (%zu bytes)", bytes,
-                         c->device.name, c->device.max_buffer_bytes);
+                         "a buffer of %zu bytes is larger than device \"%s\" allows (%zu bytes)",
+                         bytes, c->device.name, c->device.max_buffer_bytes);
     size_t capacity;
     const int k = class_of(bytes, &capacity);
     if (backend_fails_now())
-        return error_set(TARN_ERR_DEVICE_MEMORY, "clCreateBuffer of %zu bytes on device \"%s\": planned",
-                         bytes, c->device.name);
+        return error_set(TARN_ERR_DEVICE_MEMORY,
+                         "clCreateBuffer of %zu bytes on device \"%s\": planned", bytes,
+                         c->device.name);
     struct buffer *b = take_pooled(c, k, capacity);
     if (b == NULL) {
         b = calloc(1, sizeof *b);
@@ -59,8 +61,8 @@ tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
         if (code != CL_SUCCESS) {
             free(b);
             return error_set(TARN_ERR_DEVICE_MEMORY,
-                             "clCreateBuffer of %zu bytes on device \"%s\", %zu in use: %s (%d)", bytes,
-                             c->device.name, c->stats.live_bytes, cl_error_name(code), code);
+                             "clCreateBuffer of %zu bytes on device \"%s\", %zu in use: %s (%d)",
+                             bytes, c->device.name, c->stats.live_bytes, cl_error_name(code), code);
         }
         b->context = c;
         b->capacity = capacity;
@@ -98,7 +100,8 @@ struct buffer_stats buffer_statistics(const struct context *c)
     return c->stats;
 }
 
-static tarn_status check_range(const struct buffer *b, size_t offset, size_t bytes, const char *what)
+static tarn_status check_range(const struct buffer *b, size_t offset, size_t bytes,
+                               const char *what)
 {
     if (offset > b->capacity || bytes > b->capacity - offset)
         return error_set(TARN_ERR_INTERNAL, "%s: bytes %zu to %zu of a buffer of %zu", what, offset,
@@ -138,8 +141,8 @@ tarn_status buffer_write(struct buffer *b, size_t offset, const void *from, size
     return context_finish(c); /* the caller's memory is free again on return */
 }
 
-tarn_status buffer_copy(struct buffer *to, size_t to_offset, struct buffer *from, size_t from_offset,
-                        size_t bytes)
+tarn_status buffer_copy(struct buffer *to, size_t to_offset, struct buffer *from,
+                        size_t from_offset, size_t bytes)
 {
     struct context *c = to->context;
     TRY(check_range(to, to_offset, bytes, "copy to"));
@@ -147,8 +150,8 @@ tarn_status buffer_copy(struct buffer *to, size_t to_offset, struct buffer *from
     if (bytes == 0)
         return TARN_OK;
     cl_event event;
-    const cl_int code = clEnqueueCopyBuffer(c->compute, from->memory, to->memory, from_offset, to_offset,
-                                            bytes, 0, NULL, &event);
+    const cl_int code = clEnqueueCopyBuffer(c->compute, from->memory, to->memory, from_offset,
+                                            to_offset, bytes, 0, NULL, &event);
     return code == CL_SUCCESS ? event_track(c, event, "copy")
                               : cl_failed(c, "clEnqueueCopyBuffer", code);
 }
@@ -161,8 +164,8 @@ tarn_status buffer_fill_zero(struct buffer *b, size_t offset, size_t bytes)
     if (bytes == 0)
         return TARN_OK;
     cl_event event;
-    const cl_int code = clEnqueueFillBuffer(c->compute, b->memory, &zero, sizeof zero, offset, bytes, 0,
-                                            NULL, &event);
+    const cl_int code = clEnqueueFillBuffer(c->compute, b->memory, &zero, sizeof zero, offset,
+                                            bytes, 0, NULL, &event);
     return code == CL_SUCCESS ? event_track(c, event, "fill")
                               : cl_failed(c, "clEnqueueFillBuffer", code);
 }

@@ -14,7 +14,8 @@
 
 #define OPTIONS "-cl-std=CL1.2"
 #define TRIES 3
-#define WORTH_KEEPING 1.0 /* seconds of building; asking a driver for a binary costs a good part of it */
+#define WORTH_KEEPING \
+    1.0 /* seconds of building; asking a driver for a binary costs a good part of it */
 
 struct program {
     struct context *context;
@@ -43,12 +44,13 @@ static double now(void)
 static void make_key(const struct device *d, const char *source, char *key, size_t capacity)
 {
     const XXH128_hash_t h = XXH3_128bits(source, strlen(source));
-    snprintf(key, capacity, "program %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d", (unsigned long long)h.high64,
-             (unsigned long long)h.low64, strlen(source), OPTIONS, d->name, d->vendor, d->driver,
-             d->platform, d->parts, (int)d->compute_units);
+    snprintf(key, capacity, "program %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
+             (unsigned long long)h.high64, (unsigned long long)h.low64, strlen(source), OPTIONS,
+             d->name, d->vendor, d->driver, d->platform, d->parts, (int)d->compute_units);
 }
 
-/* ---- building ---------------------------------------------------------------------------------------- */
+/* ---- building
+ * ---------------------------------------------------------------------------------------- */
 
 static bool from_cache(struct program *p)
 {
@@ -80,8 +82,8 @@ static char *build_log(const struct program *p)
     if (clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) != CL_SUCCESS)
         return NULL;
     char *log = malloc(bytes + 1);
-    if (log != NULL &&
-        clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL) != CL_SUCCESS) {
+    if (log != NULL && clGetProgramBuildInfo(p->program, id, CL_PROGRAM_BUILD_LOG, bytes, log,
+                                             NULL) != CL_SUCCESS) {
         free(log);
         return NULL;
     }
@@ -124,10 +126,11 @@ static tarn_status build_failed(const struct program *p, const char *source, con
             snprintf(where, sizeof where, " line %ld:", strtol(colon + 1, NULL, 10));
     }
     const int span = line != NULL ? (int)strcspn(line, "\n") : 0;
-    const tarn_status status = error_set(
-        TARN_ERR_BUILD, "%s: OpenCL build failed on device \"%s\" (%s %d):%s %.*s; source saved as %s",
-        label, p->context->device.name, cl_error_name(code), code, where, span,
-        line != NULL ? line : "", path);
+    const tarn_status status =
+        error_set(TARN_ERR_BUILD,
+                  "%s: OpenCL build failed on device \"%s\" (%s %d):%s %.*s; source saved as %s",
+                  label, p->context->device.name, cl_error_name(code), code, where, span,
+                  line != NULL ? line : "", path);
     free(log);
     return status;
 }
@@ -193,12 +196,13 @@ tarn_status program_build(struct context *c, const char *source, const char *lab
 static void keep_binary(struct program *p)
 {
     size_t bytes = 0;
-    if (clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS ||
+    if (clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) !=
+            CL_SUCCESS ||
         bytes == 0)
         return;
     unsigned char *binary = malloc(bytes);
-    if (binary != NULL &&
-        clGetProgramInfo(p->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+    if (binary != NULL && clGetProgramInfo(p->program, CL_PROGRAM_BINARIES, sizeof binary, &binary,
+                                           NULL) == CL_SUCCESS)
         cache_store(p->key, binary, bytes);
     free(binary);
 }
@@ -234,7 +238,8 @@ void program_free(struct program *p)
     free(p);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels
+ * ------------------------------------------------------------------------------------------- */
 
 tarn_status kernel_new(struct program *p, const char *name, struct kernel **out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads from a loader's thread: a buffer filled on its own queue, handed over when it is there. */
+/* Uploads from a loader's thread: a buffer filled on its own queue, handed over when it is there.
+ */
 #include <stdlib.h>
 
 #include "opencl.h"
@@ -58,8 +59,8 @@ tarn_status upload_put(struct upload *u, const void *from, size_t bytes)
         return TARN_OK;
     cl_event event;
     pthread_mutex_lock(&c->upload_lock);
-    cl_int code = clEnqueueWriteBuffer(c->copy, u->buffer->memory, CL_FALSE, 0, bytes, from, 0, NULL,
-                                       &event);
+    cl_int code =
+        clEnqueueWriteBuffer(c->copy, u->buffer->memory, CL_FALSE, 0, bytes, from, 0, NULL, &event);
     if (code == CL_SUCCESS)
         code = clFlush(c->copy);
     pthread_mutex_unlock(&c->upload_lock);

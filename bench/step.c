@@ -124,8 +124,9 @@ static void report(const tarn_replica *r, const struct config *c, const struct t
     if (c->json) {
         printf("{\"batch\": %d, \"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, "
                "\"samples_per_second\": %.1f, \"host_ms\": %.4f, \"launches\": %llu, "
-               "\"compile_seconds\": %.3f}\n", c->batch, 1e3 * median, 1e3 * low, 1e3 * high,
-               c->batch / median, 1e3 * t->host, (unsigned long long)t->launches, t->compile);
+               "\"compile_seconds\": %.3f}\n",
+               c->batch, 1e3 * median, 1e3 * low, 1e3 * high, c->batch / median, 1e3 * t->host,
+               (unsigned long long)t->launches, t->compile);
         return;
     }
     printf("%s, batch %d: %.3f ms a step (%.3f to %.3f, %d blocks of %d), %.0f samples/s\n"
@@ -157,12 +158,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
-    case 'b': c->batch = parse_count(state, arg, 1 << 20); break;
-    case 'n': c->steps = parse_count(state, arg, 1000000); break;
-    case 'k': c->blocks = parse_count(state, arg, MAX_BLOCKS); break;
-    case 'D': c->device = arg; break;
-    case 'j': c->json = true; break;
-    default: return ARGP_ERR_UNKNOWN;
+    case 'b':
+        c->batch = parse_count(state, arg, 1 << 20);
+        break;
+    case 'n':
+        c->steps = parse_count(state, arg, 1000000);
+        break;
+    case 'k':
+        c->blocks = parse_count(state, arg, MAX_BLOCKS);
+        break;
+    case 'D':
+        c->device = arg;
+        break;
+    case 'j':
+        c->json = true;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -170,7 +182,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int main(int argc, char **argv)
 {
     static const struct argp parser = { options, parse_option, NULL, "Times a training step.",
-                                        NULL, NULL, NULL };
+                                        NULL,    NULL,         NULL };
     static struct timing timing;
     struct config config = { .steps = 20, .blocks = 9 };
     argp_err_exit_status = 2;

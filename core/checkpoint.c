@@ -144,9 +144,8 @@ static tarn_status build_head(const tarn_replica *r, const struct items *items,
         { "batches", batches }, { "epoch", epoch }, { "format", "tarn" },
         { "seed", seed },       { "step", step },   { "version", TARN_VERSION },
     };
-    const tarn_status status =
-        safetensors_build(entries, items->count, metadata, sizeof(metadata) / sizeof(*metadata),
-                          head, bytes);
+    const tarn_status status = safetensors_build(entries, items->count, metadata,
+                                                 sizeof(metadata) / sizeof(*metadata), head, bytes);
     free(entries);
     return status;
 }
@@ -464,8 +463,8 @@ static tarn_status put_item(tarn_replica *r, const struct item *item,
 }
 
 static tarn_status load_checked(tarn_replica *r, const struct items *items,
-                                const struct safetensors *file, uint8_t *data,
-                                const char *path, struct run_state *run)
+                                const struct safetensors *file, uint8_t *data, const char *path,
+                                struct run_state *run)
 {
     const bool state = wants_state(r, file);
     TRY(compare(items, file, data, path, state));

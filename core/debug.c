@@ -15,7 +15,8 @@ void debug_name_kernel(const struct program_ir *p, int kernel, char *out, size_t
         const struct nest *n = &p->nests[i];
         if (n->kernel != kernel)
             continue;
-        const int wrote = snprintf(out + used, capacity - used, "%s%s", used == 0 ? "" : " ", n->name);
+        const int wrote =
+            snprintf(out + used, capacity - used, "%s%s", used == 0 ? "" : " ", n->name);
         if (wrote < 0)
             return;
         used += (size_t)wrote;
@@ -87,7 +88,9 @@ void debug_plan(const struct program_ir *p)
 void debug_compiled(const tarn_replica *r, uint64_t key, double seconds)
 {
     if (env_debug("plan"))
-        fprintf(stderr, "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling so far\n",
+        fprintf(stderr,
+                "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling "
+                "so far\n",
                 (unsigned long long)key, (unsigned long long)r->step_count,
                 (unsigned long long)r->metrics.plans_compiled, seconds);
 }

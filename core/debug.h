@@ -11,7 +11,8 @@ void debug_name_kernel(const struct program_ir *p, int kernel, char *out, size_t
 void debug_graph(const struct module *m);
 /* fuse: nests by kernel; plan: values and memory. */
 void debug_plan(const struct program_ir *p);
-/* plan: a line for each new plan; in the steady state there should be none. `seconds`: all so far. */
+/* plan: a line for each new plan; in the steady state there should be none. `seconds`: all so far.
+ */
 void debug_compiled(const tarn_replica *r, uint64_t key, double seconds);
 
 #endif

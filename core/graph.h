@@ -7,7 +7,8 @@
 #include "backend.h"
 #include "tarn.h"
 
-/* ---- ops: one constant record each; no op enum, no switch over ops ------------------------------ */
+/* ---- ops: one constant record each; no op enum, no switch over ops ------------------------------
+ */
 
 enum op_kind {
     OP_LEAF,     /* a buffer, a constant, a number, a counter */
@@ -17,7 +18,7 @@ enum op_kind {
     OP_CONTRACT, /* sum of products over a nest given by `contract` */
     OP_GATHER,   /* in[0] rows by the int32 index in[1] */
     OP_CONCAT,
-    OP_EFFECT    /* assign */
+    OP_EFFECT /* assign */
 };
 
 /* How an axis of the result indexes the operand:
@@ -74,7 +75,8 @@ union op_arg {
         int32_t step[TARN_MAX_RANK]; /* dilate: step[i] - 1 zeros between elements of axis i */
     } dilate;
     struct {
-        int32_t window[2], stride[2], dilation[2]; /* window, unwindow: [N,C,H,W] <-> [N,C,OH,OW,KH,KW] */
+        int32_t window[2], stride[2],
+            dilation[2]; /* window, unwindow: [N,C,H,W] <-> [N,C,OH,OW,KH,KW] */
     } window;
     struct {
         int32_t stride[2], padding[2], dilation[2], groups;
@@ -96,8 +98,8 @@ struct graph;
 /* What a gradient rule sees; it sets gin[i] for operands that it can differentiate (others stay
  * TARN_NONE). Broadcasting is undone by autograd.c. */
 struct grad_call {
-    tarn_tensor y, g;             /* the node, and the gradient of the loss with respect to it */
-    const tarn_tensor *in;        /* its operands */
+    tarn_tensor y, g;      /* the node, and the gradient of the loss with respect to it */
+    const tarn_tensor *in; /* its operands */
     union op_arg arg;
     const bool *wanted; /* gin[i] is only used where wanted[i]: a rule may save the others */
     tarn_tensor *gin;
@@ -122,7 +124,8 @@ struct op {
 extern const struct op *const all_ops[];
 extern const int all_ops_count;
 
-/* ---- the graph of a step ------------------------------------------------------------------------ */
+/* ---- the graph of a step ------------------------------------------------------------------------
+ */
 
 struct node {
     const struct op *op;
@@ -161,7 +164,8 @@ struct graph {
     uint64_t hash[2]; /* of everything recorded, in order */
 };
 
-/* ---- owned tensors: parameters, buffers, optimizer state; kept tensors -------------------------- */
+/* ---- owned tensors: parameters, buffers, optimizer state; kept tensors --------------------------
+ */
 
 enum owned_kind { OWNED_PARAMETER, OWNED_BUFFER, OWNED_STATE, OWNED_KEPT, OWNED_FLAT, OWNED_FREE };
 
@@ -171,14 +175,14 @@ struct owned {
     tarn_shape shape;
     tarn_dtype dtype;
     struct buffer *buffer;
-    size_t offset;     /* bytes into buffer */
-    uint32_t flat;     /* index + 1 of the OWNED_FLAT entry that this is a slice of, or 0 */
-    uint32_t node;     /* its current value in this step's graph, or 0 when not used yet */
-    uint32_t grad;     /* node of its gradient in this step, or 0 */
-    bool assigned;     /* in this step */
-    uint32_t value;    /* node that was assigned in this step, or 0 */
-    bool fresh;        /* kept in this step: has no contents when the step fails */
-    bool dropped;      /* to be freed at the step mark */
+    size_t offset;       /* bytes into buffer */
+    uint32_t flat;       /* index + 1 of the OWNED_FLAT entry that this is a slice of, or 0 */
+    uint32_t node;       /* its current value in this step's graph, or 0 when not used yet */
+    uint32_t grad;       /* node of its gradient in this step, or 0 */
+    bool assigned;       /* in this step */
+    uint32_t value;      /* node that was assigned in this step, or 0 */
+    bool fresh;          /* kept in this step: has no contents when the step fails */
+    bool dropped;        /* to be freed at the step mark */
     uint32_t generation; /* tells a dropped kept tensor from its slot's next tenant */
 };
 
@@ -203,7 +207,7 @@ struct tarn_replica {
     uint64_t seed;
     bool training;
     tarn_status status;
-    uint32_t errors;     /* since the first */
+    uint32_t errors; /* since the first */
     char error[1024];
     tarn_metrics metrics;
     tarn_optimizer *optimizer; /* the one whose state is saved; NULL when none is open */
@@ -213,12 +217,14 @@ struct tarn_replica {
 /* Handles of owned tensors carry this step: they never go stale. node = index + 1. */
 #define STEP_OWNED UINT32_MAX
 
-/* ---- recording (graph.c) ------------------------------------------------------------------------- */
+/* ---- recording (graph.c)
+ * ------------------------------------------------------------------------- */
 
 /* Records the first error of a replica with its line; returns poison, for `return`. */
 tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for functions that return a status. Takes the line of error_text() when format is NULL. */
+/* The same for functions that return a status. Takes the line of error_text() when format is NULL.
+ */
 tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 tarn_tensor graph_poison(tarn_replica *r);
@@ -254,10 +260,11 @@ bool shape_broadcast(tarn_shape a, tarn_shape b, tarn_shape *out);
 /* False when rank, a dimension or the element count (2^31 - 1) is out of range. */
 bool shape_valid(tarn_shape s);
 
-/* ---- owned tensors (owned.c) ----------------------------------------------------------------------- */
+/* ---- owned tensors (owned.c)
+ * ----------------------------------------------------------------------- */
 
-/* Adds an owned tensor with contents `data` (NULL: zeros) in a buffer of its own. 0 on failure, else
- * index + 1. Kept tensors and flat storage have no name. */
+/* Adds an owned tensor with contents `data` (NULL: zeros) in a buffer of its own. 0 on failure,
+ * else index + 1. Kept tensors and flat storage have no name. */
 uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
                    tarn_dtype dtype, const void *data);
 /* Adds a slice of flat storage under a name. */

@@ -24,7 +24,8 @@ void memplan(struct program_ir *p)
                 const struct value *o = &p->values[k];
                 if (o->place != PLACE_ARENA || o->first < 0 || !overlap(v, o))
                     continue;
-                const size_t end = (o->offset + o->bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+                const size_t end =
+                    (o->offset + o->bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
                 if (offset < end && o->offset < offset + v->bytes) {
                     offset = end;
                     moved = true;

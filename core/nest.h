@@ -12,8 +12,8 @@
 
 #include "graph.h"
 
-#define LANES 16        /* samples in a batch block = lanes of a register; fixed: it orders sums */
-#define MAX_GROUPS 16   /* groups of a sharded section, so rows of partial sums; fixed likewise */
+#define LANES 16      /* samples in a batch block = lanes of a register; fixed: it orders sums */
+#define MAX_GROUPS 16 /* groups of a sharded section, so rows of partial sums; fixed likewise */
 #define NEST_AXES 14
 #define NEST_STORES 8
 
@@ -26,7 +26,8 @@ struct arena {
 void *arena_take(struct arena *a, size_t bytes); /* zeroed; NULL after failure */
 void arena_free(struct arena *a);
 
-/* ---- indices -------------------------------------------------------------------------------------- */
+/* ---- indices
+ * -------------------------------------------------------------------------------------- */
 
 /* constant + sum of k[axis] * axis. */
 struct affine {
@@ -59,7 +60,8 @@ bool rational_uses(const struct rational *a, int axis);
 bool reshape_index(tarn_shape in, tarn_shape out, const struct rational *out_index,
                    struct rational *in_index);
 
-/* ---- module: the simplified graph --------------------------------------------------------------------- */
+/* ---- module: the simplified graph
+ * --------------------------------------------------------------------- */
 
 struct root {
     uint32_t node;
@@ -73,13 +75,13 @@ struct module {
     uint32_t count;
     uint32_t *operands;
     uint32_t operand_count;
-    uint32_t *uses;   /* consumers of each node, roots included */
-    uint32_t *user;   /* one of them */
-    bool *sharded;    /* axis 0 is the batch */
-    bool *stored;     /* gets a value of its own */
+    uint32_t *uses; /* consumers of each node, roots included */
+    uint32_t *user; /* one of them */
+    bool *sharded;  /* axis 0 is the batch */
+    bool *stored;   /* gets a value of its own */
     struct root *roots;
     int root_count;
-    int32_t batch;    /* samples, 0: no batch axis */
+    int32_t batch; /* samples, 0: no batch axis */
 };
 
 /* Copies what the roots need: common sub-expressions once, constants through views. */
@@ -95,7 +97,8 @@ bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
 /* Decides which maps get a value of their own; all of them when !fuse. */
 void choose_stored(struct module *m, bool fuse);
 
-/* ---- values ------------------------------------------------------------------------------------------- */
+/* ---- values
+ * ------------------------------------------------------------------------------------------- */
 
 enum value_place { PLACE_ARENA, PLACE_INPUT, PLACE_OWNED, PLACE_OUTPUT };
 enum layout { LAYOUT_PLAIN, LAYOUT_BLOCKED }; /* row-major; [N/16][rest][16] */
@@ -103,30 +106,39 @@ enum layout { LAYOUT_PLAIN, LAYOUT_BLOCKED }; /* row-major; [N/16][rest][16] */
 struct value {
     enum value_place place;
     enum layout layout;
-    uint32_t slot;  /* of input, owned tensor or output */
-    size_t offset;  /* bytes into the arena, set by memplan */
+    uint32_t slot; /* of input, owned tensor or output */
+    size_t offset; /* bytes into the arena, set by memplan */
     tarn_shape shape;
     tarn_dtype dtype;
     size_t bytes;
     int first, last; /* kernels that write and read it */
 };
 
-/* ---- expressions ---------------------------------------------------------------------------------------- */
+/* ---- expressions
+ * ---------------------------------------------------------------------------------------- */
 
-enum expr_kind { EXPR_CONSTANT, EXPR_NUMBER, EXPR_IOTA, EXPR_RAND, EXPR_LOAD, EXPR_MAP, EXPR_GUARD,
-                 EXPR_ACC };
+enum expr_kind {
+    EXPR_CONSTANT,
+    EXPR_NUMBER,
+    EXPR_IOTA,
+    EXPR_RAND,
+    EXPR_LOAD,
+    EXPR_MAP,
+    EXPR_GUARD,
+    EXPR_ACC
+};
 
 struct access {
     int value;
-    struct affine address;   /* elements; in blocked values without the batch part */
-    int part_count;          /* further terms stride * e / divide */
+    struct affine address; /* elements; in blocked values without the batch part */
+    int part_count;        /* further terms stride * e / divide */
     struct {
         struct rational index;
         int32_t stride;
     } part[TARN_MAX_RANK];
-    int gather;              /* expression whose value, clamped to [0, extent), times stride is added; -1 */
+    int gather; /* expression whose value, clamped to [0, extent), times stride is added; -1 */
     int32_t gather_stride, gather_extent;
-    bool local;              /* blocked: element of this block and lane */
+    bool local; /* blocked: element of this block and lane */
 };
 
 struct expr {
@@ -134,14 +146,16 @@ struct expr {
     tarn_dtype dtype; /* type in registers: U8 computes as I32 */
     const char *code; /* MAP */
     int arg[3], args;
-    uint32_t bits;    /* constant; slot of number; serial of rand */
+    uint32_t bits;         /* constant; slot of number; serial of rand */
     struct rational index; /* iota, rand: the number */
     struct access access;
     struct guard guard[TARN_MAX_RANK];
     int guards; /* GUARD: arg[0] where all hold, else the constant `bits` */
 };
 
-/* ---- nests ------------------------------------------------------------------------------------------------ */
+/* ---- nests
+ * ------------------------------------------------------------------------------------------------
+ */
 
 enum combine { COMBINE_NONE, COMBINE_SUM, COMBINE_MAX, COMBINE_MIN, COMBINE_ARGMAX, COMBINE_FMA };
 
@@ -165,29 +179,29 @@ struct nest {
     struct product product;
     int axes, out_axes;
     int32_t extent[NEST_AXES];
-    bool sharded;     /* axis `batch_axis` runs over the samples of a block: lanes */
-    int batch_axis;   /* when sharded: index of the batch axis, OUT or RED */
-    bool partial;     /* the batch axis is reduced: one row per group */
+    bool sharded;   /* axis `batch_axis` runs over the samples of a block: lanes */
+    int batch_axis; /* when sharded: index of the batch axis, OUT or RED */
+    bool partial;   /* the batch axis is reduced: one row per group */
     enum combine combine;
     tarn_dtype acc_dtype;
-    bool red_last;    /* the last logical axis of the operand is summed */
-    int body[2];      /* combined value; FMA: both factors */
+    bool red_last;             /* the last logical axis of the operand is summed */
+    int body[2];               /* combined value; FMA: both factors */
     struct rational arg_index; /* ARGMAX: number of the element among the reduced */
     struct guard guard[2 * TARN_MAX_RANK];
-    int guards;       /* FMA: terms left out where one fails */
+    int guards; /* FMA: terms left out where one fails */
     struct store store[NEST_STORES];
     int stores;
     struct expr *exprs;
     int expr_count, expr_capacity;
     /* schedule */
-    int lane_axis;             /* not sharded: vectorised axis, or -1 */
-    int tile[NEST_AXES];       /* unrolled; 1: a plain loop */
-    int split_axis;            /* not sharded: OUT axis divided among groups, or -1 */
+    int lane_axis;       /* not sharded: vectorised axis, or -1 */
+    int tile[NEST_AXES]; /* unrolled; 1: a plain loop */
+    int split_axis;      /* not sharded: OUT axis divided among groups, or -1 */
     int groups;
     /* fusion */
     int kernel, section;
     bool tiny;
-    double work;               /* multiply-adds or element operations */
+    double work; /* multiply-adds or element operations */
 };
 
 struct program_ir {
@@ -200,7 +214,7 @@ struct program_ir {
     int first_root; /* nests from here on write what leaves the plan */
     int kernel_count;
     bool fuse;
-    bool products; /* large matrix products may go to a library */
+    bool products;      /* large matrix products may go to a library */
     int blocks, groups; /* of sharded sections */
     size_t arena_bytes;
 };
@@ -225,7 +239,9 @@ void schedule(struct program_ir *p);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
 
-/* ---- printing --------------------------------------------------------------------------------------------------- */
+/* ---- printing
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 struct text {
     char *data;

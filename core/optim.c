@@ -25,11 +25,11 @@ struct tarn_optimizer {
     bool nesterov;
     uint32_t *slices; /* the parameters in flat order: index + 1 */
     uint32_t slice_count;
-    int32_t total;          /* elements of the flat storage */
-    uint32_t flat;          /* parameters: index + 1, as the rest */
-    uint32_t state[2];      /* flat: momentum; or first and second moment; 0: none */
-    uint32_t step, flag;    /* int32 scalars: finished steps; first step with a bad gradient, or 0 */
-    uint64_t steps;         /* as `step`, on the host */
+    int32_t total;       /* elements of the flat storage */
+    uint32_t flat;       /* parameters: index + 1, as the rest */
+    uint32_t state[2];   /* flat: momentum; or first and second moment; 0: none */
+    uint32_t step, flag; /* int32 scalars: finished steps; first step with a bad gradient, or 0 */
+    uint64_t steps;      /* as `step`, on the host */
 };
 
 /* ---- flat storage ---------------------------------------------------------------------------- */
@@ -69,7 +69,8 @@ static tarn_status read_parameters(const tarn_optimizer *o, float *data)
         if (p->assigned)
             return replica_fail(o->replica, TARN_ERR_STATE,
                                 "optimizer: %s was assigned in this step; call tarn_step() before "
-                                "making the optimizer", p->name);
+                                "making the optimizer",
+                                p->name);
         TRY(owned_read(o->replica, p, data + at));
         at += padded(p->shape);
     }
@@ -82,7 +83,8 @@ static tarn_status flatten(tarn_optimizer *o)
     tarn_replica *r = o->replica;
     float *data = calloc(o->total ? (size_t)o->total : 1, sizeof *data);
     if (!data)
-        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for %d values", o->total);
+        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for %d values",
+                            o->total);
     const tarn_status s = read_parameters(o, data);
     if (s == TARN_OK)
         o->flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, data);
@@ -350,7 +352,8 @@ static void update_adam(const tarn_optimizer *o, struct update *u)
     const tarn_tensor size = tarn_number(r, (float)(lr / (1.0 - pow(beta1, t))));
     const tarn_tensor correction = tarn_number(r, (float)sqrt(1.0 - pow(beta2, t)));
     const tarn_tensor root = tarn_div(tarn_sqrt(u->state_now[1]), correction);
-    u->now = tarn_sub(old, tarn_mul(size, tarn_div(u->state_now[0], tarn_add_scalar(root, o->eps))));
+    u->now =
+        tarn_sub(old, tarn_mul(size, tarn_div(u->state_now[0], tarn_add_scalar(root, o->eps))));
 }
 
 /* uint8 scalar: whether an element is NaN or infinite. A NaN compares false. */
@@ -358,8 +361,8 @@ static tarn_tensor not_finite(tarn_tensor g)
 {
     tarn_replica *r = g.replica;
     const tarn_tensor fine = tarn_le(tarn_abs(g), tarn_full(r, TARN_SCALAR, FLT_MAX));
-    const tarn_tensor ones = tarn_where(fine, tarn_full(r, TARN_SCALAR, 0.0f),
-                                        tarn_full(r, TARN_SCALAR, 1.0f));
+    const tarn_tensor ones =
+        tarn_where(fine, tarn_full(r, TARN_SCALAR, 0.0f), tarn_full(r, TARN_SCALAR, 1.0f));
     return tarn_gt(tarn_sum(ones, TARN_ALL, false), tarn_full(r, TARN_SCALAR, 0.0f));
 }
 
@@ -468,7 +471,8 @@ tarn_status optimizer_check(tarn_replica *r)
     return replica_fail(r, TARN_ERR_NOT_FINITE,
                         "optimizer: the gradient of optimizer step %d holds a NaN or an infinity; "
                         "such steps changed no parameter; lower the learning rate, or use "
-                        "tarn_clip_grad_norm()", step);
+                        "tarn_clip_grad_norm()",
+                        step);
 }
 
 /* ---- clipping and schedules ------------------------------------------------------------------ */
@@ -486,8 +490,9 @@ tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
         squares = squares.replica ? tarn_add(squares, sum) : sum;
     }
     if (!squares.replica)
-        return graph_fail(r, TARN_ERR_STATE,
-                          "clip_grad_norm: no parameter has a gradient; call tarn_backward() first");
+        return graph_fail(
+            r, TARN_ERR_STATE,
+            "clip_grad_norm: no parameter has a gradient; call tarn_backward() first");
     const tarn_tensor norm = tarn_sqrt(squares);
     const tarn_tensor ratio =
         tarn_div(tarn_full(r, TARN_SCALAR, max_norm), tarn_add_scalar(norm, 1e-6f));

@@ -245,8 +245,8 @@ static tarn_tensor slice_of_flat(tarn_replica *r, const struct owned *o, uint32_
     return op_reshape_to(tarn_slice(graph_handle(r, value), 0, start, start + count, 1), shape);
 }
 
-static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op,
-                        const tarn_tensor *in, int count)
+static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op, const tarn_tensor *in,
+                        int count)
 {
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
@@ -383,8 +383,7 @@ void tarn_drop(tarn_tensor t)
     if (!t.replica || tarn_failed(t))
         return;
     if (!o || o->kind != OWNED_KEPT) {
-        replica_fail(t.replica, o ? TARN_ERR_ARGUMENT : TARN_ERR_STALE,
-                     "drop: %s",
+        replica_fail(t.replica, o ? TARN_ERR_ARGUMENT : TARN_ERR_STALE, "drop: %s",
                      o ? "only kept tensors can be dropped" : "dropped already, or never kept");
         return;
     }

@@ -45,7 +45,8 @@ struct plan_cache {
     struct buffer *arena; /* one for all plans: the compute queue is in order */
 };
 
-/* ---- compiling ------------------------------------------------------------------------------------- */
+/* ---- compiling
+ * ------------------------------------------------------------------------------------- */
 
 static void plan_free(struct plan *plan)
 {
@@ -150,8 +151,9 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
                            bool products, struct arena *a, struct plan *plan)
 {
     struct module m;
-    struct program_ir p = { .arena = a, .module = &m, .fuse = env_number(ENV_FUSE) != 0,
-                            .products = products };
+    struct program_ir p = {
+        .arena = a, .module = &m, .fuse = env_number(ENV_FUSE) != 0, .products = products
+    };
     TRY(simplify(r, outputs, count, effects, a, &m));
     shard(&m);
     choose_stored(&m, p.fuse);
@@ -174,7 +176,8 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
     return build_program(r->context, &p, plan);
 }
 
-/* ---- running ----------------------------------------------------------------------------------------- */
+/* ---- running
+ * ----------------------------------------------------------------------------------------- */
 
 static struct buffer *buffer_of(const tarn_replica *r, const struct param *p,
                                 struct buffer **outputs)
@@ -195,18 +198,28 @@ static struct buffer *buffer_of(const tarn_replica *r, const struct param *p,
     return NULL;
 }
 
-static tarn_status run_products(tarn_replica *r, const struct plan_kernel *k, struct buffer **outputs)
+static tarn_status run_products(tarn_replica *r, const struct plan_kernel *k,
+                                struct buffer **outputs)
 {
     for (int i = 0; i < k->product_count; ++i) {
         const struct plan_product *p = &k->products[i];
         const struct product *s = &p->shape;
         const struct gemm g = {
-            .m = s->m, .n = s->n, .k = s->k, .batch = s->batch,
-            .transpose_a = s->transpose_a, .transpose_b = s->transpose_b,
-            .a = buffer_of(r, &p->param[0], outputs), .b = buffer_of(r, &p->param[1], outputs),
-            .c = buffer_of(r, &p->param[2], outputs), .a_offset = p->offset[0] / sizeof(float),
-            .b_offset = p->offset[1] / sizeof(float), .c_offset = p->offset[2] / sizeof(float),
-            .a_stride = s->m * s->k, .b_stride = s->k * s->n, .c_stride = s->m * s->n,
+            .m = s->m,
+            .n = s->n,
+            .k = s->k,
+            .batch = s->batch,
+            .transpose_a = s->transpose_a,
+            .transpose_b = s->transpose_b,
+            .a = buffer_of(r, &p->param[0], outputs),
+            .b = buffer_of(r, &p->param[1], outputs),
+            .c = buffer_of(r, &p->param[2], outputs),
+            .a_offset = p->offset[0] / sizeof(float),
+            .b_offset = p->offset[1] / sizeof(float),
+            .c_offset = p->offset[2] / sizeof(float),
+            .a_stride = s->m * s->k,
+            .b_stride = s->k * s->n,
+            .c_stride = s->m * s->n,
         };
         TRY(gemm_clblast.run(r->context, &g, NULL));
     }
@@ -269,7 +282,8 @@ static tarn_status run(tarn_replica *r, const struct plan *plan, int count, stru
     return context_flush(r->context);
 }
 
-/* ---- the cache ------------------------------------------------------------------------------------------ */
+/* ---- the cache
+ * ------------------------------------------------------------------------------------------ */
 
 /* The graph's hash, what is asked of it, and how the storage of owned tensors is laid out now. */
 static void make_key(const tarn_replica *r, const uint32_t *outputs, int count, bool effects,
@@ -362,7 +376,8 @@ tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
     return status;
 }
 
-/* ---- measuring a product as a nest ----------------------------------------------------------------- */
+/* ---- measuring a product as a nest
+ * ----------------------------------------------------------------- */
 
 struct nest_product {
     tarn_replica *scratch; /* shares the context */
@@ -423,9 +438,14 @@ static tarn_status prepare_product(const tarn_replica *r, struct gemm *g, struct
 
 tarn_status choose_product(const tarn_replica *r, const struct product *shape, bool *library)
 {
-    struct gemm g = { .m = shape->m, .n = shape->n, .k = shape->k, .batch = shape->batch,
-                      .transpose_a = shape->transpose_a, .transpose_b = shape->transpose_b,
-                      .a_stride = shape->m * shape->k, .b_stride = shape->k * shape->n,
+    struct gemm g = { .m = shape->m,
+                      .n = shape->n,
+                      .k = shape->k,
+                      .batch = shape->batch,
+                      .transpose_a = shape->transpose_a,
+                      .transpose_b = shape->transpose_b,
+                      .a_stride = shape->m * shape->k,
+                      .b_stride = shape->k * shape->n,
                       .c_stride = shape->m * shape->n };
     struct nest_product nest = { 0 };
     const struct gemm_provider providers[] = {
@@ -454,7 +474,8 @@ void plan_cache_free(struct plan_cache *cache)
     if (cache == NULL)
         return;
     struct plan *plan, *next;
-    HASH_ITER(hh, cache->plans, plan, next) {
+    HASH_ITER(hh, cache->plans, plan, next)
+    {
         HASH_DEL(cache->plans, plan);
         plan_free(plan);
     }

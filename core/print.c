@@ -12,7 +12,8 @@
 /* Loop variables are 64 bits wide: proving that 32-bit ones do not overflow took the driver's
  * compiler three quarters of its time. */
 
-/* ---- axes and tiles ----------------------------------------------------------------------------------- */
+/* ---- axes and tiles
+ * ----------------------------------------------------------------------------------- */
 
 static void set_loop(struct printer *pr, int axis, int32_t step)
 {
@@ -68,8 +69,8 @@ static int open_loop(struct printer *pr, int axis)
     if (axis == n->split_axis && n->groups > 1)
         print_for(pr, "for (long i%d = low; i%d < high; i%d += %d) {", axis, axis, axis, tile);
     else
-        print_for(pr, "for (long i%d = 0; i%d < %d; i%d += %d) {", axis, axis, n->extent[axis], axis,
-                  tile);
+        print_for(pr, "for (long i%d = 0; i%d < %d; i%d += %d) {", axis, axis, n->extent[axis],
+                  axis, tile);
     return 1;
 }
 
@@ -81,7 +82,8 @@ void close_loops(struct printer *pr, int count)
     }
 }
 
-/* ---- accumulators ------------------------------------------------------------------------------------------ */
+/* ---- accumulators
+ * ------------------------------------------------------------------------------------------ */
 
 static const char *identity(const struct nest *n)
 {
@@ -151,8 +153,8 @@ static void argmax_lines(struct printer *pr, int point, const char *v)
     const char *type = register_name(TARN_I32, w);
     print_line(pr, "{");
     print_line(pr, "    const %s better = TARN_BETTER_%d(%s, best%d);", type, w, v, point);
-    print_line(pr, "    acc%d = TARN_SELECT_%d(better, (%s)((int)(%s)), acc%d);", point, w, type, index.data,
-               point);
+    print_line(pr, "    acc%d = TARN_SELECT_%d(better, (%s)((int)(%s)), acc%d);", point, w, type,
+               index.data, point);
     print_line(pr, "    best%d = TARN_SELECT_%d(better, %s, best%d);", point, w, v, point);
     print_line(pr, "}");
     pr->out->failed |= index.failed;
@@ -201,7 +203,10 @@ static enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes)
         const enum verdict v = print_guard(pr, &n->guard[g], &one, &vector);
         if (v == DEPENDS)
             text_add(t, *lanes && !vector ? "%s(int16)(-%s)" : "%s%s",
-                     t->length == 0 ? "" : *lanes ? " & " : " && ", one.data);
+                     t->length == 0 ? ""
+                     : *lanes       ? " & "
+                                    : " && ",
+                     one.data);
         t->failed |= one.failed;
         text_free(&one);
         if (v == NEVER)
@@ -218,8 +223,8 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing)
     bool lanes = false;
     const enum verdict v = guards_here(pr, &t, &lanes);
     pr->out->failed |= t.failed;
-    if (v == ALWAYS || (v == DEPENDS && !lanes && enclosing != NULL &&
-                        strcmp(enclosing, t.data) == 0)) {
+    if (v == ALWAYS ||
+        (v == DEPENDS && !lanes && enclosing != NULL && strcmp(enclosing, t.data) == 0)) {
         body_point(pr, point, "");
     } else if (v == DEPENDS && lanes) {
         char mask[NAME];
@@ -253,8 +258,8 @@ static struct text shared_condition(struct printer *pr, int red_points, int out_
             struct text t = { 0 };
             bool lanes = false;
             const enum verdict v = guards_here(pr, &t, &lanes);
-            const bool same = !first && shared.data != NULL && t.data != NULL &&
-                              strcmp(shared.data, t.data) == 0;
+            const bool same =
+                !first && shared.data != NULL && t.data != NULL && strcmp(shared.data, t.data) == 0;
             if (v == NEVER || same) {
                 text_free(&t);
                 continue;
@@ -297,7 +302,9 @@ static void print_body(struct printer *pr)
     text_free(&shared);
 }
 
-/* ---- stores ------------------------------------------------------------------------------------------------ */
+/* ---- stores
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void store_lanes(struct printer *pr, const struct store *s, const char *address, int k,
                         const char *v)
@@ -306,10 +313,11 @@ static void store_lanes(struct printer *pr, const struct store *s, const char *a
     for (int i = 0; i < LANES; ++i) {
         char guard[NAME] = "";
         if (tail)
-            snprintf(guard, sizeof guard, "if (16 * b + %d < %d) ", i, pr->n->extent[pr->n->batch_axis]);
+            snprintf(guard, sizeof guard, "if (16 * b + %d < %d) ", i,
+                     pr->n->extent[pr->n->batch_axis]);
         if (tail)
-            print_line(pr, "%sv%d[%s + %d * (16 * b + %d)] = %s.s%x;", guard, s->value, address, k, i,
-                       v, (unsigned)i);
+            print_line(pr, "%sv%d[%s + %d * (16 * b + %d)] = %s.s%x;", guard, s->value, address, k,
+                       i, v, (unsigned)i);
         else
             print_line(pr, "v%d[%s + %d] = %s.s%x;", s->value, address, i * k, v, (unsigned)i);
     }
@@ -319,8 +327,8 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
 {
     const struct value *v = &pr->p->values[s->value];
     char value[2 * NAME];
-    snprintf(value, sizeof value, v->dtype == TARN_U8 && pr->width > 1 ? "convert_uchar16(%s)" : "%s",
-             value_name);
+    snprintf(value, sizeof value,
+             v->dtype == TARN_U8 && pr->width > 1 ? "convert_uchar16(%s)" : "%s", value_name);
     struct text address = { 0 };
     print_affine(pr, &s->address, &address);
     const int k = lane_factor(pr, &s->address);
@@ -336,8 +344,8 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     } else {
         print_line(pr, "{");
         ++pr->indent;
-        print_line(pr, "const %s lanes = %s;", v->dtype == TARN_U8 ? "uchar16"
-                                               : register_name(v->dtype, LANES), value);
+        print_line(pr, "const %s lanes = %s;",
+                   v->dtype == TARN_U8 ? "uchar16" : register_name(v->dtype, LANES), value);
         store_lanes(pr, s, address.data, k, "lanes");
         --pr->indent;
         print_line(pr, "}");
@@ -405,7 +413,9 @@ static void print_results(struct printer *pr)
     known_reset(pr, scope);
 }
 
-/* ---- loops ---------------------------------------------------------------------------------------------------- */
+/* ---- loops
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void print_red_loops(struct printer *pr, bool lanes_too)
 {
@@ -420,15 +430,16 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
     if (!n->sharded && lane >= n->out_axes) {
         const int32_t whole = n->extent[lane] / LANES * LANES;
         set_loop(pr, lane, 1);
-        print_for(pr, "for (long i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole, lane,
-                   lanes_too ? whole : n->extent[lane], lane, lanes_too ? LANES : 1);
+        print_for(pr, "for (long i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole,
+                  lane, lanes_too ? whole : n->extent[lane], lane, lanes_too ? LANES : 1);
         ++loops;
     }
     print_body(pr);
     close_loops(pr, loops);
 }
 
-/* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the rest in order. */
+/* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the rest in order.
+ */
 static void print_lane_sum(struct printer *pr)
 {
     const struct nest *n = pr->n;
@@ -521,8 +532,8 @@ void print_nest(struct printer *pr)
         const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
         const int pieces = (n->extent[n->split_axis] + step - 1) / step;
         print_line(pr, "const long low = group * %d / %d * %d;", pieces, n->groups, step);
-        print_line(pr, "const long high = min((group + 1) * %d / %d * %d, %dL);", pieces, n->groups, step,
-                   n->extent[n->split_axis]);
+        print_line(pr, "const long high = min((group + 1) * %d / %d * %d, %dL);", pieces, n->groups,
+                   step, n->extent[n->split_axis]);
     }
     int loops = 0;
     for (int tiled = 0; tiled < 2; ++tiled)

@@ -11,8 +11,8 @@
 struct axis_now {
     char variable[16]; /* "": none */
     int32_t constant;
-    int32_t step;      /* the variable is a multiple of this */
-    int32_t high;      /* and lies in [0, high] */
+    int32_t step; /* the variable is a multiple of this */
+    int32_t high; /* and lies in [0, high] */
 };
 
 /* Statements seen before in this scope: the same right side is printed once. */
@@ -28,8 +28,8 @@ struct printer {
     struct text *out;
     int indent, width, temporaries;
     struct axis_now axis[NEST_AXES];
-    int lane_axis; /* -1 when width is 1 */
-    bool tail;     /* the last batch block is not full */
+    int lane_axis;   /* -1 when width is 1 */
+    bool tail;       /* the last batch block is not full */
     char mask[NAME]; /* lanes that may be read; "": all */
     char acc[NAME];
     struct known *known;

@@ -27,7 +27,8 @@ const char *register_name(tarn_dtype dtype, int width)
     return dtype == TARN_F32 ? (width == 1 ? "float" : "float16") : (width == 1 ? "int" : "int16");
 }
 
-/* ---- indices ---------------------------------------------------------------------------------------- */
+/* ---- indices
+ * ---------------------------------------------------------------------------------------- */
 
 static void add_term(struct text *t, int32_t factor, const char *what)
 {
@@ -123,8 +124,7 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
     const int remainder = known_remainder(pr, &g->e, g->divide);
     if (high < 0 || low >= end || remainder > 0)
         return NEVER;
-    const bool check_low = low < 0, check_high = high > end - g->divide,
-               check_rest = remainder < 0;
+    const bool check_low = low<0, check_high = high> end - g->divide, check_rest = remainder < 0;
     if (!check_low && !check_high && !check_rest)
         return ALWAYS;
     struct text e = { 0 };
@@ -149,7 +149,8 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
     return DEPENDS;
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------ */
 
 static uint64_t text_hash(const char *s)
 {
@@ -336,7 +337,10 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
         const enum verdict v = print_guard(pr, &e->guard[g], &one, &vector);
         if (v == DEPENDS)
             text_add(&condition, lanes ? (vector ? "%s%s" : "%s(int16)(-%s)") : "%s%s",
-                     condition.length == 0 ? "" : lanes ? " & " : " && ", one.data);
+                     condition.length == 0 ? ""
+                     : lanes               ? " & "
+                                           : " && ",
+                     one.data);
         all = v == ALWAYS ? all : v;
         text_free(&one);
         if (v == DEPENDS)

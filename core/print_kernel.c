@@ -56,10 +56,12 @@ static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k
 static void print_head(struct program_ir *p, struct text *t, const struct kernel_ir *k,
                        const bool *used)
 {
-    static const char *const places[] = { [PLACE_INPUT] = "input", [PLACE_OWNED] = "owned",
-                                          [PLACE_OUTPUT] = "output" };
-    static const char *const types[] = { [TARN_F32] = "float", [TARN_I32] = "int",
-                                         [TARN_U8] = "uchar" };
+    static const char *const places[] = {
+        [PLACE_INPUT] = "input", [PLACE_OWNED] = "owned", [PLACE_OUTPUT] = "output"
+    };
+    static const char *const types[] = {
+        [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
+    };
     text_add(t, "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\nvoid %s(", k->name);
     for (int i = 0; i < k->param_count; ++i) {
         text_add(t, "%s", i == 0 ? "" : ", ");
@@ -108,13 +110,15 @@ static void print_section(struct printer *pr, int kernel, int section, int start
     ++pr->indent;
     print_line(pr, "const long group = section_group - %d;", start);
     if (section == 0) {
-        print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
-                   groups, p->blocks, groups);
+        print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;",
+                   p->blocks, groups, p->blocks, groups);
         print_for(pr, "for (long b = first; b < last; ++b) {");
         if (pr->tail) {
-            print_line(pr, "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
-                       p->module->batch - 1);
-            print_line(pr, "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
+            print_line(
+                pr, "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
+                p->module->batch - 1);
+            print_line(pr,
+                       "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
                        p->module->batch);
         }
     }
@@ -156,6 +160,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, str
     }
     text_add(out, "}\n\n");
     free(pr.known);
-    return out->failed || p->arena->failed ? error_set(TARN_ERR_MEMORY, "compile: out of host memory")
-                                           : TARN_OK;
+    return out->failed || p->arena->failed
+               ? error_set(TARN_ERR_MEMORY, "compile: out of host memory")
+               : TARN_OK;
 }

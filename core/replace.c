@@ -78,8 +78,8 @@ static tarn_status open_folder(struct replace *w)
         return error_set(TARN_ERR_ARGUMENT, "%s: %s", w->path,
                          *base ? "the file's name is too long" : "names a folder, not a file");
     (void)snprintf(w->target, sizeof(w->target), "%s", base);
-    char *folder = slash ? strndup(w->path, slash == w->path ? 1 : (size_t)(slash - w->path))
-                         : strdup(".");
+    char *folder =
+        slash ? strndup(w->path, slash == w->path ? 1 : (size_t)(slash - w->path)) : strdup(".");
     if (!folder)
         return error_set(TARN_ERR_MEMORY, "%s: out of memory", w->path);
     w->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -102,9 +102,9 @@ tarn_status tarn_list_devices(char *out, size_t capacity)
     size_t at = 0;
     for (int i = 0; i < count && at < capacity; i++) {
         const struct device *d = &list[i];
-        const int n = snprintf(out + at, capacity - at, "%d: %s %s (%s), %u units, %zu MiB\n",
-                               d->number, kinds[d->kind], d->name, d->platform, d->compute_units,
-                               d->memory_bytes >> 20);
+        const int n =
+            snprintf(out + at, capacity - at, "%d: %s %s (%s), %u units, %zu MiB\n", d->number,
+                     kinds[d->kind], d->name, d->platform, d->compute_units, d->memory_bytes >> 20);
         at += n > 0 ? (size_t)n : 0;
     }
     return TARN_OK;
@@ -230,10 +230,9 @@ tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes)
     if (!node)
         return r ? r->status : TARN_ERR_ARGUMENT;
     if (bytes != tensor_bytes(t) || (!out && bytes))
-        return replica_fail(r, TARN_ERR_ARGUMENT,
-                            "read: %zu bytes are asked of %s %s, which has %zu",
-                            bytes, tarn_dtype_name(tarn_dtype_get(t)),
-                            shape_text(tarn_shape_get(t)), tensor_bytes(t));
+        return replica_fail(
+            r, TARN_ERR_ARGUMENT, "read: %zu bytes are asked of %s %s, which has %zu", bytes,
+            tarn_dtype_name(tarn_dtype_get(t)), shape_text(tarn_shape_get(t)), tensor_bytes(t));
     struct buffer *b = NULL;
     TRY(execute(r, &node, 1, &b));
     const tarn_status s = bytes ? buffer_read(b, 0, out, bytes) : TARN_OK;

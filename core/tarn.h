@@ -178,7 +178,8 @@ TARN_API void tarn_assign(tarn_tensor owned, tarn_tensor value);
 /** Cuts the gradient. */
 TARN_API tarn_tensor tarn_detach(tarn_tensor t);
 
-/* ---- maps: element by element, with broadcasting as in PyTorch and NumPy ------------------------ */
+/* ---- maps: element by element, with broadcasting as in PyTorch and NumPy ------------------------
+ */
 
 TARN_API tarn_tensor tarn_add(tarn_tensor a, tarn_tensor b);
 TARN_API tarn_tensor tarn_sub(tarn_tensor a, tarn_tensor b);
@@ -223,7 +224,8 @@ TARN_API tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tenso
 /** Converts; float to integer truncates. Gradient passes between float types only. */
 TARN_API tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype);
 
-/* ---- views: the same elements, indexed in another way ------------------------------------------ */
+/* ---- views: the same elements, indexed in another way ------------------------------------------
+ */
 
 /** One dimension may be -1: what is left over. */
 TARN_API tarn_tensor tarn_reshape(tarn_tensor x, tarn_shape shape);
@@ -243,7 +245,8 @@ TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, fl
 /** Joins 1 to 64 tensors along an axis. */
 TARN_API tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis);
 
-/* ---- reductions; the reduced axes stay as length 1 when `keep` ---------------------------------- */
+/* ---- reductions; the reduced axes stay as length 1 when `keep` ----------------------------------
+ */
 
 TARN_API tarn_tensor tarn_sum(tarn_tensor x, tarn_shape axes, bool keep);
 TARN_API tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep);
@@ -255,7 +258,8 @@ TARN_API tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep);
 /** Mean squared distance from the mean, divided by n - correction. Two passes. */
 TARN_API tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep);
 
-/* ---- contractions ------------------------------------------------------------------------------ */
+/* ---- contractions ------------------------------------------------------------------------------
+ */
 
 /** [..., M, K] x [..., K, N] -> [..., M, N]; leading axes broadcast. Rank 1 operands as in
  *  torch.matmul. */
@@ -282,19 +286,22 @@ TARN_API tarn_tensor tarn_max_pool2d_with(tarn_tensor x, tarn_pool_options optio
 TARN_API tarn_tensor tarn_avg_pool2d(tarn_tensor x, int window);
 TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options);
 
-/* ---- gather -------------------------------------------------------------------------------------- */
+/* ---- gather
+ * -------------------------------------------------------------------------------------- */
 
 /** Rows of table [V, D] by int32 index [...]: [..., D]. Indices outside 0..V-1 are clamped. */
 TARN_API tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index);
 /** int32 or uint8 index [...] -> float32 [..., classes]. */
 TARN_API tarn_tensor tarn_one_hot(tarn_tensor index, int classes);
 
-/* ---- composed: soft-max, losses, norms, dropout ---------------------------------------------------- */
+/* ---- composed: soft-max, losses, norms, dropout
+ * ---------------------------------------------------- */
 
 TARN_API tarn_tensor tarn_softmax(tarn_tensor x, int axis);
 TARN_API tarn_tensor tarn_log_softmax(tarn_tensor x, int axis);
 /** Mean negative log likelihood -mean_i logp[i, target[i]]; logp float32 [N, C], target int32 or
- *  uint8 [N]. Returns a scalar. As torch.nn.functional.nll_loss. A target outside 0..C-1 counts 0. */
+ *  uint8 [N]. Returns a scalar. As torch.nn.functional.nll_loss. A target outside 0..C-1 counts 0.
+ */
 TARN_API tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target);
 /** tarn_nll_loss of tarn_log_softmax over axis 1. */
 TARN_API tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target);
@@ -306,7 +313,8 @@ TARN_API tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_
 /** Zeroes with probability p and scales the rest by 1 / (1 - p), when the replica trains. */
 TARN_API tarn_tensor tarn_dropout(tarn_tensor x, float p);
 
-/* ---- gradients --------------------------------------------------------------------------------------- */
+/* ---- gradients
+ * --------------------------------------------------------------------------------------- */
 
 /** Records the gradients of a scalar with respect to all parameters that it depends on. They are
  *  added to what earlier calls of this step left. */
@@ -317,7 +325,8 @@ TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);
 TARN_API void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count,
                              tarn_tensor *gradients);
 
-/* ---- parameters and layers; names as in a PyTorch state_dict ------------------------------------------ */
+/* ---- parameters and layers; names as in a PyTorch state_dict
+ * ------------------------------------------ */
 
 /** A parameter (trained, gradient recorded) with initial values; `data` NULL means zeros. The name
  *  must be new. */
@@ -372,7 +381,8 @@ typedef struct tarn_layer_norm {
 TARN_API tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features);
 TARN_API tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x);
 
-/* ---- optimizers --------------------------------------------------------------------------------------- */
+/* ---- optimizers
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct tarn_optimizer tarn_optimizer;
 
@@ -408,7 +418,9 @@ TARN_API float tarn_lr_cosine(float lr, uint64_t step, uint64_t total, float low
 /** Linear from lr / warm to lr over the first `warm` steps, then lr. */
 TARN_API float tarn_lr_warmup(float lr, uint64_t step, uint64_t warm);
 
-/* ---- data ------------------------------------------------------------------------------------------------ */
+/* ---- data
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /** A data set in host memory: N samples of `bytes` uint8 values each, labels 0..classes-1. */
 typedef struct tarn_dataset tarn_dataset;
@@ -442,7 +454,8 @@ typedef struct tarn_loader_options {
 
 typedef struct tarn_loader tarn_loader;
 typedef struct tarn_batch {
-    tarn_tensor x; /* float32 [n, 1, 28, 28], normalised on the device: (v / 255 - mean) / deviation */
+    tarn_tensor
+        x; /* float32 [n, 1, 28, 28], normalised on the device: (v / 255 - mean) / deviation */
     tarn_tensor y; /* int32 [n] */
     int32_t n;
 } tarn_batch;
@@ -461,7 +474,8 @@ TARN_API uint64_t tarn_loader_epoch(const tarn_loader *l);
 TARN_API int tarn_loader_length(const tarn_loader *l);
 TARN_API void tarn_loader_close(tarn_loader *l);
 
-/* ---- checkpoints: safetensors ------------------------------------------------------------------------------ */
+/* ---- checkpoints: safetensors
+ * ------------------------------------------------------------------------------ */
 
 /** What a run needs besides tensors to go on bit for bit. */
 typedef struct tarn_progress {
@@ -477,7 +491,8 @@ TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress 
  *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
 TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
 
-/* ---- looking inside ------------------------------------------------------------------------------------------ */
+/* ---- looking inside
+ * ------------------------------------------------------------------------------------------ */
 
 typedef struct tarn_metrics {
     uint64_t steps, plans_compiled, plan_hits;

@@ -24,7 +24,8 @@ enum exit_code {
 
 enum { TEST_BATCH = 1000, FAKE_TRAIN = 10240, FAKE_TEST = 2500 };
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------
+ */
 
 struct config {
     const char *data, *device, *save, *resume, *log;
@@ -100,20 +101,48 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
-    case 'd': c->data = arg; break;
-    case 'D': c->device = arg; break;
-    case 'e': c->epochs = parse_long(state, "epochs", arg, 1, 1000000); break;
-    case 'n': c->steps = parse_long(state, "steps", arg, 1, INT_MAX); break;
-    case 'b': c->batch = parse_long(state, "batch-size", arg, 1, 1 << 20); break;
-    case 's': c->seed = parse_seed(state, arg); break;
-    case KEY_LR: c->lr = parse_real(state, "lr", arg, 0, 1e6); break;
-    case KEY_MOMENTUM: c->momentum = parse_real(state, "momentum", arg, 0, 1); break;
-    case KEY_FAKE: c->fake = true; break;
-    case KEY_SAVE: c->save = arg; break;
-    case KEY_RESUME: c->resume = arg; break;
-    case KEY_LOG: c->log = arg; break;
-    case KEY_TARGET: c->target = parse_real(state, "target-accuracy", arg, 0, 1); break;
-    case KEY_QUIET: c->progress = false; break;
+    case 'd':
+        c->data = arg;
+        break;
+    case 'D':
+        c->device = arg;
+        break;
+    case 'e':
+        c->epochs = parse_long(state, "epochs", arg, 1, 1000000);
+        break;
+    case 'n':
+        c->steps = parse_long(state, "steps", arg, 1, INT_MAX);
+        break;
+    case 'b':
+        c->batch = parse_long(state, "batch-size", arg, 1, 1 << 20);
+        break;
+    case 's':
+        c->seed = parse_seed(state, arg);
+        break;
+    case KEY_LR:
+        c->lr = parse_real(state, "lr", arg, 0, 1e6);
+        break;
+    case KEY_MOMENTUM:
+        c->momentum = parse_real(state, "momentum", arg, 0, 1);
+        break;
+    case KEY_FAKE:
+        c->fake = true;
+        break;
+    case KEY_SAVE:
+        c->save = arg;
+        break;
+    case KEY_RESUME:
+        c->resume = arg;
+        break;
+    case KEY_LOG:
+        c->log = arg;
+        break;
+    case KEY_TARGET:
+        c->target = parse_real(state, "target-accuracy", arg, 0, 1);
+        break;
+    case KEY_QUIET:
+        c->progress = false;
+        break;
     case ARGP_KEY_ARG:
         argp_failure(state, EXIT_USAGE, 0, "'%s' is not an option; see --help", arg);
         break;
@@ -121,12 +150,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (c->fake && c->data != NULL)
             argp_failure(state, EXIT_USAGE, 0, "--data and --fake-data exclude each other");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
 
-/* ---- the network -------------------------------------------------------------------------------- */
+/* ---- the network --------------------------------------------------------------------------------
+ */
 
 struct net {
     tarn_conv2d conv1, conv2;
@@ -157,7 +188,8 @@ static tarn_tensor net_forward(const struct net *n, tarn_tensor x)
     return tarn_log_softmax(tarn_linear_forward(&n->fc2, x), 1);
 }
 
-/* ---- a run -------------------------------------------------------------------------------------- */
+/* ---- a run --------------------------------------------------------------------------------------
+ */
 
 struct totals {
     double loss_sum, seconds; /* seconds of training only */
@@ -225,8 +257,8 @@ static bool has_mnist(const char *folder)
     char path[512];
     static const char *const endings[] = { "", ".gz" };
     for (int i = 0; i < 2; i++) {
-        const int n = snprintf(path, sizeof(path), "%s/train-images-idx3-ubyte%s", folder,
-                               endings[i]);
+        const int n =
+            snprintf(path, sizeof(path), "%s/train-images-idx3-ubyte%s", folder, endings[i]);
         if (n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) == 0)
             return true;
     }
@@ -235,7 +267,9 @@ static bool has_mnist(const char *folder)
 
 static const char *find_data(void)
 {
-    static const char *const folders[] = { "data/mnist", "data/MNIST/raw", "mnist",
+    static const char *const folders[] = { "data/mnist",
+                                           "data/MNIST/raw",
+                                           "mnist",
                                            "/usr/share/datasets/mnist",
                                            "/usr/local/share/datasets/mnist",
                                            "data/fashion-mnist" };
@@ -278,15 +312,15 @@ static int open_model(struct run *run)
     printf("device: %s\n", tarn_device_name(r));
     tarn_seed(r, c->seed);
     run->net = net_make(r);
-    run->sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = (float)c->lr, .momentum = (float)c->momentum });
+    run->sgd =
+        tarn_sgd(r, (tarn_sgd_options){ .lr = (float)c->lr, .momentum = (float)c->momentum });
     if (c->resume != NULL && tarn_load(r, c->resume, &run->progress) != TARN_OK)
         return fail_tarn(r);
     /* A last, smaller batch would need a second plan; the next epoch's order uses its samples. */
-    run->train_loader = tarn_loader_open(r, run->train,
-                                         (tarn_loader_options){ .batch = (int32_t)c->batch,
-                                                                .shuffle = true,
-                                                                .drop_last = true,
-                                                                .seed = c->seed });
+    run->train_loader = tarn_loader_open(
+        r, run->train,
+        (tarn_loader_options){
+            .batch = (int32_t)c->batch, .shuffle = true, .drop_last = true, .seed = c->seed });
     run->test_loader = tarn_loader_open(r, run->test, (tarn_loader_options){ .batch = TEST_BATCH });
     if (run->train_loader != NULL)
         tarn_loader_seek(run->train_loader, run->progress.epoch, run->progress.batches);
@@ -295,7 +329,8 @@ static int open_model(struct run *run)
     return tarn_step(r) == TARN_OK ? EXIT_OK : fail_tarn(r);
 }
 
-/* ---- what the user sees --------------------------------------------------------------------------- */
+/* ---- what the user sees
+ * --------------------------------------------------------------------------- */
 
 static void draw_bar(const struct run *run, const struct totals *epoch, long done, long length,
                      double seconds, float loss)
@@ -307,11 +342,12 @@ static void draw_bar(const struct run *run, const struct totals *epoch, long don
         bar[i] = i < filled ? '=' : ' ';
     bar[WIDTH] = '\0';
     const double rate = seconds > 0 ? (double)epoch->samples / seconds : 0;
-    const double left = epoch->steps > 0 ? seconds / (double)epoch->steps * (double)(length - done)
-                                         : 0;
+    const double left =
+        epoch->steps > 0 ? seconds / (double)epoch->steps * (double)(length - done) : 0;
     fprintf(stderr, "\repoch %llu [%s] %3ld%%  %.0f samples/s  loss %.4f  %.0f s left ",
-            (unsigned long long)run->progress.epoch + 1, bar, length > 0 ? 100 * done / length : 100,
-            rate, (double)loss / (double)epoch->steps, left);
+            (unsigned long long)run->progress.epoch + 1, bar,
+            length > 0 ? 100 * done / length : 100, rate, (double)loss / (double)epoch->steps,
+            left);
     fflush(stderr);
 }
 
@@ -340,7 +376,8 @@ static bool log_result(const struct run *run, const char *event, const struct to
     return fflush(run->log) == 0 && !ferror(run->log);
 }
 
-/* ---- training and evaluation ------------------------------------------------------------------------ */
+/* ---- training and evaluation
+ * ------------------------------------------------------------------------ */
 
 static void reset_sum(tarn_tensor sum)
 {
@@ -461,8 +498,7 @@ static int run_all(struct run *run)
         return fail(EXIT_IO, "%s: %s", c->log, strerror(errno));
     run->bar = c->progress && isatty(STDERR_FILENO);
 
-    while (c->steps != 0 ? run->all.steps < c->steps
-                         : run->progress.epoch < (uint64_t)c->epochs) {
+    while (c->steps != 0 ? run->all.steps < c->steps : run->progress.epoch < (uint64_t)c->epochs) {
         struct totals epoch = { 0 };
         code = train_epoch(run, &epoch);
         if (code == EXIT_OK && epoch.steps > 0)
@@ -485,8 +521,9 @@ static int run_all(struct run *run)
 int main(int argc, char **argv)
 {
     static const struct argp parser = { options, parse_option, NULL, usage, NULL, NULL, NULL };
-    struct config config = { .epochs = 3, .batch = 128, .lr = 0.01, .momentum = 0.5,
-                             .progress = true };
+    struct config config = {
+        .epochs = 3, .batch = 128, .lr = 0.01, .momentum = 0.5, .progress = true
+    };
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &config);
 

@@ -104,8 +104,8 @@ struct bar {
 
 /* Seven-segment digits: the bars, and bit i of a digit for bar i. */
 static const struct bar bars[7] = {
-    { 4, 9, 3, 11 },  { 4, 18, 11, 3 },  { 13, 18, 11, 3 }, { 21, 9, 3, 11 },
-    { 13, 8, 11, 3 }, { 4, 8, 11, 3 },   { 13, 9, 3, 11 },
+    { 4, 9, 3, 11 },  { 4, 18, 11, 3 }, { 13, 18, 11, 3 }, { 21, 9, 3, 11 },
+    { 13, 8, 11, 3 }, { 4, 8, 11, 3 },  { 13, 9, 3, 11 },
 };
 static const uint8_t digits[FAKE_CLASSES] = { 0x3f, 0x06, 0x5b, 0x4f, 0x66,
                                               0x6d, 0x7d, 0x07, 0x7f, 0x6f };

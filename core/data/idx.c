@@ -152,10 +152,9 @@ static tarn_status check_room(const struct source *s, uint64_t header, uint64_t 
                          s->path, bytes, s->file_bytes);
     if (s->zipped || whole == s->file_bytes)
         return TARN_OK;
-    return error_set(TARN_ERR_FORMAT,
-                     "%s: %s: header and data need %" PRIu64 " bytes, the file has %" PRIu64,
-                     s->path, whole > s->file_bytes ? "truncated" : "trailing data", whole,
-                     s->file_bytes);
+    return error_set(
+        TARN_ERR_FORMAT, "%s: %s: header and data need %" PRIu64 " bytes, the file has %" PRIu64,
+        s->path, whole > s->file_bytes ? "truncated" : "trailing data", whole, s->file_bytes);
 }
 
 static tarn_status read_header(struct source *s, uint32_t rank, struct idx *out)

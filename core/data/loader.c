@@ -326,12 +326,12 @@ static void record(struct tarn_loader *l, const struct slot *s, tarn_batch *out)
     for (int i = 0; i < l->sample.rank; i++)
         shape.dim[i + 1] = l->sample.dim[i];
     const tarn_tensor x = graph_input(l->r, upload_buffer(s->x), s->x, false, shape, TARN_U8);
-    const tarn_tensor y = graph_input(l->r, upload_buffer(s->y), s->y, false,
-                                      tarn_shape_of(1, &s->n), TARN_U8);
+    const tarn_tensor y =
+        graph_input(l->r, upload_buffer(s->y), s->y, false, tarn_shape_of(1, &s->n), TARN_U8);
     const double deviation = (double)l->options.deviation;
-    out->x = tarn_add_scalar(tarn_mul_scalar(tarn_cast(x, TARN_F32),
-                                             (float)(1 / (255 * deviation))),
-                             (float)(-(double)l->options.mean / deviation));
+    out->x =
+        tarn_add_scalar(tarn_mul_scalar(tarn_cast(x, TARN_F32), (float)(1 / (255 * deviation))),
+                        (float)(-(double)l->options.mean / deviation));
     out->y = tarn_cast(y, TARN_I32);
     out->n = s->n;
 }

@@ -10,10 +10,11 @@ tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out,
         return layer;
     const int32_t groups = options.groups ? options.groups : 1;
     if (groups < 1 || in % groups != 0 || out % groups != 0 || window < 1) {
-        graph_fail(r, TARN_ERR_ARGUMENT,
-                   "conv2d %s: window %d, %d groups: the window must be from 1, and the groups must "
-                   "divide %d and %d channels",
-                   name, window, groups, in, out);
+        graph_fail(
+            r, TARN_ERR_ARGUMENT,
+            "conv2d %s: window %d, %d groups: the window must be from 1, and the groups must "
+            "divide %d and %d channels",
+            name, window, groups, in, out);
         return layer;
     }
     const tarn_shape shape = TARN_SHAPE(out, in / groups, window, window);

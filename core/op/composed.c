@@ -18,8 +18,8 @@ static int softmax_axis(tarn_tensor x, const char *name, int axis)
     if (!graph_resolve(x))
         return -1;
     if (tarn_dtype_get(x) != TARN_F32) {
-        graph_fail(x.replica, TARN_ERR_DTYPE, "%s: x is %s %s, must be float32; use tarn_cast", name,
-                   tarn_dtype_name(tarn_dtype_get(x)), shape_text(tarn_shape_get(x)));
+        graph_fail(x.replica, TARN_ERR_DTYPE, "%s: x is %s %s, must be float32; use tarn_cast",
+                   name, tarn_dtype_name(tarn_dtype_get(x)), shape_text(tarn_shape_get(x)));
         return -1;
     }
     return op_axis(x, name, axis);
@@ -52,8 +52,9 @@ tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(logp), t = tarn_shape_get(target);
     if (s.rank != 2 || t.rank != 1 || t.dim[0] != s.dim[0])
-        return graph_fail(r, TARN_ERR_SHAPE, "nll_loss: logp %s and target %s must be [N, C] and [N]",
-                          shape_text(s), shape_text(t));
+        return graph_fail(r, TARN_ERR_SHAPE,
+                          "nll_loss: logp %s and target %s must be [N, C] and [N]", shape_text(s),
+                          shape_text(t));
     if (tarn_dtype_get(logp) != TARN_F32 || tarn_dtype_get(target) == TARN_F32)
         return graph_fail(r, TARN_ERR_DTYPE,
                           "nll_loss: logp is %s, target %s: must be float32 and int32 or uint8",
@@ -183,8 +184,7 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
                           shape_text(s), shape_text(w),
                           biased ? shape_text(tarn_shape_get(bias)) : "none");
     tarn_tensor mean, var;
-    const tarn_tensor y =
-        tarn_mul(op_normalise(x, axes, eps, &mean, &var), lift(weight, s.rank));
+    const tarn_tensor y = tarn_mul(op_normalise(x, axes, eps, &mean, &var), lift(weight, s.rank));
     return biased ? tarn_add(y, lift(bias, s.rank)) : y;
 }
 
@@ -196,13 +196,14 @@ tarn_tensor tarn_dropout(tarn_tensor x, float p)
     if (!graph_resolve(x))
         return graph_poison(r);
     if (!(p >= 0.0f && p <= 1.0f) || tarn_dtype_get(x) != TARN_F32)
-        return graph_fail(r, TARN_ERR_ARGUMENT, "dropout: p %g of %s %s: p must be from 0 to 1, x "
-                          "float32", (double)p, tarn_dtype_name(tarn_dtype_get(x)),
+        return graph_fail(r, TARN_ERR_ARGUMENT,
+                          "dropout: p %g of %s %s: p must be from 0 to 1, x "
+                          "float32",
+                          (double)p, tarn_dtype_name(tarn_dtype_get(x)),
                           shape_text(tarn_shape_get(x)));
     if (!r->training || p == 0.0f)
         return x;
     const tarn_tensor zero = tarn_full(r, TARN_SCALAR, 0.0f);
-    const tarn_tensor kept =
-        tarn_ge(tarn_rand(r, tarn_shape_get(x)), tarn_full(r, TARN_SCALAR, p));
+    const tarn_tensor kept = tarn_ge(tarn_rand(r, tarn_shape_get(x)), tarn_full(r, TARN_SCALAR, p));
     return tarn_where(kept, tarn_mul_scalar(x, p < 1.0f ? 1.0f / (1.0f - p) : 0.0f), zero);
 }

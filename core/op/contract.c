@@ -165,8 +165,8 @@ tarn_tensor tarn_matmul(tarn_tensor a, tarn_tensor b)
     const tarn_shape full = tarn_shape_get(y);
     tarn_shape shape = { .rank = 0 };
     for (int i = 0; i < full.rank; i++) {
-        const bool added = (sa.rank == 1 && i == full.rank - 2) ||
-                           (sb.rank == 1 && i == full.rank - 1);
+        const bool added =
+            (sa.rank == 1 && i == full.rank - 2) || (sb.rank == 1 && i == full.rank - 1);
         if (!added)
             shape.dim[shape.rank++] = full.dim[i];
     }

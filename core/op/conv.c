@@ -13,7 +13,7 @@ struct line {
 
 static struct line line_of(tarn_shape x, tarn_shape y, tarn_shape w, const union op_arg *arg, int i)
 {
-    return (struct line){ x.dim[2 + i],         y.dim[2 + i],          w.dim[2 + i],
+    return (struct line){ x.dim[2 + i],        y.dim[2 + i],         w.dim[2 + i],
                           arg->conv.stride[i], arg->conv.padding[i], arg->conv.dilation[i] };
 }
 
@@ -223,9 +223,10 @@ static bool check_channels(tarn_replica *r, tarn_shape x, tarn_shape w, int32_t 
         return false;
     }
     if (groups < 1 || x.dim[1] % groups != 0 || w.dim[0] % groups != 0) {
-        graph_fail(r, TARN_ERR_SHAPE,
-                   "conv2d: %d groups do not divide the %d channels of x %s and the %d of weight %s",
-                   groups, x.dim[1], shape_text(x), w.dim[0], shape_text(w));
+        graph_fail(
+            r, TARN_ERR_SHAPE,
+            "conv2d: %d groups do not divide the %d channels of x %s and the %d of weight %s",
+            groups, x.dim[1], shape_text(x), w.dim[0], shape_text(w));
         return false;
     }
     if (x.dim[1] / groups != w.dim[1]) {
@@ -265,10 +266,9 @@ tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
     if (!graph_resolve(x) || !graph_resolve(weight) || (biased && !graph_resolve(bias)))
         return graph_poison(r);
     if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(weight) != TARN_F32)
-        return graph_fail(r, TARN_ERR_DTYPE,
-                          "conv2d: x is %s, weight %s: both must be float32; use tarn_cast",
-                          tarn_dtype_name(tarn_dtype_get(x)),
-                          tarn_dtype_name(tarn_dtype_get(weight)));
+        return graph_fail(
+            r, TARN_ERR_DTYPE, "conv2d: x is %s, weight %s: both must be float32; use tarn_cast",
+            tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(weight)));
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     defaults(options.stride, arg.conv.stride);

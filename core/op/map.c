@@ -130,10 +130,11 @@ static tarn_tensor num(tarn_tensor like, double value)
         return map(&op_##id, (const tarn_tensor[]){ a, b }, 0, 2, KEEP, true); \
     }
 
-/* The operand that won takes the gradient; equal ones take half each. */
-static tarn_tensor winner(tarn_tensor won, tarn_tensor a, tarn_tensor b, tarn_tensor g)
+/* The operand that lost takes nothing, equal ones half each; where a NaN is, nobody lost, and both
+ * take it all, as in PyTorch: a zero would hide the NaN. */
+static tarn_tensor unless_lost(tarn_tensor lost, tarn_tensor a, tarn_tensor b, tarn_tensor g)
 {
-    return where(tarn_eq(a, b), times(g, 0.5f), where(won, g, num(g, 0)));
+    return where(tarn_eq(a, b), times(g, 0.5f), where(lost, num(g, 0), g));
 }
 
 static tarn_tensor pow_in_b(tarn_tensor a, tarn_tensor b, tarn_tensor y, tarn_tensor g)
@@ -161,8 +162,8 @@ BINARY(sub,     ARITH, "x - y",               g,              minus(g))
 BINARY(mul,     ARITH, "x * y",               mul(g, b),      mul(g, a))
 BINARY(div,     ARITH, "x / y",               div(g, b),      minus(mul(g, div(y, b))))
 BINARY(pow,     FLOAT, "pow(x, y)",           pow_in_a(a, b, g), pow_in_b(a, b, y, g))
-BINARY(maximum, ARITH, "TARN_MAX(x, y)",      winner(tarn_gt(a, b), a, b, g), winner(tarn_gt(b, a), a, b, g))
-BINARY(minimum, ARITH, "TARN_MIN(x, y)",      winner(tarn_lt(a, b), a, b, g), winner(tarn_lt(b, a), a, b, g))
+BINARY(maximum, ARITH, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
+BINARY(minimum, ARITH, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), a, b, g), unless_lost(tarn_gt(b, a), a, b, g))
 
 /*        name     types  OpenCL C            gradient in x */
 UNARY_API(neg,     ARITH, "-x",               minus(g))
@@ -273,6 +274,8 @@ tarn_tensor tarn_gelu(tarn_tensor x)
 tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
 {
     const tarn_tensor lowest = constant_for(x, low), highest = constant_for(x, high);
-    const tarn_tensor raised = tarn_where(tarn_lt(x, lowest), lowest, x);
-    return tarn_where(tarn_gt(raised, highest), highest, raised);
+    const tarn_tensor inside = tarn_mul(tarn_ge(x, lowest), tarn_le(x, highest));
+    const tarn_tensor limit = tarn_where(tarn_gt(x, highest), highest, tarn_detach(x)); /* or NaN */
+    const tarn_tensor outside = tarn_where(tarn_lt(x, lowest), lowest, limit);
+    return tarn_where(inside, x, low <= high ? outside : highest);
 }

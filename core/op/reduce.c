@@ -15,9 +15,8 @@ static void extreme_grad(struct grad_call *c)
 {
     const tarn_tensor hit = tarn_eq(c->in[0], c->y);
     const tarn_tensor count = op_reduce(&op_sum, hit, c->arg.reduce.axes);
-    const tarn_tensor share = tarn_div(c->g, tarn_cast(count, TARN_F32));
-    const tarn_tensor zero = op_constant_of(c->g.replica, TARN_SCALAR, TARN_F32, 0);
-    c->gin[0] = tarn_where(hit, share, zero);
+    /* Where the result is NaN nothing equals it: 0 / 0 passes the NaN on, as in PyTorch. */
+    c->gin[0] = tarn_div(tarn_mul(c->g, tarn_cast(hit, TARN_F32)), tarn_cast(count, TARN_F32));
 }
 
 /* The first of equal maxima takes all: the one whose row-major position argmax gives. */

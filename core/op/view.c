@@ -144,11 +144,9 @@ static void permute_index(const struct node *n, tarn_shape in, struct index_map 
         out->dim[n->arg.permute.order[i]].coef[i] = 1;
 }
 
-const struct op op_permute = { .name = "permute",
-                               .arity = 1,
-                               .kind = OP_VIEW,
-                               .grad = permute_grad,
-                               .index = permute_index };
+const struct op op_permute = {
+    .name = "permute", .arity = 1, .kind = OP_VIEW, .grad = permute_grad, .index = permute_index
+};
 
 tarn_tensor tarn_permute(tarn_tensor x, tarn_shape order)
 {
@@ -317,8 +315,7 @@ tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value
             return graph_fail(x.replica, TARN_ERR_ARGUMENT,
                               "pad: %d before and %d after axis %d of %s: must be 0 or more, and "
                               "the sum below 2^31",
-                              (int)low.dim[i], (int)high.dim[i], i,
-                              shape_text(tarn_shape_get(x)));
+                              (int)low.dim[i], (int)high.dim[i], i, shape_text(tarn_shape_get(x)));
         any |= low.dim[i] || high.dim[i];
         shape.dim[i] = (int32_t)sum;
         arg.pad.low[i] = low.dim[i];

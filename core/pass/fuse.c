@@ -90,7 +90,8 @@ static tarn_status detour(const tarn_replica *r, struct program_ir *p)
             copy->batch_axis = copy->lane_axis = copy->split_axis = -1;
             struct expr e = { .kind = EXPR_LOAD,
                               .dtype = v.dtype == TARN_F32 ? TARN_F32 : TARN_I32 };
-            e.access = (struct access){ .value = temporary, .address = affine_axis(0), .gather = -1 };
+            e.access =
+                (struct access){ .value = temporary, .address = affine_axis(0), .gather = -1 };
             copy->store[0] = (struct store){ .value = st.value, .address = affine_axis(0) };
             copy->store[0].expr = expr_add(p, copy, &e);
             copy->stores = 1;
@@ -112,9 +113,10 @@ static int earliest(const struct program_ir *p, const struct nest *n)
             const struct nest *from = &p->nests[w];
             if (from == n || from->kernel < 0 || !writes(from, v))
                 continue;
-            const bool stays = p->fuse && ((from->sharded && n->sharded && !from->partial &&
-                                            n->exprs[e].access.local) ||
-                                           (from->tiny && n->tiny));
+            const bool stays =
+                p->fuse &&
+                ((from->sharded && n->sharded && !from->partial && n->exprs[e].access.local) ||
+                 (from->tiny && n->tiny));
             const int after = from->kernel + (stays ? 0 : 1);
             kernel = after > kernel ? after : kernel;
         }

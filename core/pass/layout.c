@@ -104,10 +104,10 @@ static bool carries_batch(const struct module *m, uint32_t i)
         return m->sharded[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
     case OP_CONTRACT:
         memset(&c, 0, sizeof c);
-        n->op->contract(n,
-                        (tarn_shape[2]){ m->nodes[operand(m, i, 0)].shape,
-                                         m->nodes[operand(m, i, 1)].shape },
-                        &c);
+        n->op->contract(
+            n,
+            (tarn_shape[2]){ m->nodes[operand(m, i, 0)].shape, m->nodes[operand(m, i, 1)].shape },
+            &c);
         return contract_batch_axis(m, i, &c, &reduced) >= 0 && !reduced;
     case OP_GATHER:
         return m->sharded[operand(m, i, 1)];
@@ -132,7 +132,8 @@ void shard(struct module *m)
         m->sharded[i] = carries_batch(m, i);
 }
 
-/* ---- which nodes are stored --------------------------------------------------------------------- */
+/* ---- which nodes are stored ---------------------------------------------------------------------
+ */
 
 /* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
@@ -219,7 +220,7 @@ static void store_operands(struct module *m)
 
 static int own_weight(const struct node *n)
 {
-    static const struct op *const heavy[] = { &op_exp,  &op_log,     &op_tanh, &op_erf, &op_pow,
+    static const struct op *const heavy[] = { &op_exp,  &op_log,     &op_tanh,  &op_erf, &op_pow,
                                               &op_sqrt, &op_sigmoid, &op_rsqrt, &op_div };
     for (size_t k = 0; k < sizeof heavy / sizeof *heavy; ++k)
         if (n->op == heavy[k])

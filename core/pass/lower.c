@@ -14,7 +14,8 @@ int lower_fail(struct lowering *l, tarn_status status)
     return -1;
 }
 
-/* ---- containers ----------------------------------------------------------------------------------- */
+/* ---- containers
+ * ----------------------------------------------------------------------------------- */
 
 static void *grown(struct arena *a, void *old, int count, int *capacity, size_t size)
 {
@@ -100,7 +101,8 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
     return s;
 }
 
-/* ---- finding the core of a nest ------------------------------------------------------------------------ */
+/* ---- finding the core of a nest
+ * ------------------------------------------------------------------------ */
 
 /* Whether a node is computed by loops with an epilogue, not by a library. */
 static bool is_core(const struct lowering *l, uint32_t node)
@@ -122,8 +124,8 @@ static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
     return UINT32_MAX;
 }
 
-/* The reduction or contraction whose epilogue `root` ends, with the path down to it; UINT32_MAX when
- * `root` is a plain map. */
+/* The reduction or contraction whose epilogue `root` ends, with the path down to it; UINT32_MAX
+ * when `root` is a plain map. */
 static uint32_t find_core(const struct lowering *l, uint32_t root, struct path *path)
 {
     path->length = 0;
@@ -151,7 +153,9 @@ static void index_up(const struct module *m, struct path *path, const struct rat
     }
 }
 
-/* ---- nests -------------------------------------------------------------------------------------------------- */
+/* ---- nests
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* What a finished nest writes to: a value, with an offset along one axis (for concat). */
 struct target {
@@ -279,8 +283,9 @@ static int reduce_nest(struct lowering *l, struct path *path, const struct targe
             n.out_axes += !reduced;
         }
     for (int a = n.out_axes, d = 0; a < n.axes; ++a, ++d)
-        n.arg_index = rational_add_scaled(
-            rational_add_scaled(rational_constant(0), n.arg_index, n.extent[a]), rational_axis(a), 1);
+        n.arg_index =
+            rational_add_scaled(rational_add_scaled(rational_constant(0), n.arg_index, n.extent[a]),
+                                rational_axis(a), 1);
     n.red_last = in.rank > 0 && (node->arg.reduce.axes >> (in.rank - 1) & 1) != 0;
     n.combine = combine_of(node->op);
     n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
@@ -430,7 +435,9 @@ int blocked_of(struct lowering *l, uint32_t node)
     return copy_of(l, node, l->blocked, LAYOUT_BLOCKED);
 }
 
-/* ---- roots ----------------------------------------------------------------------------------------------------- */
+/* ---- roots
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* Adds a root that is a plain map to the last nest when both run over the same elements. */
 static bool join_last(struct lowering *l, int first, uint32_t root, const struct target *t)
@@ -481,8 +488,8 @@ static int build_root(struct lowering *l, const struct root *root, int first)
     const struct node *n = &l->m->nodes[root->node];
     const enum value_place place = root->owned >= 0 ? PLACE_OWNED : PLACE_OUTPUT;
     const uint32_t slot = (uint32_t)(root->owned >= 0 ? root->owned : root->output);
-    const struct target t = { .value = value_add(l->p, place, LAYOUT_PLAIN, slot, n->shape,
-                                                 n->dtype) };
+    const struct target t = { .value =
+                                  value_add(l->p, place, LAYOUT_PLAIN, slot, n->shape, n->dtype) };
     if (t.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
     if (root->owned >= 0)
@@ -522,8 +529,7 @@ tarn_status lower(struct program_ir *p, const tarn_replica *r)
         if (tarn_shape_count(m->nodes[node].shape) == 0)
             continue;
         if (m->uses[node] > 1 ||
-            (find_core(&l, node, &path) == UINT32_MAX &&
-             m->nodes[node].op->kind != OP_CONCAT))
+            (find_core(&l, node, &path) == UINT32_MAX && m->nodes[node].op->kind != OP_CONCAT))
             if (demand(&l, node) < 0)
                 return l.status;
     }

@@ -9,9 +9,9 @@ struct lowering {
     struct program_ir *p;
     struct module *m;
     const tarn_replica *r;
-    int *primary; /* node -> value + 1 as its nest stores it (leaves: where they are) */
-    int *plain;   /* node -> value + 1 of a row-major copy */
-    int *blocked; /* node -> value + 1 of a batch-innermost copy of a leaf */
+    int *primary;         /* node -> value + 1 as its nest stores it (leaves: where they are) */
+    int *plain;           /* node -> value + 1 of a row-major copy */
+    int *blocked;         /* node -> value + 1 of a batch-innermost copy of a leaf */
     signed char *product; /* node -> 0 not asked yet, 1 a nest, 2 a library's product */
     tarn_status status;
 };
@@ -30,10 +30,10 @@ struct path {
 struct site {
     struct lowering *l;
     struct nest *nest;
-    uint32_t root;   /* node that the nest computes: never read from memory while it is built */
-    uint32_t core;   /* node whose value the accumulator holds; UINT32_MAX: none */
+    uint32_t root; /* node that the nest computes: never read from memory while it is built */
+    uint32_t core; /* node whose value the accumulator holds; UINT32_MAX: none */
     const struct path *path; /* from the root down to the core; NULL: none */
-    bool reuse;      /* each element is read many times: read it from a good layout */
+    bool reuse;              /* each element is read many times: read it from a good layout */
 };
 
 static inline uint32_t lowering_operand(const struct lowering *l, uint32_t node, uint32_t k)
@@ -41,7 +41,8 @@ static inline uint32_t lowering_operand(const struct lowering *l, uint32_t node,
     return l->m->operands[l->m->nodes[node].first_in + k];
 }
 
-/* Expression of a node's element at an index over the nest's axes. -1 on failure (status is set). */
+/* Expression of a node's element at an index over the nest's axes. -1 on failure (status is set).
+ */
 int express(const struct site *s, uint32_t node, const struct rational *index);
 /* The value of a node in a layout that suits; builds what is missing (nests are appended). */
 int value_of(struct lowering *l, uint32_t node);

@@ -45,7 +45,8 @@ tarn_status product_choose_all(struct lowering *l)
     return TARN_OK;
 }
 
-/* The row-major value of an operand; a view that swaps the last two axes becomes a transposition. */
+/* The row-major value of an operand; a view that swaps the last two axes becomes a transposition.
+ */
 static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
 {
     const struct node *n = &l->m->nodes[x];

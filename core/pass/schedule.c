@@ -9,7 +9,8 @@
 #define UNROLL_POINTS 128    /* unrolled points of a tile, so that code stays small */
 #define GROUP_WORK 16384.0   /* element operations worth a group of their own */
 
-/* ---- the vector axis of nests that do not carry the batch --------------------------------------------- */
+/* ---- the vector axis of nests that do not carry the batch
+ * --------------------------------------------- */
 
 static int unit_strides(const struct nest *n, int axis)
 {
@@ -51,7 +52,8 @@ static int choose_lane(const struct nest *n)
     return -1;
 }
 
-/* ---- register tiles ---------------------------------------------------------------------------------------- */
+/* ---- register tiles
+ * ---------------------------------------------------------------------------------------- */
 
 static bool body_uses(const struct nest *n, int axis, int *loads)
 {
@@ -117,8 +119,8 @@ static void choose_tile(struct nest *n, int lane)
                     if (da[i] * db[k] > MOST_ACCUMULATORS ||
                         da[i] * db[k] * red_unroll > UNROLL_POINTS)
                         continue;
-                    const double cost =
-                        a == b ? loads_per_term(n, a, da[i], a, 1) : loads_per_term(n, a, da[i], b, db[k]);
+                    const double cost = a == b ? loads_per_term(n, a, da[i], a, 1)
+                                               : loads_per_term(n, a, da[i], b, db[k]);
                     if (cost < best) {
                         best = cost;
                         best_a = a;

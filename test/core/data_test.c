@@ -63,7 +63,7 @@ static size_t pack(const void *from, size_t size, unsigned char *to, size_t capa
 }
 
 /* Two images of 2 x 3. */
-static const unsigned char images[] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0,
+static const unsigned char images[] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2,  0,  0,
                                         0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
 static const unsigned char labels[] = { 0, 0, 8, 1, 0, 0, 0, 2, 9, 3 };
 
@@ -120,12 +120,18 @@ Test(data, refuses_changed_bytes)
         unsigned char value;
         const char *what;
     } changes[] = {
-        { 0, 1, "first byte of magic" },    { 1, 1, "second byte of magic" },
-        { 2, 9, "element type" },           { 3, 1, "rank" },
-        { 7, 0, "no images" },              { 7, 3, "one image too many" },
-        { 7, 1, "one image too few" },      { 11, 0, "no rows" },
-        { 15, 0, "no columns" },            { 4, 0x7f, "more than the limit" },
-        { 8, 0x80, "product over limit" },  { 12, 0xff, "product overflows" },
+        { 0, 1, "first byte of magic" },
+        { 1, 1, "second byte of magic" },
+        { 2, 9, "element type" },
+        { 3, 1, "rank" },
+        { 7, 0, "no images" },
+        { 7, 3, "one image too many" },
+        { 7, 1, "one image too few" },
+        { 11, 0, "no rows" },
+        { 15, 0, "no columns" },
+        { 4, 0x7f, "more than the limit" },
+        { 8, 0x80, "product over limit" },
+        { 12, 0xff, "product overflows" },
     };
     for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
         memcpy(bad, images, sizeof(bad));
@@ -264,8 +270,8 @@ Test(loader, delivers_epochs, .timeout = 120)
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
     tarn_dataset *d = tarn_dataset_fake(N, 1);
-    tarn_loader *l = tarn_loader_open(
-        r, d, (tarn_loader_options){ .batch = BATCH, .shuffle = true, .seed = 9 });
+    tarn_loader *l =
+        tarn_loader_open(r, d, (tarn_loader_options){ .batch = BATCH, .shuffle = true, .seed = 9 });
     cr_assert_not_null(l, "%s", tarn_error(r));
     cr_expect_eq(tarn_loader_length(l), 4);
     int32_t order[N];

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #ifndef FUZZ_GRAPHS
-#define FUZZ_GRAPHS 200
+#define FUZZ_GRAPHS 120
 #endif
 
 static void check_range(unsigned long long first, int count)
@@ -21,12 +21,12 @@ static void check_range(unsigned long long first, int count)
     tarn_close(fused);
 }
 
-Test(fuzz, first_half, .timeout = 120)
+Test(fuzz, first_half, .timeout = 600)
 {
     check_range(1, FUZZ_GRAPHS / 2);
 }
 
-Test(fuzz, second_half, .timeout = 120)
+Test(fuzz, second_half, .timeout = 600)
 {
     check_range(1000001, FUZZ_GRAPHS / 2);
 }

@@ -37,7 +37,7 @@ static double expect_within(const char *name, tarn_tensor t, const float *want, 
     return worst;
 }
 
-/* ---- optimizers ----------------------------------------------------------------------------------- */
+/* ---- optimizers ------------------------------------------------------------------------------ */
 
 enum method { SGD, ADAM, ADAMW };
 
@@ -59,21 +59,22 @@ static const struct optim_case cases[] = {
     { "adam", ADAM, .adam = { LR } },
     { "adam_decay", ADAM, .adam = { LR, .weight_decay = 0.125f } },
     { "adamw", ADAMW, .adam = { LR } },
-    { "adamw_decay", ADAMW,
-      .adam = { LR, .beta1 = 0.5f, .beta2 = 0.75f, .weight_decay = 0.125f } },
+    { "adamw_decay", ADAMW, .adam = { LR, .beta1 = 0.5f, .beta2 = 0.75f, .weight_decay = 0.125f } },
 };
 
 /* A step rounds the value once (u |p|, |p| <= 4) and adds lr times a direction: of SGD at most
- * |g| / (1 - momentum) <= 2 (12 + 0.5), each after at most 8 roundings of its terms; of Adam at most
- * 2, after at most 40, where a relative error of g counts |p| + |t| over |g|, below 4. Errors of
- * earlier steps grow by at most 1 + 2 lr c < 1.2 a step, 2.5 in all; PyTorch errs as much: twice. */
+ * |g| / (1 - momentum) <= 2 (12 + 0.5), each after at most 8 roundings of its terms; of Adam at
+ * most 2, after at most 40, where a relative error of g counts |p| + |t| over |g|, below 4. Errors
+ * of earlier steps grow by at most 1 + 2 lr c < 1.2 a step, 2.5 in all; PyTorch errs as much, so
+ * twice. */
 static double limit_after(enum method method, int steps)
 {
     const double direction = method == SGD ? 25 * 8 : 2 * 40 * 4;
     return 2 * 2.5 * steps * (4 + 0.0625 * direction) * UNIT;
 }
 
-static tarn_tensor squared_distance(tarn_replica *r, const struct golden *g, tarn_tensor p, int step)
+static tarn_tensor squared_distance(tarn_replica *r, const struct golden *g, tarn_tensor p,
+                                    int step)
 {
     const float *target = get(g, "target").data;
     const tarn_tensor c = tarn_from(r, TARN_SHAPE(SIZE), TARN_F32, get(g, "curvature").data);
@@ -134,7 +135,7 @@ Test(golden_optim, clipping, .timeout = 120)
     golden_close(g);
 }
 
-/* ---- running statistics ------------------------------------------------------------------------------ */
+/* ---- running statistics ---------------------------------------------------------------------- */
 
 /* Means of 80 values below 2, and of squares of deviations below 4: gamma(84) of 2 and of 16, in
  * both libraries; the evaluation divides by a deviation above 0.9 and subtracts at most 4. */

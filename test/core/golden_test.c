@@ -10,7 +10,8 @@
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-/* ---- ops ------------------------------------------------------------------------------------------- */
+/* ---- ops
+ * ------------------------------------------------------------------------------------------- */
 
 struct golden_case {
     const char *name;
@@ -161,8 +162,8 @@ static void check_case(tarn_replica *r, const struct golden *g, const struct gol
     cr_assert(want_y.data != NULL, "%s: not in the file", c->name);
     if (want_y.dtype == TARN_I32) {
         int32_t got[64];
-        const bool read = want_y.count <= 64 &&
-                          tarn_read(y, got, want_y.count * sizeof(int32_t)) == TARN_OK;
+        const bool read =
+            want_y.count <= 64 && tarn_read(y, got, want_y.count * sizeof(int32_t)) == TARN_OK;
         cr_expect(read && memcmp(got, want_y.data, want_y.count * sizeof(int32_t)) == 0,
                   "%s: indices differ %s", c->name, tarn_error(r));
         return;
@@ -196,7 +197,8 @@ Test(golden, ops, .timeout = 120)
     golden_close(g);
 }
 
-/* ---- training ---------------------------------------------------------------------------------------- */
+/* ---- training
+ * ---------------------------------------------------------------------------------------- */
 
 enum { STEPS = 20, BATCH = 128 };
 
@@ -242,8 +244,8 @@ Test(golden, mnist_training, .timeout = 300)
     for (int step = 0; step < STEPS; step++) {
         golden_batch(step, BATCH, pixels, labels);
         const tarn_tensor x = tarn_from(r, TARN_SHAPE(BATCH, 1, 28, 28), TARN_F32, pixels);
-        const tarn_tensor loss = mnist_net_loss(&net, x,
-                                                tarn_from(r, TARN_SHAPE(BATCH), TARN_I32, labels));
+        const tarn_tensor loss =
+            mnist_net_loss(&net, x, tarn_from(r, TARN_SHAPE(BATCH), TARN_I32, labels));
         tarn_backward(loss);
         tarn_optimizer_step(sgd);
         const tarn_tensor kept = tarn_keep(loss);

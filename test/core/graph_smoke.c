@@ -118,7 +118,8 @@ static void check_gradients(tarn_replica *r, tarn_tensor w)
     const int32_t three[2] = { 3, 3 }, two[2] = { 2, 2 }, one[2] = { 1, 1 };
     q = op_reduce(&op_max_first, op_window_view(p, three, two, one), 3u << 4);
     q = tarn_pow(tarn_pad(tarn_slice(q, 1, 0, 3, 2), TARN_SHAPE(0, 0, 1, 1, 0, 0),
-                          TARN_SHAPE(0, 0, 1, 1, 0, 0), 1), tarn_abs(tarn_number(r, 2)));
+                          TARN_SHAPE(0, 0, 1, 1, 0, 0), 1),
+                 tarn_abs(tarn_number(r, 2)));
     q = tarn_concat((tarn_tensor[]){ q, tarn_permute(q, TARN_SHAPE(0, 1, 3, 2, 4, 5)) }, 2, 0);
     tarn_gradients(tarn_sum(q, TARN_ALL, false), &p, 1, &g[0]);
     CHECK(is(g[0], "[4,3,8,8]"), "%s", tarn_error(r));

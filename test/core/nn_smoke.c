@@ -78,8 +78,9 @@ static void test_conv(tarn_replica *r)
     expect_refused(r, tarn_conv2d_op(x, w, make(r, TARN_SHAPE(5)), o), TARN_ERR_SHAPE, "bias");
     expect_refused(r, tarn_conv2d_op(x, w, TARN_NONE, (tarn_conv2d_options){ .stride = { -1 } }),
                    TARN_ERR_ARGUMENT, "stride");
-    expect_refused(r, tarn_conv2d_op(x, make(r, TARN_SHAPE(6, 4, 10, 3)), TARN_NONE,
-                                     (tarn_conv2d_options){ .groups = 1 }),
+    expect_refused(r,
+                   tarn_conv2d_op(x, make(r, TARN_SHAPE(6, 4, 10, 3)), TARN_NONE,
+                                  (tarn_conv2d_options){ .groups = 1 }),
                    TARN_ERR_SHAPE, "does not fit");
 }
 

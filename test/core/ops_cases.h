@@ -37,17 +37,18 @@
     }
 #define CALLS(name) dev_##name, ref_of_##name
 
-/* ---- maps --------------------------------------------------------------------------------------- */
+/* ---- maps ---------------------------------------------------------------------------------------
+ */
 
 FUNCTION1(neg, -x)
-FUNCTION1(clamp, x < -0.75 ? -0.75 : x > 1.25 ? 1.25 : x)
+FUNCTION1(clamp, x<-0.75 ? -0.75 : x> 1.25 ? 1.25 : x)
 FUNCTION1(plus_constant, x + 0.375)
 FUNCTION1(times_constant, x * -1.7f)
-FUNCTION1(cube, x * x * x)
+FUNCTION1(cube, x *x *x)
 FUNCTION1(truncate, trunc(x))
 FUNCTION2(add, a + b)
 FUNCTION2(sub, a - b)
-FUNCTION2(mul, a * b)
+FUNCTION2(mul, a *b)
 FUNCTION2(div, a / b)
 FUNCTION2(eq, a == b)
 FUNCTION2(ne, a != b)
@@ -143,7 +144,8 @@ static const struct op_case map_cases[] = {
 };
 /* clang-format on */
 
-/* ---- views; arg[0] is a rank where a list follows ------------------------------------------------- */
+/* ---- views; arg[0] is a rank where a list follows
+ * ------------------------------------------------- */
 
 #define ARG_SHAPE(c) tarn_shape_of((c)->arg[0], (const int32_t *)&(c)->arg[1])
 DEVICE(reshape, tarn_reshape(in[0], ARG_SHAPE(c)))
@@ -156,8 +158,8 @@ DEVICE(pad, tarn_pad(in[0], tarn_shape_of(c->in[0].rank, c->arg),
                      tarn_shape_of(c->in[0].rank, c->arg + 4), 1.5f))
 DEVICE(concat, tarn_concat(in, c->inputs, c->arg[0]))
 REFERENCE(reshape, ref_reshape(&in[0], c->arg[0], &c->arg[1]))
-REFERENCE(flatten, ref_reshape(&in[0], 2, (const int[]){ in[0].dim[0],
-                                                         in[0].dim[1] * in[0].dim[2] }))
+REFERENCE(flatten,
+          ref_reshape(&in[0], 2, (const int[]){ in[0].dim[0], in[0].dim[1] * in[0].dim[2] }))
 REFERENCE(permute, ref_permute(&in[0], &c->arg[1]))
 REFERENCE(transpose, ref_permute(&in[0], (const int[]){ 2, 1, 0 }))
 REFERENCE(broadcast, ref_broadcast(&in[0], c->arg[0], &c->arg[1]))

@@ -64,11 +64,13 @@ Test(ops, norms, .timeout = 120)
     check_all(norm_cases, COUNT(norm_cases));
 }
 
-/* ---- NaN, infinities, signed zero ------------------------------------------------------------------ */
+/* ---- NaN, infinities, signed zero
+ * ------------------------------------------------------------------ */
 
 enum { SPECIALS = 8 };
-static const float special[SPECIALS] = { NAN,   INFINITY, -INFINITY, -0.0f,
-                                         0.0f, 1e-40f,   3e38f,     -1.5f };
+static const float special[SPECIALS] = {
+    NAN, INFINITY, -INFINITY, -0.0f, 0.0f, 1e-40f, 3e38f, -1.5f
+};
 
 static bool same(float a, float b)
 {
@@ -123,9 +125,8 @@ Test(values, maps_pass_nan_on, .timeout = 120)
         const tarn_status s = tarn_read(cases[c].t, got, sizeof(got));
         cr_expect(s == TARN_OK, "%s: %s", cases[c].name, tarn_error(r));
         for (int i = 0; s == TARN_OK && i < SPECIALS; i++)
-            cr_expect(i == 5 || same(got[i], cases[c].want[i]),
-                      "%s of %g is %g, should be %g", cases[c].name, (double)special[i],
-                      (double)got[i], (double)cases[c].want[i]);
+            cr_expect(i == 5 || same(got[i], cases[c].want[i]), "%s of %g is %g, should be %g",
+                      cases[c].name, (double)special[i], (double)got[i], (double)cases[c].want[i]);
     }
     tarn_close(r);
 }
@@ -162,7 +163,8 @@ Test(values, signed_zero_stays, .timeout = 120)
     tarn_close(r);
 }
 
-/* ---- where gradients have a choice ------------------------------------------------------------------- */
+/* ---- where gradients have a choice
+ * ------------------------------------------------------------------- */
 
 static tarn_tensor gradient_of_sum(tarn_tensor y, tarn_tensor x)
 {

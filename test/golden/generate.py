@@ -167,9 +167,12 @@ def batch(step, size):
     return (pixel.float() / 256 - 0.5).reshape(size, 1, 28, 28), label
 
 
-def train(dtype):
-    torch.manual_seed(1)
+def train(dtype, seed, nudge=0.0):
+    torch.manual_seed(seed)
     net = Net().to(dtype)
+    with torch.no_grad():
+        for p in net.parameters():
+            p.mul_(1 + nudge * (2 * torch.rand_like(p) - 1))
     out = {f"before.{k}": v.clone() for k, v in net.state_dict().items()}
     sgd = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.5)
     losses = []
@@ -184,13 +187,29 @@ def train(dtype):
     return out, losses
 
 
+def distance(a, b):
+    return max(abs(x - y) / abs(y) for x, y in zip(a, b))
+
+
+def stable_seed():
+    """A seed from which rounding does not grow: at others, one max-pool or ReLU decision on a
+    near-tie falls the other way and moves the losses by more than the test's limit, in PyTorch
+    against itself too."""
+    for seed in range(1, 100):
+        exact = train(torch.float64, seed)[1]
+        nudged = [train(torch.float32, seed, 3e-7)[1] for _ in range(3)]
+        if max(distance(n, exact) for n in nudged) < 2e-6:
+            return seed
+    raise SystemExit("no stable seed")
+
+
 def mnist20():
-    out, losses = train(torch.float32)
+    seed = stable_seed()
+    out, losses = train(torch.float32, seed)
     out = {k: v for k, v in out.items() if not k.endswith("num_batches_tracked")}
     out["losses"] = torch.tensor(losses)
-    _, exact = train(torch.float64)
-    worst = max(abs(a - b) / abs(b) for a, b in zip(losses, exact))
-    print(f"losses {losses[0]:.4f} to {losses[-1]:.4f}; float32 against float64: {worst:.1e}")
+    worst = distance(losses, train(torch.float64, seed)[1])
+    print(f"seed {seed}, losses {losses[0]:.4f} to {losses[-1]:.4f}; float32 against float64: {worst:.1e}")
     save(HERE / "mnist20.safetensors", out)
 
 

@@ -12,15 +12,34 @@
 enum { MAX_VALUES = 40, MAX_ELEMENTS = 4096, OUTPUTS = 4 };
 
 enum what {
-    LEAF, ADD, SUB, MUL, MAXIMUM, MINIMUM, NEG, RELU, TANH, ABS, LEAKY,
-    PERMUTE, RESHAPE, SLICE, PAD, BROADCAST,
-    SUM, MEAN, MAX, MATMUL, READ_STATE, ASSIGN
+    LEAF,
+    ADD,
+    SUB,
+    MUL,
+    MAXIMUM,
+    MINIMUM,
+    NEG,
+    RELU,
+    TANH,
+    ABS,
+    LEAKY,
+    PERMUTE,
+    RESHAPE,
+    SLICE,
+    PAD,
+    BROADCAST,
+    SUM,
+    MEAN,
+    MAX,
+    MATMUL,
+    READ_STATE,
+    ASSIGN
 };
 
-static const char *const names[] = { "leaf", "add", "sub", "mul", "maximum", "minimum", "neg",
-                                     "relu", "tanh", "abs", "leaky", "permute", "reshape", "slice",
-                                     "pad", "broadcast", "sum", "mean", "max", "matmul", "read",
-                                     "assign" };
+static const char *const names[] = { "leaf",    "add",    "sub",  "mul",       "maximum", "minimum",
+                                     "neg",     "relu",   "tanh", "abs",       "leaky",   "permute",
+                                     "reshape", "slice",  "pad",  "broadcast", "sum",     "mean",
+                                     "max",     "matmul", "read", "assign" };
 
 /* One line of a program; its value in the reference and a bound on what a device may differ. */
 struct value {
@@ -49,12 +68,25 @@ static double slope_leaky(double x)
     return x > 0 ? x : 0.25 * x;
 }
 
-static double f_add(double a, double b) { return a + b; }
-static double f_sub(double a, double b) { return a - b; }
-static double f_mul(double a, double b) { return a * b; }
-static double f_neg(double a) { return -a; }
+static double f_add(double a, double b)
+{
+    return a + b;
+}
+static double f_sub(double a, double b)
+{
+    return a - b;
+}
+static double f_mul(double a, double b)
+{
+    return a * b;
+}
+static double f_neg(double a)
+{
+    return -a;
+}
 
-/* ---- making a program ------------------------------------------------------------------------------ */
+/* ---- making a program
+ * ------------------------------------------------------------------------------ */
 
 static int add_value(struct program *p, enum what what, int a, int b, struct ref v, double error)
 {
@@ -129,8 +161,11 @@ static void add_binary(struct program *p, enum what what, int a)
 static void add_unary(struct program *p, enum what what, int a)
 {
     const struct value *x = &p->value[a];
-    double (*f)(double) = what == NEG ? f_neg : what == RELU ? ref_relu : what == TANH ? tanh
-                        : what == ABS ? fabs : slope_leaky;
+    double (*f)(double) = what == NEG    ? f_neg
+                          : what == RELU ? ref_relu
+                          : what == TANH ? tanh
+                          : what == ABS  ? fabs
+                                         : slope_leaky;
     add_value(p, what, a, 0, ref_unary(f, &x->v), x->error + (what == TANH ? 10 * UNIT : 0));
 }
 
@@ -182,7 +217,7 @@ static void add_reduction(struct program *p, enum what what, int a)
                    : what == MEAN ? ref_mean(&x->v, axes, keep)
                                   : ref_max(&x->v, axes, keep);
     const double n = (double)ref_count(&x->v) / (double)ref_count(&y);
-    const double error = what == SUM ? n * (x->error + (n + 2) * UNIT * x->top)
+    const double error = what == SUM    ? n * (x->error + (n + 2) * UNIT * x->top)
                          : what == MEAN ? x->error + (n + 4) * UNIT * x->top
                                         : x->error;
     const int made = add_value(p, what, a, 0, y, error);
@@ -197,7 +232,7 @@ static void add_matmul(struct program *p, int a)
         return;
     static const int widths[] = { 1, 3, 7, 16, 17 };
     const int k = x->dim[x->rank - 1], dim[] = { k, widths[below(p, 5)] };
-    if (ref_count(x) / (size_t)k * (size_t)dim[1] > MAX_ELEMENTS)
+    if (ref_count(x) / (size_t)k * (size_t)dim[1] > MAX_ELEMENTS || k * dim[1] > MAX_ELEMENTS)
         return;
     const int b = add_leaf(p, 2, dim);
     const struct value *va = &p->value[a], *vb = &p->value[b];
@@ -222,8 +257,8 @@ static void add_assign(struct program *p)
 static void grow(struct program *p)
 {
     const enum what what = (enum what)(ADD + below(p, ASSIGN - ADD + 1));
-    const int a = below(p, 3) ? p->count - 1 - below(p, p->count < 4 ? p->count : 4)
-                              : below(p, p->count);
+    const int a =
+        below(p, 3) ? p->count - 1 - below(p, p->count < 4 ? p->count : 4) : below(p, p->count);
     if (what <= MINIMUM)
         add_binary(p, what, a);
     else if (what <= LEAKY)
@@ -265,7 +300,8 @@ static void release(struct program *p)
         ref_free(&p->value[i].v);
 }
 
-/* ---- running it ---------------------------------------------------------------------------------------- */
+/* ---- running it
+ * ---------------------------------------------------------------------------------------- */
 
 static tarn_shape shape_of(const struct ref *x)
 {
@@ -285,14 +321,18 @@ static tarn_tensor view(const struct value *n, tarn_tensor a)
     const int32_t *arg = (const int32_t *)n->arg;
     tarn_shape low = { .rank = n->v.rank }, high = low;
     switch (n->what) {
-    case PERMUTE: return tarn_permute(a, tarn_shape_of(n->v.rank, arg));
-    case SLICE: return tarn_slice(a, arg[0], arg[1], arg[2], arg[3]);
+    case PERMUTE:
+        return tarn_permute(a, tarn_shape_of(n->v.rank, arg));
+    case SLICE:
+        return tarn_slice(a, arg[0], arg[1], arg[2], arg[3]);
     case PAD:
         low.dim[arg[0]] = arg[1];
         high.dim[arg[0]] = arg[2];
         return tarn_pad(a, low, high, 0.5f);
-    case BROADCAST: return tarn_broadcast_to(a, shape_of(&n->v));
-    default: return tarn_reshape(a, shape_of(&n->v));
+    case BROADCAST:
+        return tarn_broadcast_to(a, shape_of(&n->v));
+    default:
+        return tarn_reshape(a, shape_of(&n->v));
     }
 }
 
@@ -311,26 +351,42 @@ static tarn_tensor reduction(const struct value *n, tarn_tensor a)
 static tarn_tensor record(const struct value *n, tarn_tensor a, tarn_tensor b, tarn_tensor state)
 {
     switch (n->what) {
-    case LEAF: return leaf(state.replica, &n->v);
-    case ADD: return tarn_add(a, b);
-    case SUB: return tarn_sub(a, b);
-    case MUL: return tarn_mul(a, b);
-    case MAXIMUM: return tarn_maximum(a, b);
-    case MINIMUM: return tarn_minimum(a, b);
-    case NEG: return tarn_neg(a);
-    case RELU: return tarn_relu(a);
-    case TANH: return tarn_tanh(a);
-    case ABS: return tarn_abs(a);
+    case LEAF:
+        return leaf(state.replica, &n->v);
+    case ADD:
+        return tarn_add(a, b);
+    case SUB:
+        return tarn_sub(a, b);
+    case MUL:
+        return tarn_mul(a, b);
+    case MAXIMUM:
+        return tarn_maximum(a, b);
+    case MINIMUM:
+        return tarn_minimum(a, b);
+    case NEG:
+        return tarn_neg(a);
+    case RELU:
+        return tarn_relu(a);
+    case TANH:
+        return tarn_tanh(a);
+    case ABS:
+        return tarn_abs(a);
     case LEAKY:
         return tarn_where(tarn_gt(a, tarn_zeros(state.replica, TARN_SCALAR)), a,
                           tarn_mul_scalar(a, 0.25f));
     case SUM:
     case MEAN:
-    case MAX: return reduction(n, a);
-    case MATMUL: return tarn_matmul(a, b);
-    case READ_STATE: return tarn_add_scalar(state, 0);
-    case ASSIGN: tarn_assign(state, a); return a;
-    default: return view(n, a);
+    case MAX:
+        return reduction(n, a);
+    case MATMUL:
+        return tarn_matmul(a, b);
+    case READ_STATE:
+        return tarn_add_scalar(state, 0);
+    case ASSIGN:
+        tarn_assign(state, a);
+        return a;
+    default:
+        return view(n, a);
     }
 }
 
@@ -377,9 +433,8 @@ static tarn_status run_twice(tarn_replica *r, const struct program *p, const cha
     return s;
 }
 
-static bool compare(const struct program *p, const struct result *fused,
-                    const struct result *plain, unsigned long long seed, char *message,
-                    size_t capacity)
+static bool compare(const struct program *p, const struct result *fused, const struct result *plain,
+                    unsigned long long seed, char *message, size_t capacity)
 {
     for (int i = 0; i <= OUTPUTS; i++) {
         const int at = i < OUTPUTS ? p->output[i] : p->last_state;
@@ -397,8 +452,9 @@ static bool compare(const struct program *p, const struct result *fused,
                 continue;
             snprintf(message, capacity,
                      "seed %llu, %s %d (%s), element %zu: %s: fused %.9g, unfused %.9g, "
-                     "reference %.9g, limit %.3g", seed, i < OUTPUTS ? "line" : "state", at,
-                     names[n->what], e, how, (double)a, (double)b, n->v.v[e], 2 * n->error);
+                     "reference %.9g, limit %.3g",
+                     seed, i < OUTPUTS ? "line" : "state", at, names[n->what], e, how, (double)a,
+                     (double)b, n->v.v[e], 2 * n->error);
             return false;
         }
     }

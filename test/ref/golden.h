@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the tensors that test/golden/generate.py wrote; shares no code with the library's reader. */
+/* Reads the tensors that test/golden/generate.py wrote; shares no code with the library's reader.
+ */
 #ifndef TARN_TEST_GOLDEN_H
 #define TARN_TEST_GOLDEN_H
 

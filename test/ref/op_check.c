@@ -49,17 +49,23 @@ static bool complain(struct check *k, const char *format, ...)
     return false;
 }
 
-/* ---- operands ----------------------------------------------------------------------------------- */
+/* ---- operands -----------------------------------------------------------------------------------
+ */
 
 static double draw(const struct op_input *in, unsigned long long *state)
 {
     const double t = check_random(state);
     switch (in->fill) {
-    case FILL_POSITIVE: return 0.5 + 1.5 * floor(t * 65536) / 65536;
-    case FILL_INDEX: return floor(t * in->limit);
-    case FILL_BOOL: return t < 0.5 ? 0 : 1;
-    case FILL_COARSE: return floor(t * 5) - 2;
-    case FILL_SIGNED: break;
+    case FILL_POSITIVE:
+        return 0.5 + 1.5 * floor(t * 65536) / 65536;
+    case FILL_INDEX:
+        return floor(t * in->limit);
+    case FILL_BOOL:
+        return t < 0.5 ? 0 : 1;
+    case FILL_COARSE:
+        return floor(t * 5) - 2;
+    case FILL_SIGNED:
+        break;
     }
     const double x = 4 * t - 2;
     return fabs(x) < 0.01 ? x + 0.25 : x;
@@ -112,7 +118,8 @@ static double *download(tarn_tensor t, size_t n)
     return out;
 }
 
-/* ---- the device ----------------------------------------------------------------------------------- */
+/* ---- the device
+ * ----------------------------------------------------------------------------------- */
 
 static bool same_shape(const struct ref *want, tarn_tensor got)
 {
@@ -163,7 +170,8 @@ static bool run_device(tarn_replica *r, struct check *k)
     return read || complain(k, "%s", tarn_error(r));
 }
 
-/* ---- bounds ----------------------------------------------------------------------------------------- */
+/* ---- bounds
+ * ----------------------------------------------------------------------------------------- */
 
 static double largest(const double *v, size_t n)
 {
@@ -218,7 +226,8 @@ static bool compare_values(struct check *k)
     return good;
 }
 
-/* ---- gradients --------------------------------------------------------------------------------------- */
+/* ---- gradients
+ * --------------------------------------------------------------------------------------- */
 
 struct slope {
     double gradient, size; /* sum of w dy/dx, and of its magnitudes */
@@ -272,8 +281,10 @@ static bool compare_gradient(struct check *k, int input, double *condition)
         const size_t at = i * n / count;
         const double limit = gradient_limit(k->c, &s[i], top);
         if (!equal_or_near(k->device_g[input][at], s[i].gradient, limit))
-            return complain(k, "gradient %d, element %zu is %.9g, should be %.9g, error %.3g, "
-                               "limit %.3g", input, at, k->device_g[input][at], s[i].gradient,
+            return complain(k,
+                            "gradient %d, element %zu is %.9g, should be %.9g, error %.3g, "
+                            "limit %.3g",
+                            input, at, k->device_g[input][at], s[i].gradient,
                             fabs(k->device_g[input][at] - s[i].gradient), limit);
     }
     return true;

@@ -35,10 +35,10 @@ struct op_case {
     tarn_tensor (*device)(const tarn_tensor *in, const struct op_case *c);
     struct ref (*reference)(const struct ref *in, const struct op_case *c);
     enum bound_class bound;
-    double ulps;       /* BOUND_MAP */
-    int terms;         /* longest chain of roundings; BOUND_LINEAR, BOUND_COMPOSED */
+    double ulps; /* BOUND_MAP */
+    int terms;   /* longest chain of roundings; BOUND_LINEAR, BOUND_COMPOSED */
     bool no_gradient;
-    int arg[OP_ARGS];  /* what the two functions make of them */
+    int arg[OP_ARGS]; /* what the two functions make of them */
     int inputs;
     struct op_input in[OP_INPUTS];
 };

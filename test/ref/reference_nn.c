@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- contractions ------------------------------------------------------------------------------- */
+/* ---- contractions -------------------------------------------------------------------------------
+ */
 
 /* Rank 1 operands lose their axis in the result, as in torch.matmul. */
 struct ref ref_matmul(const struct ref *a, const struct ref *b)
@@ -88,12 +89,13 @@ struct ref ref_conv2d(const struct ref *x, const struct ref *w, const struct ref
         for (int o = 0; o < dim[1]; o++)
             for (int h = 0; h < dim[2]; h++)
                 for (int v = 0; v < dim[3]; v++)
-                    *at4(&y, n, o, h, v) = conv_at(x, w, c, n, o, h, v) +
-                                           (bias != NULL ? bias->v[o] : 0);
+                    *at4(&y, n, o, h, v) =
+                        conv_at(x, w, c, n, o, h, v) + (bias != NULL ? bias->v[o] : 0);
     return y;
 }
 
-/* ---- pools -------------------------------------------------------------------------------------- */
+/* ---- pools --------------------------------------------------------------------------------------
+ */
 
 static double pool_at(const struct ref *x, const struct ref_pool *p, int n, int c, int h, int v,
                       bool mean)
@@ -135,7 +137,8 @@ struct ref ref_avg_pool(const struct ref *x, const struct ref_pool *p)
     return pool(x, p, true);
 }
 
-/* ---- gather ------------------------------------------------------------------------------------- */
+/* ---- gather -------------------------------------------------------------------------------------
+ */
 
 struct ref ref_embedding(const struct ref *table, const struct ref *index)
 {
@@ -163,7 +166,8 @@ struct ref ref_one_hot(const struct ref *index, int classes)
     return y;
 }
 
-/* ---- soft-max and losses ------------------------------------------------------------------------ */
+/* ---- soft-max and losses ------------------------------------------------------------------------
+ */
 
 static double minus(double a, double b)
 {
@@ -213,7 +217,8 @@ struct ref ref_mse(const struct ref *a, const struct ref *b)
     return y;
 }
 
-/* ---- norms -------------------------------------------------------------------------------------- */
+/* ---- norms --------------------------------------------------------------------------------------
+ */
 
 static double plus(double a, double b)
 {
