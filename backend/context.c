@@ -36,6 +36,9 @@ static tarn_status open_part(struct context *c)
     if (code != CL_SUCCESS || (cl_uint)c->device.part >= count)
         return cl_failed(c, "clCreateSubDevices", code);
     c->id = parts[c->device.part];
+    for (cl_uint i = 0; i < count; ++i)
+        if (parts[i] != c->id)
+            clReleaseDevice(parts[i]);
     return TARN_OK;
 }
 

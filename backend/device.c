@@ -68,7 +68,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     cl_uint units, width, wide;
     cl_ulong memory, largest, local;
     cl_bool unified;
-    char name[64] = "", version[64] = "", extensions[4096];
+    char name[256] = "", version[256] = "", extensions[8192];
     text_info(id, CL_DEVICE_NAME, d->name, sizeof d->name);
     text_info(id, CL_DEVICE_VENDOR, d->vendor, sizeof d->vendor);
     text_info(id, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
@@ -77,7 +77,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
         clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) !=
             CL_SUCCESS)
         snprintf(name, sizeof name, "unknown platform");
-    snprintf(d->platform, sizeof d->platform, "%.60s, %.60s", name, version);
+    snprintf(d->platform, sizeof d->platform, "%.40s, %.80s", name, version);
     number_info(id, CL_DEVICE_TYPE, &type, sizeof type);
     number_info(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     number_info(id, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory);
@@ -204,8 +204,8 @@ static tarn_status parse_part(char *word, int *part, int *parts)
     if (colon == NULL)
         return TARN_OK;
     int used = 0;
-    if (sscanf(colon + 1, "%d/%d%n", part, parts, &used) != 2 || colon[1 + used] != '\0' ||
-        *parts < 1 || *part < 0 || *part >= *parts)
+    if (colon == word || sscanf(colon + 1, "%d/%d%n", part, parts, &used) != 2 ||
+        colon[1 + used] != '\0' || *parts < 1 || *part < 0 || *part >= *parts)
         return refuse(word, "a part is written number/count, as in cpu:0/2");
     *colon = '\0';
     return TARN_OK;
@@ -257,8 +257,14 @@ tarn_status device_select(const char *spec, struct device *out, int capacity, in
     char *rest = NULL;
     for (char *word = strtok_r(words, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest))
         TRY(add_matching(word, out, capacity, count));
-    const double most = env_number(ENV_NUM_DEVICES);
-    if (env_text(ENV_NUM_DEVICES)[0] != '\0' && most >= 1 && *count > (int)most)
-        *count = (int)most;
+    const char *most = env_text(ENV_NUM_DEVICES);
+    if (*most != '\0') {
+        char *end;
+        const long limit = strtol(most, &end, 10);
+        if (*end != '\0' || limit < 1)
+            return error_set(TARN_ERR_ENVIRONMENT, "TARN_NUM_DEVICES=%s: not a number from 1",
+                             most);
+        *count = *count > limit ? (int)limit : *count;
+    }
     return *count > 0 ? TARN_OK : refuse(spec, "the selection is empty");
 }

@@ -2,10 +2,37 @@
 /* Commands in flight: their events are kept and polled. OpenCL knows no deadline, and clFinish
  * succeeds over commands that failed, so neither it nor clWaitForEvents is used. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <uthash.h>
 
 #include "env.h"
 #include "opencl.h"
+
+struct label {
+    UT_hash_handle hh;
+    char text[];
+};
+static struct label *labels;
+static pthread_mutex_t label_lock = PTHREAD_MUTEX_INITIALIZER;
+
+const char *label_keep(const char *text)
+{
+    struct label *found;
+    pthread_mutex_lock(&label_lock);
+    HASH_FIND_STR(labels, text, found);
+    if (found == NULL) {
+        const size_t bytes = strlen(text) + 1;
+        found = malloc(sizeof *found + bytes);
+        if (found != NULL) {
+            memcpy(found->text, text, bytes);
+            HASH_ADD_KEYPTR(hh, labels, found->text, bytes - 1, found);
+        }
+    }
+    pthread_mutex_unlock(&label_lock);
+    return found != NULL ? found->text : "a command";
+}
 
 static double now(void)
 {
@@ -47,7 +74,7 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
         if (status == CL_COMPLETE)
             return TARN_OK;
         const double waited = now() - start;
-        if (waited > limit)
+        if (!(waited <= limit))
             return error_set(
                 TARN_ERR_TIMEOUT,
                 "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit", label,

@@ -23,7 +23,8 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
     if (g->m == 0 || g->n == 0 || g->batch == 0)
         return TARN_OK;
     if (g->k == 0)
-        return error_set(TARN_ERR_INTERNAL, "gemm with k = 0");
+        return buffer_fill_zero(g->c, g->c_offset * sizeof(float),
+                                g->batch * g->m * g->n * sizeof(float));
     cl_event event = NULL;
     pthread_mutex_lock(&lock);
     clblast_used = true;
@@ -35,8 +36,11 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
         g->n, g->c_stride, g->batch, &c->compute, &event);
     pthread_mutex_unlock(&lock);
     if (code != CLBlastSuccess)
-        return error_set(TARN_ERR_DEVICE, "CLBlast gemm %zux%zux%zu on device \"%s\": status %d",
-                         g->m, g->n, g->k, c->device.name, (int)code);
+        return error_set(code == CLBlastOpenCLOutOfResources || code == CLBlastOpenCLOutOfHostMemory
+                             ? TARN_ERR_DEVICE_MEMORY
+                             : TARN_ERR_DEVICE,
+                         "CLBlast gemm %zux%zux%zu on device \"%s\": status %d", g->m, g->n, g->k,
+                         c->device.name, (int)code);
     ++c->counters.launches;
     return event_track(c, event, "CLBlast gemm");
 }
@@ -130,8 +134,9 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
                                "TARN_GEMM=%s: no such provider; there are auto, nest, clblast",
                                forced);
     }
-    snprintf(key, sizeof key, "gemm %zu %zu %zu %zu %d%d|%s|%s", g->m, g->n, g->k, g->batch,
-             g->transpose_a, g->transpose_b, c->device.name, c->device.driver);
+    snprintf(key, sizeof key, "gemm %zu %zu %zu %zu %d%d|%s|%s|%u", g->m, g->n, g->k, g->batch,
+             g->transpose_a, g->transpose_b, c->device.name, c->device.driver,
+             c->device.compute_units);
     *out = remembered(key, providers, count);
     if (*out < 0) {
         double best = 1e31;

@@ -15,7 +15,8 @@ bool backend_fails_now(void)
     return backend_fail_nth >= 0 && backend_fail_nth-- == 0;
 }
 
-/* Class k holds 2^k bytes; above 1 MiB quarter steps waste less, so only exact sizes are pooled. */
+/* Lists of the pool, by the power of two above; up to 1 MiB buffers have that size, larger ones
+ * waste less with steps of 64 KiB. */
 static int class_of(size_t bytes, size_t *capacity)
 {
     int k = SMALLEST_CLASS;
@@ -38,42 +39,58 @@ static struct buffer *take_pooled(struct context *c, int k, size_t capacity)
     return NULL;
 }
 
-tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
+static tarn_status create(struct context *c, size_t bytes, size_t capacity, struct buffer **out)
+{
+    struct buffer *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return error_set(TARN_ERR_MEMORY, "buffer: out of host memory");
+    cl_int code;
+    b->memory = clCreateBuffer(c->context, CL_MEM_READ_WRITE, capacity, NULL, &code);
+    if (code != CL_SUCCESS) {
+        free(b);
+        return error_set(TARN_ERR_DEVICE_MEMORY,
+                         "clCreateBuffer of %zu bytes on device \"%s\", %zu in use: %s (%d)", bytes,
+                         c->device.name, c->stats.live_bytes, cl_error_name(code), code);
+    }
+    b->context = c;
+    b->capacity = capacity;
+    ++c->counters.buffers_created;
+    *out = b;
+    return TARN_OK;
+}
+
+static tarn_status make(struct context *c, size_t bytes, bool pooled, struct buffer **out)
 {
     *out = NULL;
     if (c->device.max_buffer_bytes > 0 && bytes > c->device.max_buffer_bytes)
         return error_set(TARN_ERR_DEVICE_MEMORY,
                          "a buffer of %zu bytes is larger than device \"%s\" allows (%zu bytes)",
                          bytes, c->device.name, c->device.max_buffer_bytes);
-    size_t capacity;
-    const int k = class_of(bytes, &capacity);
     if (backend_fails_now())
         return error_set(TARN_ERR_DEVICE_MEMORY,
                          "clCreateBuffer of %zu bytes on device \"%s\": planned", bytes,
                          c->device.name);
-    struct buffer *b = take_pooled(c, k, capacity);
-    if (b == NULL) {
-        b = calloc(1, sizeof *b);
-        if (b == NULL)
-            return error_set(TARN_ERR_MEMORY, "buffer: out of host memory");
-        cl_int code;
-        b->memory = clCreateBuffer(c->context, CL_MEM_READ_WRITE, capacity, NULL, &code);
-        if (code != CL_SUCCESS) {
-            free(b);
-            return error_set(TARN_ERR_DEVICE_MEMORY,
-                             "clCreateBuffer of %zu bytes on device \"%s\", %zu in use: %s (%d)",
-                             bytes, c->device.name, c->stats.live_bytes, cl_error_name(code), code);
-        }
-        b->context = c;
-        b->capacity = capacity;
-        ++c->counters.buffers_created;
-    }
+    size_t capacity;
+    const int k = class_of(bytes, &capacity);
+    struct buffer *b = pooled ? take_pooled(c, k, capacity) : NULL;
+    if (b == NULL)
+        TRY(create(c, bytes, capacity, &b));
     b->bytes = bytes;
     b->next = NULL;
     ++c->stats.live;
     c->stats.live_bytes += bytes;
     *out = b;
     return TARN_OK;
+}
+
+tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
+{
+    return make(c, bytes, true, out);
+}
+
+tarn_status buffer_fresh(struct context *c, size_t bytes, struct buffer **out)
+{
+    return make(c, bytes, false, out);
 }
 
 void buffer_free(struct buffer *b)
@@ -103,7 +120,7 @@ struct buffer_stats buffer_statistics(const struct context *c)
 static tarn_status check_range(const struct buffer *b, size_t offset, size_t bytes,
                                const char *what)
 {
-    if (offset > b->capacity || bytes > b->capacity - offset)
+    if (offset > b->bytes || bytes > b->bytes - offset)
         return error_set(TARN_ERR_INTERNAL, "%s: bytes %zu to %zu of a buffer of %zu", what, offset,
                          offset + bytes, b->bytes);
     return TARN_OK;

@@ -50,7 +50,13 @@ const char *cl_error_name(cl_int code);
 /* "clCreateBuffer on "name": CL_OUT_OF_RESOURCES (-5)" as an error. */
 tarn_status cl_failed(const struct context *c, const char *call, cl_int code);
 
-/* Keeps the event of an enqueued command until it ended. Label must be static or live as long. */
+/* A buffer that was never in the pool. */
+TARN_CHECKED tarn_status buffer_fresh(struct context *c, size_t bytes, struct buffer **out);
+/* A copy of a label that lives as long as the process; equal labels share one. */
+const char *label_keep(const char *text);
+
+/* Keeps the event of an enqueued command until it ended. The label must live as long as that:
+ * a literal, or one from label_keep. */
 TARN_CHECKED tarn_status event_track(struct context *c, cl_event event, const char *label);
 /* Waits for one event with the deadline. */
 TARN_CHECKED tarn_status event_wait(const struct context *c, cl_event event, const char *label);

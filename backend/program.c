@@ -29,7 +29,8 @@ struct program {
 struct kernel {
     struct program *program;
     cl_kernel kernel;
-    char name[64], label[192];
+    char name[64];
+    const char *label;
 };
 
 static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,7 +45,7 @@ static double now(void)
 static void make_key(const struct device *d, const char *source, char *key, size_t capacity)
 {
     const XXH128_hash_t h = XXH3_128bits(source, strlen(source));
-    snprintf(key, capacity, "program %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
+    snprintf(key, capacity, "program 1 %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
              (unsigned long long)h.high64, (unsigned long long)h.low64, strlen(source), OPTIONS,
              d->name, d->vendor, d->driver, d->platform, d->parts, (int)d->compute_units);
 }
@@ -255,7 +256,9 @@ tarn_status kernel_new(struct program *p, const char *name, struct kernel **out)
         return cl_failed(p->context, "clCreateKernel", code);
     }
     snprintf(k->name, sizeof k->name, "%s", name);
-    snprintf(k->label, sizeof k->label, "kernel %s", name);
+    char label[96];
+    snprintf(label, sizeof label, "kernel %s", name);
+    k->label = label_keep(label);
     *out = k;
     return TARN_OK;
 }

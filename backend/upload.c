@@ -20,7 +20,8 @@ tarn_status upload_new(struct context *c, size_t bytes, struct upload **out)
         return error_set(TARN_ERR_MEMORY, "upload: out of host memory");
     u->context = c;
     pthread_mutex_init(&u->lock, NULL);
-    const tarn_status status = buffer_new(c, bytes, &u->buffer);
+    /* Not from the pool: commands on the compute queue may still write to what was given back. */
+    const tarn_status status = buffer_fresh(c, bytes, &u->buffer);
     if (status != TARN_OK) {
         upload_free(u);
         return status;
@@ -80,7 +81,8 @@ tarn_status upload_release(struct upload *u)
 {
     struct context *c = u->context;
     if (c->next == c->first)
-        return TARN_OK; /* nothing runs that could read it */
+        return TARN_OK;    /* nothing runs that could read it */
+    TRY(context_flush(c)); /* the loader's thread waits for it and cannot flush this queue */
     const cl_event last = c->ring[(c->next - 1) % TRACKED].event;
     const cl_int code = clRetainEvent(last);
     if (code != CL_SUCCESS)

@@ -14,6 +14,7 @@ foreach(file ${FILES})
     endforeach()
   endif()
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-  string(APPEND text "const unsigned char kernel_text_${name}[] = {${bytes}0};\n")
+  string(APPEND text "const unsigned char kernel_text_${name}[] = {${bytes}0};\n"
+    "const size_t kernel_text_${name}_size = sizeof kernel_text_${name} - 1;\n")
 endforeach()
 file(WRITE ${OUTPUT} "${text}")

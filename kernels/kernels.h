@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of each .cl file here, ending in a zero byte. */
+/* The text of each .cl file here, ending in a zero byte that its size leaves out. */
 #ifndef TARN_KERNELS_H
 #define TARN_KERNELS_H
 
+#include <stddef.h>
+
 extern const unsigned char kernel_text_prelude[];
+extern const size_t kernel_text_prelude_size;
 extern const unsigned char kernel_text_random[];
+extern const size_t kernel_text_random_size;
 
 #endif

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: Apache-2.0
 # Shared by the scripts: installs what is missing on a Debian machine, and says so.
 
@@ -32,11 +33,11 @@ need_packages()
     fi
     export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086
-    $as_root apt-get update -qq &&
-        $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+    if ! { $as_root apt-get update -qq &&
+        $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null; }; then
         say "could not install:$missing"
         return 1
-    }
+    fi
 }
 
 # configure_and_build PRESET [cmake options]
@@ -47,12 +48,12 @@ configure_and_build()
     say "building ($preset)"
     (
         cd "$root" || exit 1
-        cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 &&
-            cmake --build --preset "$preset" -j "$(nproc)" >>"build-$preset.log" 2>&1 || {
-            cat "build-$preset.log"
-            rm -f "build-$preset.log"
+        local log="build/$preset.log"
+        mkdir -p build
+        if ! { cmake --preset "$preset" "$@" &&
+            cmake --build --preset "$preset" -j "$(nproc)"; } >"$log" 2>&1; then
+            cat "$log"
             exit 1
-        }
-        rm -f "build-$preset.log"
+        fi
     )
 }

@@ -92,6 +92,13 @@ code backend core dist |
     grep -E '(^|[^A-Za-z_0-9])(abort|exit|_exit|_Exit|quick_exit)[[:space:]]*\(' |
     rule "the library ends the program" || exit 1
 
+# A declaration is documented by a comment above it or anywhere in its group, which blank lines end.
+awk 'function flush() { if (!documented) printf "%s", group; group = ""; documented = 0 }
+    /^[[:space:]]*$/ { flush(); next }
+    /\*\/[[:space:]]*$/ { documented = 1 }
+    /^TARN_API/ { group = group sprintf("core/tarn.h:%d:%s\n", FNR, $0) }
+    END { flush() }' core/tarn.h | rule "a public function without a comment" || exit 1
+
 sources | while read -r file; do
     lines=$(wc -l <"$file")
     [ "$lines" -gt 600 ] && echo "$file: $lines lines"

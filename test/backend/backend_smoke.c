@@ -126,8 +126,14 @@ static void check_gemm(struct context *c, bool transpose_a, bool transpose_b)
 {
     const size_t m = 33, n = 17, k = 29, batch = 2;
     float *a = fill(batch * m * k, 1), *b = fill(k * n, 2), *out = fill(batch * m * n, 3);
-    struct gemm g = { .m = m, .n = n, .k = k, .batch = batch, .transpose_a = transpose_a,
-                      .transpose_b = transpose_b, .a_stride = m * k, .c_stride = m * n };
+    struct gemm g = { .m = m,
+                      .n = n,
+                      .k = k,
+                      .batch = batch,
+                      .transpose_a = transpose_a,
+                      .transpose_b = transpose_b,
+                      .a_stride = m * k,
+                      .c_stride = m * n };
     CHECK(buffer_new(c, batch * m * k * sizeof *a, &g.a) == TARN_OK);
     CHECK(buffer_new(c, k * n * sizeof *b, &g.b) == TARN_OK);
     CHECK(buffer_new(c, batch * m * n * sizeof *out, &g.c) == TARN_OK);
