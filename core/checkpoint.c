@@ -504,6 +504,7 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
         return replica_fail(r, status, NULL);
     if (run.known) {
         r->step_count = run.step;
+        r->side_steps = 0;
         r->seed = run.seed;
     }
     if (progress)

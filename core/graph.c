@@ -289,6 +289,7 @@ void graph_reset(tarn_replica *r)
     g->count = g->operand_count = g->input_count = g->number_count = 0;
     g->evaluated_count = g->rand_count = 0;
     g->hash[0] = g->hash[1] = 0;
+    r->updates = false;
     owned_reset(r);
     if (++r->step == STEP_OWNED)
         r->step = 1;

@@ -203,7 +203,9 @@ struct tarn_replica {
     struct resource *resources;
     struct plan_cache *plans;
     uint32_t step;       /* of handles: starts at 1, grows with every mark */
-    uint64_t step_count; /* saved in checkpoints */
+    uint64_t step_count; /* of marks that updated parameters; saved in checkpoints */
+    uint64_t side_steps; /* marks since then that drew random numbers */
+    bool updates;        /* an optimizer steps in the current step */
     uint64_t seed;
     bool training;
     tarn_status status;

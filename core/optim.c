@@ -439,8 +439,10 @@ void tarn_optimizer_step(tarn_optimizer *o)
     if (o->steps % CHECK_EVERY == CHECK_EVERY - 1 && optimizer_check(r) != TARN_OK)
         return;
     record_update(o, all);
-    if (r->status == TARN_OK)
+    if (r->status == TARN_OK) {
         o->steps++;
+        r->updates = true;
+    }
 }
 
 /* ---- looking back ---------------------------------------------------------------------------- */

@@ -143,13 +143,16 @@ tarn_status tarn_step(tarn_replica *r)
     const double begin = now_seconds(), compiled = r->metrics.compile_seconds;
     const uint64_t launches = context_counters(r->context).launches;
     double waited = 0;
+    const bool updates = r->updates, draws = r->graph.rand_count > 0;
     const tarn_status s = enqueue(r, &waited);
     if (s != TARN_OK && r->status == TARN_OK)
         replica_fail(r, s, NULL);
     graph_reset(r);
     if (r->status != TARN_OK)
         return r->status;
-    r->step_count++;
+    /* Evaluating between two training steps must not change what the second one draws. */
+    r->step_count += updates;
+    r->side_steps = updates ? 0 : r->side_steps + draws;
     r->metrics.steps++;
     r->metrics.launches_last_step = context_counters(r->context).launches - launches;
     r->metrics.host_seconds +=

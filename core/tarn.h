@@ -121,7 +121,7 @@ TARN_API tarn_status tarn_list_devices(char *out, size_t capacity);
 TARN_API tarn_status tarn_step(tarn_replica *r);
 /** Waits until the device has done everything; reports what failed. */
 TARN_API tarn_status tarn_wait(tarn_replica *r);
-/** Number of step marks so far (continues over tarn_load). */
+/** Number of step marks so far at which an optimizer updated parameters (continues over tarn_load). */
 TARN_API uint64_t tarn_step_count(const tarn_replica *r);
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -158,7 +158,10 @@ TARN_API tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape);
 /** Sets the seed of tarn_rand, dropout and initialisers (default 0). */
 TARN_API void tarn_seed(tarn_replica *r, uint64_t seed);
 
+/** Known once recorded: neither computes anything. */
+/** Shape and element type; rank 0 and float32 for poison. */
 TARN_API tarn_shape tarn_shape_get(tarn_tensor t);
+/** See tarn_shape_get. */
 TARN_API tarn_dtype tarn_dtype_get(tarn_tensor t);
 
 /** Computes `t` (and only what it needs; no assignment takes effect) and copies it, row-major, to
@@ -359,8 +362,11 @@ typedef struct tarn_conv2d {
     tarn_tensor weight, bias;
     tarn_conv2d_options options;
 } tarn_conv2d;
+/** Parameters name.weight [out, in / groups, window, window] and name.bias [out]. */
+/** Parameters name.weight [out, in/groups, window, window] and name.bias [out]. */
 TARN_API tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out,
                                       int window, tarn_conv2d_options options);
+/** tarn_conv2d_op with the layer's parameters and options. */
 TARN_API tarn_tensor tarn_conv2d_forward(const tarn_conv2d *layer, tarn_tensor x);
 
 /** Normalises over all axes but axis 1. Training: statistics of the batch, and running statistics
@@ -378,7 +384,10 @@ typedef struct tarn_layer_norm {
     tarn_tensor weight, bias;
     float eps;
 } tarn_layer_norm;
+/** Over the last axis, of length `features`; parameters name.weight (ones), name.bias (zeros). */
+/** Parameters name.weight (ones) and name.bias (zeros) over the last axis; eps 1e-5. */
 TARN_API tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features);
+/** tarn_layer_norm_op with the layer's parameters. */
 TARN_API tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x);
 
 /* ---- optimizers

@@ -12,7 +12,7 @@ const struct op op_constant = { .name = "constant", .kind = OP_LEAF };
 const struct op op_number = { .name = "number", .kind = OP_LEAF };
 const struct op op_iota = { .name = "iota", .kind = OP_LEAF };
 /* Element i is tarn_uniform(key, i) of kernels/random.cl, with
- * key = random_key_number(random_key_number(seed, step_count), serial). */
+ * key is of (seed, training steps, side steps, serial): see plan.c. */
 const struct op op_rand = { .name = "rand", .kind = OP_LEAF };
 
 static tarn_tensor record(tarn_replica *r, const struct op *op, tarn_shape shape, tarn_dtype dtype,
