@@ -232,7 +232,8 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
     TRY(run_products(r, k, outputs));
     if (k->kernel == NULL)
         return TARN_OK;
-    const uint64_t key = random_key_number(random_key_number(r->seed, r->step_count), r->side_steps);
+    const uint64_t key =
+        random_key_number(random_key_number(r->seed, r->step_count), r->side_steps);
     for (int i = 0; i < k->param_count; ++i) {
         const struct param *p = &k->params[i];
         struct kernel_arg *a = &plan->args[i];
