@@ -17,9 +17,10 @@ TYPES = {torch.float32: "F32", torch.int32: "I32", torch.uint8: "U8"}
 
 
 def save(path, tensors):
-    """The safetensors format: length of the header, header in JSON, data."""
+    """The safetensors format: length of the header, header in JSON, data; wide elements first, so that
+    all are aligned."""
     header, data = {"__metadata__": {"torch": torch.__version__}}, b""
-    for name, t in tensors.items():
+    for name, t in sorted(tensors.items(), key=lambda item: -item[1].element_size()):
         raw = t.detach().contiguous().numpy().tobytes()
         header[name] = {"dtype": TYPES[t.dtype], "shape": list(t.shape),
                         "data_offsets": [len(data), len(data) + len(raw)]}
