@@ -88,7 +88,7 @@ struct module {
 tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
                      struct arena *a, struct module *out);
 /* Finds the batch axis, and which nodes carry it. */
-void shard(struct module *m);
+void shard(struct module *m, const tarn_replica *r);
 /* The batch axis of a contraction's nest: an OUT axis, or a RED axis (*reduced); -1: none. */
 int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
                         bool *reduced);

@@ -155,7 +155,7 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
         .arena = a, .module = &m, .fuse = env_number(ENV_FUSE) != 0, .products = products
     };
     TRY(simplify(r, outputs, count, effects, a, &m));
-    shard(&m);
+    shard(&m, r);
     choose_stored(&m, p.fuse);
     debug_graph(&m);
     TRY(lower(&p, r));

@@ -13,14 +13,22 @@ static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
     return m->operands[m->nodes[node].first_in + k];
 }
 
-static int32_t find_batch(const struct module *m)
+/* A leaf that may hold samples: a batch or host array, or a tensor that the user kept. */
+static bool is_data(const struct module *m, const tarn_replica *r, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    return n->op == &op_input ||
+           (n->op == &op_owned && r->owned[n->arg.leaf.slot].kind == OWNED_KEPT);
+}
+
+static int32_t find_batch(const struct module *m, const tarn_replica *r)
 {
     int64_t largest = 0;
     int32_t batch = 0;
     for (uint32_t i = 0; i < m->count; ++i) {
         const struct node *n = &m->nodes[i];
         const int64_t bytes = tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
-        if (n->op == &op_input && n->shape.rank > 0 && m->uses[i] > 0 && bytes > largest) {
+        if (n->shape.rank > 0 && m->uses[i] > 0 && bytes > largest && is_data(m, r, i)) {
             largest = bytes;
             batch = n->shape.dim[0];
         }
@@ -87,7 +95,7 @@ static bool view_keeps_batch(const struct node *n, tarn_shape in)
     return map.dim[0].offset == 0 && map.dim[0].divide <= 1 && !map.dim[0].guarded;
 }
 
-static bool carries_batch(const struct module *m, uint32_t i)
+static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
     if (n->shape.rank == 0 || n->shape.dim[0] != m->batch || tarn_shape_count(n->shape) == 0)
@@ -96,7 +104,7 @@ static bool carries_batch(const struct module *m, uint32_t i)
     struct contract c;
     switch (n->op->kind) {
     case OP_LEAF:
-        return n->op == &op_input;
+        return is_data(m, r, i);
     case OP_VIEW:
         return m->sharded[operand(m, i, 0)] &&
                view_keeps_batch(n, m->nodes[operand(m, i, 0)].shape);
@@ -125,11 +133,11 @@ static bool carries_batch(const struct module *m, uint32_t i)
     return false;
 }
 
-void shard(struct module *m)
+void shard(struct module *m, const tarn_replica *r)
 {
-    m->batch = find_batch(m);
+    m->batch = find_batch(m, r);
     for (uint32_t i = 0; m->batch > 0 && i < m->count; ++i)
-        m->sharded[i] = carries_batch(m, i);
+        m->sharded[i] = carries_batch(m, r, i);
 }
 
 /* ---- which nodes are stored ---------------------------------------------------------------------
