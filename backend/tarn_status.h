@@ -24,6 +24,10 @@
     X(ERR_IO,              400, "input or output failed") \
     X(ERR_FORMAT,          401, "file is damaged or of another kind") \
     X(ERR_MISMATCH,        402, "file is of another model") \
+    X(ERR_REPLICA,         500, "another replica failed") \
+    X(ERR_STALLED,         501, "a replica did not come in time") \
+    X(ERR_DISAGREE,        502, "replicas ask for different collectives") \
+    X(ERR_WEIGHTS,         503, "weights differ between replicas") \
     X(ERR_INTERNAL,        900, "a bug in Tarn")
 /* clang-format on */
 

@@ -195,6 +195,12 @@ struct resource {
 
 struct plan_cache;
 
+/* The replicas that this one trains with, as far as core must know them; dist fills it in. */
+struct peers {
+    int rank, world;
+    int shards; /* virtual shards of the global batch: a multiple of world; 0: none */
+};
+
 struct tarn_replica {
     struct context *context;
     struct graph graph;
@@ -214,6 +220,7 @@ struct tarn_replica {
     tarn_metrics metrics;
     tarn_optimizer *optimizer; /* the one whose state is saved; NULL when none is open */
     queue_mark in_flight[2];
+    struct peers *peers; /* NULL: it trains alone */
 };
 
 /* Handles of owned tensors carry this step: they never go stale. node = index + 1. */

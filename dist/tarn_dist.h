@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Tarn on several devices: one replica, with a thread of its own, on each.
+ *
+ *     static tarn_status train(tarn_replica *r, void *arg)
+ *     {
+ *         ... the training loop of one device ...
+ *     }
+ *     int main(void) { return tarn_launch(train, NULL, (tarn_launch_options){ 0 }) != TARN_OK; }
+ *
+ * The same function runs on one device or on many without change: tarn_loader_open() hands each
+ * replica its part of every batch, tarn_optimizer_step() adds up the gradients of all replicas
+ * before it updates, and the parameters start equal and stay equal, bit for bit, which is checked.
+ *
+ * Every replica must record the same collectives in the same order; one that does not is refused
+ * before a byte moves. A replica that fails, or does not come back, ends the launch for all.
+ */
+#ifndef TARN_DIST_H
+#define TARN_DIST_H
+
+#include "tarn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- launching -------------------------------------------------------------------------------- */
+
+/** What each replica runs, on a thread of its own. A status other than TARN_OK ends the launch. */
+typedef tarn_status (*tarn_replica_fn)(tarn_replica *r, void *arg);
+
+/** Zero means the default. */
+typedef struct tarn_launch_options {
+    const char *devices; /* as in TARN_DEVICES; default: TARN_DEVICES, else all devices */
+    int count;           /* replicas; a single CPU device is divided; default: one for each device,
+                            at most TARN_NUM_DEVICES */
+    int virtual_shards;  /* V: the same bits on 1, 2, 4, ... V devices; default: off */
+    double timeout;      /* seconds that a replica may be late; default: TARN_TIMEOUT */
+    int check_weights;   /* compare the replicas' weights every so many training steps; default 1;
+                            negative: never */
+    bool heal;           /* on a difference copy rank 0's weights to all and go on */
+} tarn_launch_options;
+
+/** Runs `fn` on every device and returns when all replicas ended: TARN_OK, or the status of the
+ *  first that failed, whose line, with rank and step, is in tarn_error(NULL). Never waits longer
+ *  than twice the timeout for a replica that is stuck: its thread is left behind then, and `arg`
+ *  and the data sets must stay valid. */
+TARN_API tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options);
+
+/** Number of this replica, 0 ..; 0 for one from tarn_open(). */
+TARN_API int tarn_rank(const tarn_replica *r);
+/** Number of replicas; 1 for one from tarn_open(). */
+TARN_API int tarn_world_size(const tarn_replica *r);
+/** V, or 0. */
+TARN_API int tarn_virtual_shards(const tarn_replica *r);
+/** printf on rank 0 alone. */
+TARN_API void tarn_print0(const tarn_replica *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Waits until every replica is here. */
+TARN_API tarn_status tarn_barrier(tarn_replica *r);
+
+/* ---- collectives: operations like others, computed at the step mark -----------------------------
+ */
+
+typedef enum tarn_reduction { TARN_SUM, TARN_MEAN, TARN_MAX, TARN_MIN } tarn_reduction;
+
+/** The element-wise sum (mean, ...) over all replicas, float32 or int32 (no mean). Sums are added
+ *  in the order of one fixed binary tree over the ranks: every replica gets the same bits. */
+TARN_API tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction);
+/** The same, but replica i gets only part i of axis 0, whose length the world size must divide. */
+TARN_API tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction);
+/** All replicas' x joined along axis 0 in rank order. */
+TARN_API tarn_tensor tarn_all_gather(tarn_tensor x);
+/** Replica `root`'s x. */
+TARN_API tarn_tensor tarn_broadcast(tarn_tensor x, int root);
+/** Part j of axis 0 goes to replica j; the parts received are joined in rank order. */
+TARN_API tarn_tensor tarn_all_to_all(tarn_tensor x);
+
+/* ---- weights ---------------------------------------------------------------------------------- */
+
+/** Compares parameters, buffers and optimizer state of all replicas now, bit for bit. The error
+ *  names tensor, index, ranks and both values. Collective. Waits. */
+TARN_API tarn_status tarn_check_weights(tarn_replica *r);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

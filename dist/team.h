@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The threads of a launch as a team: they meet, compare what they are about to do, and move data
+ * between each other's host memory. Knows nothing of tensors, graphs or OpenCL.
+ *
+ * Threads: each rank calls from one thread; everything here may be called by all ranks at once. */
+#ifndef TARN_TEAM_H
+#define TARN_TEAM_H
+
+#include "backend.h"
+#include "tarn.h"
+#include "tarn_dist.h"
+
+struct team;
+
+enum collective_kind {
+    COLLECTIVE_ALL_REDUCE,     /* out[count] = reduction of all ranks' in[count] */
+    COLLECTIVE_REDUCE_SCATTER, /* out[count / world]: part `rank` of it */
+    COLLECTIVE_ALL_GATHER,     /* out[count * world] */
+    COLLECTIVE_BROADCAST,      /* out[count] = in[count] of `root` */
+    COLLECTIVE_ALL_TO_ALL,     /* out[count]: part `rank` of everybody's in[count] */
+    COLLECTIVE_BARRIER
+};
+
+struct collective {
+    enum collective_kind kind;
+    tarn_reduction reduction;
+    tarn_dtype dtype; /* any for movements; TARN_F32 or TARN_I32 for reductions, MEAN: F32 */
+    size_t count;     /* elements of `in` */
+    size_t witness;   /* ALL_REDUCE of 4-byte elements: so many after `count` in `in` must be equal
+                         bit for bit on all ranks, and are neither reduced nor written */
+    int root;
+    uint64_t step;     /* of the caller's training: part of what must agree */
+    const char *label; /* a literal or otherwise immortal text, for people; must agree */
+    const void *in;
+    void *out; /* may be `in` for ALL_REDUCE, ALL_TO_ALL and BROADCAST */
+};
+
+/* timeout in seconds. */
+TARN_CHECKED tarn_status team_new(int world, double timeout, struct team **out);
+/* After all ranks left. */
+void team_free(struct team *t);
+int team_world(const struct team *t);
+
+/* Takes part in a collective; returns when `out` is filled and nobody reads `in` any more. What the
+ * ranks ask for is compared before a byte moves (TARN_ERR_DISAGREE, both sides in the line; `count`,
+ * kind, dtype, reduction, root, step, witness, label). Witnesses that differ: TARN_ERR_WEIGHTS on
+ * every rank, and nothing is reduced. A rank that is late by more than the timeout: the team is
+ * aborted with TARN_ERR_STALLED, naming who is missing. In an aborted team every call returns
+ * TARN_ERR_REPLICA (the rank that caused it: its own status) and `out` holds nothing of use. */
+TARN_CHECKED tarn_status team_collect(struct team *t, int rank, const struct collective *c);
+
+/* Ends the team with a cause; the first call counts. Wakes everybody. */
+void team_abort(struct team *t, int rank, tarn_status status, const char *line);
+/* The cause, TARN_OK when there is none; `line` (may be NULL) gets "rank 1, step 12: ...". */
+tarn_status team_cause(struct team *t, char *line, size_t capacity, int *rank);
+
+/* Writes the last collectives of every rank, newest last, one line each, as JSON objects: rank,
+ * sequence, kind, label, count, step, seconds of arrival, start and end since the team began (null
+ * for what did not happen). `most` lines for each rank. */
+void team_record(struct team *t, int most, void (*line)(void *user, const char *text), void *user);
+
+#endif
