@@ -29,17 +29,28 @@ struct device {
     size_t memory_bytes, max_buffer_bytes, local_bytes, max_group;
     unsigned native_float_width;
     bool fp64, fp16, unified_memory;
-    int number;      /* in the flat numbering of device_list() */
-    int part, parts; /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
+    int number;       /* in the flat numbering of device_list() */
+    int part, parts;  /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
+    int most_parts;   /* into which a whole device can be divided; 1: not at all */
+    int copy, copies; /* the how-manieth of how many with this very device in one selection */
 };
 
 /* All devices of all platforms in one flat numbering. `*list` stays valid for ever. */
 TARN_CHECKED tarn_status device_list(const struct device **list, int *count);
 
 /* Parses a selection (grammar of TARN_DEVICES; NULL or "" means the environment's, else the first
- * GPU, else device 0) into at most `capacity` devices. Refusals name what there is. */
+ * GPU, else device 0) into at most `capacity` devices. Refusals name what there is. "cpu:0/2" is
+ * part 0 of 2 of the first CPU that can be divided so, "cpu/2" both parts. */
 TARN_CHECKED tarn_status device_select(const char *spec, struct device *out, int capacity,
                                        int *count);
+/* Devices for a launch: NULL or "" means the environment's, else all. `wanted` 0 means one replica
+ * for each device selected, cut to TARN_NUM_DEVICES; otherwise exactly so many, and a lone CPU is
+ * divided into them. The same device may come more than once. */
+TARN_CHECKED tarn_status device_select_many(const char *spec, int wanted, struct device *out,
+                                            int capacity, int *count);
+/* The name as errors give it: with number, part and copy when the name alone could be another's:
+ * "NAME (device 0)", "NAME (device 0:1/2)", "NAME (device 0, copy 1/2)". */
+void device_describe(const struct device *d, char *out, size_t capacity);
 
 /* ---- contexts ----------------------------------------------------------------------------- */
 
@@ -104,6 +115,43 @@ struct buffer *upload_buffer(struct upload *u);
 /* On the replica's thread: all commands that read the slot are enqueued now; the next upload_put
  * waits for them. */
 TARN_CHECKED tarn_status upload_release(struct upload *u);
+
+/* ---- memory that kernels and the host's threads use in turn --------------------------------- */
+
+/* The device computes into it, then the host reads and writes it, then the device goes on. Unlike
+ * buffer_read and buffer_write it waits for no command but those that it is told of, so that the
+ * device can work on something else meanwhile.
+ *
+ * Called by the context's thread, at most one begin without its end for each. Between begin and end
+ * any thread may use the host pointer (they agree among themselves), and no command that is
+ * enqueued may use the buffer. */
+struct shared;
+
+/* How the bytes get to the host. */
+enum shared_way {
+    SHARED_BEST,   /* the first of these that the device can */
+    SHARED_DIRECT, /* host and device see the same memory at any time: no command is needed */
+    SHARED_MAPPED, /* the same memory, mapped for the host */
+    SHARED_COPIED  /* a copy in page-aligned host memory */
+};
+
+/* bytes == 0 is legal. A way other than SHARED_BEST is for tests; TARN_ERR_ARGUMENT when the device
+ * cannot go it. */
+TARN_CHECKED tarn_status shared_new(struct context *c, size_t bytes, struct shared **out);
+TARN_CHECKED tarn_status shared_new_by(struct context *c, size_t bytes, enum shared_way way,
+                                       struct shared **out);
+/* Ends what was begun and waits (with deadline) for the commands enqueued so far, which may use the
+ * buffer. NULL is a no-op. */
+void shared_free(struct shared *s);
+/* The buffer, as a kernel's argument and for buffer_*. Belongs to `s`: never freed alone. */
+struct buffer *shared_buffer(struct shared *s);
+
+/* Waits until the commands before the mark ended, not for later ones, and gives the host pointer to
+ * all bytes; without `read` their contents are undefined. On failure nothing was begun. */
+TARN_CHECKED tarn_status shared_begin(struct shared *s, queue_mark after, bool read, void **host);
+/* Hands the memory back without waiting: every later command sees what the host wrote. With
+ * `written` false the host must have changed nothing. */
+TARN_CHECKED tarn_status shared_end(struct shared *s, bool written);
 
 /* ---- programs and launches ----------------------------------------------------------------- */
 

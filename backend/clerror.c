@@ -52,6 +52,5 @@ tarn_status cl_failed(const struct context *c, const char *call, cl_int code)
     const bool memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES ||
                         code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE;
     return error_set(memory ? TARN_ERR_DEVICE_MEMORY : TARN_ERR_DEVICE,
-                     "%s on device \"%s\": %s (%d)", call, c->device.name, cl_error_name(code),
-                     code);
+                     "%s on device \"%s\": %s (%d)", call, c->label, cl_error_name(code), code);
 }

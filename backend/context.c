@@ -21,25 +21,51 @@ static tarn_status open_queues(struct context *c)
     return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clCreateCommandQueue", code);
 }
 
+/* The standard promises it, but few programs divide one device from two threads at once. */
+static pthread_mutex_t part_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static tarn_status divide(struct context *c, cl_device_id whole)
+{
+    const cl_device_partition_property equally[] = {
+        CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)c->device.compute_units, 0
+    };
+    cl_uint count = 0;
+    cl_int code = clCreateSubDevices(whole, equally, 0, NULL, &count);
+    if (code != CL_SUCCESS || (cl_uint)c->device.part >= count)
+        return cl_failed(c, "clCreateSubDevices", code);
+    cl_device_id *parts = calloc(count, sizeof *parts);
+    if (parts == NULL)
+        return error_set(TARN_ERR_MEMORY, "open: out of host memory");
+    code = clCreateSubDevices(whole, equally, count, parts, NULL);
+    for (cl_uint i = 0; code == CL_SUCCESS && i < count; ++i) {
+        if (i == (cl_uint)c->device.part)
+            c->id = parts[i];
+        else
+            clReleaseDevice(parts[i]);
+    }
+    free(parts);
+    return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clCreateSubDevices", code);
+}
+
 static tarn_status open_part(struct context *c)
 {
     const cl_device_id whole = device_id(c->device.number);
     c->id = whole;
     if (c->device.parts <= 1)
         return TARN_OK;
-    const cl_uint units = c->device.compute_units;
-    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY,
-                                                     (cl_device_partition_property)units, 0 };
-    cl_device_id parts[64];
-    cl_uint count = 0;
-    const cl_int code = clCreateSubDevices(whole, equally, 64, parts, &count);
-    if (code != CL_SUCCESS || (cl_uint)c->device.part >= count)
-        return cl_failed(c, "clCreateSubDevices", code);
-    c->id = parts[c->device.part];
-    for (cl_uint i = 0; i < count; ++i)
-        if (parts[i] != c->id)
-            clReleaseDevice(parts[i]);
-    return TARN_OK;
+    pthread_mutex_lock(&part_lock);
+    const tarn_status status = divide(c, whole);
+    pthread_mutex_unlock(&part_lock);
+    return status;
+}
+
+static void release_part(struct context *c)
+{
+    if (c->device.parts <= 1 || c->id == NULL || c->id == device_id(c->device.number))
+        return;
+    pthread_mutex_lock(&part_lock);
+    clReleaseDevice(c->id);
+    pthread_mutex_unlock(&part_lock);
 }
 
 tarn_status context_open(const struct device *device, struct context **out)
@@ -49,6 +75,7 @@ tarn_status context_open(const struct device *device, struct context **out)
     if (c == NULL)
         return error_set(TARN_ERR_MEMORY, "open: out of host memory");
     c->device = *device;
+    device_describe(device, c->label, sizeof c->label);
     pthread_mutex_init(&c->upload_lock, NULL);
     pthread_mutex_lock(&count_lock);
     ++open_contexts;
@@ -84,7 +111,7 @@ void context_close(struct context *c)
         program_flush(c);
         release_pool(c);
         for (; c->first < c->next; ++c->first)
-            clReleaseEvent(c->ring[c->first % TRACKED].event);
+            event_forget(&c->ring[c->first % TRACKED]);
         if (c->copy != NULL)
             clReleaseCommandQueue(c->copy);
         clReleaseCommandQueue(c->compute);
@@ -96,8 +123,7 @@ void context_close(struct context *c)
         gemm_release();
     if (c->context != NULL)
         clReleaseContext(c->context);
-    if (c->device.parts > 1 && c->id != NULL && c->id != device_id(c->device.number))
-        clReleaseDevice(c->id);
+    release_part(c);
     pthread_mutex_destroy(&c->upload_lock);
     free(c);
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices: found once, before any thread can race PoCL's initialisation, and selected by text. */
-#include <ctype.h>
+/* Devices: found once, before any thread can race PoCL's initialisation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "env.h"
 #include "opencl.h"
 
-#define MOST_DEVICES 64
 #define MOST_PLATFORMS 16
 
 static struct device devices[MOST_DEVICES];
@@ -62,6 +59,18 @@ static void number_info(cl_device_id id, cl_device_info what, void *out, size_t 
         memset(out, 0, bytes);
 }
 
+static int most_parts(cl_device_id id)
+{
+    cl_device_partition_property how[16] = { 0 };
+    cl_uint most = 1;
+    number_info(id, CL_DEVICE_PARTITION_PROPERTIES, how, sizeof how);
+    number_info(id, CL_DEVICE_PARTITION_MAX_SUB_DEVICES, &most, sizeof most);
+    for (int i = 0; i < 15 && how[i] != 0; ++i)
+        if (how[i] == CL_DEVICE_PARTITION_EQUALLY && most > 1)
+            return (int)most;
+    return 1;
+}
+
 static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
 {
     cl_device_type type;
@@ -99,6 +108,8 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
     d->unified_memory = unified != CL_FALSE;
     d->parts = 1;
+    d->copies = 1;
+    d->most_parts = most_parts(id);
 }
 
 static void scan_platform(cl_platform_id platform, cl_int *failure)
@@ -154,117 +165,4 @@ tarn_status device_list(const struct device **list, int *count)
 cl_device_id device_id(int number)
 {
     return ids[number];
-}
-
-/* ---- selecting
- * ---------------------------------------------------------------------------------------- */
-
-static const char *kind_name(enum device_kind kind)
-{
-    return kind == DEVICE_GPU ? "gpu" : kind == DEVICE_CPU ? "cpu" : "other";
-}
-
-static void what_there_is(char *out, size_t capacity)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; i < device_count && used < capacity; ++i)
-        used += (size_t)snprintf(out + used, capacity - used, "%s%d: %s \"%s\"", i == 0 ? "" : "; ",
-                                 i, kind_name(devices[i].kind), devices[i].name);
-}
-
-static tarn_status refuse(const char *word, const char *why)
-{
-    char list[600];
-    what_there_is(list, sizeof list);
-    return error_set(TARN_ERR_NO_DEVICE,
-                     "device \"%s\": %s; there is %s; parts of a CPU are named cpu:0/2, more CPU "
-                     "devices come with POCL_DEVICES=\"pthread pthread\"",
-                     word, why, list);
-}
-
-static bool matches(const struct device *d, const char *word)
-{
-    if (strcasecmp(word, kind_name(d->kind)) == 0 || strcasecmp(word, "all") == 0)
-        return true;
-    if (isdigit((unsigned char)word[0])) {
-        char *end;
-        const long number = strtol(word, &end, 10);
-        return *end == '\0' && number == d->number;
-    }
-    return strcasestr(d->name, word) != NULL || strcasestr(d->platform, word) != NULL;
-}
-
-/* "cpu:1/2": the device before the colon, its second half. */
-static tarn_status parse_part(char *word, int *part, int *parts)
-{
-    *part = 0;
-    *parts = 1;
-    char *colon = strrchr(word, ':');
-    if (colon == NULL)
-        return TARN_OK;
-    int used = 0;
-    if (colon == word || sscanf(colon + 1, "%d/%d%n", part, parts, &used) != 2 ||
-        colon[1 + used] != '\0' || *parts < 1 || *part < 0 || *part >= *parts)
-        return refuse(word, "a part is written number/count, as in cpu:0/2");
-    *colon = '\0';
-    return TARN_OK;
-}
-
-static tarn_status add_matching(char *word, struct device *out, int capacity, int *count)
-{
-    int part, parts;
-    TRY(parse_part(word, &part, &parts));
-    const int before = *count;
-    for (int i = 0; i < device_count && *count < capacity; ++i) {
-        if (!matches(&devices[i], word))
-            continue;
-        struct device d = devices[i];
-        if (parts > 1) {
-            if ((unsigned)parts > d.compute_units)
-                return refuse(word, "it has fewer compute units than parts asked for");
-            d.part = part;
-            d.parts = parts;
-            d.compute_units /= (unsigned)parts;
-        }
-        out[(*count)++] = d;
-        if (parts > 1)
-            break;
-    }
-    return *count > before ? TARN_OK : refuse(word, "no such device");
-}
-
-tarn_status device_select(const char *spec, struct device *out, int capacity, int *count)
-{
-    const struct device *list;
-    int known;
-    *count = 0;
-    TRY(device_list(&list, &known));
-    if (spec == NULL || *spec == '\0')
-        spec = env_text(ENV_DEVICES);
-    if (*spec == '\0') {
-        int chosen = 0;
-        for (int i = known; i-- > 0;)
-            if (list[i].kind == DEVICE_GPU)
-                chosen = i;
-        out[(*count)++] = list[chosen];
-        return TARN_OK;
-    }
-    char words[512];
-    if (strlen(spec) >= sizeof words)
-        return refuse("...", "the selection is longer than 511 characters");
-    memcpy(words, spec, strlen(spec) + 1);
-    char *rest = NULL;
-    for (char *word = strtok_r(words, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest))
-        TRY(add_matching(word, out, capacity, count));
-    const char *most = env_text(ENV_NUM_DEVICES);
-    if (*most != '\0') {
-        char *end;
-        const long limit = strtol(most, &end, 10);
-        if (*end != '\0' || limit < 1)
-            return error_set(TARN_ERR_ENVIRONMENT, "TARN_NUM_DEVICES=%s: not a number from 1",
-                             most);
-        *count = *count > limit ? (int)limit : *count;
-    }
-    return *count > 0 ? TARN_OK : refuse(spec, "the selection is empty");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands in flight: their events are kept and polled. OpenCL knows no deadline, and clFinish
  * succeeds over commands that failed, so neither it nor clWaitForEvents is used. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,17 +51,22 @@ static tarn_status status_of(const struct context *c, cl_event event, cl_int *st
 
 static tarn_status command_failed(const struct context *c, const char *label, cl_int status)
 {
-    return error_set(TARN_ERR_DEVICE, "%s failed on device \"%s\": %s (%d)", label, c->device.name,
+    return error_set(TARN_ERR_DEVICE, "%s failed on device \"%s\": %s (%d)", label, c->label,
                      cl_error_name(status), status);
 }
 
-/* Spins for a moment, then sleeps: a short step must not pay for a long one's politeness. */
+/* Looks again at once for a moment, then after naps that grow with the time waited: what comes late
+ * by a small part of it costs nobody much, and the core is left to the driver's workers. */
 static void pause_after(double waited)
 {
-    if (waited > 200e-6) {
-        const struct timespec nap = { .tv_nsec = waited > 20e-3 ? 500000 : 20000 };
-        nanosleep(&nap, NULL);
+    if (waited < 50e-6) {
+        sched_yield();
+        return;
     }
+    const double part = waited / 32;
+    const double nap = part < 10e-6 ? 10e-6 : part > 1e-3 ? 1e-3 : part;
+    const struct timespec t = { .tv_nsec = (long)(nap * 1e9) };
+    nanosleep(&t, NULL);
 }
 
 tarn_status event_wait(const struct context *c, cl_event event, const char *label)
@@ -78,20 +84,31 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
             return error_set(
                 TARN_ERR_TIMEOUT,
                 "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit", label,
-                c->device.name, limit);
+                c->label, limit);
         pause_after(waited);
     }
+}
+
+void event_forget(struct tracked *t)
+{
+    clReleaseEvent(t->event);
+    if (t->cause != NULL)
+        clReleaseEvent(t->cause);
+    *t = (struct tracked){ 0 };
 }
 
 /* Takes the oldest command off the ring; remembers the first failure. */
 static void retire(struct context *c, cl_int status)
 {
     struct tracked *t = &c->ring[c->first % TRACKED];
+    cl_int earlier = CL_COMPLETE;
+    if (t->cause != NULL && status_of(c, t->cause, &earlier) == TARN_OK && earlier < 0)
+        status = earlier;
     if (status < 0 && c->failed == TARN_OK) {
         c->failed = command_failed(c, t->label, status);
         snprintf(c->failure, sizeof c->failure, "%s", error_text());
     }
-    clReleaseEvent(t->event);
+    event_forget(t);
     ++c->first;
 }
 
@@ -122,22 +139,27 @@ tarn_status context_mark(struct context *c, queue_mark *out)
     return TARN_OK;
 }
 
-tarn_status context_wait(struct context *c, queue_mark mark)
+tarn_status context_settle(struct context *c, queue_mark mark)
 {
     if (mark > c->next)
         mark = c->next;
-    if (c->first < mark) {
-        TRY(context_flush(c));
-        struct tracked *last = &c->ring[(mark - 1) % TRACKED];
-        const tarn_status status = event_wait(c, last->event, last->label);
-        if (status == TARN_ERR_TIMEOUT)
-            return status;
-        while (c->first < mark) {
-            cl_int ended;
-            TRY(status_of(c, c->ring[c->first % TRACKED].event, &ended));
-            retire(c, ended);
-        }
+    if (c->first >= mark)
+        return TARN_OK;
+    TRY(context_flush(c));
+    struct tracked *last = &c->ring[(mark - 1) % TRACKED];
+    if (event_wait(c, last->event, last->label) == TARN_ERR_TIMEOUT)
+        return TARN_ERR_TIMEOUT;
+    while (c->first < mark) {
+        cl_int ended;
+        TRY(status_of(c, c->ring[c->first % TRACKED].event, &ended));
+        retire(c, ended);
     }
+    return TARN_OK;
+}
+
+tarn_status context_wait(struct context *c, queue_mark mark)
+{
+    TRY(context_settle(c, mark));
     return context_poll(c);
 }
 
@@ -148,15 +170,21 @@ tarn_status context_finish(struct context *c)
 
 tarn_status event_track(struct context *c, cl_event event, const char *label)
 {
+    return event_track_cause(c, event, NULL, label);
+}
+
+tarn_status event_track_cause(struct context *c, cl_event event, cl_event cause, const char *label)
+{
+    struct tracked t = { .event = event, .cause = cause, .label = label };
     /* A full ring waits for its older half: nobody should have thousands of commands queued. */
     if (c->next - c->first == TRACKED) {
         const tarn_status status = context_wait(c, c->first + TRACKED / 2);
         if (status != TARN_OK) {
-            clReleaseEvent(event);
+            event_forget(&t);
             return status;
         }
     }
-    c->ring[c->next % TRACKED] = (struct tracked){ .event = event, .label = label };
+    c->ring[c->next % TRACKED] = t;
     ++c->next;
     return TARN_OK;
 }

@@ -40,7 +40,7 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
                              ? TARN_ERR_DEVICE_MEMORY
                              : TARN_ERR_DEVICE,
                          "CLBlast gemm %zux%zux%zu on device \"%s\": status %d", g->m, g->n, g->k,
-                         c->device.name, (int)code);
+                         c->label, (int)code);
     ++c->counters.launches;
     return event_track(c, event, "CLBlast gemm");
 }

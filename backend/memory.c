@@ -39,18 +39,35 @@ static struct buffer *take_pooled(struct context *c, int k, size_t capacity)
     return NULL;
 }
 
-static tarn_status create(struct context *c, size_t bytes, size_t capacity, struct buffer **out)
+/* How a buffer that the pool does not have is made. */
+struct origin {
+    cl_mem_flags flags;
+    void *memory; /* the host's, which it uses; NULL: the driver's */
+};
+
+static bool short_of_memory(cl_int code)
+{
+    return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES;
+}
+
+static cl_mem allocate(struct context *c, size_t capacity, struct origin o, cl_int *code)
+{
+    return clCreateBuffer(c->context, CL_MEM_READ_WRITE | o.flags, capacity, o.memory, code);
+}
+
+static tarn_status create(struct context *c, size_t bytes, size_t capacity, struct origin o,
+                          struct buffer **out)
 {
     struct buffer *b = calloc(1, sizeof *b);
     if (b == NULL)
         return error_set(TARN_ERR_MEMORY, "buffer: out of host memory");
     cl_int code;
-    b->memory = clCreateBuffer(c->context, CL_MEM_READ_WRITE, capacity, NULL, &code);
+    b->memory = allocate(c, capacity, o, &code);
     if (code != CL_SUCCESS) {
         free(b);
-        return error_set(TARN_ERR_DEVICE_MEMORY,
+        return error_set(short_of_memory(code) ? TARN_ERR_DEVICE_MEMORY : TARN_ERR_DEVICE,
                          "clCreateBuffer of %zu bytes on device \"%s\", %zu in use: %s (%d)", bytes,
-                         c->device.name, c->stats.live_bytes, cl_error_name(code), code);
+                         c->label, c->stats.live_bytes, cl_error_name(code), code);
     }
     b->context = c;
     b->capacity = capacity;
@@ -59,22 +76,24 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
     return TARN_OK;
 }
 
-static tarn_status make(struct context *c, size_t bytes, bool pooled, struct buffer **out)
+static tarn_status make(struct context *c, size_t bytes, bool pooled, struct origin o,
+                        struct buffer **out)
 {
     *out = NULL;
     if (c->device.max_buffer_bytes > 0 && bytes > c->device.max_buffer_bytes)
         return error_set(TARN_ERR_DEVICE_MEMORY,
                          "a buffer of %zu bytes is larger than device \"%s\" allows (%zu bytes)",
-                         bytes, c->device.name, c->device.max_buffer_bytes);
+                         bytes, c->label, c->device.max_buffer_bytes);
     if (backend_fails_now())
         return error_set(TARN_ERR_DEVICE_MEMORY,
-                         "clCreateBuffer of %zu bytes on device \"%s\": planned", bytes,
-                         c->device.name);
+                         "clCreateBuffer of %zu bytes on device \"%s\": planned", bytes, c->label);
     size_t capacity;
     const int k = class_of(bytes, &capacity);
+    if (o.memory != NULL)
+        capacity = bytes > 0 ? bytes : 1;
     struct buffer *b = pooled ? take_pooled(c, k, capacity) : NULL;
     if (b == NULL)
-        TRY(create(c, bytes, capacity, &b));
+        TRY(create(c, bytes, capacity, o, &b));
     b->bytes = bytes;
     b->next = NULL;
     ++c->stats.live;
@@ -85,12 +104,24 @@ static tarn_status make(struct context *c, size_t bytes, bool pooled, struct buf
 
 tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
 {
-    return make(c, bytes, true, out);
+    return make(c, bytes, true, (struct origin){ 0 }, out);
 }
 
-tarn_status buffer_fresh(struct context *c, size_t bytes, struct buffer **out)
+tarn_status buffer_fresh(struct context *c, size_t bytes, cl_mem_flags flags, void *memory,
+                         struct buffer **out)
 {
-    return make(c, bytes, false, out);
+    return make(c, bytes, false, (struct origin){ flags, memory }, out);
+}
+
+void buffer_drop(struct buffer *b, bool keep)
+{
+    if (b == NULL)
+        return;
+    --b->context->stats.live;
+    b->context->stats.live_bytes -= b->bytes;
+    if (!keep)
+        clReleaseMemObject(b->memory);
+    free(b);
 }
 
 void buffer_free(struct buffer *b)

@@ -3,7 +3,8 @@
 #ifndef TARN_OPENCL_H
 #define TARN_OPENCL_H
 
-#define CL_TARGET_OPENCL_VERSION 120
+/* 2.0 for memory that the host sees without commands, where a device has it; the rest is 1.2. */
+#define CL_TARGET_OPENCL_VERSION 200
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <pthread.h>
@@ -12,15 +13,18 @@
 
 #define TRACKED 4096 /* commands in flight whose events are kept */
 #define POOL_CLASSES 48
+#define MOST_DEVICES 64
 
 /* A command in flight. */
 struct tracked {
     cl_event event;
+    cl_event cause; /* of the other queue, ended before `event`; NULL: none */
     const char *label;
 };
 
 struct context {
     struct device device;
+    char label[200]; /* device_describe() */
     cl_device_id id;
     cl_context context;
     cl_command_queue compute, copy;
@@ -50,14 +54,25 @@ const char *cl_error_name(cl_int code);
 /* "clCreateBuffer on "name": CL_OUT_OF_RESOURCES (-5)" as an error. */
 tarn_status cl_failed(const struct context *c, const char *call, cl_int code);
 
-/* A buffer that was never in the pool. */
-TARN_CHECKED tarn_status buffer_fresh(struct context *c, size_t bytes, struct buffer **out);
+/* A buffer that was never in the pool; CL_MEM_READ_WRITE is among the flags already. `memory`
+ * (may be NULL) is for CL_MEM_USE_HOST_PTR. */
+TARN_CHECKED tarn_status buffer_fresh(struct context *c, size_t bytes, cl_mem_flags flags,
+                                      void *memory, struct buffer **out);
+/* Releases a buffer without giving it to the pool; `keep`: all but the device's memory. */
+void buffer_drop(struct buffer *b, bool keep);
 /* A copy of a label that lives as long as the process; equal labels share one. */
 const char *label_keep(const char *text);
 
 /* Keeps the event of an enqueued command until it ended. The label must live as long as that:
  * a literal, or one from label_keep. */
 TARN_CHECKED tarn_status event_track(struct context *c, cl_event event, const char *label);
+/* The same for a command that waits for one of the copy queue, whose failure counts, too. Both
+ * events are released in the end, also on failure. */
+TARN_CHECKED tarn_status event_track_cause(struct context *c, cl_event event, cl_event cause,
+                                           const char *label);
+void event_forget(struct tracked *t);
+/* As context_wait, but leaves failed commands for the next poll to report. */
+TARN_CHECKED tarn_status context_settle(struct context *c, queue_mark mark);
 /* Waits for one event with the deadline. */
 TARN_CHECKED tarn_status event_wait(const struct context *c, cl_event event, const char *label);
 

@@ -23,6 +23,7 @@ struct program {
     char key[768];
     double built; /* seconds that the build took; 0 from the cache */
     bool launched;
+    bool refused; /* the driver did not take the binary that is kept */
     struct program *next;
 };
 
@@ -73,6 +74,7 @@ static bool from_cache(struct program *p)
     if (p->program != NULL)
         clReleaseProgram(p->program);
     p->program = NULL;
+    p->refused = true;
     return false;
 }
 
@@ -127,11 +129,10 @@ static tarn_status build_failed(const struct program *p, const char *source, con
             snprintf(where, sizeof where, " line %ld:", strtol(colon + 1, NULL, 10));
     }
     const int span = line != NULL ? (int)strcspn(line, "\n") : 0;
-    const tarn_status status =
-        error_set(TARN_ERR_BUILD,
-                  "%s: OpenCL build failed on device \"%s\" (%s %d):%s %.*s; source saved as %s",
-                  label, p->context->device.name, cl_error_name(code), code, where, span,
-                  line != NULL ? line : "", path);
+    const tarn_status status = error_set(
+        TARN_ERR_BUILD,
+        "%s: OpenCL build failed on device \"%s\" (%s %d):%s %.*s; source saved as %s", label,
+        p->context->label, cl_error_name(code), code, where, span, line != NULL ? line : "", path);
     free(log);
     return status;
 }
@@ -179,7 +180,8 @@ tarn_status program_build(struct context *c, const char *source, const char *lab
     tarn_status status = TARN_OK;
     if (!from_cache(p)) {
         const int lock = cache_lock();
-        status = from_source(p, source, label);
+        /* Once more: another process may have kept it while this one waited. */
+        status = lock >= 0 && from_cache(p) ? TARN_OK : from_source(p, source, label);
         if (lock >= 0)
             close(lock);
     }
@@ -197,6 +199,10 @@ tarn_status program_build(struct context *c, const char *source, const char *lab
 static void keep_binary(struct program *p)
 {
     size_t bytes = 0;
+    void *kept = p->refused ? NULL : cache_load(p->key, &bytes);
+    free(kept);
+    if (kept != NULL)
+        return; /* by another context meanwhile, and asking for a binary takes seconds */
     if (clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) !=
             CL_SUCCESS ||
         bytes == 0)
@@ -292,7 +298,7 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
             return cl_failed(c, "clSetKernelArg", code);
     }
     if (backend_fails_now())
-        return error_set(TARN_ERR_DEVICE, "%s on device \"%s\": planned", k->label, c->device.name);
+        return error_set(TARN_ERR_DEVICE, "%s on device \"%s\": planned", k->label, c->label);
     const size_t global = groups * local;
     cl_event event;
     const double start = k->program->built > 0 ? now() : 0;

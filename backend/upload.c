@@ -21,7 +21,7 @@ tarn_status upload_new(struct context *c, size_t bytes, struct upload **out)
     u->context = c;
     pthread_mutex_init(&u->lock, NULL);
     /* Not from the pool: commands on the compute queue may still write to what was given back. */
-    const tarn_status status = buffer_fresh(c, bytes, &u->buffer);
+    const tarn_status status = buffer_fresh(c, bytes, 0, NULL, &u->buffer);
     if (status != TARN_OK) {
         upload_free(u);
         return status;
