@@ -71,9 +71,10 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
 }
 
 /* Fills grads[0..last] with nodes of gradients of `last`, going only through nodes with depends. */
-static bool walk(tarn_replica *r, uint32_t last, const uint8_t *depends, uint32_t *grads)
+static bool walk(tarn_replica *r, uint32_t last, float seed, const uint8_t *depends,
+                 uint32_t *grads)
 {
-    grads[last] = tarn_ones(r, r->graph.nodes[last].shape).node;
+    grads[last] = tarn_full(r, r->graph.nodes[last].shape, seed).node;
     for (uint32_t i = last; i > 0; i--) {
         if (grads[i] && depends[i] && !step_back(r, i, depends, grads))
             return false;
@@ -136,7 +137,10 @@ void tarn_backward(tarn_tensor loss)
     }
     for (uint32_t i = 1; i <= last; i++)
         depends[i] = r->graph.nodes[i].needs_grad;
-    if (walk(r, last, depends, grads))
+    /* Each replica's loss is the mean over its part of the batch: the sum of all their gradients is
+     * that of the mean over the whole. Halves, quarters ... scale without rounding. */
+    const float seed = r->peers ? (float)r->peers->samples / (float)r->peers->global : 1.0f;
+    if (walk(r, last, seed, depends, grads))
         store_grads(r, last, grads);
 done:
     free(grads);
@@ -183,7 +187,7 @@ void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn
             depends[node] = 1;
     }
     spread(&r->graph, last, depends);
-    if (!walk(r, last, depends, grads))
+    if (!walk(r, last, 1.0f, depends, grads))
         goto done;
     for (int i = 0; i < count; i++) {
         const uint32_t node = graph_resolve(inputs[i]);

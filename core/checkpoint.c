@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Saves and loads the state of a replica as safetensors: whole, or not at all. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "graph.h"
 #include "optim.h"
 #include "replace.h"
 #include "safetensors.h"
+#include "weight_file.h"
+
+#define VIRTUAL_SHARDS "virtual_shards" /* key of the metadata */
 
 #define STATE_PREFIX "optimizer."
 #define COUNTER "num_batches_tracked"
@@ -135,17 +134,21 @@ static tarn_status build_head(const tarn_replica *r, const struct items *items,
         at += (uint64_t)item_elements(item) * element_bytes(item);
         e->end = at;
     }
-    char step[24], seed[24], epoch[24], batches[24];
+    char step[24], seed[24], epoch[24], batches[24], shards[24];
+    const int virtual_shards = r->peers ? r->peers->shards : 0;
     (void)snprintf(step, sizeof(step), "%" PRIu64, r->step_count);
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
     (void)snprintf(epoch, sizeof(epoch), "%" PRIu64, progress.epoch);
     (void)snprintf(batches, sizeof(batches), "%" PRIu64, progress.batches);
+    (void)snprintf(shards, sizeof(shards), "%d", virtual_shards);
     const struct safetensors_text metadata[] = {
-        { "batches", batches }, { "epoch", epoch }, { "format", "tarn" },
-        { "seed", seed },       { "step", step },   { "version", TARN_VERSION },
+        { "batches", batches },     { "epoch", epoch }, { "format", "tarn" },
+        { "seed", seed },           { "step", step },   { "version", TARN_VERSION },
+        { VIRTUAL_SHARDS, shards }, /* the last: left out when there are none */
     };
-    const tarn_status status = safetensors_build(entries, items->count, metadata,
-                                                 sizeof(metadata) / sizeof(*metadata), head, bytes);
+    const size_t texts = sizeof(metadata) / sizeof(*metadata) - (virtual_shards == 0);
+    const tarn_status status =
+        safetensors_build(entries, items->count, metadata, texts, head, bytes);
     free(entries);
     return status;
 }
@@ -215,61 +218,6 @@ tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
 }
 
 /* ---- loading -------------------------------------------------------------------------------- */
-
-struct image {
-    uint8_t *bytes;
-    size_t size;
-};
-
-static tarn_status read_fully(int fd, const char *path, uint8_t *to, size_t want)
-{
-    for (size_t done = 0; done < want;) {
-        const size_t ask = want - done < (1u << 30) ? want - done : (1u << 30);
-        const ssize_t n = read(fd, to + done, ask);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return error_set(TARN_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
-        if (n == 0)
-            return error_set(TARN_ERR_IO, "%s: became shorter while it was read", path);
-        done += (size_t)n;
-    }
-    return TARN_OK;
-}
-
-/* Read into memory, not mapped: a mapped file can change after it was checked. */
-static tarn_status read_image(int fd, const char *path, struct image *out)
-{
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return error_set(TARN_ERR_IO, "%s: cannot examine: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return error_set(TARN_ERR_IO, "%s: not a regular file", path);
-    uint8_t first[8];
-    const uint64_t size = (uint64_t)st.st_size;
-    const size_t have = size < sizeof(first) ? (size_t)size : sizeof(first);
-    size_t head_bytes = 0;
-    TRY(read_fully(fd, path, first, have));
-    TRY(safetensors_head_bytes(first, have, size, path, &head_bytes));
-    if (size > SIZE_MAX / 2)
-        return error_set(TARN_ERR_MEMORY, "%s: too large for this machine", path);
-    out->size = (size_t)size;
-    out->bytes = malloc(out->size);
-    if (!out->bytes)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory for %zu bytes", path, out->size);
-    memcpy(out->bytes, first, have);
-    return read_fully(fd, path, out->bytes + have, out->size - have);
-}
-
-static tarn_status image_open(const char *path, struct image *out)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return error_set(TARN_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    const tarn_status status = read_image(fd, path, out);
-    (void)close(fd);
-    return status;
-}
 
 /* A list of differences that fits into an error line. */
 struct differences {
@@ -430,7 +378,7 @@ static tarn_status read_number(const struct safetensors *file, const char *key, 
 }
 
 struct run_state {
-    uint64_t step, seed;
+    uint64_t step, seed, shards;
     tarn_progress progress;
     bool known; /* false for a file that Tarn did not write */
 };
@@ -446,7 +394,22 @@ static tarn_status read_run_state(const struct safetensors *file, const char *pa
     TRY(read_number(file, "step", path, &out->step));
     TRY(read_number(file, "seed", path, &out->seed));
     TRY(read_number(file, "epoch", path, &out->progress.epoch));
+    if (safetensors_metadata(file, VIRTUAL_SHARDS))
+        TRY(read_number(file, VIRTUAL_SHARDS, path, &out->shards));
     return read_number(file, "batches", path, &out->progress.batches);
+}
+
+/* A run with virtual shards goes on with as many, on any number of devices, or not at all. */
+static tarn_status check_shards(const tarn_replica *r, const struct run_state *run,
+                                const char *path)
+{
+    const uint64_t own = r->peers ? (uint64_t)r->peers->shards : 0;
+    if (run->shards == 0 || run->shards == own)
+        return TARN_OK;
+    return error_set(TARN_ERR_MISMATCH,
+                     "%s: of a run with %" PRIu64 " virtual shards, this one has %" PRIu64
+                     ": its bits would be others; nothing was loaded",
+                     path, run->shards, own);
 }
 
 /* Allocates nothing, so that only a failing device can stop it between two tensors. */
@@ -469,6 +432,7 @@ static tarn_status load_checked(tarn_replica *r, const struct items *items,
     const bool state = wants_state(r, file);
     TRY(compare(items, file, data, path, state));
     TRY(read_run_state(file, path, run));
+    TRY(check_shards(r, run, path));
     for (size_t i = 0; i < items->count; i++) {
         const struct item *item = &items->list[i];
         if (state || item->owned->kind != OWNED_STATE)
@@ -483,20 +447,16 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
         return error_set(TARN_ERR_ARGUMENT, "tarn_load: no %s given", r ? "path" : "replica");
     if (r->status != TARN_OK)
         return r->status;
-    struct image image = { .bytes = NULL };
-    struct safetensors file = { .count = 0 };
+    struct tarn_weight_file file = { .data = NULL };
     struct items items = { .list = NULL };
     struct run_state run = { .known = false };
     tarn_status status = items_collect(r, &items);
     if (status == TARN_OK)
-        status = image_open(path, &image);
+        status = weight_file_read(path, &file);
     if (status == TARN_OK)
-        status = safetensors_parse(image.bytes, image.size, image.size, path, &file);
-    if (status == TARN_OK)
-        status = load_checked(r, &items, &file, image.bytes + file.data_start, path, &run);
-    safetensors_release(&file);
+        status = load_checked(r, &items, &file.head, file.data, path, &run);
+    weight_file_release(&file);
     items_release(&items);
-    free(image.bytes);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
     status = optimizer_reload(r);

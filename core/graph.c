@@ -290,6 +290,7 @@ void graph_reset(tarn_replica *r)
     g->evaluated_count = g->rand_count = 0;
     g->hash[0] = g->hash[1] = 0;
     r->updates = false;
+    r->flat_gradient = 0;
     owned_reset(r);
     if (++r->step == STEP_OWNED)
         r->step = 1;

@@ -18,6 +18,7 @@ enum op_kind {
     OP_CONTRACT, /* sum of products over a nest given by `contract` */
     OP_GATHER,   /* in[0] rows by the int32 index in[1] */
     OP_CONCAT,
+    OP_CALL,  /* a function of the host, run between kernels on the replica's thread */
     OP_EFFECT /* assign */
 };
 
@@ -57,9 +58,11 @@ union op_arg {
         uint32_t bits;   /* constant: bits of the value in the node's type */
         uint32_t axis;   /* iota: value is the index along this axis */
         uint32_t serial; /* rand: distinguishes generators of one step */
+        uint32_t share;  /* rand: elements of one replica's part of the global batch; 0: no part */
     } leaf;
     struct {
-        uint32_t axes; /* bit i: axis i is reduced */
+        uint32_t axes;   /* bit i: axis i is reduced */
+        uint32_t synced; /* norm: statistics are of all replicas' samples */
     } reduce;
     struct {
         int32_t order[TARN_MAX_RANK];
@@ -90,10 +93,24 @@ union op_arg {
     struct {
         uint32_t owned;
     } assign;
+    struct {
+        uint32_t reduction, witness, root;
+        uint32_t purpose; /* the caller's own */
+    } call;
 };
 
 struct node;
 struct graph;
+
+/* One run of an OP_CALL. `in` holds the operand's elements, row-major; `out` takes the result's, and
+ * is `in` itself when op.in_place. Both are host memory until the function returns. */
+struct call_run {
+    tarn_replica *replica;
+    union op_arg arg;
+    tarn_dtype dtype;
+    size_t count; /* elements of the operand */
+    void *in, *out;
+};
 
 /* What a gradient rule sees; it sets gin[i] for operands that it can differentiate (others stay
  * TARN_NONE). Broadcasting is undone by autograd.c. */
@@ -115,6 +132,8 @@ struct op {
     void (*grad)(struct grad_call *c);
     void (*index)(const struct node *n, tarn_shape in, struct index_map *out);
     void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
+    tarn_status (*call)(const struct call_run *c);
+    bool in_place; /* CALL */
 };
 
 #define OP_DECLARE(name) extern const struct op op_##name;
@@ -198,7 +217,17 @@ struct plan_cache;
 /* The replicas that this one trains with, as far as core must know them; dist fills it in. */
 struct peers {
     int rank, world;
-    int shards; /* virtual shards of the global batch: a multiple of world; 0: none */
+    int shards;          /* virtual shards of the global batch: a multiple of world; 0: none */
+    bool sync_norm;      /* batch norm takes its statistics over all replicas */
+    size_t bucket_bytes; /* of gradients that are exchanged at once */
+    /* Of the batch that a loader handed out last: what this replica got, and what all did. Before
+     * there was any, 1 and world. */
+    int32_t samples, global;
+    /* Records the sum over all replicas. */
+    tarn_tensor (*sum)(tarn_tensor x);
+    /* Records the sum of a bucket of the flat gradient over all replicas, of which `first` is the
+     * first of a step: what else a training step exchanges goes with it. */
+    tarn_tensor (*reduce)(tarn_tensor bucket, bool first);
 };
 
 struct tarn_replica {
@@ -208,10 +237,11 @@ struct tarn_replica {
     uint32_t owned_count, owned_capacity;
     struct resource *resources;
     struct plan_cache *plans;
-    uint32_t step;       /* of handles: starts at 1, grows with every mark */
-    uint64_t step_count; /* of marks that updated parameters; saved in checkpoints */
-    uint64_t side_steps; /* marks since then that drew random numbers */
-    bool updates;        /* an optimizer steps in the current step */
+    uint32_t step;          /* of handles: starts at 1, grows with every mark */
+    uint64_t step_count;    /* of marks that updated parameters; saved in checkpoints */
+    uint64_t side_steps;    /* marks since then that drew random numbers */
+    bool updates;           /* an optimizer steps in the current step */
+    uint32_t flat_gradient; /* node of all gradients of the step, summed and clipped; 0: not yet */
     uint64_t seed;
     bool training;
     tarn_status status;
@@ -280,6 +310,10 @@ uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn
 uint32_t owned_add_slice(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
                          uint32_t flat, size_t offset);
 tarn_tensor owned_handle(tarn_replica *r, uint32_t index_plus_one);
+/* A slice's part of a flat value, in the slice's shape. By index. */
+tarn_tensor owned_slice(tarn_replica *r, uint32_t index, uint32_t value);
+/* Its value before this step, whatever was assigned since. */
+tarn_tensor owned_before(tarn_replica *r, uint32_t index_plus_one);
 /* Node of an owned tensor's current value, recording it at its first use in a step; 0: failed. */
 uint32_t owned_resolve(tarn_tensor t);
 /* Ends the step for all owned tensors. */
@@ -292,6 +326,8 @@ struct owned *owned_find(tarn_replica *r, const char *name);
 TARN_CHECKED tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out);
 TARN_CHECKED tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data);
 
+/* A replica on a device; tarn_close() ends it. */
+TARN_CHECKED tarn_status replica_open(const struct device *device, tarn_replica **out);
 /* Registers something to be closed by tarn_close; unregister when it is closed before. */
 tarn_status replica_register(tarn_replica *r, void (*close)(void *self), void *self);
 void replica_unregister(tarn_replica *r, void *self);
@@ -302,5 +338,7 @@ uint32_t random_u32(uint64_t key, uint64_t counter);
 /* A key from a seed and a text, or a number. */
 uint64_t random_key(uint64_t seed, const char *text);
 uint64_t random_key_number(uint64_t seed, uint64_t number);
+/* The key of the step under way: of seed, training steps, steps since that drew, and replica. */
+uint64_t random_key_now(const tarn_replica *r);
 
 #endif

@@ -89,6 +89,10 @@ tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_
                      struct arena *a, struct module *out);
 /* Finds the batch axis, and which nodes carry it. */
 void shard(struct module *m, const tarn_replica *r);
+/* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that its
+ * row of sums does not depend on how many of them this replica has. */
+struct program_ir;
+tarn_status share_out(struct program_ir *p, const tarn_replica *r);
 /* The batch axis of a contraction's nest: an OUT axis, or a RED axis (*reduced); -1: none. */
 int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
                         bool *reduced);
@@ -100,13 +104,13 @@ void choose_stored(struct module *m, bool fuse);
 /* ---- values
  * ------------------------------------------------------------------------------------------- */
 
-enum value_place { PLACE_ARENA, PLACE_INPUT, PLACE_OWNED, PLACE_OUTPUT };
+enum value_place { PLACE_ARENA, PLACE_INPUT, PLACE_OWNED, PLACE_OUTPUT, PLACE_SHARED };
 enum layout { LAYOUT_PLAIN, LAYOUT_BLOCKED }; /* row-major; [N/16][rest][16] */
 
 struct value {
     enum value_place place;
     enum layout layout;
-    uint32_t slot; /* of input, owned tensor or output */
+    uint32_t slot; /* of input, owned tensor, output, or memory shared with the host */
     size_t offset; /* bytes into the arena, set by memplan */
     tarn_shape shape;
     tarn_dtype dtype;
@@ -173,10 +177,21 @@ struct product {
     int a, b; /* values, row-major */
 };
 
+/* A call of the host between kernels. */
+struct host_call {
+    const struct op *op;
+    union op_arg arg;
+    int in; /* value in shared memory */
+};
+
+/* Who does the work. */
+enum nest_kind { NEST_LOOPS, NEST_PRODUCT, NEST_CALL };
+
 struct nest {
-    const char *name; /* of the op at its core, for comments */
-    bool is_product;  /* no loops at all: a call of a library that writes store[0] */
+    const char *name;    /* of the op at its core, for comments */
+    enum nest_kind kind; /* but for LOOPS it has no loops at all, and writes store[0] */
     struct product product;
+    struct host_call call;
     int axes, out_axes;
     int32_t extent[NEST_AXES];
     bool sharded;   /* axis `batch_axis` runs over the samples of a block: lanes */
@@ -214,8 +229,9 @@ struct program_ir {
     int first_root; /* nests from here on write what leaves the plan */
     int kernel_count;
     bool fuse;
-    bool products;      /* large matrix products may go to a library */
-    int blocks, groups; /* of sharded sections */
+    bool products;         /* large matrix products may go to a library */
+    uint32_t shared_count; /* values in shared memory */
+    int blocks, groups;    /* of sharded sections */
     size_t arena_bytes;
 };
 
@@ -252,7 +268,16 @@ void text_add(struct text *t, const char *format, ...) __attribute__((format(pri
 void text_free(struct text *t);
 
 /* What a kernel takes, in order. */
-enum param_kind { PARAM_ARENA, PARAM_INPUT, PARAM_OWNED, PARAM_OUTPUT, PARAM_NUMBER, PARAM_KEY };
+enum param_kind {
+    PARAM_ARENA,
+    PARAM_INPUT,
+    PARAM_OWNED,
+    PARAM_OUTPUT,
+    PARAM_SHARED,
+    PARAM_NUMBER,
+    PARAM_KEY,
+    PARAM_RANK
+};
 struct param {
     enum param_kind kind;
     uint32_t slot;

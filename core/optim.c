@@ -12,7 +12,6 @@
 
 /* Slices begin at multiples of 64 bytes. */
 #define SLICE_ALIGN 16
-#define CONCAT_MOST 64
 /* Optimizer steps between two looks at the flag: a look waits for the device. */
 #define CHECK_EVERY 64
 
@@ -30,6 +29,8 @@ struct tarn_optimizer {
     uint32_t state[2];   /* flat: momentum; or first and second moment; 0: none */
     uint32_t step, flag; /* int32 scalars: finished steps; first step with a bad gradient, or 0 */
     uint64_t steps;      /* as `step`, on the host */
+    uint32_t kept;       /* flat: gradients of steps that only accumulated; 0: never did */
+    bool accumulated;    /* `kept` holds some */
 };
 
 /* ---- flat storage ---------------------------------------------------------------------------- */
@@ -263,29 +264,16 @@ float tarn_optimizer_lr(const tarn_optimizer *o)
 
 /* ---- the flat gradient ----------------------------------------------------------------------- */
 
-/* Joins any number of pieces, overwriting the list. */
-static tarn_tensor join(tarn_tensor *pieces, uint32_t count)
-{
-    while (count > 1) {
-        uint32_t joined = 0;
-        for (uint32_t i = 0; i < count; i += CONCAT_MOST) {
-            const uint32_t n = count - i < CONCAT_MOST ? count - i : CONCAT_MOST;
-            pieces[joined++] = n == 1 ? pieces[i] : tarn_concat(pieces + i, (int)n, 0);
-        }
-        count = joined;
-    }
-    return pieces[0];
-}
-
-/* All gradients in flat order (zeros for a missing one), or with `mask` 1 where there is one. */
-static tarn_tensor flat_gradient(const tarn_optimizer *o, bool mask)
+/* Gradients of slices first .. last - 1 in flat order (zeros for a missing one), or with `mask` 1
+ * where there is one. */
+static tarn_tensor gradient_of(const tarn_optimizer *o, uint32_t first, uint32_t last, bool mask)
 {
     tarn_replica *r = o->replica;
-    tarn_tensor *pieces = calloc(2 * (size_t)o->slice_count, sizeof *pieces);
+    tarn_tensor *pieces = calloc(2 * (size_t)(last - first) + 1, sizeof *pieces);
     if (!pieces)
         return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its list");
     uint32_t count = 0;
-    for (uint32_t i = 0; i < o->slice_count; i++) {
+    for (uint32_t i = first; i < last; i++) {
         const struct owned p = r->owned[o->slices[i] - 1];
         const int32_t n = (int32_t)tarn_shape_count(p.shape), gap = (int32_t)padded(p.shape) - n;
         if (n == 0)
@@ -297,9 +285,54 @@ static tarn_tensor flat_gradient(const tarn_optimizer *o, bool mask)
         if (gap)
             pieces[count++] = tarn_zeros(r, TARN_SHAPE(gap));
     }
-    const tarn_tensor g = count ? join(pieces, count) : tarn_zeros(r, TARN_SHAPE(o->total));
+    const tarn_tensor g = count ? op_join(pieces, count) : tarn_zeros(r, TARN_SHAPE(0));
     free(pieces);
     return g;
+}
+
+/* The same with what earlier steps accumulated. */
+static tarn_tensor whole_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
+{
+    tarn_replica *r = o->replica;
+    const tarn_tensor g = gradient_of(o, first, last, false);
+    if (!o->accumulated || tarn_failed(g))
+        return g;
+    const int32_t at = (int32_t)(r->owned[o->slices[first] - 1].offset / sizeof(float));
+    const int32_t n = tarn_shape_get(g).dim[0];
+    return tarn_add(g, tarn_slice(owned_handle(r, o->kept), 0, at, at + n, 1));
+}
+
+/* The sum over all replicas, in buckets that begin at a slice: while the first, of the last layers,
+ * is on its way, the device still computes the others. */
+static tarn_tensor reduced_gradient(const tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    tarn_tensor *buckets = calloc((size_t)o->slice_count + 1, sizeof *buckets);
+    if (!buckets)
+        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its buckets");
+    uint32_t used = o->slice_count; /* buckets[used ..] are done, in flat order */
+    for (uint32_t last = o->slice_count; last > 0;) {
+        uint32_t first = last;
+        size_t bytes = 0;
+        while (first > 0 && (bytes == 0 || bytes < r->peers->bucket_bytes))
+            bytes += (size_t)padded(r->owned[o->slices[--first] - 1].shape) * sizeof(float);
+        const tarn_tensor bucket = whole_gradient(o, first, last);
+        buckets[--used] = r->peers->reduce(bucket, last == o->slice_count);
+        last = first;
+    }
+    const tarn_tensor g = op_join(buckets + used, o->slice_count - used);
+    free(buckets);
+    return g;
+}
+
+/* All gradients of this step, of all replicas, in flat order. */
+static tarn_tensor flat_gradient(const tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    if (r->flat_gradient)
+        return graph_handle(r, r->flat_gradient);
+    return r->peers && r->peers->world > 1 ? reduced_gradient(o)
+                                           : whole_gradient(o, 0, o->slice_count);
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -404,7 +437,7 @@ static bool check_gradients(const tarn_optimizer *o, bool *all)
 static void record_update(const tarn_optimizer *o, bool all)
 {
     tarn_replica *r = o->replica;
-    struct update u = { .g = flat_gradient(o, false), .old = owned_handle(r, o->flat) };
+    struct update u = { .g = flat_gradient(o), .old = owned_handle(r, o->flat) };
     const tarn_tensor old = graph_handle(r, graph_resolve(u.old));
     u.old = old;
     for (int i = 0; i < 2 && o->state[i]; i++)
@@ -417,7 +450,7 @@ static void record_update(const tarn_optimizer *o, bool all)
     tarn_tensor stay = bad;
     if (!all) {
         const tarn_tensor zero = tarn_full(r, TARN_SCALAR, 0.0f);
-        const tarn_tensor hold = tarn_eq(flat_gradient(o, true), zero);
+        const tarn_tensor hold = tarn_eq(gradient_of(o, 0, o->slice_count, true), zero);
         stay = tarn_maximum(hold, bad);
     }
     tarn_assign(owned_handle(r, o->flat), tarn_where(stay, old, u.now));
@@ -441,8 +474,35 @@ void tarn_optimizer_step(tarn_optimizer *o)
     record_update(o, all);
     if (r->status == TARN_OK) {
         o->steps++;
+        o->accumulated = false;
         r->updates = true;
     }
+}
+
+void tarn_optimizer_accumulate(tarn_optimizer *o)
+{
+    if (!o) {
+        error_set(TARN_ERR_ARGUMENT, "optimizer_accumulate: the optimizer is NULL");
+        return;
+    }
+    tarn_replica *r = o->replica;
+    bool all;
+    if (r->status != TARN_OK || !check_gradients(o, &all))
+        return;
+    if (!o->kept) {
+        float *zeros = calloc((size_t)o->total + 1, sizeof *zeros);
+        if (!zeros) {
+            replica_fail(r, TARN_ERR_MEMORY, "optimizer_accumulate: no host memory");
+            return;
+        }
+        o->kept = owned_add(r, OWNED_KEPT, NULL, TARN_SHAPE(o->total), TARN_F32, zeros);
+        free(zeros);
+    }
+    const tarn_tensor g = whole_gradient(o, 0, o->slice_count);
+    if (r->status != TARN_OK)
+        return;
+    tarn_assign(owned_handle(r, o->kept), g);
+    o->accumulated = r->status == TARN_OK;
 }
 
 /* ---- looking back ---------------------------------------------------------------------------- */
@@ -477,11 +537,35 @@ tarn_status optimizer_check(tarn_replica *r)
                         step);
 }
 
-/* ---- clipping and schedules ------------------------------------------------------------------ */
+/* ---- clipping ------------------------------------------------------------------------------ */
+
+/* Sums the gradients of all replicas now, since only their norm is the norm. */
+static bool reduce_early(tarn_replica *r)
+{
+    const tarn_optimizer *o = r->optimizer;
+    bool all;
+    const bool alone = !r->peers || r->peers->world == 1;
+    if (r->flat_gradient || (alone && !(o && o->accumulated)))
+        return true;
+    if (!o) {
+        replica_fail(r, TARN_ERR_STATE,
+                     "clip_grad_norm: on several devices the optimizer must be made before");
+        return false;
+    }
+    if (!check_gradients(o, &all))
+        return false;
+    r->flat_gradient = flat_gradient(o).node;
+    for (uint32_t i = 0; i < o->slice_count; i++) {
+        const uint32_t p = o->slices[i] - 1;
+        if (r->owned[p].grad)
+            r->owned[p].grad = owned_slice(r, p, r->flat_gradient).node;
+    }
+    return r->status == TARN_OK;
+}
 
 tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
 {
-    if (!check_range(r, "max_norm", max_norm, 0.0f, INFINITY))
+    if (!check_range(r, "max_norm", max_norm, 0.0f, INFINITY) || !reduce_early(r))
         return graph_poison(r);
     tarn_tensor squares = TARN_NONE;
     for (uint32_t i = 0; i < r->owned_count; i++) {
@@ -505,29 +589,7 @@ tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
         const tarn_tensor g = tarn_mul(graph_handle(r, r->owned[i].grad), scale);
         r->owned[i].grad = g.node;
     }
+    if (r->flat_gradient)
+        r->flat_gradient = tarn_mul(graph_handle(r, r->flat_gradient), scale).node;
     return norm;
-}
-
-float tarn_lr_constant(float lr, uint64_t step)
-{
-    (void)step;
-    return lr;
-}
-
-float tarn_lr_step(float lr, uint64_t step, uint64_t every, float factor)
-{
-    return every ? (float)((double)lr * pow((double)factor, (double)(step / every))) : lr;
-}
-
-float tarn_lr_cosine(float lr, uint64_t step, uint64_t total, float lowest)
-{
-    const double pi = 3.14159265358979323846;
-    const double part = step < total ? (double)step / (double)total : 1.0;
-    const double span = (double)lr - (double)lowest;
-    return (float)((double)lowest + 0.5 * span * (1.0 + cos(pi * part)));
-}
-
-float tarn_lr_warmup(float lr, uint64_t step, uint64_t warm)
-{
-    return step < warm ? (float)((double)lr * (double)(step + 1) / (double)warm) : lr;
 }

@@ -236,9 +236,9 @@ static bool slices_assigned(const tarn_replica *r, uint32_t flat)
     return false;
 }
 
-/* The value of a slice whose flat storage was assigned in this step. */
-static tarn_tensor slice_of_flat(tarn_replica *r, const struct owned *o, uint32_t value)
+tarn_tensor owned_slice(tarn_replica *r, uint32_t index, uint32_t value)
 {
+    const struct owned *o = &r->owned[index];
     const int32_t start = (int32_t)(o->offset / tarn_dtype_bytes(o->dtype));
     const int32_t count = (int32_t)tarn_shape_count(o->shape);
     const tarn_shape shape = o->shape;
@@ -257,6 +257,11 @@ static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op, co
     if (t.node)
         r->graph.nodes[t.node].needs_grad = trained;
     return t;
+}
+
+tarn_tensor owned_before(tarn_replica *r, uint32_t index_plus_one)
+{
+    return leaf(r, index_plus_one - 1, &op_owned, NULL, 0);
 }
 
 uint32_t owned_resolve(tarn_tensor t)
@@ -279,7 +284,7 @@ uint32_t owned_resolve(tarn_tensor t)
         return 0;
     }
     if (o->value || flat) {
-        now = o->value ? graph_handle(r, o->value) : slice_of_flat(r, o, flat);
+        now = o->value ? graph_handle(r, o->value) : owned_slice(r, index, flat);
         /* A parameter's new value is a new leaf: gradients must not flow into its own update. */
         if (r->owned[index].kind == OWNED_PARAMETER && now.node)
             now = leaf(r, index, &op_detach, &now, 1);

@@ -1,186 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans: compiled graphs, found again by hash, and run. */
+/* Plans found again by hash, and run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <uthash.h>
 
 #include "debug.h"
 #include "env.h"
-#include "kernels.h"
-#include "nest.h"
 #include "plan.h"
-
-/* A matrix product by a library, with the buffers it reads and writes as parameters. */
-struct plan_product {
-    struct product shape;
-    struct param param[3]; /* a, b, c */
-    size_t offset[3];      /* bytes */
-};
-
-struct plan_kernel {
-    struct plan_product *products; /* to run beside the kernel */
-    int product_count;
-    struct kernel *kernel; /* NULL when there are only products */
-    struct param *params;
-    int param_count;
-    int groups;
-    char about[160];
-};
-
-struct plan {
-    uint64_t key[2];
-    struct program *program;
-    struct plan_kernel *kernels;
-    int kernel_count;
-    struct kernel_arg *args; /* as many as the largest kernel takes */
-    size_t arena_bytes;
-    size_t *output_bytes;
-    UT_hash_handle hh;
-};
+#include "plan_build.h"
 
 struct plan_cache {
     struct plan *plans;
     struct buffer *arena; /* one for all plans: the compute queue is in order */
 };
 
-/* ---- compiling
- * ------------------------------------------------------------------------------------- */
-
-static void plan_free(struct plan *plan)
-{
-    if (plan == NULL)
-        return;
-    for (int i = 0; i < plan->kernel_count; ++i) {
-        kernel_free(plan->kernels[i].kernel);
-        free(plan->kernels[i].params);
-        free(plan->kernels[i].products);
-    }
-    program_free(plan->program);
-    free(plan->kernels);
-    free(plan->args);
-    free(plan->output_bytes);
-    free(plan);
-}
-
-static void place_of(const struct program_ir *p, int value, struct plan_product *out, int i)
-{
-    static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
-                                             [PLACE_INPUT] = PARAM_INPUT,
-                                             [PLACE_OWNED] = PARAM_OWNED,
-                                             [PLACE_OUTPUT] = PARAM_OUTPUT };
-    const struct value *v = &p->values[value];
-    out->param[i] = (struct param){ .kind = kinds[v->place], .slot = v->slot };
-    out->offset[i] = v->offset;
-}
-
-static tarn_status adopt_products(const struct program_ir *p, int kernel, struct plan_kernel *k)
-{
-    k->products = calloc((size_t)p->nest_count + 1, sizeof *k->products);
-    if (k->products == NULL)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (int i = 0; i < p->nest_count; ++i) {
-        const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel || !n->is_product)
-            continue;
-        struct plan_product *out = &k->products[k->product_count++];
-        out->shape = n->product;
-        place_of(p, n->product.a, out, 0);
-        place_of(p, n->product.b, out, 1);
-        place_of(p, n->store[0].value, out, 2);
-    }
-    return TARN_OK;
-}
-
-static tarn_status adopt_kernel(const struct program_ir *p, struct plan *plan,
-                                const struct kernel_ir *ir)
-{
-    const int index = plan->kernel_count++;
-    struct plan_kernel *k = &plan->kernels[index];
-    TRY(adopt_products(p, index, k));
-    if (ir->groups > 0)
-        TRY(kernel_new(plan->program, ir->name, &k->kernel));
-    k->param_count = ir->param_count;
-    k->groups = ir->groups;
-    memcpy(k->about, ir->about, sizeof k->about);
-    k->params = calloc((size_t)ir->param_count + 1, sizeof *k->params);
-    if (k->params == NULL)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    if (ir->param_count > 0)
-        memcpy(k->params, ir->params, (size_t)ir->param_count * sizeof *k->params);
-    return TARN_OK;
-}
-
-/* Prints every kernel into one program: the driver's fixed cost of a build is paid once. */
-static tarn_status build_program(struct context *c, struct program_ir *p, struct plan *plan)
-{
-    struct text source = { 0 };
-    struct kernel_ir *kernels =
-        arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *kernels);
-    plan->kernels = calloc((size_t)p->kernel_count + 1, sizeof *plan->kernels);
-    tarn_status status = kernels == NULL || plan->kernels == NULL
-                             ? error_set(TARN_ERR_MEMORY, "compile: out of host memory")
-                             : TARN_OK;
-    text_add(&source, "%s%s", (const char *)kernel_text_prelude, (const char *)kernel_text_random);
-    for (int i = 0; status == TARN_OK && i < p->kernel_count; ++i) {
-        snprintf(kernels[i].name, sizeof kernels[i].name, "k%d", i);
-        debug_name_kernel(p, i, kernels[i].about, sizeof kernels[i].about);
-        text_add(&source, "/* %s */\n", kernels[i].about);
-        status = print_kernel(p, i, &source, &kernels[i]);
-    }
-    char label[64];
-    snprintf(label, sizeof label, "plan %016llx", (unsigned long long)plan->key[0]);
-    if (status == TARN_OK && env_debug("kernels"))
-        fprintf(stderr, "%s\n", source.data);
-    if (status == TARN_OK && p->kernel_count > 0)
-        status = program_build(c, source.data, label, &plan->program);
-    int most = 0;
-    for (int i = 0; status == TARN_OK && i < p->kernel_count; ++i) {
-        status = adopt_kernel(p, plan, &kernels[i]);
-        most = kernels[i].param_count > most ? kernels[i].param_count : most;
-    }
-    plan->args = calloc((size_t)most + 1, sizeof *plan->args);
-    if (status == TARN_OK && plan->args == NULL)
-        status = error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    text_free(&source);
-    return status;
-}
-
-static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int count, bool effects,
-                           bool products, struct arena *a, struct plan *plan)
-{
-    struct module m;
-    struct program_ir p = {
-        .arena = a, .module = &m, .fuse = env_number(ENV_FUSE) != 0, .products = products
-    };
-    TRY(simplify(r, outputs, count, effects, a, &m));
-    shard(&m, r);
-    choose_stored(&m, p.fuse);
-    debug_graph(&m);
-    TRY(lower(&p, r));
-    TRY(fuse(&p, r));
-    schedule(&p);
-    memplan(&p);
-    if (a->failed)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    debug_plan(&p);
-    plan->arena_bytes = p.arena_bytes;
-    plan->output_bytes = calloc((size_t)count + 1, sizeof *plan->output_bytes);
-    if (plan->output_bytes == NULL)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (int i = 0; i < count; ++i) {
-        const struct node *n = &r->graph.nodes[outputs[i]];
-        plan->output_bytes[i] = (size_t)tarn_shape_count(n->shape) * tarn_dtype_bytes(n->dtype);
-    }
-    return build_program(r->context, &p, plan);
-}
-
 /* ---- running
  * ----------------------------------------------------------------------------------------- */
 
-static struct buffer *buffer_of(const tarn_replica *r, const struct param *p,
-                                struct buffer **outputs)
+static struct buffer *buffer_of(const tarn_replica *r, const struct plan *plan,
+                                const struct param *p, struct buffer **outputs)
 {
     switch (p->kind) {
     case PARAM_ARENA:
@@ -191,15 +30,18 @@ static struct buffer *buffer_of(const tarn_replica *r, const struct param *p,
         return r->owned[p->slot].buffer;
     case PARAM_OUTPUT:
         return outputs[p->slot];
+    case PARAM_SHARED:
+        return shared_buffer(plan->shared[p->slot]);
     case PARAM_NUMBER:
     case PARAM_KEY:
+    case PARAM_RANK:
         break;
     }
     return NULL;
 }
 
-static tarn_status run_products(tarn_replica *r, const struct plan_kernel *k,
-                                struct buffer **outputs)
+static tarn_status run_products(tarn_replica *r, const struct plan *plan,
+                                const struct plan_kernel *k, struct buffer **outputs)
 {
     for (int i = 0; i < k->product_count; ++i) {
         const struct plan_product *p = &k->products[i];
@@ -211,9 +53,9 @@ static tarn_status run_products(tarn_replica *r, const struct plan_kernel *k,
             .batch = s->batch,
             .transpose_a = s->transpose_a,
             .transpose_b = s->transpose_b,
-            .a = buffer_of(r, &p->param[0], outputs),
-            .b = buffer_of(r, &p->param[1], outputs),
-            .c = buffer_of(r, &p->param[2], outputs),
+            .a = buffer_of(r, plan, &p->param[0], outputs),
+            .b = buffer_of(r, plan, &p->param[1], outputs),
+            .c = buffer_of(r, plan, &p->param[2], outputs),
             .a_offset = p->offset[0] / sizeof(float),
             .b_offset = p->offset[1] / sizeof(float),
             .c_offset = p->offset[2] / sizeof(float),
@@ -229,22 +71,24 @@ static tarn_status run_products(tarn_replica *r, const struct plan_kernel *k,
 static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
                               struct buffer **outputs)
 {
-    TRY(run_products(r, k, outputs));
+    TRY(run_products(r, plan, k, outputs));
     if (k->kernel == NULL)
         return TARN_OK;
-    const uint64_t key =
-        random_key_number(random_key_number(r->seed, r->step_count), r->side_steps);
+    const uint64_t key = random_key_now(r);
     for (int i = 0; i < k->param_count; ++i) {
         const struct param *p = &k->params[i];
         struct kernel_arg *a = &plan->args[i];
         *a = (struct kernel_arg){ .size = sizeof(void *) };
-        a->buffer = buffer_of(r, p, outputs);
+        a->buffer = buffer_of(r, plan, p, outputs);
         if (p->kind == PARAM_NUMBER) {
             a->size = sizeof(float);
             a->value.f32 = r->graph.numbers[p->slot];
         } else if (p->kind == PARAM_KEY) {
             a->size = sizeof(uint64_t);
             a->value.u64 = key;
+        } else if (p->kind == PARAM_RANK) {
+            a->size = sizeof(uint32_t);
+            a->value.u32 = r->peers != NULL ? (uint32_t)r->peers->rank : 0;
         }
     }
     struct timespec before, after;
@@ -263,6 +107,41 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
     return TARN_OK;
 }
 
+static tarn_status run_call(tarn_replica *r, const struct plan *plan, const struct plan_call *k)
+{
+    const queue_mark ready = k->ready < 0 ? 0 : plan->after[k->ready];
+    struct call_run run = { .replica = r, .arg = k->arg, .dtype = k->dtype, .count = k->count };
+    TRY(context_flush(r->context));
+    TRY(shared_begin(k->in, ready, true, &run.in));
+    run.out = run.in;
+    tarn_status status = TARN_OK;
+    if (k->out != k->in)
+        status = shared_begin(k->out, ready, false, &run.out);
+    if (status == TARN_OK)
+        status = k->op->call(&run);
+    /* The memory is given back also after a failure, whose line must survive that. */
+    char line[960];
+    if (status != TARN_OK)
+        snprintf(line, sizeof line, "%s", error_text());
+    tarn_status ended = shared_end(k->in, k->out == k->in && status == TARN_OK);
+    if (k->out != k->in && ended == TARN_OK)
+        ended = shared_end(k->out, status == TARN_OK);
+    return status != TARN_OK ? error_set(status, "%s", line) : ended;
+}
+
+/* Runs what kernel `next` needs. All replicas run their calls in one order, and as late as possible,
+ * so that the device computes on meanwhile. */
+static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *called, int next)
+{
+    int last = *called;
+    for (int i = *called; i < plan->call_count; ++i)
+        if (plan->calls[i].due <= next)
+            last = i + 1;
+    for (; *called < last; ++*called)
+        TRY(run_call(r, plan, &plan->calls[*called]));
+    return TARN_OK;
+}
+
 static tarn_status need_arena(const tarn_replica *r, size_t bytes)
 {
     struct buffer **arena = &r->plans->arena;
@@ -278,8 +157,13 @@ static tarn_status run(tarn_replica *r, const struct plan *plan, int count, stru
     TRY(need_arena(r, plan->arena_bytes));
     for (int i = 0; i < count; ++i)
         TRY(buffer_new(r->context, plan->output_bytes[i], &buffers[i]));
-    for (int i = 0; i < plan->kernel_count; ++i)
+    int called = 0;
+    for (int i = 0; i < plan->kernel_count; ++i) {
+        TRY(run_calls(r, plan, &called, i));
         TRY(run_kernel(r, plan, &plan->kernels[i], buffers));
+        TRY(context_mark(r->context, &plan->after[i]));
+    }
+    TRY(run_calls(r, plan, &called, plan->kernel_count));
     return context_flush(r->context);
 }
 
@@ -325,9 +209,9 @@ static tarn_status find_plan(tarn_replica *r, const uint32_t *outputs, int count
     if (plan == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     memcpy(plan->key, key, sizeof key);
-    struct arena a = { 0 };
-    const tarn_status status = compile(r, outputs, count, effects, true, &a, plan);
-    arena_free(&a);
+    /* Replicas must compute alike, whatever each would measure as faster. */
+    const bool products = r->peers == NULL;
+    const tarn_status status = plan_build(r, outputs, count, effects, products, plan);
     if (status != TARN_OK) {
         plan_free(plan);
         return status;
@@ -416,7 +300,6 @@ static tarn_status record_product(tarn_replica *r, const struct gemm *g, uint32_
 
 static tarn_status prepare_product(const tarn_replica *r, struct gemm *g, struct nest_product *n)
 {
-    struct arena a = { 0 };
     uint32_t node = 0;
     TRY(buffer_new(r->context, g->batch * g->m * g->k * sizeof(float), &g->a));
     TRY(buffer_new(r->context, g->batch * g->k * g->n * sizeof(float), &g->b));
@@ -431,9 +314,7 @@ static tarn_status prepare_product(const tarn_replica *r, struct gemm *g, struct
     n->scratch->step = 1;
     n->scratch->plans = r->plans;
     TRY(record_product(n->scratch, g, &node));
-    const tarn_status status = compile(n->scratch, &node, 1, false, false, &a, n->plan);
-    arena_free(&a);
-    TRY(status);
+    TRY(plan_build(n->scratch, &node, 1, false, false, n->plan));
     return need_arena(r, n->plan->arena_bytes);
 }
 

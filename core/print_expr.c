@@ -388,6 +388,8 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
     struct text index = { 0 };
     char name[NAME];
     lanes_of(pr, &e->index.e, &index);
+    if (e->arg[0] > 0)
+        text_add(&index, " + (int)(rank * %du)", e->arg[0]);
     define(pr, register_name(TARN_I32, pr->width), &index, name);
     if (pr->width == 1) {
         text_add(t, "tarn_uniform(tarn_random_mix(key + %uUL), (uint)%s)", e->bits, name);

@@ -28,7 +28,8 @@ static void want_value(struct program_ir *p, struct kernel_ir *k, int value, boo
     static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
                                              [PLACE_INPUT] = PARAM_INPUT,
                                              [PLACE_OWNED] = PARAM_OWNED,
-                                             [PLACE_OUTPUT] = PARAM_OUTPUT };
+                                             [PLACE_OUTPUT] = PARAM_OUTPUT,
+                                             [PLACE_SHARED] = PARAM_SHARED };
     const struct value *v = &p->values[value];
     used[value] = true;
     want_param(p->arena, k, kinds[v->place], v->place == PLACE_ARENA ? 0 : v->slot);
@@ -38,7 +39,7 @@ static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k
 {
     for (int i = 0; i < p->nest_count; ++i) {
         const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel || n->is_product)
+        if (n->kernel != kernel || n->kind != NEST_LOOPS)
             continue;
         for (int s = 0; s < n->stores; ++s)
             want_value(p, k, n->store[s].value, used);
@@ -49,6 +50,8 @@ static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k
                 want_param(p->arena, k, PARAM_NUMBER, n->exprs[e].bits);
             if (n->exprs[e].kind == EXPR_RAND)
                 want_param(p->arena, k, PARAM_KEY, 0);
+            if (n->exprs[e].kind == EXPR_RAND && n->exprs[e].arg[0] > 0)
+                want_param(p->arena, k, PARAM_RANK, 0);
         }
     }
 }
@@ -56,9 +59,10 @@ static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k
 static void print_head(struct program_ir *p, struct text *t, const struct kernel_ir *k,
                        const bool *used)
 {
-    static const char *const places[] = {
-        [PLACE_INPUT] = "input", [PLACE_OWNED] = "owned", [PLACE_OUTPUT] = "output"
-    };
+    static const char *const places[] = { [PLACE_INPUT] = "input",
+                                          [PLACE_OWNED] = "owned",
+                                          [PLACE_OUTPUT] = "output",
+                                          [PLACE_SHARED] = "shared" };
     static const char *const types[] = {
         [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
     };
@@ -79,11 +83,17 @@ static void print_head(struct program_ir *p, struct text *t, const struct kernel
         case PARAM_OUTPUT:
             text_add(t, "__global uchar *output%u", slot);
             break;
+        case PARAM_SHARED:
+            text_add(t, "__global uchar *shared%u", slot);
+            break;
         case PARAM_NUMBER:
             text_add(t, "const float number%u", slot);
             break;
         case PARAM_KEY:
             text_add(t, "const ulong key");
+            break;
+        case PARAM_RANK:
+            text_add(t, "const uint rank");
             break;
         }
     }
@@ -147,7 +157,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, str
         int groups = 0;
         for (int i = 0; i < p->nest_count; ++i) {
             const struct nest *n = &p->nests[i];
-            if (n->kernel == kernel && n->section == section && !n->is_product) {
+            if (n->kernel == kernel && n->section == section && n->kind == NEST_LOOPS) {
                 groups = section == 0 ? p->groups : n->groups;
                 text_add(out, "    /* %s */\n", n->name);
                 break;

@@ -19,9 +19,26 @@ static double now_seconds(void)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+tarn_status replica_open(const struct device *device, tarn_replica **out)
+{
+    *out = NULL;
+    tarn_replica *r = calloc(1, sizeof *r);
+    if (!r)
+        return error_set(TARN_ERR_MEMORY, "open: no host memory for a replica");
+    r->step = 1;
+    r->training = true;
+    const tarn_status s = context_open(device, &r->context);
+    if (s == TARN_OK)
+        *out = r;
+    else
+        free(r);
+    return s;
+}
+
 tarn_replica *tarn_open(const char *device)
 {
     struct device chosen;
+    tarn_replica *r = NULL;
     int count = 0;
     if (device_select(device, &chosen, 1, &count) != TARN_OK)
         return NULL;
@@ -29,18 +46,7 @@ tarn_replica *tarn_open(const char *device)
         error_set(TARN_ERR_NO_DEVICE, "open: no OpenCL device was selected");
         return NULL;
     }
-    tarn_replica *r = calloc(1, sizeof *r);
-    if (!r) {
-        error_set(TARN_ERR_MEMORY, "open: no host memory for a replica");
-        return NULL;
-    }
-    r->step = 1;
-    r->training = true;
-    if (context_open(&chosen, &r->context) != TARN_OK) {
-        free(r);
-        return NULL;
-    }
-    return r;
+    return replica_open(&chosen, &r) == TARN_OK ? r : NULL;
 }
 
 void tarn_close(tarn_replica *r)

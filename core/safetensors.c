@@ -16,18 +16,21 @@
 
 static const struct {
     const char *name;
-    size_t bytes;
+    unsigned bits;
 } dtypes[] = {
-    { "BOOL", 1 }, { "U8", 1 },  { "I8", 1 },  { "F8_E5M2", 1 }, { "F8_E4M3", 1 },
-    { "I16", 2 },  { "U16", 2 }, { "F16", 2 }, { "BF16", 2 },    { "I32", 4 },
-    { "U32", 4 },  { "F32", 4 }, { "F64", 8 }, { "I64", 8 },     { "U64", 8 },
+    { "BOOL", 8 },        { "U8", 8 },      { "I8", 8 },      { "F4", 4 },
+    { "F6_E2M3", 6 },     { "F6_E3M2", 6 }, { "F8_E5M2", 8 }, { "F8_E4M3", 8 },
+    { "F8_E8M0", 8 },     { "I16", 16 },    { "U16", 16 },    { "F16", 16 },
+    { "F8_E4M3FNUZ", 8 }, { "BF16", 16 },   { "I32", 32 },    { "U32", 32 },
+    { "F8_E5M2FNUZ", 8 }, { "F32", 32 },    { "F64", 64 },    { "I64", 64 },
+    { "C64", 64 },        { "U64", 64 },
 };
 
-size_t safetensors_dtype_bytes(const char *dtype)
+unsigned safetensors_dtype_bits(const char *dtype)
 {
     for (size_t i = 0; i < sizeof(dtypes) / sizeof(*dtypes); i++) {
         if (strcmp(dtypes[i].name, dtype) == 0)
-            return dtypes[i].bytes;
+            return dtypes[i].bits;
     }
     return 0;
 }
@@ -168,15 +171,17 @@ static tarn_status read_shape(const struct reading *r, const json_t *shape,
 /* The size that shape and type ask for must be that of the data. */
 static tarn_status check_size(const struct reading *r, const struct safetensors_entry *e)
 {
-    uint64_t bytes = safetensors_dtype_bytes(e->dtype);
+    uint64_t bits = safetensors_dtype_bits(e->dtype);
     for (int i = 0; i < e->rank; i++) {
-        if (e->dim[i] && bytes > UINT64_MAX / e->dim[i])
+        if (e->dim[i] && bits > UINT64_MAX / e->dim[i])
             return refuse(r, e->name, "its size overflows");
-        bytes *= e->dim[i];
+        bits *= e->dim[i];
     }
+    if (bits % 8)
+        return refuse(r, e->name, "its elements do not fill whole bytes");
     if (e->begin > e->end || e->end > r->data_bytes)
         return refuse(r, e->name, "its data lie outside the file");
-    if (e->end - e->begin != bytes)
+    if (e->end - e->begin != bits / 8)
         return refuse(r, e->name, "shape and type do not give the size of its data");
     return TARN_OK;
 }
@@ -192,7 +197,7 @@ static tarn_status read_entry(const struct reading *r, const char *name, const j
         return refuse(r, name, "must have dtype, shape and data_offsets, and nothing else");
     const json_t *dtype = json_object_get(value, "dtype");
     const json_t *offsets = json_object_get(value, "data_offsets");
-    if (!json_is_string(dtype) || !safetensors_dtype_bytes(json_string_value(dtype)))
+    if (!json_is_string(dtype) || !safetensors_dtype_bits(json_string_value(dtype)))
         return refuse(r, name, "unknown dtype");
     e->dtype = json_string_value(dtype);
     TRY(read_shape(r, json_object_get(value, "shape"), e));

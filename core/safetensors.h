@@ -48,8 +48,8 @@ TARN_CHECKED tarn_status safetensors_head_bytes(const uint8_t *first, size_t hav
 const struct safetensors_entry *safetensors_find(const struct safetensors *s, const char *name);
 const char *safetensors_metadata(const struct safetensors *s, const char *key);
 
-/* Bytes of one element; 0 for a name that is not in the format. */
-size_t safetensors_dtype_bytes(const char *dtype);
+/* Bits of one element; 0 for a name that is not in the format. */
+unsigned safetensors_dtype_bits(const char *dtype);
 /* Whether a name may stand in a file: UTF-8 without control characters. */
 bool safetensors_name_valid(const char *name);
 /* A name of unknown origin as printable ASCII of at most 100 characters. Returns `out`. */

@@ -413,6 +413,10 @@ TARN_API tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options);
 /** Records the update of all parameters that have a gradient in this step. A step whose gradient
  *  holds a NaN or an infinity changes no parameter; a later tarn_step or tarn_wait reports it. */
 TARN_API void tarn_optimizer_step(tarn_optimizer *o);
+/** Adds the gradients of this step to those that the next tarn_optimizer_step takes, and updates
+ *  nothing: for batches that are larger than memory. On several devices nothing is exchanged before
+ *  that step (no_sync). Divide the loss by the number of parts yourself. */
+TARN_API void tarn_optimizer_accumulate(tarn_optimizer *o);
 /** Scales all gradients of this step so that their joint 2-norm is at most `max_norm`, as
  *  torch.nn.utils.clip_grad_norm_. Returns the norm before. Call between backward and step. */
 TARN_API tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm);
@@ -451,11 +455,24 @@ TARN_API const uint8_t *tarn_dataset_samples(const tarn_dataset *d);
 TARN_API const uint8_t *tarn_dataset_labels(const tarn_dataset *d);
 
 /** Zero means: batch 128, in order, seed 0, last smaller batch delivered, 3 batches ahead, MNIST's
- *  mean 0.1307 and deviation 0.3081. */
+ *  mean 0.1307 and deviation 0.3081.
+ *
+ *  `batch` is that of all replicas together (tarn_dist.h). Of a batch of n samples, replica `rank`
+ *  of `world` gets those from n * rank / world to n * (rank + 1) / world, rounded down, in the order
+ *  that one device would see, so that any number of devices sees the same batches. Open it with the
+ *  same options on every replica.
+ *
+ *  With several replicas: `batch` is at least one sample for each. Shuffled, for training, `world`
+ *  must divide a last, smaller batch, or choose drop_last or pad_last. In order, for evaluation, its
+ *  parts may differ by one sample, so that every sample counts once; a replica whose part would be
+ *  empty ends its epoch one batch before the others, so add up over replicas after the loop.
+ *  With V virtual shards: whole batches, and shuffled a last smaller one, are multiples of 16 * V.
+ *  tarn_loader_open refuses what differs. */
 typedef struct tarn_loader_options {
     int32_t batch;
     bool shuffle;   /* permutation by a counter-based generator keyed by (seed, epoch) */
     bool drop_last; /* leave out a last, smaller batch */
+    bool pad_last;  /* fill it with the epoch's first samples, which are seen again */
     uint64_t seed;
     int32_t prefetch;
     float mean, deviation;
@@ -465,8 +482,9 @@ typedef struct tarn_loader tarn_loader;
 typedef struct tarn_batch {
     tarn_tensor
         x; /* float32 [n, 1, 28, 28], normalised on the device: (v / 255 - mean) / deviation */
-    tarn_tensor y; /* int32 [n] */
-    int32_t n;
+    tarn_tensor y;  /* int32 [n] */
+    int32_t n;      /* samples in x and y: this replica's part */
+    int32_t global; /* samples in the parts of all replicas: n / global is the part's weight */
 } tarn_batch;
 
 /** Opens a loader that prepares and uploads batches on a thread of its own. Starts at epoch 0.
@@ -476,10 +494,11 @@ TARN_API tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d,
 /** The next batch, for this step only. False at the epoch's end or on error; the call after that
  *  begins the next epoch. */
 TARN_API bool tarn_loader_next(tarn_loader *l, tarn_batch *out);
-/** Jumps to the start of an epoch, or into its middle (after `batches` batches), for a resume. */
+/** Jumps to the start of an epoch, or into its middle (after `batches` batches), for a resume, also
+ *  with another number of replicas. */
 TARN_API void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches);
 TARN_API uint64_t tarn_loader_epoch(const tarn_loader *l);
-/** Batches in an epoch. */
+/** Batches in an epoch: the same on all replicas. */
 TARN_API int tarn_loader_length(const tarn_loader *l);
 TARN_API void tarn_loader_close(tarn_loader *l);
 
@@ -499,6 +518,59 @@ TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress 
 /** Loads all or nothing: every difference in name, shape or type is listed in the error. Optimizer
  *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
 TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
+
+/* ---- weight files: safetensors of any framework, read without a replica ----------------------- */
+
+typedef struct tarn_weight_file tarn_weight_file;
+
+typedef enum tarn_weight_kind {
+    TARN_WEIGHT_FLOAT,   /* F16, BF16, F32, F64 */
+    TARN_WEIGHT_INTEGER, /* I8 to I64, U8 to U64 */
+    TARN_WEIGHT_BITS     /* all other types, taken as bits: BOOL, C64, F8_*, F6_*, F4 */
+} tarn_weight_kind;
+
+/** One tensor of a file. All pointers end with the file. */
+typedef struct tarn_weight {
+    const char *name;
+    const char *dtype; /* as in the file: "F32", "BF16", "I64", ... */
+    tarn_weight_kind kind;
+    int32_t rank;
+    uint64_t dim[TARN_MAX_RANK];
+    size_t width, count; /* bytes of an element, elements; F4 and F6_* are taken byte by byte */
+    size_t bytes;
+    const void *data; /* row-major, little-endian, with no alignment */
+} tarn_weight;
+
+/** Reads a file into memory once its size and header are checked; all types of the format, at most
+ *  TARN_MAX_RANK dimensions. NULL on failure: tarn_error(NULL). */
+TARN_API tarn_weight_file *tarn_weight_file_open(const char *path);
+/** NULL is a no-op. */
+TARN_API void tarn_weight_file_close(tarn_weight_file *f);
+TARN_API int tarn_weight_file_count(const tarn_weight_file *f);
+/** The i-th tensor, in the byte order of names, or one by name; its name is NULL for none. */
+TARN_API tarn_weight tarn_weight_file_at(const tarn_weight_file *f, int i);
+TARN_API tarn_weight tarn_weight_file_find(const tarn_weight_file *f, const char *name);
+/** The text that the file's metadata have under a key; NULL for none. */
+TARN_API const char *tarn_weight_file_metadata(const tarn_weight_file *f, const char *key);
+
+/** How the elements of two tensors differ. NaNs take no part in the largest differences. */
+typedef struct tarn_weight_difference {
+    uint64_t different;      /* elements with different bits */
+    uint64_t beyond;         /* of these, the ones that the tolerance does not excuse */
+    uint64_t first;          /* index of the first of `different` */
+    uint64_t nan_a, nan_b;   /* NaNs of each side */
+    uint64_t max_steps;      /* floats: ULP, -0 being 0; integers: largest absolute difference */
+    double max_abs, max_rel; /* floats; relative to the larger of both magnitudes */
+} tarn_weight_difference;
+
+/** Compares bit by bit; `tolerance` excuses floats of up to so many ULP, but no NaN. An error when
+ *  type or shape differ. */
+TARN_API tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b,
+                                         uint64_t tolerance, tarn_weight_difference *out);
+/** An element's bits, and its value as text that reads back exactly (hexadecimal for
+ *  TARN_WEIGHT_BITS, "nan" for any NaN). */
+TARN_API uint64_t tarn_weight_bits(const tarn_weight *w, size_t element);
+TARN_API void tarn_weight_text(const tarn_weight *w, size_t element, char *out, size_t capacity);
 
 /* ---- looking inside
  * ------------------------------------------------------------------------------------------ */

@@ -30,6 +30,12 @@
 #define TARN_TO_I32_16(x) convert_int16_sat_rtz(x)
 #define TARN_TO_U8_1(x) (convert_int(x) & 255)
 #define TARN_TO_U8_16(x) (convert_int16(x) & 255)
+#define TARN_BITS_1(x) as_int(x)
+#define TARN_BITS_16(x) as_int16(x)
+#define TARN_FROM_BITS_1(x) as_float(x)
+#define TARN_FROM_BITS_16(x) as_float16(x)
+#define TARN_MIX_1(x, y) as_int(tarn_mix_uint(as_uint(x), as_uint(y)))
+#define TARN_MIX_16(x, y) as_int16(tarn_mix_uint16(as_uint16(x), as_uint16(y)))
 /* Truncates as C does; x / 0 is 0, and INT_MIN / -1 wraps: dividing by -1 is negating. */
 #define TARN_DIV_INT_1(a, b) \
     ((b) == -1 ? (int)(0u - (uint)(a)) : (b) == 0 ? 0 : (a) / ((b) == 0 || (b) == -1 ? 1 : (b)))
@@ -37,6 +43,17 @@
     (((b) == -1) ? as_int16((uint16)(0) - as_uint16(a)) \
                  : (((b) == 0) ? (int16)(0) \
                                : (a) / ((((b) == 0) | ((b) == -1)) ? (int16)(1) : (b))))
+
+#define TARN_MIX_FUNCTION(type) \
+    type tarn_mix_##type(type x, type y) \
+    { \
+        x += y * 0x9E3779B1u; \
+        x = (x ^ (x >> 16)) * 0x85EBCA6Bu; \
+        x = (x ^ (x >> 13)) * 0xC2B2AE35u; \
+        return x ^ (x >> 16); \
+    }
+TARN_MIX_FUNCTION(uint)
+TARN_MIX_FUNCTION(uint16)
 
 /* The lanes of a register in one fixed tree. */
 float tarn_sum_float(float16 v)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathers and uploads batches on a thread of its own, some batches ahead of the training loop. */
+/* Gathers and uploads a replica's part of batches on a thread of its own, some batches ahead of the
+ * training loop. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "graph.h"
+#include "nest.h"
 #include "sampler.h"
 
 #define MAX_PREFETCH 64
@@ -23,7 +25,7 @@ struct slot {
     enum slot_state state;
     uint64_t ticket; /* number of the batch, in order of delivery */
     uint32_t step;
-    int32_t n;
+    int32_t n, global;
 };
 
 /* Where in the run a batch is. */
@@ -35,7 +37,11 @@ struct tarn_loader {
     tarn_replica *r;
     const tarn_dataset *data;
     tarn_loader_options options;
+    struct sampler_cut cut;
+    int rank, world;
     int32_t length; /* batches in an epoch */
+    int32_t most;   /* samples in the largest part */
+    uint64_t parts; /* batches in which this replica has a part: the last may have none */
     size_t sample_bytes;
     tarn_shape sample;
     struct place next; /* of the consumer */
@@ -64,40 +70,42 @@ struct tarn_loader {
 
 /* ---- the thread ----------------------------------------------------------------------------- */
 
-static int32_t batch_size(const struct tarn_loader *l, uint64_t batch)
+static void put_in_order(struct tarn_loader *l, uint64_t epoch)
 {
-    const int64_t left = tarn_dataset_size(l->data) - (int64_t)batch * l->options.batch;
-    return left < l->options.batch ? (int32_t)left : l->options.batch;
+    if (l->ordered && l->order_epoch == epoch)
+        return;
+    if (l->options.shuffle)
+        sampler_permute(l->order, l->cut.size, l->options.seed, epoch);
+    else
+        sampler_identity(l->order, l->cut.size);
+    l->order_epoch = epoch;
+    l->ordered = true;
 }
 
-static void gather(struct tarn_loader *l, struct place at, int32_t n)
+/* `n` samples from place `first` of the epoch's order, which begins again at its end. */
+static void gather(struct tarn_loader *l, int64_t first, int32_t n)
 {
-    const int32_t size = tarn_dataset_size(l->data);
-    if (!l->ordered || l->order_epoch != at.epoch) {
-        if (l->options.shuffle)
-            sampler_permute(l->order, size, l->options.seed, at.epoch);
-        else
-            sampler_identity(l->order, size);
-        l->order_epoch = at.epoch;
-        l->ordered = true;
-    }
     const uint8_t *samples = tarn_dataset_samples(l->data);
     const uint8_t *labels = tarn_dataset_labels(l->data);
-    const int32_t *chosen = l->order + at.batch * (uint64_t)l->options.batch;
     for (int32_t i = 0; i < n; i++) {
+        const int32_t chosen = l->order[(first + i) % l->cut.size];
         memcpy(l->staging_x + (size_t)i * l->sample_bytes,
-               samples + (size_t)chosen[i] * l->sample_bytes, l->sample_bytes);
-        l->staging_y[i] = labels[chosen[i]];
+               samples + (size_t)chosen * l->sample_bytes, l->sample_bytes);
+        l->staging_y[i] = labels[chosen];
     }
 }
 
 static tarn_status produce(struct tarn_loader *l, struct slot *s, struct place at)
 {
-    const int32_t n = batch_size(l, at.batch);
-    gather(l, at, n);
+    const int32_t global = sampler_batch(&l->cut, at.batch);
+    int32_t first, n;
+    sampler_part(global, l->rank, l->world, &first, &n);
+    put_in_order(l, at.epoch);
+    gather(l, (int64_t)at.batch * l->cut.batch + first, n);
     TRY(upload_put(s->x, l->staging_x, (size_t)n * l->sample_bytes));
     TRY(upload_put(s->y, l->staging_y, (size_t)n));
     s->n = n;
+    s->global = global;
     return TARN_OK;
 }
 
@@ -129,7 +137,7 @@ static void *loader_main(void *self)
     struct tarn_loader *l = self;
     pthread_mutex_lock(&l->lock);
     for (struct slot *s = await_free(l); s; s = await_free(l)) {
-        if (l->ahead.batch >= (uint64_t)l->length)
+        if (l->ahead.batch >= l->parts)
             l->ahead = (struct place){ .epoch = l->ahead.epoch + 1, .batch = 0 };
         const struct place at = l->ahead;
         const uint64_t seeks = l->seeks;
@@ -245,16 +253,47 @@ static tarn_status check_options(tarn_replica *r, const tarn_dataset *d, tarn_lo
                             "tarn_loader_open: %d samples are no whole batch of %d; use a smaller "
                             "batch or keep the last one",
                             tarn_dataset_size(d), o->batch);
+    if (o->drop_last && o->pad_last)
+        return replica_fail(r, TARN_ERR_ARGUMENT,
+                            "tarn_loader_open: drop_last and pad_last exclude each other; choose "
+                            "one");
+    return TARN_OK;
+}
+
+/* A batch that the replicas, or their virtual shards, cannot share is refused before training. */
+static tarn_status check_parts(const struct tarn_loader *l, int shards)
+{
+    const int32_t batch = l->cut.batch;
+    const int32_t last = sampler_batch(&l->cut, (uint64_t)l->length - 1);
+    const bool whole = l->length > 1 || last == batch;
+    const int64_t unit = shards > 0 ? (int64_t)LANES * shards : l->world;
+    if (batch < l->world)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "tarn_loader_open: a batch of %d is too small for %d replicas; choose "
+                         "at least one sample for each",
+                         batch, l->world);
+    const tarn_loader_options *o = &l->options;
+    const bool trains = o->shuffle || o->drop_last || o->pad_last; /* in order: evaluation */
+    if (shards > 0 && whole && trains && batch % unit != 0)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "tarn_loader_open: batch %d with %d virtual shards: each of the %d "
+                         "shards needs a multiple of %d samples; choose a multiple of %lld",
+                         batch, shards, shards, LANES, (long long)unit);
+    if (l->options.shuffle && last < batch && last % unit != 0)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "tarn_loader_open: the last batch has %d samples, no multiple of %lld "
+                         "for %d %s; choose drop_last or pad_last",
+                         last, (long long)unit, shards > 0 ? shards : l->world,
+                         shards > 0 ? "virtual shards" : "replicas");
     return TARN_OK;
 }
 
 static tarn_status make_slots(struct tarn_loader *l)
 {
-    const int32_t size = tarn_dataset_size(l->data);
-    const size_t rows = (size_t)(size < l->options.batch ? size : l->options.batch);
+    const size_t rows = (size_t)l->most;
     l->staging_x = malloc(rows * l->sample_bytes);
     l->staging_y = malloc(rows);
-    l->order = malloc((size_t)size * sizeof(*l->order));
+    l->order = malloc((size_t)l->cut.size * sizeof(*l->order));
     if (!l->staging_x || !l->staging_y || !l->order)
         return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory for batches of %zu",
                          rows);
@@ -282,6 +321,22 @@ static tarn_status start_thread(struct tarn_loader *l)
                                  strerror(code));
 }
 
+/* Sets what follows from the options and the replica's place among its peers. */
+static void divide(struct tarn_loader *l, const struct peers *peers)
+{
+    int32_t first, n;
+    l->cut = (struct sampler_cut){ .size = tarn_dataset_size(l->data),
+                                   .batch = l->options.batch,
+                                   .drop_last = l->options.drop_last,
+                                   .pad_last = l->options.pad_last };
+    l->rank = peers ? peers->rank : 0;
+    l->world = peers ? peers->world : 1;
+    l->length = sampler_length(&l->cut);
+    l->most = sampler_most(&l->cut, l->rank, l->world);
+    sampler_part(sampler_batch(&l->cut, (uint64_t)l->length - 1), l->rank, l->world, &first, &n);
+    l->parts = (uint64_t)l->length - (n == 0);
+}
+
 tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d, tarn_loader_options options)
 {
     if (!r) {
@@ -300,12 +355,14 @@ tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d, tarn_loade
     l->options = options;
     l->sample = tarn_dataset_sample_shape(d);
     l->sample_bytes = (size_t)tarn_shape_count(l->sample);
-    const int32_t size = tarn_dataset_size(d);
-    l->length = size / options.batch + (!options.drop_last && size % options.batch != 0);
+    divide(l, r->peers);
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->changed, NULL);
-    tarn_status status = make_slots(l);
-    if (status == TARN_OK)
+    tarn_status status = check_parts(l, r->peers ? r->peers->shards : 0);
+    /* A replica without a part in any batch has nothing to prepare. */
+    if (status == TARN_OK && l->parts > 0)
+        status = make_slots(l);
+    if (status == TARN_OK && l->parts > 0)
         status = start_thread(l);
     if (status == TARN_OK)
         status = replica_register(r, destroy, l);
@@ -334,6 +391,11 @@ static void record(struct tarn_loader *l, const struct slot *s, tarn_batch *out)
                         (float)(-(double)l->options.mean / deviation));
     out->y = tarn_cast(y, TARN_I32);
     out->n = s->n;
+    out->global = s->global;
+    if (l->r->peers) {
+        l->r->peers->samples = s->n;
+        l->r->peers->global = s->global;
+    }
 }
 
 /* The next batch's slot, or NULL with the replica's error set. */
@@ -378,7 +440,7 @@ bool tarn_loader_next(tarn_loader *l, tarn_batch *out)
             (void)replica_fail(l->r, TARN_ERR_ARGUMENT, "tarn_loader_next: nowhere to put a batch");
         return false;
     }
-    if (l->next.batch >= (uint64_t)l->length) {
+    if (l->next.batch >= l->parts) {
         l->next = (struct place){ .epoch = l->next.epoch + 1, .batch = 0 };
         return false;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permutes the samples of an epoch with the counter-based generator. */
+/* Permutes the samples of an epoch with the counter-based generator, and cuts them into parts. */
 #include "sampler.h"
 
 #include "graph.h"
@@ -33,4 +33,31 @@ void sampler_permute(int32_t *order, int32_t n, uint64_t seed, uint64_t epoch)
         order[i] = order[j];
         order[j] = kept;
     }
+}
+
+int32_t sampler_length(const struct sampler_cut *c)
+{
+    return c->size / c->batch + (!c->drop_last && c->size % c->batch != 0);
+}
+
+int32_t sampler_batch(const struct sampler_cut *c, uint64_t index)
+{
+    const int64_t left = c->size - (int64_t)index * c->batch;
+    return left < c->batch && !c->pad_last ? (int32_t)left : c->batch;
+}
+
+void sampler_part(int32_t n, int rank, int world, int32_t *first, int32_t *count)
+{
+    const int64_t from = (int64_t)n * rank / world, to = (int64_t)n * (rank + 1) / world;
+    *first = (int32_t)from;
+    *count = (int32_t)(to - from);
+}
+
+/* Of 8 samples the third of 5 replicas gets one, of 7 it gets two. */
+int32_t sampler_most(const struct sampler_cut *c, int rank, int world)
+{
+    int32_t first, whole, last;
+    sampler_part(sampler_batch(c, 0), rank, world, &first, &whole);
+    sampler_part(sampler_batch(c, (uint64_t)sampler_length(c) - 1), rank, world, &first, &last);
+    return whole > last ? whole : last;
 }

@@ -44,14 +44,18 @@ static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
 {
     const tarn_shape s = tarn_shape_get(x);
     const uint32_t axes = ((UINT32_C(1) << s.rank) - 1) & ~UINT32_C(2);
-    const int64_t count = s.dim[1] ? tarn_shape_count(s) / s.dim[1] : 0;
+    const struct peers *p = x.replica->peers;
+    const bool synced = p && p->sync_norm && p->world > 1;
+    int64_t count = s.dim[1] ? tarn_shape_count(s) / s.dim[1] : 0;
+    if (synced)
+        count = count * p->global / p->samples;
     if (count < 2)
         return graph_fail(x.replica, TARN_ERR_SHAPE,
                           "batch_norm: x %s has %lld value(s) for each channel; training needs at "
                           "least 2 (a larger batch, or tarn_train(r, false))",
                           shape_text(s), (long long)count);
     tarn_tensor mean, var;
-    const tarn_tensor y = op_normalise(x, axes, n->eps, &mean, &var);
+    const tarn_tensor y = op_normalise(x, axes, synced, n->eps, &mean, &var);
     const float unbiased = (float)((double)count / (double)(count - 1));
     track(n->running_mean, mean, n->momentum);
     track(n->running_var, tarn_mul_scalar(var, unbiased), n->momentum);

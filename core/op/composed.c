@@ -89,9 +89,23 @@ static int64_t axes_count(tarn_shape s, uint32_t axes)
     return n;
 }
 
+static tarn_tensor sum_over(tarn_tensor x, uint32_t axes, bool synced)
+{
+    const tarn_tensor sum = op_reduce(&op_sum, x, axes);
+    return synced ? x.replica->peers->sum(sum) : sum;
+}
+
+/* 1 / how many values such a sum adds up. */
+static float share_of(tarn_tensor x, uint32_t axes, bool synced)
+{
+    const int64_t count = axes_count(tarn_shape_get(x), axes);
+    const struct peers *p = x.replica->peers;
+    return 1.0f / (float)(synced ? count * p->global / p->samples : count);
+}
+
 /* Sum over the axes of g. A factor that is constant along them is taken out, so that the sum is
  * the very node that the gradient of a scale or a shift needs anyway. */
-static tarn_tensor factored_sum(tarn_tensor g, tarn_tensor times, uint32_t axes)
+static tarn_tensor factored_sum(tarn_tensor g, tarn_tensor times, uint32_t axes, bool synced)
 {
     tarn_replica *r = g.replica;
     const struct node *n = graph_node(g);
@@ -106,10 +120,10 @@ static tarn_tensor factored_sum(tarn_tensor g, tarn_tensor times, uint32_t axes)
             continue;
         const tarn_tensor inner = graph_handle(r, rest);
         const tarn_tensor sum =
-            op_reduce(&op_sum, tarn_failed(times) ? inner : tarn_mul(inner, times), axes);
+            sum_over(tarn_failed(times) ? inner : tarn_mul(inner, times), axes, synced);
         return tarn_mul(sum, graph_handle(r, factor));
     }
-    return op_reduce(&op_sum, tarn_failed(times) ? g : tarn_mul(g, times), axes);
+    return sum_over(tarn_failed(times) ? g : tarn_mul(g, times), axes, synced);
 }
 
 /* dx = rstd * (g - mean(g) - y * mean(g * y)). Mean and rstd are functions of x and have their part
@@ -117,9 +131,10 @@ static tarn_tensor factored_sum(tarn_tensor g, tarn_tensor times, uint32_t axes)
 static void norm_grad(struct grad_call *c)
 {
     const uint32_t axes = c->arg.reduce.axes;
-    const float share = 1.0f / (float)axes_count(tarn_shape_get(c->y), axes);
-    const tarn_tensor mean = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes), share);
-    const tarn_tensor slope = tarn_mul_scalar(factored_sum(c->g, c->y, axes), share);
+    const bool synced = c->arg.reduce.synced != 0;
+    const float share = share_of(c->y, axes, synced);
+    const tarn_tensor mean = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes, synced), share);
+    const tarn_tensor slope = tarn_mul_scalar(factored_sum(c->g, c->y, axes, synced), share);
     const tarn_tensor inner = tarn_sub(tarn_sub(c->g, mean), tarn_mul(c->y, slope));
     c->gin[0] = tarn_mul(inner, c->in[2]);
 }
@@ -132,20 +147,21 @@ const struct op op_norm = {
     .grad = norm_grad,
 };
 
-tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, float eps, tarn_tensor *mean,
+tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, tarn_tensor *mean,
                          tarn_tensor *var)
 {
     const tarn_shape shape = tarn_shape_get(x);
-    const float share = 1.0f / (float)axes_count(shape, axes);
+    const float share = share_of(x, axes, synced);
     const tarn_tensor value = tarn_detach(x);
-    *mean = tarn_mul_scalar(op_reduce(&op_sum, value, axes), share);
+    *mean = tarn_mul_scalar(sum_over(value, axes, synced), share);
     const tarn_tensor d = tarn_sub(value, *mean);
-    *var = tarn_mul_scalar(op_reduce(&op_sum, tarn_mul(d, d), axes), share);
+    *var = tarn_mul_scalar(sum_over(tarn_mul(d, d), axes, synced), share);
     const tarn_tensor rstd = tarn_rsqrt(tarn_add_scalar(*var, eps));
     const tarn_tensor in[3] = { x, op_expand_to(*mean, shape), op_expand_to(rstd, shape) };
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.reduce.axes = axes;
+    arg.reduce.synced = synced;
     return graph_record(x.replica, &op_norm, in, 3, shape, TARN_F32, &arg);
 }
 
@@ -184,7 +200,8 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
                           shape_text(s), shape_text(w),
                           biased ? shape_text(tarn_shape_get(bias)) : "none");
     tarn_tensor mean, var;
-    const tarn_tensor y = tarn_mul(op_normalise(x, axes, eps, &mean, &var), lift(weight, s.rank));
+    const tarn_tensor y =
+        tarn_mul(op_normalise(x, axes, false, eps, &mean, &var), lift(weight, s.rank));
     return biased ? tarn_add(y, lift(bias, s.rank)) : y;
 }
 

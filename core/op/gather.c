@@ -4,6 +4,8 @@
 
 #include "op/op.h"
 
+#define MOST_PARTS 64 /* of a concat */
+
 /* Sums over all positions where the index names the row: no atomics, so always the same bits. */
 static void gather_grad(struct grad_call *c)
 {
@@ -65,7 +67,7 @@ static void concat_grad(struct grad_call *c)
     const int axis = c->arg.concat.axis;
     const int32_t all = tarn_shape_get(c->y).dim[axis];
     int32_t start = 0;
-    for (int i = 0; start <= all && i < 64 && c->in[i].node; i++) {
+    for (int i = 0; start <= all && i < MOST_PARTS && c->in[i].node; i++) {
         const int32_t extent = tarn_shape_get(c->in[i]).dim[axis];
         if (c->wanted[i])
             c->gin[i] = tarn_slice(c->g, axis, start, start + extent, 1);
@@ -79,9 +81,9 @@ const struct op op_concat = {
 
 tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
 {
-    if (count < 1 || count > 64 || !parts)
+    if (count < 1 || count > MOST_PARTS || !parts)
         return graph_fail(parts && count > 0 ? parts[0].replica : NULL, TARN_ERR_ARGUMENT,
-                          "concat: %d parts, must be 1 to 64", count);
+                          "concat: %d parts, must be 1 to %d", count, MOST_PARTS);
     tarn_replica *r = parts[0].replica;
     const int at = op_axis(parts[0], "concat", axis);
     if (at < 0)
@@ -113,4 +115,17 @@ tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
     memset(&arg, 0, sizeof arg);
     arg.concat.axis = at;
     return graph_record(r, &op_concat, parts, count, shape, dtype, &arg);
+}
+
+tarn_tensor op_join(tarn_tensor *pieces, uint32_t count)
+{
+    while (count > 1) {
+        uint32_t joined = 0;
+        for (uint32_t i = 0; i < count; i += MOST_PARTS) {
+            const uint32_t n = count - i < MOST_PARTS ? count - i : MOST_PARTS;
+            pieces[joined++] = n == 1 ? pieces[i] : tarn_concat(pieces + i, (int)n, 0);
+        }
+        count = joined;
+    }
+    return pieces[0];
 }

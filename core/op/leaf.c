@@ -119,5 +119,9 @@ tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "rand: the replica is NULL");
     union op_arg arg = no_arg();
     arg.leaf.serial = r->graph.rand_count++;
+    /* With virtual shards a sample draws the same numbers on whichever replica it is. */
+    const struct peers *p = r->peers;
+    if (p && p->shards && p->world > 1 && shape.rank > 0 && shape.dim[0] == p->samples)
+        arg.leaf.share = (uint32_t)tarn_shape_count(shape);
     return record(r, &op_rand, shape, TARN_F32, &arg);
 }

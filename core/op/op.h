@@ -20,6 +20,14 @@ tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, 
 /* int32: the index along `axis`. */
 tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis);
 
+/* ---- bits ----------------------------------------------------------------------------------- */
+
+/* The bits of a float32 as int32, and back; integers are what they are. */
+tarn_tensor op_bits_of(tarn_tensor x);
+tarn_tensor op_value_of_bits(tarn_tensor x);
+/* A hash of int32 x and y (broadcast to x), one to one in x. */
+tarn_tensor op_mix_of(tarn_tensor x, tarn_tensor y);
+
 /* ---- views ----------------------------------------------------------------------------------- */
 
 /* x itself when the shape is the same. */
@@ -36,6 +44,11 @@ tarn_tensor op_unwindow_view(tarn_tensor x, int32_t h, int32_t w, const int32_t 
 /* Puts step.dim[i] - 1 zeros between neighbours of axis i. */
 tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step);
 
+/* ---- joining -------------------------------------------------------------------------------- */
+
+/* Joins any number of pieces (at least one) along axis 0, overwriting the list. */
+tarn_tensor op_join(tarn_tensor *pieces, uint32_t count);
+
 /* ---- reductions: reduced axes stay as length 1 ----------------------------------------------- */
 
 /* Over the axes of the mask; op_argmax counts them in row-major order, result int32. */
@@ -44,8 +57,8 @@ tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes);
 /* ---- normalisation (composed.c) -------------------------------------------------------------- */
 
 /* (x - mean) * rsqrt(var + eps) over the axes of the mask, with the biased variance in two passes.
- * The gradient is that of the whole; `mean` and `var` (reduced axes of length 1) carry none. */
-tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, float eps, tarn_tensor *mean,
+ * The sums go over all replicas when `synced`. The gradient is that of the whole; `mean` and `var` (reduced axes of length 1) carry none. */
+tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, tarn_tensor *mean,
                          tarn_tensor *var);
 
 #endif

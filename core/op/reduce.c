@@ -43,11 +43,11 @@ static void max_first_grad(struct grad_call *c)
 }
 
 /* clang-format off */
-const struct op op_sum       = { "sum",       1, OP_REDUCE, "sum",    sum_grad,       NULL, NULL };
-const struct op op_max       = { "max",       1, OP_REDUCE, "max",    extreme_grad,   NULL, NULL };
-const struct op op_max_first = { "max_first", 1, OP_REDUCE, "max",    max_first_grad, NULL, NULL };
-const struct op op_min       = { "min",       1, OP_REDUCE, "min",    extreme_grad,   NULL, NULL };
-const struct op op_argmax    = { "argmax",    1, OP_REDUCE, "argmax", NULL,           NULL, NULL };
+const struct op op_sum       = { .name = "sum", .arity = 1, .kind = OP_REDUCE, .code = "sum", .grad = sum_grad };
+const struct op op_max       = { .name = "max", .arity = 1, .kind = OP_REDUCE, .code = "max", .grad = extreme_grad };
+const struct op op_max_first = { .name = "max_first", .arity = 1, .kind = OP_REDUCE, .code = "max", .grad = max_first_grad };
+const struct op op_min       = { .name = "min", .arity = 1, .kind = OP_REDUCE, .code = "min", .grad = extreme_grad };
+const struct op op_argmax    = { .name = "argmax", .arity = 1, .kind = OP_REDUCE, .code = "argmax", .grad = NULL };
 /* clang-format on */
 
 tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes)

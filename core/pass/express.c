@@ -91,6 +91,7 @@ static int express_leaf(const struct site *s, const struct node *n, const struct
         row_major(n->shape, stride);
         e.kind = EXPR_RAND;
         e.bits = n->arg.leaf.serial;
+        e.arg[0] = (int)n->arg.leaf.share;
         e.index = rational_constant(0);
         for (int d = 0; d < n->shape.rank; ++d)
             e.index = rational_add_scaled(e.index, index[d], stride[d]);
@@ -180,7 +181,8 @@ static bool in_memory(const struct lowering *l, uint32_t node)
 {
     const struct node *n = &l->m->nodes[node];
     return l->m->stored[node] || l->primary[node] > 0 || n->op == &op_input || n->op == &op_owned ||
-           n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT || n->op->kind == OP_CONCAT;
+           n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT || n->op->kind == OP_CONCAT ||
+           n->op->kind == OP_CALL;
 }
 
 /* The index of a node on the path; NULL for others. */
@@ -246,6 +248,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     case OP_REDUCE:
     case OP_CONTRACT:
     case OP_CONCAT:
+    case OP_CALL:
     case OP_EFFECT:
         break;
     }

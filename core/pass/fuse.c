@@ -18,7 +18,8 @@ static double nest_work(const struct nest *n)
 static bool writes_out(const struct program_ir *p, const struct nest *n)
 {
     for (int s = 0; s < n->stores; ++s)
-        if (p->values[n->store[s].value].place != PLACE_ARENA)
+        if (p->values[n->store[s].value].place == PLACE_OWNED ||
+            p->values[n->store[s].value].place == PLACE_OUTPUT)
             return true;
     return false;
 }
@@ -147,7 +148,7 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
         n->work = nest_work(n);
-        n->tiny = !n->sharded && !n->is_product && n->work <= TINY_WORK;
+        n->tiny = !n->sharded && n->kind == NEST_LOOPS && n->work <= TINY_WORK;
         n->kernel = -1;
     }
     /* First what computes, in order; then what writes tensors that others read. */

@@ -127,6 +127,7 @@ static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_
             if (m->sharded[operand(m, i, k)])
                 return true;
         return false;
+    case OP_CALL:
     case OP_EFFECT:
         break;
     }
@@ -138,6 +139,27 @@ void shard(struct module *m, const tarn_replica *r)
     m->batch = find_batch(m, r);
     for (uint32_t i = 0; m->batch > 0 && i < m->count; ++i)
         m->sharded[i] = carries_batch(m, r, i);
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+tarn_status share_out(struct program_ir *p, const tarn_replica *r)
+{
+    const struct peers *peers = r->peers;
+    p->blocks = (p->module->batch + LANES - 1) / LANES;
+    p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
+    if (peers == NULL || peers->shards == 0 || p->module->batch == 0)
+        return TARN_OK;
+    const int shards = peers->shards / peers->world;
+    if (p->module->batch % (shards * LANES) == 0)
+        p->groups = shards;
+    else if (r->updates)
+        return error_set(
+            TARN_ERR_SHAPE,
+            "compile: a batch of %d for %d virtual shards: each needs a multiple of %d "
+            "samples, so the batch over all replicas one of %d",
+            p->module->batch, shards, LANES, peers->shards * LANES);
+    return TARN_OK;
 }
 
 /* ---- which nodes are stored ---------------------------------------------------------------------
@@ -163,7 +185,7 @@ static void store_tops(struct module *m, bool *claimed)
         const enum op_kind kind = m->nodes[i].op->kind;
         if (m->uses[i] == 0)
             continue;
-        if (kind == OP_CONCAT)
+        if (kind == OP_CONCAT || kind == OP_CALL)
             m->stored[i] = true;
         if (kind != OP_REDUCE && kind != OP_CONTRACT)
             continue;

@@ -197,6 +197,28 @@ static int map_nest(struct lowering *l, uint32_t root, const struct target *t)
     return finish(l, &n, root, NULL, index, t);
 }
 
+/* Loads of rows [first, first + count), combined as a binary tree: [0, n) is [0, h) and [h, n), h the
+ * largest power of two below n. The tree of several replicas continues it (dist/pattern.h). */
+static int rows_tree(struct lowering *l, struct nest *n, const struct expr *row, int32_t stride,
+                     int first, int count)
+{
+    static const char *const codes[] = {
+        [COMBINE_SUM] = "x + y", [COMBINE_MAX] = "TARN_MAX(x, y)", [COMBINE_MIN] = "TARN_MIN(x, y)"
+    };
+    if (count == 1) {
+        struct expr e = *row;
+        e.access.address.constant += first * stride;
+        return expr_add(l->p, n, &e);
+    }
+    int half = 1;
+    while (2 * half < count)
+        half *= 2;
+    struct expr e = { .kind = EXPR_MAP, .dtype = row->dtype, .code = codes[n->combine], .args = 2 };
+    e.arg[0] = rows_tree(l, n, row, stride, first, half);
+    e.arg[1] = rows_tree(l, n, row, stride, first + half, count - half);
+    return e.arg[0] < 0 || e.arg[1] < 0 ? -1 : expr_add(l->p, n, &e);
+}
+
 /* The second half of a reduction over the batch: adds up the rows of partial results. */
 static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
                      const struct path *path, const struct target *t)
@@ -207,16 +229,15 @@ static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
     memcpy(n.extent, partial->extent, sizeof n.extent);
     for (int a = n.axes; a < NEST_AXES; ++a)
         n.extent[a] = 0;
-    n.extent[n.out_axes] = l->p->groups;
+    n.extent[n.out_axes] = 1;
     n.combine = partial->combine == COMBINE_FMA ? COMBINE_SUM : partial->combine;
     n.acc_dtype = partial->acc_dtype;
     struct expr e = { .kind = EXPR_LOAD, .dtype = n.acc_dtype };
     e.access.value = rows;
     e.access.gather = -1;
     e.access.address = partial->store[0].address;
-    e.access.address.k[n.out_axes] =
-        (int32_t)(tarn_shape_count(l->p->values[rows].shape) / l->p->groups);
-    n.body[0] = expr_add(l->p, &n, &e);
+    const int32_t stride = (int32_t)(tarn_shape_count(l->p->values[rows].shape) / l->p->groups);
+    n.body[0] = rows_tree(l, &n, &e, stride, 0, l->p->groups);
     return n.body[0] < 0 ? lower_fail(l, TARN_ERR_MEMORY)
                          : finish(l, &n, path->node[0], path, path->index[0], t);
 }
@@ -375,6 +396,21 @@ static int concat_parts(struct lowering *l, uint32_t node, int value)
     return 0;
 }
 
+int lower_into(struct lowering *l, uint32_t node, int value)
+{
+    const struct target t = { .value = value };
+    struct path path;
+    if (tarn_shape_count(l->m->nodes[node].shape) == 0)
+        return 0;
+    if (l->m->uses[node] > 1 && l->m->nodes[node].op->kind != OP_LEAF && value_of(l, node) < 0)
+        return -1;
+    if (l->primary[node] > 0 || l->m->nodes[node].op->kind == OP_CALL)
+        return map_nest(l, node, &t);
+    if (l->m->nodes[node].op->kind == OP_CONCAT)
+        return concat_parts(l, node, value);
+    return find_core(l, node, &path) != UINT32_MAX ? build(l, node, &t) : map_nest(l, node, &t);
+}
+
 static int build_value(struct lowering *l, uint32_t node, int value)
 {
     const struct target t = { .value = value };
@@ -388,6 +424,8 @@ int value_of(struct lowering *l, uint32_t node)
     if (l->primary[node] > 0)
         return l->primary[node] - 1;
     const struct node *n = &l->m->nodes[node];
+    if (n->op->kind == OP_CALL)
+        return call_value(l, node);
     const bool leaf = n->op == &op_input || n->op == &op_owned;
     const enum value_place place = n->op == &op_input   ? PLACE_INPUT
                                    : n->op == &op_owned ? PLACE_OWNED
@@ -447,8 +485,9 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
     if (!p->fuse || l->m->sharded[root] || p->nest_count <= first)
         return false;
     struct nest *n = &p->nests[p->nest_count - 1];
+    const enum value_place place = p->values[n->store[0].value].place;
     if (n->combine != COMBINE_NONE || n->sharded || n->stores == NEST_STORES ||
-        n->axes != node->shape.rank || p->values[n->store[0].value].place == PLACE_ARENA ||
+        n->axes != node->shape.rank || (place != PLACE_OWNED && place != PLACE_OUTPUT) ||
         memcmp(n->extent, node->shape.dim, (size_t)n->axes * sizeof *n->extent) != 0)
         return false;
     struct rational index[TARN_MAX_RANK];
@@ -519,8 +558,7 @@ tarn_status lower(struct program_ir *p, const tarn_replica *r)
     l.product = arena_take(p->arena, m->count + 1);
     if (p->arena->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    p->blocks = m->batch > 0 ? (m->batch + LANES - 1) / LANES : 0;
-    p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
+    TRY(share_out(p, r));
     TRY(product_choose_all(&l));
     for (int i = 0; i < m->root_count; ++i) {
         const struct root *root = &m->roots[i];

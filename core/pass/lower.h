@@ -60,6 +60,10 @@ int guard_add(const struct nest *n, struct guard *guards, int count, const struc
 /* Decides for every large matrix product (product.c), and builds the call of a library. */
 tarn_status product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
+/* Computes a node straight into a value of its own; what others read too is copied from there. */
+int lower_into(struct lowering *l, uint32_t node, int value);
+/* The value of an OP_CALL (call.c). */
+int call_value(struct lowering *l, uint32_t node);
 int lower_fail(struct lowering *l, tarn_status status);
 
 #endif

@@ -64,7 +64,7 @@ static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
 int product_nest(struct lowering *l, uint32_t node, int value)
 {
     struct nest n = lower_nest("matmul by library");
-    n.is_product = true;
+    n.kind = NEST_PRODUCT;
     n.product = product_shape(l, node);
     n.product.a = product_operand(l, lowering_operand(l, node, 0), &n.product.transpose_a);
     n.product.b = product_operand(l, lowering_operand(l, node, 1), &n.product.transpose_b);

@@ -204,6 +204,6 @@ static void schedule_nest(struct nest *n)
 void schedule(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; ++i)
-        if (!p->nests[i].is_product)
+        if (p->nests[i].kind == NEST_LOOPS)
             schedule_nest(&p->nests[i]);
 }
