@@ -29,5 +29,8 @@ int pattern_target(int world, int rank, int step);
  * cache. */
 void pattern_reduce(tarn_dtype dtype, tarn_reduction reduction, const void *const *in,
                     void *const *out, int world, int rank, size_t first, size_t count);
+/* The same bits, stored to out[0 .. count) alone, which overlaps no `in`. */
+void pattern_reduce_to(tarn_dtype dtype, tarn_reduction reduction, const void *const *in, int world,
+                       size_t first, size_t count, void *out);
 
 #endif

@@ -38,6 +38,8 @@ typedef struct tarn_launch_options {
     double timeout;      /* seconds that a replica may be late; default: TARN_TIMEOUT */
     int check_weights;   /* compare the replicas' weights every so many training steps; default 1;
                             negative: never */
+    bool sync_norm;      /* batch norm over the samples of all replicas; on with virtual shards */
+    size_t bucket_bytes; /* gradients are exchanged in pieces of about this size; default 4 MiB */
     bool heal;           /* on a difference copy rank 0's weights to all and go on */
 } tarn_launch_options;
 

@@ -12,6 +12,8 @@
 
 struct team;
 
+enum { TEAM_MOST = 64 }; /* ranks of a team */
+
 enum collective_kind {
     COLLECTIVE_ALL_REDUCE,     /* out[count] = reduction of all ranks' in[count] */
     COLLECTIVE_REDUCE_SCATTER, /* out[count / world]: part `rank` of it */
@@ -31,32 +33,40 @@ struct collective {
     int root;
     uint64_t step;     /* of the caller's training: part of what must agree */
     const char *label; /* a literal or otherwise immortal text, for people; must agree */
-    const void *in;
-    void *out; /* may be `in` for ALL_REDUCE, ALL_TO_ALL and BROADCAST */
+    const void *in;    /* of BROADCAST only the root's is read */
+    void *out; /* may be `in` for ALL_REDUCE, ALL_TO_ALL and BROADCAST; never a part of it */
 };
 
-/* timeout in seconds. */
+/* 1 to TEAM_MOST ranks, timeout in seconds, above 0. */
 TARN_CHECKED tarn_status team_new(int world, double timeout, struct team **out);
-/* After all ranks left. */
+/* After all ranks left. NULL is a no-op. */
 void team_free(struct team *t);
 int team_world(const struct team *t);
 
 /* Takes part in a collective; returns when `out` is filled and nobody reads `in` any more. What the
  * ranks ask for is compared before a byte moves (TARN_ERR_DISAGREE, both sides in the line; `count`,
- * kind, dtype, reduction, root, step, witness, label). Witnesses that differ: TARN_ERR_WEIGHTS on
- * every rank, and nothing is reduced. A rank that is late by more than the timeout: the team is
- * aborted with TARN_ERR_STALLED, naming who is missing. In an aborted team every call returns
- * TARN_ERR_REPLICA (the rank that caused it: its own status) and `out` holds nothing of use. */
+ * kind, dtype, reduction, root, step, witness, label), and refused if it cannot be done
+ * (TARN_ERR_ARGUMENT). Witnesses that differ: TARN_ERR_WEIGHTS. All ranks get the same of these
+ * three, with the same line, nothing was written, and the team goes on.
+ *
+ * A rank that is late by more than the timeout: the team is aborted, and every call on any rank
+ * returns TARN_ERR_STALLED, with a line that names who is missing. In a team that was aborted
+ * otherwise every call returns TARN_ERR_REPLICA (on the rank that caused it: its own status) and
+ * `out` holds nothing of use. Even then nobody reads `in` or writes `out` after the return: a
+ * collective that all ranks came to is finished first, since copying ends by itself. */
 TARN_CHECKED tarn_status team_collect(struct team *t, int rank, const struct collective *c);
 
-/* Ends the team with a cause; the first call counts. Wakes everybody. */
+/* Ends the team with a cause; the first call counts. Wakes everybody, and does not wait. The step
+ * that is told to the others is that of the rank's last collective. `rank` may be -1: no replica's
+ * fault. */
 void team_abort(struct team *t, int rank, tarn_status status, const char *line);
-/* The cause, TARN_OK when there is none; `line` (may be NULL) gets "rank 1, step 12: ...". */
+/* The cause, TARN_OK when there is none; `line` (may be NULL) gets "rank 1, step 12: ...", `rank`
+ * (may be NULL) the rank, the first of several that did not come. */
 tarn_status team_cause(struct team *t, char *line, size_t capacity, int *rank);
 
 /* Writes the last collectives of every rank, newest last, one line each, as JSON objects: rank,
  * sequence, kind, label, count, step, seconds of arrival, start and end since the team began (null
- * for what did not happen). `most` lines for each rank. */
+ * for what did not happen). `most` lines for each rank, of 1,024 that are kept. */
 void team_record(struct team *t, int most, void (*line)(void *user, const char *text), void *user);
 
 #endif

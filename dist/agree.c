@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares what the ranks ask for with what rank 0 asks for; then their witnesses. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agree.h"
+#include "recorder.h"
+
+/* ---- do they ask for the same? ----------------------------------------------------------------- */
+
+static const char *label_of(const struct collective *c)
+{
+    return c->label ? c->label : "";
+}
+
+static const char *difference(const struct collective *a, const struct collective *b)
+{
+    return a->kind != b->kind                      ? "kind"
+           : a->dtype != b->dtype                  ? "element type"
+           : a->reduction != b->reduction          ? "reduction"
+           : a->count != b->count                  ? "count"
+           : a->witness != b->witness              ? "witness"
+           : a->root != b->root                    ? "root"
+           : a->step != b->step                    ? "step"
+           : strcmp(label_of(a), label_of(b)) != 0 ? "label"
+                                                   : NULL;
+}
+
+static void describe(const struct collective *c, char *out, size_t capacity)
+{
+    static const char *const reductions[] = { "sum", "mean", "max", "min" };
+    const unsigned reduction = (unsigned)c->reduction;
+    (void)snprintf(
+        out, capacity, "%s \"%.100s\" (%s, %zu %s, %zu of witness, root %d, step %" PRIu64 ")",
+        collective_name(c->kind), label_of(c), reduction < 4 ? reductions[reduction] : "?",
+        c->count, tarn_dtype_name(c->dtype), c->witness, c->root, c->step);
+}
+
+static tarn_status check_same(const struct collective *const *all, int world, uint64_t number)
+{
+    for (int i = 1; i < world; i++) {
+        const char *what = difference(all[0], all[i]);
+        if (!what)
+            continue;
+        char first[300], other[300];
+        describe(all[0], first, sizeof first);
+        describe(all[i], other, sizeof other);
+        return error_set(TARN_ERR_DISAGREE,
+                         "collective %" PRIu64
+                         ": rank %d asks for %s, rank 0 for %s: the %s differs; "
+                         "record the same collectives in the same order on every replica",
+                         number, i, other, first, what);
+    }
+    return TARN_OK;
+}
+
+/* ---- is it possible? ---------------------------------------------------------------------------- */
+
+static tarn_status refuse(const struct collective *c, uint64_t number, const char *why)
+{
+    return error_set(TARN_ERR_ARGUMENT, "collective %" PRIu64 ", %s \"%.100s\" of %zu %s: %s",
+                     number, collective_name(c->kind), label_of(c), c->count,
+                     tarn_dtype_name(c->dtype), why);
+}
+
+static tarn_status check_shape(const struct collective *c, int world, uint64_t number)
+{
+    const size_t bytes = tarn_dtype_bytes(c->dtype), n = (size_t)world;
+    const bool all_reduce = c->kind == COLLECTIVE_ALL_REDUCE;
+    const bool reduces = all_reduce || c->kind == COLLECTIVE_REDUCE_SCATTER;
+    if ((unsigned)c->kind > COLLECTIVE_BARRIER || (unsigned)c->reduction > TARN_MIN)
+        return refuse(c, number, "there is no such collective or reduction");
+    if (!bytes || (reduces && bytes != 4) ||
+        (c->dtype != TARN_F32 && reduces && c->reduction == TARN_MEAN))
+        return refuse(c, number, "reductions take float32, and int32 unless it is a mean");
+    if (c->count > SIZE_MAX / 8 / n / bytes || c->witness > SIZE_MAX / 16)
+        return refuse(c, number, "more elements than memory has");
+    if (c->witness && (!all_reduce || bytes != 4))
+        return refuse(c, number, "only an all_reduce of 4-byte elements has a witness");
+    if (c->root < 0 || c->root >= world)
+        return refuse(c, number, "the root is no rank");
+    if ((c->kind == COLLECTIVE_REDUCE_SCATTER || c->kind == COLLECTIVE_ALL_TO_ALL) && c->count % n)
+        return refuse(c, number, "the number of ranks must divide the count");
+    return TARN_OK;
+}
+
+/* Bytes of `in` and `out`. */
+static void extents(const struct collective *c, int world, int rank, size_t *in, size_t *out)
+{
+    const size_t bytes = tarn_dtype_bytes(c->dtype), n = (size_t)world, all = c->count * bytes;
+    *in = c->kind == COLLECTIVE_BROADCAST && rank != c->root ? 0 : all + c->witness * bytes;
+    *out = c->kind == COLLECTIVE_ALL_GATHER       ? all * n
+           : c->kind == COLLECTIVE_REDUCE_SCATTER ? all / n
+                                                  : all;
+}
+
+static tarn_status check_memory(const struct collective *c, int world, int rank, uint64_t number)
+{
+    size_t in_bytes, out_bytes;
+    extents(c, world, rank, &in_bytes, &out_bytes);
+    const uintptr_t in = (uintptr_t)c->in, out = (uintptr_t)c->out;
+    const bool in_place = c->kind == COLLECTIVE_ALL_REDUCE || c->kind == COLLECTIVE_BROADCAST ||
+                          c->kind == COLLECTIVE_ALL_TO_ALL;
+    if ((in_bytes && !c->in) || (out_bytes && !c->out))
+        return refuse(c, number, "no memory was given");
+    if (in_bytes && out_bytes && !(in_place && in == out) && in < out + out_bytes &&
+        out < in + in_bytes)
+        return refuse(c, number, "input and output overlap");
+    return TARN_OK;
+}
+
+/* ---- do the witnesses agree? --------------------------------------------------------------------- */
+
+static const char *witness(const struct collective *c)
+{
+    return (const char *)c->in + 4 * c->count;
+}
+
+static bool same_witness(const struct collective *a, const struct collective *b)
+{
+    return memcmp(witness(a), witness(b), 4 * a->witness) == 0;
+}
+
+void agree_list(uint64_t ranks, char *out, size_t capacity)
+{
+    size_t n = 0;
+    bool any = false;
+    *out = '\0';
+    for (int i = 0; i < 64; i++) {
+        if (!(ranks >> i & 1))
+            continue;
+        const bool last = !(ranks >> i >> 1);
+        if (n < capacity)
+            n += (size_t)snprintf(out + n, capacity - n, "%s%d",
+                                  !any   ? " "
+                                  : last ? " and "
+                                         : ", ",
+                                  i);
+        any = true;
+    }
+}
+
+/* The ranks that are not of the majority; all of them when there is none. */
+static uint64_t minority(const struct collective *const *all, int world)
+{
+    const uint64_t everybody = ~UINT64_C(0) >> (64 - world);
+    for (int i = 0; i < world; i++) {
+        uint64_t same = 0;
+        int count = 0;
+        for (int j = 0; j < world; j++) {
+            const bool equal = same_witness(all[i], all[j]);
+            same |= (uint64_t)equal << j;
+            count += equal;
+        }
+        if (2 * count > world)
+            return everybody & ~same;
+    }
+    return everybody;
+}
+
+static tarn_status weights_differ(const struct collective *const *all, int world, uint64_t differ,
+                                  int first)
+{
+    size_t at = 0;
+    uint32_t here, there;
+    do {
+        memcpy(&here, witness(all[0]) + 4 * at, 4);
+        memcpy(&there, witness(all[first]) + 4 * at, 4);
+        at++;
+    } while (here == there);
+    char who[300], few[300], side[340] = "";
+    agree_list(differ, who, sizeof who);
+    const uint64_t less = minority(all, world);
+    agree_list(less, few, sizeof few);
+    if (less == ~UINT64_C(0) >> (64 - world))
+        (void)snprintf(side, sizeof side, "there is no majority");
+    else
+        (void)snprintf(side, sizeof side, "the minority is%s", few);
+    const bool one = !(differ & (differ - 1));
+    return error_set(
+        TARN_ERR_WEIGHTS,
+        "step %" PRIu64 ", \"%.100s\": the weights of rank%s%s differ from those of rank "
+        "0; first in word %zu of the witness, 0x%08" PRIx32 " on rank %d, 0x%08" PRIx32
+        " on rank 0; %s",
+        all[0]->step, label_of(all[0]), one ? "" : "s", who, at - 1, there, first, here, side);
+}
+
+static tarn_status check_witnesses(const struct collective *const *all, int world)
+{
+    uint64_t differ = 0;
+    int first = 0;
+    for (int i = world - 1; i > 0; i--) {
+        if (same_witness(all[0], all[i]))
+            continue;
+        differ |= UINT64_C(1) << i;
+        first = i;
+    }
+    return differ ? weights_differ(all, world, differ, first) : TARN_OK;
+}
+
+tarn_status agree_check(const struct collective *const *all, int world, uint64_t number)
+{
+    TRY(check_same(all, world, number));
+    if (all[0]->kind == COLLECTIVE_BARRIER)
+        return TARN_OK;
+    TRY(check_shape(all[0], world, number));
+    for (int i = 0; i < world; i++)
+        TRY(check_memory(all[i], world, i, number));
+    return all[0]->witness ? check_witnesses(all, world) : TARN_OK;
+}

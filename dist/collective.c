@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collectives as lazy operations: recorded like any other, run by the plan between two kernels. */
+#include <stdio.h>
+#include <string.h>
+
+#include "member.h"
+
+tarn_status member_collect(tarn_replica *r, struct collective c)
+{
+    const struct member *m = member_of(r);
+    c.step = r->step_count; /* replicas may evaluate in steps of their own number */
+    return team_collect(m->team, m->peers.rank, &c);
+}
+
+static tarn_status run(const struct call_run *c, enum collective_kind kind, const char *label)
+{
+    return member_collect(c->replica,
+                          (struct collective){ .kind = kind,
+                                               .reduction = (tarn_reduction)c->arg.call.reduction,
+                                               .dtype = c->dtype,
+                                               .count = c->count,
+                                               .root = (int)c->arg.call.root,
+                                               .label = label,
+                                               .in = c->in,
+                                               .out = c->out });
+}
+
+static const char *const labels[] = { [PURPOSE_USER] = "all_reduce",
+                                      [PURPOSE_GRADIENTS] = "gradients",
+                                      [PURPOSE_BATCH_NORM] = "batch norm" };
+
+/* ---- all-reduce ------------------------------------------------------------------------------- */
+
+/* A check of the weights rides along as a witness. What differs is looked for at once: all replicas
+ * have the same verdict, so all of them come to the comparison. */
+static tarn_status run_all_reduce(const struct call_run *c)
+{
+    tarn_replica *r = c->replica;
+    const struct member *m = member_of(r);
+    const size_t words = c->arg.call.witness;
+    struct collective k = { .kind = COLLECTIVE_ALL_REDUCE,
+                            .reduction = (tarn_reduction)c->arg.call.reduction,
+                            .dtype = c->dtype,
+                            .count = c->count - words,
+                            .label = labels[c->arg.call.purpose],
+                            .in = c->in,
+                            .out = c->out };
+    if (words > 0 && m->check_weights > 0 && r->step_count % (uint64_t)m->check_weights == 0)
+        k.witness = words;
+    const tarn_status s = member_collect(r, k);
+    if (s != TARN_ERR_WEIGHTS)
+        return s;
+    const tarn_status found = weights_compare(r);
+    if (found != TARN_ERR_WEIGHTS)
+        return found != TARN_OK ? found
+                                : error_set(TARN_ERR_WEIGHTS,
+                                            "weights differed between replicas before training "
+                                            "step %llu, and are equal when looked at again",
+                                            (unsigned long long)r->step_count + 1);
+    if (!m->heal)
+        return found;
+    if (m->peers.rank == 0)
+        fprintf(stderr, "tarn: %s; copied from rank 0\n", error_text());
+    TRY(weights_broadcast(r));
+    k.witness = 0;
+    return member_collect(r, k);
+}
+
+static void all_reduce_grad(struct grad_call *c);
+
+static const struct op op_all_reduce = { .name = "all_reduce",
+                                         .arity = 1,
+                                         .kind = OP_CALL,
+                                         .call = run_all_reduce,
+                                         .in_place = true,
+                                         .grad = all_reduce_grad };
+
+static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, uint32_t witness,
+                                     enum purpose purpose)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.call.reduction = reduction;
+    arg.call.witness = witness;
+    arg.call.purpose = purpose;
+    return graph_record(x.replica, &op_all_reduce, &x, 1, tarn_shape_get(x), tarn_dtype_get(x),
+                        &arg);
+}
+
+tarn_tensor collective_sum(tarn_tensor x, uint32_t witness, enum purpose purpose)
+{
+    return graph_resolve(x) ? record_all_reduce(x, TARN_SUM, witness, purpose) : x;
+}
+
+/* Every replica's x has its part in every replica's result. */
+static void all_reduce_grad(struct grad_call *c)
+{
+    const struct member *m = member_of(c->y.replica);
+    if (c->arg.call.reduction != TARN_SUM && c->arg.call.reduction != TARN_MEAN)
+        return;
+    const tarn_tensor g = record_all_reduce(c->g, TARN_SUM, 0, (enum purpose)c->arg.call.purpose);
+    c->gin[0] =
+        c->arg.call.reduction == TARN_MEAN ? tarn_mul_scalar(g, 1.0f / (float)m->peers.world) : g;
+}
+
+/* ---- the others ------------------------------------------------------------------------------- */
+
+static tarn_status run_reduce_scatter(const struct call_run *c)
+{
+    return run(c, COLLECTIVE_REDUCE_SCATTER, "reduce_scatter");
+}
+
+static tarn_status run_all_gather(const struct call_run *c)
+{
+    return run(c, COLLECTIVE_ALL_GATHER, "all_gather");
+}
+
+static tarn_status run_broadcast(const struct call_run *c)
+{
+    return run(c, COLLECTIVE_BROADCAST, "broadcast");
+}
+
+static tarn_status run_all_to_all(const struct call_run *c)
+{
+    return run(c, COLLECTIVE_ALL_TO_ALL, "all_to_all");
+}
+
+static const struct op op_reduce_scatter = {
+    .name = "reduce_scatter", .arity = 1, .kind = OP_CALL, .call = run_reduce_scatter
+};
+static const struct op op_all_gather = {
+    .name = "all_gather", .arity = 1, .kind = OP_CALL, .call = run_all_gather
+};
+static const struct op op_broadcast = {
+    .name = "broadcast", .arity = 1, .kind = OP_CALL, .call = run_broadcast
+};
+static const struct op op_all_to_all = {
+    .name = "all_to_all", .arity = 1, .kind = OP_CALL, .call = run_all_to_all
+};
+
+static tarn_tensor record(const struct op *op, tarn_tensor x, tarn_shape shape,
+                          tarn_reduction reduction, int root)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.call.reduction = reduction;
+    arg.call.root = (uint32_t)root;
+    return graph_record(x.replica, op, &x, 1, shape, tarn_dtype_get(x), &arg);
+}
+
+static bool check_reduction(const char *name, tarn_tensor x, tarn_reduction reduction)
+{
+    const tarn_dtype dtype = tarn_dtype_get(x);
+    const bool fits = dtype == TARN_F32 || (dtype == TARN_I32 && reduction != TARN_MEAN);
+    if (fits && reduction >= TARN_SUM && reduction <= TARN_MIN)
+        return true;
+    graph_fail(x.replica, fits ? TARN_ERR_ARGUMENT : TARN_ERR_DTYPE,
+               "%s: reduction %d of %s %s: float32, or int32 without a mean", name, (int)reduction,
+               tarn_dtype_name(dtype), shape_text(tarn_shape_get(x)));
+    return false;
+}
+
+/* Whether axis 0 falls into as many equal parts as there are replicas. */
+static bool check_parts(const char *name, tarn_tensor x, int world)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    if (s.rank >= 1 && s.dim[0] % world == 0)
+        return true;
+    graph_fail(x.replica, TARN_ERR_SHAPE, "%s: axis 0 of %s does not divide into %d replicas", name,
+               shape_text(s), world);
+    return false;
+}
+
+tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction)
+{
+    if (!graph_resolve(x) || !check_reduction("all_reduce", x, reduction))
+        return graph_poison(x.replica);
+    return tarn_world_size(x.replica) == 1 ? x : record_all_reduce(x, reduction, 0, PURPOSE_USER);
+}
+
+tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
+{
+    const int world = tarn_world_size(x.replica);
+    if (!graph_resolve(x) || !check_reduction("reduce_scatter", x, reduction) ||
+        !check_parts("reduce_scatter", x, world))
+        return graph_poison(x.replica);
+    tarn_shape s = tarn_shape_get(x);
+    s.dim[0] /= world;
+    return world == 1 ? x : record(&op_reduce_scatter, x, s, reduction, 0);
+}
+
+tarn_tensor tarn_all_gather(tarn_tensor x)
+{
+    const int world = tarn_world_size(x.replica);
+    if (!graph_resolve(x))
+        return graph_poison(x.replica);
+    tarn_shape s = tarn_shape_get(x);
+    if (s.rank < 1 || (int64_t)s.dim[0] * world > INT32_MAX)
+        return graph_fail(x.replica, TARN_ERR_SHAPE,
+                          "all_gather: %s cannot be joined along axis 0; reshape a scalar to [1]",
+                          shape_text(s));
+    s.dim[0] *= world;
+    return world == 1 ? x : record(&op_all_gather, x, s, TARN_SUM, 0);
+}
+
+tarn_tensor tarn_broadcast(tarn_tensor x, int root)
+{
+    const int world = tarn_world_size(x.replica);
+    if (!graph_resolve(x))
+        return graph_poison(x.replica);
+    if (root < 0 || root >= world)
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT, "broadcast: there is no rank %d of %d",
+                          root, world);
+    return world == 1 ? x : record(&op_broadcast, x, tarn_shape_get(x), TARN_SUM, root);
+}
+
+tarn_tensor tarn_all_to_all(tarn_tensor x)
+{
+    const int world = tarn_world_size(x.replica);
+    if (!graph_resolve(x) || !check_parts("all_to_all", x, world))
+        return graph_poison(x.replica);
+    return world == 1 ? x : record(&op_all_to_all, x, tarn_shape_get(x), TARN_SUM, 0);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data-parallel training: what a step exchanges besides the gradients, and in one go with them. */
+#include <stdlib.h>
+
+#include "member.h"
+#include "op/op.h"
+
+static tarn_tensor flat(tarn_tensor x)
+{
+    return op_reshape_to(x, TARN_SHAPE((int32_t)tarn_shape_count(tarn_shape_get(x))));
+}
+
+static tarn_tensor sum(tarn_tensor x)
+{
+    return collective_sum(x, 0, PURPOSE_BATCH_NORM);
+}
+
+/* A float buffer that this step changed, by statistics of this replica's samples alone. */
+static bool drifts(const tarn_replica *r, uint32_t i)
+{
+    const struct owned *o = &r->owned[i];
+    return !r->peers->sync_norm && o->kind == OWNED_BUFFER && o->dtype == TARN_F32 && o->value != 0;
+}
+
+static uint32_t append_buffers(tarn_replica *r, tarn_tensor *pieces, uint32_t count)
+{
+    const float share = 1.0f / (float)r->peers->world;
+    for (uint32_t i = 0, owned = r->owned_count; i < owned; i++)
+        if (drifts(r, i))
+            pieces[count++] = flat(tarn_mul_scalar(graph_handle(r, r->owned[i].value), share));
+    return count;
+}
+
+/* Running statistics become the mean over the replicas: equal on all, and of all samples. */
+static void assign_buffers(tarn_replica *r, tarn_tensor all, int32_t at)
+{
+    for (uint32_t i = 0, owned = r->owned_count; i < owned; i++) {
+        if (!drifts(r, i))
+            continue;
+        const tarn_shape shape = r->owned[i].shape;
+        const int32_t n = (int32_t)tarn_shape_count(shape);
+        tarn_assign(owned_handle(r, i + 1),
+                    op_reshape_to(tarn_slice(all, 0, at, at + n, 1), shape));
+        at += n;
+    }
+}
+
+static tarn_tensor exchange(tarn_replica *r, const struct member *m, tarn_tensor *pieces)
+{
+    const int32_t length = tarn_shape_get(pieces[0]).dim[0];
+    uint32_t count = append_buffers(r, pieces, 1), witness = 0;
+    if (m->check_weights > 0) {
+        const tarn_tensor words = weights_fingerprint(r);
+        witness = (uint32_t)tarn_shape_get(words).dim[0];
+        pieces[count++] = op_value_of_bits(words);
+    }
+    if (r->status != TARN_OK)
+        return graph_poison(r);
+    const tarn_tensor all = collective_sum(op_join(pieces, count), witness, PURPOSE_GRADIENTS);
+    assign_buffers(r, all, length);
+    return count == 1 ? all : tarn_slice(all, 0, 0, length, 1);
+}
+
+static tarn_tensor reduce(tarn_tensor bucket, bool first)
+{
+    tarn_replica *r = bucket.replica;
+    struct member *m = member_of(r);
+    if (!graph_resolve(bucket))
+        return graph_poison(r);
+    if (!first)
+        return collective_sum(bucket, 0, PURPOSE_GRADIENTS);
+    if (!m->begun) {
+        const tarn_status s = weights_broadcast(r);
+        if (s != TARN_OK) {
+            replica_fail(r, s, NULL);
+            return graph_poison(r);
+        }
+        m->begun = true;
+    }
+    tarn_tensor *pieces = calloc((size_t)r->owned_count + 2, sizeof *pieces);
+    if (!pieces)
+        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its pieces");
+    pieces[0] = bucket;
+    const tarn_tensor reduced = exchange(r, m, pieces);
+    free(pieces);
+    return reduced;
+}
+
+void ddp_set_up(struct member *m)
+{
+    m->peers.sum = sum;
+    m->peers.reduce = reduce;
+    /* Virtual shards give the bits of one device, whose batch norm sees the whole batch. */
+    m->peers.sync_norm = m->peers.sync_norm || m->peers.shards > 0;
+}

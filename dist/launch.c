@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch: one thread and one replica for each device, and a way out for all when one fails. */
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "env.h"
+#include "member.h"
+
+#define MOST_REPLICAS 64
+#define BUCKET_BYTES ((size_t)4 << 20)
+#define MOST_SHARDS 16 /* rows of partial sums that one replica keeps */
+
+struct launch;
+
+struct seat {
+    struct member member;
+    struct launch *launch;
+    struct device device;
+    pthread_t thread;
+    bool ended; /* under the launch's lock */
+};
+
+struct launch {
+    tarn_replica_fn fn;
+    void *arg;
+    struct team *team;
+    double timeout;
+    int world, started;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int ended;
+    struct seat seats[MOST_REPLICAS];
+};
+
+/* ---- a replica's thread ------------------------------------------------------------------------- */
+
+static tarn_status train(const struct seat *s, tarn_replica *r)
+{
+    const struct launch *l = s->launch;
+    tarn_status status = l->fn(r, l->arg);
+    if (status == TARN_OK)
+        status = tarn_wait(r);
+    /* The last update is checked too. */
+    if (status == TARN_OK && s->member.begun && s->member.check_weights > 0)
+        status = tarn_check_weights(r);
+    return status;
+}
+
+static void *seat_main(void *arg)
+{
+    struct seat *s = arg;
+    struct launch *l = s->launch;
+    const int rank = s->member.peers.rank;
+    tarn_replica *r = NULL;
+    tarn_status status = replica_open(&s->device, &r);
+    if (status == TARN_OK) {
+        /* One replica without shards is nothing but a replica. */
+        if (l->world > 1 || s->member.peers.shards > 0)
+            r->peers = &s->member.peers;
+        status = train(s, r);
+    }
+    if (status != TARN_OK) {
+        char line[1200];
+        const char *why = r && r->status != TARN_OK ? r->error : error_text();
+        snprintf(line, sizeof line, "%s", *why ? why : status_name(status));
+        team_abort(l->team, rank, status, line);
+    }
+    tarn_close(r);
+    pthread_mutex_lock(&l->lock);
+    s->ended = true;
+    l->ended++;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+/* ---- starting ------------------------------------------------------------------------------------ */
+
+static bool is_power_of_two(int n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+static tarn_status check_options(const tarn_launch_options *o)
+{
+    if (o->count < 0 || o->count > MOST_REPLICAS)
+        return error_set(TARN_ERR_ARGUMENT, "launch: %d replicas, must be 1 to %d", o->count,
+                         MOST_REPLICAS);
+    if (o->timeout < 0 || !isfinite(o->timeout))
+        return error_set(TARN_ERR_ARGUMENT, "launch: a timeout of %g s", o->timeout);
+    if (o->virtual_shards != 0 &&
+        (!is_power_of_two(o->virtual_shards) || o->virtual_shards > MOST_SHARDS))
+        return error_set(TARN_ERR_ARGUMENT,
+                         "launch: %d virtual shards, must be a power of two up to %d",
+                         o->virtual_shards, MOST_SHARDS);
+    return TARN_OK;
+}
+
+static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
+{
+    struct device devices[MOST_REPLICAS];
+    TRY(device_select_many(o->devices, o->count, devices, MOST_REPLICAS, &l->world));
+    if (o->virtual_shards % l->world != 0 || (o->virtual_shards && !is_power_of_two(l->world)))
+        return error_set(
+            TARN_ERR_ARGUMENT,
+            "launch: %d virtual shards cannot be shared by %d replicas: use 1, 2, 4 ... "
+            "up to %d",
+            o->virtual_shards, l->world, o->virtual_shards);
+    l->timeout = o->timeout > 0 ? o->timeout : env_number(ENV_TIMEOUT);
+    TRY(team_new(l->world, l->timeout, &l->team));
+    for (int i = 0; i < l->world; i++) {
+        struct seat *s = &l->seats[i];
+        s->launch = l;
+        s->device = devices[i];
+        s->member = (struct member){ .peers = { .rank = i,
+                                                .world = l->world,
+                                                .samples = 1,
+                                                .global = l->world,
+                                                .shards = o->virtual_shards,
+                                                .sync_norm = o->sync_norm,
+                                                .bucket_bytes = o->bucket_bytes ? o->bucket_bytes
+                                                                                : BUCKET_BYTES },
+                                     .team = l->team,
+                                     .heal = o->heal };
+        s->member.check_weights = o->check_weights < 0 ? 0
+                                  : o->check_weights   ? o->check_weights
+                                                       : 1;
+        ddp_set_up(&s->member);
+    }
+    return TARN_OK;
+}
+
+static void start(struct launch *l)
+{
+    for (; l->started < l->world; l->started++) {
+        struct seat *s = &l->seats[l->started];
+        const int code = pthread_create(&s->thread, NULL, seat_main, s);
+        if (code != 0) {
+            char line[160];
+            snprintf(line, sizeof line, "launch: cannot start a thread: %s", strerror(code));
+            team_abort(l->team, l->started, TARN_ERR_MEMORY, line);
+            return;
+        }
+    }
+}
+
+/* ---- ending -------------------------------------------------------------------------------------- */
+
+static struct timespec in_seconds(double seconds)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const double whole = floor(seconds);
+    t.tv_sec += (time_t)whole;
+    t.tv_nsec += (long)((seconds - whole) * 1e9);
+    if (t.tv_nsec >= 1000000000L) {
+        t.tv_nsec -= 1000000000L;
+        t.tv_sec++;
+    }
+    return t;
+}
+
+/* Waits for all threads; after a failure not longer than the timeout. Whether all ended. */
+static bool await_all(struct launch *l)
+{
+    struct timespec until;
+    bool failed = false, late = false;
+    pthread_mutex_lock(&l->lock);
+    while (l->ended < l->started && !late) {
+        if (!failed && team_cause(l->team, NULL, 0, NULL) != TARN_OK) {
+            failed = true;
+            until = in_seconds(l->timeout);
+        }
+        if (failed) {
+            late = pthread_cond_timedwait(&l->changed, &l->lock, &until) != 0;
+        } else {
+            /* A failed team wakes its threads, and one that ends wakes this one; a stuck one is
+             * found by looking. */
+            struct timespec soon = in_seconds(0.05);
+            (void)pthread_cond_timedwait(&l->changed, &l->lock, &soon);
+        }
+    }
+    const bool all = l->ended == l->started;
+    pthread_mutex_unlock(&l->lock);
+    return all;
+}
+
+static void to_stderr(void *user, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "tarn: flight %s\n", text);
+}
+
+static tarn_status verdict(struct launch *l, bool all)
+{
+    char line[1400], left[200] = "";
+    int rank = 0;
+    const tarn_status status = team_cause(l->team, line, sizeof line, &rank);
+    if (status == TARN_OK)
+        return TARN_OK;
+    if (l->world > 1)
+        team_record(l->team, 4, to_stderr, NULL);
+    size_t used = 0;
+    pthread_mutex_lock(&l->lock);
+    for (int i = 0; !all && i < l->started && used < sizeof left; i++)
+        if (!l->seats[i].ended)
+            used += (size_t)snprintf(left + used, sizeof left - used, "%s %d",
+                                     used ? "," : "; never came back: rank", i);
+    pthread_mutex_unlock(&l->lock);
+    return error_set(status, "%s%s", line, left);
+}
+
+static void launch_free(struct launch *l)
+{
+    team_free(l->team);
+    pthread_cond_destroy(&l->changed);
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+}
+
+tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options)
+{
+    if (!fn)
+        return error_set(TARN_ERR_ARGUMENT, "launch: no function");
+    TRY(check_options(&options));
+    struct launch *l = calloc(1, sizeof *l);
+    if (!l)
+        return error_set(TARN_ERR_MEMORY, "launch: no host memory");
+    l->fn = fn;
+    l->arg = arg;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    tarn_status status = take_seats(l, &options);
+    if (status != TARN_OK) {
+        launch_free(l);
+        return status;
+    }
+    start(l);
+    const bool all = await_all(l);
+    status = verdict(l, all);
+    for (int i = 0; i < l->started; i++)
+        (void)(all ? pthread_join(l->seats[i].thread, NULL) : pthread_detach(l->seats[i].thread));
+    /* A thread that never came back still uses all of this. */
+    if (all)
+        launch_free(l);
+    return status;
+}
+
+/* ---- questions ----------------------------------------------------------------------------------- */
+
+int tarn_rank(const tarn_replica *r)
+{
+    return r && r->peers ? r->peers->rank : 0;
+}
+
+int tarn_world_size(const tarn_replica *r)
+{
+    return r && r->peers ? r->peers->world : 1;
+}
+
+int tarn_virtual_shards(const tarn_replica *r)
+{
+    return r && r->peers ? r->peers->shards : 0;
+}
+
+void tarn_print0(const tarn_replica *r, const char *format, ...)
+{
+    if (tarn_rank(r) != 0)
+        return;
+    va_list args;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    fflush(stdout);
+}
+
+tarn_status tarn_barrier(tarn_replica *r)
+{
+    if (!r)
+        return error_set(TARN_ERR_ARGUMENT, "barrier: the replica is NULL");
+    if (r->status != TARN_OK || tarn_world_size(r) == 1)
+        return r->status;
+    const tarn_status s =
+        member_collect(r, (struct collective){ .kind = COLLECTIVE_BARRIER, .label = "barrier" });
+    return s == TARN_OK ? s : replica_fail(r, s, NULL);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a replica of a launch has beyond one that trains alone. */
+#ifndef TARN_MEMBER_H
+#define TARN_MEMBER_H
+
+#include "graph.h"
+#include "tarn_dist.h"
+#include "team.h"
+
+struct member {
+    struct peers peers; /* first: core sees this part alone */
+    struct team *team;
+    int check_weights; /* training steps from one comparison to the next; 0: never */
+    bool heal;
+    bool begun; /* the replicas' weights were made equal */
+};
+
+/* NULL for a replica that trains alone. */
+static inline struct member *member_of(const tarn_replica *r)
+{
+    return r && r->peers ? (struct member *)r->peers : NULL;
+}
+
+/* What a collective is for: its name in messages. */
+enum purpose { PURPOSE_USER, PURPOSE_GRADIENTS, PURPOSE_BATCH_NORM };
+
+/* An all-reduce under a name of its own. The last `witness` elements of x are not summed but must be
+ * equal, bit for bit, on all replicas (collective.c). */
+tarn_tensor collective_sum(tarn_tensor x, uint32_t witness, enum purpose purpose);
+/* Takes part in a collective of host memory, with the replica's rank and step. */
+TARN_CHECKED tarn_status member_collect(tarn_replica *r, struct collective c);
+
+/* Fills in what core asks of a launch (ddp.c). */
+void ddp_set_up(struct member *m);
+
+/* int32 [2]: a hash of all that must stay equal, as it was before this step (weights.c). */
+tarn_tensor weights_fingerprint(tarn_replica *r);
+/* Copies rank 0's tensors to all replicas; refuses replicas that own other tensors. Collective. */
+TARN_CHECKED tarn_status weights_broadcast(tarn_replica *r);
+/* TARN_ERR_WEIGHTS with the first difference, the same line on all replicas, or TARN_OK. */
+TARN_CHECKED tarn_status weights_compare(tarn_replica *r);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that meet twice for each collective, on one word of memory.
+ *
+ * A team goes through phases. An even phase is open: ranks arrive with what they ask for, and the
+ * last to arrive ends it. The odd phase after it is for copying: each rank reads what the others ask
+ * for, does its share, and arrives again; the last to arrive ends that, and the next phase is open.
+ *
+ * Only an open phase can be aborted, and whether it was, or was complete before, is decided by one
+ * change of the word: so either all ranks copy or none, and all who copy wait for one another, abort
+ * or not. That wait ends, as no rank that copies waits for anything. Hence after team_collect()
+ * returned, for whatever reason, nobody touches the memory of its caller; and a seat, which is
+ * written in open phases and read in odd ones, needs no second copy. */
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agree.h"
+#include "move.h"
+#include "recorder.h"
+#include "team.h"
+
+enum {
+    CACHE_LINE = 64,
+    SPIN_NANOSECONDS = 50000, /* about what it costs to sleep and be woken */
+};
+
+/* The word: ranks that arrived in this phase, the phase, and whether the team was aborted. */
+#define ARRIVED UINT64_C(0xff)
+#define NEXT_PHASE UINT64_C(0x100)
+#define ABORTED (UINT64_C(1) << 63)
+#define PHASE(word) (((word) & ~ABORTED) / NEXT_PHASE)
+
+/* What a rank shows to the others. */
+struct seat {
+    _Alignas(CACHE_LINE) struct collective asked;
+    _Atomic uint64_t number; /* of its newest collective, from 1 */
+    _Atomic uint64_t step;   /* of it */
+};
+
+struct team {
+    int world;
+    double timeout;
+    bool spins;
+    struct recorder *recorder;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    /* Written once, under the lock, before ABORTED is set; read after that was seen. */
+    tarn_status cause;
+    bool stalled;
+    int cause_rank;
+    uint64_t cause_step;
+    char cause_line[1001];
+    _Alignas(CACHE_LINE) _Atomic uint64_t word;
+    _Atomic int sleepers;
+    struct seat seats[TEAM_MOST];
+};
+
+tarn_status team_new(int world, double timeout, struct team **out)
+{
+    if (world < 1 || world > TEAM_MOST || !(timeout > 0))
+        return error_set(TARN_ERR_ARGUMENT,
+                         "a team of %d ranks with a timeout of %g s: it takes 1 to %d ranks and a "
+                         "timeout above 0",
+                         world, timeout, TEAM_MOST);
+    struct team *t = aligned_alloc(CACHE_LINE, sizeof *t);
+    if (!t)
+        return error_set(TARN_ERR_MEMORY, "no memory for a team of %d ranks", world);
+    memset(t, 0, sizeof *t);
+    const tarn_status status = recorder_new(world, &t->recorder);
+    if (status != TARN_OK) {
+        free(t);
+        return status;
+    }
+    t->world = world;
+    t->timeout = fmin(timeout, 1e9);
+    t->spins = world <= sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->moved, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&t->lock, NULL);
+    *out = t;
+    return TARN_OK;
+}
+
+void team_free(struct team *t)
+{
+    if (!t)
+        return;
+    recorder_free(t->recorder);
+    pthread_cond_destroy(&t->moved);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
+
+int team_world(const struct team *t)
+{
+    return t->world;
+}
+
+void team_record(struct team *t, int most, void (*line)(void *user, const char *text), void *user)
+{
+    recorder_write(t->recorder, most, line, user);
+}
+
+/* ---- ending ------------------------------------------------------------------------------------ */
+
+/* The caller holds the lock. */
+static void set_cause(struct team *t, int rank, tarn_status status, const char *line)
+{
+    t->cause = status;
+    t->cause_rank = rank;
+    t->cause_step = rank >= 0 ? atomic_load(&t->seats[rank].step) : 0;
+    (void)snprintf(t->cause_line, sizeof t->cause_line, "%s", line);
+}
+
+void team_abort(struct team *t, int rank, tarn_status status, const char *line)
+{
+    pthread_mutex_lock(&t->lock);
+    if (!(atomic_load(&t->word) & ABORTED)) {
+        set_cause(t, rank >= 0 && rank < t->world ? rank : -1,
+                  status == TARN_OK ? TARN_ERR_REPLICA : status, line ? line : "");
+        atomic_fetch_or(&t->word, ABORTED);
+        pthread_cond_broadcast(&t->moved);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+tarn_status team_cause(struct team *t, char *line, size_t capacity, int *rank)
+{
+    const bool over = atomic_load(&t->word) & ABORTED;
+    if (line && capacity)
+        *line = '\0';
+    if (!over)
+        return TARN_OK;
+    if (rank)
+        *rank = t->cause_rank;
+    if (line && t->cause_rank < 0)
+        (void)snprintf(line, capacity, "%s", t->cause_line);
+    else if (line)
+        (void)snprintf(line, capacity, "rank %d, step %" PRIu64 ": %s", t->cause_rank,
+                       t->cause_step, t->cause_line);
+    return t->cause;
+}
+
+/* What a call in an aborted team returns. */
+static tarn_status aborted(const struct team *t, int rank)
+{
+    if (t->stalled || rank == t->cause_rank)
+        return error_set(t->cause, "%s", t->cause_line);
+    if (t->cause_rank < 0)
+        return error_set(TARN_ERR_REPLICA, "the launch was ended: %s", t->cause_line);
+    return error_set(TARN_ERR_REPLICA, "rank %d failed at step %" PRIu64 ": %s", t->cause_rank,
+                     t->cause_step, t->cause_line);
+}
+
+/* ---- meeting ------------------------------------------------------------------------------------ */
+
+/* An even phase is over when it is complete or aborted; an odd one only when it is complete. */
+static bool is_over(uint64_t word, uint64_t phase)
+{
+    return PHASE(word) != phase || ((word & ABORTED) && phase % 2 == 0);
+}
+
+/* Counts the caller in, as the last one or not. False when the team was aborted before. */
+static bool arrive(struct team *t, uint64_t phase)
+{
+    uint64_t word = atomic_load(&t->word), next;
+    do {
+        if (is_over(word, phase))
+            return false;
+        next =
+            (word & ARRIVED) + 1 == (uint64_t)t->world ? (word & ~ARRIVED) + NEXT_PHASE : word + 1;
+    } while (!atomic_compare_exchange_weak(&t->word, &word, next));
+    /* Sequentially consistent against sleep_until_over(), which counts itself and then looks. */
+    if (PHASE(next) != phase && atomic_load(&t->sleepers) > 0) {
+        pthread_mutex_lock(&t->lock);
+        pthread_cond_broadcast(&t->moved);
+        pthread_mutex_unlock(&t->lock);
+    }
+    return true;
+}
+
+static uint64_t missing_ranks(struct team *t, uint64_t number, int *count)
+{
+    uint64_t missing = 0;
+    *count = 0;
+    for (int i = 0; i < t->world; i++) {
+        const bool absent = atomic_load(&t->seats[i].number) < number;
+        missing |= (uint64_t)absent << i;
+        *count += absent;
+    }
+    return missing;
+}
+
+static void set_stalled(struct team *t, uint64_t missing, uint64_t number,
+                        const struct collective *c)
+{
+    char who[300], line[800];
+    int first = 0;
+    agree_list(missing, who, sizeof who);
+    while (!(missing >> first & 1))
+        first++;
+    (void)snprintf(line, sizeof line,
+                   "rank%s%s did not come within %g s to %s \"%.100s\" of step %" PRIu64
+                   ", collective %" PRIu64 "; see whether it hangs, or raise the timeout",
+                   missing & (missing - 1) ? "s" : "", who, t->timeout, collective_name(c->kind),
+                   c->label ? c->label : "", c->step, number);
+    set_cause(t, first, TARN_ERR_STALLED, line);
+    t->stalled = true;
+}
+
+/* The caller holds the lock and waited too long. Does nothing if the phase is over after all. */
+static void stall(struct team *t, uint64_t phase, uint64_t number, const struct collective *c)
+{
+    uint64_t word = atomic_load(&t->word);
+    while (!is_over(word, phase)) {
+        int count;
+        const uint64_t missing = missing_ranks(t, number, &count);
+        /* A rank shows its number before it arrives: let one that is in between do so. */
+        if (count == t->world - (int)(word & ARRIVED)) {
+            set_stalled(t, missing, number, c);
+            if (atomic_compare_exchange_strong(&t->word, &word, word | ABORTED)) {
+                pthread_cond_broadcast(&t->moved);
+                return;
+            }
+            t->stalled = false;
+        }
+        sched_yield();
+        word = atomic_load(&t->word);
+    }
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static struct timespec later(struct timespec t, double seconds)
+{
+    const double whole = floor(seconds);
+    t.tv_sec += (time_t)whole;
+    t.tv_nsec += (long)(1e9 * (seconds - whole));
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+static bool spin_until_over(struct team *t, uint64_t phase, struct timespec began)
+{
+    struct timespec now = began;
+    while (t->spins && (now.tv_sec - began.tv_sec) * 1000000000 + now.tv_nsec - began.tv_nsec <
+                           SPIN_NANOSECONDS) {
+        for (int i = 0; i < 32; i++) {
+            if (is_over(atomic_load(&t->word), phase))
+                return true;
+            relax();
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    }
+    return is_over(atomic_load(&t->word), phase);
+}
+
+/* Waits for the end of a phase: of an open one until the timeout, of an odd one without, since it
+ * ends when the copying does. */
+static void wait_until_over(struct team *t, uint64_t phase, uint64_t number,
+                            const struct collective *c)
+{
+    if (is_over(atomic_load(&t->word), phase))
+        return;
+    struct timespec began;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    if (spin_until_over(t, phase, began))
+        return;
+    const struct timespec deadline = later(began, t->timeout);
+    pthread_mutex_lock(&t->lock);
+    atomic_fetch_add(&t->sleepers, 1);
+    while (!is_over(atomic_load(&t->word), phase)) {
+        if (phase % 2)
+            pthread_cond_wait(&t->moved, &t->lock);
+        else if (pthread_cond_timedwait(&t->moved, &t->lock, &deadline) != 0)
+            stall(t, phase, number, c);
+    }
+    atomic_fetch_sub(&t->sleepers, 1);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- collectives ---------------------------------------------------------------------------------- */
+
+/* In an odd phase. */
+static tarn_status take_part(struct team *t, int rank, uint64_t number)
+{
+    const struct collective *all[TEAM_MOST];
+    for (int i = 0; i < t->world; i++)
+        all[i] = &t->seats[i].asked;
+    TRY(agree_check(all, t->world, number));
+    move_share(all, t->world, rank);
+    return TARN_OK;
+}
+
+tarn_status team_collect(struct team *t, int rank, const struct collective *c)
+{
+    const uint64_t word = atomic_load(&t->word), phase = PHASE(word), number = phase / 2 + 1;
+    if (word & ABORTED)
+        return aborted(t, rank);
+    struct seat *seat = &t->seats[rank];
+    seat->asked = *c;
+    recorder_begin(t->recorder, rank, number, c);
+    atomic_store(&seat->step, c->step);
+    atomic_store(&seat->number, number);
+    if (!arrive(t, phase))
+        return aborted(t, rank);
+    wait_until_over(t, phase, number, c);
+    if (PHASE(atomic_load(&t->word)) == phase)
+        return aborted(t, rank);
+    recorder_mark(t->recorder, rank, MOMENT_START);
+    const tarn_status status = take_part(t, rank, number);
+    if (arrive(t, phase + 1))
+        wait_until_over(t, phase + 1, number, c);
+    recorder_mark(t->recorder, rank, MOMENT_END);
+    return atomic_load(&t->word) & ABORTED ? aborted(t, rank) : status;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether all replicas hold the same weights: a fingerprint in every step, and, when it differs, a
+ * search for the first element that does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "member.h"
+#include "op/op.h"
+
+/* ---- the fingerprint --------------------------------------------------------------------------- */
+
+/* Storage that must stay equal, each byte once: slices lie in flat storage. */
+static bool is_storage(const struct owned *o)
+{
+    return o->kind == OWNED_FLAT ||
+           (o->flat == 0 &&
+            (o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->kind == OWNED_STATE));
+}
+
+/* Adds the hash of every element with its position. Integer sums know no order. */
+static void add_hashes(tarn_replica *r, uint32_t index, int32_t *position, tarn_tensor total[2])
+{
+    const tarn_tensor x = owned_before(r, index + 1);
+    const int32_t n = (int32_t)tarn_shape_count(tarn_shape_get(x));
+    if (n == 0 || tarn_failed(x))
+        return;
+    tarn_tensor bits = op_bits_of(op_reshape_to(x, TARN_SHAPE(n)));
+    if (tarn_dtype_get(bits) != TARN_I32)
+        bits = tarn_cast(bits, TARN_I32);
+    const tarn_tensor at =
+        tarn_add(tarn_arange(r, n), op_constant_of(r, TARN_SCALAR, TARN_I32, *position));
+    const tarn_tensor once = op_mix_of(bits, at);
+    const tarn_tensor twice = op_mix_of(once, op_constant_of(r, TARN_SCALAR, TARN_I32, 1.0));
+    total[0] = tarn_add(total[0], tarn_sum(once, TARN_ALL, false));
+    total[1] = tarn_add(total[1], tarn_sum(twice, TARN_ALL, false));
+    *position = (int32_t)((uint32_t)*position + (uint32_t)n);
+}
+
+tarn_tensor weights_fingerprint(tarn_replica *r)
+{
+    int32_t position = 0;
+    tarn_tensor total[2];
+    for (int i = 0; i < 2; i++)
+        total[i] = op_constant_of(r, TARN_SCALAR, TARN_I32, 0.0);
+    for (uint32_t i = 0, owned = r->owned_count; i < owned; i++)
+        if (is_storage(&r->owned[i]))
+            add_hashes(r, i, &position, total);
+    for (int i = 0; i < 2; i++)
+        total[i] = op_reshape_to(total[i], TARN_SHAPE(1));
+    return op_join(total, 2);
+}
+
+/* ---- tensor by tensor --------------------------------------------------------------------------- */
+
+static bool is_named(const struct owned *o)
+{
+    return o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->kind == OWNED_STATE;
+}
+
+static size_t bytes_of(const struct owned *o)
+{
+    return (size_t)tarn_shape_count(o->shape) * tarn_dtype_bytes(o->dtype);
+}
+
+static size_t largest(const tarn_replica *r)
+{
+    size_t most = 1;
+    for (uint32_t i = 0; i < r->owned_count; i++)
+        if (is_named(&r->owned[i]) && bytes_of(&r->owned[i]) > most)
+            most = bytes_of(&r->owned[i]);
+    return most;
+}
+
+static tarn_status gather(tarn_replica *r, const char *label, const void *in, size_t bytes,
+                          void *out)
+{
+    return member_collect(r, (struct collective){ .kind = COLLECTIVE_ALL_GATHER,
+                                                  .dtype = TARN_U8,
+                                                  .count = bytes,
+                                                  .label = label,
+                                                  .in = in,
+                                                  .out = out });
+}
+
+/* What a replica owns, for a comparison before anything of it is sent. */
+struct manifest {
+    uint64_t tensors, hash;
+};
+
+static tarn_status same_tensors(tarn_replica *r)
+{
+    const int world = r->peers->world;
+    struct manifest mine = { 0 }, *all = calloc((size_t)world, sizeof *all);
+    if (!all)
+        return error_set(TARN_ERR_MEMORY, "replicas: no host memory");
+    for (uint32_t i = 0; i < r->owned_count; i++) {
+        const struct owned *o = &r->owned[i];
+        if (!is_named(o))
+            continue;
+        mine.tensors++;
+        mine.hash = XXH64(o->name, strlen(o->name), mine.hash);
+        mine.hash = XXH64(o->shape.dim, (size_t)o->shape.rank * sizeof *o->shape.dim, mine.hash);
+        mine.hash = XXH64(&o->dtype, sizeof o->dtype, mine.hash);
+    }
+    tarn_status s = gather(r, "names of tensors", &mine, sizeof mine, all);
+    for (int i = 1; s == TARN_OK && i < world; i++)
+        if (memcmp(&all[i], &all[0], sizeof *all) != 0)
+            s = error_set(
+                TARN_ERR_DISAGREE,
+                "replicas: rank %d owns other tensors (%llu) than rank 0 (%llu): all must "
+                "make the same layers and optimizer in the same order",
+                i, (unsigned long long)all[i].tensors, (unsigned long long)all[0].tensors);
+    free(all);
+    return s;
+}
+
+/* Reads a tensor of this replica to `own`, and gets rank 0's in `first`. */
+static tarn_status exchange(tarn_replica *r, const struct owned *o, void *own, void *first)
+{
+    TRY(owned_read(r, o, own));
+    return member_collect(r, (struct collective){ .kind = COLLECTIVE_BROADCAST,
+                                                  .dtype = TARN_U8,
+                                                  .count = bytes_of(o),
+                                                  .label = "weights",
+                                                  .in = own,
+                                                  .out = first });
+}
+
+tarn_status weights_broadcast(tarn_replica *r)
+{
+    TRY(same_tensors(r));
+    const size_t bytes = largest(r);
+    void *own = malloc(bytes), *first = malloc(bytes);
+    tarn_status s =
+        own && first ? TARN_OK : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
+    for (uint32_t i = 0; s == TARN_OK && i < r->owned_count; i++) {
+        const struct owned *o = &r->owned[i];
+        if (!is_named(o) || bytes_of(o) == 0)
+            continue;
+        s = exchange(r, o, own, first);
+        if (s == TARN_OK && memcmp(own, first, bytes_of(o)) != 0)
+            s = owned_write(r, o, first);
+    }
+    free(own);
+    free(first);
+    return s;
+}
+
+/* The first element in which this replica differs from rank 0. */
+struct difference {
+    uint32_t tensor; /* index + 1; 0: none */
+    uint32_t bits[2];
+    uint64_t element;
+};
+
+static void compare_bytes(const struct owned *o, uint32_t index, const unsigned char *own,
+                          const unsigned char *first, struct difference *d)
+{
+    const size_t size = tarn_dtype_bytes(o->dtype), bytes = bytes_of(o);
+    for (size_t at = 0; at < bytes && d->tensor == 0; at += size) {
+        if (memcmp(own + at, first + at, size) == 0)
+            continue;
+        d->tensor = index + 1;
+        d->element = at / size;
+        memcpy(&d->bits[0], first + at, size);
+        memcpy(&d->bits[1], own + at, size);
+    }
+}
+
+static tarn_status report(const tarn_replica *r, const struct difference *all)
+{
+    const int world = r->peers->world;
+    int differ = 0, rank = 0;
+    for (int i = world - 1; i > 0; i--)
+        if (all[i].tensor != 0) {
+            differ++;
+            if (rank == 0 || all[i].tensor <= all[rank].tensor)
+                rank = i;
+        }
+    if (differ == 0)
+        return TARN_OK;
+    const struct difference *d = &all[rank];
+    const struct owned *o = &r->owned[d->tensor - 1];
+    float value[2];
+    memcpy(value, d->bits, sizeof value);
+    char numbers[64] = "";
+    if (o->dtype == TARN_F32)
+        snprintf(numbers, sizeof numbers, " (%.9g and %.9g)", (double)value[0], (double)value[1]);
+    return error_set(
+        TARN_ERR_WEIGHTS,
+        "weights differ before training step %llu: %s %s element %llu is 0x%08x on rank "
+        "0 and 0x%08x on rank %d%s; %d of %d replicas differ from rank 0%s",
+        (unsigned long long)r->step_count + 1, o->name, shape_text(o->shape),
+        (unsigned long long)d->element, d->bits[0], d->bits[1], rank, numbers, differ, world,
+        2 * differ > world ? ", which is alone with its value" : "");
+}
+
+tarn_status weights_compare(tarn_replica *r)
+{
+    const size_t bytes = largest(r);
+    struct difference mine = { 0 };
+    struct difference *all = calloc((size_t)r->peers->world, sizeof *all);
+    void *own = malloc(bytes), *first = malloc(bytes);
+    tarn_status s = own && first && all
+                        ? same_tensors(r)
+                        : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
+    for (uint32_t i = 0; s == TARN_OK && i < r->owned_count; i++) {
+        const struct owned *o = &r->owned[i];
+        if (!is_named(o) || bytes_of(o) == 0)
+            continue;
+        s = exchange(r, o, own, first);
+        if (s == TARN_OK)
+            compare_bytes(o, i, own, first, &mine);
+    }
+    if (s == TARN_OK)
+        s = gather(r, "differences", &mine, sizeof mine, all);
+    if (s == TARN_OK)
+        s = report(r, all);
+    free(own);
+    free(first);
+    free(all);
+    return s;
+}
+
+tarn_status tarn_check_weights(tarn_replica *r)
+{
+    if (!r)
+        return error_set(TARN_ERR_ARGUMENT, "check_weights: the replica is NULL");
+    if (r->status != TARN_OK || tarn_world_size(r) == 1)
+        return r->status;
+    const tarn_status s = weights_compare(r);
+    return s == TARN_OK ? s : replica_fail(r, s, NULL);
+}
