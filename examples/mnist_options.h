@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked of mnist. */
+#ifndef MNIST_OPTIONS_H
+#define MNIST_OPTIONS_H
+
+#include <stdbool.h>
+
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_TARGET = 1, /* accuracy missed, or weights that differ between devices */
+    EXIT_USAGE = 2,
+    EXIT_FILE = 3,
+    EXIT_DEVICE = 4,
+    EXIT_IO = 5,
+    EXIT_REPLICA = 6 /* a device failed in the middle, or did not come back */
+};
+
+struct config {
+    const char *data, *devices, *save, *resume, *log;
+    long epochs, steps, batch, replicas, shards, check;
+    double lr, momentum, target, timeout;
+    unsigned long long seed;
+    bool fake, progress, heal, sync_norm;
+};
+
+/* Reads the command line; ends the program when it is wrong. */
+struct config config_parse(int argc, char **argv);
+
+#endif

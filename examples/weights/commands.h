@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands of tarn-weights share. A command is a function, a file and a row in main.c. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+enum exit_code {
+    EXIT_EQUAL = 0,
+    EXIT_DIFFERENT = 1,
+    EXIT_USAGE = 2,
+    EXIT_UNREADABLE = 3 /* or the output cannot be written */
+};
+
+/* argv[0] is "tarn-weights COMMAND", for messages. Returns the exit code. */
+int compare_main(int argc, char **argv);
+
+#endif
