@@ -194,6 +194,13 @@ struct backend_counters {
 };
 struct backend_counters context_counters(const struct context *c);
 
+/* ---- planned failures (tests) ---------------------------------------------------------------- */
+
+/* Counts down at every allocation and launch, the one at 0 fails; negative: none. */
+extern _Atomic long backend_fail_nth;
+/* The same for calls of the driver's allocation, which says that it has no memory left. */
+extern _Atomic long backend_refuse_nth;
+
 /* ---- disk cache: private, checked; a bad entry is a miss ------------------------------------ */
 
 /* Small named records (measured choices). `key` is any text. Returns false on a miss or when the
@@ -221,7 +228,8 @@ struct gemm_provider {
 extern const struct gemm_provider gemm_clblast;
 
 /* Index of the provider to use for this shape on this device: the forced one (TARN_GEMM), the
- * remembered one (in memory, then on disk), else the fastest now measured. */
+ * remembered one (in memory, then on disk), else the fastest now measured, leaving out those that
+ * fail; when all do, the first one's error. */
 TARN_CHECKED tarn_status gemm_choose(struct context *c, const struct gemm *g,
                                      const struct gemm_provider *providers, int count, int *out);
 

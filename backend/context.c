@@ -91,17 +91,6 @@ tarn_status context_open(const struct device *device, struct context **out)
     return TARN_OK;
 }
 
-static void release_pool(struct context *c)
-{
-    for (int k = 0; k < POOL_CLASSES; ++k)
-        while (c->pool[k] != NULL) {
-            struct buffer *b = c->pool[k];
-            c->pool[k] = b->next;
-            clReleaseMemObject(b->memory);
-            free(b);
-        }
-}
-
 void context_close(struct context *c)
 {
     if (c == NULL)
@@ -109,7 +98,7 @@ void context_close(struct context *c)
     /* A device that does not answer keeps its memory: releasing it would wait without an end. */
     if (c->compute != NULL && context_finish(c) != TARN_ERR_TIMEOUT) {
         program_flush(c);
-        release_pool(c);
+        pool_release(c);
         for (; c->first < c->next; ++c->first)
             event_forget(&c->ring[c->first % TRACKED]);
         if (c->copy != NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices: found once, before any thread can race PoCL's initialisation. */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,32 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* ---- finding
  * ---------------------------------------------------------------------------------------- */
 
+static char passing[512]; /* the folder to be removed when this process ends */
+static pid_t maker;
+
+static int remove_entry(const char *path, const struct stat *s, int kind, struct FTW *at)
+{
+    (void)s;
+    (void)kind;
+    (void)at;
+    (void)!remove(path); /* what stays is harmless */
+    return 0;
+}
+
+static void remove_passing(void)
+{
+    if (getpid() == maker) /* not a child that ends first */
+        (void)!nftw(passing, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Registered before the driver is loaded, so that its own handlers run first. */
+static void remove_at_exit(const char *path)
+{
+    snprintf(passing, sizeof passing, "%s", path);
+    maker = getpid();
+    (void)!atexit(remove_passing);
+}
+
 /* PoCL loads code from its cache, by default under a name in /tmp that anybody may own first, and
  * finds no device when it cannot write there: give it a private place before the first call. */
 static void prepare_pocl(void)
@@ -38,6 +65,8 @@ static void prepare_pocl(void)
             snprintf(path, sizeof path, "/tmp/tarn-pocl-XXXXXX");
             if (mkdtemp(path) == NULL)
                 path[0] = '\0';
+            else
+                remove_at_exit(path);
         }
         if (path[0] != '\0')
             setenv("POCL_CACHE_DIR", path, 1);

@@ -23,6 +23,9 @@ tarn_status error_set(tarn_status code, const char *format, ...)
 /* The line of this thread's last error; "" when there was none. Valid until the next error_set. */
 const char *error_text(void);
 
+/* The code of this thread's last error; TARN_OK when there was none. */
+tarn_status error_last(void);
+
 /* "TARN_ERR_SHAPE" for a code; "unknown status" for anything else. */
 const char *status_name(tarn_status code);
 

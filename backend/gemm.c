@@ -66,10 +66,17 @@ struct choice {
 };
 static struct choice *choices; /* for the life of the process; guarded by `lock` */
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median: the minimum would choose a provider that is fast once in a while. */
 static tarn_status measure(struct context *c, const struct gemm *g, const struct gemm_provider *p,
                            double *seconds)
 {
-    *seconds = 1e30;
+    double took[RUNS];
     TRY(p->run(c, g, p->user));
     TRY(context_finish(c));
     for (int i = 0; i < RUNS; ++i) {
@@ -78,10 +85,37 @@ static tarn_status measure(struct context *c, const struct gemm *g, const struct
         TRY(p->run(c, g, p->user));
         TRY(context_finish(c));
         clock_gettime(CLOCK_MONOTONIC, &b);
-        const double took = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
-        *seconds = took < *seconds ? took : *seconds;
+        took[i] = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
     }
+    qsort(took, RUNS, sizeof *took, by_value);
+    *seconds = took[RUNS / 2];
     return TARN_OK;
+}
+
+/* The fastest of those that work; the first failure when none does. */
+static tarn_status fastest(struct context *c, const struct gemm *g,
+                           const struct gemm_provider *providers, int count, int *out)
+{
+    char line[512] = "gemm: no provider";
+    tarn_status first = TARN_OK;
+    double best = 0;
+    *out = -1;
+    for (int i = 0; i < count; ++i) {
+        double seconds = 0;
+        const tarn_status status = measure(c, g, &providers[i], &seconds);
+        if (status == TARN_ERR_TIMEOUT)
+            return status; /* the device is lost to the others, too */
+        if (status != TARN_OK && first == TARN_OK) {
+            first = status;
+            snprintf(line, sizeof line, "%s", error_text());
+        }
+        if (status == TARN_OK && (*out < 0 || seconds < best)) {
+            best = seconds;
+            *out = i;
+        }
+    }
+    return *out >= 0 ? TARN_OK
+                     : error_set(first != TARN_OK ? first : TARN_ERR_INTERNAL, "%s", line);
 }
 
 static int by_name(const struct gemm_provider *providers, int count, const char *name)
@@ -105,20 +139,23 @@ static int remembered(const char *key, const struct gemm_provider *providers, in
     return cache_load_text(key, text, sizeof text) ? by_name(providers, count, text) : -1;
 }
 
-static void remember(const char *key, const char *provider)
+/* The first choice counts, so that replicas that measured at once agree; it is returned. */
+static int remember(const char *key, const struct gemm_provider *providers, int count, int chosen)
 {
     struct choice *new = calloc(1, sizeof *new), *found;
     if (new == NULL)
-        return;
+        return chosen;
     snprintf(new->key, sizeof new->key, "%s", key);
-    snprintf(new->provider, sizeof new->provider, "%s", provider);
+    snprintf(new->provider, sizeof new->provider, "%s", providers[chosen].name);
     pthread_mutex_lock(&lock);
     HASH_FIND_STR(choices, key, found);
     if (found == NULL)
         HASH_ADD_STR(choices, key, new);
     else
         free(new);
+    const int kept = found != NULL ? by_name(providers, count, found->provider) : chosen;
     pthread_mutex_unlock(&lock);
+    return kept >= 0 ? kept : chosen;
 }
 
 tarn_status gemm_choose(struct context *c, const struct gemm *g,
@@ -138,18 +175,11 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
              g->transpose_a, g->transpose_b, c->device.name, c->device.driver,
              c->device.compute_units);
     *out = remembered(key, providers, count);
-    if (*out < 0) {
-        double best = 1e31;
-        for (int i = 0; i < count; ++i) {
-            double seconds;
-            TRY(measure(c, g, &providers[i], &seconds));
-            if (seconds < best) {
-                best = seconds;
-                *out = i;
-            }
-        }
+    const bool measured = *out < 0;
+    if (measured)
+        TRY(fastest(c, g, providers, count, out));
+    *out = remember(key, providers, count, *out);
+    if (measured)
         cache_store_text(key, providers[*out].name);
-    }
-    remember(key, providers[*out].name);
     return TARN_OK;
 }

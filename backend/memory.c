@@ -8,11 +8,16 @@
 
 #define SMALLEST_CLASS 8 /* 256 bytes */
 
-long backend_fail_nth = -1;
+_Atomic long backend_fail_nth = -1, backend_refuse_nth = -1;
+
+static bool is_planned(_Atomic long *nth)
+{
+    return *nth >= 0 && (*nth)-- == 0;
+}
 
 bool backend_fails_now(void)
 {
-    return backend_fail_nth >= 0 && backend_fail_nth-- == 0;
+    return is_planned(&backend_fail_nth);
 }
 
 /* Lists of the pool, by the power of two above; up to 1 MiB buffers have that size, larger ones
@@ -24,6 +29,18 @@ static int class_of(size_t bytes, size_t *capacity)
         ++k;
     *capacity = k > 20 ? (bytes + 65535) / 65536 * 65536 : (size_t)1 << k;
     return k;
+}
+
+void pool_release(struct context *c)
+{
+    for (int k = 0; k < POOL_CLASSES; ++k)
+        while (c->pool[k] != NULL) {
+            struct buffer *b = c->pool[k];
+            c->pool[k] = b->next;
+            clReleaseMemObject(b->memory);
+            free(b);
+        }
+    c->stats.pooled_bytes = 0;
 }
 
 static struct buffer *take_pooled(struct context *c, int k, size_t capacity)
@@ -52,6 +69,10 @@ static bool short_of_memory(cl_int code)
 
 static cl_mem allocate(struct context *c, size_t capacity, struct origin o, cl_int *code)
 {
+    if (is_planned(&backend_refuse_nth)) {
+        *code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        return NULL;
+    }
     return clCreateBuffer(c->context, CL_MEM_READ_WRITE | o.flags, capacity, o.memory, code);
 }
 
@@ -63,6 +84,16 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
         return error_set(TARN_ERR_MEMORY, "buffer: out of host memory");
     cl_int code;
     b->memory = allocate(c, capacity, o, &code);
+    if (short_of_memory(code) && c->stats.pooled_bytes > 0) {
+        /* Idle buffers of other sizes hold memory, once the commands that use them ended. */
+        const tarn_status status = context_finish(c);
+        if (status != TARN_OK) {
+            free(b);
+            return status;
+        }
+        pool_release(c);
+        b->memory = allocate(c, capacity, o, &code);
+    }
     if (code != CL_SUCCESS) {
         free(b);
         return error_set(short_of_memory(code) ? TARN_ERR_DEVICE_MEMORY : TARN_ERR_DEVICE,

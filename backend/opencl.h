@@ -60,6 +60,8 @@ TARN_CHECKED tarn_status buffer_fresh(struct context *c, size_t bytes, cl_mem_fl
                                       void *memory, struct buffer **out);
 /* Releases a buffer without giving it to the pool; `keep`: all but the device's memory. */
 void buffer_drop(struct buffer *b, bool keep);
+/* Releases the idle buffers. */
+void pool_release(struct context *c);
 /* A copy of a label that lives as long as the process; equal labels share one. */
 const char *label_keep(const char *text);
 
@@ -89,8 +91,7 @@ int cache_lock(void);
 void program_flush(struct context *c);
 void gemm_release(void);
 
-/* Counts down to a planned failure of allocations and launches (tests); -1: never. */
-extern long backend_fail_nth;
+/* Whether this allocation or launch is the one that a test plans to fail. */
 bool backend_fails_now(void);
 
 #endif

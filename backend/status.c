@@ -8,6 +8,7 @@
 #include "error.h"
 
 static _Thread_local char line[1001];
+static _Thread_local tarn_status last;
 
 tarn_status error_set(tarn_status code, const char *format, ...)
 {
@@ -18,6 +19,7 @@ tarn_status error_set(tarn_status code, const char *format, ...)
     va_end(args);
     /* Through a copy, since an argument may be the old line. */
     snprintf(line, sizeof line, "%s", text);
+    last = code;
     if (env_debug("trap"))
         raise(SIGTRAP);
     return code;
@@ -26,6 +28,11 @@ tarn_status error_set(tarn_status code, const char *format, ...)
 const char *error_text(void)
 {
     return line;
+}
+
+tarn_status error_last(void)
+{
+    return last;
 }
 
 const char *status_name(tarn_status code)

@@ -192,7 +192,7 @@ const char *tarn_error(const tarn_replica *r)
 
 tarn_status tarn_error_status(const tarn_replica *r)
 {
-    return r ? r->status : TARN_OK;
+    return r ? r->status : error_last();
 }
 
 void tarn_error_clear(tarn_replica *r)

@@ -129,7 +129,7 @@ TARN_API uint64_t tarn_step_count(const tarn_replica *r);
 /** The replica's first error since the last tarn_error_clear(), one line, "" for none. With NULL:
  *  the calling thread's last error (tarn_open, tarn_list_devices and readers use it). */
 TARN_API const char *tarn_error(const tarn_replica *r);
-/** Its status code. */
+/** Its status code; with NULL that of the calling thread's last error, TARN_OK for none. */
 TARN_API tarn_status tarn_error_status(const tarn_replica *r);
 /** Forgets the error and drops the recorded step. */
 TARN_API void tarn_error_clear(tarn_replica *r);
