@@ -43,9 +43,9 @@ TARN_CHECKED tarn_status device_list(const struct device **list, int *count);
  * part 0 of 2 of the first CPU that can be divided so, "cpu/2" both parts. */
 TARN_CHECKED tarn_status device_select(const char *spec, struct device *out, int capacity,
                                        int *count);
-/* Devices for a launch: NULL or "" means the environment's, else all. `wanted` 0 means one replica
- * for each device selected, cut to TARN_NUM_DEVICES; otherwise exactly so many, and a lone CPU is
- * divided into them. The same device may come more than once. */
+/* Devices for a launch: NULL or "" means the environment's, else all GPUs, else all devices. `wanted`
+ * 0 means TARN_NUM_DEVICES of them, or one replica for each; a lone CPU is divided into as many as
+ * are wanted. The same device may come more than once. */
 TARN_CHECKED tarn_status device_select_many(const char *spec, int wanted, struct device *out,
                                             int capacity, int *count);
 /* The name as errors give it: with number, part and copy when the name alone could be another's:

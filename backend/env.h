@@ -10,7 +10,7 @@
 /*      id         name                 default   meaning */
 #define ENV_LIST(X) \
     X(DEVICES,     "TARN_DEVICES",      "",       "devices to use, by number, type, part or name: 0,2  gpu  cpu/2  cpu:0/2  pthread; default: the first GPU, else the first device; in a launch all") \
-    X(NUM_DEVICES, "TARN_NUM_DEVICES",  "",       "at most this many devices; a launch refuses more than there are") \
+    X(NUM_DEVICES, "TARN_NUM_DEVICES",  "",       "so many devices of those selected; a launch divides a lone CPU into them") \
     X(CACHE_DIR,   "TARN_CACHE_DIR",    "",       "compile cache; default $XDG_CACHE_HOME/tarn, else $HOME/.cache/tarn; 'off' disables it") \
     X(FUSE,        "TARN_FUSE",         "1",      "0 runs each op as its own kernel") \
     X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, kernels, time, trap") \

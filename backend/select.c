@@ -211,12 +211,24 @@ static tarn_status take(int wanted, struct device *found, int *count)
         return TARN_OK;
     }
     const struct device only = found[0];
-    if (limit > 0 || *count != 1 || only.kind != DEVICE_CPU || only.parts > 1 ||
-        !divisible(&only, wanted))
+    if (*count != 1 || only.kind != DEVICE_CPU || only.parts > 1 || !divisible(&only, wanted))
         return too_few(wanted, limit > 0 ? " (TARN_NUM_DEVICES)" : "", *count);
     *count = 0;
     add_parts(&only, -1, wanted, found, MOST_DEVICES, count);
     return TARN_OK;
+}
+
+/* A CPU beside GPUs would hold them up. */
+static const char *best_kind(void)
+{
+    const struct device *list;
+    int known = 0;
+    if (device_list(&list, &known) != TARN_OK)
+        return "all";
+    for (int i = 0; i < known; ++i)
+        if (list[i].kind == DEVICE_GPU)
+            return "gpu";
+    return "all";
 }
 
 tarn_status device_select_many(const char *spec, int wanted, struct device *out, int capacity,
@@ -229,7 +241,7 @@ tarn_status device_select_many(const char *spec, int wanted, struct device *out,
         return error_set(TARN_ERR_ARGUMENT, "%d devices asked for", wanted);
     if (spec == NULL || *spec == '\0')
         spec = env_text(ENV_DEVICES);
-    TRY(parse(*spec == '\0' ? "all" : spec, found, MOST_DEVICES, &selected));
+    TRY(parse(*spec == '\0' ? best_kind() : spec, found, MOST_DEVICES, &selected));
     if (wanted > MOST_DEVICES)
         return too_few(wanted, "", selected);
     TRY(take(wanted, found, &selected));

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A planted race: in a build with ThreadSanitizer this program must fail, or the sanitizer sees
+ * nothing. */
+#include <pthread.h>
+#include <stdio.h>
+
+static int shared;
+
+static void *add(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 1000; i++)
+        shared++;
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t other;
+    if (pthread_create(&other, NULL, add, NULL) != 0)
+        return 0;
+    add(NULL);
+    (void)pthread_join(other, NULL);
+    printf("%d\n", shared);
+    return 0;
+}
