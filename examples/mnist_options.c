@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tarn.h>
+
+#include "devices.h"
 
 const char *argp_program_version = "mnist (Tarn) " TARN_VERSION;
 static const char usage[] =
@@ -94,16 +95,6 @@ static unsigned long long parse_seed(const struct argp_state *state, const char 
     return value;
 }
 
-/* A lone number is a count; anything else a selection. */
-static void parse_devices(const struct argp_state *state, const char *arg)
-{
-    struct config *c = state->input;
-    if (arg[strspn(arg, "0123456789")] == '\0')
-        c->replicas = parse_long(state, "devices", arg, 1, 64);
-    else
-        c->devices = arg;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
@@ -116,7 +107,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         c->replicas = 1;
         break;
     case KEY_DEVICES:
-        parse_devices(state, arg);
+        if (!devices_parse(arg, &c->devices, &c->replicas))
+            argp_failure(state, EXIT_USAGE, 0, "--devices: '%s' is not a number from 1 to %d", arg,
+                         MOST_DEVICES);
         break;
     case KEY_CHECK:
         c->check = parse_long(state, "check-weights", arg, 0, INT_MAX);
