@@ -7,10 +7,15 @@ enum exit_code {
     EXIT_EQUAL = 0,
     EXIT_DIFFERENT = 1,
     EXIT_USAGE = 2,
-    EXIT_UNREADABLE = 3 /* or the output cannot be written */
+    EXIT_UNREADABLE = 3, /* or the output cannot be written */
+    EXIT_DEVICE = 4,
+    EXIT_NOT_FOUND = 5, /* weights differ, and the library did not say so */
+    EXIT_REPLICA = 6    /* a device failed in the middle, or did not come back */
 };
 
 /* argv[0] is "tarn-weights COMMAND", for messages. Returns the exit code. */
 int compare_main(int argc, char **argv);
+int watch_main(int argc, char **argv);
+int inject_main(int argc, char **argv);
 
 #endif

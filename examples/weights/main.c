@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tarn-weights: looks into weight files. The first argument names the command. */
+/* tarn-weights: looks into weights, in files and in training. The first argument is the command. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,13 +17,15 @@ static const struct command {
     const char *summary;
 } commands[] = {
     { "compare", compare_main, "compares safetensors files, tensor by tensor" },
+    { "watch", watch_main, "trains on several devices and compares their weights" },
+    { "inject", inject_main, "the same, with one bit flipped that must be found" },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
 
 static void print_usage(FILE *to)
 {
-    fputs("Usage: tarn-weights COMMAND [OPTION...] FILE...\n\nCommands:\n", to);
+    fputs("Usage: tarn-weights COMMAND [OPTION...] [FILE...]\n\nCommands:\n", to);
     for (int i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fputs("\n`tarn-weights COMMAND --help` lists the options of a command.\n", to);
