@@ -87,6 +87,22 @@ static tarn_status open_folder(struct replace *w)
     return w->folder < 0 ? fail_errno(w, "open its folder") : TARN_OK;
 }
 
+/* The rename would put a file in the place of a device node, and needs no right to write a file that
+ * somebody has made read-only. */
+static tarn_status check_target(const struct replace *w)
+{
+    struct stat st;
+    if (fstatat(w->folder, w->target, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? TARN_OK : fail_errno(w, "look at it");
+    if (S_ISLNK(st.st_mode))
+        return TARN_OK; /* the link is replaced, not what it points to */
+    if (!S_ISREG(st.st_mode))
+        return error_set(TARN_ERR_IO, "%s: is there already and no regular file; name another",
+                         w->path);
+    return faccessat(w->folder, w->target, W_OK, AT_EACCESS) == 0 ? TARN_OK
+                                                                  : fail_errno(w, "replace it");
+}
+
 static tarn_status open_temporary(struct replace *w)
 {
     for (int i = 0; i < 100; i++) {
@@ -114,8 +130,11 @@ tarn_status replace_begin(struct replace *w, const char *path)
 {
     *w = (struct replace){ .path = path, .folder = -1, .file = -1 };
     TRY(open_folder(w));
-    sweep(w);
-    const tarn_status status = open_temporary(w);
+    tarn_status status = check_target(w);
+    if (status == TARN_OK) {
+        sweep(w);
+        status = open_temporary(w);
+    }
     if (status != TARN_OK)
         close_folder(w);
     return status;

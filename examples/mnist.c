@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trains a small convolutional network on MNIST or Fashion-MNIST, on one device or on several. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,6 +97,25 @@ static tarn_status problem(struct job *job, tarn_status status, const char *form
     return status;
 }
 
+/* Tells before the training what would otherwise come out after an epoch. */
+static int check_save(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    if (path[length] == '\0' || length >= sizeof(folder))
+        return fail(EXIT_USAGE, "--save: '%s' is no file name", path);
+    memcpy(folder, length > 0 ? path : ".", length > 0 ? length : 1);
+    folder[length > 0 ? length : 1] = '\0';
+    struct stat st;
+    if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+        errno = ENOTDIR;
+    else if (access(folder, W_OK | X_OK) == 0)
+        return EXIT_OK;
+    return fail(EXIT_IO, "--save: cannot write to the folder of %s: %s; make it, or name another",
+                path, strerror(errno));
+}
+
 static bool has_mnist(const char *folder)
 {
     char path[512];
@@ -139,7 +160,10 @@ static int open_data(struct job *job)
                    tarn_dataset_size(job->train), tarn_dataset_size(job->test));
     }
     if (job->train == NULL || job->test == NULL)
-        return fail(exit_code_of(tarn_error_status(NULL)), "%s", tarn_error(NULL));
+        return fail(exit_code_of(tarn_error_status(NULL)), "%s%s", tarn_error(NULL),
+                    has_mnist(folder) ? ""
+                                      : "; name the folder with --data, install Debian's "
+                                        "dataset-fashion-mnist, or use --fake-data");
     if (tarn_dataset_size(job->train) < c->batch)
         return fail(EXIT_USAGE, "--batch-size: %ld is more than the %d training samples", c->batch,
                     tarn_dataset_size(job->train));
@@ -221,7 +245,8 @@ static tarn_status log_result(const struct run *run, const char *event, const st
     fprintf(f, ", \"steps\": %ld, \"world_size\": %d}\n", t->steps, tarn_world_size(run->replica));
     if (fflush(f) == 0 && !ferror(f))
         return TARN_OK;
-    return problem(run->job, TARN_ERR_IO, "%s: cannot write", run->job->config.log);
+    return problem(run->job, TARN_ERR_IO, "--log: cannot write to %s: %s", run->job->config.log,
+                   strerror(errno));
 }
 
 /* ---- training and evaluation
@@ -384,11 +409,14 @@ static tarn_status train(tarn_replica *r, void *arg)
 static int run_job(struct job *job)
 {
     const struct config *c = &job->config;
-    int code = open_data(job);
+    int code = c->save != NULL ? check_save(c->save) : EXIT_OK;
+    if (code == EXIT_OK)
+        code = open_data(job);
     if (code != EXIT_OK)
         return code;
     if (c->log != NULL && (job->log = fopen(c->log, "w")) == NULL)
-        return fail(EXIT_IO, "%s: %s", c->log, strerror(errno));
+        return fail(EXIT_IO, "--log: cannot open %s: %s; name a file in a folder you may write to",
+                    c->log, strerror(errno));
     const tarn_status s = tarn_launch(train, job,
                                       (tarn_launch_options){
                                           .devices = c->devices,
@@ -412,7 +440,9 @@ int main(int argc, char **argv)
     struct job job = { .config = config_parse(argc, argv) };
     int code = run_job(&job);
     if (job.log != NULL && fclose(job.log) != 0 && code == EXIT_OK)
-        code = fail(EXIT_IO, "%s: %s", job.config.log, strerror(errno));
+        code = fail(EXIT_IO, "--log: cannot write to %s: %s", job.config.log, strerror(errno));
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK)
+        code = fail(EXIT_IO, "cannot write to the standard output");
     tarn_dataset_close(job.test);
     tarn_dataset_close(job.train);
     return code;

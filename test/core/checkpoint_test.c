@@ -322,6 +322,43 @@ Test(replace, keeps_the_old_file_until_the_end)
     cr_expect_neq(replace_begin(&w, "/tmp/"), TARN_OK);
 }
 
+Test(replace, leaves_what_is_no_plain_file_alone)
+{
+    struct replace w;
+    struct stat st;
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    cr_expect_eq(replace_begin(&w, path), TARN_ERR_IO);
+    cr_expect_neq(strstr(error_text(), path), NULL, "%s", error_text());
+    cr_assert_eq(lstat(path, &st), 0);
+    cr_expect(S_ISFIFO(st.st_mode));
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    cr_expect_eq(replace_begin(&w, path), TARN_ERR_IO);
+    cr_expect_eq(count_files(false), 1);
+    cr_assert_eq(rmdir(path), 0);
+    cr_assert_eq(symlink("nowhere", path), 0);
+    cr_assert_eq(replace_begin(&w, path), TARN_OK);
+    cr_assert_eq(replace_commit(&w), TARN_OK);
+    cr_assert_eq(lstat(path, &st), 0);
+    cr_expect(S_ISREG(st.st_mode));
+}
+
+Test(replace, leaves_a_read_only_file_alone)
+{
+    struct replace w;
+    cr_assert_eq(replace_begin(&w, path), TARN_OK);
+    cr_assert_eq(replace_commit(&w), TARN_OK);
+    cr_assert_eq(chmod(path, 0400), 0);
+    if (geteuid() == 0) { /* which may write to all files */
+        const uid_t nobody = 65534;
+        cr_assert_eq(chown(path, nobody, (gid_t)-1), 0);
+        cr_assert_eq(chown(folder, nobody, (gid_t)-1), 0);
+        cr_assert_eq(seteuid(nobody), 0);
+    }
+    cr_expect_eq(replace_begin(&w, path), TARN_ERR_IO);
+    cr_expect_eq(count_files(false), 1);
+}
+
 Test(replace, sweeps_what_dead_processes_left)
 {
     struct replace w;
