@@ -72,7 +72,7 @@ Test(ddp, replicas_equal_with_clipping_and_dropout)
 {
     expect_equal_replicas(
         (struct ddp_run){
-            .last = 4, .dropout = true, .clip = 0.1f, .launch = { .bucket_bytes = 1000 } },
+            .last = 4, .dropout = true, .clip = 0.1f, .launch = { .bucket_bytes = 100 } },
         "clipping, dropout, buckets");
 }
 
@@ -155,9 +155,8 @@ Test(ddp, shards_give_equal_bits_with_dropout_and_clipping)
 Test(ddp, shards_give_equal_bits_with_adamw_and_small_buckets)
 {
     expect_same_on_all(
-        (struct ddp_run){
-            .last = 6, .norm = true, .adamw = true, .launch = { .bucket_bytes = 1000 } },
-        "8 virtual shards, buckets of 1000 bytes");
+        (struct ddp_run){ .last = 6, .norm = true, .adamw = true, .launch = { .bucket_bytes = 1 } },
+        "8 virtual shards, a bucket for each parameter");
 }
 
 /* ---- plain data parallelism, within the error of rounding ---------------------------------------- */
@@ -187,7 +186,7 @@ Test(ddp, unequal_parts_agree_with_one_device_within_rounding)
     }
     const double width = ddp_bound_width(&bound, &start.ranks[0]);
     cr_log_info("the bound is %.3g of an update", width);
-    cr_expect(width < 0.02, "the bound says nothing: it is %g of an update", width);
+    cr_expect(width < 0.1, "the bound says nothing: it is %g of an update", width);
     tarn_dataset_close(d);
     ddp_free(&start);
 }
@@ -257,7 +256,7 @@ static tarn_status change(tarn_replica *r, const char *name, int element, uint32
     if (s != TARN_OK)
         return s;
     values[element] ^= bit;
-    tarn_assign(t, tarn_from(r, shape, TARN_F32, values));
+    tarn_assign(t, tarn_from(r, shape, tarn_dtype_get(t), values));
     return tarn_step(r);
 }
 
@@ -274,6 +273,11 @@ static tarn_status change_statistics_at_2(tarn_replica *r, int step)
 static tarn_status change_momentum_at_2(tarn_replica *r, int step)
 {
     return step == 2 ? change(r, "optimizer.momentum_buffer.fc1.weight", 12345, 1) : TARN_OK;
+}
+
+static tarn_status change_counter_at_2(tarn_replica *r, int step)
+{
+    return step == 2 ? change(r, "optimizer.step", 0, 1) : TARN_OK;
 }
 
 static tarn_status change_weight_at_4(tarn_replica *r, int step)
@@ -313,6 +317,8 @@ Test(ddp, finds_changed_statistics_and_momentum)
     run.hook = change_momentum_at_2;
     expect_found(run, "optimizer.momentum_buffer.fc1.weight [16,784] element 12345 ",
                  "before training step 3");
+    run.hook = change_counter_at_2;
+    expect_found(run, "optimizer.step [] element 0 ", "before training step 3");
 }
 
 Test(ddp, finds_a_change_after_the_last_step)
@@ -356,4 +362,7 @@ Test(ddp, heals_and_goes_on_equal)
     expect_healed(two_with_norm, change_weight_at_2);
     expect_healed(two_with_norm, change_statistics_at_2);
     expect_healed(two_with_norm, change_momentum_at_2);
+    struct ddp_run synced = two_with_norm;
+    synced.launch.sync_norm = true;
+    expect_healed(synced, change_statistics_at_2);
 }

@@ -144,6 +144,8 @@ static tarn_status replica_main(tarn_replica *r, void *arg)
 void ddp_run(struct ddp_run *run)
 {
     struct shared s = { run, tarn_dataset_fake(DDP_SAMPLES, 3) };
+    if (!run->launch.devices) /* more replicas than a machine may have devices: copies of one */
+        run->launch.devices = "0,0,0,0,0,0,0,0";
     run->status = s.data ? tarn_launch(replica_main, &s, run->launch) : TARN_ERR_MEMORY;
     (void)snprintf(run->line, sizeof run->line, "%s",
                    run->status == TARN_OK ? "" : tarn_error(NULL));
