@@ -180,7 +180,8 @@ static tarn_status too_few(int wanted, const char *who, int count)
     return error_set(
         TARN_ERR_NO_DEVICE,
         "%d devices asked for%s, but %d selected of %s: divide a CPU (cpu/2), let PoCL "
-        "offer more (POCL_DEVICES=\"pthread pthread\"), or ask for fewer (--devices)",
+        "offer more (POCL_DEVICES=\"pthread pthread\"), name one several times (0,0), or ask for "
+        "fewer",
         wanted, who, count, list);
 }
 

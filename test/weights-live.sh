@@ -3,6 +3,8 @@
 # tarn-weights watch and inject: replicas that stay equal, flipped bits that are found where they
 # are, or undone, and refusals. Argument: the tarn-weights program.
 set -eu
+# More replicas than this machine may have devices: copies of one.
+export TARN_DEVICES=0,0,0,0
 tool=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
