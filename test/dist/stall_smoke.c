@@ -74,7 +74,7 @@ static int run(int number)
     p->round = number / 18 % ROUNDS;
     const double begin = now();
     const tarn_status s = tarn_launch(
-        train, &p,
+        train, p,
         (tarn_launch_options){ .devices = world == 2 ? "0,0" : "0,0,0", .timeout = timeout });
     const double took = now() - begin;
     char rank[32];
