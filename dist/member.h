@@ -33,7 +33,7 @@ TARN_CHECKED tarn_status member_collect(tarn_replica *r, struct collective c);
 /* Fills in what core asks of a launch (ddp.c). */
 void ddp_set_up(struct member *m);
 
-/* int32 [2]: a hash of all that must stay equal, as it was before this step (weights.c). */
+/* int32 [1]: a hash of all that must stay equal, as it was before this step (weights.c). */
 tarn_tensor weights_fingerprint(tarn_replica *r);
 /* Copies rank 0's tensors to all replicas; refuses replicas that own other tensors. Collective. */
 TARN_CHECKED tarn_status weights_broadcast(tarn_replica *r);

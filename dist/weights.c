@@ -22,36 +22,30 @@ static bool is_storage(const struct owned *o)
 }
 
 /* Adds the hash of every element with its position. Integer sums know no order. */
-static void add_hashes(tarn_replica *r, uint32_t index, int32_t *position, tarn_tensor total[2])
+static tarn_tensor add_hashes(tarn_tensor total, uint32_t index, int32_t *position)
 {
+    tarn_replica *r = total.replica;
     const tarn_tensor x = owned_before(r, index + 1);
     const int32_t n = (int32_t)tarn_shape_count(tarn_shape_get(x));
     if (n == 0 || tarn_failed(x))
-        return;
+        return total;
     tarn_tensor bits = op_bits_of(op_reshape_to(x, TARN_SHAPE(n)));
     if (tarn_dtype_get(bits) != TARN_I32)
         bits = tarn_cast(bits, TARN_I32);
     const tarn_tensor at =
         tarn_add(tarn_arange(r, n), op_constant_of(r, TARN_SCALAR, TARN_I32, *position));
-    const tarn_tensor once = op_mix_of(bits, at);
-    const tarn_tensor twice = op_mix_of(once, op_constant_of(r, TARN_SCALAR, TARN_I32, 1.0));
-    total[0] = tarn_add(total[0], tarn_sum(once, TARN_ALL, false));
-    total[1] = tarn_add(total[1], tarn_sum(twice, TARN_ALL, false));
     *position = (int32_t)((uint32_t)*position + (uint32_t)n);
+    return tarn_add(total, tarn_sum(op_mix_of(bits, at), TARN_ALL, false));
 }
 
 tarn_tensor weights_fingerprint(tarn_replica *r)
 {
     int32_t position = 0;
-    tarn_tensor total[2];
-    for (int i = 0; i < 2; i++)
-        total[i] = op_constant_of(r, TARN_SCALAR, TARN_I32, 0.0);
+    tarn_tensor total = op_constant_of(r, TARN_SCALAR, TARN_I32, 0.0);
     for (uint32_t i = 0, owned = r->owned_count; i < owned; i++)
         if (is_storage(&r->owned[i]))
-            add_hashes(r, i, &position, total);
-    for (int i = 0; i < 2; i++)
-        total[i] = op_reshape_to(total[i], TARN_SHAPE(1));
-    return op_join(total, 2);
+            total = add_hashes(total, i, &position);
+    return op_reshape_to(total, TARN_SHAPE(1));
 }
 
 /* ---- tensor by tensor --------------------------------------------------------------------------- */

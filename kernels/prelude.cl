@@ -44,13 +44,14 @@
                  : (((b) == 0) ? (int16)(0) \
                                : (a) / ((((b) == 0) | ((b) == -1)) ? (int16)(1) : (b))))
 
+/* Every line is one to one in x. The folds carry changes of high bits down: without them, changes of
+ * two signs would cancel in a sum. The constants are MurmurHash3's. */
 #define TARN_MIX_FUNCTION(type) \
     type tarn_mix_##type(type x, type y) \
     { \
-        x += y * 0x9E3779B1u; \
+        x ^= y * 0x9E3779B1u; \
         x = (x ^ (x >> 16)) * 0x85EBCA6Bu; \
-        x = (x ^ (x >> 13)) * 0xC2B2AE35u; \
-        return x ^ (x >> 16); \
+        return x ^ (x >> 13); \
     }
 TARN_MIX_FUNCTION(uint)
 TARN_MIX_FUNCTION(uint16)

@@ -6,8 +6,8 @@ const struct op op_bits = { .name = "bits", .arity = 1, .kind = OP_MAP, .code = 
 const struct op op_from_bits = {
     .name = "from_bits", .arity = 1, .kind = OP_MAP, .code = "TARN_FROM_BITS(x)"
 };
-/* For a fixed y, different x give different results: no single change goes unseen in a sum. The
- * steps are those of MurmurHash3's finaliser, https://github.com/aappleby/smhasher. */
+/* For a fixed y, different x give different results: no single change goes unseen in a sum over
+ * positions y. */
 const struct op op_mix = { .name = "mix", .arity = 2, .kind = OP_MAP, .code = "TARN_MIX(x, y)" };
 
 tarn_tensor op_bits_of(tarn_tensor x)

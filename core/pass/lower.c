@@ -378,10 +378,18 @@ static int build(struct lowering *l, uint32_t root, const struct target *t)
                                                    : contract_nest(l, &path, t);
 }
 
-static int concat_parts(struct lowering *l, uint32_t node, int value)
+/* A part that is itself joined along the axis, for nobody else. */
+static bool is_joined_part(const struct lowering *l, uint32_t x, int axis)
+{
+    const struct node *n = &l->m->nodes[x];
+    return n->op->kind == OP_CONCAT && n->arg.concat.axis == axis && l->m->uses[x] == 1 &&
+           l->primary[x] == 0 && l->p->fuse;
+}
+
+static int concat_parts(struct lowering *l, uint32_t node, int value, int32_t offset)
 {
     const struct node *n = &l->m->nodes[node];
-    struct target t = { .value = value, .axis = n->arg.concat.axis };
+    struct target t = { .value = value, .axis = n->arg.concat.axis, .offset = offset };
     for (uint32_t k = 0; k < n->in_count; ++k) {
         const uint32_t x = lowering_operand(l, node, k);
         const bool plain_part = l->p->values[value].layout == LAYOUT_PLAIN || l->m->sharded[x];
@@ -389,7 +397,9 @@ static int concat_parts(struct lowering *l, uint32_t node, int value)
             error_set(TARN_ERR_INTERNAL, "compile: concat of parts with and without the batch");
             return lower_fail(l, TARN_ERR_INTERNAL);
         }
-        if (build(l, x, &t) < 0)
+        const int built =
+            is_joined_part(l, x, t.axis) ? concat_parts(l, x, value, t.offset) : build(l, x, &t);
+        if (built < 0)
             return -1;
         t.offset += l->m->nodes[x].shape.dim[t.axis];
     }
@@ -407,7 +417,7 @@ int lower_into(struct lowering *l, uint32_t node, int value)
     if (l->primary[node] > 0 || l->m->nodes[node].op->kind == OP_CALL)
         return map_nest(l, node, &t);
     if (l->m->nodes[node].op->kind == OP_CONCAT)
-        return concat_parts(l, node, value);
+        return concat_parts(l, node, value, 0);
     return find_core(l, node, &path) != UINT32_MAX ? build(l, node, &t) : map_nest(l, node, &t);
 }
 
@@ -415,7 +425,7 @@ static int build_value(struct lowering *l, uint32_t node, int value)
 {
     const struct target t = { .value = value };
     if (l->m->nodes[node].op->kind == OP_CONCAT)
-        return concat_parts(l, node, value);
+        return concat_parts(l, node, value, 0);
     return l->product[node] == 2 ? product_nest(l, node, value) : build(l, node, &t);
 }
 
@@ -537,7 +547,7 @@ static int build_root(struct lowering *l, const struct root *root, int first)
         return 0;
     if (l->m->uses[root->node] == 1 && l->primary[root->node] == 0) {
         if (n->op->kind == OP_CONCAT)
-            return concat_parts(l, root->node, t.value);
+            return concat_parts(l, root->node, t.value, 0);
         struct path path;
         if (find_core(l, root->node, &path) != UINT32_MAX)
             return build(l, root->node, &t);
