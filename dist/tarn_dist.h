@@ -32,13 +32,13 @@ typedef tarn_status (*tarn_replica_fn)(tarn_replica *r, void *arg);
 /** Zero means the default. */
 typedef struct tarn_launch_options {
     const char *devices; /* as in TARN_DEVICES; default: TARN_DEVICES, else all GPUs, else all */
-    int count;           /* replicas; a single CPU device is divided; default: TARN_NUM_DEVICES, else
+    int count;          /* replicas; a single CPU device is divided; default: TARN_NUM_DEVICES, else
                             one for each device */
-    int virtual_shards;  /* V: the same bits on 1, 2, 4, ... V devices; default: off */
-    double timeout;      /* seconds that a replica may be late; default: TARN_TIMEOUT */
-    int check_weights;   /* compare the replicas' weights every so many training steps; default 1;
+    int virtual_shards; /* V: the same bits on 1, 2, 4, ... V devices; default: off */
+    double timeout;     /* seconds that a replica may be late; default: TARN_TIMEOUT */
+    int check_weights;  /* compare the replicas' weights every so many training steps; default 1;
                             negative: never */
-    bool sync_norm;      /* batch norm over the samples of all replicas; on with virtual shards */
+    bool sync_norm;     /* batch norm over the samples of all replicas; on with virtual shards */
     size_t bucket_bytes; /* gradients are exchanged in pieces of about this size; default 4 MiB */
     bool heal;           /* on a difference copy rank 0's weights to all and go on */
 } tarn_launch_options;
