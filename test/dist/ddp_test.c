@@ -298,6 +298,7 @@ static void expect_found(struct ddp_run run, const char *where, const char *when
                  "%s", run.line);
     if (strstr(when, "before training step 3") && !strstr(where, "running"))
         cr_expect_eq(bits[0] ^ bits[1], 1, "%s", run.line);
+    ddp_free(&run);
 }
 
 static const struct ddp_run two_with_norm = { .last = 4, .norm = true, .launch = { .count = 2 } };

@@ -143,15 +143,16 @@ static tarn_status replica_main(tarn_replica *r, void *arg)
 
 void ddp_run(struct ddp_run *run)
 {
-    struct shared s = { run, tarn_dataset_fake(DDP_SAMPLES, 3) };
+    /* After a failure a replica's thread may still read it: so it stays. */
+    static tarn_dataset *data;
+    if (!data)
+        data = tarn_dataset_fake(DDP_SAMPLES, 3);
+    struct shared s = { run, data };
     if (!run->launch.devices) /* more replicas than a machine may have devices: copies of one */
         run->launch.devices = "0,0,0,0,0,0,0,0";
     run->status = s.data ? tarn_launch(replica_main, &s, run->launch) : TARN_ERR_MEMORY;
     (void)snprintf(run->line, sizeof run->line, "%s",
                    run->status == TARN_OK ? "" : tarn_error(NULL));
-    /* After a failure a replica's thread may still read it. */
-    if (run->status == TARN_OK)
-        tarn_dataset_close(s.data);
 }
 
 void ddp_free(struct ddp_run *run)
