@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tarn-bench: what Tarn reaches on each device, group by group. */
+#include "bench.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "env.h"
+
+enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3, EXIT_DEVICE = 4 };
+enum { MOST_SELECTED = 64 };
+
+static const struct {
+    const char *name;
+    void (*run)(struct bench *b);
+} groups[] = { { "launch/", launch_run }, { "memory/", memory_run }, { "fma/", fma_run },
+               { "gemm/", gemm_run },     { "conv/", conv_run },     { "reduce/", reduce_run },
+               { "norm/", norm_run },     { "step/", step_run } };
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+struct config {
+    const char *devices, *only, *roofline;
+    bool quick, json;
+};
+
+const char *argp_program_version = "tarn-bench (Tarn) " TARN_VERSION;
+
+static const struct argp_option options[] = {
+    { "devices", 'D', "SPEC", 0, "devices as in TARN_DEVICES (default: that, else all)", 0 },
+    { "only", 'o', "NAME,...", 0, "items that begin so: gemm, conv/3x3, step/batch 128", 0 },
+    { "quick", 'q', NULL, 0, "fewer items, smaller ones, and less time for each", 0 },
+    { "json", 'j', NULL, 0, "one JSON object for each device", 0 },
+    { "roofline", 'r', "FILE.svg", 0, "draw the items; several devices: FILE-0.svg, ...", 0 },
+    { NULL, 0, NULL, 0, NULL, 0 }
+};
+
+/* Each name must begin a group, or go on from one. */
+static void check_only(const struct argp_state *state, const char *only)
+{
+    for (const char *at = only; *at != '\0'; at += *at == ',') {
+        const size_t length = strcspn(at, ",");
+        bool known = false;
+        for (int k = 0; k < GROUPS; k++) {
+            const size_t whole = strlen(groups[k].name);
+            known |=
+                length > 0 && strncmp(at, groups[k].name, length < whole ? length : whole) == 0;
+        }
+        if (!known)
+            argp_failure(state, EXIT_USAGE, 0,
+                         "no item begins with '%.*s'; groups are launch, memory, fma, gemm, conv, "
+                         "reduce, norm, step",
+                         (int)length, at);
+        at += length;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct config *c = state->input;
+    switch (key) {
+    case 'D':
+        c->devices = arg;
+        break;
+    case 'o':
+        check_only(state, arg);
+        c->only = arg;
+        break;
+    case 'q':
+        c->quick = true;
+        break;
+    case 'j':
+        c->json = true;
+        break;
+    case 'r':
+        c->roofline = arg;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* FILE.svg becomes FILE-N.svg when there are several devices. */
+static void picture_path(const char *path, int number, int count, char *out, size_t capacity)
+{
+    const char *name = strrchr(path, '/'), *dot = strrchr(name != NULL ? name : path, '.');
+    const int stem = dot != NULL ? (int)(dot - path) : (int)strlen(path);
+    if (count == 1)
+        (void)snprintf(out, capacity, "%s", path);
+    else
+        (void)snprintf(out, capacity, "%.*s-%d%s", stem, path, number, path + stem);
+}
+
+static enum exit_code bench_device(const struct config *c, const struct device *d, int number,
+                                   int count)
+{
+    static struct bench b;
+    char path[4096];
+    b = (struct bench){ .device = d, .only = c->only, .quick = c->quick, .json = c->json };
+    report_begin(&b);
+    for (int k = 0; k < GROUPS; k++)
+        if (bench_wants(&b, groups[k].name))
+            groups[k].run(&b);
+    if (!report_end(&b)) {
+        fprintf(stderr, "tarn-bench: cannot write to the standard output\n");
+        return EXIT_OUTPUT;
+    }
+    if (c->roofline != NULL) {
+        picture_path(c->roofline, number, count, path, sizeof path);
+        if (!roofline_write(&b, path)) {
+            fprintf(stderr, "tarn-bench: %s\n", error_text());
+            return EXIT_OUTPUT;
+        }
+    }
+    return b.failed > 0 ? EXIT_FAILED : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp parser = {
+        options, parse_option, NULL, "Measures what Tarn reaches on each device.", NULL, NULL, NULL
+    };
+    static struct device devices[MOST_SELECTED];
+    struct config config = { 0 };
+    int count = 0;
+    enum exit_code code = 0;
+    argp_err_exit_status = EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &config);
+    if (config.devices == NULL)
+        config.devices = *env_text(ENV_DEVICES) != '\0' ? env_text(ENV_DEVICES) : "all";
+    if (device_select(config.devices, devices, MOST_SELECTED, &count) != TARN_OK) {
+        fprintf(stderr, "tarn-bench: %s\n", error_text());
+        return EXIT_DEVICE;
+    }
+    for (int i = 0; i < count && code <= EXIT_FAILED; i++) {
+        const enum exit_code one = bench_device(&config, &devices[i], i, count);
+        code = one > code ? one : code;
+    }
+    return (int)code;
+}

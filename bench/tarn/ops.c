@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One operation of the public API as a program sees it: recorded, planned, and run by a step mark. */
+#include "bench.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "graph.h"
+
+struct running {
+    const struct operation *operation;
+    tarn_replica *replica;
+    tarn_tensor in[MOST_INPUTS], out;
+};
+
+tarn_replica *bench_open(const struct bench *b)
+{
+    tarn_replica *r;
+    return replica_open(b->device, &r) == TARN_OK ? r : NULL;
+}
+
+/* Kept tensors are taken for samples, and buffers for weights. Neither is compiled for. */
+static tarn_tensor own(tarn_replica *r, int number, tarn_shape shape, bool samples,
+                       const float *data)
+{
+    char name[16];
+    if (samples)
+        return owned_handle(r, owned_add(r, OWNED_KEPT, NULL, shape, TARN_F32, data));
+    (void)snprintf(name, sizeof name, "in%d", number);
+    return tarn_buffer(r, name, shape, TARN_F32, data);
+}
+
+static tarn_tensor make_input(tarn_replica *r, int number, tarn_shape shape, bool samples)
+{
+    const size_t count = (size_t)tarn_shape_count(shape);
+    float *data = malloc((count + 1) * sizeof *data);
+    uint32_t state = 12345u + (uint32_t)number;
+    for (size_t i = 0; data != NULL && i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        data[i] = (float)(state >> 8) * 0x1p-23f - 1;
+    }
+    if (data == NULL)
+        replica_fail(r, TARN_ERR_MEMORY, "no host memory for the %zu values of an input", count);
+    const tarn_tensor t =
+        data != NULL ? own(r, number, shape, samples, data) : (tarn_tensor){ .replica = r };
+    free(data);
+    return t;
+}
+
+static tarn_status once(void *arg)
+{
+    const struct running *w = arg;
+    tarn_assign(w->out, w->operation->record(w->in, w->operation->arg));
+    return tarn_step(w->replica);
+}
+
+static tarn_status wait(void *arg)
+{
+    const struct running *w = arg;
+    return tarn_wait(w->replica);
+}
+
+static tarn_status run(struct bench *b, struct running *w, struct times *t)
+{
+    const struct operation *o = w->operation;
+    for (int k = 0; k < o->inputs; k++)
+        w->in[k] = make_input(w->replica, k, o->in[k], o->samples[k]);
+    const tarn_shape shape = tarn_shape_get(o->record(w->in, o->arg));
+    w->out = tarn_buffer(w->replica, "out", shape, TARN_F32, NULL);
+    TRY(tarn_error_status(w->replica));
+    return measure(b, &(struct work){ once, wait, w }, t);
+}
+
+void operation_run(struct bench *b, struct item *i, const struct operation *o, double amount)
+{
+    struct running w = { .operation = o, .replica = bench_open(b) };
+    struct times t;
+    if (w.replica == NULL || run(b, &w, &t) != TARN_OK)
+        item_fail(b, i, tarn_error(w.replica));
+    else
+        item_rate(b, i, amount, &t);
+    tarn_close(w.replica);
+}

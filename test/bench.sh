@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# tarn-bench: every item of a quick run is measured, JSON and picture are well formed, and each
+# refusal has its exit code. Argument: the tarn-bench program.
+set -eu
+tool=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+"$tool" --devices 0 --quick --json --roofline picture.svg >out.json
+python3 -m json.tool out.json >/dev/null
+python3 - <<'END'
+import json
+import xml.dom.minidom
+
+result = json.load(open("out.json"))
+assert result["quick"] and result["compute_units"] >= 1, result
+items = {i["name"]: i for i in result["items"]}
+assert len(items) == len(result["items"]), "a name is there twice"
+groups = {name.split("/")[0] for name in items}
+assert groups == {"launch", "memory", "fma", "gemm", "conv", "reduce", "norm", "step"}, groups
+for i in items.values():
+    assert i["error"] is None and 0 < i["least"] <= i["value"] <= i["most"], i
+    if i["unit"] == "GFLOP/s":
+        assert abs(i["flops"] / i["seconds"] / i["value"] / 1e9 - 1) < 1e-3, i
+    if i["unit"] == "GB/s":
+        assert abs(i["bytes"] / i["seconds"] / i["value"] / 1e9 - 1) < 1e-3, i
+points = [i for i in items.values() if i["flops"] and i["bytes"] and i["seconds"]]
+circles = xml.dom.minidom.parse("picture.svg").getElementsByTagName("circle")
+assert len(circles) == len(points) > 10, (len(circles), len(points))
+END
+
+expect() {
+    wanted=$1
+    shift
+    code=0
+    "$@" >out 2>err || code=$?
+    if [ "$code" -ne "$wanted" ]; then
+        echo "exit code $code instead of $wanted: $*" >&2
+        cat out err >&2
+        exit 1
+    fi
+}
+
+expect 0 "$tool" --quick --devices 0 --only launch/wait,norm/soft
+grep -q '^launch/waited .* us ' out
+grep -q '^norm/softmax .* GB/s ' out
+test "$(grep -cE '^[a-z]+/' out)" -eq 2
+expect 1 env TARN_GEMM=nonsense "$tool" --quick --devices 0 --only gemm/256,fma
+grep -q '^gemm/256x256x256 nonsense  *error: .*TARN_GEMM=nonsense' out
+grep -q '^fma/float32 .* GFLOP/s ' out # the run goes on
+expect 2 "$tool" --only nonsense
+expect 3 "$tool" --quick --devices 0 --only launch --roofline no/such/folder.svg
+grep -q 'no/such/folder.svg' err
+expect 4 "$tool" --devices nonsense
+grep -q nonsense err
+echo "bench: as it should be"
