@@ -22,6 +22,18 @@ static int out_size(const struct shape *s)
     return (s->size + 2 * s->padding - s->window) / s->stride + 1;
 }
 
+/* Along one axis, pairs of a result and a tap that meet an element and not the padding. */
+static double pairs(const struct shape *s)
+{
+    int count = 0;
+    for (int i = 0; i < out_size(s); i++)
+        for (int tap = 0; tap < s->window; tap++) {
+            const int at = i * s->stride + tap - s->padding;
+            count += at >= 0 && at < s->size;
+        }
+    return count;
+}
+
 static tarn_tensor record_forward(const tarn_tensor *in, const void *arg)
 {
     const struct shape *s = arg;
@@ -65,10 +77,10 @@ static void one(struct bench *b, const struct shape *s, int part)
                                  3,
                                  parts[part].record,
                                  s };
-    const double results = (double)tarn_shape_count(o.in[2]);
-    const double flops = 2 * results * s->c * s->window * s->window;
+    const double flops = 2.0 * s->n * s->c * s->o * pairs(s) * pairs(s);
     const double bytes =
-        4 * (results + (double)tarn_shape_count(o.in[0]) + (double)tarn_shape_count(o.in[1]));
+        4 * ((double)tarn_shape_count(o.in[2]) + (double)tarn_shape_count(o.in[0]) +
+             (double)tarn_shape_count(o.in[1]));
     struct item *i =
         item_new(b, "GFLOP/s", flops, bytes, "conv/%dx%d s%d %d-%d %dx%d b%d %s", s->window,
                  s->window, s->stride, s->c, s->o, s->size, s->size, s->n, parts[part].name);

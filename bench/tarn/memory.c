@@ -102,12 +102,16 @@ static void stream_item(struct bench *b, bool triad, const char *name, const dou
 
 void memory_run(struct bench *b)
 {
-    static const double cache[] = { 1 * MIB, 256 * KIB, 512 * KIB, 2 * MIB, 4 * MIB };
     static const double dram[] = { 256 * MIB, 512 * MIB };
     static const double small[] = { 64 * MIB };
+    /* Slices beyond a core's first cache but within its second; in a GPU, which shares the second
+     * one, within what is common. */
+    const bool cpu = b->device->kind == DEVICE_CPU;
+    const double some = cpu ? 512 * KIB * b->device->compute_units : 16 * MIB;
+    const double cache[] = { some, 2 * some };
     const double *large = b->quick ? small : dram;
-    stream_item(b, false, "copy in cache", cache, b->quick ? 1 : 5);
-    stream_item(b, true, "triad in cache", cache, b->quick ? 1 : 5);
+    stream_item(b, false, "copy in cache", cache, b->quick ? 1 : 2);
+    stream_item(b, true, "triad in cache", cache, b->quick ? 1 : 2);
     stream_item(b, false, "copy in memory", large, b->quick ? 1 : 2);
     stream_item(b, true, "triad in memory", large, b->quick ? 1 : 2);
 }
