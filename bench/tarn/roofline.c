@@ -179,8 +179,8 @@ static void ceiling(struct plot *p, double bandwidth)
     const double from = bandwidth > 0 ? fmax(pow(10, p->x0), p->peak / bandwidth) : pow(10, p->x0);
     fprintf(p->file,
             "<path d=\"M%.1f %.1fH%d\" stroke=\"black\" stroke-width=\"2\"/>\n"
-            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">multiply-add %.4g GFLOP/s</text>\n",
-            at_x(p, from), at_y(p, p->peak), LEFT + WIDE, LEFT + WIDE - 4, at_y(p, p->peak) - 6,
+            "<text x=\"%.1f\" y=\"%.1f\">multiply-add %.4g GFLOP/s</text>\n",
+            at_x(p, from), at_y(p, p->peak), LEFT + WIDE, at_x(p, from) + 4, at_y(p, p->peak) - 6,
             p->peak);
 }
 
