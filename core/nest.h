@@ -104,17 +104,25 @@ void choose_stored(struct module *m, bool fuse);
 /* ---- values
  * ------------------------------------------------------------------------------------------- */
 
-enum value_place { PLACE_ARENA, PLACE_INPUT, PLACE_OWNED, PLACE_OUTPUT, PLACE_SHARED };
+enum value_place {
+    PLACE_ARENA,
+    PLACE_SCRATCH, /* local memory: one batch block, of one kernel */
+    PLACE_INPUT,
+    PLACE_OWNED,
+    PLACE_OUTPUT,
+    PLACE_SHARED
+};
 enum layout { LAYOUT_PLAIN, LAYOUT_BLOCKED }; /* row-major; [N/16][rest][16] */
 
 struct value {
     enum value_place place;
     enum layout layout;
     uint32_t slot; /* of input, owned tensor, output, or memory shared with the host */
-    size_t offset; /* bytes into the arena, set by memplan */
+    size_t offset; /* bytes into the arena or scratch, set by memplan or use_scratch */
     tarn_shape shape;
     tarn_dtype dtype;
     size_t bytes;
+    int copy_stride; /* elements between the copies that each group has of it; 0: there is one */
     int first, last; /* kernels that write and read it */
 };
 
@@ -216,6 +224,7 @@ struct nest {
     /* fusion */
     int kernel, section;
     bool tiny;
+    bool replicable, replicated; /* may be, is computed by every group for itself */
     double work; /* multiply-adds or element operations */
 };
 
@@ -252,6 +261,9 @@ tarn_status choose_product(const tarn_replica *r, const struct product *shape, b
 tarn_status fuse(struct program_ir *p, const tarn_replica *r);
 /* Lanes, tiles, groups. */
 void schedule(struct program_ir *p);
+/* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
+ * bytes. */
+void use_scratch(struct program_ir *p, size_t most_bytes);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
 

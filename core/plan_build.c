@@ -181,6 +181,8 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
     TRY(lower(&p, r));
     TRY(fuse(&p, r));
     schedule(&p);
+    if (p.fuse)
+        use_scratch(&p, context_device(r->context)->local_bytes);
     memplan(&p);
     if (a->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");

@@ -334,9 +334,8 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     const int k = lane_factor(pr, &s->address);
     pr->out->failed |= address.failed;
     if (s->local) {
-        const int32_t rest = (int32_t)(tarn_shape_count(v->shape) / v->shape.dim[0]);
-        print_line(pr, "vstore16(%s, 0, v%d + 16 * (%d * b + %s));", value, s->value, rest,
-                   address.data);
+        print_line(pr, "vstore16(%s, 0, v%d + 16 * (%s%s));", value, s->value,
+                   block_start(v).text, address.data);
     } else if (pr->width == 1) {
         print_line(pr, "v%d[%s] = %s;", s->value, address.data, value);
     } else if (k == 1 && !(pr->n->sharded && pr->tail)) {

@@ -43,6 +43,12 @@ const char *register_name(tarn_dtype dtype, int width);
 void print_affine(const struct printer *pr, const struct affine *e, struct text *t);
 int lane_factor(const struct printer *pr, const struct affine *e);
 
+/* "36 * b + ": where batch block b begins in a blocked value, in vectors; "" in scratch. */
+struct short_text {
+    char text[32];
+};
+struct short_text block_start(const struct value *v);
+
 enum verdict { NEVER, ALWAYS, DEPENDS };
 /* Whether a guard holds here; when it depends, `t` gets the condition (scalar, or of lanes). */
 enum verdict print_guard(struct printer *pr, const struct guard *g, struct text *t, bool *lanes);

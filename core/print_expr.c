@@ -241,6 +241,15 @@ static bool needs_lane_address(const struct printer *pr, const struct access *a)
            (wanted || (pr->n->sharded && pr->tail && lane_factor(pr, &a->address) != 0));
 }
 
+struct short_text block_start(const struct value *v)
+{
+    struct short_text t = { "" };
+    if (v->place != PLACE_SCRATCH)
+        snprintf(t.text, sizeof t.text, "%lld * b + ",
+                 (long long)(tarn_shape_count(v->shape) / v->shape.dim[0]));
+    return t;
+}
+
 /* The address of an access: a scalar text, or the name of a register of lane addresses. */
 static void address_text(struct printer *pr, const struct access *a, bool lanes, struct text *t)
 {
@@ -283,8 +292,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     if (address.data == NULL) {
         t->failed = true;
     } else if (a->local) {
-        const int32_t rest = (int32_t)(tarn_shape_count(v->shape) / v->shape.dim[0]);
-        text_add(t, "%s(vload16(0, %s + 16 * (%d * b + %s)))", convert, pointer, rest,
+        text_add(t, "%s(vload16(0, %s + 16 * (%s%s)))", convert, pointer, block_start(v).text,
                  address.data);
     } else if (lanes) {
         define(pr, "int16", &address, name);

@@ -32,6 +32,8 @@ static void want_value(struct program_ir *p, struct kernel_ir *k, int value, boo
                                              [PLACE_SHARED] = PARAM_SHARED };
     const struct value *v = &p->values[value];
     used[value] = true;
+    if (v->place == PLACE_SCRATCH)
+        return;
     want_param(p->arena, k, kinds[v->place], v->place == PLACE_ARENA ? 0 : v->slot);
 }
 
@@ -98,13 +100,24 @@ static void print_head(struct program_ir *p, struct text *t, const struct kernel
         }
     }
     text_add(t, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
+    size_t scratch = 0;
+    for (int v = 0; v < p->value_count; ++v) {
+        const struct value *value = &p->values[v];
+        if (used[v] && value->place == PLACE_SCRATCH && value->offset + value->bytes > scratch)
+            scratch = value->offset + value->bytes;
+    }
+    if (scratch > 0)
+        text_add(t, "    __local float16 scratch[%zu];\n", (scratch + 63) / 64);
     for (int v = 0; v < p->value_count; ++v) {
         if (!used[v])
             continue;
         const struct value *value = &p->values[v];
         const char *type = types[value->dtype];
-        text_add(t, "    __global %s *v%d = (__global %s *)(", type, v, type);
-        if (value->place == PLACE_ARENA)
+        const char *space = value->place == PLACE_SCRATCH ? "__local" : "__global";
+        text_add(t, "    %s %s *v%d = (%s %s *)(", space, type, v, space, type);
+        if (value->place == PLACE_SCRATCH)
+            text_add(t, "(__local uchar *)scratch");
+        else if (value->place == PLACE_ARENA)
             text_add(t, "arena");
         else
             text_add(t, "%s%u", places[value->place], value->slot);
@@ -113,13 +126,50 @@ static void print_head(struct program_ir *p, struct text *t, const struct kernel
     }
 }
 
-static void print_section(struct printer *pr, int kernel, int section, int start, int groups)
+static bool is_in(const struct nest *n, int kernel, int section)
+{
+    return n->kernel == kernel && n->section == section && n->kind == NEST_LOOPS;
+}
+
+static void print_nests(struct printer *pr, int kernel, int section, bool sharded, bool replicated)
+{
+    for (int i = 0; i < pr->p->nest_count; ++i) {
+        pr->n = &pr->p->nests[i];
+        if (is_in(pr->n, kernel, section) && pr->n->sharded == sharded &&
+            pr->n->replicated == replicated)
+            print_nest(pr);
+    }
+}
+
+/* What the groups of batch blocks do before their loop: each its own copy of small values, and the
+ * first one whatever else is small. */
+static void print_prologue(struct printer *pr, int kernel, const bool *used)
+{
+    bool rest = false;
+    for (int v = 0; v < pr->p->value_count; ++v)
+        if (used[v] && pr->p->values[v].copy_stride > 0)
+            print_line(pr, "v%d += %d * group;", v, pr->p->values[v].copy_stride);
+    print_nests(pr, kernel, 0, false, true);
+    for (int i = 0; i < pr->p->nest_count; ++i)
+        rest |= is_in(&pr->p->nests[i], kernel, 0) && !pr->p->nests[i].sharded &&
+                !pr->p->nests[i].replicated;
+    if (!rest)
+        return;
+    print_line(pr, "if (group == 0) {");
+    ++pr->indent;
+    print_nests(pr, kernel, 0, false, false);
+    close_loops(pr, 1);
+}
+
+static void print_section(struct printer *pr, int kernel, int section, int start, int groups,
+                          const bool *used)
 {
     struct program_ir *p = pr->p;
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     ++pr->indent;
     print_line(pr, "const long group = section_group - %d;", start);
     if (section == 0) {
+        print_prologue(pr, kernel, used);
         print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;",
                    p->blocks, groups, p->blocks, groups);
         print_for(pr, "for (long b = first; b < last; ++b) {");
@@ -132,12 +182,7 @@ static void print_section(struct printer *pr, int kernel, int section, int start
                        p->module->batch);
         }
     }
-    for (int i = 0; i < p->nest_count; ++i) {
-        if (p->nests[i].kernel != kernel || p->nests[i].section != section)
-            continue;
-        pr->n = &p->nests[i];
-        print_nest(pr);
-    }
+    print_nests(pr, kernel, section, section == 0, false);
     if (section == 0)
         close_loops(pr, 1);
     close_loops(pr, 1);
@@ -157,7 +202,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, str
         int groups = 0;
         for (int i = 0; i < p->nest_count; ++i) {
             const struct nest *n = &p->nests[i];
-            if (n->kernel == kernel && n->section == section && n->kind == NEST_LOOPS) {
+            if (is_in(n, kernel, section)) {
                 groups = section == 0 ? p->groups : n->groups;
                 text_add(out, "    /* %s */\n", n->name);
                 break;
@@ -165,7 +210,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, str
         }
         if (groups == 0)
             continue;
-        print_section(&pr, kernel, section, k->groups, groups);
+        print_section(&pr, kernel, section, k->groups, groups, used);
         k->groups += groups;
     }
     text_add(out, "}\n\n");

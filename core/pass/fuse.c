@@ -5,7 +5,8 @@
 
 #include "nest.h"
 
-#define TINY_WORK 16384.0 /* element operations that one group does at no loss */
+#define TINY_WORK 16384.0      /* element operations that one group does at no loss */
+#define REPLICATED_WORK 4096.0 /* that every group does sooner than a kernel more is launched */
 
 static double nest_work(const struct nest *n)
 {
@@ -117,7 +118,7 @@ static int earliest(const struct program_ir *p, const struct nest *n)
             const bool stays =
                 p->fuse &&
                 ((from->sharded && n->sharded && !from->partial && n->exprs[e].access.local) ||
-                 (from->tiny && n->tiny));
+                 (from->tiny && n->tiny) || (from->replicable && n->sharded));
             const int after = from->kernel + (stays ? 0 : 1);
             kernel = after > kernel ? after : kernel;
         }
@@ -142,6 +143,83 @@ static int after_readers(const tarn_replica *r, const struct program_ir *p, cons
     return kernel;
 }
 
+/* ---- small sums that every group computes for itself
+ * ----------------------------------------------------------------------- */
+
+/* The tiny nest of kernel `kernel` that writes a value; NULL when there is none. */
+static struct nest *tiny_writer(struct program_ir *p, int value, int kernel)
+{
+    for (int w = 0; w < p->nest_count; ++w)
+        if (p->nests[w].tiny && p->nests[w].kernel == kernel && writes(&p->nests[w], value))
+            return &p->nests[w];
+    return NULL;
+}
+
+static bool has_one_writer(const struct program_ir *p, int value)
+{
+    int writers = 0;
+    for (int w = 0; w < p->nest_count; ++w)
+        writers += writes(&p->nests[w], value);
+    return writers == 1;
+}
+
+/* Whether every group of a sharded section can compute the nest for itself, so that its readers need
+ * not wait for another kernel: there is little to do, only this plan sees the result, and what it
+ * reads is complete before the kernel begins, or replicable too. */
+static bool is_replicable(struct program_ir *p, const struct nest *n)
+{
+    if (!n->tiny || !p->fuse || p->module->batch == 0 || n->work > REPLICATED_WORK)
+        return false;
+    for (int s = 0; s < n->stores; ++s)
+        if (p->values[n->store[s].value].place != PLACE_ARENA ||
+            !has_one_writer(p, n->store[s].value))
+            return false;
+    for (int e = 0; e < n->expr_count; ++e) {
+        const struct nest *from = n->exprs[e].kind != EXPR_LOAD
+                                      ? NULL
+                                      : tiny_writer(p, n->exprs[e].access.value, n->kernel);
+        if (from != NULL && !from->replicable)
+            return false;
+    }
+    return true;
+}
+
+/* Replicates what sharded nests read in the kernel that computes it, and what that is made of. */
+static void replicate(struct program_ir *p)
+{
+    for (int i = p->nest_count - 1; i >= 0; --i) {
+        const struct nest *n = &p->nests[i];
+        for (int e = 0; (n->sharded || n->replicated) && e < n->expr_count; ++e) {
+            if (n->exprs[e].kind != EXPR_LOAD)
+                continue;
+            struct nest *from = tiny_writer(p, n->exprs[e].access.value, n->kernel);
+            if (from == NULL || from->replicated)
+                continue;
+            from->replicated = true;
+            for (int s = 0; s < from->stores; ++s) {
+                struct value *v = &p->values[from->store[s].value];
+                v->copy_stride = ((int)tarn_shape_count(v->shape) + LANES - 1) / LANES * LANES;
+                v->bytes =
+                    (size_t)v->copy_stride * (size_t)p->groups * tarn_dtype_bytes(v->dtype);
+            }
+        }
+    }
+}
+
+/* Nests of one section run one after the other in each of its groups: 0 are the batch blocks and what
+ * belongs to them, 1 the tiny nests of a kernel without such, and each large nest has its own. */
+static int section_of(const struct program_ir *p, int i)
+{
+    if (p->nests[i].sharded)
+        return 0;
+    if (!p->nests[i].tiny)
+        return 2 + i;
+    for (int k = 0; k < p->nest_count; ++k)
+        if (p->nests[k].replicated && p->nests[k].kernel == p->nests[i].kernel)
+            return 0;
+    return 1;
+}
+
 tarn_status fuse(struct program_ir *p, const tarn_replica *r)
 {
     TRY(detour(r, p));
@@ -164,10 +242,12 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
                 n->kernel = p->kernel_count;
             if (n->kernel >= p->kernel_count)
                 p->kernel_count = n->kernel + 1;
+            n->replicable = is_replicable(p, n);
         }
+    replicate(p);
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
-        n->section = n->sharded ? 0 : n->tiny ? 1 : 2 + i;
+        n->section = section_of(p, i);
         for (int s = 0; s < n->stores; ++s) {
             struct value *v = &p->values[n->store[s].value];
             if (v->first < 0 || n->kernel < v->first)
