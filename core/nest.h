@@ -217,15 +217,16 @@ struct nest {
     struct expr *exprs;
     int expr_count, expr_capacity;
     /* schedule */
-    int lane_axis;       /* not sharded: vectorised axis, or -1 */
-    int tile[NEST_AXES]; /* unrolled; 1: a plain loop */
-    int split_axis;      /* not sharded: OUT axis divided among groups, or -1 */
+    int lane_axis;        /* not sharded: vectorised axis, or -1 */
+    int tile[NEST_AXES];  /* unrolled; 1: a plain loop */
+    int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
+    int split_axis;       /* not sharded: OUT axis divided among groups, or -1 */
     int groups;
     /* fusion */
     int kernel, section;
     bool tiny;
     bool replicable, replicated; /* may be, is computed by every group for itself */
-    double work; /* multiply-adds or element operations */
+    double work;                 /* multiply-adds or element operations */
 };
 
 struct program_ir {
@@ -261,6 +262,8 @@ tarn_status choose_product(const tarn_replica *r, const struct product *shape, b
 tarn_status fuse(struct program_ir *p, const tarn_replica *r);
 /* Lanes, tiles, groups. */
 void schedule(struct program_ir *p);
+/* The register tile and the order of loops of a nest with a sum (tile.c). */
+void choose_tile(struct nest *n);
 /* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
  * bytes. */
 void use_scratch(struct program_ir *p, size_t most_bytes);

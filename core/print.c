@@ -7,8 +7,6 @@
 
 #include "print.h"
 
-#define POINTS 256 /* unrolled points of one body */
-
 /* Loop variables are 64 bits wide: proving that 32-bit ones do not overflow took the driver's
  * compiler three quarters of its time. */
 
@@ -35,7 +33,7 @@ static bool is_lane(const struct printer *pr, int axis)
 }
 
 /* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
-static bool set_tile_point(struct printer *pr, int from, int to, int point)
+bool set_tile_point(struct printer *pr, int from, int to, int point)
 {
     const struct nest *n = pr->n;
     for (int a = to - 1; a >= from; --a) {
@@ -334,8 +332,8 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     const int k = lane_factor(pr, &s->address);
     pr->out->failed |= address.failed;
     if (s->local) {
-        print_line(pr, "vstore16(%s, 0, v%d + 16 * (%s%s));", value, s->value,
-                   block_start(v).text, address.data);
+        print_line(pr, "vstore16(%s, 0, v%d + 16 * (%s%s));", value, s->value, block_start(v).text,
+                   address.data);
     } else if (pr->width == 1) {
         print_line(pr, "v%d[%s] = %s;", s->value, address.data, value);
     } else if (k == 1 && !(pr->n->sharded && pr->tail)) {
@@ -402,7 +400,7 @@ static void print_results(struct printer *pr)
 {
     const int points = tile_points(pr, 0, pr->n->out_axes);
     const int scope = pr->known_count;
-    for (int i = 0; i < points; ++i) {
+    for (int i = pr->n->partial ? print_sums(pr, points) : 0; i < points; ++i) {
         set_tile_point(pr, 0, pr->n->out_axes, i);
         if (pr->n->partial)
             store_row(pr, i);
@@ -535,10 +533,10 @@ void print_nest(struct printer *pr)
                    step, n->extent[n->split_axis]);
     }
     int loops = 0;
-    for (int tiled = 0; tiled < 2; ++tiled)
-        for (int a = 0; a < n->out_axes; ++a)
-            if (!is_lane(pr, a) && (n->tile[a] > 1) == (tiled == 1))
-                loops += open_loop(pr, a);
+    const bool lane_is_out = (n->sharded ? n->batch_axis : n->lane_axis) < n->out_axes &&
+                             (n->sharded || n->lane_axis >= 0);
+    for (int i = 0; i < n->out_axes - lane_is_out; ++i)
+        loops += open_loop(pr, n->order[i]);
     if (n->sharded || n->lane_axis < 0)
         print_inside(pr);
     else if (n->lane_axis >= n->out_axes)

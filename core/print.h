@@ -67,6 +67,12 @@ void known_reset(struct printer *pr, int count);
         ++(pr)->indent; \
     } while (0)
 void close_loops(struct printer *pr, int count);
+/* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
+bool set_tile_point(struct printer *pr, int from, int to, int point);
+/* Adds accumulators of a partial sum to the group's row, many at once; returns how many of the
+ * `points` are done. */
+#define ROWS_LEAST 4 /* of fewer accumulators each is summed for itself */
+int print_sums(struct printer *pr, int points);
 /* Prints the printer's nest as a block of statements. */
 void print_nest(struct printer *pr);
 

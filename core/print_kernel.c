@@ -131,33 +131,60 @@ static bool is_in(const struct nest *n, int kernel, int section)
     return n->kernel == kernel && n->section == section && n->kind == NEST_LOOPS;
 }
 
-static void print_nests(struct printer *pr, int kernel, int section, bool sharded, bool replicated)
+/* Who runs a nest of section 0. */
+enum role {
+    EVERY_GROUP, /* for itself: small values that others read */
+    SHARED_OUT,  /* all groups, each a part */
+    ONE_GROUP,
+    IN_BLOCKS
+};
+
+static enum role role_of(const struct nest *n)
+{
+    return n->sharded      ? IN_BLOCKS
+           : n->replicated ? EVERY_GROUP
+           : n->groups > 1 ? SHARED_OUT
+                           : ONE_GROUP;
+}
+
+static void print_nests(struct printer *pr, int kernel, enum role role)
 {
     for (int i = 0; i < pr->p->nest_count; ++i) {
         pr->n = &pr->p->nests[i];
-        if (is_in(pr->n, kernel, section) && pr->n->sharded == sharded &&
-            pr->n->replicated == replicated)
+        if (is_in(pr->n, kernel, 0) && role_of(pr->n) == role)
             print_nest(pr);
     }
 }
 
-/* What the groups of batch blocks do before their loop: each its own copy of small values, and the
- * first one whatever else is small. */
-static void print_prologue(struct printer *pr, int kernel, const bool *used)
+/* The loop over batch blocks, and before it what else there is to do. */
+static void print_blocks(struct printer *pr, int kernel, int groups, const bool *used)
 {
+    const struct program_ir *p = pr->p;
     bool rest = false;
-    for (int v = 0; v < pr->p->value_count; ++v)
-        if (used[v] && pr->p->values[v].copy_stride > 0)
-            print_line(pr, "v%d += %d * group;", v, pr->p->values[v].copy_stride);
-    print_nests(pr, kernel, 0, false, true);
-    for (int i = 0; i < pr->p->nest_count; ++i)
-        rest |= is_in(&pr->p->nests[i], kernel, 0) && !pr->p->nests[i].sharded &&
-                !pr->p->nests[i].replicated;
-    if (!rest)
-        return;
-    print_line(pr, "if (group == 0) {");
-    ++pr->indent;
-    print_nests(pr, kernel, 0, false, false);
+    for (int v = 0; v < p->value_count; ++v)
+        if (used[v] && p->values[v].copy_stride > 0)
+            print_line(pr, "v%d += %d * group;", v, p->values[v].copy_stride);
+    print_nests(pr, kernel, EVERY_GROUP);
+    print_nests(pr, kernel, SHARED_OUT);
+    for (int i = 0; i < p->nest_count; ++i)
+        rest |= is_in(&p->nests[i], kernel, 0) && role_of(&p->nests[i]) == ONE_GROUP;
+    if (rest) {
+        print_line(pr, "if (group == 0) {");
+        ++pr->indent;
+        print_nests(pr, kernel, ONE_GROUP);
+        close_loops(pr, 1);
+    }
+    print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
+               groups, p->blocks, groups);
+    print_for(pr, "for (long b = first; b < last; ++b) {");
+    if (pr->tail) {
+        print_line(pr,
+                   "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
+                   p->module->batch - 1);
+        print_line(pr, "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
+                   p->module->batch);
+    }
+    print_nests(pr, kernel, IN_BLOCKS);
     close_loops(pr, 1);
 }
 
@@ -168,23 +195,13 @@ static void print_section(struct printer *pr, int kernel, int section, int start
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     ++pr->indent;
     print_line(pr, "const long group = section_group - %d;", start);
-    if (section == 0) {
-        print_prologue(pr, kernel, used);
-        print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;",
-                   p->blocks, groups, p->blocks, groups);
-        print_for(pr, "for (long b = first; b < last; ++b) {");
-        if (pr->tail) {
-            print_line(
-                pr, "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
-                p->module->batch - 1);
-            print_line(pr,
-                       "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
-                       p->module->batch);
-        }
-    }
-    print_nests(pr, kernel, section, section == 0, false);
     if (section == 0)
-        close_loops(pr, 1);
+        print_blocks(pr, kernel, groups, used);
+    for (int i = 0; section != 0 && i < p->nest_count; ++i) {
+        pr->n = &p->nests[i];
+        if (is_in(pr->n, kernel, section))
+            print_nest(pr);
+    }
     close_loops(pr, 1);
 }
 

@@ -65,6 +65,25 @@ float tarn_sum_float(float16 v)
     return c.x + c.y;
 }
 
+/* Sixteen of these sums at once, the same bits: each step adds the halves of two registers. */
+#define TARN_HALVES(a, b) ((float16)((a).lo, (b).lo) + (float16)((a).hi, (b).hi))
+#define TARN_QUARTERS(a, b) \
+    ((float16)((a).s0123, (a).s89ab, (b).s0123, (b).s89ab) + \
+     (float16)((a).s4567, (a).scdef, (b).s4567, (b).scdef))
+#define TARN_EIGHTHS(a, b) \
+    ((float16)((a).s014589cd, (b).s014589cd) + (float16)((a).s2367abef, (b).s2367abef))
+#define TARN_SIXTEENTHS(a, b) ((float16)((a).even, (b).even) + (float16)((a).odd, (b).odd))
+float16 tarn_sums(float16 a, float16 b, float16 c, float16 d, float16 e, float16 f, float16 g,
+                  float16 h, float16 i, float16 j, float16 k, float16 l, float16 m, float16 n,
+                  float16 o, float16 p)
+{
+    const float16 a4 = TARN_QUARTERS(TARN_HALVES(a, b), TARN_HALVES(c, d));
+    const float16 e4 = TARN_QUARTERS(TARN_HALVES(e, f), TARN_HALVES(g, h));
+    const float16 i4 = TARN_QUARTERS(TARN_HALVES(i, j), TARN_HALVES(k, l));
+    const float16 m4 = TARN_QUARTERS(TARN_HALVES(m, n), TARN_HALVES(o, p));
+    return TARN_SIXTEENTHS(TARN_EIGHTHS(a4, e4), TARN_EIGHTHS(i4, m4));
+}
+
 int tarn_sum_int(int16 v)
 {
     const int8 a = v.lo + v.hi;

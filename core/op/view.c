@@ -370,9 +370,29 @@ tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step)
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
+/* Windows side by side: each element of the image is in one at most, so nothing is added up. */
+static tarn_tensor unwindow_tiles(tarn_tensor g, tarn_shape image)
+{
+    const tarn_shape s = tarn_shape_get(g);
+    const tarn_shape order = TARN_SHAPE(0, 1, 2, 4, 3, 5);
+    const int32_t h = s.dim[2] * s.dim[4], w = s.dim[3] * s.dim[5];
+    g = tarn_reshape(tarn_permute(g, order), TARN_SHAPE(s.dim[0], s.dim[1], h, w));
+    return h == image.dim[2] && w == image.dim[3]
+               ? g
+               : tarn_pad(g, TARN_SHAPE(0, 0, 0, 0),
+                          TARN_SHAPE(0, 0, image.dim[2] - h, image.dim[3] - w), 0.0f);
+}
+
 static void window_grad(struct grad_call *c)
 {
     const tarn_shape from = tarn_shape_get(c->in[0]);
+    const int32_t *k = c->arg.window.window, *step = c->arg.window.stride;
+    const int32_t *dilation = c->arg.window.dilation;
+    if (step[0] == k[0] && step[1] == k[1] && (k[0] == 1 || dilation[0] == 1) &&
+        (k[1] == 1 || dilation[1] == 1)) {
+        c->gin[0] = unwindow_tiles(c->g, from);
+        return;
+    }
     const tarn_tensor spread = op_unwindow_view(c->g, from.dim[2], from.dim[3],
                                                 c->arg.window.stride, c->arg.window.dilation);
     const tarn_tensor sum = op_reduce(&op_sum, spread, 3u << 4);

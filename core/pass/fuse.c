@@ -199,25 +199,22 @@ static void replicate(struct program_ir *p)
             for (int s = 0; s < from->stores; ++s) {
                 struct value *v = &p->values[from->store[s].value];
                 v->copy_stride = ((int)tarn_shape_count(v->shape) + LANES - 1) / LANES * LANES;
-                v->bytes =
-                    (size_t)v->copy_stride * (size_t)p->groups * tarn_dtype_bytes(v->dtype);
+                v->bytes = (size_t)v->copy_stride * (size_t)p->groups * tarn_dtype_bytes(v->dtype);
             }
         }
     }
 }
 
-/* Nests of one section run one after the other in each of its groups: 0 are the batch blocks and what
- * belongs to them, 1 the tiny nests of a kernel without such, and each large nest has its own. */
+/* Nests of one section run one after the other in each of its groups. All of a kernel that goes
+ * through batch blocks are section 0: groups of unequal work would leave workers idle, since drivers
+ * hand them out in runs of equal length. In other kernels 1 are the tiny ones, and each large nest
+ * has its own. */
 static int section_of(const struct program_ir *p, int i)
 {
-    if (p->nests[i].sharded)
-        return 0;
-    if (!p->nests[i].tiny)
-        return 2 + i;
     for (int k = 0; k < p->nest_count; ++k)
-        if (p->nests[k].replicated && p->nests[k].kernel == p->nests[i].kernel)
+        if (p->nests[k].sharded && p->nests[k].kernel == p->nests[i].kernel)
             return 0;
-    return 1;
+    return p->nests[i].tiny ? 1 : 2 + i;
 }
 
 tarn_status fuse(struct program_ir *p, const tarn_replica *r)

@@ -301,6 +301,7 @@ void choose_stored(struct module *m, bool fuse)
     int *weight = arena_take(m->arena, (m->count + 1) * sizeof *weight);
     if (claimed == NULL || weight == NULL)
         return;
+    store_reshaped(m); /* first: what is stored above a map serves the map's readers, too */
     if (fuse) {
         store_tops(m, claimed);
         store_operands(m);
@@ -308,8 +309,7 @@ void choose_stored(struct module *m, bool fuse)
     } else {
         for (uint32_t i = 0; i < m->count; ++i) {
             const enum op_kind kind = m->nodes[i].op->kind;
-            m->stored[i] = kind != OP_LEAF && kind != OP_VIEW && m->uses[i] > 0;
+            m->stored[i] |= kind != OP_LEAF && kind != OP_VIEW && m->uses[i] > 0;
         }
     }
-    store_reshaped(m);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fifth pass: which axis is the vector, which are unrolled into register tiles, and how whole nests
- * are divided among groups. Decides by shapes alone, so that the order of every sum is a function
+/* Fifth pass: which axis is the vector, which are unrolled into register tiles (tile.c), and how
+ * whole nests are divided among groups. Decides by shapes alone, so that the order of every sum is a function
  * of the problem. */
 #include "nest.h"
 
@@ -81,62 +81,6 @@ static int divisors(int extent, int *out)
     return count;
 }
 
-/* Loads for one multiply-add of a tile of t1 x t2 over axes a and b. */
-static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
-{
-    int loads = 0;
-    for (int e = 0; e < n->expr_count; ++e) {
-        const struct access *x = &n->exprs[e].access;
-        if (n->exprs[e].kind != EXPR_LOAD)
-            continue;
-        bool on_a = x->address.k[a] != 0, on_b = x->address.k[b] != 0;
-        for (int i = 0; i < x->part_count; ++i) {
-            on_a |= rational_uses(&x->part[i].index, a);
-            on_b |= rational_uses(&x->part[i].index, b);
-        }
-        loads += (on_a ? t1 : 1) * (on_b ? t2 : 1);
-    }
-    /* Few accumulators cannot hide the latency of a multiply-add. */
-    const int tile = t1 * t2;
-    return (double)loads / tile + (tile < 8 ? 1.0 : tile < 12 ? 0.2 : 0.0) + 0.001 * tile;
-}
-
-static void choose_tile(struct nest *n, int lane)
-{
-    double best = loads_per_term(n, 0, 1, 0, 1);
-    int best_a = -1, best_b = -1, best_1 = 1, best_2 = 1;
-    const int red_unroll = n->axes > n->out_axes ? n->tile[n->axes - 1] : 1;
-    for (int a = 0; a < n->out_axes; ++a) {
-        for (int b = a; b < n->out_axes; ++b) {
-            if (a == lane || b == lane)
-                continue;
-            int da[MOST_ACCUMULATORS], db[MOST_ACCUMULATORS];
-            const int ca = divisors(n->extent[a], da), cb = a == b ? 1 : divisors(n->extent[b], db);
-            if (a == b)
-                db[0] = 1;
-            for (int i = 0; i < ca; ++i)
-                for (int k = 0; k < cb; ++k) {
-                    if (da[i] * db[k] > MOST_ACCUMULATORS ||
-                        da[i] * db[k] * red_unroll > UNROLL_POINTS)
-                        continue;
-                    const double cost = a == b ? loads_per_term(n, a, da[i], a, 1)
-                                               : loads_per_term(n, a, da[i], b, db[k]);
-                    if (cost < best) {
-                        best = cost;
-                        best_a = a;
-                        best_b = b;
-                        best_1 = da[i];
-                        best_2 = db[k];
-                    }
-                }
-        }
-    }
-    if (best_a >= 0)
-        n->tile[best_a] = best_1;
-    if (best_b >= 0 && best_b != best_a)
-        n->tile[best_b] = best_2;
-}
-
 /* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
 static void unroll_guarded(struct nest *n, int lane)
 {
@@ -165,7 +109,8 @@ static void unroll_guarded(struct nest *n, int lane)
     }
 }
 
-static void schedule_nest(struct nest *n)
+/* `groups` is how many share a nest, 0: as many as are worth it. */
+static void schedule_nest(struct nest *n, int groups)
 {
     for (int a = 0; a < NEST_AXES; ++a)
         n->tile[a] = 1;
@@ -173,16 +118,19 @@ static void schedule_nest(struct nest *n)
         n->lane_axis = choose_lane(n);
     const int lane = n->sharded ? n->batch_axis : n->lane_axis;
     const int last = n->axes - 1;
-    if (n->axes > n->out_axes && last != lane && n->extent[last] <= UNROLL_RED)
-        n->tile[last] = n->extent[last];
-    if (n->combine == COMBINE_FMA) {
+    for (int a = 0, at = 0; a < n->out_axes; ++a)
+        if (a != lane)
+            n->order[at++] = a;
+    if (n->combine == COMBINE_FMA && n->axes > n->out_axes) {
+        if (last != lane && n->extent[last] <= UNROLL_RED)
+            n->tile[last] = n->extent[last];
         unroll_guarded(n, lane);
-        bool tiled = false;
-        for (int a = 0; a < n->out_axes; ++a)
-            tiled |= n->tile[a] > 1;
-        if (!tiled)
-            choose_tile(n, lane);
     }
+    bool tiled = false;
+    for (int a = 0; a < n->out_axes; ++a)
+        tiled |= n->tile[a] > 1;
+    if (n->combine != COMBINE_NONE && n->axes > n->out_axes && !tiled)
+        choose_tile(n);
     n->groups = 1;
     if (n->sharded || n->tiny)
         return;
@@ -195,8 +143,9 @@ static void schedule_nest(struct nest *n)
     const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
     const int pieces = (n->extent[n->split_axis] + step - 1) / step;
     const double worth = n->work / GROUP_WORK;
-    n->groups = worth < 1 ? 1 : worth > MAX_GROUPS ? MAX_GROUPS : (int)worth;
-    n->groups = n->groups > pieces ? pieces : n->groups;
+    n->groups = groups > 0 ? groups : worth < 1 ? 1 : worth > MAX_GROUPS ? MAX_GROUPS : (int)worth;
+    if (groups == 0 && n->groups > pieces)
+        n->groups = pieces;
     if (n->groups < 1)
         n->groups = 1;
 }
@@ -205,5 +154,5 @@ void schedule(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; ++i)
         if (p->nests[i].kind == NEST_LOOPS)
-            schedule_nest(&p->nests[i]);
+            schedule_nest(&p->nests[i], p->nests[i].section == 0 ? p->groups : 0);
 }

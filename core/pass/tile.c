@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Register tiles: which OUT axes of a sum are unrolled, how far, and the order of the loops around
+ * the tile. Every candidate is weighed by a model of a core: two multiply-adds and two loads a
+ * cycle, 32 vector registers, a first cache. None of it changes the order of a sum. */
+#include <string.h>
+
+#include "nest.h"
+
+#define MOST_ACCUMULATORS 25 /* of 32 vector registers */
+#define MOST_POINTS 256      /* unrolled points of a body, so that code stays small */
+#define MOST_LOADS 16
+#define LATENCY 8.0       /* accumulators that hide the latency of a multiply-add */
+#define CACHE_BYTES 40000 /* of a first cache of 48 KiB, or most of one of 32 */
+#define LINE_CYCLES 1.5   /* for 64 bytes from the second cache, half hidden by arithmetic */
+#define SMALL_BODY 16     /* expressions of a sum that is worth repeating in a tile */
+#define SEEN_CAPACITY 1024u
+
+/* A load of the body: how its address moves with each axis. */
+struct walk {
+    bool vector;
+    int parts;
+    int32_t k[1 + TARN_MAX_RANK][NEST_AXES];
+};
+
+struct tiling {
+    const struct nest *n;
+    int lane; /* the vector axis, or -1 */
+    struct walk loads[MOST_LOADS];
+    int load_count;
+};
+
+/* ---- loads of the body
+ * --------------------------------------------------------------------------------------- */
+
+static bool is_known(const int *list, int count, int e)
+{
+    for (int i = 0; i < count; ++i)
+        if (list[i] == e)
+            return true;
+    return false;
+}
+
+static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
+{
+    const struct expr *e = &t->n->exprs[expr];
+    if (is_known(seen, *seen_count, expr) || *seen_count == 4 * MOST_LOADS)
+        return;
+    seen[(*seen_count)++] = expr;
+    for (int i = 0; i < e->args; ++i)
+        collect(t, e->arg[i], seen, seen_count);
+    if (e->kind != EXPR_LOAD || t->load_count == MOST_LOADS)
+        return;
+    const struct access *a = &e->access;
+    struct walk *w = &t->loads[t->load_count++];
+    memset(w, 0, sizeof *w);
+    w->parts = 1 + a->part_count;
+    memcpy(w->k[0], a->address.k, sizeof w->k[0]);
+    for (int i = 0; i < a->part_count; ++i)
+        memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
+    w->vector = a->local || a->gather >= 0;
+    for (int i = 0; t->lane >= 0 && i < w->parts; ++i) {
+        w->vector |= w->k[i][t->lane] != 0;
+        w->k[i][t->lane] = 0;
+    }
+}
+
+/* ---- registers
+ * --------------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t key;
+    int first, last; /* points between which a register holds it; last 0: a free entry */
+    bool vector;
+};
+
+static struct seen *find_seen(struct seen *table, uint64_t key)
+{
+    unsigned at = (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 54) % SEEN_CAPACITY;
+    while (table[at].last != 0 && table[at].key != key)
+        at = (at + 1) % SEEN_CAPACITY;
+    return &table[at];
+}
+
+/* Index of each unrolled axis in point number `point` of the tile, the last axis fastest. */
+static void set_point(const struct tiling *t, const int *tile, int from, int to, int point,
+                      int32_t *index)
+{
+    for (int a = to - 1; a >= from; --a) {
+        if (a == t->lane || tile[a] == 1)
+            continue;
+        index[a] = point % tile[a];
+        point /= tile[a];
+    }
+}
+
+static int points_of(const struct tiling *t, const int *tile, int from, int to)
+{
+    int points = 1;
+    for (int a = from; a < to; ++a)
+        points *= a == t->lane ? 1 : tile[a];
+    return points;
+}
+
+/* Cycles for one multiply-add of a vector, 0.5 at best, of the unrolled body printed in order. */
+static double register_cycles(const struct tiling *t, const int *tile)
+{
+    const struct nest *n = t->n;
+    const int outs = points_of(t, tile, 0, n->out_axes);
+    const int reds = points_of(t, tile, n->out_axes, n->axes);
+    static _Thread_local struct seen table[SEEN_CAPACITY];
+    memset(table, 0, sizeof table);
+    int32_t index[NEST_AXES] = { 0 };
+    int distinct = 0;
+    for (int p = 0; p < outs * reds; ++p) {
+        set_point(t, tile, n->out_axes, n->axes, p / outs, index);
+        set_point(t, tile, 0, n->out_axes, p % outs, index);
+        for (int l = 0; l < t->load_count; ++l) {
+            uint64_t key = (uint64_t)l + 1;
+            for (int i = 0; i < t->loads[l].parts; ++i) {
+                int64_t at = 0;
+                for (int a = 0; a < n->axes; ++a)
+                    at += (int64_t)t->loads[l].k[i][a] * index[a];
+                key = key * UINT64_C(1000003) + (uint64_t)at;
+            }
+            struct seen *s = find_seen(table, key);
+            if (s->last == 0) {
+                if (++distinct > (int)SEEN_CAPACITY / 2)
+                    return 1e9;
+                *s = (struct seen){ .key = key, .first = p, .vector = t->loads[l].vector };
+            }
+            s->last = p + 1;
+        }
+    }
+    /* Registers that are alive at a point, beside the accumulators. */
+    int moves[MOST_POINTS + 2] = { 0 }, alive = 0, most = 0;
+    for (unsigned i = 0; i < SEEN_CAPACITY; ++i)
+        if (table[i].last != 0 && table[i].last - table[i].first > 1) {
+            ++moves[table[i].first];
+            --moves[table[i].last];
+        }
+    for (int p = 0; p < outs * reds; ++p) {
+        alive += moves[p];
+        most = alive > most ? alive : most;
+    }
+    const int missing = outs + most + 1 - 32;
+    const double spills = missing > 0 ? 3.0 * missing * (reds > 1 ? 2 : 1) : 0;
+    const double work = outs * reds, loads = distinct + spills;
+    double cycles = 0.5 * (work > loads ? work : loads) + 0.05 * loads;
+    if (outs < LATENCY && cycles < 0.5 * LATENCY * reds)
+        cycles = 0.5 * LATENCY * reds;
+    return (cycles + 1.0) / work; /* 1: the loop itself */
+}
+
+/* ---- caches
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Elements that a load touches while the given axes run: axes that step over each other's elements,
+ * as those of a window do, count once. */
+static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
+{
+    double count = 1;
+    int64_t step = 0, reach = 1; /* of the elements so far: every step-th of reach */
+    int32_t last = 0;
+    for (;;) {
+        int next = -1;
+        for (int a = 0; a < axes; ++a) {
+            const int32_t k = w->k[part][a] < 0 ? -w->k[part][a] : w->k[part][a];
+            const int32_t best = next < 0               ? 0
+                                 : w->k[part][next] < 0 ? -w->k[part][next]
+                                                        : w->k[part][next];
+            if (k > last && extent[a] > 1 && (next < 0 || k < best))
+                next = a;
+        }
+        if (next < 0)
+            return count * (double)reach;
+        const int32_t k = w->k[part][next] < 0 ? -w->k[part][next] : w->k[part][next];
+        int64_t run = 1;
+        for (int a = 0; a < axes; ++a)
+            if (w->k[part][a] == k || w->k[part][a] == -k)
+                run += extent[a] - 1;
+        last = k;
+        if (step > 0 && k % step == 0 && k / step < reach) {
+            reach += k / step * (run - 1);
+        } else {
+            count *= (double)reach;
+            reach = run;
+            step = k;
+        }
+    }
+}
+
+static double bytes_touched(const struct tiling *t, const int32_t *extent)
+{
+    double bytes = 0;
+    for (int l = 0; l < t->load_count; ++l) {
+        double elements = 1;
+        for (int i = 0; i < t->loads[l].parts; ++i)
+            elements *= touched(&t->loads[l], i, extent, t->n->axes);
+        bytes += elements * (t->loads[l].vector ? 64 : 4);
+    }
+    return bytes;
+}
+
+/* Bytes from the second cache, with the loops in this order, outermost first. */
+static double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
+{
+    const struct nest *n = t->n;
+    int32_t extent[NEST_AXES];
+    for (int a = 0; a < n->axes; ++a)
+        extent[a] = a == t->lane ? 1 : a >= n->out_axes ? n->extent[a] : tile[a];
+    double inside = bytes_touched(t, extent), rounds = 1;
+    int level = loops;
+    for (; level > 0; --level) {
+        const int axis = order[level - 1];
+        extent[axis] = n->extent[axis];
+        const double more = bytes_touched(t, extent);
+        if (more > CACHE_BYTES)
+            break;
+        inside = more;
+    }
+    for (; level > 0; --level)
+        rounds *= (double)n->extent[order[level - 1]] / tile[order[level - 1]];
+    return inside * rounds;
+}
+
+/* Chooses the loops from the innermost one outward, each the one that moves fewest bytes. */
+static double order_loops(const struct tiling *t, const int *tile, int *order)
+{
+    const struct nest *n = t->n;
+    int loops = 0;
+    for (int a = 0; a < n->out_axes; ++a)
+        if (a != t->lane)
+            order[loops++] = a;
+    for (int place = loops - 1; place > 0; --place) {
+        double best = -1;
+        int chosen = place;
+        for (int i = 0; i <= place; ++i) {
+            int tried[NEST_AXES];
+            memcpy(tried, order, sizeof tried);
+            tried[place] = order[i];
+            tried[i] = order[place];
+            const double bytes = traffic(t, tile, tried, loops);
+            if (best < 0 || bytes < best || (bytes == best && order[i] > order[chosen])) {
+                best = bytes;
+                chosen = i;
+            }
+        }
+        const int axis = order[chosen];
+        order[chosen] = order[place];
+        order[place] = axis;
+    }
+    return traffic(t, tile, order, loops);
+}
+
+/* ---- candidates
+ * -------------------------------------------------------------------------------------------- */
+
+static int divisors(int extent, int most, int *out)
+{
+    int count = 0;
+    for (int d = 1; d <= extent && d <= most; ++d)
+        if (extent % d == 0)
+            out[count++] = d;
+    return count;
+}
+
+struct best {
+    double cycles;
+    int tile[NEST_AXES], order[NEST_AXES];
+};
+
+static void try_tile(const struct tiling *t, const int *tile, struct best *best)
+{
+    const struct nest *n = t->n;
+    const int outs = points_of(t, tile, 0, n->out_axes);
+    const int reds = points_of(t, tile, n->out_axes, n->axes);
+    if (outs > MOST_ACCUMULATORS || outs * reds > MOST_POINTS)
+        return;
+    int order[NEST_AXES] = { 0 };
+    double vectors = 1;
+    for (int a = 0; a < n->axes; ++a)
+        vectors *= a == t->lane ? 1 : n->extent[a];
+    const double lines = order_loops(t, tile, order) / 64;
+    const double cycles = register_cycles(t, tile) * vectors + LINE_CYCLES * lines;
+    if (cycles < best->cycles * 0.999) {
+        best->cycles = cycles;
+        memcpy(best->tile, tile, sizeof best->tile);
+        memcpy(best->order, order, sizeof best->order);
+    }
+}
+
+/* All pairs of OUT axes, with all their divisors. */
+static void try_pairs(const struct tiling *t, int *tile, int most, struct best *best)
+{
+    const struct nest *n = t->n;
+    int da[MOST_ACCUMULATORS], db[MOST_ACCUMULATORS];
+    try_tile(t, tile, best);
+    for (int a = 0; a < n->out_axes; ++a)
+        for (int b = a; b < n->out_axes; ++b) {
+            if (a == t->lane || b == t->lane)
+                continue;
+            const int ca = divisors(n->extent[a], most, da);
+            const int cb = a == b ? 1 : divisors(n->extent[b], most, db);
+            for (int i = 0; i < ca; ++i)
+                for (int k = 0; k < cb; ++k) {
+                    if (a != b && da[i] * db[k] > most)
+                        continue;
+                    tile[a] = da[i];
+                    if (a != b)
+                        tile[b] = db[k];
+                    try_tile(t, tile, best);
+                }
+            tile[a] = tile[b] = 1;
+        }
+}
+
+void choose_tile(struct nest *n)
+{
+    struct tiling t = { .n = n, .lane = n->sharded ? n->batch_axis : n->lane_axis };
+    int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[MOST_ACCUMULATORS];
+    for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); ++i)
+        collect(&t, n->body[i], seen, &seen_count);
+    const int most = n->combine == COMBINE_FMA  ? MOST_ACCUMULATORS
+                     : seen_count <= SMALL_BODY ? (int)LATENCY
+                                                : 1;
+    struct best best = { .cycles = 1e300 };
+    const int last = n->axes - 1;
+    for (int a = 0; a < NEST_AXES; ++a)
+        tile[a] = 1;
+    /* The last summed axis is unrolled whole, or by a few. */
+    const bool whole = last == t.lane || n->extent[last] <= 8;
+    const int reds = last == t.lane ? 0 : divisors(n->extent[last], 8, red);
+    try_pairs(&t, tile, most, &best);
+    for (int i = 0; i < reds; ++i) {
+        if (red[i] == 1 || (whole && red[i] != n->extent[last]) || (!whole && red[i] > 4))
+            continue;
+        tile[last] = red[i];
+        try_pairs(&t, tile, most, &best);
+        tile[last] = 1;
+    }
+    memcpy(n->tile, best.tile, sizeof n->tile);
+    memcpy(n->order, best.order, sizeof n->order);
+}
