@@ -80,6 +80,7 @@ tarn_status context_open(const struct device *device, struct context **out)
     pthread_mutex_lock(&count_lock);
     ++open_contexts;
     pthread_mutex_unlock(&count_lock);
+    awake_join(device);
     tarn_status status = open_part(c);
     if (status == TARN_OK)
         status = open_queues(c);
@@ -108,6 +109,7 @@ void context_close(struct context *c)
     pthread_mutex_lock(&count_lock);
     const bool last = --open_contexts == 0;
     pthread_mutex_unlock(&count_lock);
+    awake_leave(&c->device);
     if (last)
         gemm_release();
     if (c->context != NULL)

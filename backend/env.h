@@ -15,6 +15,7 @@
     X(FUSE,        "TARN_FUSE",         "1",      "0 runs each op as its own kernel") \
     X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, kernels, time, trap") \
     X(TIMEOUT,     "TARN_TIMEOUT",      "30",     "seconds to wait for a device before giving up") \
+    X(AWAKE,       "TARN_AWAKE",        "1",      "0 lets the cores of a CPU device sleep between its kernels") \
     X(GEMM,        "TARN_GEMM",         "auto",   "GEMM provider: auto (measured), nest, clblast")
 /* clang-format on */
 

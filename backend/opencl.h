@@ -47,6 +47,11 @@ struct buffer {
     struct buffer *next;
 };
 
+/* A context of a CPU device opens, launches, closes: see awake.c. */
+void awake_join(const struct device *d);
+void awake_now(const struct context *c);
+void awake_leave(const struct device *d);
+
 /* The OpenCL device behind an entry of the device list. */
 cl_device_id device_id(int number);
 /* Name of an OpenCL error code. */

@@ -299,6 +299,7 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
     }
     if (backend_fails_now())
         return error_set(TARN_ERR_DEVICE, "%s on device \"%s\": planned", k->label, c->label);
+    awake_now(c);
     const size_t global = groups * local;
     cl_event event;
     const double start = k->program->built > 0 ? now() : 0;
