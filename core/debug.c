@@ -56,7 +56,7 @@ static void print_nests(const struct program_ir *p)
                 fprintf(stderr, "%s%d", a == n->out_axes ? " | " : " ", n->extent[a]);
                 if (n->tile[a] > 1)
                     fprintf(stderr, "/%d", n->tile[a]);
-                if (a == (n->sharded ? n->batch_axis : n->lane_axis))
+                if (a == nest_vector_axis(n))
                     fprintf(stderr, "v");
             }
             fprintf(stderr, "  -> v%d%s\n", n->store[0].value, n->partial ? " rows" : "");

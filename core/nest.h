@@ -151,6 +151,7 @@ struct access {
     int gather; /* expression whose value, clamped to [0, extent), times stride is added; -1 */
     int32_t gather_stride, gather_extent;
     bool local; /* blocked: element of this block and lane */
+    bool rows;  /* row-major, of the samples of this block only */
 };
 
 struct expr {
@@ -205,6 +206,7 @@ struct nest {
     bool sharded;   /* axis `batch_axis` runs over the samples of a block: lanes */
     int batch_axis; /* when sharded: index of the batch axis, OUT or RED */
     bool partial;   /* the batch axis is reduced: one row per group */
+    bool by_sample; /* likewise, but a block's samples come one after the other: no lanes */
     enum combine combine;
     tarn_dtype acc_dtype;
     bool red_last;             /* the last logical axis of the operand is summed */
@@ -249,6 +251,15 @@ int value_add(struct program_ir *p, enum value_place place, enum layout layout, 
               tarn_shape shape, tarn_dtype dtype);
 struct nest *nest_add(struct program_ir *p);
 int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
+/* The axis whose elements are the lanes of a register; -1: none. */
+static inline bool nest_has_batch_lanes(const struct nest *n)
+{
+    return n->sharded && !n->by_sample;
+}
+static inline int nest_vector_axis(const struct nest *n)
+{
+    return nest_has_batch_lanes(n) ? n->batch_axis : n->lane_axis;
+}
 static inline int nest_red_axes(const struct nest *n)
 {
     return n->axes - n->out_axes;

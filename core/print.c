@@ -29,7 +29,7 @@ static void set_constant(struct printer *pr, int axis, int32_t value)
 
 static bool is_lane(const struct printer *pr, int axis)
 {
-    return pr->n->sharded ? axis == pr->n->batch_axis : axis == pr->n->lane_axis;
+    return axis == nest_vector_axis(pr->n);
 }
 
 /* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
@@ -54,11 +54,73 @@ static int tile_points(const struct printer *pr, int from, int to)
     return points;
 }
 
+/* Whether a guard limits just the loop of this axis, which is about to open: what else it depends on
+ * is known, and the same for all points of the tile. */
+static bool bounds_loop(const struct printer *pr, const struct guard *g, int axis)
+{
+    const struct nest *n = pr->n;
+    if (g->divide != 1 || (g->e.k[axis] != 1 && g->e.k[axis] != -1))
+        return false;
+    for (int a = 0; a < n->axes; ++a)
+        if (a != axis && g->e.k[a] != 0 && (is_lane(pr, a) || n->tile[a] > 1 || a > axis))
+            return false;
+    return true;
+}
+
+/* Opens the loop of a summed axis over what the guards leave of it. */
+static int open_bounded(struct printer *pr, int axis)
+{
+    const struct nest *n = pr->n;
+    struct text low = { 0 }, high = { 0 };
+    text_add(&low, "0L");
+    text_add(&high, "%dL", n->extent[axis]);
+    for (int g = 0; g < n->guards; ++g) {
+        if (!bounds_loop(pr, &n->guard[g], axis))
+            continue;
+        struct affine rest = n->guard[g].e;
+        struct text at = { 0 }, from = { 0 }, to = { 0 };
+        const bool down = rest.k[axis] < 0;
+        rest.k[axis] = 0;
+        print_affine(pr, &rest, &at);
+        if (down) {
+            text_add(&from, "max(%s, (long)(%s - %d))", low.data, at.data, n->guard[g].extent - 1);
+            text_add(&to, "min(%s, (long)(%s + 1))", high.data, at.data);
+        } else {
+            text_add(&from, "max(%s, -(long)(%s))", low.data, at.data);
+            text_add(&to, "min(%s, %d - (long)(%s))", high.data, n->guard[g].extent, at.data);
+        }
+        text_free(&low);
+        text_free(&high);
+        text_free(&at);
+        low = from;
+        high = to;
+        pr->met |= UINT32_C(1) << g;
+    }
+    set_loop(pr, axis, 1);
+    print_for(pr, "for (long i%d = %s; i%d < %s; ++i%d) {", axis, low.data, axis, high.data, axis);
+    pr->out->failed |= low.failed || high.failed;
+    text_free(&low);
+    text_free(&high);
+    return 1;
+}
+
 /* Opens the loop of an axis; nothing is printed for one that is unrolled altogether. */
 static int open_loop(struct printer *pr, int axis)
 {
     const struct nest *n = pr->n;
     const int32_t tile = n->tile[axis];
+    if (n->by_sample && axis == n->batch_axis) {
+        set_loop(pr, axis, 1);
+        if (pr->tail)
+            print_for(pr, "for (long i%d = 16 * b; i%d < min(16 * b + 16, %dL); ++i%d) {", axis,
+                      axis, n->extent[axis], axis);
+        else
+            print_for(pr, "for (long i%d = 16 * b; i%d < 16 * b + 16; ++i%d) {", axis, axis, axis);
+        return 1;
+    }
+    for (int g = 0; axis >= n->out_axes && tile == 1 && g < n->guards; ++g)
+        if (bounds_loop(pr, &n->guard[g], axis))
+            return open_bounded(pr, axis);
     if (tile == n->extent[axis] && axis != n->split_axis) {
         set_constant(pr, axis, 0);
         return 0;
@@ -133,7 +195,7 @@ static void combine_line(struct printer *pr, const char *acc, const char *v)
 /* Lanes beyond the batch count as nothing where the batch is reduced. */
 static void mask_tail(struct printer *pr, char name[NAME])
 {
-    if (!pr->tail || !pr->n->partial)
+    if (!pr->tail || !pr->n->partial || pr->n->by_sample)
         return;
     char masked[NAME];
     snprintf(masked, sizeof masked, "t%d", ++pr->temporaries);
@@ -198,6 +260,8 @@ static enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes)
     for (int g = 0; g < n->guards; ++g) {
         struct text one = { 0 };
         bool vector = false;
+        if ((pr->met >> g & 1) != 0)
+            continue;
         const enum verdict v = print_guard(pr, &n->guard[g], &one, &vector);
         if (v == DEPENDS)
             text_add(t, *lanes && !vector ? "%s(int16)(-%s)" : "%s%s",
@@ -307,7 +371,7 @@ static void print_body(struct printer *pr)
 static void store_lanes(struct printer *pr, const struct store *s, const char *address, int k,
                         const char *v)
 {
-    const bool tail = pr->n->sharded && pr->tail;
+    const bool tail = nest_has_batch_lanes(pr->n) && pr->tail;
     for (int i = 0; i < LANES; ++i) {
         char guard[NAME] = "";
         if (tail)
@@ -336,7 +400,7 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
                    address.data);
     } else if (pr->width == 1) {
         print_line(pr, "v%d[%s] = %s;", s->value, address.data, value);
-    } else if (k == 1 && !(pr->n->sharded && pr->tail)) {
+    } else if (k == 1 && !(nest_has_batch_lanes(pr->n) && pr->tail)) {
         print_line(pr, "vstore16(%s, 0, v%d + %s);", value, s->value, address.data);
     } else {
         print_line(pr, "{");
@@ -400,9 +464,12 @@ static void print_results(struct printer *pr)
 {
     const int points = tile_points(pr, 0, pr->n->out_axes);
     const int scope = pr->known_count;
-    for (int i = pr->n->partial ? print_sums(pr, points) : 0; i < points; ++i) {
+    for (int i = pr->n->partial && !pr->n->by_sample ? print_sums(pr, points) : 0; i < points;
+         ++i) {
         set_tile_point(pr, 0, pr->n->out_axes, i);
-        if (pr->n->partial)
+        if (pr->n->by_sample)
+            print_own_row(pr, i);
+        else if (pr->n->partial)
             store_row(pr, i);
         else
             print_epilogue(pr, i);
@@ -424,7 +491,7 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
         loops += open_loop(pr, a);
     }
     const int lane = n->lane_axis;
-    if (!n->sharded && lane >= n->out_axes) {
+    if (!nest_has_batch_lanes(n) && lane >= n->out_axes) {
         const int32_t whole = n->extent[lane] / LANES * LANES;
         set_loop(pr, lane, 1);
         print_for(pr, "for (long i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole,
@@ -433,6 +500,7 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
     }
     print_body(pr);
     close_loops(pr, loops);
+    pr->met = 0;
 }
 
 /* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the rest in order.
@@ -522,8 +590,8 @@ void print_nest(struct printer *pr)
     text_free(&about);
     print_line(pr, "{");
     ++pr->indent;
-    pr->width = n->sharded ? LANES : 1;
-    pr->lane_axis = n->sharded ? n->batch_axis : -1;
+    pr->width = nest_has_batch_lanes(n) ? LANES : 1;
+    pr->lane_axis = nest_has_batch_lanes(n) ? n->batch_axis : -1;
     known_reset(pr, 0);
     if (n->groups > 1) {
         const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
@@ -533,11 +601,11 @@ void print_nest(struct printer *pr)
                    step, n->extent[n->split_axis]);
     }
     int loops = 0;
-    const bool lane_is_out = (n->sharded ? n->batch_axis : n->lane_axis) < n->out_axes &&
-                             (n->sharded || n->lane_axis >= 0);
+    const int lane = nest_vector_axis(n);
+    const bool lane_is_out = lane >= 0 && lane < n->out_axes;
     for (int i = 0; i < n->out_axes - lane_is_out; ++i)
         loops += open_loop(pr, n->order[i]);
-    if (n->sharded || n->lane_axis < 0)
+    if (nest_has_batch_lanes(n) || n->lane_axis < 0)
         print_inside(pr);
     else if (n->lane_axis >= n->out_axes)
         print_lane_sum(pr);

@@ -29,6 +29,7 @@ struct printer {
     int indent, width, temporaries;
     struct axis_now axis[NEST_AXES];
     int lane_axis;   /* -1 when width is 1 */
+    uint32_t met;    /* guards that the bounds of the open loops imply, one bit each */
     bool tail;       /* the last batch block is not full */
     char mask[NAME]; /* lanes that may be read; "": all */
     char acc[NAME];
@@ -73,6 +74,8 @@ bool set_tile_point(struct printer *pr, int from, int to, int point);
  * `points` are done. */
 #define ROWS_LEAST 4 /* of fewer accumulators each is summed for itself */
 int print_sums(struct printer *pr, int points);
+/* Adds one accumulator whose lanes lie side by side in the row. */
+void print_own_row(struct printer *pr, int point);
 /* Prints the printer's nest as a block of statements. */
 void print_nest(struct printer *pr);
 

@@ -47,7 +47,7 @@ void print_affine(const struct printer *pr, const struct affine *e, struct text 
         if (e->k[a] == 0)
             continue;
         const struct axis_now *now = &pr->axis[a];
-        if (pr->n->sharded && a == pr->n->batch_axis) {
+        if (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis) {
             if (!pr->tail)
                 add_term(t, LANES * e->k[a], "b");
             continue;
@@ -81,7 +81,7 @@ static void lanes_of(const struct printer *pr, const struct affine *e, struct te
         text_add(t, "(int16)((int)(%s))", s);
     else
         text_add(t, "((int16)((int)(%s)) + %d * %s)", s, k,
-                 pr->n->sharded && pr->tail ? "sample" : "TARN_LANES");
+                 nest_has_batch_lanes(pr->n) && pr->tail ? "sample" : "TARN_LANES");
     t->failed |= scalar.failed;
     text_free(&scalar);
 }
@@ -92,7 +92,7 @@ static void range_of(const struct printer *pr, const struct affine *e, int64_t *
     for (int a = 0; a < pr->n->axes; ++a) {
         const struct axis_now *now = &pr->axis[a];
         int64_t from = now->constant, to = now->constant;
-        if (pr->n->sharded && a == pr->n->batch_axis)
+        if (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis)
             to += pr->n->extent[a] - 1;
         else if (now->variable[0] != '\0')
             to += now->high + (a == pr->lane_axis ? LANES - 1 : 0);
@@ -107,7 +107,8 @@ static int known_remainder(const struct printer *pr, const struct affine *e, int
     int64_t constant = e->constant;
     for (int a = 0; a < pr->n->axes; ++a) {
         const struct axis_now *now = &pr->axis[a];
-        const bool moves = now->variable[0] != '\0' || (pr->n->sharded && a == pr->n->batch_axis);
+        const bool moves =
+            now->variable[0] != '\0' || (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis);
         const int32_t step = a == pr->lane_axis ? 1 : now->step;
         if (moves && e->k[a] * step % divide != 0)
             return -1;
@@ -237,8 +238,8 @@ static bool needs_lane_address(const struct printer *pr, const struct access *a)
     bool wanted = pr->mask[0] != '\0' || a->gather >= 0;
     for (int i = 0; i < a->part_count; ++i)
         wanted |= lane_factor(pr, &a->part[i].index.e) != 0;
-    return pr->width > 1 &&
-           (wanted || (pr->n->sharded && pr->tail && lane_factor(pr, &a->address) != 0));
+    return pr->width > 1 && (wanted || (nest_has_batch_lanes(pr->n) && pr->tail &&
+                                        lane_factor(pr, &a->address) != 0));
 }
 
 struct short_text block_start(const struct value *v)
@@ -291,6 +292,9 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     const char *convert = bytes && pr->width > 1 ? "convert_int16" : "";
     if (address.data == NULL) {
         t->failed = true;
+    } else if (a->local && pr->n->by_sample) {
+        text_add(t, "(%s)(%s[16 * (%s%s) + i%d - 16 * b])", type, pointer, block_start(v).text,
+                 address.data, pr->n->batch_axis);
     } else if (a->local) {
         text_add(t, "%s(vload16(0, %s + 16 * (%s%s)))", convert, pointer, block_start(v).text,
                  address.data);

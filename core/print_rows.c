@@ -76,6 +76,26 @@ static void store_sums(struct printer *pr, const struct points *p)
     text_free(&list);
 }
 
+void print_own_row(struct printer *pr, int point)
+{
+    const struct store *s = &pr->n->store[0];
+    struct text address = { 0 };
+    print_affine(pr, &s->address, &address);
+    print_line(pr, "{");
+    ++pr->indent;
+    print_line(pr, "__global %s *row = v%d + %d * group + %s;", register_name(pr->n->acc_dtype, 1),
+               s->value, pr->p->values[s->value].shape.dim[1], address.data);
+    if (pr->width == 1)
+        print_line(pr, "*row = b > first ? acc%d + *row : acc%d;", point, point);
+    else
+        print_line(pr, "vstore16(b > first ? acc%d + vload16(0, row) : acc%d, 0, row);", point,
+                   point);
+    --pr->indent;
+    print_line(pr, "}");
+    pr->out->failed |= address.failed;
+    text_free(&address);
+}
+
 /* The store's address with what is constant at this point of the tile folded in. */
 static struct affine address_now(const struct printer *pr)
 {

@@ -51,8 +51,9 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
 {
     struct lowering *l = s->l;
     const struct node *n = &l->m->nodes[node];
-    const bool local = l->m->sharded[node] && index_is_local(s->nest, index, shape.rank) &&
-                       shape.dim[0] == l->m->batch;
+    const bool own = l->m->sharded[node] && index_is_local(s->nest, index, shape.rank) &&
+                     shape.dim[0] == l->m->batch;
+    const bool local = own && !s->rows;
     int v = value_of(l, node);
     if (v < 0)
         return -1;
@@ -67,6 +68,7 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
     e.access.value = v;
     e.access.gather = -1;
     e.access.local = local && l->p->values[v].layout == LAYOUT_BLOCKED;
+    e.access.rows = own && !e.access.local;
     int32_t stride[TARN_MAX_RANK] = { 0 };
     row_major(shape, stride);
     for (int d = e.access.local ? 1 : 0; d < shape.rank; ++d)

@@ -116,9 +116,9 @@ static int earliest(const struct program_ir *p, const struct nest *n)
             if (from == n || from->kernel < 0 || !writes(from, v))
                 continue;
             const bool stays =
-                p->fuse &&
-                ((from->sharded && n->sharded && !from->partial && n->exprs[e].access.local) ||
-                 (from->tiny && n->tiny) || (from->replicable && n->sharded));
+                p->fuse && ((from->sharded && n->sharded && !from->partial &&
+                             (n->exprs[e].access.local || n->exprs[e].access.rows)) ||
+                            (from->tiny && n->tiny) || (from->replicable && n->sharded));
             const int after = from->kernel + (stays ? 0 : 1);
             kernel = after > kernel ? after : kernel;
         }

@@ -345,10 +345,10 @@ static int contract_nest(struct lowering *l, struct path *path, const struct tar
     n.sharded = n.batch_axis >= 0;
     n.combine = COMBINE_FMA;
     n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
-    const struct site s = {
-        .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true
-    };
+    struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
+    const int rows = choose_samples(&n, &c, (int[3]){ in[0].rank, in[1].rank, node->shape.rank });
     for (int k = 0; k < 2; ++k) {
+        s.rows = k == rows;
         struct rational index[TARN_MAX_RANK];
         for (int d = 0; d < in[k].rank; ++d) {
             index[d] = mapped(&c.in[k], c.axes, d);

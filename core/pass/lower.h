@@ -33,6 +33,7 @@ struct site {
     uint32_t root; /* node that the nest computes: never read from memory while it is built */
     uint32_t core; /* node whose value the accumulator holds; UINT32_MAX: none */
     const struct path *path; /* from the root down to the core; NULL: none */
+    bool rows;               /* sums by sample: this operand runs along the lanes, row by row */
     bool reuse;              /* each element is read many times: read it from a good layout */
 };
 
@@ -57,6 +58,9 @@ int lower_append(struct lowering *l, const struct nest *n);
 /* Adds the guard that an index lies inside, unless it always does; returns the new count. */
 int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
               int32_t extent);
+/* Whether a partial sum goes sample by sample; then returns which operand's rows are the lanes, else
+ * -1 (samples.c). `rank` is that of both operands and of the result. */
+int choose_samples(struct nest *n, const struct contract *c, const int rank[3]);
 /* Decides for every large matrix product (product.c), and builds the call of a library. */
 tarn_status product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);

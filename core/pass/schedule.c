@@ -116,13 +116,13 @@ static void schedule_nest(struct nest *n, int groups)
         n->tile[a] = 1;
     if (!n->sharded)
         n->lane_axis = choose_lane(n);
-    const int lane = n->sharded ? n->batch_axis : n->lane_axis;
+    const int lane = nest_vector_axis(n);
     const int last = n->axes - 1;
     for (int a = 0, at = 0; a < n->out_axes; ++a)
         if (a != lane)
             n->order[at++] = a;
     if (n->combine == COMBINE_FMA && n->axes > n->out_axes) {
-        if (last != lane && n->extent[last] <= UNROLL_RED)
+        if (last != lane && !n->by_sample && n->extent[last] <= UNROLL_RED)
             n->tile[last] = n->extent[last];
         unroll_guarded(n, lane);
     }

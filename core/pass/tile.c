@@ -316,7 +316,7 @@ static void try_pairs(const struct tiling *t, int *tile, int most, struct best *
 
 void choose_tile(struct nest *n)
 {
-    struct tiling t = { .n = n, .lane = n->sharded ? n->batch_axis : n->lane_axis };
+    struct tiling t = { .n = n, .lane = nest_vector_axis(n) };
     int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[MOST_ACCUMULATORS];
     for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); ++i)
         collect(&t, n->body[i], seen, &seen_count);
@@ -328,7 +328,7 @@ void choose_tile(struct nest *n)
     for (int a = 0; a < NEST_AXES; ++a)
         tile[a] = 1;
     /* The last summed axis is unrolled whole, or by a few. */
-    const int reds = last == t.lane ? 0 : divisors(n->extent[last], 8, red);
+    const int reds = last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], 8, red);
     try_pairs(&t, tile, most, &best);
     for (int i = 0; i < reds; ++i) {
         if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]))
