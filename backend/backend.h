@@ -73,6 +73,9 @@ TARN_CHECKED tarn_status context_mark(struct context *c, queue_mark *out);
 /* Waits until everything before the mark ended (immediately true for mark 0). */
 TARN_CHECKED tarn_status context_wait(struct context *c, queue_mark mark);
 
+/* While on, the device notes when its commands begin and end. Waits. */
+TARN_CHECKED tarn_status context_profile(struct context *c, bool on);
+
 /* ---- buffers ------------------------------------------------------------------------------ */
 
 struct buffer; /* device memory, taken from and given back to the context's pool */
@@ -191,6 +194,7 @@ TARN_CHECKED tarn_status context_flush(struct context *c);
 struct backend_counters {
     uint64_t launches, builds, cache_hits, buffers_created;
     double build_seconds;
+    double busy_seconds; /* of commands that ended while context_profile() was on */
 };
 struct backend_counters context_counters(const struct context *c);
 

@@ -21,6 +21,22 @@ static tarn_status open_queues(struct context *c)
     return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clCreateCommandQueue", code);
 }
 
+tarn_status context_profile(struct context *c, bool on)
+{
+    cl_int code;
+    if (on == c->profiled)
+        return TARN_OK;
+    TRY(context_finish(c));
+    const cl_command_queue queue =
+        clCreateCommandQueue(c->context, c->id, on ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clCreateCommandQueue", code);
+    clReleaseCommandQueue(c->compute);
+    c->compute = queue;
+    c->profiled = on;
+    return TARN_OK;
+}
+
 /* The standard promises it, but few programs divide one device from two threads at once. */
 static pthread_mutex_t part_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -97,6 +97,19 @@ void event_forget(struct tracked *t)
     *t = (struct tracked){ 0 };
 }
 
+/* Seconds that a command ran; 0 where the driver cannot tell. */
+static double seconds_of(cl_event event)
+{
+    cl_ulong start, end;
+    if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
+            CL_SUCCESS ||
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+            CL_SUCCESS ||
+        end < start)
+        return 0;
+    return (double)(end - start) * 1e-9;
+}
+
 /* Takes the oldest command off the ring; remembers the first failure. */
 static void retire(struct context *c, cl_int status)
 {
@@ -108,6 +121,8 @@ static void retire(struct context *c, cl_int status)
         c->failed = command_failed(c, t->label, status);
         snprintf(c->failure, sizeof c->failure, "%s", error_text());
     }
+    if (c->profiled && status >= 0)
+        c->counters.busy_seconds += seconds_of(t->event);
     event_forget(t);
     ++c->first;
 }

@@ -6,6 +6,7 @@
 
 #include "backend.h"
 #include "tarn.h"
+#include "tarn_profile.h"
 
 /* ---- ops: one constant record each; no op enum, no switch over ops ------------------------------
  */
@@ -250,7 +251,9 @@ struct tarn_replica {
     tarn_metrics metrics;
     tarn_optimizer *optimizer; /* the one whose state is saved; NULL when none is open */
     queue_mark in_flight[2];
-    struct peers *peers; /* NULL: it trains alone */
+    struct peers *peers;     /* NULL: it trains alone */
+    tarn_profile_fn profile; /* NULL: nobody asks */
+    void *profile_user;
 };
 
 /* Handles of owned tensors carry this step: they never go stale. node = index + 1. */

@@ -9,6 +9,7 @@
 #include "env.h"
 #include "plan.h"
 #include "plan_build.h"
+#include "profile.h"
 
 struct plan_cache {
     struct plan *plans;
@@ -68,8 +69,8 @@ static tarn_status run_products(tarn_replica *r, const struct plan *plan,
     return TARN_OK;
 }
 
-static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
-                              struct buffer **outputs)
+static tarn_status launch(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
+                          struct buffer **outputs)
 {
     TRY(run_products(r, plan, k, outputs));
     if (k->kernel == NULL)
@@ -91,20 +92,18 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
             a->value.u32 = r->peers != NULL ? (uint32_t)r->peers->rank : 0;
         }
     }
-    struct timespec before, after;
-    const bool timed = env_debug("time");
-    if (timed)
-        clock_gettime(CLOCK_MONOTONIC, &before);
-    TRY(kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups, 1));
-    if (timed) {
-        TRY(context_finish(r->context));
-        clock_gettime(CLOCK_MONOTONIC, &after);
-        fprintf(stderr, "tarn: time %8.1f us  %s: %s\n",
-                (double)(after.tv_sec - before.tv_sec) * 1e6 +
-                    (double)(after.tv_nsec - before.tv_nsec) * 1e-3,
-                kernel_name(k->kernel), k->about);
-    }
-    return TARN_OK;
+    return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups, 1);
+}
+
+static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
+                              struct buffer **outputs)
+{
+    struct profiling before;
+    if (!profile_wanted(r))
+        return launch(r, plan, k, outputs);
+    TRY(profile_begin(r, &before));
+    TRY(launch(r, plan, k, outputs));
+    return profile_end(r, &before, k);
 }
 
 static tarn_status run_call(tarn_replica *r, const struct plan *plan, const struct plan_call *k)

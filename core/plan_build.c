@@ -71,6 +71,8 @@ static tarn_status adopt_kernel(const struct program_ir *p, struct plan *plan,
     k->param_count = ir->param_count;
     k->groups = ir->groups;
     memcpy(k->about, ir->about, sizeof k->about);
+    if (!kernel_cost(p, index, &k->cost))
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     k->params = calloc((size_t)ir->param_count + 1, sizeof *k->params);
     if (k->params == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");

@@ -5,7 +5,7 @@
 
 #include <uthash.h>
 
-#include "nest.h"
+#include "cost.h"
 
 /* A matrix product by a library, with the buffers it reads and writes as parameters. */
 struct plan_product {
@@ -32,6 +32,7 @@ struct plan_kernel {
     struct param *params;
     int param_count;
     int groups;
+    struct cost cost;
     char about[160];
 };
 

@@ -84,6 +84,7 @@ void norm_run(struct bench *b);
 void gemm_run(struct bench *b);
 void conv_run(struct bench *b);
 void step_run(struct bench *b);
+void kernel_run(struct bench *b);
 
 /* ---- results ---- */
 

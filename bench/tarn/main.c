@@ -17,7 +17,7 @@ static const struct {
     void (*run)(struct bench *b);
 } groups[] = { { "launch/", launch_run }, { "memory/", memory_run }, { "fma/", fma_run },
                { "gemm/", gemm_run },     { "conv/", conv_run },     { "reduce/", reduce_run },
-               { "norm/", norm_run },     { "step/", step_run } };
+               { "norm/", norm_run },     { "step/", step_run },     { "kernel/", kernel_run } };
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 struct config {
@@ -50,7 +50,7 @@ static void check_only(const struct argp_state *state, const char *only)
         if (!known)
             argp_failure(state, EXIT_USAGE, 0,
                          "no item begins with '%.*s'; groups are launch, memory, fma, gemm, conv, "
-                         "reduce, norm, step",
+                         "reduce, norm, step, kernel",
                          (int)length, at);
         at += length;
     }

@@ -26,7 +26,8 @@ struct plot {
 static const struct {
     const char *prefix, *colour;
 } groups[] = { { "gemm/", "#4477aa" }, { "conv/", "#cc4433" },   { "reduce/", "#228833" },
-               { "norm/", "#aa3377" }, { "memory/", "#777777" }, { "", "#000000" } };
+               { "norm/", "#aa3377" }, { "memory/", "#777777" }, { "kernel/", "#e08214" },
+               { "", "#000000" } };
 
 static const char *colour_of(const struct item *i)
 {
@@ -225,34 +226,54 @@ static void dots(struct plot *p, const struct bench *b)
     }
 }
 
-static void list_entry(const struct plot *p, const struct item *i, int number)
+/* Splits a name into a point's label and its meaning: kernels have a label of their own, "k3". */
+static const char *split_name(const struct item *i, int number, char *label, size_t capacity)
 {
-    const int x = LIST + COLUMN * ((number - 1) / ROWS), y = TOP + 10 + ROW * ((number - 1) % ROWS);
-    fprintf(p->file, "<text x=\"%d\" y=\"%d\" fill=\"%s\"><tspan font-weight=\"bold\">%d</tspan> ",
-            x, y, colour_of(i), number);
-    escaped(p->file, i->name);
+    static const char kernel[] = "kernel/";
+    if (strncmp(i->name, kernel, sizeof kernel - 1) != 0) {
+        (void)snprintf(label, capacity, "%d", number);
+        return i->name;
+    }
+    const char *name = i->name + sizeof kernel - 1;
+    const size_t length = strcspn(name, " ");
+    (void)snprintf(label, capacity, "%.*s", (int)length, name);
+    return name + length + (name[length] == ' ');
+}
+
+static void list_entry(const struct plot *p, const struct item *i, int row, const char *label,
+                       const char *meaning)
+{
+    const int x = LIST + COLUMN * (row / ROWS), y = TOP + 10 + ROW * (row % ROWS);
+    fprintf(p->file, "<text x=\"%d\" y=\"%d\" fill=\"%s\"><tspan font-weight=\"bold\">", x, y,
+            colour_of(i));
+    escaped(p->file, label);
+    fprintf(p->file, "</tspan> ");
+    escaped(p->file, meaning);
     fprintf(p->file, "</text>\n");
 }
 
 static void labels(struct plot *p, const struct bench *b)
 {
     int number = 0;
+    char label[16];
     fprintf(p->file, "<g font-size=\"10\">\n");
     for (int k = 0; k < b->count; k++) {
         const struct item *i = &b->items[k];
         if (!has_point(i))
             continue;
         const double x = at_x(p, intensity(i)), y = at_y(p, speed(i));
-        const struct box a = place(p, x, y, ++number < 10 ? 6 : 12);
+        const char *meaning = split_name(i, ++number, label, sizeof label);
+        const struct box a = place(p, x, y, 6 * (double)strlen(label));
         p->taken[p->taken_count++] = a;
         const double away = hypot(a.x + a.w / 2 - x, a.y + 4.5 - y);
         if (away > 10) /* too far to be taken for its own without a line */
             fprintf(p->file,
                     "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"0.4\"/>\n", x, y,
                     a.x + a.w / 2, a.y + 4.5, colour_of(i));
-        fprintf(p->file, "<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%d</text>\n", a.x, a.y + 8,
-                colour_of(i), number);
-        list_entry(p, i, number);
+        fprintf(p->file, "<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">", a.x, a.y + 8, colour_of(i));
+        escaped(p->file, label);
+        fprintf(p->file, "</text>\n");
+        list_entry(p, i, number - 1, label, meaning);
     }
     fprintf(p->file, "</g>\n");
 }

@@ -5,14 +5,7 @@
 #include <stdlib.h>
 
 #include "graph.h"
-#include "network.h"
-
-struct model {
-    tarn_replica *replica;
-    struct net net;
-    tarn_optimizer *sgd;
-    tarn_tensor x, y;
-};
+#include "model.h"
 
 /* What metrics say of one batch size; per step but for the compilation. */
 struct outcome {
@@ -22,7 +15,7 @@ struct outcome {
 };
 
 /* A batch that is on the device already. */
-static tarn_status make(struct model *m, int batch)
+tarn_status model_make(struct model *m, int batch)
 {
     const size_t count = (size_t)batch;
     int32_t *labels = malloc(count * sizeof *labels);
@@ -47,7 +40,7 @@ static tarn_status make(struct model *m, int batch)
     return tarn_error_status(m->replica);
 }
 
-static tarn_status once(void *arg)
+tarn_status model_step(void *arg)
 {
     struct model *m = arg;
     tarn_backward(tarn_nll_loss(net_forward(&m->net, m->x), m->y));
@@ -63,15 +56,15 @@ static tarn_status wait(void *arg)
 
 static tarn_status train(const struct bench *b, struct model *m, int batch, struct outcome *o)
 {
-    TRY(make(m, batch));
+    TRY(model_make(m, batch));
     const double began = tarn_metrics_get(m->replica).compile_seconds;
-    TRY(once(m));
+    TRY(model_step(m));
     const tarn_metrics first = tarn_metrics_get(m->replica);
     const struct backend_counters built = context_counters(m->replica->context);
     o->compile = first.compile_seconds - began;
     /* Drivers have caches of their own, which show only in the time. */
     o->warm = built.cache_hits > 0 || o->compile < 0.5;
-    TRY(measure(b, &(struct work){ once, wait, m }, &o->times));
+    TRY(measure(b, &(struct work){ model_step, wait, m }, &o->times));
     const tarn_metrics last = tarn_metrics_get(m->replica);
     o->launches = (double)last.launches_last_step;
     o->host = (last.host_seconds - first.host_seconds) / (double)(last.steps - first.steps);
