@@ -25,7 +25,7 @@ struct net {
 struct timing {
     double seconds[MAX_BLOCKS], host, compile;
     uint64_t launches;
-    float loss;
+    float first_loss, loss;
 };
 
 static double now(void)
@@ -101,7 +101,10 @@ static tarn_status measure(tarn_replica *r, const struct config *c, struct timin
     const tarn_tensor last = tarn_keep(tarn_zeros(r, TARN_SCALAR));
     if (!make_batch(r, c->batch, &batch[0], &batch[1]))
         return tarn_error_status(r) != TARN_OK ? tarn_error_status(r) : TARN_ERR_MEMORY;
-    tarn_status s = run_block(r, &net, sgd, batch, last, c->steps);
+    tarn_status s = run_block(r, &net, sgd, batch, last, 1);
+    t->first_loss = tarn_item(last);
+    if (s == TARN_OK)
+        s = run_block(r, &net, sgd, batch, last, c->steps);
     const tarn_metrics before = tarn_metrics_get(r);
     for (int b = 0; b < c->blocks && s == TARN_OK; b++) {
         const double start = now();
@@ -124,9 +127,9 @@ static void report(const tarn_replica *r, const struct config *c, const struct t
     if (c->json) {
         printf("{\"batch\": %d, \"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, "
                "\"samples_per_second\": %.1f, \"host_ms\": %.4f, \"launches\": %llu, "
-               "\"compile_seconds\": %.3f}\n",
+               "\"compile_seconds\": %.3f, \"first_loss\": %.6g, \"loss\": %.6g}\n",
                c->batch, 1e3 * median, 1e3 * low, 1e3 * high, c->batch / median, 1e3 * t->host,
-               (unsigned long long)t->launches, t->compile);
+               (unsigned long long)t->launches, t->compile, (double)t->first_loss, (double)t->loss);
         return;
     }
     printf("%s, batch %d: %.3f ms a step (%.3f to %.3f, %d blocks of %d), %.0f samples/s\n"
