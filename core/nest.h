@@ -224,6 +224,7 @@ struct nest {
     int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
     int split_axis;       /* not sharded: OUT axis divided among groups, or -1 */
     int groups;
+    bool uniform; /* GPU: all teams of a group have the same tile */
     /* fusion */
     int kernel, section;
     bool tiny;
@@ -242,6 +243,8 @@ struct program_ir {
     int kernel_count;
     bool fuse;
     bool products;         /* large matrix products may go to a library */
+    bool gpu;              /* a lane is a work-item */
+    int local;             /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
     int blocks, groups;    /* of sharded sections */
     size_t arena_bytes;
@@ -278,6 +281,21 @@ void choose_tile(struct nest *n);
 /* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
  * bytes. */
 void use_scratch(struct program_ir *p, size_t most_bytes);
+/* The axis of the 16 lanes of a nest without batch, or -1. It orders sums. */
+int schedule_lane(const struct nest *n);
+/* Which schedule the environment and the device ask for. */
+tarn_status schedule_kind(const tarn_replica *r, bool *gpu);
+/* For a GPU: takes nests whose lanes are added up out of the kernels of others, since their barriers
+ * must not stand in a branch: PoCL 3.1 takes some of those wrong. */
+void part_lane_sums(struct program_ir *p);
+/* Tiles and groups for a GPU, and `local`. */
+void schedule_gpu(struct program_ir *p, const struct device *device);
+/* Of a nest so scheduled: the axis of lanes or -1; tiles of its other OUT axes, and accumulators of
+ * one; whether the lanes of a team are added up. */
+int nest_lane(const struct nest *n);
+int64_t nest_tiles(const struct nest *n);
+int nest_points(const struct nest *n);
+bool nest_sums_lanes(const struct nest *n);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
 

@@ -92,7 +92,8 @@ static tarn_status launch(tarn_replica *r, const struct plan *plan, const struct
             a->value.u32 = r->peers != NULL ? (uint32_t)r->peers->rank : 0;
         }
     }
-    return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups, 1);
+    return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups,
+                         (size_t)plan->local);
 }
 
 static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
@@ -180,6 +181,8 @@ static void make_key(const tarn_replica *r, const uint32_t *outputs, int count, 
     for (uint32_t i = 0; i < r->owned_count; ++i)
         flat += r->owned[i].flat != 0;
     h = (h ^ flat) * 0x9e3779b97f4a7c15u + (env_number(ENV_FUSE) != 0);
+    for (const char *c = env_text(ENV_SCHEDULE); *c != '\0'; ++c)
+        h = (h ^ (unsigned char)*c) * 0x9e3779b97f4a7c15u;
     key[0] = r->graph.hash[0] ^ h;
     key[1] = r->graph.hash[1] + (h << 1 | h >> 63);
 }

@@ -173,22 +173,29 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
                            bool products, struct arena *a, struct plan *plan)
 {
     struct module m;
-    struct program_ir p = {
-        .arena = a, .module = &m, .fuse = env_number(ENV_FUSE) != 0, .products = products
-    };
+    struct program_ir p = { .arena = a,
+                            .module = &m,
+                            .fuse = env_number(ENV_FUSE) != 0,
+                            .products = products,
+                            .local = 1 };
+    TRY(schedule_kind(r, &p.gpu));
     TRY(simplify(r, outputs, count, effects, a, &m));
     shard(&m, r);
     choose_stored(&m, p.fuse);
     debug_graph(&m);
     TRY(lower(&p, r));
     TRY(fuse(&p, r));
-    schedule(&p);
-    if (p.fuse)
+    if (p.gpu)
+        schedule_gpu(&p, context_device(r->context));
+    else
+        schedule(&p);
+    if (p.fuse && !p.gpu)
         use_scratch(&p, context_device(r->context)->local_bytes);
     memplan(&p);
     if (a->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     debug_plan(&p);
+    plan->local = p.local;
     plan->arena_bytes = p.arena_bytes;
     plan->output_bytes = calloc((size_t)count + 1, sizeof *plan->output_bytes);
     if (plan->output_bytes == NULL)

@@ -39,6 +39,7 @@ struct plan_kernel {
 struct plan {
     uint64_t key[2];
     struct program *program;
+    int local; /* work-items of a group */
     struct plan_kernel *kernels;
     int kernel_count;
     queue_mark *after; /* each kernel, in the run under way */

@@ -13,7 +13,7 @@
 /* ---- axes and tiles
  * ----------------------------------------------------------------------------------- */
 
-static void set_loop(struct printer *pr, int axis, int32_t step)
+void set_loop(struct printer *pr, int axis, int32_t step)
 {
     struct axis_now *now = &pr->axis[axis];
     snprintf(now->variable, sizeof now->variable, "i%d", axis);
@@ -22,7 +22,7 @@ static void set_loop(struct printer *pr, int axis, int32_t step)
     now->high = pr->n->extent[axis] - step;
 }
 
-static void set_constant(struct printer *pr, int axis, int32_t value)
+void set_constant(struct printer *pr, int axis, int32_t value)
 {
     pr->axis[axis] = (struct axis_now){ .constant = value, .step = 1 };
 }
@@ -145,7 +145,7 @@ void close_loops(struct printer *pr, int count)
 /* ---- accumulators
  * ------------------------------------------------------------------------------------------ */
 
-static const char *identity(const struct nest *n)
+const char *identity(const struct nest *n)
 {
     const bool is_float = n->acc_dtype == TARN_F32;
     switch (n->combine) {
@@ -159,7 +159,7 @@ static const char *identity(const struct nest *n)
     }
 }
 
-static void declare_accumulators(struct printer *pr)
+void declare_accumulators(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const int points = tile_points(pr, 0, n->out_axes);
@@ -177,7 +177,7 @@ static void declare_accumulators(struct printer *pr)
 }
 
 /* Combines value `v` into accumulator text `acc`; both of the printer's width. */
-static void combine_line(struct printer *pr, const char *acc, const char *v)
+void combine_line(struct printer *pr, const char *acc, const char *v)
 {
     switch (pr->n->combine) {
     case COMBINE_MAX:
@@ -338,7 +338,7 @@ static struct text shared_condition(struct printer *pr, int red_points, int out_
     return shared;
 }
 
-static void print_body(struct printer *pr)
+void print_body(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const int red_points = tile_points(pr, n->out_axes, n->axes);
@@ -572,22 +572,23 @@ static void print_out_lanes(struct printer *pr)
     print_line(pr, "}");
 }
 
-static void describe(const struct printer *pr, struct text *t)
+void describe_nest(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    text_add(t, "%s", n->name);
+    struct text t = { 0 };
+    text_add(&t, "%s", n->name);
     for (int a = 0; a < n->axes; ++a)
-        text_add(t, "%s%d", a == 0 ? " [" : a == n->out_axes ? " | " : " ", n->extent[a]);
-    text_add(t, "%s%s", n->axes > 0 ? "]" : "", n->partial ? ", one row a group" : "");
+        text_add(&t, "%s%d", a == 0 ? " [" : a == n->out_axes ? " | " : " ", n->extent[a]);
+    text_add(&t, "%s%s", n->axes > 0 ? "]" : "", n->partial ? ", one row a group" : "");
+    print_line(pr, "/* %s */", t.data != NULL ? t.data : "");
+    pr->out->failed |= t.failed;
+    text_free(&t);
 }
 
 void print_nest(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    struct text about = { 0 };
-    describe(pr, &about);
-    print_line(pr, "/* %s */", about.data != NULL ? about.data : "");
-    text_free(&about);
+    describe_nest(pr);
     print_line(pr, "{");
     ++pr->indent;
     pr->width = nest_has_batch_lanes(n) ? LANES : 1;

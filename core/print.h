@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by print_kernel.c (kernels), print.c (nests) and print_expr.c (expressions). */
+/* Shared by print_kernel.c (kernels), print.c and print_gpu.c (nests), and print_expr.c
+ * (expressions). */
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
 
@@ -28,6 +29,7 @@ struct printer {
     struct text *out;
     int indent, width, temporaries;
     struct axis_now axis[NEST_AXES];
+    bool items;      /* a lane is a work-item: width is 1, and the batch axis an axis like others */
     int lane_axis;   /* -1 when width is 1 */
     uint32_t met;    /* guards that the bounds of the open loops imply, one bit each */
     bool tail;       /* the last batch block is not full */
@@ -78,5 +80,22 @@ int print_sums(struct printer *pr, int points);
 void print_own_row(struct printer *pr, int point);
 /* Prints the printer's nest as a block of statements. */
 void print_nest(struct printer *pr);
+
+/* The parts of a nest that are alike for all schedules. An axis becomes the variable i0, i1, ... in
+ * steps, or a constant; then come the OUT axes' unrolled points (false: there is none). */
+void set_loop(struct printer *pr, int axis, int32_t step);
+void set_constant(struct printer *pr, int axis, int32_t value);
+bool set_tile_point(struct printer *pr, int from, int to, int point);
+const char *identity(const struct nest *n);
+void declare_accumulators(struct printer *pr);
+/* Combines value `v` into accumulator `acc`; both of the printer's width. */
+void combine_line(struct printer *pr, const char *acc, const char *v);
+/* What is combined or multiplied, for all unrolled points. */
+void print_body(struct printer *pr);
+void describe_nest(struct printer *pr);
+
+/* For a GPU: who a work-item is, and local memory; then all nests of a kernel, with their groups. */
+void print_team(const struct program_ir *p, int kernel, struct text *out);
+void print_nests_gpu(struct printer *pr, int kernel, struct kernel_ir *k);
 
 #endif

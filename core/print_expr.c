@@ -47,7 +47,7 @@ void print_affine(const struct printer *pr, const struct affine *e, struct text 
         if (e->k[a] == 0)
             continue;
         const struct axis_now *now = &pr->axis[a];
-        if (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis) {
+        if (!pr->items && nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis) {
             if (!pr->tail)
                 add_term(t, LANES * e->k[a], "b");
             continue;
@@ -295,6 +295,8 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     } else if (a->local && pr->n->by_sample) {
         text_add(t, "(%s)(%s[16 * (%s%s) + i%d - 16 * b])", type, pointer, block_start(v).text,
                  address.data, pr->n->batch_axis);
+    } else if (a->local && pr->items) {
+        text_add(t, "b%d[%d * (%s)]", a->value, LANES, address.data);
     } else if (a->local) {
         text_add(t, "%s(vload16(0, %s + 16 * (%s%s)))", convert, pointer, block_start(v).text,
                  address.data);

@@ -58,7 +58,7 @@ static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k
     }
 }
 
-static void print_head(struct program_ir *p, struct text *t, const struct kernel_ir *k,
+static void print_head(struct program_ir *p, struct text *t, int kernel, const struct kernel_ir *k,
                        const bool *used)
 {
     static const char *const places[] = { [PLACE_INPUT] = "input",
@@ -68,7 +68,8 @@ static void print_head(struct program_ir *p, struct text *t, const struct kernel
     static const char *const types[] = {
         [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
     };
-    text_add(t, "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\nvoid %s(", k->name);
+    text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", p->local,
+             k->name);
     for (int i = 0; i < k->param_count; ++i) {
         text_add(t, "%s", i == 0 ? "" : ", ");
         const uint32_t slot = k->params[i].slot;
@@ -100,6 +101,8 @@ static void print_head(struct program_ir *p, struct text *t, const struct kernel
         }
     }
     text_add(t, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
+    if (p->gpu)
+        print_team(p, kernel, t);
     size_t scratch = 0;
     for (int v = 0; v < p->value_count; ++v) {
         const struct value *value = &p->values[v];
@@ -211,11 +214,13 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, str
     if (used == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     collect_params(p, kernel, k, used);
-    print_head(p, out, k, used);
+    print_head(p, out, kernel, k, used);
     struct printer pr = { .p = p, .out = out, .indent = 1, .width = 1, .lane_axis = -1 };
     pr.tail = p->module->batch % LANES != 0;
     k->groups = 0;
-    for (int section = 0; section < 2 + p->nest_count; ++section) {
+    if (p->gpu)
+        print_nests_gpu(&pr, kernel, k);
+    for (int section = 0; !p->gpu && section < 2 + p->nest_count; ++section) {
         int groups = 0;
         for (int i = 0; i < p->nest_count; ++i) {
             const struct nest *n = &p->nests[i];

@@ -115,10 +115,10 @@ static int earliest(const struct program_ir *p, const struct nest *n)
             const struct nest *from = &p->nests[w];
             if (from == n || from->kernel < 0 || !writes(from, v))
                 continue;
-            const bool stays =
-                p->fuse && ((from->sharded && n->sharded && !from->partial &&
-                             (n->exprs[e].access.local || n->exprs[e].access.rows)) ||
-                            (from->tiny && n->tiny) || (from->replicable && n->sharded));
+            const bool stays = p->fuse && !p->gpu &&
+                               ((from->sharded && n->sharded && !from->partial &&
+                                 (n->exprs[e].access.local || n->exprs[e].access.rows)) ||
+                                (from->tiny && n->tiny) || (from->replicable && n->sharded));
             const int after = from->kernel + (stays ? 0 : 1);
             kernel = after > kernel ? after : kernel;
         }
@@ -208,10 +208,10 @@ static void replicate(struct program_ir *p)
 /* Nests of one section run one after the other in each of its groups. All of a kernel that goes
  * through batch blocks are section 0: groups of unequal work would leave workers idle, since drivers
  * hand them out in runs of equal length. In other kernels 1 are the tiny ones, and each large nest
- * has its own. */
+ * has its own; on a GPU each nest. */
 static int section_of(const struct program_ir *p, int i)
 {
-    for (int k = 0; k < p->nest_count; ++k)
+    for (int k = 0; k < p->nest_count && !p->gpu; ++k)
         if (p->nests[k].sharded && p->nests[k].kernel == p->nests[i].kernel)
             return 0;
     return p->nests[i].tiny ? 1 : 2 + i;
@@ -223,7 +223,7 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
         n->work = nest_work(n);
-        n->tiny = !n->sharded && n->kind == NEST_LOOPS && n->work <= TINY_WORK;
+        n->tiny = !p->gpu && !n->sharded && n->kind == NEST_LOOPS && n->work <= TINY_WORK;
         n->kernel = -1;
     }
     /* First what computes, in order; then what writes tensors that others read. */
@@ -242,6 +242,8 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
             n->replicable = is_replicable(p, n);
         }
     replicate(p);
+    if (p->gpu)
+        part_lane_sums(p);
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
         n->section = section_of(p, i);

@@ -26,7 +26,7 @@ static int unit_strides(const struct nest *n, int axis)
 /* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
  * shape. Fusion must not change the choice, or it would change the order of the sum: hence extents
  * and roles only, never the loads that happen to be inlined. */
-static int choose_lane(const struct nest *n)
+int schedule_lane(const struct nest *n)
 {
     const int last = n->axes - 1;
     if (n->combine == COMBINE_NONE) {
@@ -115,7 +115,7 @@ static void schedule_nest(struct nest *n, int groups)
     for (int a = 0; a < NEST_AXES; ++a)
         n->tile[a] = 1;
     if (!n->sharded)
-        n->lane_axis = choose_lane(n);
+        n->lane_axis = schedule_lane(n);
     const int lane = nest_vector_axis(n);
     const int last = n->axes - 1;
     for (int a = 0, at = 0; a < n->out_axes; ++a)
