@@ -290,9 +290,8 @@ tarn_status schedule_kind(const tarn_replica *r, bool *gpu);
 void part_lane_sums(struct program_ir *p);
 /* Tiles and groups for a GPU, and `local`. */
 void schedule_gpu(struct program_ir *p, const struct device *device);
-/* Of a nest so scheduled: the axis of lanes or -1; tiles of its other OUT axes, and accumulators of
- * one; whether the lanes of a team are added up. */
-int nest_lane(const struct nest *n);
+/* Of a nest so scheduled: tiles of the OUT axes that are no lanes, and accumulators of one; whether
+ * the lanes of a team are added up. */
 int64_t nest_tiles(const struct nest *n);
 int nest_points(const struct nest *n);
 bool nest_sums_lanes(const struct nest *n);

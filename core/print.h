@@ -70,8 +70,6 @@ void known_reset(struct printer *pr, int count);
         ++(pr)->indent; \
     } while (0)
 void close_loops(struct printer *pr, int count);
-/* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
-bool set_tile_point(struct printer *pr, int from, int to, int point);
 /* Adds accumulators of a partial sum to the group's row, many at once; returns how many of the
  * `points` are done. */
 #define ROWS_LEAST 4 /* of fewer accumulators each is summed for itself */
@@ -85,7 +83,12 @@ void print_nest(struct printer *pr);
  * steps, or a constant; then come the OUT axes' unrolled points (false: there is none). */
 void set_loop(struct printer *pr, int axis, int32_t step);
 void set_constant(struct printer *pr, int axis, int32_t value);
+/* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
 bool set_tile_point(struct printer *pr, int from, int to, int point);
+/* How many points there are. */
+int tile_points(const struct printer *pr, int from, int to);
+/* Opens the loop of an axis, and returns 1; 0 where it is unrolled altogether. */
+int open_loop(struct printer *pr, int axis);
 const char *identity(const struct nest *n);
 void declare_accumulators(struct printer *pr);
 /* Combines value `v` into accumulator `acc`; both of the printer's width. */

@@ -38,8 +38,8 @@ static void print_tile_axes(struct printer *pr, const char *from)
     const char *type = index_type(pr);
     int64_t below = 1, all = nest_tiles(n);
     for (int a = n->out_axes - 1; a >= 0; --a) {
-        const int32_t tiles = a == nest_lane(n) ? 1 : n->extent[a] / n->tile[a];
-        if (a == nest_lane(n))
+        const int32_t tiles = a == nest_vector_axis(n) ? 1 : n->extent[a] / n->tile[a];
+        if (a == nest_vector_axis(n))
             continue;
         if (tiles == 1) {
             set_constant(pr, a, 0);
@@ -107,7 +107,7 @@ static void print_red_loops(struct printer *pr, const char *lane_from, int32_t l
                             int32_t lane_step)
 {
     const struct nest *n = pr->n;
-    const int lane = nest_lane(n);
+    const int lane = nest_vector_axis(n);
     int loops = 0, innermost = lane;
     for (int a = n->out_axes; a < n->axes; ++a)
         if (lane < n->out_axes || n->sharded)
@@ -326,6 +326,51 @@ static void print_rows(struct printer *pr)
     }
 }
 
+/* A sum over the batch, one sample after the other: a work-item for each element of a tile's row, in
+ * each group of blocks. */
+static void print_sample_rows(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int blocks = pr->p->blocks, groups = pr->p->groups, lane = n->lane_axis;
+    const char *index = index_type(pr), *type = register_name(n->acc_dtype, 1);
+    const int32_t along = n->extent[lane], samples = n->extent[n->batch_axis];
+    const struct store *s = &n->store[0];
+    print_line(pr, "const %s number = group * %d + item;", index, pr->p->local);
+    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along * groups));
+    ++pr->indent;
+    print_line(pr, "const int share = number / %lld;", (long long)(nest_tiles(n) * along));
+    print_line(pr, "const int first = share * %d / %d, last = (share + 1) * %d / %d;", blocks,
+               groups, blocks, groups);
+    set_loop(pr, lane, 1);
+    print_line(pr, "const %s i%d = number %% %d;", index, lane, along);
+    print_line(pr, "const %s tile = number / %d %% %lld;", index, along, (long long)nest_tiles(n));
+    print_tile_axes(pr, "tile");
+    for (int i = 0; i < nest_points(n); ++i)
+        print_line(pr, "%s row%d = %s;", type, i, identity(n));
+    print_for(pr, "for (int b = first; b < last; ++b) {");
+    declare_accumulators(pr);
+    set_loop(pr, n->batch_axis, 1);
+    print_for(pr, "for (%s i%d = %d * b; i%d < min((%s)(%d * b + %d), (%s)%d); ++i%d) {", index,
+              n->batch_axis, LANES, n->batch_axis, index, LANES, LANES, index, samples,
+              n->batch_axis);
+    print_body(pr);
+    close_loops(pr, 1);
+    for (int i = 0; i < nest_points(n); ++i)
+        print_line(pr, "row%d = b > first ? acc%d + row%d : acc%d;", i, i, i, i);
+    close_loops(pr, 1);
+    for (int i = 0; i < nest_points(n); ++i) {
+        struct text address = { 0 };
+        set_tile_point(pr, 0, n->out_axes, i);
+        print_affine(pr, &s->address, &address);
+        pr->out->failed |= address.failed;
+        print_line(pr, "v%d[%d * share + %s] = row%d;", s->value,
+                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
+                   i);
+        text_free(&address);
+    }
+    close_loops(pr, 1);
+}
+
 /* A sum along the lanes: the elements after the last full 16 are added one by one, by all lanes
  * alike, and the first lane stores. */
 static void print_lane_sum(struct printer *pr)
@@ -359,7 +404,9 @@ static void print_nest_gpu(struct printer *pr, int start)
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
     known_reset(pr, 0);
-    if (n->partial)
+    if (n->by_sample)
+        print_sample_rows(pr);
+    else if (n->partial)
         print_rows(pr);
     else if (n->sharded)
         print_samples(pr);

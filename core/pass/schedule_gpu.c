@@ -28,30 +28,25 @@ tarn_status schedule_kind(const tarn_replica *r, bool *gpu)
     return TARN_OK;
 }
 
-int nest_lane(const struct nest *n)
-{
-    return n->sharded ? n->batch_axis : n->lane_axis;
-}
-
 int64_t nest_tiles(const struct nest *n)
 {
     int64_t tiles = 1;
     for (int a = 0; a < n->out_axes; ++a)
-        if (a != nest_lane(n))
+        if (a != nest_vector_axis(n))
             tiles *= n->extent[a] / n->tile[a];
     return tiles;
 }
 
 bool nest_sums_lanes(const struct nest *n)
 {
-    return n->partial || (!n->sharded && n->lane_axis >= n->out_axes);
+    return (n->partial && !n->by_sample) || (!n->sharded && n->lane_axis >= n->out_axes);
 }
 
 int nest_points(const struct nest *n)
 {
     int points = 1;
     for (int a = 0; a < n->out_axes; ++a)
-        if (a != nest_lane(n))
+        if (a != nest_vector_axis(n))
             points *= n->tile[a];
     return points;
 }
@@ -80,6 +75,8 @@ static int choose_out_lane(const struct nest *n)
 
 static void choose_lane(struct nest *n)
 {
+    if (n->by_sample)
+        return;
     n->lane_axis = n->sharded ? -1 : schedule_lane(n);
     if (!n->sharded && n->lane_axis < n->out_axes)
         n->lane_axis = choose_out_lane(n);
@@ -128,7 +125,7 @@ static bool load_uses(const struct access *x, int axis)
 static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
 {
     double loads = 0;
-    const int lane = nest_lane(n);
+    const int lane = nest_vector_axis(n);
     for (int e = 0; e < n->expr_count; ++e) {
         const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
@@ -142,7 +139,7 @@ static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
 /* The two OUT axes, and how much of them, that save the most loads with `most` accumulators. */
 static void choose_team_tile(struct nest *n, int most)
 {
-    const int lane = nest_lane(n);
+    const int lane = nest_vector_axis(n);
     const int red = n->axes > n->out_axes ? n->tile[n->axes - 1] : 1;
     double best = loads_per_term(n, 0, 1, 0, 1);
     int axis[2] = { -1, -1 }, size[2] = { 1, 1 };
@@ -169,6 +166,8 @@ static void choose_team_tile(struct nest *n, int most)
 static int64_t teams(const struct program_ir *p, const struct nest *n)
 {
     const int64_t tiles = nest_tiles(n);
+    if (n->by_sample)
+        return tiles * p->groups * n->extent[n->lane_axis] / LANES;
     if (n->sharded)
         return tiles * (n->partial ? p->groups : p->blocks);
     return nest_sums_lanes(n) || n->lane_axis < 0 ? tiles : tiles * n->extent[n->lane_axis] / LANES;
@@ -200,7 +199,9 @@ static void divide(const struct program_ir *p, struct nest *n)
     const int64_t tiles = nest_tiles(n), per_tile = pieces(p->blocks, team_count);
     n->uniform = n->sharded && !n->partial && n->combine == COMBINE_FMA &&
                  (double)(per_tile * team_count) <= WASTE * p->blocks;
-    if (n->partial)
+    if (n->by_sample)
+        n->groups = (int)pieces(p->groups * tiles * n->extent[n->lane_axis], p->local);
+    else if (n->partial)
         n->groups = (int)(p->groups * pieces(tiles, team_count));
     else if (n->uniform)
         n->groups = (int)(tiles * per_tile);
@@ -224,7 +225,8 @@ void schedule_gpu(struct program_ir *p, const struct device *device)
         for (int a = 0; a < NEST_AXES; ++a)
             n->tile[a] = 1;
         const int last = n->axes - 1;
-        if (n->axes > n->out_axes && last != nest_lane(n) && n->extent[last] <= UNROLL_RED)
+        if (n->axes > n->out_axes && last != nest_vector_axis(n) && !n->by_sample &&
+            n->extent[last] <= UNROLL_RED)
             n->tile[last] = n->extent[last];
         if (n->combine == COMBINE_FMA)
             choose_filling_tile(p, n, device->compute_units);

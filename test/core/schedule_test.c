@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schedule changes no bit: training steps scheduled for a CPU and for a GPU leave the same
+ * weights. Without exp and its like, whose bits are the driver's own and may differ between scalars
+ * and vectors. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+#include "tarn.h"
+
+enum { STEPS = 2, SIDE = 9, CLASSES = 3, MOST_BATCH = 300, MOST = 1 << 16 };
+
+/* What a run left: the loss of each step, and all tensors of the replica. */
+struct trace {
+    unsigned char bytes[MOST];
+    size_t used;
+    uint64_t launches;
+};
+
+struct net {
+    tarn_conv2d conv1, conv2;
+    tarn_batch_norm norm;
+    tarn_linear out;
+};
+
+static struct net net_make(tarn_replica *r)
+{
+    struct net n;
+    n.conv1 = tarn_conv2d_make(r, "conv1", 1, 6, 3,
+                               (tarn_conv2d_options){ .padding = { 1, 1 }, .groups = 1 });
+    n.norm = tarn_batch_norm_make(r, "norm", 6);
+    n.conv2 = tarn_conv2d_make(r, "conv2", 6, 4, 3,
+                               (tarn_conv2d_options){ .stride = { 2, 2 }, .groups = 1 });
+    n.out = tarn_linear_make(r, "out", 4, CLASSES);
+    return n;
+}
+
+static tarn_tensor net_loss(const struct net *n, tarn_tensor x, tarn_tensor y)
+{
+    x = tarn_relu(tarn_max_pool2d(tarn_conv2d_forward(&n->conv1, x), 2));
+    x = tarn_conv2d_forward(&n->conv2, tarn_batch_norm_forward(&n->norm, x));
+    const tarn_tensor d = tarn_sub(tarn_linear_forward(&n->out, tarn_flatten(x, 1)), y);
+    return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
+}
+
+static void keep(struct trace *t, tarn_tensor x)
+{
+    const size_t bytes =
+        (size_t)tarn_shape_count(tarn_shape_get(x)) * tarn_dtype_bytes(tarn_dtype_get(x));
+    cr_assert_leq(bytes, MOST - t->used, "the trace is too small");
+    cr_assert_eq(tarn_read(x, t->bytes + t->used, bytes), TARN_OK, "%s", tarn_error(x.replica));
+    t->used += bytes;
+}
+
+static tarn_tensor numbers(tarn_replica *r, tarn_shape s, unsigned salt)
+{
+    static float v[MOST_BATCH * SIDE * SIDE];
+    for (size_t i = 0; i < (size_t)tarn_shape_count(s); i++)
+        v[i] = (float)(random_u32(7, (uint32_t)i * 16 + salt) >> 8) / (1 << 22) - 2;
+    return tarn_from(r, s, TARN_F32, v);
+}
+
+static struct trace *train(const char *schedule, int batch)
+{
+    struct trace *t = calloc(1, sizeof *t);
+    cr_assert_not_null(t);
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const struct net net = net_make(r);
+    tarn_optimizer *sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.5f });
+    cr_assert_not_null(sgd, "%s", tarn_error(r));
+    for (unsigned s = 0; s < STEPS; s++) {
+        const tarn_tensor loss =
+            tarn_keep(net_loss(&net, numbers(r, TARN_SHAPE(batch, 1, SIDE, SIDE), s),
+                               numbers(r, TARN_SHAPE(batch, CLASSES), s + 8)));
+        tarn_backward(loss);
+        tarn_clip_grad_norm(r, 0.5f);
+        tarn_optimizer_step(sgd);
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+        t->launches = tarn_metrics_get(r).launches_last_step;
+        keep(t, loss);
+        tarn_drop(loss);
+    }
+    for (int i = 0; i < tarn_owned_count(r); i++)
+        keep(t, tarn_find(r, tarn_owned_name(r, i)));
+    tarn_close(r);
+    return t;
+}
+
+/* 5 samples are no batch axis, 37 two blocks and a piece, 300 more blocks than rows of sums. */
+Test(schedule, training, .timeout = 600)
+{
+    static const int batches[] = { 5, 37, MOST_BATCH };
+    for (int b = 0; b < 3; b++) {
+        struct trace *cpu = train("cpu", batches[b]), *gpu = train("gpu", batches[b]);
+        cr_expect_eq(cpu->used, gpu->used);
+        cr_expect_neq(cpu->launches, gpu->launches, "one schedule was taken twice");
+        cr_expect_eq(memcmp(cpu->bytes, gpu->bytes, cpu->used), 0, "batch %d: bits differ",
+                     batches[b]);
+        printf("batch %d: %zu bytes, %llu launches for a CPU, %llu for a GPU\n", batches[b],
+               cpu->used, (unsigned long long)cpu->launches, (unsigned long long)gpu->launches);
+        free(cpu);
+        free(gpu);
+    }
+}
+
+Test(schedule, unknown)
+{
+    cr_assert_eq(setenv("TARN_SCHEDULE", "fpga", 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    float x;
+    cr_expect_eq(tarn_read(tarn_ones(r, TARN_SCALAR), &x, sizeof x), TARN_ERR_ENVIRONMENT);
+    cr_expect_not_null(strstr(tarn_error(r), "TARN_SCHEDULE=fpga"), "%s", tarn_error(r));
+    tarn_close(r);
+}
