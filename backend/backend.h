@@ -227,14 +227,23 @@ struct gemm_provider {
     const char *name;
     tarn_status (*run)(struct context *c, const struct gemm *g, void *user);
     void *user;
+    /* Whether it may be the fastest for this shape on this device; NULL: always. */
+    bool (*offered)(const struct context *c, const struct gemm *g);
+    /* Whether it is when nobody measures, more than those before it; NULL: yes. */
+    bool (*likely)(const struct context *c, const struct gemm *g);
+    bool serial; /* every element is one chain of fma in the order of k, on any device */
 };
 
-extern const struct gemm_provider gemm_clblast;
+extern const struct gemm_provider gemm_tarn;    /* kernels/gemm.cl, for CPUs */
+extern const struct gemm_provider gemm_clblast; /* everywhere, though slow on CPUs */
 
-/* Index of the provider to use for this shape on this device: the forced one (TARN_GEMM), the
- * remembered one (in memory, then on disk), else the fastest now measured, leaving out those that
- * fail; when all do, the first one's error. */
+/* Index of the provider to use for this shape on this device, whose buffers need not be there: the
+ * one that TARN_GEMM names; else, of those that are offered (with `serial` only serial ones, which
+ * give the same bits), the remembered one (in memory, then on disk); else the fastest now measured,
+ * leaving out those that fail; when all do, the first one's error. Where TARN_TUNE says not to
+ * measure, the last likely one. providers[0] is serial and always offered. */
 TARN_CHECKED tarn_status gemm_choose(struct context *c, const struct gemm *g,
-                                     const struct gemm_provider *providers, int count, int *out);
+                                     const struct gemm_provider *providers, int count, bool serial,
+                                     int *out);
 
 #endif

@@ -114,6 +114,7 @@ void context_close(struct context *c)
         return;
     /* A device that does not answer keeps its memory: releasing it would wait without an end. */
     if (c->compute != NULL && context_finish(c) != TARN_ERR_TIMEOUT) {
+        gemm_tarn_free(c);
         program_flush(c);
         pool_release(c);
         for (; c->first < c->next; ++c->first)

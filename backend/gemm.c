@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products: CLBlast as a provider, and the choice of the fastest by measuring. */
+/* Matrix products: CLBlast as a provider, and the choice between providers. */
 #include "opencl.h" /* first: it says which OpenCL */
 
 #include <clblast_c.h>
@@ -17,14 +17,19 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool clblast_used;
 
+tarn_status gemm_nothing(const struct gemm *g)
+{
+    return buffer_fill_zero(g->c, g->c_offset * sizeof(float),
+                            g->batch * g->m * g->n * sizeof(float));
+}
+
 static tarn_status run_clblast(struct context *c, const struct gemm *g, void *user)
 {
     (void)user;
     if (g->m == 0 || g->n == 0 || g->batch == 0)
         return TARN_OK;
     if (g->k == 0)
-        return buffer_fill_zero(g->c, g->c_offset * sizeof(float),
-                                g->batch * g->m * g->n * sizeof(float));
+        return gemm_nothing(g);
     cl_event event = NULL;
     pthread_mutex_lock(&lock);
     clblast_used = true;
@@ -45,7 +50,16 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
     return event_track(c, event, "CLBlast gemm");
 }
 
-const struct gemm_provider gemm_clblast = { .name = "clblast", .run = run_clblast };
+/* Its tuning knows no CPU: there it is a tenth as fast as a nest, and takes seconds to build. */
+static bool offered(const struct context *c, const struct gemm *g)
+{
+    (void)g;
+    return c->device.kind != DEVICE_CPU;
+}
+
+const struct gemm_provider gemm_clblast = { .name = "clblast",
+                                            .run = run_clblast,
+                                            .offered = offered };
 
 void gemm_release(void)
 {
@@ -92,9 +106,15 @@ static tarn_status measure(struct context *c, const struct gemm *g, const struct
     return TARN_OK;
 }
 
+static bool candidate(const struct context *c, const struct gemm *g, const struct gemm_provider *p,
+                      bool serial)
+{
+    return (p->offered == NULL || p->offered(c, g)) && (p->serial || !serial);
+}
+
 /* The fastest of those that work; the first failure when none does. */
 static tarn_status fastest(struct context *c, const struct gemm *g,
-                           const struct gemm_provider *providers, int count, int *out)
+                           const struct gemm_provider *providers, int count, bool serial, int *out)
 {
     char line[512] = "gemm: no provider";
     tarn_status first = TARN_OK;
@@ -102,6 +122,8 @@ static tarn_status fastest(struct context *c, const struct gemm *g,
     *out = -1;
     for (int i = 0; i < count; ++i) {
         double seconds = 0;
+        if (!candidate(c, g, &providers[i], serial))
+            continue;
         const tarn_status status = measure(c, g, &providers[i], &seconds);
         if (status == TARN_ERR_TIMEOUT)
             return status; /* the device is lost to the others, too */
@@ -116,6 +138,30 @@ static tarn_status fastest(struct context *c, const struct gemm *g,
     }
     return *out >= 0 ? TARN_OK
                      : error_set(first != TARN_OK ? first : TARN_ERR_INTERNAL, "%s", line);
+}
+
+/* On buffers of its own, since there may be no data yet. */
+static tarn_status measure_all(struct context *c, const struct gemm *shape,
+                               const struct gemm_provider *providers, int count, bool serial,
+                               int *out)
+{
+    struct gemm g = *shape;
+    struct buffer **const at[] = { &g.a, &g.b, &g.c };
+    const size_t elements[] = { g.m * g.k, g.k * g.n, g.m * g.n };
+    tarn_status status = TARN_OK;
+    g.a = g.b = g.c = NULL;
+    g.a_offset = g.b_offset = g.c_offset = 0;
+    for (int i = 0; i < 3 && status == TARN_OK; ++i) {
+        const size_t bytes = g.batch * elements[i] * sizeof(float);
+        status = buffer_new(c, bytes, at[i]);
+        if (status == TARN_OK && i < 2)
+            status = buffer_fill_zero(*at[i], 0, bytes);
+    }
+    if (status == TARN_OK)
+        status = fastest(c, &g, providers, count, serial, out);
+    for (int i = 0; i < 3; ++i)
+        buffer_free(*at[i]);
+    return status;
 }
 
 static int by_name(const struct gemm_provider *providers, int count, const char *name)
@@ -158,28 +204,55 @@ static int remember(const char *key, const struct gemm_provider *providers, int 
     return kept >= 0 ? kept : chosen;
 }
 
+/* TARN_GEMM names the provider: also one that would not be offered here. */
+static tarn_status forced(const char *name, const struct gemm_provider *providers, int count,
+                          bool serial, int *out)
+{
+    *out = by_name(providers, count, name);
+    if (*out < 0)
+        return error_set(TARN_ERR_ENVIRONMENT,
+                         "TARN_GEMM=%s: no such provider; there are auto, nest, tarn, clblast",
+                         name);
+    if (serial && !providers[*out].serial)
+        *out = 0;
+    return TARN_OK;
+}
+
+/* Whether to measure what is not known. Without TARN_TUNE only GPUs are, since they differ most. */
+static bool tuning(const struct context *c)
+{
+    const char *tune = env_text(ENV_TUNE);
+    return *tune != '\0' ? strcmp(tune, "0") != 0 : c->device.kind != DEVICE_CPU;
+}
+
 tarn_status gemm_choose(struct context *c, const struct gemm *g,
-                        const struct gemm_provider *providers, int count, int *out)
+                        const struct gemm_provider *providers, int count, bool serial, int *out)
 {
     char key[256];
-    const char *forced = env_text(ENV_GEMM);
-    if (strcmp(forced, "auto") != 0) {
-        *out = by_name(providers, count, forced);
-        return *out >= 0
-                   ? TARN_OK
-                   : error_set(TARN_ERR_ENVIRONMENT,
-                               "TARN_GEMM=%s: no such provider; there are auto, nest, clblast",
-                               forced);
-    }
-    snprintf(key, sizeof key, "gemm %zu %zu %zu %zu %d%d|%s|%s|%u", g->m, g->n, g->k, g->batch,
-             g->transpose_a, g->transpose_b, c->device.name, c->device.driver,
+    const char *name = env_text(ENV_GEMM);
+    int candidates = 0, guess = 0;
+    if (strcmp(name, "auto") != 0)
+        return forced(name, providers, count, serial, out);
+    for (int i = 0; i < count; ++i)
+        if (candidate(c, g, &providers[i], serial)) {
+            ++candidates;
+            if (providers[i].likely == NULL || providers[i].likely(c, g))
+                guess = i;
+        }
+    *out = guess;
+    if (candidates < 2)
+        return TARN_OK;
+    snprintf(key, sizeof key, "gemm 2 %zu %zu %zu %zu %d%d%d|%s|%s|%u", g->m, g->n, g->k, g->batch,
+             g->transpose_a, g->transpose_b, serial, c->device.name, c->device.driver,
              c->device.compute_units);
     *out = remembered(key, providers, count);
-    const bool measured = *out < 0;
-    if (measured)
-        TRY(fastest(c, g, providers, count, out));
+    if (*out >= 0)
+        return TARN_OK;
+    *out = guess;
+    if (!tuning(c))
+        return TARN_OK;
+    TRY(measure_all(c, g, providers, count, serial, out));
     *out = remember(key, providers, count, *out);
-    if (measured)
-        cache_store_text(key, providers[*out].name);
+    cache_store_text(key, providers[*out].name);
     return TARN_OK;
 }

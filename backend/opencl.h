@@ -36,6 +36,7 @@ struct context {
     struct buffer *pool[POOL_CLASSES];
     struct buffer_stats stats;
     struct backend_counters counters;
+    struct gemm_tarn *gemm;   /* gemm_tarn.c's program, once it was needed */
     struct program *programs; /* to be written to the disk cache when the context closes */
     pthread_mutex_t upload_lock;
 };
@@ -96,6 +97,10 @@ int cache_lock(void);
 /* Writes the binaries of programs that were built here to the disk cache. */
 void program_flush(struct context *c);
 void gemm_release(void);
+/* A context's program for products. */
+void gemm_tarn_free(struct context *c);
+/* c = 0: what a product over no steps is. */
+tarn_status gemm_nothing(const struct gemm *g);
 
 /* Whether this allocation or launch is the one that a test plans to fail. */
 bool backend_fails_now(void);

@@ -179,11 +179,12 @@ struct store {
     bool local;
 };
 
-/* A matrix product left to a library: c = op(a) op(b), `batch` times. */
+/* A matrix product left to a provider: c = op(a) op(b), `batch` times. */
 struct product {
     size_t m, n, k, batch;
     bool transpose_a, transpose_b;
-    int a, b; /* values, row-major */
+    int a, b;     /* values, row-major */
+    int provider; /* choose_product()'s */
 };
 
 /* A call of the host between kernels. */
@@ -242,7 +243,7 @@ struct program_ir {
     int first_root; /* nests from here on write what leaves the plan */
     int kernel_count;
     bool fuse;
-    bool products;         /* large matrix products may go to a library */
+    bool products;         /* large matrix products need not be nests */
     bool gpu;              /* a lane is a work-item */
     int local;             /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
@@ -270,8 +271,8 @@ static inline int nest_red_axes(const struct nest *n)
 
 /* Module to nests. The replica tells where owned tensors lie. */
 tarn_status lower(struct program_ir *p, const tarn_replica *r);
-/* Whether a library multiplies faster than a nest here (gemm_choice.c): measured, remembered. */
-tarn_status choose_product(const tarn_replica *r, const struct product *shape, bool *library);
+/* Who multiplies best here (plan.c): 0 a nest, else the number of another provider. */
+tarn_status choose_product(const tarn_replica *r, const struct product *shape, int *provider);
 /* Nests to kernels: sets kernel and section. */
 tarn_status fuse(struct program_ir *p, const tarn_replica *r);
 /* Lanes, tiles, groups. */

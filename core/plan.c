@@ -41,6 +41,10 @@ static struct buffer *buffer_of(const tarn_replica *r, const struct plan *plan,
     return NULL;
 }
 
+/* By choose_product()'s numbers; a nest is a kernel of the plan. */
+static const struct gemm_provider *const providers[] = { NULL, &gemm_tarn, &gemm_clblast };
+enum { PROVIDERS = sizeof providers / sizeof *providers };
+
 static tarn_status run_products(tarn_replica *r, const struct plan *plan,
                                 const struct plan_kernel *k, struct buffer **outputs)
 {
@@ -64,7 +68,8 @@ static tarn_status run_products(tarn_replica *r, const struct plan *plan,
             .b_stride = s->k * s->n,
             .c_stride = s->m * s->n,
         };
-        TRY(gemm_clblast.run(r->context, &g, NULL));
+        const struct gemm_provider *by = providers[s->provider];
+        TRY(by->run(r->context, &g, by->user));
     }
     return TARN_OK;
 }
@@ -211,9 +216,7 @@ static tarn_status find_plan(tarn_replica *r, const uint32_t *outputs, int count
     if (plan == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     memcpy(plan->key, key, sizeof key);
-    /* Replicas must compute alike, whatever each would measure as faster. */
-    const bool products = r->peers == NULL;
-    const tarn_status status = plan_build(r, outputs, count, effects, products, plan);
+    const tarn_status status = plan_build(r, outputs, count, effects, true, plan);
     if (status != TARN_OK) {
         plan_free(plan);
         return status;
@@ -267,21 +270,10 @@ tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
  * ----------------------------------------------------------------- */
 
 struct nest_product {
-    tarn_replica *scratch; /* shares the context */
+    const tarn_replica *replica;
+    tarn_replica *scratch; /* shares the context; NULL before the first run */
     struct plan *plan;
 };
-
-static tarn_status run_nest_product(struct context *c, const struct gemm *g, void *user)
-{
-    struct nest_product *n = user;
-    struct buffer *out = g->c;
-    (void)c;
-    n->scratch->graph.inputs[0].buffer = g->a;
-    n->scratch->graph.inputs[1].buffer = g->b;
-    for (int i = 0; i < n->plan->kernel_count; ++i)
-        TRY(run_kernel(n->scratch, n->plan, &n->plan->kernels[i], &out));
-    return TARN_OK;
-}
 
 static tarn_status record_product(tarn_replica *r, const struct gemm *g, uint32_t *node)
 {
@@ -300,14 +292,10 @@ static tarn_status record_product(tarn_replica *r, const struct gemm *g, uint32_
     return *node != 0 ? TARN_OK : r->status;
 }
 
-static tarn_status prepare_product(const tarn_replica *r, struct gemm *g, struct nest_product *n)
+static tarn_status prepare_product(const struct gemm *g, struct nest_product *n)
 {
+    const tarn_replica *r = n->replica;
     uint32_t node = 0;
-    TRY(buffer_new(r->context, g->batch * g->m * g->k * sizeof(float), &g->a));
-    TRY(buffer_new(r->context, g->batch * g->k * g->n * sizeof(float), &g->b));
-    TRY(buffer_new(r->context, g->batch * g->m * g->n * sizeof(float), &g->c));
-    TRY(buffer_fill_zero(g->a, 0, buffer_bytes(g->a)));
-    TRY(buffer_fill_zero(g->b, 0, buffer_bytes(g->b)));
     n->scratch = calloc(1, sizeof *n->scratch);
     n->plan = calloc(1, sizeof *n->plan);
     if (n->scratch == NULL || n->plan == NULL)
@@ -320,32 +308,40 @@ static tarn_status prepare_product(const tarn_replica *r, struct gemm *g, struct
     return need_arena(r, n->plan->arena_bytes);
 }
 
-tarn_status choose_product(const tarn_replica *r, const struct product *shape, bool *library)
+static tarn_status run_nest_product(struct context *c, const struct gemm *g, void *user)
 {
-    struct gemm g = { .m = shape->m,
-                      .n = shape->n,
-                      .k = shape->k,
-                      .batch = shape->batch,
-                      .transpose_a = shape->transpose_a,
-                      .transpose_b = shape->transpose_b,
-                      .a_stride = shape->m * shape->k,
-                      .b_stride = shape->k * shape->n,
-                      .c_stride = shape->m * shape->n };
-    struct nest_product nest = { 0 };
-    const struct gemm_provider providers[] = {
-        { .name = "nest", .run = run_nest_product, .user = &nest }, gemm_clblast
+    struct nest_product *n = user;
+    struct buffer *out = g->c;
+    (void)c;
+    if (n->scratch == NULL)
+        TRY(prepare_product(g, n));
+    n->scratch->graph.inputs[0].buffer = g->a;
+    n->scratch->graph.inputs[1].buffer = g->b;
+    for (int i = 0; i < n->plan->kernel_count; ++i)
+        TRY(run_kernel(n->scratch, n->plan, &n->plan->kernels[i], &out));
+    return TARN_OK;
+}
+
+tarn_status choose_product(const tarn_replica *r, const struct product *shape, int *provider)
+{
+    const struct gemm g = { .m = shape->m,
+                            .n = shape->n,
+                            .k = shape->k,
+                            .batch = shape->batch,
+                            .transpose_a = shape->transpose_a,
+                            .transpose_b = shape->transpose_b,
+                            .a_stride = shape->m * shape->k,
+                            .b_stride = shape->k * shape->n,
+                            .c_stride = shape->m * shape->n };
+    struct nest_product nest = { .replica = r };
+    struct gemm_provider list[PROVIDERS] = {
+        { .name = "nest", .run = run_nest_product, .user = &nest, .serial = true }
     };
-    int chosen = 0;
-    *library = false;
-    if (strcmp(env_text(ENV_GEMM), "nest") == 0)
-        return TARN_OK;
-    tarn_status status = prepare_product(r, &g, &nest);
-    if (status == TARN_OK)
-        status = gemm_choose(r->context, &g, providers, 2, &chosen);
-    *library = chosen == 1;
-    buffer_free(g.a);
-    buffer_free(g.b);
-    buffer_free(g.c);
+    for (int i = 1; i < PROVIDERS; ++i)
+        list[i] = *providers[i];
+    /* Replicas must compute alike, whatever each would measure as faster. */
+    const bool serial = r->peers != NULL;
+    const tarn_status status = gemm_choose(r->context, &g, list, PROVIDERS, serial, provider);
     plan_free(nest.plan);
     if (nest.scratch != NULL)
         graph_release(&nest.scratch->graph);

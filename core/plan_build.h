@@ -7,7 +7,7 @@
 
 #include "cost.h"
 
-/* A matrix product by a library, with the buffers it reads and writes as parameters. */
+/* A matrix product by a provider, with the buffers it reads and writes as parameters. */
 struct plan_product {
     struct product shape;
     struct param param[3]; /* a, b, c */
@@ -54,7 +54,7 @@ struct plan {
 };
 
 /* Compiles the current graph into an empty plan, which is to be freed even after a failure. Large
- * matrix products may go to a library when `products`. */
+ * matrix products need not be nests when `products`. */
 TARN_CHECKED tarn_status plan_build(const tarn_replica *r, const uint32_t *outputs, int count,
                                     bool effects, bool products, struct plan *plan);
 void plan_free(struct plan *plan);

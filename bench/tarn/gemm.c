@@ -11,6 +11,7 @@
 /* Smaller products, and those that run over the batch, are always Tarn's own kernels
  * (core/pass/product.c). */
 #define LEAST_PRODUCT 2097152.0
+#define MOST_SLOW 512 /* rows up to which CLBlast is worth waiting for on a CPU */
 
 struct product {
     const char *name;
@@ -53,20 +54,23 @@ static void each_provider(struct bench *b, const struct product *p, const char *
     one(b, p, user);
     if (all && (double)p->m * p->k * p->n >= LEAST_PRODUCT) {
         one(b, p, "nest");
-        one(b, p, "clblast");
+        if (b->device->kind == DEVICE_CPU)
+            one(b, p, "tarn");
+        if (b->device->kind != DEVICE_CPU || p->m <= MOST_SLOW)
+            one(b, p, "clblast");
     }
 }
 
 void gemm_run(struct bench *b)
 {
-    static const int sizes[] = { 128, 256, 512, 1024 };
-    static const int layers[][3] = { { 128, 784, 128 }, { 128, 320, 50 } };
+    static const int sizes[] = { 128, 256, 512, 1024, 2048 };
+    static const int layers[][3] = { { 128, 784, 128 }, { 128, 320, 50 }, { 128, 50, 10 } };
     char user[64];
     (void)snprintf(user, sizeof user, "%s", env_text(ENV_GEMM));
-    for (int i = 0; i < (b->quick ? 2 : 4); i++)
+    for (int i = 0; i < (b->quick ? 2 : 5); i++)
         each_provider(
             b, &(struct product){ .name = "", .m = sizes[i], .k = sizes[i], .n = sizes[i] }, user);
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const int batch = layers[i][0], in = layers[i][1], out = layers[i][2];
         const struct product parts[] = {
             { " forward", batch, in, out, { false, true }, { true, false } },

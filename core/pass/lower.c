@@ -108,7 +108,7 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
 static bool is_core(const struct lowering *l, uint32_t node)
 {
     const enum op_kind kind = l->m->nodes[node].op->kind;
-    return kind == OP_REDUCE || (kind == OP_CONTRACT && l->product[node] != 2);
+    return kind == OP_REDUCE || (kind == OP_CONTRACT && l->product[node] <= 1);
 }
 
 /* The operand of `at` that leads to a core which is computed in the nest of `at`; UINT32_MAX. */
@@ -426,7 +426,7 @@ static int build_value(struct lowering *l, uint32_t node, int value)
     const struct target t = { .value = value };
     if (l->m->nodes[node].op->kind == OP_CONCAT)
         return concat_parts(l, node, value, 0);
-    return l->product[node] == 2 ? product_nest(l, node, value) : build(l, node, &t);
+    return l->product[node] > 1 ? product_nest(l, node, value) : build(l, node, &t);
 }
 
 int value_of(struct lowering *l, uint32_t node)

@@ -12,7 +12,7 @@ struct lowering {
     int *primary;         /* node -> value + 1 as its nest stores it (leaves: where they are) */
     int *plain;           /* node -> value + 1 of a row-major copy */
     int *blocked;         /* node -> value + 1 of a batch-innermost copy of a leaf */
-    signed char *product; /* node -> 0 not asked yet, 1 a nest, 2 a library's product */
+    signed char *product; /* node -> 0 not asked yet, else 1 + its provider: 1 a nest */
     tarn_status status;
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large matrix products that do not run over the batch: left to a library where it is faster. */
+/* Large matrix products that do not run over the batch: left to a kernel of their own
+ * or to a library where that is faster. */
 #include <string.h>
 
 #include "lower.h"
 
-#define PRODUCT_WORK 2097152.0 /* multiply-adds from which a library's call can pay */
+#define PRODUCT_WORK 2097152.0 /* multiply-adds from which a launch of its own can pay */
 
 static struct product product_shape(const struct lowering *l, uint32_t node)
 {
@@ -24,7 +25,8 @@ tarn_status product_choose_all(struct lowering *l)
 {
     for (uint32_t i = 0; i < l->m->count; ++i) {
         const struct node *n = &l->m->nodes[i];
-        bool reduced, library = false;
+        bool reduced;
+        int provider = 0;
         struct contract c;
         l->product[i] = 1;
         if (!l->p->products || n->op != &op_matmul || n->dtype != TARN_F32 || l->m->uses[i] == 0 ||
@@ -39,8 +41,8 @@ tarn_status product_choose_all(struct lowering *l)
         n->op->contract(n, in, &c);
         if (l->m->batch > 0 && contract_batch_axis(l->m, i, &c, &reduced) >= 0)
             continue;
-        TRY(choose_product(l->r, &p, &library));
-        l->product[i] = library ? 2 : 1;
+        TRY(choose_product(l->r, &p, &provider));
+        l->product[i] = (signed char)(1 + provider);
     }
     return TARN_OK;
 }
@@ -63,9 +65,10 @@ static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
 
 int product_nest(struct lowering *l, uint32_t node, int value)
 {
-    struct nest n = lower_nest("matmul by library");
+    struct nest n = lower_nest("matmul by provider");
     n.kind = NEST_PRODUCT;
     n.product = product_shape(l, node);
+    n.product.provider = l->product[node] - 1;
     n.product.a = product_operand(l, lowering_operand(l, node, 0), &n.product.transpose_a);
     n.product.b = product_operand(l, lowering_operand(l, node, 1), &n.product.transpose_b);
     if (n.product.a < 0 || n.product.b < 0)

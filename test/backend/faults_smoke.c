@@ -147,18 +147,32 @@ static tarn_status run_nothing(struct context *c, const struct gemm *g, void *us
 static void check_gemm(struct context *c)
 {
     /* A shape that no cache knows: the providers compute nothing. */
-    const size_t new = (size_t)time(NULL) * 100000 + (size_t)getpid();
+    const size_t new = ((size_t)time(NULL) * 1000 + (size_t)getpid()) % 4000000 + 1;
     const struct gemm g = { .m = new, .n = 1, .k = 1, .batch = 1 };
     const struct gemm h = { .m = new, .n = 2, .k = 1, .batch = 1 };
+    const struct gemm other = { .m = new, .n = 3, .k = 1, .batch = 1 };
     char first[] = "first", second[] = "second";
     int runs = 0, chosen = -1;
-    const struct gemm_provider mixed[] = { { "a", run_bad, first }, { "b", run_nothing, &runs } };
-    const struct gemm_provider bad[] = { { "a", run_bad, first }, { "b", run_bad, second } };
-    CHECK(gemm_choose(c, &g, mixed, 2, &chosen) == TARN_OK && chosen == 1 && runs > 1);
+    const struct gemm_provider works = { .name = "b", .run = run_nothing, .user = &runs };
+    const struct gemm_provider fails = {
+        .name = "a", .run = run_bad, .user = first, .serial = true
+    };
+    const struct gemm_provider mixed[] = { fails, works };
+    const struct gemm_provider bad[] = { fails, { .name = "b", .run = run_bad, .user = second } };
+    CHECK(setenv("TARN_TUNE", "0", 1) == 0);
+    CHECK(gemm_choose(c, &g, mixed, 2, false, &chosen) == TARN_OK && chosen == 1 && runs == 0);
+    CHECK(setenv("TARN_TUNE", "1", 1) == 0);
+    CHECK(gemm_choose(c, &g, mixed, 2, false, &chosen) == TARN_OK && chosen == 1 && runs > 1);
     const int measured = runs;
-    CHECK(gemm_choose(c, &g, mixed, 2, &chosen) == TARN_OK && chosen == 1 && runs == measured);
-    CHECK(gemm_choose(c, &h, bad, 2, &chosen) == TARN_ERR_DEVICE);
+    CHECK(gemm_choose(c, &g, mixed, 2, false, &chosen) == TARN_OK && chosen == 1 &&
+          runs == measured);
+    CHECK(gemm_choose(c, &h, bad, 2, false, &chosen) == TARN_ERR_DEVICE);
     CHECK(strcmp(error_text(), "first does not work") == 0);
+    /* With one candidate there is nothing to measure: the second one's sums are not serial. */
+    CHECK(gemm_choose(c, &other, mixed, 2, true, &chosen) == TARN_OK && chosen == 0 &&
+          runs == measured);
+    CHECK(unsetenv("TARN_TUNE") == 0);
+    CHECK(buffer_statistics(c).live == 0);
 }
 
 static void *other_thread(void *arg)
