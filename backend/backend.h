@@ -237,6 +237,10 @@ struct gemm_provider {
 extern const struct gemm_provider gemm_tarn;    /* kernels/gemm.cl, for CPUs */
 extern const struct gemm_provider gemm_clblast; /* everywhere, though slow on CPUs */
 
+/* Whether gemm_tarn is to be used for a product that sums over the batch, in place of a nest whose
+ * vectors are samples: by shape, device and TARN_GEMM alone. */
+bool gemm_tarn_sums(const struct context *c, const struct gemm *g);
+
 /* Index of the provider to use for this shape on this device, whose buffers need not be there: the
  * one that TARN_GEMM names; else, of those that are offered (with `serial` only serial ones, which
  * give the same bits), the remembered one (in memory, then on disk); else the fastest now measured,

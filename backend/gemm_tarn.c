@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env.h"
 #include "kernels.h"
 #include "opencl.h"
 
@@ -15,6 +16,7 @@
 #define UNIT_WORK 4194304.0  /* and so many of a unit worth two groups, which balance better */
 
 #define OFFERED_WORK 4194304.0 /* multiply-adds from which this may be faster than a nest, */
+#define SUMS_WORK 8388608.0    /* the same for sums over the batch */
 #define LIKELY_WORK 33554432.0 /* and from which it is */
 
 struct gemm_tarn {
@@ -193,6 +195,14 @@ static bool likely(const struct context *c, const struct gemm *g)
     if (!offered(c, g) || g->k < 128)
         return false;
     return g->transpose_b ? g->n >= 32 : g->n >= 64 && work_of(g) >= LIKELY_WORK;
+}
+
+/* Vectors of samples cost a sum over lanes for every element and 16 samples, which is far slower. */
+bool gemm_tarn_sums(const struct context *c, const struct gemm *g)
+{
+    const char *name = env_text(ENV_GEMM);
+    const bool asked = strcmp(name, "auto") == 0 || strcmp(name, "tarn") == 0;
+    return asked && possible(&c->device) && g->m >= 16 && g->n >= 32 && work_of(g) >= SUMS_WORK;
 }
 
 const struct gemm_provider gemm_tarn = {

@@ -183,8 +183,9 @@ struct store {
 struct product {
     size_t m, n, k, batch;
     bool transpose_a, transpose_b;
-    int a, b;     /* values, row-major */
-    int provider; /* choose_product()'s */
+    bool sums_batch; /* k is the batch */
+    int a, b;        /* values, row-major */
+    int provider;    /* choose_product()'s */
 };
 
 /* A call of the host between kernels. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large matrix products that do not run over the batch: left to a kernel of their own
+/* Large matrix products whose result has no batch, weight gradients among them: left to a kernel of their own
  * or to a library where that is faster. */
 #include <string.h>
 
@@ -20,26 +20,36 @@ static struct product product_shape(const struct lowering *l, uint32_t node)
     return p;
 }
 
-/* Decides for every large matrix product that does not run over the batch. */
+/* Whether the product runs over the batch, and whether it sums over it. */
+static bool over_batch(const struct lowering *l, uint32_t node, bool *summed)
+{
+    const struct node *n = &l->m->nodes[node];
+    const tarn_shape in[2] = { l->m->nodes[lowering_operand(l, node, 0)].shape,
+                               l->m->nodes[lowering_operand(l, node, 1)].shape };
+    struct contract c;
+    memset(&c, 0, sizeof c);
+    n->op->contract(n, in, &c);
+    *summed = false;
+    return l->m->batch > 0 && contract_batch_axis(l->m, node, &c, summed) >= 0;
+}
+
+/* Decides for every large matrix product whose result has no batch. */
 tarn_status product_choose_all(struct lowering *l)
 {
+    const struct peers *peers = l->r->peers;
     for (uint32_t i = 0; i < l->m->count; ++i) {
         const struct node *n = &l->m->nodes[i];
-        bool reduced;
         int provider = 0;
-        struct contract c;
         l->product[i] = 1;
         if (!l->p->products || n->op != &op_matmul || n->dtype != TARN_F32 || l->m->uses[i] == 0 ||
             n->shape.rank < 2 || tarn_shape_count(n->shape) == 0)
             continue;
-        const struct product p = product_shape(l, i);
+        struct product p = product_shape(l, i);
         if ((double)p.m * (double)p.n * (double)p.k * (double)p.batch < PRODUCT_WORK)
             continue;
-        memset(&c, 0, sizeof c);
-        const tarn_shape in[2] = { l->m->nodes[lowering_operand(l, i, 0)].shape,
-                                   l->m->nodes[lowering_operand(l, i, 1)].shape };
-        n->op->contract(n, in, &c);
-        if (l->m->batch > 0 && contract_batch_axis(l->m, i, &c, &reduced) >= 0)
+        /* Virtual shards need the sums of each shard by itself. */
+        if (over_batch(l, i, &p.sums_batch) &&
+            (!p.sums_batch || (peers != NULL && peers->shards > 0)))
             continue;
         TRY(choose_product(l->r, &p, &provider));
         l->product[i] = (signed char)(1 + provider);
