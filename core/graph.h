@@ -17,6 +17,7 @@ enum op_kind {
     OP_VIEW,     /* index map, or reshape when `index` is NULL */
     OP_REDUCE,   /* over op_arg.reduce.axes, which stay as length 1; combine by `code` */
     OP_CONTRACT, /* sum of products over a nest given by `contract` */
+    OP_MIX,      /* sums of in[0] times small constants, given by `mix`; the compiler's own */
     OP_GATHER,   /* in[0] rows by the int32 index in[1] */
     OP_CONCAT,
     OP_CALL,  /* a function of the host, run between kernels on the replica's thread */
@@ -51,6 +52,22 @@ struct contract {
     int axes, out_axes;
     int32_t extent[CONTRACT_AXES];
     struct contract_map out, in[2];
+};
+
+/* Sums with factors from small tables that are known when code is made. The axes of the result come
+ * first; after them, one for each mix. Element = sum over the last axes of in[0] times, for each mix,
+ * table[row][its axis], where row = the axis `row` (-1: none) + step * the axis `step_axis`. A guard
+ * of `in` that fails reads 0; where one of `out` fails there is no element. */
+#define MIX_MOST 2
+struct mix_map {
+    int axes, out_axes;
+    int32_t extent[CONTRACT_AXES];
+    struct contract_map out, in;
+    int mixes;
+    struct {
+        int table, row, step_axis;
+        int32_t step;
+    } mix[MIX_MOST]; /* number i sums over axis out_axes + i */
 };
 
 union op_arg {
@@ -88,6 +105,9 @@ union op_arg {
     struct {
         int32_t transpose[2]; /* of the last two axes of in[0], in[1] */
     } matmul;
+    struct {
+        int32_t window[2], tiles[2], size[2], padding[2]; /* size: of the result's image */
+    } winograd;
     struct {
         int32_t axis;
     } concat;
@@ -133,6 +153,7 @@ struct op {
     void (*grad)(struct grad_call *c);
     void (*index)(const struct node *n, tarn_shape in, struct index_map *out);
     void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
+    void (*mix)(const struct node *n, tarn_shape in, struct mix_map *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
 };

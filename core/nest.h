@@ -87,6 +87,15 @@ struct module {
 /* Copies what the roots need: common sub-expressions once, constants through views. */
 tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
                      struct arena *a, struct module *out);
+/* Adds a node to the module under construction, or finds its equal. */
+struct builder;
+uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in);
+struct module *module_of(const struct builder *b);
+/* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
+ * (winograd.c); false leaves it as it is. */
+bool winograd_wanted(const tarn_replica *r);
+bool winograd_expand(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out);
+#define WINOGRAD_NODES 8 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void shard(struct module *m, const tarn_replica *r);
 /* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that its
@@ -96,6 +105,8 @@ tarn_status share_out(struct program_ir *p, const tarn_replica *r);
 /* The batch axis of a contraction's nest: an OUT axis, or a RED axis (*reduced); -1: none. */
 int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
                         bool *reduced);
+/* The same for a mix: never reduced. */
+int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c);
 /* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
 /* Decides which maps get a value of their own; all of them when !fuse. */
@@ -137,6 +148,7 @@ enum expr_kind {
     EXPR_LOAD,
     EXPR_MAP,
     EXPR_GUARD,
+    EXPR_MIX,
     EXPR_ACC
 };
 
@@ -160,7 +172,8 @@ struct expr {
     const char *code; /* MAP */
     int arg[3], args;
     uint32_t bits;         /* constant; slot of number; serial of rand */
-    struct rational index; /* iota, rand: the number */
+    struct rational index; /* iota, rand: the number; mix: the row */
+    int table, over;       /* MIX: sum over axis `over` of table[row][over] * arg[0] */
     struct access access;
     struct guard guard[TARN_MAX_RANK];
     int guards; /* GUARD: arg[0] where all hold, else the constant `bits` */
@@ -215,7 +228,8 @@ struct nest {
     int body[2];               /* combined value; FMA: both factors */
     struct rational arg_index; /* ARGMAX: number of the element among the reduced */
     struct guard guard[2 * TARN_MAX_RANK];
-    int guards; /* FMA: terms left out where one fails */
+    int guards; /* FMA: terms left out where one fails; NONE: elements left out */
+    bool mixed; /* body[0] is a mix: its axes after the OUT ones are unrolled, never loops */
     struct store store[NEST_STORES];
     int stores;
     struct expr *exprs;
@@ -299,6 +313,29 @@ int nest_points(const struct nest *n);
 bool nest_sums_lanes(const struct nest *n);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
+
+/* ---- constant tables (mix_table.c)
+ * --------------------------------------------------------------------------------------------- */
+
+#define MIX_LONGEST 8
+/* Winograd's F(4, window), window 3 or 5, over the points 0, 1, -1, 2, -2, (1/2, -1/2,) infinity. */
+enum mix_role {
+    MIX_TAKE,   /* input: a x a */
+    MIX_GIVE,   /* gradient of the output: a x 4 */
+    MIX_WEIGHT, /* a x window */
+    MIX_RESULT, /* transposes of these three, in this order: a tile of the output, */
+    MIX_SPREAD, /* of the gradient of the input, */
+    MIX_WINDOW, /* of the weight */
+    MIX_ONES
+};
+struct mix_table {
+    int rows, columns;
+    bool paired; /* columns 1 and 2, 3 and 4, ... differ in sign at most; else these rows are equal
+                    in even columns, and in odd ones but for the sign */
+    double entry[MIX_LONGEST][MIX_LONGEST];
+};
+int mix_table_number(enum mix_role role, int window);
+struct mix_table mix_table_make(int number);
 
 /* ---- printing
  * ---------------------------------------------------------------------------------------------------

@@ -175,6 +175,13 @@ static tarn_status run(tarn_replica *r, const struct plan *plan, int count, stru
 /* ---- the cache
  * ------------------------------------------------------------------------------------------ */
 
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+    for (; *text != '\0'; ++text)
+        h = (h ^ (unsigned char)*text) * 0x9e3779b97f4a7c15u;
+    return h;
+}
+
 /* The graph's hash, what is asked of it, and how the storage of owned tensors is laid out now. */
 static void make_key(const tarn_replica *r, const uint32_t *outputs, int count, bool effects,
                      uint64_t key[2])
@@ -186,8 +193,8 @@ static void make_key(const tarn_replica *r, const uint32_t *outputs, int count, 
     for (uint32_t i = 0; i < r->owned_count; ++i)
         flat += r->owned[i].flat != 0;
     h = (h ^ flat) * 0x9e3779b97f4a7c15u + (env_number(ENV_FUSE) != 0);
-    for (const char *c = env_text(ENV_SCHEDULE); *c != '\0'; ++c)
-        h = (h ^ (unsigned char)*c) * 0x9e3779b97f4a7c15u;
+    h = hash_text(h, env_text(ENV_SCHEDULE));
+    h = hash_text(h, env_text(ENV_WINOGRAD));
     key[0] = r->graph.hash[0] ^ h;
     key[1] = r->graph.hash[1] + (h << 1 | h >> 63);
 }

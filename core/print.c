@@ -325,6 +325,29 @@ static void print_epilogue(struct printer *pr, int point)
         print_store(pr, &n->store[s], value[s]);
 }
 
+/* One element of a mix. What other elements share is computed outside of this one's guard. */
+static void mixed_point(struct printer *pr)
+{
+    struct text condition = { 0 };
+    char name[NAME];
+    bool lanes = false;
+    const enum verdict v = guards_here(pr, &condition, &lanes);
+    if (v == DEPENDS) {
+        print_expr(pr, pr->n->body[0], name);
+        print_line(pr, "if (%s) {", condition.data);
+        ++pr->indent;
+        const int scope = pr->known_count;
+        print_epilogue(pr, 0);
+        known_reset(pr, scope);
+        --pr->indent;
+        print_line(pr, "}");
+    } else if (v == ALWAYS) {
+        print_epilogue(pr, 0);
+    }
+    pr->out->failed |= condition.failed;
+    text_free(&condition);
+}
+
 static void print_results(struct printer *pr)
 {
     const int points = tile_points(pr, 0, pr->n->out_axes);
@@ -336,6 +359,8 @@ static void print_results(struct printer *pr)
             print_own_row(pr, i);
         else if (pr->n->partial)
             store_row(pr, i);
+        else if (pr->n->mixed)
+            mixed_point(pr);
         else
             print_epilogue(pr, i);
     }

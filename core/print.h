@@ -58,6 +58,14 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
 
 /* Prints what computes an expression; `name` gets what to call it. */
 void print_expr(struct printer *pr, int expr, char name[NAME]);
+/* The same for a mix (print_mix.c), whose row and column must be constants here. */
+void print_mix(struct printer *pr, const struct expr *e, char name[NAME]);
+/* Names a right side, which it takes: an earlier name when the same was computed before in this
+ * scope. */
+void print_define(struct printer *pr, const char *type, struct text *right, char name[NAME]);
+/* The float constant 0 as the name of a value, and whether a name is it. */
+void print_zero(const struct printer *pr, char name[NAME]);
+bool print_is_zero(const struct printer *pr, const char *name);
 /* Applies OpenCL C with x, y, z to registers: TARN_ macros get the width. */
 void expand_code(const char *code, char arg[3][NAME], int width, struct text *t);
 void known_reset(struct printer *pr, int count);

@@ -167,24 +167,21 @@ void known_reset(struct printer *pr, int count)
         free(pr->known[--pr->known_count].text);
 }
 
-/* Names a right side: an earlier name when the same was computed before in this scope. */
-static void define(struct printer *pr, const char *type, struct text *right, char name[NAME])
+/* Whether a text has a name in this scope. */
+static bool recall(const struct printer *pr, const char *text, char name[NAME])
 {
-    if (right->failed || right->data == NULL) {
-        pr->out->failed = true;
-        snprintf(name, NAME, "0");
-        text_free(right);
-        return;
-    }
-    const uint64_t h = text_hash(right->data);
+    const uint64_t h = text_hash(text);
     for (int i = pr->known_count - 1; i >= 0; --i)
-        if (pr->known[i].hash == h && strcmp(pr->known[i].text, right->data) == 0) {
+        if (pr->known[i].hash == h && strcmp(pr->known[i].text, text) == 0) {
             memcpy(name, pr->known[i].name, NAME);
-            text_free(right);
-            return;
+            return true;
         }
-    snprintf(name, NAME, "t%d", ++pr->temporaries);
-    print_line(pr, "const %s %s = %s;", type, name, right->data);
+    return false;
+}
+
+/* Takes the text. */
+static void remember(struct printer *pr, struct text *right, const char *name)
+{
     if (pr->known_count == pr->known_capacity) {
         const int capacity = 2 * pr->known_capacity + 64;
         struct known *larger = realloc(pr->known, (size_t)capacity * sizeof *larger);
@@ -197,9 +194,26 @@ static void define(struct printer *pr, const char *type, struct text *right, cha
         pr->known_capacity = capacity;
     }
     struct known *k = &pr->known[pr->known_count++];
-    k->hash = h;
+    k->hash = text_hash(right->data);
     k->text = right->data; /* now owned by the list */
-    memcpy(k->name, name, NAME);
+    snprintf(k->name, NAME, "%s", name);
+}
+
+void print_define(struct printer *pr, const char *type, struct text *right, char name[NAME])
+{
+    if (right->failed || right->data == NULL) {
+        pr->out->failed = true;
+        snprintf(name, NAME, "0");
+        text_free(right);
+        return;
+    }
+    if (recall(pr, right->data, name)) {
+        text_free(right);
+        return;
+    }
+    snprintf(name, NAME, "t%d", ++pr->temporaries);
+    print_line(pr, "const %s %s = %s;", type, name, right->data);
+    remember(pr, right, name);
 }
 
 static void constant_text(tarn_dtype dtype, uint32_t bits, int width, struct text *t)
@@ -213,6 +227,21 @@ static void constant_text(tarn_dtype dtype, uint32_t bits, int width, struct tex
         text_add(t, "(%s)(%af)", type, (double)f);
     else
         text_add(t, "(%s)(as_float(0x%08xu))", type, bits);
+}
+
+void print_zero(const struct printer *pr, char name[NAME])
+{
+    struct text zero = { 0 };
+    constant_text(TARN_F32, 0, pr->width, &zero);
+    snprintf(name, NAME, "%s", zero.data != NULL ? zero.data : "0");
+    text_free(&zero);
+}
+
+bool print_is_zero(const struct printer *pr, const char *name)
+{
+    char zero[NAME];
+    print_zero(pr, zero);
+    return strcmp(name, zero) == 0;
 }
 
 static void each_lane(struct text *t, const char *type, const char *mask, const char *pointer,
@@ -301,7 +330,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
         text_add(t, "%s(vload16(0, %s + 16 * (%s%s)))", convert, pointer, block_start(v).text,
                  address.data);
     } else if (lanes) {
-        define(pr, "int16", &address, name);
+        print_define(pr, "int16", &address, name);
         each_lane(t, type, pr->mask, pointer, name, 0, true);
         return;
     } else if (pr->width == 1 || k == 0) {
@@ -310,7 +339,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     } else if (k == 1) {
         text_add(t, "%s(vload16(0, %s + %s))", convert, pointer, address.data);
     } else {
-        define(pr, "long", &address, name);
+        print_define(pr, "long", &address, name);
         each_lane(t, type, "", pointer, name, k, false);
         return;
     }
@@ -371,13 +400,13 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
         memcpy(old, pr->mask, NAME);
         if (old[0] != '\0')
             text_add(&condition, " & %s", old);
-        define(pr, "int16", &condition, mask);
+        print_define(pr, "int16", &condition, mask);
         memcpy(pr->mask, mask, NAME);
         print_expr(pr, e->arg[0], inner);
         memcpy(pr->mask, old, NAME);
         struct text right = { 0 };
         text_add(&right, "%s ? %s : %s", mask, inner, fill.data);
-        define(pr, type, &right, name);
+        print_define(pr, type, &right, name);
         condition = (struct text){ 0 };
     } else {
         char inner[NAME];
@@ -404,7 +433,7 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
     lanes_of(pr, &e->index.e, &index);
     if (e->arg[0] > 0)
         text_add(&index, " + (int)(rank * %du)", e->arg[0]);
-    define(pr, register_name(TARN_I32, pr->width), &index, name);
+    print_define(pr, register_name(TARN_I32, pr->width), &index, name);
     if (pr->width == 1) {
         text_add(t, "tarn_uniform(tarn_random_mix(key + %uUL), (uint)%s)", e->bits, name);
         return;
@@ -416,6 +445,26 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
     text_add(t, ")");
 }
 
+/* An expression at a point of unrolled axes: in a mix many rows ask for it. */
+static void print_once(struct printer *pr, int expr, char name[NAME])
+{
+    const struct expr *e = &pr->n->exprs[expr];
+    struct text key = { 0 };
+    text_add(&key, "expression %d %s", expr, pr->mask);
+    for (int a = 0; a < pr->n->axes; ++a)
+        text_add(&key, " %d", pr->axis[a].constant);
+    if (key.failed || key.data == NULL || recall(pr, key.data, name)) {
+        pr->out->failed |= key.failed;
+        text_free(&key);
+        return;
+    }
+    if (e->kind == EXPR_MIX)
+        print_mix(pr, e, name);
+    else
+        print_guarded(pr, e, name);
+    remember(pr, &key, name);
+}
+
 void print_expr(struct printer *pr, int expr, char name[NAME])
 {
     const struct expr *e = &pr->n->exprs[expr];
@@ -425,8 +474,14 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
     case EXPR_ACC:
         memcpy(name, pr->acc, NAME);
         return;
+    case EXPR_MIX:
+        print_once(pr, expr, name);
+        return;
     case EXPR_GUARD:
-        print_guarded(pr, e, name);
+        if (pr->n->mixed)
+            print_once(pr, expr, name);
+        else
+            print_guarded(pr, e, name);
         return;
     case EXPR_CONSTANT:
         constant_text(e->dtype, e->bits, pr->width, &right);
@@ -459,5 +514,5 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
         text_free(&right);
         return;
     }
-    define(pr, register_name(e->dtype, pr->width), &right, name);
+    print_define(pr, register_name(e->dtype, pr->width), &right, name);
 }

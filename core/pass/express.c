@@ -184,7 +184,7 @@ static bool in_memory(const struct lowering *l, uint32_t node)
     const struct node *n = &l->m->nodes[node];
     return l->m->stored[node] || l->primary[node] > 0 || n->op == &op_input || n->op == &op_owned ||
            n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT || n->op->kind == OP_CONCAT ||
-           n->op->kind == OP_CALL;
+           n->op->kind == OP_CALL || n->op->kind == OP_MIX;
 }
 
 /* The index of a node on the path; NULL for others. */
@@ -202,6 +202,8 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     const struct node *n = &l->m->nodes[node];
     if (l->status != TARN_OK)
         return -1;
+    if (node == s->core && s->nest->mixed)
+        return s->nest->body[0];
     if (node == s->core) {
         const struct expr acc = { .kind = EXPR_ACC, .dtype = register_type(n->dtype) };
         return add(s, &acc);
@@ -249,6 +251,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     }
     case OP_REDUCE:
     case OP_CONTRACT:
+    case OP_MIX:
     case OP_CONCAT:
     case OP_CALL:
     case OP_EFFECT:

@@ -77,6 +77,16 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
     return summed;
 }
 
+int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c)
+{
+    const struct node *n = &m->nodes[node];
+    const uint32_t x = operand(m, node, 0);
+    if (!m->sharded[x] || n->shape.dim[0] != m->batch)
+        return -1;
+    const int axis = leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
+    return axis == leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
+}
+
 static bool view_keeps_batch(const struct node *n, tarn_shape in)
 {
     if (n->shape.rank == 0 || in.rank == 0 || n->shape.dim[0] != in.dim[0])
@@ -102,6 +112,7 @@ static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_
         return false;
     bool reduced;
     struct contract c;
+    struct mix_map mix;
     switch (n->op->kind) {
     case OP_LEAF:
         return is_data(m, r, i);
@@ -117,6 +128,10 @@ static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_
             (tarn_shape[2]){ m->nodes[operand(m, i, 0)].shape, m->nodes[operand(m, i, 1)].shape },
             &c);
         return contract_batch_axis(m, i, &c, &reduced) >= 0 && !reduced;
+    case OP_MIX:
+        memset(&mix, 0, sizeof mix);
+        n->op->mix(n, m->nodes[operand(m, i, 0)].shape, &mix);
+        return mix_batch_axis(m, i, &mix) >= 0;
     case OP_GATHER:
         return m->sharded[operand(m, i, 1)];
     case OP_MAP:
@@ -187,7 +202,7 @@ static void store_tops(struct module *m, bool *claimed)
             continue;
         if (kind == OP_CONCAT || kind == OP_CALL)
             m->stored[i] = true;
-        if (kind != OP_REDUCE && kind != OP_CONTRACT)
+        if (kind != OP_REDUCE && kind != OP_CONTRACT && kind != OP_MIX)
             continue;
         uint32_t top = i, last = i;
         while (m->uses[top] == 1 && m->user[top] != UINT32_MAX && !claimed[m->user[top]] &&
@@ -234,10 +249,9 @@ static void store_operands(struct module *m)
         const struct node *n = &m->nodes[i];
         if (m->uses[i] == 0)
             continue;
-        if (n->op->kind == OP_CONTRACT) {
-            store_below(m, operand(m, i, 0));
-            store_below(m, operand(m, i, 1));
-        }
+        for (uint32_t k = 0; (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count;
+             ++k)
+            store_below(m, operand(m, i, k));
         if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
             m->stored[operand(m, i, 0)] = true;
         if (n->op->kind == OP_VIEW && n->in_count == 1 &&

@@ -108,7 +108,7 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
 static bool is_core(const struct lowering *l, uint32_t node)
 {
     const enum op_kind kind = l->m->nodes[node].op->kind;
-    return kind == OP_REDUCE || (kind == OP_CONTRACT && l->product[node] <= 1);
+    return kind == OP_REDUCE || kind == OP_MIX || (kind == OP_CONTRACT && l->product[node] <= 1);
 }
 
 /* The operand of `at` that leads to a core which is computed in the nest of `at`; UINT32_MAX. */
@@ -365,6 +365,67 @@ static int contract_nest(struct lowering *l, struct path *path, const struct tar
     return core_nest(l, &n, out_index, path, t);
 }
 
+/* The element of the operand, and around it the sums, the last one innermost. */
+static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const struct mix_map *c)
+{
+    const uint32_t x = lowering_operand(l, core, 0);
+    const tarn_shape in = l->m->nodes[x].shape;
+    const struct site s = { .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
+    struct rational index[TARN_MAX_RANK];
+    struct expr guarded = { .kind = EXPR_GUARD, .dtype = TARN_F32, .args = 1 };
+    for (int d = 0; d < in.rank; ++d) {
+        index[d] = mapped(&c->in, c->axes, d);
+        if (c->in.dim[d].guarded)
+            guarded.guards =
+                guard_add(n, guarded.guard, guarded.guards, &index[d], in.dim[d]);
+    }
+    int at = express(&s, x, index);
+    if (at >= 0 && guarded.guards > 0) {
+        guarded.arg[0] = at;
+        at = expr_add(l->p, n, &guarded);
+    }
+    for (int i = c->mixes - 1; at >= 0 && i >= 0; --i) {
+        struct expr e = { .kind = EXPR_MIX, .dtype = TARN_F32, .args = 1, .arg = { at } };
+        e.table = c->mix[i].table;
+        e.over = c->out_axes + i;
+        e.index = rational_constant(0);
+        if (c->mix[i].row >= 0)
+            e.index = rational_axis(c->mix[i].row);
+        if (c->mix[i].step != 0)
+            e.index = rational_add_scaled(e.index, rational_axis(c->mix[i].step_axis),
+                                          c->mix[i].step);
+        at = expr_add(l->p, n, &e);
+    }
+    return at >= 0 ? at : lower_fail(l, l->status != TARN_OK ? l->status : TARN_ERR_MEMORY);
+}
+
+static int mix_nest(struct lowering *l, struct path *path, const struct target *t)
+{
+    const uint32_t core = path->node[path->length - 1];
+    const struct node *node = &l->m->nodes[core];
+    struct mix_map c;
+    memset(&c, 0, sizeof c);
+    node->op->mix(node, l->m->nodes[lowering_operand(l, core, 0)].shape, &c);
+    struct nest n = lower_nest(node->op->name);
+    n.axes = c.axes;
+    n.out_axes = c.out_axes;
+    n.mixed = true;
+    memcpy(n.extent, c.extent, sizeof c.extent);
+    if (l->m->batch > 0)
+        n.batch_axis = mix_batch_axis(l->m, core, &c);
+    n.sharded = n.batch_axis >= 0;
+    n.body[0] = mix_body(l, &n, core, &c);
+    if (n.body[0] < 0)
+        return -1;
+    struct rational out_index[TARN_MAX_RANK];
+    for (int d = 0; d < node->shape.rank; ++d) {
+        out_index[d] = mapped(&c.out, c.axes, d);
+        if (c.out.dim[d].guarded)
+            n.guards = guard_add(&n, n.guard, n.guards, &out_index[d], node->shape.dim[d]);
+    }
+    return core_nest(l, &n, out_index, path, t);
+}
+
 /* Builds the nest that writes a node to a target. */
 static int build(struct lowering *l, uint32_t root, const struct target *t)
 {
@@ -374,8 +435,10 @@ static int build(struct lowering *l, uint32_t root, const struct target *t)
     const uint32_t core = find_core(l, root, &path);
     if (core == UINT32_MAX)
         return map_nest(l, root, t);
-    return l->m->nodes[core].op->kind == OP_REDUCE ? reduce_nest(l, &path, t)
-                                                   : contract_nest(l, &path, t);
+    const enum op_kind kind = l->m->nodes[core].op->kind;
+    return kind == OP_REDUCE ? reduce_nest(l, &path, t)
+           : kind == OP_MIX  ? mix_nest(l, &path, t)
+                             : contract_nest(l, &path, t);
 }
 
 /* A part that is itself joined along the axis, for nobody else. */

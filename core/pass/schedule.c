@@ -23,6 +23,15 @@ static int unit_strides(const struct nest *n, int axis)
     return score;
 }
 
+/* A mix leaves elements out as a whole, not lane by lane. */
+static bool decides_element(const struct nest *n, int axis)
+{
+    for (int g = 0; g < n->guards; ++g)
+        if (n->guard[g].e.k[axis] != 0)
+            return true;
+    return false;
+}
+
 /* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
  * shape. Fusion must not change the choice, or it would change the order of the sum: hence extents
  * and roles only, never the loads that happen to be inlined. */
@@ -33,7 +42,7 @@ int schedule_lane(const struct nest *n)
         int best = -1, best_score = -1;
         for (int a = n->out_axes - 1; a >= 0; --a) {
             const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
-            if (n->extent[a] >= LANES && score > best_score) {
+            if (n->extent[a] >= LANES && score > best_score && !decides_element(n, a)) {
                 best = a;
                 best_score = score;
             }
@@ -109,6 +118,15 @@ static void unroll_guarded(struct nest *n, int lane)
     }
 }
 
+/* What tells the rows of a mix apart is unrolled: its tables hold at compile time alone. */
+static void unroll_mix(struct nest *n)
+{
+    for (int e = 0; e < n->expr_count; ++e)
+        for (int a = 0; n->exprs[e].kind == EXPR_MIX && a < n->out_axes; ++a)
+            if (n->exprs[e].index.e.k[a] != 0)
+                n->tile[a] = n->extent[a];
+}
+
 /* `groups` is how many share a nest, 0: as many as are worth it. */
 static void schedule_nest(struct nest *n, int groups)
 {
@@ -116,6 +134,8 @@ static void schedule_nest(struct nest *n, int groups)
         n->tile[a] = 1;
     if (!n->sharded)
         n->lane_axis = schedule_lane(n);
+    if (n->mixed)
+        unroll_mix(n);
     const int lane = nest_vector_axis(n);
     const int last = n->axes - 1;
     for (int a = 0, at = 0; a < n->out_axes; ++a)
@@ -136,7 +156,8 @@ static void schedule_nest(struct nest *n, int groups)
         return;
     /* Divide the longest OUT axis; the vector axis in multiples of its width. */
     for (int a = 0; a < n->out_axes; ++a)
-        if (n->split_axis < 0 || n->extent[a] > n->extent[n->split_axis])
+        if ((!n->mixed || n->tile[a] == 1) &&
+            (n->split_axis < 0 || n->extent[a] > n->extent[n->split_axis]))
             n->split_axis = a;
     if (n->split_axis < 0)
         return;

@@ -8,6 +8,7 @@
 struct builder {
     const struct graph *g;
     struct module *m;
+    bool winograd;
     uint32_t *renamed; /* graph node -> module node + 1 */
     uint32_t *table;   /* hash -> module node + 1 */
     uint32_t mask;
@@ -44,8 +45,7 @@ static bool node_equal(const struct node *a, const uint32_t *in_a, const struct 
            (a->in_count == 0 || memcmp(in_a, in_b, a->in_count * sizeof *in_a) == 0);
 }
 
-/* Adds a node, or finds its equal. */
-static uint32_t intern(struct builder *b, const struct node *n, const uint32_t *in)
+uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in)
 {
     struct module *m = b->m;
     uint32_t at = (uint32_t)node_hash(n, in) & b->mask;
@@ -61,6 +61,11 @@ static uint32_t intern(struct builder *b, const struct node *n, const uint32_t *
         m->operands[m->operand_count++] = in[i];
     b->table[at] = m->count + 1;
     return m->count++;
+}
+
+struct module *module_of(const struct builder *b)
+{
+    return b->m;
 }
 
 /* A constant seen through a view is the constant with the view's shape. */
@@ -89,14 +94,17 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
             n.op = &op_constant;
             n.arg = x->arg;
             n.in_count = 0;
-            return intern(b, &n, in);
+            return module_add(b, &n, in);
         }
         if (n.op == &op_reshape && x->op == &op_reshape)
             in[0] = m->operands[x->first_in];
         if (n.op == &op_reshape && shape_equal(n.shape, m->nodes[in[0]].shape))
             return in[0];
     }
-    return intern(b, &n, in);
+    uint32_t expanded;
+    if (b->winograd && winograd_expand(b, &n, in, &expanded))
+        return expanded;
+    return module_add(b, &n, in);
 }
 
 static void mark_needed(const struct graph *g, bool *needed)
@@ -170,13 +178,16 @@ tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_
 {
     const struct graph *g = &r->graph;
     *m = (struct module){ .arena = a };
+    struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(r) };
+    size_t n = g->count + 1;
+    for (uint32_t i = 1; b.winograd && i < g->count; ++i)
+        n += g->nodes[i].op->kind == OP_CONTRACT ? WINOGRAD_NODES : 0;
     uint32_t table_size = 64;
-    while (table_size < 4 * g->count)
+    while (table_size < 4 * n)
         table_size *= 2;
-    struct builder b = { .g = g, .m = m, .mask = table_size - 1 };
-    const size_t n = g->count + 1;
+    b.mask = table_size - 1;
     m->nodes = arena_take(a, n * sizeof *m->nodes);
-    m->operands = arena_take(a, (g->operand_count + n) * sizeof *m->operands);
+    m->operands = arena_take(a, (g->operand_count + 2 * n) * sizeof *m->operands);
     m->uses = arena_take(a, n * sizeof *m->uses);
     m->user = arena_take(a, n * sizeof *m->user);
     m->sharded = arena_take(a, n * sizeof *m->sharded);
