@@ -95,7 +95,7 @@ struct module *module_of(const struct builder *b);
  * (winograd.c); false leaves it as it is. */
 bool winograd_wanted(const tarn_replica *r);
 bool winograd_expand(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out);
-#define WINOGRAD_NODES 8 /* at most, for one convolution */
+#define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void shard(struct module *m, const tarn_replica *r);
 /* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that its

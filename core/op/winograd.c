@@ -38,13 +38,13 @@ static void set_axes(struct mix_map *c, int count, const int32_t *extents)
         c->extent[a] = extents[a];
 }
 
-/* Tiles of an image, `length` long from row step * tile - padding on, in the transform's domain. */
+/* Tiles of an image that holds all of them, in the transform's domain. */
 static void take_tiles(const struct node *n, tarn_shape in, enum mix_role role, struct mix_map *c)
 {
     const int32_t *tiles = n->arg.winograd.tiles, *window = n->arg.winograd.window;
-    set_axes(c, 6,
-             (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1), in.dim[1], tiles[0],
-                          tiles[1] });
+    set_axes(
+        c, 6,
+        (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1), in.dim[1], tiles[0], tiles[1] });
     put_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 5 });
     put(&c->out, 4, 4, tiles[1]);
     put(&c->in, 0, 0, 1);
@@ -53,8 +53,6 @@ static void take_tiles(const struct node *n, tarn_shape in, enum mix_role role, 
         add_mix(c, role, window[i], 1 + i, role == MIX_TAKE ? points_of(n, i) : WINOGRAD_STEP);
         put(&c->in, 2 + i, 4 + i, WINOGRAD_STEP);
         put(&c->in, 2 + i, 6 + i, 1);
-        c->in.dim[2 + i].offset = -n->arg.winograd.padding[i];
-        c->in.dim[2 + i].guarded = true;
     }
 }
 
@@ -88,9 +86,9 @@ static void window_mix(const struct node *n, tarn_shape in, struct mix_map *c)
 
 static void result_mix(const struct node *n, tarn_shape in, struct mix_map *c)
 {
-    set_axes(c, 6,
-             (int32_t[]){ in.dim[0], in.dim[3], in.dim[4], WINOGRAD_STEP, in.dim[5],
-                          WINOGRAD_STEP });
+    set_axes(
+        c, 6,
+        (int32_t[]){ in.dim[0], in.dim[3], in.dim[4], WINOGRAD_STEP, in.dim[5], WINOGRAD_STEP });
     put_each(&c->out, 2, (int[]){ 0, 1 });
     put_each(&c->in, 6, (int[]){ 0, 6, 7, 1, 2, 4 });
     for (int i = 0; i < 2; ++i) {
@@ -103,8 +101,8 @@ static void result_mix(const struct node *n, tarn_shape in, struct mix_map *c)
 
 /* Overlapping tiles added up along one direction i: axes `to` and `to` + 1 count the result in steps,
  * the first mix goes over the tiles that reach there, the second over their points. */
-static void spread(const struct node *n, struct mix_map *c, int i, int to, int out_dim, int tile_dim,
-                   int point_dim)
+static void spread(const struct node *n, struct mix_map *c, int i, int to, int out_dim,
+                   int tile_dim, int point_dim)
 {
     const int32_t a = points_of(n, i), window = n->arg.winograd.window[i];
     const int32_t reach = (a + WINOGRAD_STEP - 1) / WINOGRAD_STEP;
@@ -131,9 +129,9 @@ static int32_t steps_of(const struct node *n, int i)
 
 static void row_mix(const struct node *n, tarn_shape in, struct mix_map *c)
 {
-    set_axes(c, 6,
-             (int32_t[]){ in.dim[0], in.dim[1], in.dim[3], in.dim[4], steps_of(n, 1),
-                          WINOGRAD_STEP });
+    set_axes(
+        c, 6,
+        (int32_t[]){ in.dim[0], in.dim[1], in.dim[3], in.dim[4], steps_of(n, 1), WINOGRAD_STEP });
     put_each(&c->out, 4, (int[]){ 0, 1, 2, 3 });
     put(&c->in, 0, 0, 1);
     put(&c->in, 1, 1, 1);
@@ -144,8 +142,7 @@ static void row_mix(const struct node *n, tarn_shape in, struct mix_map *c)
 
 static void column_mix(const struct node *n, tarn_shape in, struct mix_map *c)
 {
-    set_axes(c, 5,
-             (int32_t[]){ in.dim[0], in.dim[2], in.dim[4], steps_of(n, 0), WINOGRAD_STEP });
+    set_axes(c, 5, (int32_t[]){ in.dim[0], in.dim[2], in.dim[4], steps_of(n, 0), WINOGRAD_STEP });
     put(&c->out, 0, 0, 1);
     put(&c->out, 1, 1, 1);
     put(&c->out, 3, 2, 1);
@@ -156,9 +153,7 @@ static void column_mix(const struct node *n, tarn_shape in, struct mix_map *c)
 }
 
 #define MIX_OP(id, text) \
-    const struct op op_winograd_##id = { \
-        .name = text, .arity = 1, .kind = OP_MIX, .mix = id##_mix \
-    }
+    const struct op op_winograd_##id = { .name = text, .arity = 1, .kind = OP_MIX, .mix = id##_mix }
 MIX_OP(input, "winograd input");
 MIX_OP(weight, "winograd weight");
 MIX_OP(given, "winograd given");
@@ -190,8 +185,7 @@ static void product_contract(const struct node *n, const tarn_shape in[2], struc
     product_over(n, in, false, c);
 }
 
-static void product_input_contract(const struct node *n, const tarn_shape in[2],
-                                   struct contract *c)
+static void product_input_contract(const struct node *n, const tarn_shape in[2], struct contract *c)
 {
     product_over(n, in, true, c);
 }

@@ -10,16 +10,16 @@
 #define WINOGRAD_STEP 4
 
 /* Transforms. Each reads its op_arg.winograd. */
-extern const struct op op_winograd_input;  /* [N,C,H,W] -> [N,a,a,C,T] */
+extern const struct op op_winograd_input;  /* [N,C,H,W], padded to whole tiles -> [N,a,a,C,T] */
 extern const struct op op_winograd_weight; /* [Q,K,K] -> [a,a,Q] */
-extern const struct op op_winograd_given;  /* [N,O,OH,OW] -> [N,a,a,O,T], of a gradient */
+extern const struct op op_winograd_given;  /* the same of a gradient -> [N,a,a,O,T] */
 extern const struct op op_winograd_result; /* [N,a,a,O,T,T] -> [N,O,OH,OW] */
 extern const struct op op_winograd_row;    /* [N,a,a,C,T,T] -> [N,a,C,T,W] */
 extern const struct op op_winograd_column; /* [N,a,C,T,W] -> [N,C,H,W] */
 extern const struct op op_winograd_window; /* [a,a,Q] -> [Q,K,K] */
 /* Products at each of the a x a points: sums over channels, or over samples and tiles. */
-extern const struct op op_winograd_product;       /* [N,a,a,C,T], [a,a,Q] -> [N,a,a,O,T] */
-extern const struct op op_winograd_product_input; /* [N,a,a,O,T], [a,a,Q] -> [N,a,a,C,T] */
+extern const struct op op_winograd_product;        /* [N,a,a,C,T], [a,a,Q] -> [N,a,a,O,T] */
+extern const struct op op_winograd_product_input;  /* [N,a,a,O,T], [a,a,Q] -> [N,a,a,C,T] */
 extern const struct op op_winograd_product_weight; /* [N,a,a,C,T], [N,a,a,O,T] -> [a,a,Q] */
 
 #endif

@@ -249,8 +249,8 @@ static void store_operands(struct module *m)
         const struct node *n = &m->nodes[i];
         if (m->uses[i] == 0)
             continue;
-        for (uint32_t k = 0; (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count;
-             ++k)
+        for (uint32_t k = 0;
+             (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count; ++k)
             store_below(m, operand(m, i, k));
         if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
             m->stored[operand(m, i, 0)] = true;
@@ -309,6 +309,15 @@ static void store_reshaped(struct module *m)
     }
 }
 
+/* A mix reads each element many times, and conditions would multiply in its unrolled code. */
+static void store_padded(struct module *m)
+{
+    for (uint32_t i = 0; i < m->count; ++i)
+        if (m->nodes[i].op->kind == OP_MIX && m->uses[i] > 0 &&
+            m->nodes[operand(m, i, 0)].op == &op_pad)
+            m->stored[operand(m, i, 0)] = true;
+}
+
 void choose_stored(struct module *m, bool fuse)
 {
     bool *claimed = arena_take(m->arena, (m->count + 1) * sizeof *claimed);
@@ -316,6 +325,7 @@ void choose_stored(struct module *m, bool fuse)
     if (claimed == NULL || weight == NULL)
         return;
     store_reshaped(m); /* first: what is stored above a map serves the map's readers, too */
+    store_padded(m);
     if (fuse) {
         store_tops(m, claimed);
         store_operands(m);

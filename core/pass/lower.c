@@ -370,14 +370,15 @@ static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const str
 {
     const uint32_t x = lowering_operand(l, core, 0);
     const tarn_shape in = l->m->nodes[x].shape;
-    const struct site s = { .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
+    const struct site s = {
+        .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true
+    };
     struct rational index[TARN_MAX_RANK];
     struct expr guarded = { .kind = EXPR_GUARD, .dtype = TARN_F32, .args = 1 };
     for (int d = 0; d < in.rank; ++d) {
         index[d] = mapped(&c->in, c->axes, d);
         if (c->in.dim[d].guarded)
-            guarded.guards =
-                guard_add(n, guarded.guard, guarded.guards, &index[d], in.dim[d]);
+            guarded.guards = guard_add(n, guarded.guard, guarded.guards, &index[d], in.dim[d]);
     }
     int at = express(&s, x, index);
     if (at >= 0 && guarded.guards > 0) {
@@ -392,8 +393,8 @@ static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const str
         if (c->mix[i].row >= 0)
             e.index = rational_axis(c->mix[i].row);
         if (c->mix[i].step != 0)
-            e.index = rational_add_scaled(e.index, rational_axis(c->mix[i].step_axis),
-                                          c->mix[i].step);
+            e.index =
+                rational_add_scaled(e.index, rational_axis(c->mix[i].step_axis), c->mix[i].step);
         at = expr_add(l->p, n, &e);
     }
     return at >= 0 ? at : lower_fail(l, l->status != TARN_OK ? l->status : TARN_ERR_MEMORY);

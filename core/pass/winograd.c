@@ -97,16 +97,37 @@ static tarn_shape weight_points(const struct plan_of *p)
     return TARN_SHAPE(p->a[0], p->a[1], p->w.dim[0] * p->w.dim[1]);
 }
 
+/* An image with zeros around it, so that its tiles need no conditions. */
+static uint32_t padded(const struct plan_of *p, uint32_t x, tarn_shape shape, const int32_t low[2],
+                       const int32_t length[2])
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    bool any = false;
+    for (int i = 0; i < 2; ++i) {
+        arg.pad.low[2 + i] = low[i];
+        arg.pad.high[2 + i] = length[i] - low[i] - shape.dim[2 + i];
+        any |= shape.dim[2 + i] != length[i];
+        shape.dim[2 + i] = length[i];
+    }
+    return any ? add(p, &op_pad, shape, &arg, &x, 1) : x;
+}
+
 static uint32_t transformed_input(const struct plan_of *p, uint32_t x)
 {
-    union op_arg arg = options(p);
-    memcpy(arg.winograd.padding, p->arg->conv.padding, sizeof arg.winograd.padding);
+    const union op_arg arg = options(p);
+    const int32_t length[2] = { WINOGRAD_STEP * (p->tiles[0] - 1) + p->a[0],
+                                WINOGRAD_STEP * (p->tiles[1] - 1) + p->a[1] };
+    x = padded(p, x, p->x, p->arg->conv.padding, length);
     return add(p, &op_winograd_input, at_points(p, p->x.dim[1]), &arg, &x, 1);
 }
 
 static uint32_t transformed_gradient(const struct plan_of *p, uint32_t y)
 {
+    static const int32_t none[2] = { 0, 0 };
     const union op_arg arg = options(p);
+    const int32_t length[2] = { WINOGRAD_STEP * p->tiles[0], WINOGRAD_STEP * p->tiles[1] };
+    y = padded(p, y, p->y, none, length);
     return add(p, &op_winograd_given, at_points(p, p->y.dim[1]), &arg, &y, 1);
 }
 
@@ -114,8 +135,8 @@ static uint32_t transformed_weight(const struct plan_of *p, uint32_t w)
 {
     union op_arg arg = options(p);
     memset(arg.winograd.tiles, 0, sizeof arg.winograd.tiles);
-    const uint32_t flat = reshaped(
-        p, w, TARN_SHAPE(p->w.dim[0] * p->w.dim[1], p->w.dim[2], p->w.dim[3]));
+    const uint32_t flat =
+        reshaped(p, w, TARN_SHAPE(p->w.dim[0] * p->w.dim[1], p->w.dim[2], p->w.dim[3]));
     return add(p, &op_winograd_weight, weight_points(p), &arg, &flat, 1);
 }
 
@@ -131,8 +152,7 @@ static uint32_t forward(const struct plan_of *p, uint32_t x, uint32_t w)
     union op_arg arg = options(p);
     memcpy(arg.winograd.size, p->y.dim + 2, sizeof arg.winograd.size);
     const uint32_t in[2] = { transformed_input(p, x), transformed_weight(p, w) };
-    const uint32_t product =
-        add(p, &op_winograd_product, at_points(p, p->y.dim[1]), NULL, in, 2);
+    const uint32_t product = add(p, &op_winograd_product, at_points(p, p->y.dim[1]), NULL, in, 2);
     const uint32_t tiles = as_tiles(p, product, p->y.dim[1]);
     return add(p, &op_winograd_result, p->y, &arg, &tiles, 1);
 }
@@ -146,10 +166,9 @@ static uint32_t input_gradient(const struct plan_of *p, uint32_t y, uint32_t w)
     const uint32_t product =
         add(p, &op_winograd_product_input, at_points(p, p->x.dim[1]), NULL, in, 2);
     const uint32_t tiles = as_tiles(p, product, p->x.dim[1]);
-    const uint32_t rows =
-        add(p, &op_winograd_row,
-            TARN_SHAPE(p->y.dim[0], p->a[0], p->x.dim[1], p->tiles[0], p->x.dim[3]), &arg, &tiles,
-            1);
+    const uint32_t rows = add(
+        p, &op_winograd_row,
+        TARN_SHAPE(p->y.dim[0], p->a[0], p->x.dim[1], p->tiles[0], p->x.dim[3]), &arg, &tiles, 1);
     return add(p, &op_winograd_column, p->x, &arg, &rows, 1);
 }
 
@@ -158,10 +177,8 @@ static uint32_t weight_gradient(const struct plan_of *p, uint32_t x, uint32_t y)
     union op_arg arg = options(p);
     memset(arg.winograd.tiles, 0, sizeof arg.winograd.tiles);
     const uint32_t in[2] = { transformed_input(p, x), transformed_gradient(p, y) };
-    const uint32_t product =
-        add(p, &op_winograd_product_weight, weight_points(p), NULL, in, 2);
-    const tarn_shape flat =
-        TARN_SHAPE(p->w.dim[0] * p->w.dim[1], p->w.dim[2], p->w.dim[3]);
+    const uint32_t product = add(p, &op_winograd_product_weight, weight_points(p), NULL, in, 2);
+    const tarn_shape flat = TARN_SHAPE(p->w.dim[0] * p->w.dim[1], p->w.dim[2], p->w.dim[3]);
     return reshaped(p, add(p, &op_winograd_window, flat, &arg, &product, 1), p->w);
 }
 

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Winograd's convolution and its gradients against loops in double. The operands are -1, 0 and 1, so
+ * the true results are whole; each element's bound is the algorithm itself with all signs positive,
+ * times gamma of the longest chain of roundings. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+#include "nest.h"
+#include "op_check.h"
+
+enum { KINDS = 3, STEP = 4, MOST = 1 << 16 };
+
+struct shape_case {
+    int n, c, o, h, w, window[2], padding[2];
+};
+static const struct shape_case cases[] = {
+    { 16, 10, 4, 12, 12, { 5, 5 }, { 0, 0 } }, { 5, 3, 4, 9, 11, { 3, 3 }, { 0, 0 } },
+    { 37, 3, 2, 6, 7, { 3, 3 }, { 1, 1 } },    { 16, 2, 3, 7, 8, { 5, 5 }, { 2, 2 } },
+    { 37, 1, 5, 13, 10, { 5, 5 }, { 0, 1 } },  { 9, 2, 3, 7, 9, { 3, 5 }, { 1, 2 } },
+    { 16, 17, 2, 5, 5, { 5, 3 }, { 2, 0 } },   { 16, 2, 1, 3, 3, { 3, 3 }, { 0, 2 } },
+    { 3, 1, 2, 80, 6, { 3, 3 }, { 2, 1 } }
+};
+
+/* ---- the three ops, in double ------------------------------------------------------------------ */
+
+struct data {
+    struct shape_case s;
+    int oh, ow;
+    struct ref x, w, g;
+};
+
+/* -1, 0 or 1; `empty` is the part of zeros. */
+static struct ref draw(int rank, const int *dim, double empty, unsigned long long *state)
+{
+    struct ref t = ref_new(rank, dim);
+    for (size_t i = 0; i < ref_count(&t); ++i) {
+        const double u = check_random(state);
+        t.v[i] = u < empty ? 0 : u < (1 + empty) / 2 ? -1 : 1;
+    }
+    return t;
+}
+
+static struct data make(const struct shape_case *s)
+{
+    struct data d = { .s = *s };
+    unsigned long long state = 7;
+    d.oh = s->h + 2 * s->padding[0] - s->window[0] + 1;
+    d.ow = s->w + 2 * s->padding[1] - s->window[1] + 1;
+    d.x = draw(4, (int[]){ s->n, s->c, s->h, s->w }, 0.2, &state);
+    d.w = draw(4, (int[]){ s->o, s->c, s->window[0], s->window[1] }, 0.2, &state);
+    d.g = draw(4, (int[]){ s->n, s->o, d.oh, d.ow }, 0.92, &state);
+    return d;
+}
+
+static void data_free(struct data *d)
+{
+    ref_free(&d->x);
+    ref_free(&d->w);
+    ref_free(&d->g);
+}
+
+static struct ref plain(const struct ref *x, const struct ref *w, int ph, int pw)
+{
+    const struct ref_conv o = { { 1, 1 }, { ph, pw }, { 1, 1 }, 1 };
+    return ref_conv2d(x, w, NULL, &o);
+}
+
+/* The gradient of the input is a convolution with the turned window, that of the weight one with
+ * samples for channels. */
+static struct ref expected(const struct data *d, int kind)
+{
+    const int *p = d->s.padding, *k = d->s.window, order[4] = { 1, 0, 2, 3 };
+    if (kind == 0)
+        return plain(&d->x, &d->w, p[0], p[1]);
+    if (kind == 1) {
+        struct ref turned = ref_permute(&d->w, order);
+        const int area = k[0] * k[1];
+        for (int i = 0; i < d->s.c * d->s.o; ++i)
+            for (int a = 0; a < area / 2; ++a) {
+                double *v = turned.v + i * area;
+                const double keep = v[a];
+                v[a] = v[area - 1 - a];
+                v[area - 1 - a] = keep;
+            }
+        struct ref out = plain(&d->g, &turned, k[0] - 1 - p[0], k[1] - 1 - p[1]);
+        ref_free(&turned);
+        return out;
+    }
+    struct ref x = ref_permute(&d->x, order), g = ref_permute(&d->g, order);
+    struct ref y = plain(&x, &g, p[0], p[1]), out = ref_permute(&y, order);
+    ref_free(&x);
+    ref_free(&g);
+    ref_free(&y);
+    return out;
+}
+
+/* ---- the bound ----------------------------------------------------------------------------------- */
+
+struct tables {
+    struct mix_table take, give, weight; /* of absolute values */
+};
+
+static struct mix_table absolute(enum mix_role role, int window)
+{
+    struct mix_table t = mix_table_make(mix_table_number(role, window));
+    for (int i = 0; i < MIX_LONGEST; ++i)
+        for (int k = 0; k < MIX_LONGEST; ++k)
+            t.entry[i][k] = fabs(t.entry[i][k]);
+    return t;
+}
+
+static double at(const struct ref *t, int a, int b, int y, int x)
+{
+    if (y < 0 || x < 0 || y >= t->dim[2] || x >= t->dim[3])
+        return 0;
+    return fabs(
+        t->v[((size_t)(a * t->dim[1] + b) * (size_t)t->dim[2] + (size_t)y) * (size_t)t->dim[3] +
+             (size_t)x]);
+}
+
+/* A tile of t at (y, x) in the transform's domain, at point (i, j). */
+static double in_domain(const struct mix_table *rows, const struct mix_table *columns, int i, int j,
+                        const struct ref *t, int a, int b, int y, int x)
+{
+    double sum = 0;
+    for (int k = 0; k < rows->columns; ++k)
+        for (int l = 0; l < columns->columns; ++l)
+            sum += rows->entry[i][k] * columns->entry[j][l] * at(t, a, b, y + k, x + l);
+    return sum;
+}
+
+static void spread(const struct mix_table *rows, const struct mix_table *columns, int i, int j,
+                   double value, struct ref *t, int a, int b, int y, int x)
+{
+    for (int k = 0; k < rows->columns; ++k)
+        for (int l = 0; l < columns->columns; ++l)
+            if (y + k >= 0 && x + l >= 0 && y + k < t->dim[2] && x + l < t->dim[3])
+                t->v[((a * t->dim[1] + b) * t->dim[2] + y + k) * t->dim[3] + x + l] +=
+                    rows->entry[i][k] * columns->entry[j][l] * value;
+}
+
+static void bound_of_tile(const struct data *d, int kind, const struct tables t[2], int n, int y,
+                          int x, struct ref *out)
+{
+    const int *p = d->s.padding;
+    for (int o = 0; o < d->s.o; ++o)
+        for (int c = 0; c < d->s.c; ++c)
+            for (int i = 0; i < t[0].take.rows; ++i)
+                for (int j = 0; j < t[1].take.rows; ++j) {
+                    const double u =
+                        kind == 2 ? 0
+                                  : in_domain(&t[0].weight, &t[1].weight, i, j, &d->w, o, c, 0, 0);
+                    const double v = kind == 1 ? 0
+                                               : in_domain(&t[0].take, &t[1].take, i, j, &d->x, n,
+                                                           c, y - p[0], x - p[1]);
+                    const double g =
+                        kind == 0 ? 0 : in_domain(&t[0].give, &t[1].give, i, j, &d->g, n, o, y, x);
+                    if (kind == 0)
+                        spread(&t[0].give, &t[1].give, i, j, u * v, out, n, o, y, x);
+                    else if (kind == 1)
+                        spread(&t[0].take, &t[1].take, i, j, u * g, out, n, c, y - p[0], x - p[1]);
+                    else
+                        spread(&t[0].weight, &t[1].weight, i, j, v * g, out, o, c, 0, 0);
+                }
+}
+
+/* Each of four transforms rounds at most 9 times for a direction, or rounds 7 terms of the weight's
+ * factors too; the product sums over channels, or over tiles and samples, in lanes and groups. */
+static struct ref bounds(const struct data *d, int kind, const struct ref *like)
+{
+    struct ref out = ref_new(4, like->dim);
+    struct tables t[2];
+    for (int i = 0; i < 2; ++i) {
+        t[i].take = absolute(MIX_TAKE, d->s.window[i]);
+        t[i].give = absolute(MIX_GIVE, d->s.window[i]);
+        t[i].weight = absolute(MIX_WEIGHT, d->s.window[i]);
+    }
+    int tiles = 0;
+    for (int y = 0; y < d->oh; y += STEP)
+        for (int x = 0; x < d->ow; x += STEP, ++tiles)
+            for (int n = 0; n < d->s.n; ++n)
+                bound_of_tile(d, kind, t, n, y, x, &out);
+    const int chain = kind == 0   ? d->s.c
+                      : kind == 1 ? d->s.o
+                                  : tiles * ((d->s.n + LANES - 1) / LANES) + 8;
+    const double terms = 6 * 9 + chain, unit = 1.0 / (1 << 24);
+    for (size_t i = 0; i < ref_count(&out); ++i)
+        out.v[i] *= terms * unit / (1 - terms * unit);
+    return out;
+}
+
+/* ---- the device ---------------------------------------------------------------------------------- */
+
+static tarn_replica *open_with(const char *winograd, const char *fuse)
+{
+    cr_assert_eq(setenv("TARN_WINOGRAD", winograd, 1), 0);
+    cr_assert_eq(setenv("TARN_FUSE", fuse, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    return r;
+}
+
+static tarn_tensor upload(tarn_replica *r, const struct ref *t)
+{
+    static float values[MOST];
+    cr_assert_leq(ref_count(t), (size_t)MOST);
+    for (size_t i = 0; i < ref_count(t); ++i)
+        values[i] = (float)t->v[i];
+    return tarn_from(r, tarn_shape_of(4, t->dim), TARN_F32, values);
+}
+
+/* All three results of one step. */
+static void compute(tarn_replica *r, const struct data *d, float *out[KINDS])
+{
+    static const struct op *const ops[KINDS] = { &op_conv2d, &op_conv2d_input, &op_conv2d_weight };
+    const tarn_tensor x = upload(r, &d->x), w = upload(r, &d->w), g = upload(r, &d->g);
+    const tarn_tensor in[KINDS][2] = { { x, w }, { g, w }, { x, g } };
+    const struct ref *shape[KINDS] = { &d->g, &d->x, &d->w };
+    tarn_tensor y[KINDS];
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.conv.groups = 1;
+    for (int i = 0; i < 2; ++i) {
+        arg.conv.stride[i] = arg.conv.dilation[i] = 1;
+        arg.conv.padding[i] = d->s.padding[i];
+    }
+    for (int k = 0; k < KINDS; ++k)
+        y[k] = graph_record(r, ops[k], in[k], 2, tarn_shape_of(4, shape[k]->dim), TARN_F32, &arg);
+    cr_assert_eq(tarn_eval(y, KINDS), TARN_OK, "%s", tarn_error(r));
+    for (int k = 0; k < KINDS; ++k) {
+        const size_t bytes = ref_count(shape[k]) * sizeof(float);
+        out[k] = malloc(bytes);
+        cr_assert_not_null(out[k]);
+        cr_assert_eq(tarn_read(y[k], out[k], bytes), TARN_OK, "%s", tarn_error(r));
+    }
+}
+
+static void check_values(const struct data *d, int kind, const float *got)
+{
+    static const char *const names[KINDS] = { "forward", "input gradient", "weight gradient" };
+    struct ref want = expected(d, kind), bound = bounds(d, kind, &want);
+    double worst = 0, largest = 0, weakest = 0;
+    for (size_t i = 0; i < ref_count(&want); ++i) {
+        const double error = fabs(got[i] - want.v[i]);
+        cr_assert(error <= bound.v[i], "%s %dx%d, n %d: element %zu is %.9g, not %.9g within %.3g",
+                  names[kind], d->s.window[0], d->s.window[1], d->s.n, i, (double)got[i], want.v[i],
+                  bound.v[i]);
+        worst = fmax(worst, error);
+        largest = fmax(largest, fabs(want.v[i]));
+        weakest = fmax(weakest, bound.v[i]);
+    }
+    cr_expect(weakest < 0.5, "%s: a bound of %.3g lets a wrong term pass", names[kind], weakest);
+    printf("%-15s %dx%d padding %d %d, %2d x %2d -> %2d channels, %2dx%2d: error %.2e of the "
+           "largest, bound %.2e\n",
+           names[kind], d->s.window[0], d->s.window[1], d->s.padding[0], d->s.padding[1], d->s.n,
+           d->s.c, d->s.o, d->s.h, d->s.w, worst / largest, weakest / largest);
+    ref_free(&want);
+    ref_free(&bound);
+}
+
+Test(winograd, against_reference, .timeout = 300)
+{
+    tarn_replica *r = open_with("1", "1");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct data d = make(&cases[i]);
+        float *got[KINDS];
+        compute(r, &d, got);
+        for (int k = 0; k < KINDS; ++k) {
+            check_values(&d, k, got[k]);
+            free(got[k]);
+        }
+        data_free(&d);
+    }
+    tarn_close(r);
+}
+
+/* Fusion changes no bit, and the setting does change some: it is heeded. */
+Test(winograd, fused_and_not, .timeout = 300)
+{
+    static const char *const settings[3][2] = { { "1", "1" }, { "1", "0" }, { "0", "1" } };
+    for (size_t i = 1; i < 4; ++i) {
+        struct data d = make(&cases[i]);
+        const size_t count[KINDS] = { ref_count(&d.g), ref_count(&d.x), ref_count(&d.w) };
+        float *got[3][KINDS];
+        for (int s = 0; s < 3; ++s) {
+            tarn_replica *r = open_with(settings[s][0], settings[s][1]);
+            compute(r, &d, got[s]);
+            tarn_close(r);
+        }
+        for (int k = 0; k < KINDS; ++k) {
+            const size_t bytes = count[k] * sizeof(float);
+            cr_expect_eq(memcmp(got[0][k], got[1][k], bytes), 0, "case %zu, result %d", i, k);
+            cr_expect_neq(memcmp(got[0][k], got[2][k], bytes), 0, "case %zu, result %d", i, k);
+            for (int s = 0; s < 3; ++s)
+                free(got[s][k]);
+        }
+        data_free(&d);
+    }
+}
