@@ -7,6 +7,7 @@
 #define MOST_ACCUMULATORS 25 /* of 32 vector registers */
 #define UNROLL_RED 8         /* innermost summed axis up to this length is unrolled */
 #define UNROLL_POINTS 128    /* unrolled points of a tile, so that code stays small */
+#define SHORT_AXIS 4         /* steps of a guarded mix that are unrolled */
 #define GROUP_WORK 16384.0   /* element operations worth a group of their own */
 
 /* ---- the vector axis of nests that do not carry the batch
@@ -23,13 +24,18 @@ static int unit_strides(const struct nest *n, int axis)
     return score;
 }
 
-/* A mix leaves elements out as a whole, not lane by lane. */
-static bool decides_element(const struct nest *n, int axis)
+/* A mix has much code: it is not printed twice for the sake of a rest, nor with its stores spread
+ * over the lanes. It leaves elements out as a whole, not lane by lane. */
+static bool suits_lanes(const struct nest *n, int axis)
 {
+    if (n->extent[axis] < LANES)
+        return false;
+    if (!n->mixed)
+        return true;
     for (int g = 0; g < n->guards; ++g)
         if (n->guard[g].e.k[axis] != 0)
-            return true;
-    return false;
+            return false;
+    return n->extent[axis] % LANES == 0 && n->store[0].address.k[axis] == 1;
 }
 
 /* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
@@ -42,7 +48,7 @@ int schedule_lane(const struct nest *n)
         int best = -1, best_score = -1;
         for (int a = n->out_axes - 1; a >= 0; --a) {
             const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
-            if (n->extent[a] >= LANES && score > best_score && !decides_element(n, a)) {
+            if (score > best_score && suits_lanes(n, a)) {
                 best = a;
                 best_score = score;
             }
@@ -118,13 +124,20 @@ static void unroll_guarded(struct nest *n, int lane)
     }
 }
 
-/* What tells the rows of a mix apart is unrolled: its tables hold at compile time alone. */
+/* What tells the rows of a mix apart is unrolled: its tables hold at compile time alone. So is a short
+ * axis on whose edge a guard fails, which leaves no conditions. */
 static void unroll_mix(struct nest *n)
 {
-    for (int e = 0; e < n->expr_count; ++e)
-        for (int a = 0; n->exprs[e].kind == EXPR_MIX && a < n->out_axes; ++a)
-            if (n->exprs[e].index.e.k[a] != 0)
+    for (int i = 0; i < n->expr_count; ++i) {
+        const struct expr *e = &n->exprs[i];
+        for (int a = 0; a < n->out_axes; ++a) {
+            bool unroll = e->kind == EXPR_MIX && e->index.e.k[a] != 0;
+            for (int g = 0; e->kind == EXPR_GUARD && g < e->guards; ++g)
+                unroll |= e->guard[g].e.k[a] != 0 && n->extent[a] <= SHORT_AXIS;
+            if (unroll && a != n->batch_axis)
                 n->tile[a] = n->extent[a];
+        }
+    }
 }
 
 /* `groups` is how many share a nest, 0: as many as are worth it. */
