@@ -61,6 +61,10 @@ int guard_add(const struct nest *n, struct guard *guards, int count, const struc
 /* Whether a partial sum goes sample by sample; then returns which operand's rows are the lanes, else
  * -1 (samples.c). `rank` is that of both operands and of the result. */
 int choose_samples(struct nest *n, const struct contract *c, const int rank[3]);
+/* What a map says of dimension d, over the nest's axes. */
+struct rational lower_mapped(const struct contract_map *map, int axes, int d);
+/* The nest of an OP_MIX but for its store, and the index of its element (mix.c). -1 on failure. */
+int mix_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
 /* Decides for every large matrix product (product.c), and builds the call of a library. */
 tarn_status product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
