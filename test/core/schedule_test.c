@@ -22,7 +22,7 @@ struct trace {
 struct net {
     tarn_conv2d conv1, conv2;
     tarn_batch_norm norm;
-    tarn_linear out;
+    tarn_linear hidden, out; /* wide enough for sums sample by sample, and not */
 };
 
 static struct net net_make(tarn_replica *r)
@@ -33,7 +33,8 @@ static struct net net_make(tarn_replica *r)
     n.norm = tarn_batch_norm_make(r, "norm", 6);
     n.conv2 = tarn_conv2d_make(r, "conv2", 6, 4, 3,
                                (tarn_conv2d_options){ .stride = { 2, 2 }, .groups = 1 });
-    n.out = tarn_linear_make(r, "out", 4, CLASSES);
+    n.hidden = tarn_linear_make(r, "hidden", 4, 19);
+    n.out = tarn_linear_make(r, "out", 19, CLASSES);
     return n;
 }
 
@@ -41,7 +42,8 @@ static tarn_tensor net_loss(const struct net *n, tarn_tensor x, tarn_tensor y)
 {
     x = tarn_relu(tarn_max_pool2d(tarn_conv2d_forward(&n->conv1, x), 2));
     x = tarn_conv2d_forward(&n->conv2, tarn_batch_norm_forward(&n->norm, x));
-    const tarn_tensor d = tarn_sub(tarn_linear_forward(&n->out, tarn_flatten(x, 1)), y);
+    x = tarn_relu(tarn_linear_forward(&n->hidden, tarn_flatten(x, 1)));
+    const tarn_tensor d = tarn_sub(tarn_linear_forward(&n->out, x), y);
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
