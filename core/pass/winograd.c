@@ -16,8 +16,11 @@
 bool winograd_wanted(const tarn_replica *r)
 {
     const char *word = env_text(ENV_WINOGRAD);
+    bool gpu = false;
+    if (r->context == NULL || schedule_kind(r, &gpu) != TARN_OK || gpu)
+        return false; /* the schedule for GPUs knows no mixes */
     if (strcmp(word, "auto") == 0)
-        return r->context != NULL && context_device(r->context)->kind == DEVICE_CPU;
+        return context_device(r->context)->kind == DEVICE_CPU;
     return env_number(ENV_WINOGRAD) != 0;
 }
 

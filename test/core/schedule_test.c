@@ -69,6 +69,7 @@ static struct trace *train(const char *schedule, int batch)
     struct trace *t = calloc(1, sizeof *t);
     cr_assert_not_null(t);
     cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0); /* a GPU has no such convolution */
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
     const struct net net = net_make(r);
