@@ -11,6 +11,8 @@
 #include "env.h"
 #include "opencl.h"
 
+#define LOOK_AFTER 0.01 /* seconds of waiting before the commands in line are looked at */
+
 struct label {
     UT_hash_handle hh;
     char text[];
@@ -154,6 +156,23 @@ tarn_status context_mark(struct context *c, queue_mark *out)
     return TARN_OK;
 }
 
+/* Whether commands have ended since this was asked last; takes those off the ring. */
+static tarn_status look_for_progress(struct context *c, queue_mark mark, bool *progress)
+{
+    *progress = false;
+    while (c->first < mark) {
+        cl_int status;
+        TRY(status_of(c, c->ring[c->first % TRACKED].event, &status));
+        if (status > CL_COMPLETE)
+            break;
+        retire(c, status);
+        *progress = true;
+    }
+    return TARN_OK;
+}
+
+/* The limit is for one command, not for all that wait in line: drivers may compile each of them when
+ * its turn comes. */
 tarn_status context_settle(struct context *c, queue_mark mark)
 {
     if (mark > c->next)
@@ -161,9 +180,25 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     if (c->first >= mark)
         return TARN_OK;
     TRY(context_flush(c));
-    struct tracked *last = &c->ring[(mark - 1) % TRACKED];
-    if (event_wait(c, last->event, last->label) == TARN_ERR_TIMEOUT)
-        return TARN_ERR_TIMEOUT;
+    const double start = now(), limit = env_number(ENV_TIMEOUT);
+    double alive = start;
+    while (c->first < mark) {
+        cl_int status;
+        bool progress = false;
+        TRY(status_of(c, c->ring[(mark - 1) % TRACKED].event, &status));
+        if (status <= CL_COMPLETE)
+            break;
+        const double waited = now() - start;
+        if (waited > LOOK_AFTER)
+            TRY(look_for_progress(c, mark, &progress));
+        alive = progress ? now() : alive;
+        if (c->first < mark && !(now() - alive <= limit))
+            return error_set(
+                TARN_ERR_TIMEOUT,
+                "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit",
+                c->ring[c->first % TRACKED].label, c->label, limit);
+        pause_after(waited);
+    }
     while (c->first < mark) {
         cl_int ended;
         TRY(status_of(c, c->ring[c->first % TRACKED].event, &ended));

@@ -93,8 +93,10 @@ uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in)
 struct module *module_of(const struct builder *b);
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
  * (winograd.c); false leaves it as it is. */
-bool winograd_wanted(const tarn_replica *r);
-bool winograd_expand(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out);
+enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no weight gradients */
+enum winograd winograd_wanted(const tarn_replica *r);
+bool winograd_expand(struct builder *b, enum winograd wanted, const struct node *n,
+                     const uint32_t in[2], uint32_t *out);
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void shard(struct module *m, const tarn_replica *r);

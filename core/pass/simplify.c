@@ -8,7 +8,7 @@
 struct builder {
     const struct graph *g;
     struct module *m;
-    bool winograd;
+    enum winograd winograd;
     uint32_t *renamed; /* graph node -> module node + 1 */
     uint32_t *table;   /* hash -> module node + 1 */
     uint32_t mask;
@@ -102,7 +102,7 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
             return in[0];
     }
     uint32_t expanded;
-    if (b->winograd && winograd_expand(b, &n, in, &expanded))
+    if (b->winograd != WINOGRAD_NONE && winograd_expand(b, b->winograd, &n, in, &expanded))
         return expanded;
     return module_add(b, &n, in);
 }
@@ -180,7 +180,7 @@ tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_
     *m = (struct module){ .arena = a };
     struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(r) };
     size_t n = g->count + 1;
-    for (uint32_t i = 1; b.winograd && i < g->count; ++i)
+    for (uint32_t i = 1; b.winograd != WINOGRAD_NONE && i < g->count; ++i)
         n += g->nodes[i].op->kind == OP_CONTRACT ? WINOGRAD_NODES : 0;
     uint32_t table_size = 64;
     while (table_size < 4 * n)

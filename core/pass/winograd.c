@@ -13,15 +13,19 @@
 #include "nest.h"
 #include "winograd.h"
 
-bool winograd_wanted(const tarn_replica *r)
+/* With virtual shards the sums of each shard by itself must go on to other replicas, and the transform
+ * back, which comes after the sum, would round once for each replica. */
+enum winograd winograd_wanted(const tarn_replica *r)
 {
     const char *word = env_text(ENV_WINOGRAD);
     bool gpu = false;
     if (r->context == NULL || schedule_kind(r, &gpu) != TARN_OK || gpu)
-        return false; /* the schedule for GPUs knows no mixes */
-    if (strcmp(word, "auto") == 0)
-        return context_device(r->context)->kind == DEVICE_CPU;
-    return env_number(ENV_WINOGRAD) != 0;
+        return WINOGRAD_NONE; /* the schedule for GPUs knows no mixes */
+    const bool any = strcmp(word, "auto") == 0 ? context_device(r->context)->kind == DEVICE_CPU
+                                               : env_number(ENV_WINOGRAD) != 0;
+    return !any                                       ? WINOGRAD_NONE
+           : r->peers != NULL && r->peers->shards > 0 ? WINOGRAD_SAMPLES
+                                                      : WINOGRAD_ALL;
 }
 
 /* ---- what it is good for ---------------------------------------------------------------------- */
@@ -185,11 +189,14 @@ static uint32_t weight_gradient(const struct plan_of *p, uint32_t x, uint32_t y)
     return reshaped(p, add(p, &op_winograd_window, flat, &arg, &product, 1), p->w);
 }
 
-bool winograd_expand(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
+bool winograd_expand(struct builder *b, enum winograd wanted, const struct node *n,
+                     const uint32_t in[2], uint32_t *out)
 {
     const struct module *m = module_of(b);
     struct plan_of p = { .b = b, .arg = &n->arg };
     if (n->op != &op_conv2d && n->op != &op_conv2d_input && n->op != &op_conv2d_weight)
+        return false;
+    if (n->op == &op_conv2d_weight && wanted != WINOGRAD_ALL)
         return false;
     const tarn_shape s[2] = { m->nodes[in[0]].shape, m->nodes[in[1]].shape };
     p.x = n->op == &op_conv2d_input ? n->shape : s[0];
