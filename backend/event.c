@@ -71,6 +71,13 @@ static void pause_after(double waited)
     nanosleep(&t, NULL);
 }
 
+static tarn_status too_late(const struct context *c, const char *label, double limit)
+{
+    return error_set(TARN_ERR_TIMEOUT,
+                     "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit",
+                     label, c->label, limit);
+}
+
 tarn_status event_wait(const struct context *c, cl_event event, const char *label)
 {
     const double start = now(), limit = env_number(ENV_TIMEOUT);
@@ -83,10 +90,7 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
             return TARN_OK;
         const double waited = now() - start;
         if (!(waited <= limit))
-            return error_set(
-                TARN_ERR_TIMEOUT,
-                "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit", label,
-                c->label, limit);
+            return too_late(c, label, limit);
         pause_after(waited);
     }
 }
@@ -138,37 +142,32 @@ static tarn_status report(struct context *c)
     return status;
 }
 
-tarn_status context_poll(struct context *c)
-{
-    while (c->first < c->next) {
-        cl_int status;
-        TRY(status_of(c, c->ring[c->first % TRACKED].event, &status));
-        if (status > CL_COMPLETE)
-            break;
-        retire(c, status);
-    }
-    return report(c);
-}
-
 tarn_status context_mark(struct context *c, queue_mark *out)
 {
     *out = c->next;
     return TARN_OK;
 }
 
-/* Whether commands have ended since this was asked last; takes those off the ring. */
-static tarn_status look_for_progress(struct context *c, queue_mark mark, bool *progress)
+/* Takes the commands before `mark` that have ended off the ring; whether there were any. */
+static tarn_status retire_ended(struct context *c, queue_mark mark, bool *any)
 {
-    *progress = false;
+    *any = false;
     while (c->first < mark) {
         cl_int status;
         TRY(status_of(c, c->ring[c->first % TRACKED].event, &status));
         if (status > CL_COMPLETE)
             break;
         retire(c, status);
-        *progress = true;
+        *any = true;
     }
     return TARN_OK;
+}
+
+tarn_status context_poll(struct context *c)
+{
+    bool any;
+    TRY(retire_ended(c, c->next, &any));
+    return report(c);
 }
 
 /* The limit is for one command, not for all that wait in line: drivers may compile each of them when
@@ -190,13 +189,10 @@ tarn_status context_settle(struct context *c, queue_mark mark)
             break;
         const double waited = now() - start;
         if (waited > LOOK_AFTER)
-            TRY(look_for_progress(c, mark, &progress));
+            TRY(retire_ended(c, mark, &progress));
         alive = progress ? now() : alive;
         if (c->first < mark && !(now() - alive <= limit))
-            return error_set(
-                TARN_ERR_TIMEOUT,
-                "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit",
-                c->ring[c->first % TRACKED].label, c->label, limit);
+            return too_late(c, c->ring[c->first % TRACKED].label, limit);
         pause_after(waited);
     }
     while (c->first < mark) {

@@ -95,3 +95,11 @@ bool reshape_index(tarn_shape in, tarn_shape out, const struct rational *out_ind
     }
     return true;
 }
+
+bool access_uses(const struct access *a, int axis)
+{
+    bool uses = a->address.k[axis] != 0;
+    for (int i = 0; i < a->part_count; ++i)
+        uses |= rational_uses(&a->part[i].index, axis);
+    return uses;
+}

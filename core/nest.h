@@ -168,6 +168,8 @@ struct access {
     bool rows;  /* row-major, of the samples of this block only */
 };
 
+bool access_uses(const struct access *a, int axis);
+
 struct expr {
     enum expr_kind kind;
     tarn_dtype dtype; /* type in registers: U8 computes as I32 */

@@ -4,11 +4,8 @@
  * of the problem. */
 #include "nest.h"
 
-#define MOST_ACCUMULATORS 25 /* of 32 vector registers */
-#define UNROLL_RED 8         /* innermost summed axis up to this length is unrolled */
-#define UNROLL_POINTS 128    /* unrolled points of a tile, so that code stays small */
-#define SHORT_AXIS 4         /* steps of a guarded mix that are unrolled */
-#define GROUP_WORK 16384.0   /* element operations worth a group of their own */
+#define SHORT_AXIS 4       /* steps of a guarded mix that are unrolled */
+#define GROUP_WORK 16384.0 /* element operations worth a group of their own */
 
 /* ---- the vector axis of nests that do not carry the batch
  * --------------------------------------------- */
@@ -67,63 +64,6 @@ int schedule_lane(const struct nest *n)
     return -1;
 }
 
-/* ---- register tiles
- * ---------------------------------------------------------------------------------------- */
-
-static bool body_uses(const struct nest *n, int axis, int *loads)
-{
-    bool any = false;
-    *loads = 0;
-    for (int e = 0; e < n->expr_count; ++e) {
-        const struct access *a = &n->exprs[e].access;
-        if (n->exprs[e].kind != EXPR_LOAD)
-            continue;
-        bool uses = a->address.k[axis] != 0;
-        for (int i = 0; i < a->part_count; ++i)
-            uses |= rational_uses(&a->part[i].index, axis);
-        *loads += uses;
-        any |= uses;
-    }
-    return any;
-}
-
-static int divisors(int extent, int *out)
-{
-    int count = 0;
-    for (int d = 1; d <= extent && d <= MOST_ACCUMULATORS; ++d)
-        if (extent % d == 0)
-            out[count++] = d;
-    return count;
-}
-
-/* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
-static void unroll_guarded(struct nest *n, int lane)
-{
-    int axis = -1;
-    for (int g = 0; g < n->guards; ++g)
-        for (int a = 0; a < n->out_axes; ++a)
-            if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= 14)
-                axis = a; /* the last: the innermost of the image */
-    if (axis < 0)
-        return;
-    n->tile[axis] = n->extent[axis];
-    const int red_unroll = n->tile[n->axes - 1];
-    for (int a = 0; a < n->out_axes; ++a) {
-        int d[MOST_ACCUMULATORS], loads;
-        bool guarded = false;
-        for (int g = 0; g < n->guards; ++g)
-            guarded |= n->guard[g].e.k[a] != 0;
-        if (a == lane || a == axis || guarded || !body_uses(n, a, &loads))
-            continue;
-        const int count = divisors(n->extent[a], d);
-        for (int i = 0; i < count; ++i)
-            if (d[i] * n->tile[axis] <= MOST_ACCUMULATORS &&
-                d[i] * n->tile[axis] * red_unroll <= UNROLL_POINTS)
-                n->tile[a] = d[i];
-        return;
-    }
-}
-
 /* What tells the rows of a mix apart is unrolled: its tables hold at compile time alone. So is a short
  * axis on whose edge a guard fails, which leaves no conditions. */
 static void unroll_mix(struct nest *n)
@@ -150,19 +90,10 @@ static void schedule_nest(struct nest *n, int groups)
     if (n->mixed)
         unroll_mix(n);
     const int lane = nest_vector_axis(n);
-    const int last = n->axes - 1;
     for (int a = 0, at = 0; a < n->out_axes; ++a)
         if (a != lane)
             n->order[at++] = a;
-    if (n->combine == COMBINE_FMA && n->axes > n->out_axes) {
-        if (last != lane && !n->by_sample && n->extent[last] <= UNROLL_RED)
-            n->tile[last] = n->extent[last];
-        unroll_guarded(n, lane);
-    }
-    bool tiled = false;
-    for (int a = 0; a < n->out_axes; ++a)
-        tiled |= n->tile[a] > 1;
-    if (n->combine != COMBINE_NONE && n->axes > n->out_axes && !tiled)
+    if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_tile(n);
     n->groups = 1;
     if (n->sharded || n->tiny)

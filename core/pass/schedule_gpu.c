@@ -113,14 +113,6 @@ void part_lane_sums(struct program_ir *p)
 /* ---- register tiles
  * ---------------------------------------------------------------------------------------- */
 
-static bool load_uses(const struct access *x, int axis)
-{
-    bool uses = x->address.k[axis] != 0;
-    for (int i = 0; i < x->part_count; ++i)
-        uses |= rational_uses(&x->part[i].index, axis);
-    return uses;
-}
-
 /* Loads for one multiply-add of the tile; what all lanes read alike comes at half the price. */
 static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
 {
@@ -130,8 +122,8 @@ static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
         const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
-        const int times = (load_uses(x, a) ? t1 : 1) * (b != a && load_uses(x, b) ? t2 : 1);
-        loads += (x->local || (lane >= 0 && load_uses(x, lane)) ? 1.0 : 0.5) * times;
+        const int times = (access_uses(x, a) ? t1 : 1) * (b != a && access_uses(x, b) ? t2 : 1);
+        loads += (x->local || (lane >= 0 && access_uses(x, lane)) ? 1.0 : 0.5) * times;
     }
     return loads / (t1 * t2) + 0.001 * (t1 * t2);
 }

@@ -8,6 +8,8 @@
 
 #define MOST_ACCUMULATORS 25 /* of 32 vector registers */
 #define MOST_POINTS 256      /* unrolled points of a body, so that code stays small */
+#define GUARDED_POINTS 128   /* the same where guards decide the tile */
+#define UNROLL_RED 8         /* innermost summed axis up to this length is then unrolled */
 #define MOST_LOADS 16
 #define LATENCY 8.0       /* accumulators that hide the latency of a multiply-add */
 #define CACHE_BYTES 40000 /* of a first cache of 48 KiB, or most of one of 32 */
@@ -314,7 +316,7 @@ static void try_pairs(const struct tiling *t, int *tile, int most, struct best *
         }
 }
 
-void choose_tile(struct nest *n)
+static void choose_best(struct nest *n)
 {
     struct tiling t = { .n = n, .lane = nest_vector_axis(n) };
     int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[MOST_ACCUMULATORS];
@@ -339,4 +341,57 @@ void choose_tile(struct nest *n)
     }
     memcpy(n->tile, best.tile, sizeof n->tile);
     memcpy(n->order, best.order, sizeof n->order);
+}
+
+/* ---- guarded nests
+ * ---------------------------------------------------------------------------------------- */
+
+static bool body_uses(const struct nest *n, int axis)
+{
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_LOAD && access_uses(&n->exprs[e].access, axis))
+            return true;
+    return false;
+}
+
+/* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
+static void unroll_guarded(struct nest *n, int lane)
+{
+    int axis = -1;
+    for (int g = 0; g < n->guards; ++g)
+        for (int a = 0; a < n->out_axes; ++a)
+            if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= 14)
+                axis = a; /* the last: the innermost of the image */
+    if (axis < 0)
+        return;
+    n->tile[axis] = n->extent[axis];
+    const int red_unroll = n->tile[n->axes - 1];
+    for (int a = 0; a < n->out_axes; ++a) {
+        int d[MOST_ACCUMULATORS];
+        bool guarded = false;
+        for (int g = 0; g < n->guards; ++g)
+            guarded |= n->guard[g].e.k[a] != 0;
+        if (a == lane || a == axis || guarded || !body_uses(n, a))
+            continue;
+        const int count = divisors(n->extent[a], MOST_ACCUMULATORS, d);
+        for (int i = 0; i < count; ++i)
+            if (d[i] * n->tile[axis] <= MOST_ACCUMULATORS &&
+                d[i] * n->tile[axis] * red_unroll <= GUARDED_POINTS)
+                n->tile[a] = d[i];
+        return;
+    }
+}
+
+void choose_tile(struct nest *n)
+{
+    const int lane = nest_vector_axis(n), last = n->axes - 1;
+    if (n->combine == COMBINE_FMA) {
+        if (last != lane && !n->by_sample && n->extent[last] <= UNROLL_RED)
+            n->tile[last] = n->extent[last];
+        unroll_guarded(n, lane);
+    }
+    for (int a = 0; a < n->out_axes; ++a)
+        if (n->tile[a] > 1)
+            return;
+    choose_best(n);
 }
