@@ -61,18 +61,6 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
-static long parse_long(const struct argp_state *state, const char *name, const char *text, long low,
-                       long high)
-{
-    char *end;
-    errno = 0;
-    const long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_failure(state, EXIT_USAGE, 0, "--%s: '%s' is not a whole number from %ld to %ld", name,
-                     text, low, high);
-    return value;
-}
-
 static double parse_real(const struct argp_state *state, const char *name, const char *text,
                          double low, double high)
 {
@@ -81,17 +69,6 @@ static double parse_real(const struct argp_state *state, const char *name, const
     if (end == text || *end != '\0' || !(value >= low && value <= high))
         argp_failure(state, EXIT_USAGE, 0, "--%s: '%s' is not a number from %g to %g", name, text,
                      low, high);
-    return value;
-}
-
-static unsigned long long parse_seed(const struct argp_state *state, const char *text)
-{
-    char *end;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-        argp_failure(state, EXIT_USAGE, 0, "--seed: '%s' is not a whole number from 0 to 2^64-1",
-                     text);
     return value;
 }
 
@@ -112,10 +89,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                          MOST_DEVICES);
         break;
     case KEY_CHECK:
-        c->check = parse_long(state, "check-weights", arg, 0, INT_MAX);
+        c->check = parse_whole(state, "check-weights", arg, 0, INT_MAX);
         break;
     case KEY_SHARDS:
-        c->shards = parse_long(state, "virtual-shards", arg, 1, 16);
+        c->shards = parse_whole(state, "virtual-shards", arg, 1, 16);
         break;
     case KEY_TIMEOUT:
         c->timeout = parse_real(state, "timeout", arg, 0.001, 1e6);
@@ -127,13 +104,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         c->sync_norm = true;
         break;
     case 'e':
-        c->epochs = parse_long(state, "epochs", arg, 1, 1000000);
+        c->epochs = parse_whole(state, "epochs", arg, 1, 1000000);
         break;
     case 'n':
-        c->steps = parse_long(state, "steps", arg, 1, INT_MAX);
+        c->steps = parse_whole(state, "steps", arg, 1, INT_MAX);
         break;
     case 'b':
-        c->batch = parse_long(state, "batch-size", arg, 1, 1 << 20);
+        c->batch = parse_whole(state, "batch-size", arg, 1, 1 << 20);
         break;
     case 's':
         c->seed = parse_seed(state, arg);

@@ -3,12 +3,13 @@
 #ifndef MNIST_OPTIONS_H
 #define MNIST_OPTIONS_H
 
+#include "parse.h" /* EXIT_USAGE */
+
 #include <stdbool.h>
 
 enum exit_code {
     EXIT_OK = 0,
     EXIT_TARGET = 1, /* accuracy missed, or weights that differ between devices */
-    EXIT_USAGE = 2,
     EXIT_FILE = 3,
     EXIT_DEVICE = 4,
     EXIT_IO = 5,

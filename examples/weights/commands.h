@@ -3,10 +3,11 @@
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
+#include "parse.h" /* EXIT_USAGE */
+
 enum exit_code {
     EXIT_EQUAL = 0,
     EXIT_DIFFERENT = 1,
-    EXIT_USAGE = 2,
     EXIT_UNREADABLE = 3, /* or the output cannot be written */
     EXIT_DEVICE = 4,
     EXIT_NOT_FOUND = 5, /* weights differ, and the library did not say so */

@@ -49,29 +49,6 @@ static const struct argp_option flip_options[] = {
 };
 /* clang-format on */
 
-static long parse_long(const struct argp_state *state, const char *name, const char *text, long low,
-                       long high)
-{
-    char *end;
-    errno = 0;
-    const long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_failure(state, EXIT_USAGE, 0, "--%s: '%s' is not a whole number from %ld to %ld", name,
-                     text, low, high);
-    return value;
-}
-
-static unsigned long long parse_seed(const struct argp_state *state, const char *text)
-{
-    char *end;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-        argp_failure(state, EXIT_USAGE, 0, "--seed: '%s' is not a whole number from 0 to 2^64-1",
-                     text);
-    return value;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct live_config *c = state->input;
@@ -82,16 +59,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                          MOST_DEVICES);
         break;
     case 'n':
-        c->steps = parse_long(state, "steps", arg, 1, INT_MAX);
+        c->steps = parse_whole(state, "steps", arg, 1, INT_MAX);
         break;
     case 'k':
-        c->check = parse_long(state, "check-weights", arg, 1, INT_MAX);
+        c->check = parse_whole(state, "check-weights", arg, 1, INT_MAX);
         break;
     case 'b':
-        c->batch = parse_long(state, "batch-size", arg, 1, 1 << 20);
+        c->batch = parse_whole(state, "batch-size", arg, 1, 1 << 20);
         break;
     case KEY_SHARDS:
-        c->shards = parse_long(state, "virtual-shards", arg, 1, 16);
+        c->shards = parse_whole(state, "virtual-shards", arg, 1, 16);
         break;
     case 's':
         c->seed = parse_seed(state, arg);
@@ -134,16 +111,16 @@ static error_t parse_flip(int key, char *arg, struct argp_state *state)
         f->tensor = arg;
         break;
     case KEY_ELEMENT:
-        f->element = parse_long(state, "element", arg, 0, INT_MAX);
+        f->element = parse_whole(state, "element", arg, 0, INT_MAX);
         break;
     case KEY_BIT:
-        f->bit = parse_long(state, "bit", arg, 0, 31);
+        f->bit = parse_whole(state, "bit", arg, 0, 31);
         break;
     case KEY_RANK:
-        f->rank = parse_long(state, "rank", arg, 0, MOST_DEVICES - 1);
+        f->rank = parse_whole(state, "rank", arg, 0, MOST_DEVICES - 1);
         break;
     case KEY_STEP:
-        f->step = parse_long(state, "step", arg, 0, INT_MAX);
+        f->step = parse_whole(state, "step", arg, 0, INT_MAX);
         break;
     case KEY_HEAL:
         c->heal = true;

@@ -11,21 +11,12 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "check.h"
 
 #define COUNT 1000
 #define LOCAL 64
 
 extern char **environ;
-static int failures;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, error_text()); \
-            ++failures; \
-        } \
-    } while (0)
-
 static const char source[] = "__kernel void scale(__global float *x, float by, uint n)\n"
                              "{\n"
                              "    const uint i = get_global_id(0);\n"

@@ -10,20 +10,11 @@
 #include <unistd.h>
 
 #include "graph.h"
+#include "check.h"
 
 #define FEATURES 4
 #define BATCH 8
 #define MOST_FAULTS 200
-
-static int failures;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, error_text()); \
-            ++failures; \
-        } \
-    } while (0)
 
 /* ---- a training step ---------------------------------------------------------------------------
  */

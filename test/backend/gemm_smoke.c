@@ -8,19 +8,10 @@
 #include <string.h>
 
 #include "backend.h"
+#include "check.h"
 
 #define GAP 5 /* elements before and behind each operand */
 #define MARK 12345.0f
-
-static int failures;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, error_text()); \
-            ++failures; \
-        } \
-    } while (0)
 
 struct operand {
     float *host;

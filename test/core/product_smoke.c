@@ -8,18 +8,9 @@
 #include <string.h>
 
 #include "graph.h"
+#include "check.h"
 
 enum { M = 150, K = 200, N = 140, SAMPLES = 64, IN = 400, OUT = 350 };
-
-static int failures;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, error_text()); \
-            ++failures; \
-        } \
-    } while (0)
 
 static float *fill(size_t count, unsigned seed)
 {

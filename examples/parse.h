@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers in options of the example programs. What is none ends the program with a line of usage. */
+#ifndef PARSE_H
+#define PARSE_H
+
+#include <argp.h>
+
+enum { EXIT_USAGE = 2 };
+
+/* A whole number from low to high; `name` is the option's. */
+long parse_whole(const struct argp_state *state, const char *name, const char *text, long low,
+                 long high);
+/* The argument of --seed. */
+unsigned long long parse_seed(const struct argp_state *state, const char *text);
+
+#endif
