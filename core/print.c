@@ -261,12 +261,13 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     const int k = lane_factor(pr, &s->address);
     pr->out->failed |= address.failed;
     if (s->local) {
-        print_line(pr, "vstore16(%s, 0, v%d + 16 * (%s%s));", value, s->value, block_start(v).text,
-                   address.data);
+        print_line(pr, "TARN_STORE(%s, %s, %s, v%d + 16 * (%s%s));", value_space(v), memory_type(v),
+                   value, s->value, block_start(v).text, address.data);
     } else if (pr->width == 1) {
         print_line(pr, "v%d[%s] = %s;", s->value, address.data, value);
     } else if (k == 1 && !(nest_has_batch_lanes(pr->n) && pr->tail)) {
-        print_line(pr, "vstore16(%s, 0, v%d + %s);", value, s->value, address.data);
+        print_line(pr, "TARN_STORE(%s, %s, %s, v%d + %s);", value_space(v), memory_type(v), value,
+                   s->value, address.data);
     } else {
         print_line(pr, "{");
         ++pr->indent;

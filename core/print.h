@@ -42,6 +42,9 @@ struct printer {
 void print_line(struct printer *pr, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "float", "int16", ... of a register. */
 const char *register_name(tarn_dtype dtype, int width);
+/* "float", "int" or "uchar": what a value's elements are in memory, which is in value_space(). */
+const char *memory_type(const struct value *v);
+const char *value_space(const struct value *v);
 /* Scalar part of an affine index (without the lane), and the lane's factor. */
 void print_affine(const struct printer *pr, const struct affine *e, struct text *t);
 int lane_factor(const struct printer *pr, const struct affine *e);

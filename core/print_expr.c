@@ -27,6 +27,19 @@ const char *register_name(tarn_dtype dtype, int width)
     return dtype == TARN_F32 ? (width == 1 ? "float" : "float16") : (width == 1 ? "int" : "int16");
 }
 
+const char *memory_type(const struct value *v)
+{
+    static const char *const types[] = {
+        [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
+    };
+    return types[v->dtype];
+}
+
+const char *value_space(const struct value *v)
+{
+    return v->place == PLACE_SCRATCH ? "__local" : "__global";
+}
+
 /* ---- indices
  * ---------------------------------------------------------------------------------------- */
 
@@ -327,8 +340,8 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     } else if (a->local && pr->items) {
         text_add(t, "b%d[%d * (%s)]", a->value, LANES, address.data);
     } else if (a->local) {
-        text_add(t, "%s(vload16(0, %s + 16 * (%s%s)))", convert, pointer, block_start(v).text,
-                 address.data);
+        text_add(t, "%s(TARN_LOAD(%s, %s, %s + 16 * (%s%s)))", convert, value_space(v),
+                 memory_type(v), pointer, block_start(v).text, address.data);
     } else if (lanes) {
         print_define(pr, "int16", &address, name);
         each_lane(t, type, pr->mask, pointer, name, 0, true);
@@ -337,7 +350,8 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
         text_add(t, pr->width == 1 ? "%s%s[%s]" : "(%s)(%s[%s])", pr->width == 1 ? "" : type,
                  pointer, address.data);
     } else if (k == 1) {
-        text_add(t, "%s(vload16(0, %s + %s))", convert, pointer, address.data);
+        text_add(t, "%s(TARN_LOAD(%s, %s, %s + %s))", convert, value_space(v), memory_type(v),
+                 pointer, address.data);
     } else {
         print_define(pr, "long", &address, name);
         each_lane(t, type, "", pointer, name, k, false);

@@ -81,11 +81,8 @@ static void print_block(struct printer *pr)
                      n->exprs[e].access.value == v;
         if (!local)
             continue;
-        static const char *const types[] = {
-            [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
-        };
         const struct value *value = &p->values[v];
-        print_line(pr, "__global %s *b%d = v%d + %lldL * b + lane;", types[value->dtype], v, v,
+        print_line(pr, "__global %s *b%d = v%d + %lldL * b + lane;", memory_type(value), v, v,
                    (long long)(LANES * tarn_shape_count(value->shape) / value->shape.dim[0]));
     }
 }

@@ -65,9 +65,6 @@ static void print_head(struct program_ir *p, struct text *t, int kernel, const s
                                           [PLACE_OWNED] = "owned",
                                           [PLACE_OUTPUT] = "output",
                                           [PLACE_SHARED] = "shared" };
-    static const char *const types[] = {
-        [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
-    };
     text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", p->local,
              k->name);
     for (int i = 0; i < k->param_count; ++i) {
@@ -115,8 +112,7 @@ static void print_head(struct program_ir *p, struct text *t, int kernel, const s
         if (!used[v])
             continue;
         const struct value *value = &p->values[v];
-        const char *type = types[value->dtype];
-        const char *space = value->place == PLACE_SCRATCH ? "__local" : "__global";
+        const char *type = memory_type(value), *space = value_space(value);
         text_add(t, "    %s %s *v%d = (%s %s *)(", space, type, v, space, type);
         if (value->place == PLACE_SCRATCH)
             text_add(t, "(__local uchar *)scratch");

@@ -83,13 +83,16 @@ void print_own_row(struct printer *pr, int point)
     print_affine(pr, &s->address, &address);
     print_line(pr, "{");
     ++pr->indent;
-    print_line(pr, "__global %s *row = v%d + %d * group + %s;", register_name(pr->n->acc_dtype, 1),
-               s->value, pr->p->values[s->value].shape.dim[1], address.data);
+    const char *type = register_name(pr->n->acc_dtype, 1);
+    print_line(pr, "__global %s *row = v%d + %d * group + %s;", type, s->value,
+               pr->p->values[s->value].shape.dim[1], address.data);
     if (pr->width == 1)
         print_line(pr, "*row = b > first ? acc%d + *row : acc%d;", point, point);
     else
-        print_line(pr, "vstore16(b > first ? acc%d + vload16(0, row) : acc%d, 0, row);", point,
-                   point);
+        print_line(pr,
+                   "TARN_STORE(__global, %s, b > first ? acc%d + TARN_LOAD(__global, %s, row) : "
+                   "acc%d, row);",
+                   type, point, type, point);
     --pr->indent;
     print_line(pr, "}");
     pr->out->failed |= address.failed;

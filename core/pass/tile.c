@@ -14,6 +14,7 @@
 #define LATENCY 8.0       /* accumulators that hide the latency of a multiply-add */
 #define CACHE_BYTES 40000 /* of a first cache of 48 KiB, or most of one of 32 */
 #define LINE_CYCLES 0.4   /* for 64 bytes from the second cache, half hidden by arithmetic */
+#define CODE_CYCLES 32.0  /* a block; an expression more takes a millisecond to compile */
 #define SMALL_BODY 16     /* expressions of a sum that is worth repeating in a tile */
 #define SEEN_CAPACITY 1024u
 
@@ -29,6 +30,7 @@ struct tiling {
     int lane; /* the vector axis, or -1 */
     struct walk loads[MOST_LOADS];
     int load_count;
+    int size; /* expressions of the body */
 };
 
 /* ---- loads of the body
@@ -283,7 +285,8 @@ static void try_tile(const struct tiling *t, const int *tile, struct best *best)
     for (int a = 0; a < n->axes; ++a)
         vectors *= a == t->lane ? 1 : n->extent[a];
     const double lines = order_loops(t, tile, order) / 64;
-    const double cycles = register_cycles(t, tile) * vectors + LINE_CYCLES * lines;
+    const double cycles = register_cycles(t, tile) * vectors + LINE_CYCLES * lines +
+                          CODE_CYCLES * (double)(outs * reds * t->size);
     if (cycles < best->cycles * 0.999) {
         best->cycles = cycles;
         memcpy(best->tile, tile, sizeof best->tile);
@@ -325,6 +328,7 @@ static void choose_best(struct nest *n)
     const int most = n->combine == COMBINE_FMA  ? MOST_ACCUMULATORS
                      : seen_count <= SMALL_BODY ? (int)LATENCY
                                                 : 1;
+    t.size = seen_count;
     struct best best = { .cycles = 1e300 };
     const int last = n->axes - 1;
     for (int a = 0; a < NEST_AXES; ++a)
