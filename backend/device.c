@@ -11,6 +11,7 @@
 #include "opencl.h"
 
 #define MOST_PLATFORMS 16
+#define POCL "Portable Computing Language"
 
 static struct device devices[MOST_DEVICES];
 static cl_device_id ids[MOST_DEVICES];
@@ -136,6 +137,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->fp64 = wide > 0;
     d->fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
     d->unified_memory = unified != CL_FALSE;
+    d->keeps_code = strcmp(name, POCL) == 0;
     d->parts = 1;
     d->copies = 1;
     d->most_parts = most_parts(id);

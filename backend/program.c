@@ -14,16 +14,13 @@
 
 #define OPTIONS "-cl-std=CL1.2"
 #define TRIES 3
-#define WORTH_KEEPING \
-    1.0 /* seconds of building; asking a driver for a binary costs a good part of it */
 
 struct program {
     struct context *context;
     cl_program program;
     char key[768];
-    double built; /* seconds that the build took; 0 from the cache */
-    bool launched;
-    bool refused; /* the driver did not take the binary that is kept */
+    bool launched, keep; /* kept on disk once it has been launched */
+    bool refused;        /* the driver did not take the binary that is kept */
     struct program *next;
 };
 
@@ -58,7 +55,7 @@ static bool from_cache(struct program *p)
 {
     struct context *c = p->context;
     size_t bytes = 0;
-    unsigned char *binary = cache_load(p->key, &bytes);
+    unsigned char *binary = c->device.keeps_code ? NULL : cache_load(p->key, &bytes);
     if (binary == NULL)
         return false;
     const unsigned char *data = binary;
@@ -149,9 +146,9 @@ static tarn_status from_source(struct program *p, const char *source, const char
             return cl_failed(c, "clCreateProgramWithSource", code);
         code = clBuildProgram(p->program, 1, &c->id, OPTIONS, NULL, NULL);
         if (code == CL_SUCCESS) {
-            p->built = now() - start;
+            p->keep = !c->device.keeps_code;
             ++c->counters.builds;
-            c->counters.build_seconds += p->built;
+            c->counters.build_seconds += now() - start;
             return TARN_OK;
         }
         char *log = build_log(p);
@@ -202,7 +199,7 @@ static void keep_binary(struct program *p)
     void *kept = p->refused ? NULL : cache_load(p->key, &bytes);
     free(kept);
     if (kept != NULL)
-        return; /* by another context meanwhile, and asking for a binary takes seconds */
+        return; /* by another context meanwhile */
     if (clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) !=
             CL_SUCCESS ||
         bytes == 0)
@@ -214,14 +211,15 @@ static void keep_binary(struct program *p)
     free(binary);
 }
 
-/* Kernels are often finished at their first launch: only a program that ran is worth keeping. */
+/* Kernels are often finished at their first launch: only a program that ran is worth keeping. PoCL
+ * compiles all kernels once more for a binary, and finds its own code as fast as that. */
 static void maybe_keep(struct program *p)
 {
-    if (p->launched && p->built >= WORTH_KEEPING) {
+    if (p->launched && p->keep) {
         pthread_mutex_lock(&build_lock);
         keep_binary(p);
         pthread_mutex_unlock(&build_lock);
-        p->built = 0;
+        p->keep = false;
     }
 }
 
@@ -302,14 +300,10 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
     awake_now(c);
     const size_t global = groups * local;
     cl_event event;
-    const double start = k->program->built > 0 ? now() : 0;
     const cl_int code =
         clEnqueueNDRangeKernel(c->compute, k->kernel, 1, NULL, &global, &local, 0, NULL, &event);
     if (code != CL_SUCCESS)
         return cl_failed(c, k->label, code);
-    /* The first launch may be the larger half of a build. */
-    if (k->program->built > 0 && !k->program->launched)
-        k->program->built += now() - start;
     k->program->launched = true;
     ++c->counters.launches;
     return event_track(c, event, k->label);

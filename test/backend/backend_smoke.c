@@ -185,12 +185,14 @@ int main(int argc, char **argv)
     char text[32];
     check_devices();
     CHECK(device_select(NULL, &device, 1, &count) == TARN_OK);
+    device.keeps_code = false; /* so that Tarn's own cache is seen */
     if (failures > 0 || context_open(&device, &c) != TARN_OK) {
         fprintf(stderr, "smoke: %s\n", error_text());
         return 1;
     }
     check_launch(c);
     if (again) {
+        CHECK(context_counters(c).cache_hits == 1);
         CHECK(cache_load_text("smoke record", text, sizeof text) && strcmp(text, "kept") == 0);
     } else {
         check_wrong_source(c);
