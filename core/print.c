@@ -150,7 +150,7 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing)
     bool lanes = false;
     const enum verdict v = guards_here(pr, &t, &lanes);
     pr->out->failed |= t.failed;
-    if (v == ALWAYS ||
+    if (v == ALWAYS || (v == DEPENDS && pr->inside) ||
         (v == DEPENDS && !lanes && enclosing != NULL && strcmp(enclosing, t.data) == 0)) {
         body_point(pr, point, "");
     } else if (v == DEPENDS && lanes) {
@@ -172,61 +172,72 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing)
     text_free(&t);
 }
 
-/* The condition that all dynamic points of the body share, or "" (caller frees). */
-static struct text shared_condition(struct printer *pr, int red_points, int out_points)
+/* What the guards of the body's points come to. */
+struct conditions {
+    struct text all; /* every different condition, joined by && */
+    int different;
+    bool always, lanes; /* some point has none; some condition is one of lanes */
+};
+
+static void see_condition(struct printer *pr, struct conditions *c)
 {
-    struct text shared = { 0 };
-    bool first = true;
+    struct text t = { 0 };
+    const enum verdict v = guards_here(pr, &t, &c->lanes);
+    c->always |= v == ALWAYS;
+    if (v == DEPENDS && (c->all.data == NULL || strstr(c->all.data, t.data) == NULL)) {
+        text_add(&c->all, "%s%s", c->different > 0 ? " && " : "", t.data);
+        ++c->different;
+    }
+    pr->out->failed |= t.failed || c->all.failed;
+    text_free(&t);
+}
+
+static void print_points(struct printer *pr, const char *enclosing)
+{
     const struct nest *n = pr->n;
+    const int red_points = tile_points(pr, n->out_axes, n->axes);
+    const int out_points = tile_points(pr, 0, n->out_axes);
+    const int scope = pr->known_count;
+    ++pr->indent;
     for (int k = 0; k < red_points; ++k) {
         set_tile_point(pr, n->out_axes, n->axes, k);
         for (int i = 0; i < out_points; ++i) {
             set_tile_point(pr, 0, n->out_axes, i);
-            struct text t = { 0 };
-            bool lanes = false;
-            const enum verdict v = guards_here(pr, &t, &lanes);
-            const bool same =
-                !first && shared.data != NULL && t.data != NULL && strcmp(shared.data, t.data) == 0;
-            if (v == NEVER || same) {
-                text_free(&t);
-                continue;
-            }
-            text_free(&shared);
-            if (v == ALWAYS || lanes || !first) {
-                text_free(&t);
-                return (struct text){ 0 };
-            }
-            shared = t;
-            first = false;
+            guarded_point(pr, i, enclosing);
         }
     }
-    return shared;
+    --pr->indent;
+    known_reset(pr, scope);
 }
 
 void print_body(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int red_points = tile_points(pr, n->out_axes, n->axes);
-    const int out_points = tile_points(pr, 0, n->out_axes);
-    struct text shared = shared_condition(pr, red_points, out_points);
-    if (shared.data != NULL) {
-        print_line(pr, "if (%s) {", shared.data);
-        ++pr->indent;
-    }
-    const int scope = pr->known_count;
-    for (int k = 0; k < red_points; ++k) {
+    struct conditions c = { 0 };
+    for (int k = tile_points(pr, n->out_axes, n->axes) - 1; k >= 0; --k) {
         set_tile_point(pr, n->out_axes, n->axes, k);
-        for (int i = 0; i < out_points; ++i) {
+        for (int i = tile_points(pr, 0, n->out_axes) - 1; i >= 0; --i) {
             set_tile_point(pr, 0, n->out_axes, i);
-            guarded_point(pr, i, shared.data);
+            see_condition(pr, &c);
         }
     }
-    known_reset(pr, scope);
-    if (shared.data != NULL) {
-        --pr->indent;
-        print_line(pr, "}");
+    const bool shared = c.different == 1 && !c.always && !c.lanes;
+    /* Inside of an image no point is left out: one branch there instead of one for each point. */
+    const bool inside = c.different > 0 && !shared && !c.lanes && !pr->items;
+    if (shared || inside)
+        print_line(pr, "if (%s) {", c.all.data);
+    if (inside) {
+        pr->inside = true;
+        print_points(pr, NULL);
+        pr->inside = false;
+        print_line(pr, "} else {");
     }
-    text_free(&shared);
+    pr->indent -= !shared && !inside;
+    print_points(pr, shared ? c.all.data : NULL);
+    pr->indent += !shared && !inside;
+    if (shared || inside)
+        print_line(pr, "}");
+    text_free(&c.all);
 }
 
 /* ---- stores
@@ -494,10 +505,12 @@ void print_nest(struct printer *pr)
     }
     int loops = 0;
     const int lane = nest_vector_axis(n);
-    const bool lane_is_out = lane >= 0 && lane < n->out_axes;
-    for (int i = 0; i < n->out_axes - lane_is_out; ++i)
+    const bool lane_is_out = lane >= 0 && lane < n->out_axes, copied = print_copy(pr);
+    for (int i = 0; i < n->out_axes - lane_is_out && !copied; ++i)
         loops += open_loop(pr, n->order[i]);
-    if (nest_has_batch_lanes(n) || n->lane_axis < 0)
+    if (copied)
+        known_reset(pr, 0);
+    else if (nest_has_batch_lanes(n) || n->lane_axis < 0)
         print_inside(pr);
     else if (n->lane_axis >= n->out_axes)
         print_lane_sum(pr);

@@ -31,6 +31,7 @@ struct printer {
     struct axis_now axis[NEST_AXES];
     bool items;      /* a lane is a work-item: width is 1, and the batch axis an axis like others */
     int lane_axis;   /* -1 when width is 1 */
+    bool inside;     /* all guards of the body's points hold, but for those that never do */
     uint32_t met;    /* guards that the bounds of the open loops imply, one bit each */
     bool tail;       /* the last batch block is not full */
     char mask[NAME]; /* lanes that may be read; "": all */
@@ -87,6 +88,8 @@ void close_loops(struct printer *pr, int count);
 int print_sums(struct printer *pr, int points);
 /* Adds one accumulator whose lanes lie side by side in the row. */
 void print_own_row(struct printer *pr, int point);
+/* Prints a nest that only copies between layouts; false when this one does more. */
+bool print_copy(struct printer *pr);
 /* Prints the printer's nest as a block of statements. */
 void print_nest(struct printer *pr);
 

@@ -14,10 +14,24 @@ typedef int16 tarn_any_int16 __attribute__((aligned(4)));
 typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
 #define TARN_LOAD(space, type, from) (*(const space tarn_any_##type##16 *)(from))
 #define TARN_STORE(space, type, value, to) (*(space tarn_any_##type##16 *)(to) = (value))
+#define TARN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define TARN_LOAD(space, type, from) vload16(0, from)
 #define TARN_STORE(space, type, value, to) vstore16(value, 0, to)
+#define TARN_SHUFFLE(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
 #endif
+
+/* Turns a square of 16 x 16 elements over: in each of four rounds a register's number gives its
+ * highest bit away and takes the highest one of the elements' numbers. */
+#define TARN_ZIP(from, to, i) \
+    to[2 * i] = TARN_SHUFFLE(from[i], from[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, \
+                             7, 23); \
+    to[2 * i + 1] = TARN_SHUFFLE(from[i], from[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, \
+                                 14, 30, 15, 31);
+#define TARN_ZIPS(from, to) \
+    TARN_ZIP(from, to, 0) TARN_ZIP(from, to, 1) TARN_ZIP(from, to, 2) TARN_ZIP(from, to, 3) \
+    TARN_ZIP(from, to, 4) TARN_ZIP(from, to, 5) TARN_ZIP(from, to, 6) TARN_ZIP(from, to, 7)
+#define TARN_TRANSPOSE(a, b) TARN_ZIPS(a, b) TARN_ZIPS(b, a) TARN_ZIPS(a, b) TARN_ZIPS(b, a)
 
 #define TARN_BOOL_1(c) (c)
 #define TARN_BOOL_16(c) (-(c))

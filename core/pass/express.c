@@ -46,6 +46,19 @@ static bool index_is_local(const struct nest *n, const struct rational *index, i
     return true;
 }
 
+bool crosses_by_copy(const struct lowering *l, uint32_t node)
+{
+    const struct node *n = &l->m->nodes[node];
+    if (!l->p->fuse || l->p->gpu || !l->m->sharded[node] || n->dtype == TARN_U8 ||
+        tarn_shape_count(n->shape) / n->shape.dim[0] < 16)
+        return false;
+    /* A tensor that is updated in place must be read by the nest that writes it. */
+    for (int i = 0; n->op == &op_owned && i < l->m->root_count; ++i)
+        if (l->m->roots[i].owned == (int)n->arg.leaf.slot)
+            return false;
+    return true;
+}
+
 /* Load of the element `index` of a node in memory, seen with `shape` (its own, or of a reshape). */
 static int load(const struct site *s, uint32_t node, tarn_shape shape, const struct rational *index)
 {
@@ -57,8 +70,9 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
     int v = value_of(l, node);
     if (v < 0)
         return -1;
-    if (local && l->p->values[v].layout == LAYOUT_PLAIN && s->reuse && shape.rank > 1 &&
-        tarn_shape_count(shape) > l->m->batch)
+    if (local && l->p->values[v].layout == LAYOUT_PLAIN && shape.rank > 1 &&
+        tarn_shape_count(shape) > l->m->batch &&
+        (s->reuse || (node != s->root && crosses_by_copy(l, node))))
         v = blocked_of(l, node);
     else if (!local && l->p->values[v].layout == LAYOUT_BLOCKED)
         v = plain_of(l, node);

@@ -6,6 +6,7 @@
 #include "nest.h"
 
 #define TINY_WORK 16384.0      /* element operations that one group does at no loss */
+#define ALONE_WORK 1048576.0   /* the same for one element, which no more groups can share */
 #define REPLICATED_WORK 4096.0 /* that every group does sooner than a kernel more is launched */
 
 static double nest_work(const struct nest *n)
@@ -14,6 +15,15 @@ static double nest_work(const struct nest *n)
     for (int a = 0; a < n->axes; ++a)
         work *= n->extent[a];
     return work;
+}
+
+static bool is_tiny(const struct program_ir *p, const struct nest *n)
+{
+    bool alone = true;
+    for (int a = 0; a < n->out_axes; ++a)
+        alone &= n->extent[a] == 1;
+    return !p->gpu && !n->sharded && n->kind == NEST_LOOPS &&
+           n->work <= (alone ? ALONE_WORK : TINY_WORK);
 }
 
 static bool writes_out(const struct program_ir *p, const struct nest *n)
@@ -223,7 +233,7 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
         n->work = nest_work(n);
-        n->tiny = !p->gpu && !n->sharded && n->kind == NEST_LOOPS && n->work <= TINY_WORK;
+        n->tiny = is_tiny(p, n);
         n->kernel = -1;
     }
     /* First what computes, in order; then what writes tensors that others read. */

@@ -585,10 +585,11 @@ tarn_status lower(struct program_ir *p, const tarn_replica *r)
         struct path path;
         if (tarn_shape_count(m->nodes[node].shape) == 0)
             continue;
-        if (m->uses[node] > 1 ||
-            (find_core(&l, node, &path) == UINT32_MAX && m->nodes[node].op->kind != OP_CONCAT))
-            if (demand(&l, node) < 0)
-                return l.status;
+        const bool core = find_core(&l, node, &path) != UINT32_MAX;
+        const bool map = !core && m->nodes[node].op->kind != OP_CONCAT;
+        if ((core && crosses_by_copy(&l, node) && value_of(&l, node) < 0) ||
+            ((m->uses[node] > 1 || map) && demand(&l, node) < 0))
+            return l.status;
     }
     const int first = p->nest_count;
     p->first_root = first;

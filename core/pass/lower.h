@@ -45,6 +45,9 @@ static inline uint32_t lowering_operand(const struct lowering *l, uint32_t node,
 /* Expression of a node's element at an index over the nest's axes. -1 on failure (status is set).
  */
 int express(const struct site *s, uint32_t node, const struct rational *index);
+/* Whether a node goes between the plain and the blocked layout as a copy (print_copy.c), which turns
+ * 16 by 16 elements over in registers, where a nest's own loads and stores would be single ones. */
+bool crosses_by_copy(const struct lowering *l, uint32_t node);
 /* The value of a node in a layout that suits; builds what is missing (nests are appended). */
 int value_of(struct lowering *l, uint32_t node);
 int plain_of(struct lowering *l, uint32_t node);

@@ -14,8 +14,10 @@
 #define LATENCY 8.0       /* accumulators that hide the latency of a multiply-add */
 #define CACHE_BYTES 40000 /* of a first cache of 48 KiB, or most of one of 32 */
 #define LINE_CYCLES 0.4   /* for 64 bytes from the second cache, half hidden by arithmetic */
-#define CODE_CYCLES 32.0  /* a block; an expression more takes a millisecond to compile */
-#define SMALL_BODY 16     /* expressions of a sum that is worth repeating in a tile */
+#define SECOND_CACHE_BYTES 1000000 /* of a second cache of 1.25 or 2 MiB */
+#define SECOND_LINE_CYCLES 8.0     /* for 64 bytes from behind it */
+#define CODE_CYCLES 32.0           /* a block; an expression more takes a millisecond to compile */
+#define SMALL_BODY 16              /* expressions of a sum that is worth repeating in a tile */
 #define SEEN_CAPACITY 1024u
 
 /* A load of the body: how its address moves with each axis. */
@@ -205,8 +207,9 @@ static double bytes_touched(const struct tiling *t, const int32_t *extent)
     return bytes;
 }
 
-/* Bytes from the second cache, with the loops in this order, outermost first. */
-static double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
+/* Bytes that miss a cache of so many, with the loops in this order, outermost first. */
+static double misses(const struct tiling *t, const int *tile, const int *order, int loops,
+                     double capacity)
 {
     const struct nest *n = t->n;
     int32_t extent[NEST_AXES];
@@ -218,7 +221,7 @@ static double traffic(const struct tiling *t, const int *tile, const int *order,
         const int axis = order[level - 1];
         extent[axis] = n->extent[axis];
         const double more = bytes_touched(t, extent);
-        if (more > CACHE_BYTES)
+        if (more > capacity)
             break;
         inside = more;
     }
@@ -227,7 +230,13 @@ static double traffic(const struct tiling *t, const int *tile, const int *order,
     return inside * rounds;
 }
 
-/* Chooses the loops from the innermost one outward, each the one that moves fewest bytes. */
+static double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
+{
+    return LINE_CYCLES / 64 * misses(t, tile, order, loops, CACHE_BYTES) +
+           SECOND_LINE_CYCLES / 64 * misses(t, tile, order, loops, SECOND_CACHE_BYTES);
+}
+
+/* Chooses the loops from the innermost one outward, each the one that waits least for caches. */
 static double order_loops(const struct tiling *t, const int *tile, int *order)
 {
     const struct nest *n = t->n;
@@ -243,9 +252,9 @@ static double order_loops(const struct tiling *t, const int *tile, int *order)
             memcpy(tried, order, sizeof tried);
             tried[place] = order[i];
             tried[i] = order[place];
-            const double bytes = traffic(t, tile, tried, loops);
-            if (best < 0 || bytes < best || (bytes == best && order[i] > order[chosen])) {
-                best = bytes;
+            const double cycles = traffic(t, tile, tried, loops);
+            if (best < 0 || cycles < best || (cycles == best && order[i] > order[chosen])) {
+                best = cycles;
                 chosen = i;
             }
         }
@@ -284,8 +293,7 @@ static void try_tile(const struct tiling *t, const int *tile, struct best *best)
     double vectors = 1;
     for (int a = 0; a < n->axes; ++a)
         vectors *= a == t->lane ? 1 : n->extent[a];
-    const double lines = order_loops(t, tile, order) / 64;
-    const double cycles = register_cycles(t, tile) * vectors + LINE_CYCLES * lines +
+    const double cycles = order_loops(t, tile, order) + register_cycles(t, tile) * vectors +
                           CODE_CYCLES * (double)(outs * reds * t->size);
     if (cycles < best->cycles * 0.999) {
         best->cycles = cycles;
