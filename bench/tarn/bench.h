@@ -9,7 +9,7 @@
 
 #include "backend.h"
 
-enum { MOST_ITEMS = 256, MOST_INPUTS = 3 };
+enum { MOST_ITEMS = 256, MOST_INPUTS = 3, MOST_TIMES = 16 };
 
 /* One figure. Least and most are those of the blocks that were timed. */
 struct item {
@@ -67,9 +67,11 @@ struct operation {
     int inputs;
     tarn_tensor (*record)(const tarn_tensor *in, const void *arg);
     const void *arg;
+    int times; /* how often, on inputs of their own, in one step mark; 0: once */
 };
 
-/* Times a step mark that computes just this operation, on a replica of its own. */
+/* Times a step mark that computes just this operation, on a replica of its own; `amount` is what one
+ * operation does. */
 void operation_run(struct bench *b, struct item *i, const struct operation *o, double amount);
 /* The replica as the public API opens it. */
 tarn_replica *bench_open(const struct bench *b);

@@ -70,13 +70,13 @@ static void one(struct bench *b, const struct shape *s, int part)
                   { "input grad", record_input },
                   { "weight grad", record_weight } };
     const int size = out_size(s);
-    const struct operation o = { { TARN_SHAPE(s->n, s->c, s->size, s->size),
-                                   TARN_SHAPE(s->o, s->c, s->window, s->window),
-                                   TARN_SHAPE(s->n, s->o, size, size) },
-                                 { true, false, true },
-                                 3,
-                                 parts[part].record,
-                                 s };
+    const struct operation o = { .in = { TARN_SHAPE(s->n, s->c, s->size, s->size),
+                                         TARN_SHAPE(s->o, s->c, s->window, s->window),
+                                         TARN_SHAPE(s->n, s->o, size, size) },
+                                 .samples = { true, false, true },
+                                 .inputs = 3,
+                                 .record = parts[part].record,
+                                 .arg = s };
     const double flops = 2.0 * s->n * s->c * s->o * pairs(s) * pairs(s);
     const double bytes =
         4 * ((double)tarn_shape_count(o.in[2]) + (double)tarn_shape_count(o.in[0]) +

@@ -150,7 +150,11 @@ void reduce_run(struct bench *b)
         const double bytes = 4 * (count + sums[k].results);
         struct item *i =
             item_new(b, "GB/s", count, bytes, "reduce/sum %dx%d %s", n, n, sums[k].name);
-        const struct operation o = { { TARN_SHAPE(n, n) }, { true }, 1, record_sum, &sums[k].axes };
+        const struct operation o = { .in = { TARN_SHAPE(n, n) },
+                                     .samples = { true },
+                                     .inputs = 1,
+                                     .record = record_sum,
+                                     .arg = &sums[k].axes };
         if (i != NULL)
             operation_run(b, i, &o, 1e-9 * bytes);
     }
@@ -165,13 +169,17 @@ void norm_run(struct bench *b)
     const double count = (double)rows * columns, bytes = 8 * count;
     struct item *i = item_new(b, "GB/s", 5 * count, bytes, "norm/softmax %dx%d", rows, columns);
     if (i != NULL)
-        operation_run(b, i, &(struct operation){ { shape }, { true }, 1, record_softmax, NULL },
-                      1e-9 * bytes);
-    i = item_new(b, "GB/s", 8 * count, bytes, "norm/layer norm %dx%d", rows, columns);
-    if (i != NULL)
         operation_run(
             b, i,
             &(struct operation){
-                { shape, affine, affine }, { true, false, false }, 3, record_layer_norm, NULL },
+                .in = { shape }, .samples = { true }, .inputs = 1, .record = record_softmax },
             1e-9 * bytes);
+    i = item_new(b, "GB/s", 8 * count, bytes, "norm/layer norm %dx%d", rows, columns);
+    if (i != NULL)
+        operation_run(b, i,
+                      &(struct operation){ .in = { shape, affine, affine },
+                                           .samples = { true },
+                                           .inputs = 3,
+                                           .record = record_layer_norm },
+                      1e-9 * bytes);
 }

@@ -11,7 +11,8 @@
 struct running {
     const struct operation *operation;
     tarn_replica *replica;
-    tarn_tensor in[MOST_INPUTS], out;
+    tarn_tensor in[MOST_TIMES][MOST_INPUTS], out[MOST_TIMES];
+    int times;
 };
 
 tarn_replica *bench_open(const struct bench *b)
@@ -51,7 +52,8 @@ static tarn_tensor make_input(tarn_replica *r, int number, tarn_shape shape, boo
 static tarn_status once(void *arg)
 {
     const struct running *w = arg;
-    tarn_assign(w->out, w->operation->record(w->in, w->operation->arg));
+    for (int i = 0; i < w->times; i++)
+        tarn_assign(w->out[i], w->operation->record(w->in[i], w->operation->arg));
     return tarn_step(w->replica);
 }
 
@@ -64,21 +66,30 @@ static tarn_status wait(void *arg)
 static tarn_status run(struct bench *b, struct running *w, struct times *t)
 {
     const struct operation *o = w->operation;
-    for (int k = 0; k < o->inputs; k++)
-        w->in[k] = make_input(w->replica, k, o->in[k], o->samples[k]);
-    const tarn_shape shape = tarn_shape_get(o->record(w->in, o->arg));
-    w->out = tarn_buffer(w->replica, "out", shape, TARN_F32, NULL);
+    for (int i = 0; i < w->times; i++) {
+        char name[16];
+        for (int k = 0; k < o->inputs; k++)
+            w->in[i][k] = make_input(w->replica, i * MOST_INPUTS + k, o->in[k], o->samples[k]);
+        const tarn_shape shape = tarn_shape_get(o->record(w->in[i], o->arg));
+        (void)snprintf(name, sizeof name, "out%d", i);
+        w->out[i] = tarn_buffer(w->replica, name, shape, TARN_F32, NULL);
+    }
     TRY(tarn_error_status(w->replica));
     return measure(b, &(struct work){ once, wait, w }, t);
 }
 
 void operation_run(struct bench *b, struct item *i, const struct operation *o, double amount)
 {
-    struct running w = { .operation = o, .replica = bench_open(b) };
+    const int times = o->times > 0 ? o->times : 1;
+    struct running w = { .operation = o, .replica = bench_open(b), .times = times };
     struct times t;
-    if (w.replica == NULL || run(b, &w, &t) != TARN_OK)
+    if (w.replica == NULL || run(b, &w, &t) != TARN_OK) {
         item_fail(b, i, tarn_error(w.replica));
-    else
+    } else {
+        t.median /= times;
+        t.least /= times;
+        t.most /= times;
         item_rate(b, i, amount, &t);
+    }
     tarn_close(w.replica);
 }
