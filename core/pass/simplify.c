@@ -75,6 +75,24 @@ static bool is_uniform_view(const struct node *n)
            n->op == &op_slice || n->op == &op_window || n->op == &op_detach;
 }
 
+/* Which operand of a node is its value, bit for bit: x of 1 * x, with which gradients begin; or -1. */
+static int same_operand(const struct module *m, const struct node *n, const uint32_t *in)
+{
+    const float one = 1;
+    uint32_t bits = 1;
+    if (n->op != &op_mul)
+        return -1;
+    if (n->dtype == TARN_F32)
+        memcpy(&bits, &one, sizeof bits);
+    for (int k = 0; k < 2; ++k) {
+        const struct node *c = &m->nodes[in[k]], *x = &m->nodes[in[1 - k]];
+        if (c->op == &op_constant && c->arg.leaf.bits == bits && x->dtype == n->dtype &&
+            shape_equal(x->shape, n->shape))
+            return 1 - k;
+    }
+    return -1;
+}
+
 static uint32_t copy_node(struct builder *b, uint32_t index)
 {
     const struct graph *g = b->g;
@@ -101,6 +119,9 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         if (n.op == &op_reshape && shape_equal(n.shape, m->nodes[in[0]].shape))
             return in[0];
     }
+    const int same = same_operand(m, &n, in);
+    if (same >= 0)
+        return in[same];
     uint32_t expanded;
     if (b->winograd != WINOGRAD_NONE && winograd_expand(b, b->winograd, &n, in, &expanded))
         return expanded;
