@@ -12,7 +12,7 @@ enum { MAX_BLOCKS = 1000, PIXELS = 28 * 28 };
 struct config {
     int batch, steps, blocks;
     const char *device;
-    bool json;
+    bool json, once;
 };
 
 struct net {
@@ -102,6 +102,8 @@ static tarn_status measure(tarn_replica *r, const struct config *c, struct timin
     if (!make_batch(r, c->batch, &batch[0], &batch[1]))
         return tarn_error_status(r) != TARN_OK ? tarn_error_status(r) : TARN_ERR_MEMORY;
     tarn_status s = run_block(r, &net, sgd, batch, last, 1);
+    if (c->once)
+        return s;
     t->first_loss = tarn_item(last);
     if (s == TARN_OK)
         s = run_block(r, &net, sgd, batch, last, c->steps);
@@ -144,6 +146,7 @@ static const struct argp_option options[] = {
     { "steps", 'n', "N", 0, "steps in a block (20)", 0 },
     { "blocks", 'k', "N", 0, "blocks; their median, least and most are shown (9)", 0 },
     { "device", 'D', "SPEC", 0, "device: a number, gpu, cpu, part of a name", 0 },
+    { "once", '1', NULL, 0, "make one step only, and show nothing: for timing the process", 0 },
     { "json", 'j', NULL, 0, "one JSON object for each batch size", 0 },
     { NULL, 0, NULL, 0, NULL, 0 }
 };
@@ -173,6 +176,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'D':
         c->device = arg;
         break;
+    case '1':
+        c->once = true;
+        break;
     case 'j':
         c->json = true;
         break;
@@ -200,7 +206,8 @@ int main(int argc, char **argv)
             tarn_close(r);
             return EXIT_FAILURE;
         }
-        report(r, &config, &timing);
+        if (!config.once)
+            report(r, &config, &timing);
         fflush(stdout);
         tarn_close(r);
     }
