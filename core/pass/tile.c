@@ -11,6 +11,7 @@
 #define GUARDED_POINTS 128   /* the same where guards decide the tile */
 #define UNROLL_RED 8         /* innermost summed axis up to this length is then unrolled */
 #define MOST_LOADS 16
+#define MOST_AXES 2       /* OUT axes in a tile */
 #define LATENCY 8.0       /* accumulators that hide the latency of a multiply-add */
 #define CACHE_BYTES 40000 /* of a first cache of 48 KiB, or most of one of 32 */
 #define LINE_CYCLES 0.4   /* for 64 bytes from the second cache, half hidden by arithmetic */
@@ -302,29 +303,23 @@ static void try_tile(const struct tiling *t, const int *tile, struct best *best)
     }
 }
 
-/* All pairs of OUT axes, with all their divisors. */
-static void try_pairs(const struct tiling *t, int *tile, int most, struct best *best)
+/* All tiles of at most so many OUT axes, from axis `from` on, by their divisors. */
+static void try_axes(const struct tiling *t, int *tile, int from, int axes, int most,
+                     struct best *best)
 {
     const struct nest *n = t->n;
-    int da[MOST_ACCUMULATORS], db[MOST_ACCUMULATORS];
+    int d[MOST_ACCUMULATORS];
     try_tile(t, tile, best);
-    for (int a = 0; a < n->out_axes; ++a)
-        for (int b = a; b < n->out_axes; ++b) {
-            if (a == t->lane || b == t->lane)
+    for (int a = from; a < n->out_axes && axes > 0; ++a) {
+        const int count = a == t->lane ? 0 : divisors(n->extent[a], most, d);
+        for (int i = 0; i < count; ++i) {
+            if (d[i] == 1)
                 continue;
-            const int ca = divisors(n->extent[a], most, da);
-            const int cb = a == b ? 1 : divisors(n->extent[b], most, db);
-            for (int i = 0; i < ca; ++i)
-                for (int k = 0; k < cb; ++k) {
-                    if (a != b && da[i] * db[k] > most)
-                        continue;
-                    tile[a] = da[i];
-                    if (a != b)
-                        tile[b] = db[k];
-                    try_tile(t, tile, best);
-                }
-            tile[a] = tile[b] = 1;
+            tile[a] = d[i];
+            try_axes(t, tile, a + 1, axes - 1, most / d[i], best);
         }
+        tile[a] = 1;
+    }
 }
 
 static void choose_best(struct nest *n)
@@ -343,12 +338,12 @@ static void choose_best(struct nest *n)
         tile[a] = 1;
     /* The last summed axis is unrolled whole, or by a few. */
     const int reds = last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], 8, red);
-    try_pairs(&t, tile, most, &best);
+    try_axes(&t, tile, 0, MOST_AXES, most, &best);
     for (int i = 0; i < reds; ++i) {
         if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]))
             continue;
         tile[last] = red[i];
-        try_pairs(&t, tile, most, &best);
+        try_axes(&t, tile, 0, MOST_AXES, most, &best);
         tile[last] = 1;
     }
     memcpy(n->tile, best.tile, sizeof n->tile);
