@@ -194,6 +194,7 @@ struct store {
     int expr;              /* over ACC and loads; -1: the accumulator itself */
     struct affine address; /* as in access */
     bool local;
+    bool best; /* ARGMAX: the accumulator is the maximum, not its position */
 };
 
 /* A matrix product left to a provider: c = op(a) op(b), `batch` times. */
@@ -290,6 +291,8 @@ static inline int nest_red_axes(const struct nest *n)
 
 /* Module to nests. The replica tells where owned tensors lie. */
 tarn_status lower(struct program_ir *p, const tarn_replica *r);
+/* Joins each maximum with its position, where the plan computes both (pair.c). */
+void pair_maxima(struct program_ir *p);
 /* Who multiplies best here (plan.c): 0 a nest, else the number of another provider. */
 tarn_status choose_product(const tarn_replica *r, const struct product *shape, int *provider);
 /* Nests to kernels: sets kernel and section. */

@@ -184,6 +184,7 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
     choose_stored(&m, p.fuse);
     debug_graph(&m);
     TRY(lower(&p, r));
+    pair_maxima(&p);
     TRY(fuse(&p, r));
     if (p.gpu)
         schedule_gpu(&p, context_device(r->context));

@@ -331,7 +331,7 @@ static void print_epilogue(struct printer *pr, int point)
         if (n->store[s].expr >= 0)
             print_expr(pr, n->store[s].expr, value[s]);
         else
-            memcpy(value[s], pr->acc, NAME);
+            snprintf(value[s], NAME, "%s%d", n->store[s].best ? "best" : "acc", point);
     }
     for (int s = 0; s < n->stores; ++s)
         print_store(pr, &n->store[s], value[s]);
