@@ -163,7 +163,7 @@ bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out)
         const bool before = v->place == PLACE_INPUT || v->place == PLACE_OWNED;
         if (before || v->first < kernel)
             out->bytes += bytes_of(v, t[i].read);
-        if (v->place != PLACE_ARENA || v->last > kernel)
+        if (v->place != PLACE_SCRATCH && (v->place != PLACE_ARENA || v->last > kernel))
             out->bytes += bytes_of(v, t[i].written);
     }
     return true;

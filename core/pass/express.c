@@ -59,6 +59,19 @@ bool crosses_by_copy(const struct lowering *l, uint32_t node)
     return true;
 }
 
+/* Whether the nest reads every element once: of a part, or of what is read again, a copy is dear. */
+static bool reads_all(const struct nest *n, const struct rational *index, tarn_shape shape)
+{
+    for (int d = 0; d < shape.rank; ++d) {
+        bool whole = false;
+        for (int a = 0; a < n->axes; ++a)
+            whole |= rational_is_axis(&index[d], a) && n->extent[a] == shape.dim[d];
+        if (!whole)
+            return false;
+    }
+    return true;
+}
+
 /* Load of the element `index` of a node in memory, seen with `shape` (its own, or of a reshape). */
 static int load(const struct site *s, uint32_t node, tarn_shape shape, const struct rational *index)
 {
@@ -72,7 +85,8 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
         return -1;
     if (local && l->p->values[v].layout == LAYOUT_PLAIN && shape.rank > 1 &&
         tarn_shape_count(shape) > l->m->batch &&
-        (s->reuse || (node != s->root && crosses_by_copy(l, node))))
+        (s->reuse ||
+         (node != s->root && reads_all(s->nest, index, shape) && crosses_by_copy(l, node))))
         v = blocked_of(l, node);
     else if (!local && l->p->values[v].layout == LAYOUT_BLOCKED)
         v = plain_of(l, node);
