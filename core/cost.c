@@ -104,10 +104,8 @@ static double touched(const struct program_ir *p, const struct nest *n, const st
     if (n->kind != NEST_LOOPS)
         return (double)tarn_shape_count(p->values[x->value].shape);
     for (int a = 0; a < n->axes; ++a) {
-        bool used = x->address.k[a] != 0 || x->gather >= 0 ||
-                    (blocked && (!n->sharded || a == n->batch_axis));
-        for (int i = 0; i < x->part_count; ++i)
-            used |= rational_uses(&x->part[i].index, a);
+        const bool used =
+            access_uses(x, a) || x->gather >= 0 || (blocked && (!n->sharded || a == n->batch_axis));
         count *= used ? n->extent[a] : 1;
     }
     return count;

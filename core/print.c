@@ -174,8 +174,8 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing)
 
 /* What the guards of the body's points come to. */
 struct conditions {
-    struct text all; /* every different condition, joined by && */
-    int different;
+    struct text all;    /* every different condition, joined by && */
+    bool differ;        /* there are two */
     bool always, lanes; /* some point has none; some condition is one of lanes */
 };
 
@@ -184,9 +184,13 @@ static void see_condition(struct printer *pr, struct conditions *c)
     struct text t = { 0 };
     const enum verdict v = guards_here(pr, &t, &c->lanes);
     c->always |= v == ALWAYS;
-    if (v == DEPENDS && (c->all.data == NULL || strstr(c->all.data, t.data) == NULL)) {
-        text_add(&c->all, "%s%s", c->different > 0 ? " && " : "", t.data);
-        ++c->different;
+    const bool depends = v == DEPENDS && t.data != NULL;
+    if (depends && c->all.data == NULL) {
+        text_add(&c->all, "%s", t.data);
+    } else if (depends && strcmp(c->all.data, t.data) != 0) {
+        c->differ = true; /* also from one that implies it, which stands in the text already */
+        if (strstr(c->all.data, t.data) == NULL)
+            text_add(&c->all, " && %s", t.data);
     }
     pr->out->failed |= t.failed || c->all.failed;
     text_free(&t);
@@ -221,9 +225,9 @@ void print_body(struct printer *pr)
             see_condition(pr, &c);
         }
     }
-    const bool shared = c.different == 1 && !c.always && !c.lanes;
+    const bool shared = c.all.data != NULL && !c.differ && !c.always && !c.lanes;
     /* Inside of an image no point is left out: one branch there instead of one for each point. */
-    const bool inside = c.different > 0 && !shared && !c.lanes && !pr->items;
+    const bool inside = c.all.data != NULL && !shared && !c.lanes && !pr->items;
     if (shared || inside)
         print_line(pr, "if (%s) {", c.all.data);
     if (inside) {
