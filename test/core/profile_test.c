@@ -92,7 +92,9 @@ Test(profile, counts_a_product)
     step(r);
     const struct seen s = profile(r, out, tarn_matmul(x, w));
     expect_near("operations", s.flops, 2 * m * n * k, 1);
-    expect_near("bytes", s.bytes, 4 * (m * n + m * k + k * n), 2);
+    /* Some schedules first copy the samples into blocks: written, and read once more. */
+    const double operands = m * n + m * k + k * n;
+    expect_near("bytes", s.bytes, 4 * operands, (operands + 2 * m * k) / operands);
     tarn_close(r);
 }
 
