@@ -29,6 +29,7 @@ struct device {
     size_t memory_bytes, max_buffer_bytes, local_bytes, max_group;
     unsigned native_float_width;
     bool fp64, fp16, unified_memory;
+    bool is_pocl;
     bool keeps_code;  /* the driver has a cache of compiled kernels itself */
     int number;       /* in the flat numbering of device_list() */
     int part, parts;  /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
@@ -52,6 +53,10 @@ TARN_CHECKED tarn_status device_select_many(const char *spec, int wanted, struct
 /* The name as errors give it: with number, part and copy when the name alone could be another's:
  * "NAME (device 0)", "NAME (device 0:1/2)", "NAME (device 0, copy 1/2)". */
 void device_describe(const struct device *d, char *out, size_t capacity);
+/* Keeps the calling thread, and those that it starts, on the cores of a part of a CPU. For threads that
+ * launch work while others do so on the other parts. Nothing happens for whole devices, where a
+ * driver's cores are not known, or with TARN_PIN=0. */
+void device_stay(const struct device *d);
 
 /* ---- contexts ----------------------------------------------------------------------------- */
 

@@ -137,7 +137,8 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->fp64 = wide > 0;
     d->fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
     d->unified_memory = unified != CL_FALSE;
-    d->keeps_code = strcmp(name, POCL) == 0;
+    d->is_pocl = strcmp(name, POCL) == 0;
+    d->keeps_code = d->is_pocl;
     d->parts = 1;
     d->copies = 1;
     d->most_parts = most_parts(id);

@@ -57,6 +57,8 @@ static void *seat_main(void *arg)
     struct launch *l = s->launch;
     const int rank = s->member.peers.rank;
     tarn_replica *r = NULL;
+    if (l->world > 1)
+        device_stay(&s->device);
     tarn_status status = replica_open(&s->device, &r);
     if (status == TARN_OK) {
         /* One replica without shards is nothing but a replica. */
