@@ -81,6 +81,7 @@ union op_arg {
     struct {
         uint32_t axes;   /* bit i: axis i is reduced */
         uint32_t synced; /* norm: statistics are of all replicas' samples */
+        uint32_t whole;  /* sum: every sample waits for it, so few values are not added up in rows */
     } reduce;
     struct {
         int32_t order[TARN_MAX_RANK];

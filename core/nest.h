@@ -250,7 +250,7 @@ struct nest {
     int kernel, section;
     bool tiny;
     bool replicable, replicated; /* may be, is computed by every group for itself */
-    double work;                 /* multiply-adds or element operations */
+    double work;                 /* operations of registers */
 };
 
 struct program_ir {

@@ -147,15 +147,43 @@ const struct op op_norm = {
     .grad = norm_grad,
 };
 
+/* Sum over the samples of what each of them, or each of its channels, has one of. */
+static tarn_tensor over_samples(tarn_tensor x, bool synced)
+{
+    return synced ? sum_over(x, 1, true) : op_sum_whole(x);
+}
+
+/* In one pass over the samples: sum and squared distances of each by itself, while it is at hand, and
+ * then those of all, by Chan, Golub and LeVeque (1979): the squared distances from the mean of all are
+ * those from the sample's own mean, and that of its mean once for each element. */
+static void moments_by_sample(tarn_tensor x, uint32_t axes, bool synced, tarn_tensor *mean,
+                              tarn_tensor *var)
+{
+    const uint32_t inner = axes & ~UINT32_C(1);
+    const float share = share_of(x, axes, synced);
+    const float count = (float)axes_count(tarn_shape_get(x), inner);
+    const tarn_tensor sum = op_reduce(&op_sum, x, inner);
+    const tarn_tensor own = tarn_mul_scalar(sum, 1.0f / count), d = tarn_sub(x, own);
+    const tarn_tensor within = over_samples(op_reduce(&op_sum, tarn_mul(d, d), inner), synced);
+    *mean = tarn_mul_scalar(over_samples(sum, synced), share);
+    const tarn_tensor away = tarn_sub(own, *mean);
+    const tarn_tensor between = over_samples(tarn_mul(away, away), synced);
+    *var = tarn_mul_scalar(tarn_add(within, tarn_mul_scalar(between, count)), share);
+}
+
 tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, tarn_tensor *mean,
                          tarn_tensor *var)
 {
     const tarn_shape shape = tarn_shape_get(x);
-    const float share = share_of(x, axes, synced);
     const tarn_tensor value = tarn_detach(x);
-    *mean = tarn_mul_scalar(sum_over(value, axes, synced), share);
-    const tarn_tensor d = tarn_sub(value, *mean);
-    *var = tarn_mul_scalar(sum_over(tarn_mul(d, d), axes, synced), share);
+    if ((axes & 1) != 0 && axes_count(shape, axes & ~UINT32_C(1)) > 1) {
+        moments_by_sample(value, axes, synced, mean, var);
+    } else {
+        const float share = share_of(x, axes, synced);
+        *mean = tarn_mul_scalar(sum_over(value, axes, synced), share);
+        const tarn_tensor d = tarn_sub(value, *mean);
+        *var = tarn_mul_scalar(sum_over(tarn_mul(d, d), axes, synced), share);
+    }
     const tarn_tensor rstd = tarn_rsqrt(tarn_add_scalar(*var, eps));
     const tarn_tensor in[3] = { x, op_expand_to(*mean, shape), op_expand_to(rstd, shape) };
     union op_arg arg;

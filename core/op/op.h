@@ -53,6 +53,8 @@ tarn_tensor op_join(tarn_tensor *pieces, uint32_t count);
 
 /* Over the axes of the mask; op_argmax counts them in row-major order, result int32. */
 tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes);
+/* The sum over axis 0 of a few values that each sample has, where all samples wait for the result. */
+tarn_tensor op_sum_whole(tarn_tensor x);
 
 /* ---- normalisation (composed.c) -------------------------------------------------------------- */
 

@@ -50,7 +50,7 @@ const struct op op_min       = { .name = "min", .arity = 1, .kind = OP_REDUCE, .
 const struct op op_argmax    = { .name = "argmax", .arity = 1, .kind = OP_REDUCE, .code = "argmax", .grad = NULL };
 /* clang-format on */
 
-tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes)
+static tarn_tensor record(const struct op *op, tarn_tensor x, uint32_t axes, bool whole)
 {
     if (!graph_resolve(x))
         return graph_poison(x.replica);
@@ -72,8 +72,19 @@ tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes)
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.reduce.axes = axes;
+    arg.reduce.whole = whole;
     const tarn_dtype dtype = op == &op_argmax ? TARN_I32 : tarn_dtype_get(x);
     return graph_record(x.replica, op, &x, 1, shape, dtype, &arg);
+}
+
+tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes)
+{
+    return record(op, x, axes, false);
+}
+
+tarn_tensor op_sum_whole(tarn_tensor x)
+{
+    return record(&op_sum, x, 1, true);
 }
 
 static tarn_tensor drop_axes(tarn_tensor x, uint32_t axes)

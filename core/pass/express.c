@@ -72,6 +72,15 @@ static bool reads_all(const struct nest *n, const struct rational *index, tarn_s
     return true;
 }
 
+/* Whether index 0 goes through the blocks of samples, and through the lanes of each. */
+static bool goes_through_blocks(const struct site *s, const struct rational *index)
+{
+    const int lane = s->nest->axes - 1;
+    struct affine wanted = affine_axis(lane);
+    wanted.k[lane - 1] = LANES;
+    return s->blocks && index->divide == 1 && affine_equal(&index->e, &wanted);
+}
+
 /* Load of the element `index` of a node in memory, seen with `shape` (its own, or of a reshape). */
 static int load(const struct site *s, uint32_t node, tarn_shape shape, const struct rational *index)
 {
@@ -80,6 +89,7 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
     const bool own = l->m->sharded[node] && index_is_local(s->nest, index, shape.rank) &&
                      shape.dim[0] == l->m->batch;
     const bool local = own && !s->rows;
+    const bool blocks = l->m->sharded[node] && shape.rank > 0 && goes_through_blocks(s, &index[0]);
     int v = value_of(l, node);
     if (v < 0)
         return -1;
@@ -88,7 +98,7 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
         (s->reuse ||
          (node != s->root && reads_all(s->nest, index, shape) && crosses_by_copy(l, node))))
         v = blocked_of(l, node);
-    else if (!local && l->p->values[v].layout == LAYOUT_BLOCKED)
+    else if (!local && !blocks && l->p->values[v].layout == LAYOUT_BLOCKED)
         v = plain_of(l, node);
     if (v < 0)
         return -1;
@@ -99,6 +109,15 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
     e.access.rows = own && !e.access.local;
     int32_t stride[TARN_MAX_RANK] = { 0 };
     row_major(shape, stride);
+    if (blocks && l->p->values[v].layout == LAYOUT_BLOCKED) {
+        const int lane = s->nest->axes - 1;
+        const struct rational block = rational_axis(lane - 1), sample = rational_axis(lane);
+        access_add(&e.access, &block, LANES * stride[0]);
+        access_add(&e.access, &sample, 1);
+        for (int d = 1; d < shape.rank; ++d)
+            access_add(&e.access, &index[d], LANES * stride[d]);
+        return add(s, &e);
+    }
     for (int d = e.access.local ? 1 : 0; d < shape.rank; ++d)
         access_add(&e.access, &index[d], stride[d]);
     return add(s, &e);

@@ -5,16 +5,17 @@
 
 #include "nest.h"
 
-#define TINY_WORK 16384.0      /* element operations that one group does at no loss */
-#define ALONE_WORK 1048576.0   /* the same for one element, which no more groups can share */
-#define REPLICATED_WORK 4096.0 /* that every group does sooner than a kernel more is launched */
+/* In operations of registers, some 3 for each nanosecond. */
+#define TINY_WORK 16384.0      /* that one group does sooner than a kernel more is launched */
+#define ALONE_WORK 65536.0     /* the same for one element, which no more groups can share */
+#define REPLICATED_WORK 6144.0 /* the same for what every group does, of which a core has several */
 
 static double nest_work(const struct nest *n)
 {
     double work = 1.0 + (n->combine == COMBINE_FMA ? 0 : n->expr_count / 4);
     for (int a = 0; a < n->axes; ++a)
         work *= n->extent[a];
-    return work;
+    return n->sharded || schedule_lane(n) >= 0 ? work / LANES : work;
 }
 
 static bool is_tiny(const struct program_ir *p, const struct nest *n)

@@ -268,51 +268,13 @@ static int core_nest(struct lowering *l, struct nest *n, const struct rational *
     return rows_nest(l, n, rows, path, t);
 }
 
-static enum combine combine_of(const struct op *op)
-{
-    return op == &op_sum      ? COMBINE_SUM
-           : op == &op_min    ? COMBINE_MIN
-           : op == &op_argmax ? COMBINE_ARGMAX
-                              : COMBINE_MAX;
-}
-
 static int reduce_nest(struct lowering *l, struct path *path, const struct target *t)
 {
-    const uint32_t core = path->node[path->length - 1];
-    const struct node *node = &l->m->nodes[core];
-    const uint32_t x = lowering_operand(l, core, 0);
-    const tarn_shape in = l->m->nodes[x].shape;
-    struct nest n = lower_nest(node->op->name);
-    struct rational in_index[TARN_MAX_RANK], out_index[TARN_MAX_RANK];
-    n.arg_index = rational_constant(0);
-    for (int pass = 0; pass < 2; ++pass)
-        for (int d = 0; d < in.rank; ++d) {
-            const bool reduced = (node->arg.reduce.axes >> d & 1) != 0;
-            if (reduced != (pass == 1))
-                continue;
-            n.extent[n.axes] = in.dim[d];
-            in_index[d] = rational_axis(n.axes);
-            out_index[d] = reduced ? rational_constant(0) : rational_axis(n.axes);
-            if (l->m->sharded[x] && d == 0 && (!reduced || node->op != &op_argmax)) {
-                n.sharded = true;
-                n.batch_axis = n.axes;
-                n.partial = reduced;
-            }
-            ++n.axes;
-            n.out_axes += !reduced;
-        }
-    for (int a = n.out_axes, d = 0; a < n.axes; ++a, ++d)
-        n.arg_index =
-            rational_add_scaled(rational_add_scaled(rational_constant(0), n.arg_index, n.extent[a]),
-                                rational_axis(a), 1);
-    n.red_last = in.rank > 0 && (node->arg.reduce.axes >> (in.rank - 1) & 1) != 0;
-    n.combine = combine_of(node->op);
-    n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
-    const struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX };
-    n.body[0] = express(&s, x, in_index);
-    if (n.body[0] < 0)
-        return -1;
-    return core_nest(l, &n, out_index, path, t);
+    struct nest n;
+    struct rational out_index[TARN_MAX_RANK];
+    return reduce_begin(l, path->node[path->length - 1], &n, out_index) < 0
+               ? -1
+               : core_nest(l, &n, out_index, path, t);
 }
 
 struct rational lower_mapped(const struct contract_map *map, int axes, int d)

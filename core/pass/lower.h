@@ -34,6 +34,7 @@ struct site {
     uint32_t core; /* node whose value the accumulator holds; UINT32_MAX: none */
     const struct path *path; /* from the root down to the core; NULL: none */
     bool rows;               /* sums by sample: this operand runs along the lanes, row by row */
+    bool blocks;             /* index 0 of samples is 16 * block + lane, over the last two axes */
     bool reuse;              /* each element is read many times: read it from a good layout */
 };
 
@@ -68,6 +69,8 @@ int choose_samples(struct nest *n, const struct contract *c, const int rank[3]);
 struct rational lower_mapped(const struct contract_map *map, int axes, int d);
 /* The nest of an OP_MIX but for its store, and the index of its element (mix.c). -1 on failure. */
 int mix_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
+/* The same for an OP_REDUCE (reduce.c). */
+int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
 /* Decides for every large matrix product (product.c), and builds the call of a library. */
 tarn_status product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);

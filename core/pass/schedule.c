@@ -4,8 +4,8 @@
  * of the problem. */
 #include "nest.h"
 
-#define SHORT_AXIS 4       /* steps of a guarded mix that are unrolled */
-#define GROUP_WORK 16384.0 /* element operations worth a group of their own */
+#define SHORT_AXIS 4      /* steps of a guarded mix that are unrolled */
+#define GROUP_WORK 1024.0 /* operations of registers worth a group of their own */
 
 /* ---- the vector axis of nests that do not carry the batch
  * --------------------------------------------- */
