@@ -47,6 +47,7 @@ static void *turn(void *unused)
     const struct sched_param parameter = { 0 };
     (void)unused;
     /* Never at the cost of others: without the idle class there is no turning. */
+    (void)!pthread_setname_np(pthread_self(), "tarn awake");
     bool running = sched_setscheduler(0, SCHED_IDLE, &parameter) == 0;
     while (running) {
         while (nanoseconds() < until)

@@ -110,20 +110,24 @@ TARN_CHECKED tarn_status buffer_fill_zero(struct buffer *b, size_t offset, size_
 
 /* ---- uploads from another thread ----------------------------------------------------------- */
 
-struct upload; /* a device buffer filled on the upload queue, handed to the compute queue */
+struct upload; /* a device buffer filled by another thread, then used on the compute queue */
 
 /* Makes an upload slot of a fixed size. Uploads are not pooled buffers; their buffer lives as long
  * as the slot. */
 TARN_CHECKED tarn_status upload_new(struct context *c, size_t bytes, struct upload **out);
 void upload_free(struct upload *u);
 /* On the loader's thread: waits until the compute queue is done with the slot's last contents,
- * then copies `bytes` to the device on the upload queue and waits until they are there. */
+ * then copies `bytes` to the device and waits until they are there. */
 TARN_CHECKED tarn_status upload_put(struct upload *u, const void *from, size_t bytes);
 /* On the replica's thread: the buffer to compute with. */
 struct buffer *upload_buffer(struct upload *u);
 /* On the replica's thread: all commands that read the slot are enqueued now; the next upload_put
  * waits for them. */
 TARN_CHECKED tarn_status upload_release(struct upload *u);
+/* Whether those have ended, and waiting for them (with deadline): on the replica's thread, so that the
+ * loader's has nothing to wait for. */
+bool upload_is_idle(struct upload *u);
+TARN_CHECKED tarn_status upload_settle(struct upload *u);
 
 /* ---- memory that kernels and the host's threads use in turn --------------------------------- */
 

@@ -85,6 +85,11 @@ TARN_CHECKED tarn_status context_settle(struct context *c, queue_mark mark);
 /* Waits for one event with the deadline. */
 TARN_CHECKED tarn_status event_wait(const struct context *c, cl_event event, const char *label);
 
+/* Whether host and device can use the same memory without commands in between (SHARED_DIRECT), and
+ * the host's address of it; NULL for shared memory of another kind. */
+bool shared_is_direct(const struct context *c);
+void *shared_memory(struct shared *s);
+
 /* The directory of the disk cache: an open descriptor, or -1 when there is none. `path` (may be
  * NULL) gets its name. */
 int cache_directory(char *path, size_t capacity);

@@ -19,7 +19,7 @@ struct shared {
     bool lost;      /* a command did not end in time: the driver may use the memory for ever */
 };
 
-static bool can_share(const struct context *c)
+bool shared_is_direct(const struct context *c)
 {
     cl_device_svm_capabilities how = 0;
     /* Devices before OpenCL 2.0 refuse the question. */
@@ -53,7 +53,7 @@ static tarn_status make(struct shared *s, size_t bytes)
 tarn_status shared_new_by(struct context *c, size_t bytes, enum shared_way way, struct shared **out)
 {
     *out = NULL;
-    const bool direct = can_share(c);
+    const bool direct = shared_is_direct(c);
     if (way == SHARED_DIRECT && !direct)
         return error_set(TARN_ERR_ARGUMENT,
                          "shared memory: device \"%s\" has no fine-grained buffers", c->label);
@@ -81,6 +81,11 @@ tarn_status shared_new(struct context *c, size_t bytes, struct shared **out)
 struct buffer *shared_buffer(struct shared *s)
 {
     return s->buffer;
+}
+
+void *shared_memory(struct shared *s)
+{
+    return s->way == SHARED_DIRECT ? s->memory : NULL;
 }
 
 /* Waits for a command on the memory and lets go of it. */

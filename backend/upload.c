@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads from a loader's thread: a buffer filled on its own queue, handed over when it is there.
- */
+/* Uploads from a loader's thread: into memory that the device sees, where there is such memory; else
+ * a buffer filled on a queue of its own, handed over when it is there. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "opencl.h"
 
 struct upload {
     struct context *context;
     struct buffer *buffer;
+    struct shared *shared; /* where the buffer's memory is the host's too; else NULL */
     pthread_mutex_t lock;
     cl_event reader; /* the last command that may still read the buffer; NULL: none */
 };
+
+/* Not from the pool: commands on the compute queue may still write to what was given back. */
+static tarn_status make(struct upload *u, size_t bytes)
+{
+    if (!shared_is_direct(u->context))
+        return buffer_fresh(u->context, bytes, 0, NULL, &u->buffer);
+    TRY(shared_new_by(u->context, bytes, SHARED_DIRECT, &u->shared));
+    u->buffer = shared_buffer(u->shared);
+    return TARN_OK;
+}
 
 tarn_status upload_new(struct context *c, size_t bytes, struct upload **out)
 {
@@ -20,8 +32,7 @@ tarn_status upload_new(struct context *c, size_t bytes, struct upload **out)
         return error_set(TARN_ERR_MEMORY, "upload: out of host memory");
     u->context = c;
     pthread_mutex_init(&u->lock, NULL);
-    /* Not from the pool: commands on the compute queue may still write to what was given back. */
-    const tarn_status status = buffer_fresh(c, bytes, 0, NULL, &u->buffer);
+    const tarn_status status = make(u, bytes);
     if (status != TARN_OK) {
         upload_free(u);
         return status;
@@ -36,28 +47,74 @@ void upload_free(struct upload *u)
         return;
     if (u->reader != NULL)
         clReleaseEvent(u->reader);
-    buffer_free(u->buffer);
+    if (u->shared != NULL)
+        shared_free(u->shared);
+    else
+        buffer_free(u->buffer);
     pthread_mutex_destroy(&u->lock);
     free(u);
+}
+
+/* The caller releases it, or gives it back. */
+static cl_event take_reader(struct upload *u)
+{
+    pthread_mutex_lock(&u->lock);
+    const cl_event reader = u->reader;
+    u->reader = NULL;
+    pthread_mutex_unlock(&u->lock);
+    return reader;
+}
+
+static void set_reader(struct upload *u, cl_event reader)
+{
+    pthread_mutex_lock(&u->lock);
+    const cl_event old = u->reader;
+    u->reader = reader;
+    pthread_mutex_unlock(&u->lock);
+    if (old != NULL)
+        clReleaseEvent(old);
+}
+
+tarn_status upload_settle(struct upload *u)
+{
+    const cl_event reader = take_reader(u);
+    if (reader == NULL)
+        return TARN_OK;
+    const tarn_status status = event_wait(u->context, reader, "the step before an upload");
+    clReleaseEvent(reader);
+    return status;
+}
+
+bool upload_is_idle(struct upload *u)
+{
+    cl_int status = CL_COMPLETE;
+    const cl_event reader = take_reader(u);
+    if (reader == NULL)
+        return true;
+    /* What cannot be asked is waited for, and that says why. */
+    const bool ended = clGetEventInfo(reader, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                      &status, NULL) == CL_SUCCESS &&
+                       status <= CL_COMPLETE;
+    if (ended)
+        clReleaseEvent(reader);
+    else
+        set_reader(u, reader);
+    return ended;
 }
 
 tarn_status upload_put(struct upload *u, const void *from, size_t bytes)
 {
     struct context *c = u->context;
-    pthread_mutex_lock(&u->lock);
-    const cl_event reader = u->reader;
-    u->reader = NULL;
-    pthread_mutex_unlock(&u->lock);
-    if (reader != NULL) {
-        const tarn_status status = event_wait(c, reader, "the step before an upload");
-        clReleaseEvent(reader);
-        TRY(status);
-    }
+    TRY(upload_settle(u));
     if (bytes > u->buffer->capacity)
         return error_set(TARN_ERR_INTERNAL, "upload of %zu bytes to a slot of %zu", bytes,
                          u->buffer->bytes);
     if (bytes == 0)
         return TARN_OK;
+    if (u->shared != NULL) {
+        memcpy(shared_memory(u->shared), from, bytes);
+        return TARN_OK;
+    }
     cl_event event;
     pthread_mutex_lock(&c->upload_lock);
     cl_int code =
@@ -87,11 +144,6 @@ tarn_status upload_release(struct upload *u)
     const cl_int code = clRetainEvent(last);
     if (code != CL_SUCCESS)
         return cl_failed(c, "clRetainEvent", code);
-    pthread_mutex_lock(&u->lock);
-    const cl_event old = u->reader;
-    u->reader = last;
-    pthread_mutex_unlock(&u->lock);
-    if (old != NULL)
-        clReleaseEvent(old);
+    set_reader(u, last);
     return TARN_OK;
 }

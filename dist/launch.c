@@ -57,6 +57,9 @@ static void *seat_main(void *arg)
     struct launch *l = s->launch;
     const int rank = s->member.peers.rank;
     tarn_replica *r = NULL;
+    char name[16]; /* for those who look at the program's threads */
+    snprintf(name, sizeof name, "tarn rank %d", rank);
+    (void)!pthread_setname_np(pthread_self(), name);
     if (l->world > 1)
         device_stay(&s->device);
     tarn_status status = replica_open(&s->device, &r);

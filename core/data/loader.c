@@ -17,7 +17,7 @@
 enum slot_state {
     SLOT_FREE,
     SLOT_READY, /* uploaded, waits for its turn */
-    SLOT_HANDED /* part of the step `step` */
+    SLOT_HANDED /* part of the step `step`, which the device may still compute */
 };
 
 struct slot {
@@ -58,7 +58,7 @@ struct tarn_loader {
     /* Under the lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct slot slots[MAX_PREFETCH + 1];
+    struct slot slots[MAX_PREFETCH + 2];
     int slot_count;
     struct place ahead; /* of the thread */
     uint64_t ahead_ticket;
@@ -297,8 +297,8 @@ static tarn_status make_slots(struct tarn_loader *l)
     if (!l->staging_x || !l->staging_y || !l->order)
         return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory for batches of %zu",
                          rows);
-    /* One more than are prepared ahead: the one in use. */
-    const int wanted = l->options.prefetch + 1;
+    /* Besides those prepared ahead: one of the step being recorded, one of the step being computed. */
+    const int wanted = l->options.prefetch + 2;
     while (l->slot_count < wanted) {
         struct slot *s = &l->slots[l->slot_count++];
         TRY(upload_new(l->r->context, rows * l->sample_bytes, &s->x));
@@ -316,6 +316,8 @@ static tarn_status start_thread(struct tarn_loader *l)
     const int code = pthread_create(&l->thread, NULL, loader_main, l);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     l->started = code == 0;
+    if (l->started)
+        (void)!pthread_setname_np(l->thread, "tarn loader");
     return code == 0 ? TARN_OK
                      : error_set(TARN_ERR_MEMORY, "tarn_loader_open: cannot start a thread: %s",
                                  strerror(code));
@@ -398,37 +400,70 @@ static void record(struct tarn_loader *l, const struct slot *s, tarn_batch *out)
     }
 }
 
-/* The next batch's slot, or NULL with the replica's error set. */
-static struct slot *await_batch(struct tarn_loader *l)
+/* Batches of earlier steps whose commands have ended go back to the thread, which never waits for the
+ * device: it would look again and again, on a core that computes. */
+static void take_back(struct tarn_loader *l)
 {
     for (int i = 0; i < l->slot_count; i++) {
-        if (l->slots[i].state == SLOT_HANDED && l->slots[i].step != l->r->step) {
-            l->slots[i].state = SLOT_FREE;
+        struct slot *s = &l->slots[i];
+        if (s->state == SLOT_HANDED && s->step != l->r->step && upload_is_idle(s->x) &&
+            upload_is_idle(s->y)) {
+            s->state = SLOT_FREE;
             pthread_cond_broadcast(&l->changed);
         }
     }
-    for (;;) {
+}
+
+/* Waits for the device to be done with the oldest batch that it has. */
+static tarn_status settle_oldest(struct tarn_loader *l)
+{
+    struct slot *oldest = NULL;
+    for (int i = 0; i < l->slot_count; i++) {
+        struct slot *s = &l->slots[i];
+        if (s->state == SLOT_HANDED && s->step != l->r->step &&
+            (!oldest || s->ticket < oldest->ticket))
+            oldest = s;
+    }
+    if (!oldest)
+        return TARN_OK;
+    TRY(upload_settle(oldest->x));
+    return upload_settle(oldest->y);
+}
+
+/* Waits until the thread has something for the replica. */
+static tarn_status await_thread(struct tarn_loader *l)
+{
+    if (l->status != TARN_OK)
+        return error_set(l->status, "loader: %s", l->error);
+    if (l->stop)
+        return error_set(TARN_ERR_STATE, "tarn_loader_next: the loader is closed");
+    if (slot_in(l, SLOT_FREE) == NULL)
+        return settle_oldest(l);
+    pthread_cond_wait(&l->changed, &l->lock);
+    return TARN_OK;
+}
+
+/* The next batch's slot, or NULL with the replica's error set. */
+static struct slot *await_batch(struct tarn_loader *l)
+{
+    int handed = 0;
+    for (int i = 0; i < l->slot_count; i++)
+        handed += l->slots[i].state == SLOT_HANDED && l->slots[i].step == l->r->step;
+    tarn_status status = TARN_OK;
+    if (handed > l->options.prefetch)
+        status = error_set(TARN_ERR_STATE,
+                           "tarn_loader_next: all %d batches of the loader are in one step; "
+                           "call tarn_step, or raise prefetch to as many as a step needs",
+                           handed);
+    while (status == TARN_OK) {
+        take_back(l);
         struct slot *s = slot_in(l, SLOT_READY);
         if (s)
             return s;
-        int handed = 0;
-        for (int i = 0; i < l->slot_count; i++)
-            handed += l->slots[i].state == SLOT_HANDED;
-        if (l->status != TARN_OK)
-            (void)replica_fail(l->r, l->status, "loader: %s", l->error);
-        else if (l->stop)
-            (void)replica_fail(l->r, TARN_ERR_STATE, "tarn_loader_next: the loader is closed");
-        else if (handed == l->slot_count)
-            (void)replica_fail(l->r, TARN_ERR_STATE,
-                               "tarn_loader_next: all %d batches of the loader are in one step; "
-                               "call tarn_step, or raise prefetch to as many as a step needs",
-                               handed);
-        else {
-            pthread_cond_wait(&l->changed, &l->lock);
-            continue;
-        }
-        return NULL;
+        status = await_thread(l);
     }
+    (void)replica_fail(l->r, status, NULL);
+    return NULL;
 }
 
 bool tarn_loader_next(tarn_loader *l, tarn_batch *out)
