@@ -81,7 +81,8 @@ static void start_on(int core)
 static void start_all(void)
 {
     cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) > MOST_CORES)
+    if (sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0 ||
+        CPU_COUNT(&allowed) > MOST_CORES)
         return;
     stopping = false;
     for (int core = 0; core < CPU_SETSIZE && thread_count < MOST_CORES; ++core)
