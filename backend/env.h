@@ -17,7 +17,7 @@
     X(TIMEOUT,     "TARN_TIMEOUT",      "30",     "seconds to wait for a device before giving up") \
     X(AWAKE,       "TARN_AWAKE",        "1",      "0 lets the cores of a CPU device sleep between its kernels") \
     X(PIN,         "TARN_PIN",          "1",      "0 lets the threads of replicas on parts of a CPU move between its cores") \
-    X(WINOGRAD,    "TARN_WINOGRAD",     "0",      "Winograd's algorithm for convolutions of 3x3 and 5x5 windows: auto where it is faster, on CPUs; 1 wherever it applies; 0 nowhere") \
+    X(WINOGRAD,    "TARN_WINOGRAD",     "auto",   "Winograd's algorithm for convolutions of 3x3 and 5x5 windows: auto where it is faster, on CPUs; 1 wherever it applies; 0 nowhere") \
     X(GEMM,        "TARN_GEMM",         "auto",   "who computes large matrix products: auto, nest, tarn, clblast") \
     X(TUNE,        "TARN_TUNE",         "",       "1 measures providers of matrix products wherever it could matter, 0 nowhere; default: only on devices other than CPUs") \
     X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "shape of kernels: auto (by the device's type), cpu, gpu")

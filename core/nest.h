@@ -250,7 +250,7 @@ struct nest {
     int kernel, section;
     bool tiny;
     bool replicable, replicated; /* may be, is computed by every group for itself */
-    double work;                 /* operations of registers */
+    double work;                 /* cycles of one core, roughly */
 };
 
 struct program_ir {
@@ -293,6 +293,8 @@ static inline int nest_red_axes(const struct nest *n)
 tarn_status lower(struct program_ir *p, const tarn_replica *r);
 /* Joins each maximum with its position, where the plan computes both (pair.c). */
 void pair_maxima(struct program_ir *p);
+/* Joins axes of the result that memory runs through as one (flatten.c). */
+void flatten(struct program_ir *p);
 /* Who multiplies best here (plan.c): 0 a nest, else the number of another provider. */
 tarn_status choose_product(const tarn_replica *r, const struct product *shape, int *provider);
 /* Nests to kernels: sets kernel and section. */

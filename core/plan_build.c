@@ -185,6 +185,7 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
     debug_graph(&m);
     TRY(lower(&p, r));
     pair_maxima(&p);
+    flatten(&p);
     TRY(fuse(&p, r));
     if (p.gpu)
         schedule_gpu(&p, context_device(r->context));

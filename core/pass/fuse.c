@@ -5,14 +5,22 @@
 
 #include "nest.h"
 
-/* In operations of registers, some 3 for each nanosecond. */
-#define TINY_WORK 16384.0      /* that one group does sooner than a kernel more is launched */
-#define ALONE_WORK 65536.0     /* the same for one element, which no more groups can share */
-#define REPLICATED_WORK 6144.0 /* the same for what every group does, of which a core has several */
+/* In cycles of a core, roughly. A kernel more costs two cores some 50 us, in which both wait. */
+#define TINY_WORK 131072.0      /* what one group does sooner than a kernel more is launched */
+#define ALONE_WORK 262144.0     /* the same for one element, which no more groups can share */
+#define REPLICATED_WORK 24576.0 /* the same for what every group does; a core has several groups */
+#define ACCESS_WORK 4           /* of a register that is loaded or stored, in the second cache */
 
 static double nest_work(const struct nest *n)
 {
-    double work = 1.0 + (n->combine == COMBINE_FMA ? 0 : n->expr_count / 4);
+    int accesses = n->stores;
+    for (int e = 0; e < n->expr_count; ++e)
+        accesses += n->exprs[e].kind == EXPR_LOAD;
+    double work = 1.0;
+    if (n->combine != COMBINE_FMA)
+        work += n->expr_count / 4 + ACCESS_WORK * accesses;
+    if (n->mixed) /* rows, then columns, from registers: two sums instead of one of their product */
+        work = 2.0 / MIX_LONGEST;
     for (int a = 0; a < n->axes; ++a)
         work *= n->extent[a];
     return n->sharded || schedule_lane(n) >= 0 ? work / LANES : work;
