@@ -164,11 +164,11 @@ static void moments_by_sample(tarn_tensor x, uint32_t axes, bool synced, tarn_te
     const float count = (float)axes_count(tarn_shape_get(x), inner);
     const tarn_tensor sum = op_reduce(&op_sum, x, inner);
     const tarn_tensor own = tarn_mul_scalar(sum, 1.0f / count), d = tarn_sub(x, own);
-    const tarn_tensor within = over_samples(op_reduce(&op_sum, tarn_mul(d, d), inner), synced);
+    const tarn_tensor within = op_reduce(&op_sum, tarn_mul(d, d), inner);
     *mean = tarn_mul_scalar(over_samples(sum, synced), share);
     const tarn_tensor away = tarn_sub(own, *mean);
-    const tarn_tensor between = over_samples(tarn_mul(away, away), synced);
-    *var = tarn_mul_scalar(tarn_add(within, tarn_mul_scalar(between, count)), share);
+    const tarn_tensor between = tarn_mul_scalar(tarn_mul(away, away), count);
+    *var = tarn_mul_scalar(over_samples(tarn_add(within, between), synced), share);
 }
 
 tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, tarn_tensor *mean,

@@ -149,11 +149,30 @@ static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_
     return false;
 }
 
+/* Whether all samples must have been seen before the node has its value: a kernel ends there. */
+static bool gathers(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (n->op->kind == OP_CALL)
+        return true;
+    for (uint32_t k = 0; k < n->in_count && !m->sharded[i]; ++k)
+        if ((n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT) &&
+            m->sharded[operand(m, i, k)])
+            return true;
+    return false;
+}
+
 void shard(struct module *m, const tarn_replica *r)
 {
     m->batch = find_batch(m, r);
-    for (uint32_t i = 0; m->batch > 0 && i < m->count; ++i)
-        m->sharded[i] = carries_batch(m, r, i);
+    for (uint32_t i = 0; i < m->count; ++i) {
+        m->sharded[i] = m->batch > 0 && carries_batch(m, r, i);
+        for (uint32_t k = 0; k < m->nodes[i].in_count; ++k) {
+            const uint32_t x = operand(m, i, k);
+            const int after = m->phase[x] + gathers(m, x);
+            m->phase[i] = after > m->phase[i] ? after : m->phase[i];
+        }
+    }
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -180,10 +199,13 @@ tarn_status share_out(struct program_ir *p, const tarn_replica *r)
 /* ---- which nodes are stored ---------------------------------------------------------------------
  */
 
-/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. */
+/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It must not
+ * make that wait: what `from` reads may be at hand now, and far away later. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
 {
     const struct node *f = &m->nodes[from], *t = &m->nodes[to];
+    if (m->phase[to] > m->phase[from] + gathers(m, from))
+        return false;
     if (t->op->kind == OP_MAP)
         return m->sharded[from] == m->sharded[to];
     if (t->op != &op_reshape || m->sharded[from] != m->sharded[to])

@@ -212,6 +212,7 @@ tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_
     m->uses = arena_take(a, n * sizeof *m->uses);
     m->user = arena_take(a, n * sizeof *m->user);
     m->sharded = arena_take(a, n * sizeof *m->sharded);
+    m->phase = arena_take(a, n * sizeof *m->phase);
     m->stored = arena_take(a, n * sizeof *m->stored);
     b.renamed = arena_take(a, n * sizeof *b.renamed);
     b.table = arena_take(a, table_size * sizeof *b.table);
