@@ -88,7 +88,7 @@ static void pack_across(__global const float *x, ulong stride, int count, int he
     { \
         vec sum[ROWS][VECTORS]; \
         EACH sum[r][v] = first ? (vec)(0.0f) : LOAD(v, c + r * stride); \
-        for (int p = 0; p < depth; ++p, a += ROWS, b += COLS) { \
+        _Pragma("unroll 2") for (int p = 0; p < depth; ++p, a += ROWS, b += COLS) { \
             vec x[VECTORS]; \
             UNROLL for (int v = 0; v < VECTORS; ++v) \
                 x[v] = LOAD(v, b); \
