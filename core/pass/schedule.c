@@ -5,7 +5,7 @@
 #include "nest.h"
 
 #define SHORT_AXIS 4      /* steps of a guarded mix that are unrolled */
-#define GROUP_WORK 1024.0 /* operations of registers worth a group of their own */
+#define GROUP_WORK 8192.0 /* cycles worth a group of their own */
 
 /* ---- the vector axis of nests that do not carry the batch
  * --------------------------------------------- */
