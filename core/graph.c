@@ -10,7 +10,6 @@
 
 #include "graph.h"
 
-#define OPERANDS_MOST 64
 
 static const struct node no_node;
 

@@ -11,6 +11,8 @@
 /* ---- ops: one constant record each; no op enum, no switch over ops ------------------------------
  */
 
+#define OPERANDS_MOST 64 /* of one node */
+
 enum op_kind {
     OP_LEAF,     /* a buffer, a constant, a number, a counter */
     OP_MAP,      /* element by element: `code` in x, y, z */
@@ -20,8 +22,9 @@ enum op_kind {
     OP_MIX,      /* sums of in[0] times small constants, given by `mix`; the compiler's own */
     OP_GATHER,   /* in[0] rows by the int32 index in[1] */
     OP_CONCAT,
-    OP_CALL,  /* a function of the host, run between kernels on the replica's thread */
-    OP_EFFECT /* assign */
+    OP_COMPOSED, /* other nodes, which `expand` makes for the compiler; recorded as one */
+    OP_CALL,     /* a function of the host, run between kernels on the replica's thread */
+    OP_EFFECT    /* assign */
 };
 
 /* How an axis of the result indexes the operand:
@@ -81,7 +84,7 @@ union op_arg {
     struct {
         uint32_t axes;   /* bit i: axis i is reduced */
         uint32_t synced; /* norm: statistics are of all replicas' samples */
-        uint32_t whole;  /* sum: every sample waits for it, so few values are not added up in rows */
+        uint32_t whole; /* sum: every sample waits for it, so few values are not added up in rows */
     } reduce;
     struct {
         int32_t order[TARN_MAX_RANK];
@@ -116,6 +119,9 @@ union op_arg {
         uint32_t owned;
     } assign;
     struct {
+        uint32_t first; /* position of the first element */
+    } fingerprint;
+    struct {
         uint32_t reduction, witness, root;
         uint32_t purpose; /* the caller's own */
     } call;
@@ -123,6 +129,7 @@ union op_arg {
 
 struct node;
 struct graph;
+struct builder;
 
 /* One run of an OP_CALL. `in` holds the operand's elements, row-major; `out` takes the result's, and
  * is `in` itself when op.in_place. Both are host memory until the function returns. */
@@ -157,7 +164,11 @@ struct op {
     void (*mix)(const struct node *n, tarn_shape in, struct mix_map *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
+    /* COMPOSED: adds nodes (nest.h, module_make()), of at most COMPOSED_NODES for each operand and one
+     * more, and returns the one that is the node's value. */
+    uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);
 };
+#define COMPOSED_NODES 8
 
 #define OP_DECLARE(name) extern const struct op op_##name;
 #define OP(name) OP_DECLARE(name)

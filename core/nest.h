@@ -91,6 +91,9 @@ tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_
 /* Adds a node to the module under construction, or finds its equal. */
 struct builder;
 uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in);
+/* The same for a node by its parts; `arg` may be NULL. */
+uint32_t module_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
+                     const union op_arg *arg, const uint32_t *in, uint32_t count);
 struct module *module_of(const struct builder *b);
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
  * (winograd.c); false leaves it as it is. */

@@ -21,31 +21,25 @@ static bool is_storage(const struct owned *o)
             (o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->kind == OWNED_STATE));
 }
 
-/* Adds the hash of every element with its position. Integer sums know no order. */
-static tarn_tensor add_hashes(tarn_tensor total, uint32_t index, int32_t *position)
-{
-    tarn_replica *r = total.replica;
-    const tarn_tensor x = owned_before(r, index + 1);
-    const int32_t n = (int32_t)tarn_shape_count(tarn_shape_get(x));
-    if (n == 0 || tarn_failed(x))
-        return total;
-    tarn_tensor bits = op_bits_of(op_reshape_to(x, TARN_SHAPE(n)));
-    if (tarn_dtype_get(bits) != TARN_I32)
-        bits = tarn_cast(bits, TARN_I32);
-    const tarn_tensor at =
-        tarn_add(tarn_arange(r, n), op_constant_of(r, TARN_SCALAR, TARN_I32, *position));
-    *position = (int32_t)((uint32_t)*position + (uint32_t)n);
-    return tarn_add(total, tarn_sum(op_mix_of(bits, at), TARN_ALL, false));
-}
-
+/* As few nodes as can be: a step records them anew, and its devices wait meanwhile. */
 tarn_tensor weights_fingerprint(tarn_replica *r)
 {
-    int32_t position = 0;
-    tarn_tensor total = op_constant_of(r, TARN_SCALAR, TARN_I32, 0.0);
-    for (uint32_t i = 0, owned = r->owned_count; i < owned; i++)
-        if (is_storage(&r->owned[i]))
-            total = add_hashes(total, i, &position);
-    return op_reshape_to(total, TARN_SHAPE(1));
+    tarn_tensor all[OPERANDS_MOST], total = TARN_NONE;
+    uint32_t first = 0, position = 0, owned = r->owned_count;
+    for (uint32_t i = 0, n = 0; i < owned; i++) {
+        const bool last = i + 1 == owned;
+        if (is_storage(&r->owned[i]) && tarn_shape_count(r->owned[i].shape) > 0) {
+            all[n++] = owned_before(r, i + 1);
+            position += (uint32_t)tarn_shape_count(r->owned[i].shape);
+        }
+        if (n == 0 || (n < OPERANDS_MOST && !last))
+            continue;
+        const tarn_tensor some = op_fingerprint_of(all, (int)n, first);
+        total = total.replica != NULL ? tarn_add(total, some) : some;
+        first = position;
+        n = 0;
+    }
+    return total.replica != NULL ? total : op_constant_of(r, TARN_SHAPE(1), TARN_I32, 0.0);
 }
 
 /* ---- tensor by tensor --------------------------------------------------------------------------- */

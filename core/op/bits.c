@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bits of values, and a hash of them: what fingerprints of weights are made of. */
+/* The bits of values, and a fingerprint of all of them. */
+#include <string.h>
+
+#include "nest.h"
 #include "op/op.h"
 
 const struct op op_bits = { .name = "bits", .arity = 1, .kind = OP_MAP, .code = "TARN_BITS(x)" };
@@ -10,21 +13,57 @@ const struct op op_from_bits = {
  * positions y. */
 const struct op op_mix = { .name = "mix", .arity = 2, .kind = OP_MAP, .code = "TARN_MIX(x, y)" };
 
-tarn_tensor op_bits_of(tarn_tensor x)
-{
-    if (!graph_resolve(x) || tarn_dtype_get(x) != TARN_F32)
-        return x;
-    return graph_record(x.replica, &op_bits, &x, 1, tarn_shape_get(x), TARN_I32, NULL);
-}
-
 tarn_tensor op_value_of_bits(tarn_tensor x)
 {
     return graph_record(x.replica, &op_from_bits, &x, 1, tarn_shape_get(x), TARN_F32, NULL);
 }
 
-tarn_tensor op_mix_of(tarn_tensor x, tarn_tensor y)
+/* ---- fingerprints ----------------------------------------------------------------------------- */
+
+/* The sum of the hashes of a tensor's elements, each with its position. */
+static uint32_t sum_of_hashes(struct builder *b, uint32_t x, uint32_t first)
 {
-    const tarn_shape shape = tarn_shape_get(x);
-    const tarn_tensor in[2] = { x, op_expand_to(y, shape) };
-    return graph_record(x.replica, &op_mix, in, 2, shape, TARN_I32, NULL);
+    const tarn_dtype dtype = module_of(b)->nodes[x].dtype;
+    const tarn_shape flat = TARN_SHAPE((int32_t)tarn_shape_count(module_of(b)->nodes[x].shape));
+    union op_arg iota, base, axes;
+    memset(&iota, 0, sizeof iota);
+    memset(&base, 0, sizeof base);
+    memset(&axes, 0, sizeof axes);
+    base.leaf.bits = first;
+    axes.reduce.axes = 1;
+    uint32_t in[2] = { x };
+    if (module_of(b)->nodes[x].shape.rank != 1)
+        in[0] = module_make(b, &op_reshape, flat, dtype, NULL, in, 1);
+    if (dtype != TARN_I32)
+        in[0] =
+            module_make(b, dtype == TARN_F32 ? &op_bits : &op_cast, flat, TARN_I32, NULL, in, 1);
+    const uint32_t at[2] = { module_make(b, &op_iota, flat, TARN_I32, &iota, NULL, 0),
+                             module_make(b, &op_constant, flat, TARN_I32, &base, NULL, 0) };
+    in[1] = module_make(b, &op_add, flat, TARN_I32, NULL, at, 2);
+    const uint32_t hashes = module_make(b, &op_mix, flat, TARN_I32, NULL, in, 2);
+    return module_make(b, &op_sum, TARN_SHAPE(1), TARN_I32, &axes, &hashes, 1);
+}
+
+/* Integer sums know no order. */
+static uint32_t fingerprint_expand(struct builder *b, const struct node *n, const uint32_t *in)
+{
+    uint32_t first = n->arg.fingerprint.first, total = 0;
+    for (uint32_t i = 0; i < n->in_count; ++i) {
+        const uint32_t sum[2] = { total, sum_of_hashes(b, in[i], first) };
+        total = i == 0 ? sum[1] : module_make(b, &op_add, TARN_SHAPE(1), TARN_I32, NULL, sum, 2);
+        first += (uint32_t)tarn_shape_count(module_of(b)->nodes[in[i]].shape);
+    }
+    return total;
+}
+
+const struct op op_fingerprint = {
+    .name = "fingerprint", .arity = -1, .kind = OP_COMPOSED, .expand = fingerprint_expand
+};
+
+tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.fingerprint.first = first;
+    return graph_record(x[0].replica, &op_fingerprint, x, count, TARN_SHAPE(1), TARN_I32, &arg);
 }

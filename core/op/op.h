@@ -22,11 +22,11 @@ tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis);
 
 /* ---- bits ----------------------------------------------------------------------------------- */
 
-/* The bits of a float32 as int32, and back; integers are what they are. */
-tarn_tensor op_bits_of(tarn_tensor x);
+/* int32 [1]: the sum of the hashes of all elements of 1 to OPERANDS_MOST tensors, each with its
+ * position, from `first` on. No single change of a bit leaves it as it was. */
+tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first);
+/* The float32 that has the bits of an int32. */
 tarn_tensor op_value_of_bits(tarn_tensor x);
-/* A hash of int32 x and y (broadcast to x), one to one in x. */
-tarn_tensor op_mix_of(tarn_tensor x, tarn_tensor y);
 
 /* ---- views ----------------------------------------------------------------------------------- */
 

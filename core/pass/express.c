@@ -301,6 +301,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     case OP_MIX:
     case OP_CONCAT:
     case OP_CALL:
+    case OP_COMPOSED:
     case OP_EFFECT:
         break;
     }

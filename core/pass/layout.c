@@ -143,6 +143,7 @@ static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_
                 return true;
         return false;
     case OP_CALL:
+    case OP_COMPOSED:
     case OP_EFFECT:
         break;
     }

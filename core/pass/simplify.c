@@ -93,6 +93,20 @@ static int same_operand(const struct module *m, const struct node *n, const uint
     return -1;
 }
 
+uint32_t module_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
+                     const union op_arg *arg, const uint32_t *in, uint32_t count)
+{
+    struct node n;
+    memset(&n, 0, sizeof n);
+    n.op = op;
+    n.shape = shape;
+    n.dtype = dtype;
+    n.in_count = count;
+    if (arg != NULL)
+        n.arg = *arg;
+    return module_add(b, &n, in);
+}
+
 static uint32_t copy_node(struct builder *b, uint32_t index)
 {
     const struct graph *g = b->g;
@@ -122,6 +136,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     const int same = same_operand(m, &n, in);
     if (same >= 0)
         return in[same];
+    if (n.op->kind == OP_COMPOSED)
+        return n.op->expand(b, &n, in);
     uint32_t expanded;
     if (b->winograd != WINOGRAD_NONE && winograd_expand(b, b->winograd, &n, in, &expanded))
         return expanded;
@@ -194,6 +210,14 @@ static tarn_status collect_roots(const struct graph *g, const uint32_t *outputs,
     return TARN_OK;
 }
 
+/* How many nodes may be made of one, besides itself. */
+static size_t added_nodes(const struct builder *b, const struct node *n)
+{
+    if (n->op->kind == OP_COMPOSED)
+        return (size_t)n->in_count * COMPOSED_NODES;
+    return n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0;
+}
+
 tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
                      struct arena *a, struct module *m)
 {
@@ -201,8 +225,8 @@ tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_
     *m = (struct module){ .arena = a };
     struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(r) };
     size_t n = g->count + 1;
-    for (uint32_t i = 1; b.winograd != WINOGRAD_NONE && i < g->count; ++i)
-        n += g->nodes[i].op->kind == OP_CONTRACT ? WINOGRAD_NODES : 0;
+    for (uint32_t i = 1; i < g->count; ++i)
+        n += added_nodes(&b, &g->nodes[i]);
     uint32_t table_size = 64;
     while (table_size < 4 * n)
         table_size *= 2;

@@ -67,15 +67,7 @@ struct plan_of {
 static uint32_t add(const struct plan_of *p, const struct op *op, tarn_shape shape,
                     const union op_arg *arg, const uint32_t *in, uint32_t count)
 {
-    struct node n;
-    memset(&n, 0, sizeof n);
-    n.op = op;
-    n.shape = shape;
-    n.dtype = TARN_F32;
-    n.in_count = count;
-    if (arg != NULL)
-        n.arg = *arg;
-    return module_add(p->b, &n, in);
+    return module_make(p->b, op, shape, TARN_F32, arg, in, count);
 }
 
 static uint32_t reshaped(const struct plan_of *p, uint32_t x, tarn_shape shape)
