@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fourth pass: nests to kernels. A kernel ends only where something must be complete on all groups
  * before it is read: a reduction over the batch, or a value that is read across batch blocks. */
+#include <limits.h>
 #include <string.h>
 
 #include "nest.h"
@@ -122,6 +123,16 @@ static tarn_status detour(const tarn_replica *r, struct program_ir *p)
     return TARN_OK;
 }
 
+/* Whether nest `n` can run in the kernel of one that writes what it reads by expression `e`. */
+static bool can_share(const struct program_ir *p, const struct nest *from, const struct nest *n,
+                      const struct expr *e)
+{
+    return p->fuse && !p->gpu &&
+           ((from->sharded && n->sharded && !from->partial &&
+             (e->access.local || e->access.rows)) ||
+            (from->tiny && n->tiny) || (from->replicable && n->sharded));
+}
+
 /* Earliest kernel in which nest i can run, given the nests that write what it reads. */
 static int earliest(const struct program_ir *p, const struct nest *n)
 {
@@ -134,15 +145,59 @@ static int earliest(const struct program_ir *p, const struct nest *n)
             const struct nest *from = &p->nests[w];
             if (from == n || from->kernel < 0 || !writes(from, v))
                 continue;
-            const bool stays = p->fuse && !p->gpu &&
-                               ((from->sharded && n->sharded && !from->partial &&
-                                 (n->exprs[e].access.local || n->exprs[e].access.rows)) ||
-                                (from->tiny && n->tiny) || (from->replicable && n->sharded));
-            const int after = from->kernel + (stays ? 0 : 1);
+            const int after = from->kernel + !can_share(p, from, n, &n->exprs[e]);
             kernel = after > kernel ? after : kernel;
         }
     }
     return kernel;
+}
+
+/* Whether a nest is small and reads nothing but tensors of the replica, or what such nests make. */
+static bool depends_on_owned(const struct program_ir *p, const struct nest *n)
+{
+    bool reads_any = false;
+    for (int e = 0; e < n->expr_count; ++e) {
+        if (n->exprs[e].kind != EXPR_LOAD)
+            continue;
+        const int v = n->exprs[e].access.value;
+        reads_any = true;
+        if (p->values[v].place == PLACE_OWNED)
+            continue;
+        if (p->values[v].place != PLACE_ARENA)
+            return false;
+        for (int w = 0; w < p->nest_count; ++w)
+            if (writes(&p->nests[w], v) && !depends_on_owned(p, &p->nests[w]))
+                return false;
+    }
+    return reads_any && n->tiny && n->kernel >= 0;
+}
+
+/* Latest kernel in which a nest can run before all that read from it; its own when nobody does. */
+static int latest(const struct program_ir *p, const struct nest *n)
+{
+    int kernel = INT_MAX;
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *to = &p->nests[i];
+        for (int e = 0; to->kernel >= 0 && e < to->expr_count; ++e) {
+            if (to->exprs[e].kind != EXPR_LOAD || !writes(n, to->exprs[e].access.value))
+                continue;
+            const int before = to->kernel - !can_share(p, n, to, &to->exprs[e]);
+            kernel = before < kernel ? before : kernel;
+        }
+    }
+    return kernel == INT_MAX ? n->kernel : kernel;
+}
+
+/* What depends on owned tensors alone, such as the fingerprint of the weights, could run first. It runs
+ * as late as it can, next to the update. Else what it reads would take the place of the samples in
+ * the cache, and be gone from there when the update comes. */
+static void delay(struct program_ir *p)
+{
+    for (int i = p->nest_count - 1; i >= 0; --i) {
+        struct nest *n = &p->nests[i];
+        const int kernel = depends_on_owned(p, n) ? latest(p, n) : n->kernel;
+        n->kernel = kernel > n->kernel ? kernel : n->kernel;
+    }
 }
 
 /* Kernels before which nothing may overwrite the memory of owned tensors that n stores to. */
@@ -159,6 +214,15 @@ static int after_readers(const tarn_replica *r, const struct program_ir *p, cons
                 kernel = other->kernel + 1;
         }
     }
+    return kernel;
+}
+
+/* A kernel's number that a call has is no kernel to join: the next one is launched anyway. */
+static int after_calls(const struct program_ir *p, int kernel)
+{
+    for (int i = 0; i < p->nest_count; ++i)
+        if (p->nests[i].kind == NEST_CALL && p->nests[i].kernel == kernel)
+            return after_calls(p, kernel + 1);
     return kernel;
 }
 
@@ -246,7 +310,9 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
         n->kernel = -1;
     }
     /* First what computes, in order; then what writes tensors that others read. */
-    for (int pass = 0; pass < 2; ++pass)
+    for (int pass = 0; pass < 2; ++pass) {
+        if (pass == 1 && p->fuse && !p->gpu)
+            delay(p);
         for (int i = 0; i < p->nest_count; ++i) {
             struct nest *n = &p->nests[i];
             if (writes_out(p, n) != (pass == 1))
@@ -254,12 +320,15 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
             n->kernel = earliest(p, n);
             const int safe = after_readers(r, p, n);
             n->kernel = safe > n->kernel ? safe : n->kernel;
+            if (n->kind != NEST_CALL)
+                n->kernel = after_calls(p, n->kernel);
             if (!p->fuse)
                 n->kernel = p->kernel_count;
             if (n->kernel >= p->kernel_count)
                 p->kernel_count = n->kernel + 1;
             n->replicable = is_replicable(p, n);
         }
+    }
     replicate(p);
     if (p->gpu)
         part_lane_sums(p);
