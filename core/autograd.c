@@ -6,7 +6,6 @@
 
 #include "op/op.h"
 
-
 /* Brings a gradient to its operand's shape: sums over the axes that the operand was repeated along,
  * and repeats what a rule gave only once. */
 static tarn_tensor unbroadcast(tarn_tensor g, tarn_shape shape)
