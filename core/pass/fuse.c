@@ -188,12 +188,20 @@ static int latest(const struct program_ir *p, const struct nest *n)
     return kernel == INT_MAX ? n->kernel : kernel;
 }
 
-/* What depends on owned tensors alone, such as the fingerprint of the weights, could run first. It runs
- * as late as it can, next to the update. Else what it reads would take the place of the samples in
- * the cache, and be gone from there when the update comes. */
+static bool has_calls(const struct program_ir *p)
+{
+    for (int i = 0; i < p->nest_count; ++i)
+        if (p->nests[i].kind == NEST_CALL)
+            return true;
+    return false;
+}
+
+/* What goes to a call and depends on owned tensors alone, such as the fingerprint of the weights, could
+ * run first. It runs as late as it can, next to the update. Else what it reads would take the place of
+ * the samples in the cache, and be gone from there when the update comes. */
 static void delay(struct program_ir *p)
 {
-    for (int i = p->nest_count - 1; i >= 0; --i) {
+    for (int i = p->nest_count - 1; has_calls(p) && i >= 0; --i) {
         struct nest *n = &p->nests[i];
         const int kernel = depends_on_owned(p, n) ? latest(p, n) : n->kernel;
         n->kernel = kernel > n->kernel ? kernel : n->kernel;
