@@ -76,9 +76,11 @@ static bool reads_all(const struct nest *n, const struct rational *index, tarn_s
 static bool goes_through_blocks(const struct site *s, const struct rational *index)
 {
     const int lane = s->nest->axes - 1;
+    if (!s->blocks)
+        return false;
     struct affine wanted = affine_axis(lane);
     wanted.k[lane - 1] = LANES;
-    return s->blocks && index->divide == 1 && affine_equal(&index->e, &wanted);
+    return index->divide == 1 && affine_equal(&index->e, &wanted);
 }
 
 /* Load of the element `index` of a node in memory, seen with `shape` (its own, or of a reshape). */
