@@ -46,8 +46,8 @@ static void *turn(void *unused)
 {
     const struct sched_param parameter = { 0 };
     (void)unused;
-    /* Never at the cost of others: without the idle class there is no turning. */
     (void)!pthread_setname_np(pthread_self(), "tarn awake");
+    /* Never at the cost of others: without the idle class there is no turning. */
     bool running = sched_setscheduler(0, SCHED_IDLE, &parameter) == 0;
     while (running) {
         while (nanoseconds() < until)
@@ -80,7 +80,7 @@ static void start_on(int core)
 
 static void start_all(void)
 {
-    cpu_set_t allowed;
+    cpu_set_t allowed; /* the process: this thread may stay on a part (cores.c) */
     if (sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0 ||
         CPU_COUNT(&allowed) > MOST_CORES)
         return;

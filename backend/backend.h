@@ -29,7 +29,7 @@ struct device {
     size_t memory_bytes, max_buffer_bytes, local_bytes, max_group;
     unsigned native_float_width;
     bool fp64, fp16, unified_memory;
-    bool is_pocl;
+    bool is_pocl;     /* whose workers' cores are known */
     bool keeps_code;  /* the driver has a cache of compiled kernels itself */
     int number;       /* in the flat numbering of device_list() */
     int part, parts;  /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */

@@ -44,7 +44,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static tarn_status status_of(const struct context *c, cl_event event, cl_int *status)
+tarn_status event_status(const struct context *c, cl_event event, cl_int *status)
 {
     const cl_int code =
         clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
@@ -83,7 +83,7 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
     const double start = now(), limit = env_number(ENV_TIMEOUT);
     for (;;) {
         cl_int status;
-        TRY(status_of(c, event, &status));
+        TRY(event_status(c, event, &status));
         if (status < 0)
             return command_failed(c, label, status);
         if (status == CL_COMPLETE)
@@ -121,7 +121,7 @@ static void retire(struct context *c, cl_int status)
 {
     struct tracked *t = &c->ring[c->first % TRACKED];
     cl_int earlier = CL_COMPLETE;
-    if (t->cause != NULL && status_of(c, t->cause, &earlier) == TARN_OK && earlier < 0)
+    if (t->cause != NULL && event_status(c, t->cause, &earlier) == TARN_OK && earlier < 0)
         status = earlier;
     if (status < 0 && c->failed == TARN_OK) {
         c->failed = command_failed(c, t->label, status);
@@ -154,7 +154,7 @@ static tarn_status retire_ended(struct context *c, queue_mark mark, bool *any)
     *any = false;
     while (c->first < mark) {
         cl_int status;
-        TRY(status_of(c, c->ring[c->first % TRACKED].event, &status));
+        TRY(event_status(c, c->ring[c->first % TRACKED].event, &status));
         if (status > CL_COMPLETE)
             break;
         retire(c, status);
@@ -184,7 +184,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     while (c->first < mark) {
         cl_int status;
         bool progress = false;
-        TRY(status_of(c, c->ring[(mark - 1) % TRACKED].event, &status));
+        TRY(event_status(c, c->ring[(mark - 1) % TRACKED].event, &status));
         if (status <= CL_COMPLETE)
             break;
         const double waited = now() - start;
@@ -197,7 +197,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     }
     while (c->first < mark) {
         cl_int ended;
-        TRY(status_of(c, c->ring[c->first % TRACKED].event, &ended));
+        TRY(event_status(c, c->ring[c->first % TRACKED].event, &ended));
         retire(c, ended);
     }
     return TARN_OK;

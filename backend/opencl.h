@@ -82,6 +82,8 @@ TARN_CHECKED tarn_status event_track_cause(struct context *c, cl_event event, cl
 void event_forget(struct tracked *t);
 /* As context_wait, but leaves failed commands for the next poll to report. */
 TARN_CHECKED tarn_status context_settle(struct context *c, queue_mark mark);
+/* How far a command is: CL_COMPLETE, above it not ended, below it failed. */
+TARN_CHECKED tarn_status event_status(const struct context *c, cl_event event, cl_int *status);
 /* Waits for one event with the deadline. */
 TARN_CHECKED tarn_status event_wait(const struct context *c, cl_event event, const char *label);
 

@@ -87,14 +87,13 @@ tarn_status upload_settle(struct upload *u)
 
 bool upload_is_idle(struct upload *u)
 {
-    cl_int status = CL_COMPLETE;
+    cl_int status;
     const cl_event reader = take_reader(u);
     if (reader == NULL)
         return true;
     /* What cannot be asked is waited for, and that says why. */
-    const bool ended = clGetEventInfo(reader, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                      &status, NULL) == CL_SUCCESS &&
-                       status <= CL_COMPLETE;
+    const bool ended =
+        event_status(u->context, reader, &status) == TARN_OK && status <= CL_COMPLETE;
     if (ended)
         clReleaseEvent(reader);
     else

@@ -111,17 +111,15 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
     e.access.rows = own && !e.access.local;
     int32_t stride[TARN_MAX_RANK] = { 0 };
     row_major(shape, stride);
-    if (blocks && l->p->values[v].layout == LAYOUT_BLOCKED) {
+    const bool apart = blocks && l->p->values[v].layout == LAYOUT_BLOCKED;
+    if (apart) {
         const int lane = s->nest->axes - 1;
         const struct rational block = rational_axis(lane - 1), sample = rational_axis(lane);
         access_add(&e.access, &block, LANES * stride[0]);
         access_add(&e.access, &sample, 1);
-        for (int d = 1; d < shape.rank; ++d)
-            access_add(&e.access, &index[d], LANES * stride[d]);
-        return add(s, &e);
     }
-    for (int d = e.access.local ? 1 : 0; d < shape.rank; ++d)
-        access_add(&e.access, &index[d], stride[d]);
+    for (int d = e.access.local || apart ? 1 : 0; d < shape.rank; ++d)
+        access_add(&e.access, &index[d], apart ? LANES * stride[d] : stride[d]);
     return add(s, &e);
 }
 

@@ -201,7 +201,7 @@ static bool has_calls(const struct program_ir *p)
  * the samples in the cache, and be gone from there when the update comes. */
 static void delay(struct program_ir *p)
 {
-    for (int i = p->nest_count - 1; has_calls(p) && i >= 0; --i) {
+    for (int i = p->nest_count - 1; i >= 0; --i) {
         struct nest *n = &p->nests[i];
         const int kernel = depends_on_owned(p, n) ? latest(p, n) : n->kernel;
         n->kernel = kernel > n->kernel ? kernel : n->kernel;
@@ -319,7 +319,7 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
     }
     /* First what computes, in order; then what writes tensors that others read. */
     for (int pass = 0; pass < 2; ++pass) {
-        if (pass == 1 && p->fuse && !p->gpu)
+        if (pass == 1 && p->fuse && !p->gpu && has_calls(p))
             delay(p);
         for (int i = 0; i < p->nest_count; ++i) {
             struct nest *n = &p->nests[i];

@@ -4,8 +4,7 @@
  * by whoever reads them instead. */
 #include "lower.h"
 
-#define WHOLE_MOST \
-    32768 /* elements of a sum that need no rows: a microsecond or two for each group */
+#define WHOLE_MOST 32768 /* elements of a sum without rows: some microseconds for each group */
 
 static enum combine combine_of(const struct op *op)
 {

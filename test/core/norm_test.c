@@ -42,7 +42,7 @@ static void fill(const struct norm_case *c)
         values[i] = (float)(c->offset + 4 * check_random(&state) - 2);
 }
 
-/* Element i of a channel, of as many as the others axes have. */
+/* Element i of a channel, of as many as the other axes have. */
 static double element(const struct norm_case *c, int channel, int i)
 {
     const int inner = count_of(c) / c->dim[0] / c->dim[1];
