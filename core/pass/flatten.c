@@ -6,7 +6,7 @@
 
 #include "nest.h"
 
-/* Whether an index goes through `next` axes below and `extent` elements each like through one axis. */
+/* Whether an index goes from the end of the axis below, of `extent` elements, on as within it. */
 static bool runs_on(const struct affine *e, int axis, int32_t extent)
 {
     return e->k[axis] == e->k[axis + 1] * extent;
