@@ -48,7 +48,7 @@ extern "C" {
 
 #define TARN_VERSION "0.1.0"
 
-/* ---- shapes and element types --------------------------------------------------------------- */
+/* ---- shapes and element types ---- */
 
 #define TARN_MAX_RANK 8
 
@@ -84,7 +84,7 @@ TARN_API tarn_shape tarn_shape_of(int rank, const int32_t *dims);
 /** Number of elements; 1 for a scalar. */
 TARN_API int64_t tarn_shape_count(tarn_shape shape);
 
-/* ---- replicas: a device, its graph, its parameters ------------------------------------------ */
+/* ---- replicas: a device, its graph, its parameters ---- */
 
 typedef struct tarn_replica tarn_replica;
 
@@ -124,7 +124,7 @@ TARN_API tarn_status tarn_wait(tarn_replica *r);
 /** Number of step marks so far at which an optimizer updated parameters (continues over tarn_load). */
 TARN_API uint64_t tarn_step_count(const tarn_replica *r);
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 /** The replica's first error since the last tarn_error_clear(), one line, "" for none. With NULL:
  *  the calling thread's last error (tarn_open, tarn_list_devices and readers use it). */
@@ -138,7 +138,7 @@ TARN_API const char *tarn_status_name(tarn_status status);
 /** True when the tensor is poison. */
 TARN_API bool tarn_failed(tarn_tensor t);
 
-/* ---- creating, reading, keeping -------------------------------------------------------------- */
+/* ---- creating, reading, keeping ---- */
 
 /** A tensor with a copy of `data` (row-major, tarn_shape_count elements). Lives for this step. */
 TARN_API tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype,
@@ -181,8 +181,7 @@ TARN_API void tarn_assign(tarn_tensor owned, tarn_tensor value);
 /** Cuts the gradient. */
 TARN_API tarn_tensor tarn_detach(tarn_tensor t);
 
-/* ---- maps: element by element, with broadcasting as in PyTorch and NumPy ------------------------
- */
+/* ---- maps: element by element, with broadcasting as in PyTorch and NumPy ---- */
 
 TARN_API tarn_tensor tarn_add(tarn_tensor a, tarn_tensor b);
 TARN_API tarn_tensor tarn_sub(tarn_tensor a, tarn_tensor b);
@@ -227,8 +226,7 @@ TARN_API tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tenso
 /** Converts; float to integer truncates. Gradient passes between float types only. */
 TARN_API tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype);
 
-/* ---- views: the same elements, indexed in another way ------------------------------------------
- */
+/* ---- views: the same elements, indexed in another way ---- */
 
 /** One dimension may be -1: what is left over. */
 TARN_API tarn_tensor tarn_reshape(tarn_tensor x, tarn_shape shape);
@@ -248,8 +246,7 @@ TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, fl
 /** Joins 1 to 64 tensors along an axis. */
 TARN_API tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis);
 
-/* ---- reductions; the reduced axes stay as length 1 when `keep` ----------------------------------
- */
+/* ---- reductions; the reduced axes stay as length 1 when `keep` ---- */
 
 TARN_API tarn_tensor tarn_sum(tarn_tensor x, tarn_shape axes, bool keep);
 TARN_API tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep);
@@ -261,8 +258,7 @@ TARN_API tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep);
 /** Mean squared distance from the mean, divided by n - correction. Two passes. */
 TARN_API tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep);
 
-/* ---- contractions ------------------------------------------------------------------------------
- */
+/* ---- contractions ---- */
 
 /** [..., M, K] x [..., K, N] -> [..., M, N]; leading axes broadcast. Rank 1 operands as in
  *  torch.matmul. */
@@ -289,16 +285,14 @@ TARN_API tarn_tensor tarn_max_pool2d_with(tarn_tensor x, tarn_pool_options optio
 TARN_API tarn_tensor tarn_avg_pool2d(tarn_tensor x, int window);
 TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options);
 
-/* ---- gather
- * -------------------------------------------------------------------------------------- */
+/* ---- gather ---- */
 
 /** Rows of table [V, D] by int32 index [...]: [..., D]. Indices outside 0..V-1 are clamped. */
 TARN_API tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index);
 /** int32 or uint8 index [...] -> float32 [..., classes]. */
 TARN_API tarn_tensor tarn_one_hot(tarn_tensor index, int classes);
 
-/* ---- composed: soft-max, losses, norms, dropout
- * ---------------------------------------------------- */
+/* ---- composed: soft-max, losses, norms, dropout ---- */
 
 TARN_API tarn_tensor tarn_softmax(tarn_tensor x, int axis);
 TARN_API tarn_tensor tarn_log_softmax(tarn_tensor x, int axis);
@@ -316,8 +310,7 @@ TARN_API tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_
 /** Zeroes with probability p and scales the rest by 1 / (1 - p), when the replica trains. */
 TARN_API tarn_tensor tarn_dropout(tarn_tensor x, float p);
 
-/* ---- gradients
- * --------------------------------------------------------------------------------------- */
+/* ---- gradients ---- */
 
 /** Records the gradients of a scalar with respect to all parameters that it depends on. They are
  *  added to what earlier calls of this step left. */
@@ -328,252 +321,7 @@ TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);
 TARN_API void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count,
                              tarn_tensor *gradients);
 
-/* ---- parameters and layers; names as in a PyTorch state_dict
- * ------------------------------------------ */
-
-/** A parameter (trained, gradient recorded) with initial values; `data` NULL means zeros. The name
- *  must be new. */
-TARN_API tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape,
-                                    const float *data);
-/** A buffer (saved, not trained), such as a running mean. */
-TARN_API tarn_tensor tarn_buffer(tarn_replica *r, const char *name, tarn_shape shape,
-                                 tarn_dtype dtype, const void *data);
-/** Uniform in [-bound, bound], bound = sqrt(6 / ((1 + a^2) * fan_in)) with a = sqrt(5): PyTorch's
- *  default for linear and convolution weights. Generator keyed by (seed, name). */
-TARN_API tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape shape,
-                                            int fan_in);
-/** By name; poison when there is none. */
-TARN_API tarn_tensor tarn_find(tarn_replica *r, const char *name);
-/** Number of parameters and buffers, and the i-th one's name (in order of creation). */
-TARN_API int tarn_owned_count(const tarn_replica *r);
-TARN_API const char *tarn_owned_name(const tarn_replica *r, int i);
-/** Training (default) or evaluation: switches dropout and batch norm. */
-TARN_API void tarn_train(tarn_replica *r, bool training);
-TARN_API bool tarn_training(const tarn_replica *r);
-
-typedef struct tarn_linear {
-    tarn_tensor weight, bias; /* [out, in], [out] */
-} tarn_linear;
-TARN_API tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out);
-/** x [..., in] -> x weight^T + bias [..., out]. */
-TARN_API tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x);
-
-typedef struct tarn_conv2d {
-    tarn_tensor weight, bias;
-    tarn_conv2d_options options;
-} tarn_conv2d;
-/** Parameters name.weight [out, in / groups, window, window] and name.bias [out]. */
-/** Parameters name.weight [out, in/groups, window, window] and name.bias [out]. */
-TARN_API tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out,
-                                      int window, tarn_conv2d_options options);
-/** tarn_conv2d_op with the layer's parameters and options. */
-TARN_API tarn_tensor tarn_conv2d_forward(const tarn_conv2d *layer, tarn_tensor x);
-
-/** Normalises over all axes but axis 1. Training: statistics of the batch, and running statistics
- *  updated with `momentum` (unbiased variance); evaluation: running statistics. As
- *  torch.nn.BatchNorm1d/2d: eps 1e-5, momentum 0.1; name.weight, .bias, .running_mean,
- *  .running_var, .num_batches_tracked (int32 here; saved as int64). */
-typedef struct tarn_batch_norm {
-    tarn_tensor weight, bias, running_mean, running_var, num_batches_tracked;
-    float eps, momentum;
-} tarn_batch_norm;
-TARN_API tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels);
-TARN_API tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x);
-
-typedef struct tarn_layer_norm {
-    tarn_tensor weight, bias;
-    float eps;
-} tarn_layer_norm;
-/** Over the last axis, of length `features`; parameters name.weight (ones), name.bias (zeros). */
-/** Parameters name.weight (ones) and name.bias (zeros) over the last axis; eps 1e-5. */
-TARN_API tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features);
-/** tarn_layer_norm_op with the layer's parameters. */
-TARN_API tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x);
-
-/* ---- optimizers
- * --------------------------------------------------------------------------------------- */
-
-typedef struct tarn_optimizer tarn_optimizer;
-
-/** As torch.optim.SGD. */
-typedef struct tarn_sgd_options {
-    float lr, momentum, dampening, weight_decay;
-    bool nesterov;
-} tarn_sgd_options;
-TARN_API tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options);
-
-/** As torch.optim.Adam and AdamW. Zero means lr 1e-3, beta 0.9 and 0.999, eps 1e-8; weight decay 0
- *  (AdamW: 0.01 unless weight_decay is negative, which means 0). */
-typedef struct tarn_adam_options {
-    float lr, beta1, beta2, eps, weight_decay;
-} tarn_adam_options;
-TARN_API tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options);
-TARN_API tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options);
-
-/** Records the update of all parameters that have a gradient in this step. A step whose gradient
- *  holds a NaN or an infinity changes no parameter; a later tarn_step or tarn_wait reports it. */
-TARN_API void tarn_optimizer_step(tarn_optimizer *o);
-/** Adds the gradients of this step to those that the next tarn_optimizer_step takes, and updates
- *  nothing: for batches that are larger than memory. On several devices nothing is exchanged before
- *  that step (no_sync). Divide the loss by the number of parts yourself. */
-TARN_API void tarn_optimizer_accumulate(tarn_optimizer *o);
-/** Scales all gradients of this step so that their joint 2-norm is at most `max_norm`, as
- *  torch.nn.utils.clip_grad_norm_. Returns the norm before. Call between backward and step. */
-TARN_API tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm);
-/** Takes effect at the next tarn_optimizer_step, without a new compilation. */
-TARN_API void tarn_optimizer_set_lr(tarn_optimizer *o, float lr);
-TARN_API float tarn_optimizer_lr(const tarn_optimizer *o);
-
-/** Learning rates over steps: pure functions of the step number, for tarn_optimizer_set_lr. */
-TARN_API float tarn_lr_constant(float lr, uint64_t step);
-TARN_API float tarn_lr_step(float lr, uint64_t step, uint64_t every, float factor);
-TARN_API float tarn_lr_cosine(float lr, uint64_t step, uint64_t total, float lowest);
-/** Linear from lr / warm to lr over the first `warm` steps, then lr. */
-TARN_API float tarn_lr_warmup(float lr, uint64_t step, uint64_t warm);
-
-/* ---- data
- * ------------------------------------------------------------------------------------------------
- */
-
-/** A data set in host memory: N samples of `bytes` uint8 values each, labels 0..classes-1. */
-typedef struct tarn_dataset tarn_dataset;
-
-/** Reads IDX files, plain or gzip. Refuses damaged, oversized and mismatched files, and labels
- *  outside 0..classes-1, before memory is taken for them. NULL on failure: tarn_error(NULL). */
-TARN_API tarn_dataset *tarn_idx_open(const char *images, const char *labels, int classes);
-/** MNIST's four file names in one folder (with or without .gz): the training or the test pair. */
-TARN_API tarn_dataset *tarn_mnist_open(const char *folder, bool train);
-/** `count` reproducible synthetic samples of MNIST's form, whose labels can be learnt. */
-TARN_API tarn_dataset *tarn_dataset_fake(int count, uint64_t seed);
-TARN_API void tarn_dataset_close(tarn_dataset *d);
-TARN_API int tarn_dataset_size(const tarn_dataset *d);
-TARN_API int tarn_dataset_classes(const tarn_dataset *d);
-/** Shape of one sample, [1, 28, 28] for MNIST. */
-TARN_API tarn_shape tarn_dataset_sample_shape(const tarn_dataset *d);
-/** Borrowed pointers to all samples and labels. */
-TARN_API const uint8_t *tarn_dataset_samples(const tarn_dataset *d);
-TARN_API const uint8_t *tarn_dataset_labels(const tarn_dataset *d);
-
-/** Zero means: batch 128, in order, seed 0, last smaller batch delivered, 3 batches ahead, MNIST's
- *  mean 0.1307 and deviation 0.3081.
- *
- *  `batch` is that of all replicas together (tarn_dist.h). Of a batch of n samples, replica `rank`
- *  of `world` gets those from n * rank / world to n * (rank + 1) / world, rounded down, in the order
- *  that one device would see, so that any number of devices sees the same batches. Open it with the
- *  same options on every replica.
- *
- *  With several replicas: `batch` is at least one sample for each. Shuffled, for training, `world`
- *  must divide a last, smaller batch, or choose drop_last or pad_last. In order, for evaluation, its
- *  parts may differ by one sample, so that every sample counts once; a replica whose part would be
- *  empty ends its epoch one batch before the others, so add up over replicas after the loop.
- *  With V virtual shards: whole batches, and shuffled a last smaller one, are multiples of 16 * V.
- *  tarn_loader_open refuses what differs. */
-typedef struct tarn_loader_options {
-    int32_t batch;
-    bool shuffle;   /* permutation by a counter-based generator keyed by (seed, epoch) */
-    bool drop_last; /* leave out a last, smaller batch */
-    bool pad_last;  /* fill it with the epoch's first samples, which are seen again */
-    uint64_t seed;
-    int32_t prefetch;
-    float mean, deviation;
-} tarn_loader_options;
-
-typedef struct tarn_loader tarn_loader;
-typedef struct tarn_batch {
-    tarn_tensor
-        x; /* float32 [n, 1, 28, 28], normalised on the device: (v / 255 - mean) / deviation */
-    tarn_tensor y;  /* int32 [n] */
-    int32_t n;      /* samples in x and y: this replica's part */
-    int32_t global; /* samples in the parts of all replicas: n / global is the part's weight */
-} tarn_batch;
-
-/** Opens a loader that prepares and uploads batches on a thread of its own. Starts at epoch 0.
- *  `d` must outlive it. NULL on failure (the error sticks to the replica). */
-TARN_API tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d,
-                                       tarn_loader_options options);
-/** The next batch, for this step only. False at the epoch's end or on error; the call after that
- *  begins the next epoch. */
-TARN_API bool tarn_loader_next(tarn_loader *l, tarn_batch *out);
-/** Jumps to the start of an epoch, or into its middle (after `batches` batches), for a resume, also
- *  with another number of replicas. */
-TARN_API void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches);
-TARN_API uint64_t tarn_loader_epoch(const tarn_loader *l);
-/** Batches in an epoch: the same on all replicas. */
-TARN_API int tarn_loader_length(const tarn_loader *l);
-TARN_API void tarn_loader_close(tarn_loader *l);
-
-/* ---- checkpoints: safetensors
- * ------------------------------------------------------------------------------ */
-
-/** What a run needs besides tensors to go on bit for bit. */
-typedef struct tarn_progress {
-    uint64_t epoch;   /* epochs finished */
-    uint64_t batches; /* batches done in the current epoch */
-} tarn_progress;
-
-/** Writes parameters and buffers under their names, optimizer state under "optimizer.*", and step,
- *  seed and progress as metadata, to a temporary file in the same folder; syncs; renames it to
- *  `path`. The same state gives the same bytes. On failure an older file is untouched. Waits. */
-TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress);
-/** Loads all or nothing: every difference in name, shape or type is listed in the error. Optimizer
- *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
-TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
-
-/* ---- weight files: safetensors of any framework, read without a replica ----------------------- */
-
-typedef struct tarn_weight_file tarn_weight_file;
-
-typedef enum tarn_weight_kind {
-    TARN_WEIGHT_FLOAT,   /* F16, BF16, F32, F64 */
-    TARN_WEIGHT_INTEGER, /* I8 to I64, U8 to U64 */
-    TARN_WEIGHT_BITS     /* all other types, taken as bits: BOOL, C64, F8_*, F6_*, F4 */
-} tarn_weight_kind;
-
-/** One tensor of a file. All pointers end with the file. */
-typedef struct tarn_weight {
-    const char *name;
-    const char *dtype; /* as in the file: "F32", "BF16", "I64", ... */
-    tarn_weight_kind kind;
-    int32_t rank;
-    uint64_t dim[TARN_MAX_RANK];
-    size_t width, count; /* bytes of an element, elements; F4 and F6_* are taken byte by byte */
-    size_t bytes;
-    const void *data; /* row-major, little-endian, with no alignment */
-} tarn_weight;
-
-/** Reads a file into memory once its size and header are checked; all types of the format, at most
- *  TARN_MAX_RANK dimensions. NULL on failure: tarn_error(NULL). */
-TARN_API tarn_weight_file *tarn_weight_file_open(const char *path);
-/** NULL is a no-op. */
-TARN_API void tarn_weight_file_close(tarn_weight_file *f);
-TARN_API int tarn_weight_file_count(const tarn_weight_file *f);
-/** The i-th tensor, in the byte order of names, or one by name; its name is NULL for none. */
-TARN_API tarn_weight tarn_weight_file_at(const tarn_weight_file *f, int i);
-TARN_API tarn_weight tarn_weight_file_find(const tarn_weight_file *f, const char *name);
-/** The text that the file's metadata have under a key; NULL for none. */
-TARN_API const char *tarn_weight_file_metadata(const tarn_weight_file *f, const char *key);
-
-/** How the elements of two tensors differ. NaNs take no part in the largest differences. */
-typedef struct tarn_weight_difference {
-    uint64_t different;      /* elements with different bits */
-    uint64_t beyond;         /* of these, the ones that the tolerance does not excuse */
-    uint64_t first;          /* index of the first of `different` */
-    uint64_t nan_a, nan_b;   /* NaNs of each side */
-    uint64_t max_steps;      /* floats: ULP, -0 being 0; integers: largest absolute difference */
-    double max_abs, max_rel; /* floats; relative to the larger of both magnitudes */
-} tarn_weight_difference;
-
-/** Compares bit by bit; `tolerance` excuses floats of up to so many ULP, but no NaN. An error when
- *  type or shape differ. */
-TARN_API tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b,
-                                         uint64_t tolerance, tarn_weight_difference *out);
-/** An element's bits, and its value as text that reads back exactly (hexadecimal for
- *  TARN_WEIGHT_BITS, "nan" for any NaN). */
-TARN_API uint64_t tarn_weight_bits(const tarn_weight *w, size_t element);
-TARN_API void tarn_weight_text(const tarn_weight *w, size_t element, char *out, size_t capacity);
-
-/* ---- looking inside
- * ------------------------------------------------------------------------------------------ */
+/* ---- looking inside ---- */
 
 typedef struct tarn_metrics {
     uint64_t steps, plans_compiled, plan_hits;
@@ -589,5 +337,10 @@ TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);
 #ifdef __cplusplus
 }
 #endif
+
+#include "tarn_data.h"
+#include "tarn_file.h"
+#include "tarn_nn.h"
+#include "tarn_train.h"
 
 #endif

@@ -80,9 +80,9 @@ includes '(CL|OpenCL)/[^">]*|clblast[^">]*|opencl[.]h' core dist kernels example
     rule "OpenCL or CLBlast outside backend/" || exit 1
 
 includes '([^">]*/)?(CL/[^">]*|OpenCL/[^">]*|clblast[^">]*|opencl[.]h|backend[.]h)' \
-    core/tarn.h backend/tarn_status.h | rule "a public header includes OpenCL or the backend" ||
+    core/tarn*.h backend/tarn_status.h | rule "a public header includes OpenCL or the backend" ||
     exit 1
-grep -nE '(^|[^A-Za-z_])cl_[a-z]+|(^|[^A-Za-z_])cl[A-Z]' core/tarn.h backend/tarn_status.h \
+grep -nE '(^|[^A-Za-z_])cl_[a-z]+|(^|[^A-Za-z_])cl[A-Z]' core/tarn*.h backend/tarn_status.h \
     /dev/null | rule "a public header names OpenCL" || exit 1
 
 code backend core dist examples | grep -E '(^|[^A-Za-z_0-9])(secure_)?getenv[[:space:]]*\(' |
@@ -96,8 +96,8 @@ code backend core dist |
 awk 'function flush() { if (!documented) printf "%s", group; group = ""; documented = 0 }
     /^[[:space:]]*$/ { flush(); next }
     /\*\/[[:space:]]*$/ { documented = 1 }
-    /^TARN_API/ { group = group sprintf("core/tarn.h:%d:%s\n", FNR, $0) }
-    END { flush() }' core/tarn.h | rule "a public function without a comment" || exit 1
+    /^TARN_API/ { group = group sprintf("%s:%d:%s\n", FILENAME, FNR, $0) }
+    END { flush() }' core/tarn*.h | rule "a public function without a comment" || exit 1
 
 sources | while read -r file; do
     lines=$(wc -l <"$file")

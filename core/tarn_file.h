@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Checkpoints, and weight files of any framework: safetensors.
+ *  Part of tarn.h, which includes it. */
+#ifndef TARN_FILE_H
+#define TARN_FILE_H
+
+#include "tarn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- checkpoints: safetensors ---- */
+
+/** What a run needs besides tensors to go on bit for bit. */
+typedef struct tarn_progress {
+    uint64_t epoch;   /* epochs finished */
+    uint64_t batches; /* batches done in the current epoch */
+} tarn_progress;
+
+/** Writes parameters and buffers under their names, optimizer state under "optimizer.*", and step,
+ *  seed and progress as metadata, to a temporary file in the same folder; syncs; renames it to
+ *  `path`. The same state gives the same bytes. On failure an older file is untouched. Waits. */
+TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress);
+/** Loads all or nothing: every difference in name, shape or type is listed in the error. Optimizer
+ *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
+TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
+
+/* ---- weight files: safetensors of any framework, read without a replica ---- */
+
+typedef struct tarn_weight_file tarn_weight_file;
+
+typedef enum tarn_weight_kind {
+    TARN_WEIGHT_FLOAT,   /* F16, BF16, F32, F64 */
+    TARN_WEIGHT_INTEGER, /* I8 to I64, U8 to U64 */
+    TARN_WEIGHT_BITS     /* all other types, taken as bits: BOOL, C64, F8_*, F6_*, F4 */
+} tarn_weight_kind;
+
+/** One tensor of a file. All pointers end with the file. */
+typedef struct tarn_weight {
+    const char *name;
+    const char *dtype; /* as in the file: "F32", "BF16", "I64", ... */
+    tarn_weight_kind kind;
+    int32_t rank;
+    uint64_t dim[TARN_MAX_RANK];
+    size_t width, count; /* bytes of an element, elements; F4 and F6_* are taken byte by byte */
+    size_t bytes;
+    const void *data; /* row-major, little-endian, with no alignment */
+} tarn_weight;
+
+/** Reads a file into memory once its size and header are checked; all types of the format, at most
+ *  TARN_MAX_RANK dimensions. NULL on failure: tarn_error(NULL). */
+TARN_API tarn_weight_file *tarn_weight_file_open(const char *path);
+/** NULL is a no-op. */
+TARN_API void tarn_weight_file_close(tarn_weight_file *f);
+TARN_API int tarn_weight_file_count(const tarn_weight_file *f);
+/** The i-th tensor, in the byte order of names, or one by name; its name is NULL for none. */
+TARN_API tarn_weight tarn_weight_file_at(const tarn_weight_file *f, int i);
+TARN_API tarn_weight tarn_weight_file_find(const tarn_weight_file *f, const char *name);
+/** The text that the file's metadata have under a key; NULL for none. */
+TARN_API const char *tarn_weight_file_metadata(const tarn_weight_file *f, const char *key);
+
+/** How the elements of two tensors differ. NaNs take no part in the largest differences. */
+typedef struct tarn_weight_difference {
+    uint64_t different;      /* elements with different bits */
+    uint64_t beyond;         /* of these, the ones that the tolerance does not excuse */
+    uint64_t first;          /* index of the first of `different` */
+    uint64_t nan_a, nan_b;   /* NaNs of each side */
+    uint64_t max_steps;      /* floats: ULP, -0 being 0; integers: largest absolute difference */
+    double max_abs, max_rel; /* floats; relative to the larger of both magnitudes */
+} tarn_weight_difference;
+
+/** Compares bit by bit; `tolerance` excuses floats of up to so many ULP, but no NaN. An error when
+ *  type or shape differ. */
+TARN_API tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b,
+                                         uint64_t tolerance, tarn_weight_difference *out);
+/** An element's bits, and its value as text that reads back exactly (hexadecimal for
+ *  TARN_WEIGHT_BITS, "nan" for any NaN). */
+TARN_API uint64_t tarn_weight_bits(const tarn_weight *w, size_t element);
+TARN_API void tarn_weight_text(const tarn_weight *w, size_t element, char *out, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

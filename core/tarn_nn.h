@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Parameters, buffers and layers; names as in a PyTorch state_dict.
+ *  Part of tarn.h, which includes it. */
+#ifndef TARN_NN_H
+#define TARN_NN_H
+
+#include "tarn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A parameter (trained, gradient recorded) with initial values; `data` NULL means zeros. The name
+ *  must be new. */
+TARN_API tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape,
+                                    const float *data);
+/** A buffer (saved, not trained), such as a running mean. */
+TARN_API tarn_tensor tarn_buffer(tarn_replica *r, const char *name, tarn_shape shape,
+                                 tarn_dtype dtype, const void *data);
+/** Uniform in [-bound, bound], bound = sqrt(6 / ((1 + a^2) * fan_in)) with a = sqrt(5): PyTorch's
+ *  default for linear and convolution weights. Generator keyed by (seed, name). */
+TARN_API tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape shape,
+                                            int fan_in);
+/** By name; poison when there is none. */
+TARN_API tarn_tensor tarn_find(tarn_replica *r, const char *name);
+/** Number of parameters and buffers, and the i-th one's name (in order of creation). */
+TARN_API int tarn_owned_count(const tarn_replica *r);
+TARN_API const char *tarn_owned_name(const tarn_replica *r, int i);
+/** Training (default) or evaluation: switches dropout and batch norm. */
+TARN_API void tarn_train(tarn_replica *r, bool training);
+TARN_API bool tarn_training(const tarn_replica *r);
+
+typedef struct tarn_linear {
+    tarn_tensor weight, bias; /* [out, in], [out] */
+} tarn_linear;
+TARN_API tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out);
+/** x [..., in] -> x weight^T + bias [..., out]. */
+TARN_API tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x);
+
+typedef struct tarn_conv2d {
+    tarn_tensor weight, bias;
+    tarn_conv2d_options options;
+} tarn_conv2d;
+/** Parameters name.weight [out, in/groups, window, window] and name.bias [out]. */
+TARN_API tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out,
+                                      int window, tarn_conv2d_options options);
+/** tarn_conv2d_op with the layer's parameters and options. */
+TARN_API tarn_tensor tarn_conv2d_forward(const tarn_conv2d *layer, tarn_tensor x);
+
+/** Normalises over all axes but axis 1. Training: statistics of the batch, and running statistics
+ *  updated with `momentum` (unbiased variance); evaluation: running statistics. As
+ *  torch.nn.BatchNorm1d/2d: eps 1e-5, momentum 0.1; name.weight, .bias, .running_mean,
+ *  .running_var, .num_batches_tracked (int32 here; saved as int64). */
+typedef struct tarn_batch_norm {
+    tarn_tensor weight, bias, running_mean, running_var, num_batches_tracked;
+    float eps, momentum;
+} tarn_batch_norm;
+TARN_API tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels);
+TARN_API tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x);
+
+typedef struct tarn_layer_norm {
+    tarn_tensor weight, bias;
+    float eps;
+} tarn_layer_norm;
+/** Parameters name.weight (ones) and name.bias (zeros) over the last axis; eps 1e-5. */
+TARN_API tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features);
+/** tarn_layer_norm_op with the layer's parameters. */
+TARN_API tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
