@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph.h"
-#include "optim.h"
+#include "train/optimizer.h"
 #include "replace.h"
 #include "safetensors.h"
 #include "weight_file.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "graph.h"
-#include "optim.h"
+#include "train/optimizer.h"
 #include "plan.h"
 
 static double now_seconds(void)

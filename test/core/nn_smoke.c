@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "optim.h"
+#include "train/optimizer.h"
 #include "plan.h"
 
 static int failures;

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guard: a step whose gradient is not finite changes nothing, and is reported later. */
+#include <float.h>
+
+#include "op/op.h"
+#include "train/optimizer.h"
+
+tarn_tensor guard_not_finite(tarn_tensor g)
+{
+    tarn_replica *r = g.replica;
+    const tarn_tensor fine = tarn_le(tarn_abs(g), tarn_full(r, TARN_SCALAR, FLT_MAX));
+    const tarn_tensor ones =
+        tarn_where(fine, tarn_full(r, TARN_SCALAR, 0.0f), tarn_full(r, TARN_SCALAR, 1.0f));
+    return tarn_gt(tarn_sum(ones, TARN_ALL, false), tarn_full(r, TARN_SCALAR, 0.0f));
+}
+
+void guard_count(const tarn_optimizer *o, tarn_tensor bad)
+{
+    tarn_replica *r = o->replica;
+    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_I32, 0.0);
+    const tarn_tensor one = op_constant_of(r, TARN_SCALAR, TARN_I32, 1.0);
+    const tarn_tensor step = owned_handle(r, o->step), flag = owned_handle(r, o->flag);
+    const tarn_tensor next = tarn_add(step, one);
+    const tarn_tensor first = tarn_where(bad, next, zero);
+    tarn_assign(flag, tarn_where(tarn_ne(flag, zero), flag, first));
+    tarn_assign(step, tarn_where(bad, step, next));
+}
+
+tarn_status optimizer_reload(tarn_replica *r)
+{
+    tarn_optimizer *o = r->optimizer;
+    int32_t steps = 0;
+    if (!o)
+        return TARN_OK;
+    TRY(owned_read(r, &r->owned[o->step - 1], &steps));
+    o->steps = steps > 0 ? (uint64_t)steps : 0;
+    return TARN_OK;
+}
+
+tarn_status optimizer_check(tarn_replica *r)
+{
+    const tarn_optimizer *o = r->optimizer;
+    int32_t step = 0;
+    if (!o)
+        return TARN_OK;
+    TRY(owned_read(r, &r->owned[o->flag - 1], &step));
+    if (step == 0)
+        return TARN_OK;
+    const int32_t zero = 0;
+    TRY(owned_write(r, &r->owned[o->flag - 1], &zero));
+    TRY(optimizer_reload(r));
+    return replica_fail(r, TARN_ERR_NOT_FINITE,
+                        "optimizer: the gradient of optimizer step %d holds a NaN or an infinity; "
+                        "such steps changed no parameter; lower the learning rate, or use "
+                        "tarn_clip_grad_norm()",
+                        step);
+}
