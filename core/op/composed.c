@@ -126,8 +126,34 @@ static tarn_tensor factored_sum(tarn_tensor g, tarn_tensor times, uint32_t axes,
     return sum_over(tarn_failed(times) ? g : tarn_mul(g, times), axes, synced);
 }
 
+/* rstd, as a function of the x that it comes from: drstd/dx = -rstd^2 * y / count. */
+static void norm_scale_grad(struct grad_call *c)
+{
+    const uint32_t axes = c->arg.reduce.axes;
+    const bool synced = c->arg.reduce.synced != 0;
+    const float share = share_of(c->y, axes, synced);
+    const tarn_tensor sum = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes, synced), -share);
+    c->gin[1] = tarn_mul(tarn_mul(sum, tarn_mul(c->y, c->y)), c->in[2]);
+}
+
+static uint32_t norm_scale_expand(struct builder *b, const struct node *n, const uint32_t *in)
+{
+    (void)b, (void)n;
+    return in[0];
+}
+
+/* Operands rstd, x and y. For the compiler it is rstd; x and y are there to differentiate. */
+const struct op op_norm_scale = {
+    .name = "norm_scale",
+    .arity = 3,
+    .kind = OP_COMPOSED,
+    .grad = norm_scale_grad,
+    .expand = norm_scale_expand,
+};
+
 /* dx = rstd * (g - mean(g) - y * mean(g * y)). Mean and rstd are functions of x and have their part
- * in this; they are no operands to differentiate. */
+ * in this; they are no operands to differentiate. The rstd in the formula is one: for gradients of
+ * this gradient. */
 static void norm_grad(struct grad_call *c)
 {
     const uint32_t axes = c->arg.reduce.axes;
@@ -136,7 +162,10 @@ static void norm_grad(struct grad_call *c)
     const tarn_tensor mean = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes, synced), share);
     const tarn_tensor slope = tarn_mul_scalar(factored_sum(c->g, c->y, axes, synced), share);
     const tarn_tensor inner = tarn_sub(tarn_sub(c->g, mean), tarn_mul(c->y, slope));
-    c->gin[0] = tarn_mul(inner, c->in[2]);
+    const tarn_tensor of[3] = { c->in[2], c->in[0], c->y };
+    const tarn_tensor scale =
+        graph_record(c->y.replica, &op_norm_scale, of, 3, tarn_shape_get(c->y), TARN_F32, &c->arg);
+    c->gin[0] = tarn_mul(inner, scale);
 }
 
 const struct op op_norm = {
