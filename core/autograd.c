@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gradients: a walk back over the recorded nodes, which records more nodes. No op is named but
  * those that hold parameters. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,12 +118,9 @@ static void store_grads(tarn_replica *r, uint32_t last, const uint32_t *grads)
     }
 }
 
-void tarn_backward(tarn_tensor loss)
+static void backward(tarn_tensor loss, uint32_t last, float weight)
 {
     tarn_replica *r = loss.replica;
-    const uint32_t last = check_loss(loss, "backward");
-    if (!last)
-        return;
     if (!r->graph.nodes[last].needs_grad) {
         graph_fail(r, TARN_ERR_ARGUMENT, "backward: the loss depends on no parameter");
         return;
@@ -135,14 +133,36 @@ void tarn_backward(tarn_tensor loss)
     }
     for (uint32_t i = 1; i <= last; i++)
         depends[i] = r->graph.nodes[i].needs_grad;
-    /* Each replica's loss is the mean over its part of the batch: the sum of all their gradients is
-     * that of the mean over the whole. Halves, quarters ... scale without rounding. */
-    const float seed = r->peers ? (float)r->peers->samples / (float)r->peers->global : 1.0f;
-    if (walk(r, last, seed, depends, grads))
+    if (walk(r, last, weight, depends, grads))
         store_grads(r, last, grads);
 done:
     free(grads);
     free(depends);
+}
+
+void tarn_backward_weighted(tarn_tensor loss, float weight)
+{
+    const uint32_t last = check_loss(loss, "backward_weighted");
+    if (!last)
+        return;
+    if (weight >= 0.0f && isfinite(weight))
+        backward(loss, last, weight);
+    else
+        graph_fail(loss.replica, TARN_ERR_ARGUMENT,
+                   "backward_weighted: a weight of %g; it must be finite and not negative",
+                   (double)weight);
+}
+
+void tarn_backward(tarn_tensor loss)
+{
+    const uint32_t last = check_loss(loss, "backward");
+    struct graph_part part;
+    /* Each replica's loss is the mean over its part of the batch: the sum of all their gradients is
+     * that of the mean over the whole. Halves, quarters ... scale without rounding. */
+    if (last &&
+        graph_part_of(loss, "backward: the loss",
+                      "call tarn_backward for the loss of each, or tarn_backward_weighted", &part))
+        backward(loss, last, (float)part.samples / (float)part.global);
 }
 
 tarn_tensor tarn_grad(tarn_tensor parameter)

@@ -140,6 +140,64 @@ tarn_tensor graph_handle(tarn_replica *r, uint32_t node)
     return (tarn_tensor){ r, node, r->step };
 }
 
+/* ---- parts of batches ------------------------------------------------------------------------ */
+
+static bool same_share(struct graph_part a, struct graph_part b)
+{
+    return (int64_t)a.samples * b.global == (int64_t)b.samples * a.global;
+}
+
+static uint32_t part_add(tarn_replica *r, struct graph_part part)
+{
+    struct graph *g = &r->graph;
+    for (uint32_t i = 0; i < g->part_count; i++) {
+        if (g->parts[i].samples == part.samples && g->parts[i].global == part.global)
+            return i + 1;
+    }
+    if (part.global == 0 ||
+        !grow(r, &g->parts, &g->part_capacity, g->part_count, 1, sizeof *g->parts))
+        return 0;
+    g->parts[g->part_count++] = part;
+    return g->part_count;
+}
+
+/* What depends on two batches depends on the first, and on the other if that is another share. */
+static void join_part(const struct graph *g, struct node *n, uint32_t part)
+{
+    if (!n->part)
+        n->part = part;
+    else if (part && !n->other && !same_share(g->parts[n->part - 1], g->parts[part - 1]))
+        n->other = part;
+}
+
+void graph_mark_part(tarn_tensor leaf, struct graph_part part)
+{
+    tarn_replica *r = leaf.replica;
+    const uint32_t node = graph_resolve(leaf), added = node ? part_add(r, part) : 0;
+    if (added)
+        join_part(&r->graph, &r->graph.nodes[node], added);
+}
+
+bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct graph_part *out)
+{
+    const tarn_replica *r = t.replica;
+    const struct node *n = graph_node(t);
+    *out = (struct graph_part){ 1, r && r->peers ? r->peers->world : 1 };
+    if (!r || r->status != TARN_OK)
+        return false;
+    if (n->part)
+        *out = r->graph.parts[n->part - 1];
+    if (!n->other || out->global == out->samples)
+        return true;
+    const struct graph_part other = r->graph.parts[n->other - 1];
+    graph_fail(t.replica, TARN_ERR_ARGUMENT,
+               "%s depends on %d of the %d samples of one batch and on %d of the %d of another, "
+               "which are different shares: %s",
+               name, (int)out->samples, (int)out->global, (int)other.samples, (int)other.global,
+               advice);
+    return false;
+}
+
 static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
 {
     struct {
@@ -147,6 +205,7 @@ static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
         tarn_shape shape;
         int32_t dtype;
         uint32_t count;
+        uint32_t has_part;
         union op_arg arg;
         uint32_t in[OPERANDS_MOST];
     } key;
@@ -155,6 +214,7 @@ static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
     key.shape = n->shape;
     key.dtype = (int32_t)n->dtype;
     key.count = n->in_count;
+    key.has_part = n->part != 0;
     key.arg = n->arg;
     memcpy(key.in, in, n->in_count * sizeof in[0]);
     hash_mix(g, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
@@ -214,6 +274,8 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
     for (int i = 0; i < count; i++) {
         g->operands[g->operand_count++] = operands[i];
         n->needs_grad |= op->grad && dtype == TARN_F32 && g->nodes[operands[i]].needs_grad;
+        join_part(g, n, g->nodes[operands[i]].part);
+        join_part(g, n, g->nodes[operands[i]].other);
     }
     hash_node(g, n, operands);
     return graph_handle(r, g->count++);
@@ -284,12 +346,12 @@ void graph_reset(tarn_replica *r)
         if (s != TARN_OK)
             replica_fail(r, s, NULL);
     }
+    owned_reset(r);
     g->count = g->operand_count = g->input_count = g->number_count = 0;
-    g->evaluated_count = g->rand_count = 0;
+    g->evaluated_count = g->rand_count = g->part_count = 0;
     g->hash[0] = g->hash[1] = 0;
     r->updates = false;
     r->flat_gradient = 0;
-    owned_reset(r);
     if (++r->step == STEP_OWNED)
         r->step = 1;
 }
@@ -299,6 +361,7 @@ void graph_release(struct graph *g)
     free(g->nodes);
     free(g->operands);
     free(g->inputs);
+    free(g->parts);
     free(g->numbers);
     free(g->evaluated);
     memset(g, 0, sizeof *g);

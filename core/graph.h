@@ -186,7 +186,14 @@ struct node {
     tarn_dtype dtype;
     uint32_t first_in, in_count; /* operands: graph.operands[first_in ...] */
     bool needs_grad;             /* depends on a parameter, or on a tensor asked for */
-    union op_arg arg;            /* zeroed before it is set: hashed as bytes */
+    uint32_t part;    /* graph.parts[part - 1] is of the batch that it depends on; 0: on none */
+    uint32_t other;   /* the same of one that is another share of its batch than `part` is */
+    union op_arg arg; /* zeroed before it is set: hashed as bytes */
+};
+
+/* What a replica has of a batch: so many samples of all that the replicas have. */
+struct graph_part {
+    int32_t samples, global;
 };
 
 /* A leaf buffer of the step: a batch, a host array, a kept or evaluated tensor. */
@@ -209,6 +216,8 @@ struct graph {
     uint32_t operand_count, operand_capacity;
     struct graph_input *inputs;
     uint32_t input_count, input_capacity;
+    struct graph_part *parts; /* of the step's batches, each once */
+    uint32_t part_count, part_capacity;
     float *numbers;
     uint32_t number_count, number_capacity;
     struct graph_evaluated *evaluated;
@@ -237,6 +246,7 @@ struct owned {
     bool fresh;          /* kept in this step: has no contents when the step fails */
     bool dropped;        /* to be freed at the step mark */
     uint32_t generation; /* tells a dropped kept tensor from its slot's next tenant */
+    struct graph_part part, other; /* kept: of the batch that it came from, as those of a node */
 };
 
 /* Something to be closed with the replica (a loader, an optimizer). */
@@ -254,9 +264,6 @@ struct peers {
     int shards;          /* virtual shards of the global batch: a multiple of world; 0: none */
     bool sync_norm;      /* batch norm takes its statistics over all replicas */
     size_t bucket_bytes; /* of gradients that are exchanged at once */
-    /* Of the batch that a loader handed out last: what this replica got, and what all did. Before
-     * there was any, 1 and world. */
-    int32_t samples, global;
     /* Records the sum over all replicas. */
     tarn_tensor (*sum)(tarn_tensor x);
     /* Records the sum of a bucket of the flat gradient over all replicas, of which `first` is the
@@ -319,6 +326,13 @@ tarn_tensor graph_handle(tarn_replica *r, uint32_t node);
  * released at the step mark; `free_after` gives the buffer to the graph. */
 tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload, bool free_after,
                         tarn_shape shape, tarn_dtype dtype);
+/* Says that a leaf holds this replica's part of a batch: what depends on it is part of a mean over
+ * the whole batch. */
+void graph_mark_part(tarn_tensor leaf, struct graph_part part);
+/* The part that t's share of all replicas' values is that of: of a batch that t depends on, else 1 of
+ * world. False after recording an error that begins with `name`, when it depends on batches of which
+ * this replica has unequal shares; `advice` says what to do. */
+bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct graph_part *out);
 /* The node as recorded, also when tarn_eval has made it a leaf since. */
 const struct node *graph_origin(const struct graph *g, uint32_t node);
 /* Makes a computed node a leaf with the buffer `b`, which the graph then owns. */

@@ -199,6 +199,15 @@ tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data
     return s == TARN_OK ? s : replica_fail(r, s, NULL);
 }
 
+/* A kept tensor stays part of the batch that it came from. */
+static void keep_part(const struct graph *g, struct owned *o)
+{
+    const struct node *n = &g->nodes[o->value];
+    const struct graph_part none = { 0, 0 };
+    o->part = n->part ? g->parts[n->part - 1] : none;
+    o->other = n->other ? g->parts[n->other - 1] : none;
+}
+
 void owned_reset(tarn_replica *r)
 {
     for (uint32_t i = 0; i < r->owned_count; i++) {
@@ -209,6 +218,8 @@ void owned_reset(tarn_replica *r)
             entry_free(o);
             continue;
         }
+        if (o->kind == OWNED_KEPT && o->value && r->status == TARN_OK)
+            keep_part(&r->graph, o);
         o->node = o->grad = o->value = 0;
         o->assigned = o->fresh = false;
     }
@@ -254,8 +265,14 @@ static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op, co
     const tarn_shape shape = r->owned[index].shape;
     const bool trained = r->owned[index].kind == OWNED_PARAMETER;
     const tarn_tensor t = graph_record(r, op, in, count, shape, r->owned[index].dtype, &arg);
-    if (t.node)
-        r->graph.nodes[t.node].needs_grad = trained;
+    if (!t.node)
+        return t;
+    struct node *n = &r->graph.nodes[t.node];
+    n->needs_grad = trained;
+    /* What was learnt from a batch is no part of it. */
+    n->part = n->other = 0;
+    graph_mark_part(t, r->owned[index].part);
+    graph_mark_part(t, r->owned[index].other);
     return t;
 }
 

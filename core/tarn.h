@@ -313,11 +313,23 @@ TARN_API tarn_tensor tarn_dropout(tarn_tensor x, float p);
 /* ---- gradients ---- */
 
 /** Records the gradients of a scalar with respect to all parameters that it depends on. They are
- *  added to what earlier calls of this step left. */
+ *  added to what earlier calls of this step left.
+ *
+ *  On several devices (tarn_dist.h) the optimizer adds up the gradients of all replicas. The loss is
+ *  taken for the mean over this replica's samples, and its gradients are weighted so that the sum is
+ *  that of the mean over all: by n / global of the batch (tarn_batch) that the loss depends on, by
+ *  whatever path, tarn_eval and tarn_keep included; by 1 / world when it depends on no batch of a
+ *  loader (tarn_from, tarn_rand, a tarn_buffer of an earlier step). A loss of several batches of
+ *  which the replica has unequal shares is an error: call tarn_backward for the loss of each, or
+ *  tarn_backward_weighted. */
 TARN_API void tarn_backward(tarn_tensor loss);
+/** The same with a weight of your own, finite and not negative: n / N for the mean over n of the N
+ *  samples that all replicas have together, 1 for a loss that is to be summed over replicas. */
+TARN_API void tarn_backward_weighted(tarn_tensor loss, float weight);
 /** The gradient that tarn_backward left for a parameter; poison when there is none. */
 TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);
-/** Gradients of a scalar with respect to any tensors of this step. */
+/** Gradients of a scalar with respect to any tensors of this step, of this replica's loss as it is:
+ *  without the weight of tarn_backward. */
 TARN_API void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count,
                              tarn_tensor *gradients);
 

@@ -124,8 +124,6 @@ static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
         s->device = devices[i];
         s->member = (struct member){ .peers = { .rank = i,
                                                 .world = l->world,
-                                                .samples = 1,
-                                                .global = l->world,
                                                 .shards = o->virtual_shards,
                                                 .sync_norm = o->sync_norm,
                                                 .bucket_bytes = o->bucket_bytes ? o->bucket_bytes

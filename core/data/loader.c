@@ -387,6 +387,8 @@ static void record(struct tarn_loader *l, const struct slot *s, tarn_batch *out)
     const tarn_tensor x = graph_input(l->r, upload_buffer(s->x), s->x, false, shape, TARN_U8);
     const tarn_tensor y =
         graph_input(l->r, upload_buffer(s->y), s->y, false, tarn_shape_of(1, &s->n), TARN_U8);
+    graph_mark_part(x, (struct graph_part){ s->n, s->global });
+    graph_mark_part(y, (struct graph_part){ s->n, s->global });
     const double deviation = (double)l->options.deviation;
     out->x =
         tarn_add_scalar(tarn_mul_scalar(tarn_cast(x, TARN_F32), (float)(1 / (255 * deviation))),
@@ -394,10 +396,6 @@ static void record(struct tarn_loader *l, const struct slot *s, tarn_batch *out)
     out->y = tarn_cast(y, TARN_I32);
     out->n = s->n;
     out->global = s->global;
-    if (l->r->peers) {
-        l->r->peers->samples = s->n;
-        l->r->peers->global = s->global;
-    }
 }
 
 /* Batches of earlier steps whose commands have ended go back to the thread, which never waits for the

@@ -46,9 +46,7 @@ static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
     const uint32_t axes = ((UINT32_C(1) << s.rank) - 1) & ~UINT32_C(2);
     const struct peers *p = x.replica->peers;
     const bool synced = p && p->sync_norm && p->world > 1;
-    int64_t count = s.dim[1] ? tarn_shape_count(s) / s.dim[1] : 0;
-    if (synced)
-        count = count * p->global / p->samples;
+    const int64_t count = op_count_over(x, axes, synced);
     if (count < 2)
         return graph_fail(x.replica, TARN_ERR_SHAPE,
                           "batch_norm: x %s has %lld value(s) for each channel; training needs at "

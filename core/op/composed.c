@@ -95,12 +95,21 @@ static tarn_tensor sum_over(tarn_tensor x, uint32_t axes, bool synced)
     return synced ? x.replica->peers->sum(sum) : sum;
 }
 
+int64_t op_count_over(tarn_tensor x, uint32_t axes, bool synced)
+{
+    const int64_t count = axes_count(tarn_shape_get(x), axes);
+    struct graph_part part;
+    if (!synced)
+        return count;
+    if (!graph_part_of(x, "batch_norm: x", "normalise each of them by itself", &part))
+        return 0;
+    return count * part.global / part.samples;
+}
+
 /* 1 / how many values such a sum adds up. */
 static float share_of(tarn_tensor x, uint32_t axes, bool synced)
 {
-    const int64_t count = axes_count(tarn_shape_get(x), axes);
-    const struct peers *p = x.replica->peers;
-    return 1.0f / (float)(synced ? count * p->global / p->samples : count);
+    return 1.0f / (float)op_count_over(x, axes, synced);
 }
 
 /* Sum over the axes of g. A factor that is constant along them is taken out, so that the sum is

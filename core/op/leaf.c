@@ -113,6 +113,16 @@ tarn_tensor tarn_arange(tarn_replica *r, int32_t n)
     return op_iota_of(r, TARN_SHAPE(n), 0);
 }
 
+/* Whether so many samples are this replica's part of a batch of this step. */
+static bool is_part(const struct graph *g, int32_t samples)
+{
+    for (uint32_t i = 0; i < g->part_count; i++) {
+        if (g->parts[i].samples == samples)
+            return true;
+    }
+    return false;
+}
+
 tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape)
 {
     if (!r)
@@ -121,7 +131,7 @@ tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape)
     arg.leaf.serial = r->graph.rand_count++;
     /* With virtual shards a sample draws the same numbers on whichever replica it is. */
     const struct peers *p = r->peers;
-    if (p && p->shards && p->world > 1 && shape.rank > 0 && shape.dim[0] == p->samples)
+    if (p && p->shards && p->world > 1 && shape.rank > 0 && is_part(&r->graph, shape.dim[0]))
         arg.leaf.share = (uint32_t)tarn_shape_count(shape);
     return record(r, &op_rand, shape, TARN_F32, &arg);
 }
