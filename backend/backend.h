@@ -66,11 +66,13 @@ TARN_CHECKED tarn_status context_open(const struct device *device, struct contex
 /* Waits (with deadline) for what runs, then releases everything that belongs to the context. */
 void context_close(struct context *c);
 const struct device *context_device(const struct context *c);
+/* How long a command may be late, in place of TARN_TIMEOUT. Before there are any. */
+void context_set_timeout(struct context *c, double seconds);
 
 /* Looks at the commands in flight without waiting: retires finished ones, reports the first that
  * failed by its label. clFinish() is not trusted: it succeeds over failed commands. */
 TARN_CHECKED tarn_status context_poll(struct context *c);
-/* Waits until all enqueued commands ended, or the deadline passed (TARN_TIMEOUT). */
+/* Waits until all enqueued commands ended, or the deadline passed. */
 TARN_CHECKED tarn_status context_finish(struct context *c);
 
 /* A point in the compute queue: all commands enqueued before it. */

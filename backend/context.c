@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env.h"
 #include "opencl.h"
 
 static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,7 +98,9 @@ tarn_status context_open(const struct device *device, struct context **out)
     ++open_contexts;
     pthread_mutex_unlock(&count_lock);
     awake_join(device);
-    tarn_status status = open_part(c);
+    tarn_status status = env_seconds(ENV_TIMEOUT, &c->timeout);
+    if (status == TARN_OK)
+        status = open_part(c);
     if (status == TARN_OK)
         status = open_queues(c);
     if (status != TARN_OK) {

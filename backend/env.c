@@ -2,6 +2,7 @@
 /* The only reader of the environment. */
 #include "env.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,18 @@ double env_number(enum env_id id)
     const char *text = env_text(id);
     const double value = strtod(text, &end);
     return end != text && *end == '\0' ? value : strtod(env_table[id].fallback, NULL);
+}
+
+tarn_status env_seconds(enum env_id id, double *out)
+{
+    char *end;
+    const char *text = env_text(id);
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(value) || value <= 0)
+        return error_set(TARN_ERR_ARGUMENT, "%s=%s: must be a number of seconds above 0",
+                         env_table[id].name, text);
+    *out = value;
+    return TARN_OK;
 }
 
 bool env_debug(const char *word)

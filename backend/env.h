@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "error.h"
+
 /* clang-format off */
 /*      id         name                 default   meaning */
 #define ENV_LIST(X) \
@@ -39,6 +41,8 @@ extern const struct env_entry env_table[ENV_COUNT];
 const char *env_text(enum env_id id);
 /* As a number; the default when it does not parse completely. */
 double env_number(enum env_id id);
+/* As seconds, above 0; TARN_ERR_ARGUMENT for anything else. */
+TARN_CHECKED tarn_status env_seconds(enum env_id id, double *out);
 /* Whether comma-separated TARN_DEBUG contains this word. */
 bool env_debug(const char *word);
 

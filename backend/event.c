@@ -8,7 +8,6 @@
 #include <time.h>
 #include <uthash.h>
 
-#include "env.h"
 #include "opencl.h"
 
 #define LOOK_AFTER 0.01 /* seconds of waiting before the commands in line are looked at */
@@ -74,13 +73,14 @@ static void pause_after(double waited)
 static tarn_status too_late(const struct context *c, const char *label, double limit)
 {
     return error_set(TARN_ERR_TIMEOUT,
-                     "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT sets the limit",
+                     "%s did not end on device \"%s\" within %g s; TARN_TIMEOUT, or the timeout "
+                     "of the launch, sets the limit",
                      label, c->label, limit);
 }
 
 tarn_status event_wait(const struct context *c, cl_event event, const char *label)
 {
-    const double start = now(), limit = env_number(ENV_TIMEOUT);
+    const double start = now(), limit = c->timeout;
     for (;;) {
         cl_int status;
         TRY(event_status(c, event, &status));
@@ -142,6 +142,11 @@ static tarn_status report(struct context *c)
     return status;
 }
 
+void context_set_timeout(struct context *c, double seconds)
+{
+    c->timeout = seconds;
+}
+
 tarn_status context_mark(struct context *c, queue_mark *out)
 {
     *out = c->next;
@@ -179,7 +184,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     if (c->first >= mark)
         return TARN_OK;
     TRY(context_flush(c));
-    const double start = now(), limit = env_number(ENV_TIMEOUT);
+    const double start = now(), limit = c->timeout;
     double alive = start;
     while (c->first < mark) {
         cl_int status;

@@ -28,7 +28,8 @@ struct context {
     cl_device_id id;
     cl_context context;
     cl_command_queue compute, copy;
-    bool profiled; /* compute notes times */
+    double timeout; /* seconds that a command may be late */
+    bool profiled;  /* compute notes times */
     struct tracked ring[TRACKED];
     uint64_t first, next; /* commands first .. next - 1 are in flight; numbers never repeat */
     tarn_status failed;   /* the first command that failed, with its line */

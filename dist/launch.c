@@ -64,6 +64,7 @@ static void *seat_main(void *arg)
         device_stay(&s->device);
     tarn_status status = replica_open(&s->device, &r);
     if (status == TARN_OK) {
+        context_set_timeout(r->context, l->timeout);
         /* One replica without shards is nothing but a replica. */
         if (l->world > 1 || s->member.peers.shards > 0)
             r->peers = &s->member.peers;
@@ -116,7 +117,9 @@ static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
             "launch: %d virtual shards cannot be shared by %d replicas: use 1, 2, 4 ... "
             "up to %d",
             o->virtual_shards, l->world, o->virtual_shards);
-    l->timeout = o->timeout > 0 ? o->timeout : env_number(ENV_TIMEOUT);
+    l->timeout = o->timeout;
+    if (l->timeout == 0)
+        TRY(env_seconds(ENV_TIMEOUT, &l->timeout));
     TRY(team_new(l->world, l->timeout, &l->team));
     for (int i = 0; i < l->world; i++) {
         struct seat *s = &l->seats[i];

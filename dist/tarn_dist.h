@@ -35,10 +35,10 @@ typedef struct tarn_launch_options {
     int count;          /* replicas; a single CPU device is divided; default: TARN_NUM_DEVICES, else
                             one for each device */
     int virtual_shards; /* V: the same bits on 1, 2, 4, ... V devices; default: off */
-    double timeout;     /* seconds that a replica may be late; default: TARN_TIMEOUT */
-    int check_weights;  /* compare the replicas' weights every so many training steps; default 1;
+    double timeout; /* seconds that a replica, or its device, may be late; default: TARN_TIMEOUT */
+    int check_weights;   /* compare the replicas' weights every so many training steps; default 1;
                             negative: never */
-    bool sync_norm;     /* batch norm over the samples of all replicas; on with virtual shards */
+    bool sync_norm;      /* batch norm over the samples of all replicas; on with virtual shards */
     size_t bucket_bytes; /* gradients are exchanged in pieces of about this size; default 4 MiB */
     bool heal;           /* on a difference copy rank 0's weights to all and go on */
 } tarn_launch_options;

@@ -449,3 +449,42 @@ Test(launch, replicas_know_their_place)
     cr_expect_eq(tarn_barrier(NULL), TARN_ERR_ARGUMENT);
     cr_expect_eq(tarn_check_weights(NULL), TARN_ERR_ARGUMENT);
 }
+
+/* ---- how long a device may be late ---------------------------------------------------------------- */
+
+/* Work of more than a millisecond in each kernel. */
+static tarn_status compute(tarn_replica *r, void *arg)
+{
+    (void)arg;
+    tarn_tensor x = tarn_rand(r, TARN_SHAPE(700, 700));
+    for (int i = 0; i < 3; i++)
+        x = tarn_mul_scalar(tarn_matmul(x, x), 1e-3f);
+    (void)tarn_keep(x);
+    (void)tarn_step(r);
+    return tarn_wait(r);
+}
+
+Test(launch, its_timeout_holds_for_the_device)
+{
+    tarn_launch_options o = on(1);
+    o.timeout = 60;
+    (void)setenv("TARN_TIMEOUT", "0.001", 1);
+    expect_ok(tarn_launch(compute, NULL, o));
+    (void)setenv("TARN_TIMEOUT", "60", 1);
+    o.timeout = 0.001;
+    expect_failure(tarn_launch(compute, NULL, o), TARN_ERR_TIMEOUT, "within 0.001 s");
+}
+
+Test(launch, a_timeout_must_be_above_0)
+{
+    const char *bad[] = { "0", "-1", "nan", "inf", "soon", "3 s" };
+    for (int i = 0; i < 6; i++) {
+        (void)setenv("TARN_TIMEOUT", bad[i], 1);
+        expect_failure(tarn_launch(look_around, (int[4]){ 0 }, (tarn_launch_options){ .count = 1 }),
+                       TARN_ERR_ARGUMENT, "TARN_TIMEOUT");
+        cr_expect_null(tarn_open("0"));
+        cr_expect_not_null(strstr(tarn_error(NULL), "TARN_TIMEOUT"), "%s", tarn_error(NULL));
+    }
+    (void)setenv("TARN_TIMEOUT", "", 1);
+    expect_ok(tarn_launch(look_around, (int[4]){ 0 }, on(1)));
+}
