@@ -43,16 +43,13 @@ void arena_free(struct arena *a)
     }
 }
 
-void text_add(struct text *t, const char *format, ...)
+void text_add_list(struct text *t, const char *format, va_list args)
 {
     if (t->failed)
         return;
-    va_list args;
-    va_start(args, format);
     va_list again;
     va_copy(again, args);
     const int need = vsnprintf(NULL, 0, format, args);
-    va_end(args);
     if (need < 0) {
         t->failed = true;
     } else if (t->length + (size_t)need + 1 > t->capacity) {
@@ -70,6 +67,14 @@ void text_add(struct text *t, const char *format, ...)
         t->length += (size_t)need;
     }
     va_end(again);
+}
+
+void text_add(struct text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_add_list(t, format, args);
+    va_end(args);
 }
 
 void text_free(struct text *t)

@@ -10,6 +10,8 @@
 #ifndef TARN_NEST_H
 #define TARN_NEST_H
 
+#include <stdarg.h>
+
 #include "graph.h"
 
 #define LANES 16      /* samples in a batch block = lanes of a register; fixed: it orders sums */
@@ -360,6 +362,8 @@ struct text {
     bool failed;
 };
 void text_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_list(struct text *t, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 void text_free(struct text *t);
 
 /* What a kernel takes, in order. */

@@ -499,6 +499,7 @@ void print_nest(struct printer *pr)
     ++pr->indent;
     pr->width = nest_has_batch_lanes(n) ? LANES : 1;
     pr->lane_axis = nest_has_batch_lanes(n) ? n->batch_axis : -1;
+    memset(pr->axis, 0, sizeof pr->axis); /* the batch axis has no loop that would set it */
     known_reset(pr, 0);
     if (n->groups > 1) {
         const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];

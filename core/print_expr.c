@@ -11,15 +11,12 @@
 
 void print_line(struct printer *pr, const char *format, ...)
 {
-    char line[4096];
     va_list args;
+    text_add(pr->out, "%*s", 4 * pr->indent, "");
     va_start(args, format);
-    const int need = vsnprintf(line, sizeof line, format, args);
+    text_add_list(pr->out, format, args);
     va_end(args);
-    if (need < 0 || (size_t)need >= sizeof line)
-        pr->out->failed = true;
-    else
-        text_add(pr->out, "%*s%s\n", 4 * pr->indent, "", line);
+    text_add(pr->out, "\n");
 }
 
 const char *register_name(tarn_dtype dtype, int width)
@@ -138,7 +135,8 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
     const int remainder = known_remainder(pr, &g->e, g->divide);
     if (high < 0 || low >= end || remainder > 0)
         return NEVER;
-    const bool check_low = low<0, check_high = high> end - g->divide, check_rest = remainder < 0;
+    const bool check_low = low < 0, check_rest = remainder < 0;
+    const bool check_high = high > end - g->divide;
     if (!check_low && !check_high && !check_rest)
         return ALWAYS;
     struct text e = { 0 };
@@ -280,8 +278,8 @@ static bool needs_lane_address(const struct printer *pr, const struct access *a)
     bool wanted = pr->mask[0] != '\0' || a->gather >= 0;
     for (int i = 0; i < a->part_count; ++i)
         wanted |= lane_factor(pr, &a->part[i].index.e) != 0;
-    return pr->width > 1 && (wanted || (nest_has_batch_lanes(pr->n) && pr->tail &&
-                                        lane_factor(pr, &a->address) != 0));
+    wanted |= nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0;
+    return pr->width > 1 && !a->local && wanted;
 }
 
 struct short_text block_start(const struct value *v)
@@ -291,6 +289,21 @@ struct short_text block_start(const struct value *v)
         snprintf(t.text, sizeof t.text, "%lld * b + ",
                  (long long)(tarn_shape_count(v->shape) / v->shape.dim[0]));
     return t;
+}
+
+/* Lanes of a block that is in memory as a whole, read one by one: where the mask leaves a lane out, the
+ * other indices may be out of range, too. */
+static void masked_block_text(struct printer *pr, const struct access *a, const char *type,
+                              const char *pointer, const char *address, struct text *t)
+{
+    const bool by_sample = pr->n->by_sample;
+    char name[NAME];
+    struct text first = { 0 };
+    text_add(&first, "16 * (%s%s)", block_start(&pr->p->values[a->value]).text, address);
+    if (by_sample)
+        text_add(&first, " + i%d - 16 * b", pr->n->batch_axis);
+    print_define(pr, "long", &first, name);
+    each_lane(t, type, pr->mask, pointer, name, by_sample ? 0 : 1, false);
 }
 
 /* The address of an access: a scalar text, or the name of a register of lane addresses. */
@@ -334,6 +347,8 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     const char *convert = bytes && pr->width > 1 ? "convert_int16" : "";
     if (address.data == NULL) {
         t->failed = true;
+    } else if (a->local && pr->mask[0] != '\0') {
+        masked_block_text(pr, a, type, pointer, address.data, t);
     } else if (a->local && pr->n->by_sample) {
         text_add(t, "(%s)(%s[16 * (%s%s) + i%d - 16 * b])", type, pointer, block_start(v).text,
                  address.data, pr->n->batch_axis);

@@ -86,40 +86,58 @@ static bool reads_in_place(const tarn_replica *r, const struct program_ir *p, co
     return true;
 }
 
-/* A store to a tensor that another writing nest still reads goes to a temporary first. */
-static tarn_status detour(const tarn_replica *r, struct program_ir *p)
+/* Whether some nest that writes an owned tensor's new value, or another nest that writes what leaves
+ * the plan, still reads the old one. A value can have several writers, each of a part of it. */
+static bool is_read_while_written(const tarn_replica *r, const struct program_ir *p, int value)
 {
-    const int nests = p->nest_count;
-    for (int i = 0; i < nests; ++i) {
-        for (int s = 0; s < p->nests[i].stores; ++s) {
-            const struct store st = p->nests[i].store[s];
-            const struct value v = p->values[st.value];
-            if (v.place != PLACE_OWNED)
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        for (int s = 0; s < n->stores; ++s) {
+            if (n->store[s].value != value)
                 continue;
-            bool conflict = !reads_in_place(r, p, &p->nests[i], &st);
-            for (int k = 0; k < nests; ++k)
-                conflict |= k != i && writes_out(p, &p->nests[k]) && reads(r, p, &p->nests[k], &v);
-            if (!conflict)
-                continue;
-            const int temporary = value_add(p, PLACE_ARENA, LAYOUT_PLAIN, 0, v.shape, v.dtype);
-            struct nest *copy = nest_add(p);
-            if (temporary < 0 || copy == NULL)
-                return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-            memset(copy, 0, sizeof *copy);
-            copy->name = "copy";
-            copy->axes = copy->out_axes = 1;
-            copy->extent[0] = (int32_t)tarn_shape_count(v.shape);
-            copy->batch_axis = copy->lane_axis = copy->split_axis = -1;
-            struct expr e = { .kind = EXPR_LOAD,
-                              .dtype = v.dtype == TARN_F32 ? TARN_F32 : TARN_I32 };
-            e.access =
-                (struct access){ .value = temporary, .address = affine_axis(0), .gather = -1 };
-            copy->store[0] = (struct store){ .value = st.value, .address = affine_axis(0) };
-            copy->store[0].expr = expr_add(p, copy, &e);
-            copy->stores = 1;
-            p->nests[i].store[s].value = temporary;
+            if (!reads_in_place(r, p, n, &n->store[s]))
+                return true;
+            for (int k = 0; k < p->nest_count; ++k)
+                if (k != i && writes_out(p, &p->nests[k]) &&
+                    reads(r, p, &p->nests[k], &p->values[value]))
+                    return true;
         }
     }
+    return false;
+}
+
+/* Lets all writers of a value write a temporary, which a nest of its own copies. */
+static tarn_status write_by_copy(struct program_ir *p, int value)
+{
+    const struct value v = p->values[value];
+    const int temporary = value_add(p, PLACE_ARENA, LAYOUT_PLAIN, 0, v.shape, v.dtype);
+    for (int i = 0; i < p->nest_count; ++i)
+        for (int s = 0; s < p->nests[i].stores; ++s)
+            if (p->nests[i].store[s].value == value)
+                p->nests[i].store[s].value = temporary;
+    struct nest *copy = nest_add(p);
+    if (temporary < 0 || copy == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    memset(copy, 0, sizeof *copy);
+    copy->name = "copy";
+    copy->axes = copy->out_axes = 1;
+    copy->extent[0] = (int32_t)tarn_shape_count(v.shape);
+    copy->batch_axis = copy->lane_axis = copy->split_axis = -1;
+    struct expr e = { .kind = EXPR_LOAD, .dtype = v.dtype == TARN_F32 ? TARN_F32 : TARN_I32 };
+    e.access = (struct access){ .value = temporary, .address = affine_axis(0), .gather = -1 };
+    copy->store[0] = (struct store){ .value = value, .address = affine_axis(0) };
+    copy->store[0].expr = expr_add(p, copy, &e);
+    copy->stores = 1;
+    return TARN_OK;
+}
+
+/* What is still read while it is written goes to a temporary first. */
+static tarn_status detour(const tarn_replica *r, struct program_ir *p)
+{
+    const int values = p->value_count;
+    for (int v = 0; v < values; ++v)
+        if (p->values[v].place == PLACE_OWNED && is_read_while_written(r, p, v))
+            TRY(write_by_copy(p, v));
     return TARN_OK;
 }
 

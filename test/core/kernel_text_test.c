@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels whose text was once wrong: each graph in all schedules, against sums made here. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+
+static const struct {
+    const char *fuse, *schedule;
+} ways[] = { { "1", "cpu" }, { "0", "cpu" }, { "1", "gpu" }, { "0", "gpu" } };
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static tarn_replica *open_with(int way)
+{
+    cr_assert_eq(setenv("TARN_FUSE", ways[way].fuse, 1), 0);
+    cr_assert_eq(setenv("TARN_SCHEDULE", ways[way].schedule, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    return r;
+}
+
+/* Multiples of 1/8 between -2 and 2: sums and products of a few are exact. */
+static void fill(float *out, int count, unsigned seed)
+{
+    for (int i = 0; i < count; i++)
+        out[i] = (float)((int)((unsigned)i * 37u + seed * 11u) % 33 - 16) / 8.0f;
+}
+
+static tarn_tensor numbers(tarn_replica *r, tarn_shape shape, unsigned seed)
+{
+    float data[4096];
+    fill(data, (int)tarn_shape_count(shape), seed);
+    return tarn_from(r, shape, TARN_F32, data);
+}
+
+static void expect(tarn_tensor t, const float *wanted, int count)
+{
+    float seen[4096];
+    cr_assert_eq(tarn_read(t, seen, (size_t)count * sizeof *seen), TARN_OK, "%s",
+                 tarn_error(t.replica));
+    for (int i = 0; i < count; i++)
+        cr_assert_eq(seen[i], wanted[i], "element %d is %g, not %g", i, (double)seen[i],
+                     (double)wanted[i]);
+}
+
+/* A queue: what goes out at the front comes in at the end, along both axes, over several steps. */
+Test(assign, concat_of_its_own_target)
+{
+    enum { LENGTH = 6, WIDTH = 3 };
+    for (int way = 0; way < WAYS; way++)
+        for (int axis = 0; axis < 2; axis++) {
+            tarn_replica *r = open_with(way);
+            const tarn_shape shape =
+                axis == 0 ? TARN_SHAPE(LENGTH, WIDTH) : TARN_SHAPE(WIDTH, LENGTH);
+            const tarn_shape piece = axis == 0 ? TARN_SHAPE(2, WIDTH) : TARN_SHAPE(WIDTH, 2);
+            float queue[LENGTH * WIDTH], next[LENGTH * WIDTH], in[2 * WIDTH];
+            fill(queue, LENGTH * WIDTH, 1);
+            const tarn_tensor q = tarn_buffer(r, "queue", shape, TARN_F32, queue);
+            for (unsigned step = 0; step < 3; step++) {
+                fill(in, 2 * WIDTH, 2 + step);
+                const tarn_tensor parts[] = { tarn_slice(q, axis, 2, LENGTH, 1),
+                                              tarn_from(r, piece, TARN_F32, in) };
+                tarn_assign(q, tarn_concat(parts, 2, axis));
+                cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+                for (int i = 0; i < LENGTH; i++)
+                    for (int w = 0; w < WIDTH; w++) {
+                        const int from = i + 2;
+                        const int at = axis == 0 ? i * WIDTH + w : w * LENGTH + i;
+                        next[at] = from < LENGTH
+                                       ? queue[axis == 0 ? from * WIDTH + w : w * LENGTH + from]
+                                       : in[axis == 0 ? (from - LENGTH) * WIDTH + w
+                                                      : w * 2 + from - LENGTH];
+                    }
+                memcpy(queue, next, sizeof queue);
+                expect(q, queue, LENGTH * WIDTH);
+            }
+            tarn_close(r);
+        }
+}
+
+/* Another tensor's update reads what is put together from parts of it, and the other way round. */
+Test(assign, concat_while_others_read)
+{
+    for (int way = 0; way < WAYS; way++) {
+        tarn_replica *r = open_with(way);
+        float a[4] = { 1, 2, 3, 4 }, b[4] = { 10, 20, 30, 40 };
+        const tarn_tensor x = tarn_buffer(r, "x", TARN_SHAPE(4), TARN_F32, a);
+        const tarn_tensor y = tarn_keep(tarn_from(r, TARN_SHAPE(4), TARN_F32, b));
+        const tarn_tensor mixed[] = { tarn_slice(y, 0, 2, 4, 1), tarn_slice(x, 0, 0, 2, 1) };
+        const tarn_tensor turned[] = { tarn_slice(x, 0, 3, 4, 1), tarn_slice(x, 0, 0, 3, 1) };
+        const tarn_tensor new_x = tarn_concat(mixed, 2, 0), new_y = tarn_concat(turned, 2, 0);
+        tarn_assign(x, new_x);
+        tarn_assign(y, new_y);
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+        expect(x, (const float[]){ 30, 40, 1, 2 }, 4);
+        expect(y, (const float[]){ 4, 1, 2, 3 }, 4);
+        tarn_close(r);
+    }
+}
+
+/* A guard on the samples' axis, in a kernel where a tile of the matrix product before it has left
+ * axis 0 at a point of its own. */
+Test(guards, batch_axis_after_a_tile)
+{
+    enum { BATCH = 31, WIDTH = 5, INNER = 7, COLUMNS = 6 };
+    float x[BATCH * WIDTH], u[WIDTH * INNER], v[INNER * COLUMNS], wanted[BATCH];
+    fill(x, BATCH * WIDTH, 3);
+    fill(u, WIDTH * INNER, 4);
+    fill(v, INNER * COLUMNS, 5);
+    for (int n = 0; n < BATCH; n++) {
+        wanted[n] = 0;
+        for (int i = 0; n > 0 && i < WIDTH; i++)
+            for (int j = 0; j < COLUMNS; j++)
+                for (int k = 0; k < INNER; k++)
+                    wanted[n] += x[(n - 1) * WIDTH + i] * x[n * WIDTH + i] * u[i * INNER + k] *
+                                 v[k * COLUMNS + j];
+    }
+    for (int way = 0; way < WAYS; way++) {
+        tarn_replica *r = open_with(way);
+        const tarn_tensor product = tarn_matmul(numbers(r, TARN_SHAPE(WIDTH, INNER), 4),
+                                                numbers(r, TARN_SHAPE(INNER, COLUMNS), 5));
+        const tarn_tensor samples = numbers(r, TARN_SHAPE(BATCH, WIDTH), 3);
+        const tarn_tensor shifted = tarn_pad(tarn_slice(samples, 0, 0, BATCH - 1, 1),
+                                             TARN_SHAPE(1, 0), TARN_SHAPE(0, 0), 0.0f);
+        const tarn_tensor y = tarn_mul(
+            tarn_reshape(tarn_mul(shifted, samples), TARN_SHAPE(BATCH, WIDTH, 1)), product);
+        expect(tarn_sum(y, TARN_AXES(1, 2), false), wanted, BATCH);
+        tarn_close(r);
+    }
+}
+
+/* What was cut off is padded again: the value below is of the same block of samples, and is read
+ * under a mask of them, with an index that is out of range where the mask is not set. */
+Test(guards, block_under_a_mask)
+{
+    enum { BATCH = 31, WIDTH = 7, TERMS = 5 };
+    float x[BATCH * WIDTH], y[BATCH * WIDTH * TERMS], wanted[BATCH * WIDTH];
+    fill(x, BATCH * WIDTH, 6);
+    fill(y, BATCH * WIDTH * TERMS, 7);
+    for (int n = 0; n < BATCH; n++)
+        for (int i = 0; i < WIDTH; i++) {
+            float sum = 0;
+            for (int k = 0; k < TERMS; k++)
+                sum += y[(n * WIDTH + i) * TERMS + k] * x[n * WIDTH + i];
+            wanted[n * WIDTH + i] = n > 0 && i > 0 ? sum * sum : 3.0f * sum;
+        }
+    for (int way = 0; way < WAYS; way++) {
+        tarn_replica *r = open_with(way);
+        const tarn_tensor h = tarn_sum(tarn_mul(numbers(r, TARN_SHAPE(BATCH, WIDTH, TERMS), 7),
+                                                numbers(r, TARN_SHAPE(BATCH, WIDTH, 1), 6)),
+                                       TARN_AXES(2), false);
+        const tarn_tensor cut = tarn_slice(tarn_slice(h, 0, 1, BATCH, 1), 1, 1, WIDTH, 1);
+        const tarn_tensor padded = tarn_pad(cut, TARN_SHAPE(1, 1), TARN_SHAPE(0, 0), 3.0f);
+        expect(tarn_mul(padded, h), wanted, BATCH * WIDTH);
+        tarn_close(r);
+    }
+}
+
+/* Gradients of convolutions with large windows and unequal strides: the conditions of one unrolled
+ * body take more than 4096 characters. */
+Test(guards, conditions_of_many_points)
+{
+    static const int cases[][6] = { { 11, 15, 6, 4, 2, 4 },
+                                    { 11, 17, 7, 4, 2, 2 },
+                                    { 11, 15, 6, 4, 2, 3 } };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const int h = cases[c][0], w = cases[c][1], kh = cases[c][2], kw = cases[c][3];
+        const int sh = cases[c][4], sw = cases[c][5];
+        const int oh = (h - kh) / sh + 1, ow = (w - kw) / sw + 1;
+        float weight[64], g[256], wanted[256] = { 0 };
+        fill(weight, kh * kw, 8);
+        fill(g, oh * ow, 9);
+        for (int y = 0; y < oh; y++)
+            for (int x = 0; x < ow; x++)
+                for (int i = 0; i < kh; i++)
+                    for (int j = 0; j < kw; j++)
+                        wanted[(y * sh + i) * w + x * sw + j] += g[y * ow + x] * weight[i * kw + j];
+        for (int way = 0; way < WAYS; way++) {
+            tarn_replica *r = open_with(way);
+            const tarn_tensor image = numbers(r, TARN_SHAPE(1, 1, h, w), 10);
+            const tarn_tensor y =
+                tarn_conv2d_op(image, numbers(r, TARN_SHAPE(1, 1, kh, kw), 8), TARN_NONE,
+                               (tarn_conv2d_options){ .stride = { sh, sw } });
+            const tarn_tensor loss =
+                tarn_sum(tarn_mul(y, numbers(r, TARN_SHAPE(1, 1, oh, ow), 9)), TARN_ALL, false);
+            tarn_tensor gradient;
+            tarn_gradients(loss, &image, 1, &gradient);
+            expect(gradient, wanted, h * w);
+            tarn_close(r);
+        }
+    }
+}
