@@ -34,6 +34,7 @@ struct device {
     int number;       /* in the flat numbering of device_list() */
     int part, parts;  /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
     int most_parts;   /* into which a whole device can be divided; 1: not at all */
+    int failure;      /* OpenCL's code when it could not be asked; such a device does not open */
     int copy, copies; /* the how-manieth of how many with this very device in one selection */
 };
 
@@ -101,7 +102,8 @@ struct buffer_stats {
 };
 struct buffer_stats buffer_statistics(const struct context *c);
 
-/* Blocking, in order with the compute queue, with deadline. */
+/* Blocking, in order with the compute queue, with deadline. After an error the device does not touch
+ * the caller's memory either, however late it comes; what was read in part is undefined. */
 TARN_CHECKED tarn_status buffer_read(struct buffer *b, size_t offset, void *to, size_t bytes);
 /* `from` may be reused on return. In order with the compute queue. */
 TARN_CHECKED tarn_status buffer_write(struct buffer *b, size_t offset, const void *from,

@@ -38,6 +38,17 @@ tarn_status context_profile(struct context *c, bool on)
     return TARN_OK;
 }
 
+/* Devices before OpenCL 2.0 refuse the question: they cannot. */
+static tarn_status ask_memory(struct context *c)
+{
+    cl_device_svm_capabilities how = 0;
+    const cl_int code = clGetDeviceInfo(c->id, CL_DEVICE_SVM_CAPABILITIES, sizeof how, &how, NULL);
+    if (code != CL_SUCCESS && code != CL_INVALID_VALUE)
+        return cl_failed(c, "clGetDeviceInfo", code);
+    c->fine_grain = code == CL_SUCCESS && (how & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+    return TARN_OK;
+}
+
 /* The standard promises it, but few programs divide one device from two threads at once. */
 static pthread_mutex_t part_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -101,6 +112,10 @@ tarn_status context_open(const struct device *device, struct context **out)
     tarn_status status = env_seconds(ENV_TIMEOUT, &c->timeout);
     if (status == TARN_OK)
         status = open_part(c);
+    if (status == TARN_OK && device->failure != CL_SUCCESS)
+        status = cl_failed(c, "clGetDeviceInfo", device->failure);
+    if (status == TARN_OK)
+        status = ask_memory(c);
     if (status == TARN_OK)
         status = open_queues(c);
     if (status != TARN_OK) {
@@ -116,12 +131,10 @@ void context_close(struct context *c)
     if (c == NULL)
         return;
     /* A device that does not answer keeps its memory: releasing it would wait without an end. */
-    if (c->compute != NULL && context_finish(c) != TARN_ERR_TIMEOUT) {
+    if (c->compute != NULL && context_is_idle(c) && !c->lost) {
         gemm_tarn_free(c);
         program_flush(c);
         pool_release(c);
-        for (; c->first < c->next; ++c->first)
-            event_forget(&c->ring[c->first % TRACKED]);
         if (c->copy != NULL)
             clReleaseCommandQueue(c->copy);
         clReleaseCommandQueue(c->compute);
@@ -136,6 +149,7 @@ void context_close(struct context *c)
         clReleaseContext(c->context);
     release_part(c);
     pthread_mutex_destroy(&c->upload_lock);
+    free(c->staging);
     free(c);
 }
 

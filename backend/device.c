@@ -83,10 +83,21 @@ static void text_info(cl_device_id id, cl_device_info what, char *out, size_t ca
     out[capacity - 1] = '\0';
 }
 
+/* Devices of older versions do not know every question: its answer is 0 then. */
 static void number_info(cl_device_id id, cl_device_info what, void *out, size_t bytes)
 {
     if (clGetDeviceInfo(id, what, bytes, out, NULL) != CL_SUCCESS)
         memset(out, 0, bytes);
+}
+
+/* What every version knows: kernels are made by it, so no answer is no device. */
+static void need_info(cl_device_id id, cl_device_info what, void *out, size_t bytes, int *failure)
+{
+    const cl_int code = clGetDeviceInfo(id, what, bytes, out, NULL);
+    if (code == CL_SUCCESS)
+        return;
+    memset(out, 0, bytes);
+    *failure = *failure != CL_SUCCESS ? *failure : code;
 }
 
 static int most_parts(cl_device_id id)
@@ -117,15 +128,15 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
             CL_SUCCESS)
         snprintf(name, sizeof name, "unknown platform");
     snprintf(d->platform, sizeof d->platform, "%.40s, %.80s", name, version);
-    number_info(id, CL_DEVICE_TYPE, &type, sizeof type);
-    number_info(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
-    number_info(id, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory);
-    number_info(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest, sizeof largest);
-    number_info(id, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
-    number_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &width, sizeof width);
+    need_info(id, CL_DEVICE_TYPE, &type, sizeof type, &d->failure);
+    need_info(id, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units, &d->failure);
+    need_info(id, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory, &d->failure);
+    need_info(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest, sizeof largest, &d->failure);
+    need_info(id, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local, &d->failure);
+    need_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &width, sizeof width, &d->failure);
     number_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, &wide, sizeof wide);
     number_info(id, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
-    number_info(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &d->max_group, sizeof d->max_group);
+    need_info(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &d->max_group, sizeof d->max_group, &d->failure);
     d->kind = type & CL_DEVICE_TYPE_GPU   ? DEVICE_GPU
               : type & CL_DEVICE_TYPE_CPU ? DEVICE_CPU
                                           : DEVICE_OTHER;

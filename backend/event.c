@@ -50,6 +50,14 @@ tarn_status event_status(const struct context *c, cl_event event, cl_int *status
     return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clGetEventInfo", code);
 }
 
+bool event_ended(cl_event event)
+{
+    cl_int status;
+    return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) ==
+               CL_SUCCESS &&
+           status <= CL_COMPLETE;
+}
+
 static tarn_status command_failed(const struct context *c, const char *label, cl_int status)
 {
     return error_set(TARN_ERR_DEVICE, "%s failed on device \"%s\": %s (%d)", label, c->label,
@@ -116,13 +124,21 @@ static double seconds_of(cl_event event)
     return (double)(end - start) * 1e-9;
 }
 
+/* Of a command that ended, and of the one of the other queue that it waited for. */
+static tarn_status tracked_status(const struct context *c, const struct tracked *t, cl_int *status)
+{
+    cl_int earlier = CL_COMPLETE;
+    TRY(event_status(c, t->event, status));
+    if (*status <= CL_COMPLETE && t->cause != NULL)
+        TRY(event_status(c, t->cause, &earlier));
+    *status = earlier != CL_COMPLETE ? earlier : *status;
+    return TARN_OK;
+}
+
 /* Takes the oldest command off the ring; remembers the first failure. */
 static void retire(struct context *c, cl_int status)
 {
     struct tracked *t = &c->ring[c->first % TRACKED];
-    cl_int earlier = CL_COMPLETE;
-    if (t->cause != NULL && event_status(c, t->cause, &earlier) == TARN_OK && earlier < 0)
-        status = earlier;
     if (status < 0 && c->failed == TARN_OK) {
         c->failed = command_failed(c, t->label, status);
         snprintf(c->failure, sizeof c->failure, "%s", error_text());
@@ -159,7 +175,7 @@ static tarn_status retire_ended(struct context *c, queue_mark mark, bool *any)
     *any = false;
     while (c->first < mark) {
         cl_int status;
-        TRY(event_status(c, c->ring[c->first % TRACKED].event, &status));
+        TRY(tracked_status(c, &c->ring[c->first % TRACKED], &status));
         if (status > CL_COMPLETE)
             break;
         retire(c, status);
@@ -176,7 +192,8 @@ tarn_status context_poll(struct context *c)
 }
 
 /* The limit is for one command, not for all that wait in line: drivers may compile each of them when
- * its turn comes. */
+ * its turn comes. The last one is asked first, which saves questions; but only commands that ended
+ * count: the last may have failed alone, while those before it run. */
 tarn_status context_settle(struct context *c, queue_mark mark)
 {
     if (mark > c->next)
@@ -186,26 +203,25 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     TRY(context_flush(c));
     const double start = now(), limit = c->timeout;
     double alive = start;
-    while (c->first < mark) {
+    for (;;) {
         cl_int status;
         bool progress = false;
         TRY(event_status(c, c->ring[(mark - 1) % TRACKED].event, &status));
-        if (status <= CL_COMPLETE)
-            break;
         const double waited = now() - start;
-        if (waited > LOOK_AFTER)
+        if (status <= CL_COMPLETE || waited > LOOK_AFTER)
             TRY(retire_ended(c, mark, &progress));
+        if (c->first >= mark)
+            return TARN_OK;
         alive = progress ? now() : alive;
-        if (c->first < mark && !(now() - alive <= limit))
+        if (!(now() - alive <= limit))
             return too_late(c, c->ring[c->first % TRACKED].label, limit);
         pause_after(waited);
     }
-    while (c->first < mark) {
-        cl_int ended;
-        TRY(event_status(c, c->ring[c->first % TRACKED].event, &ended));
-        retire(c, ended);
-    }
-    return TARN_OK;
+}
+
+bool context_is_idle(struct context *c)
+{
+    return context_settle(c, c->next) == TARN_OK;
 }
 
 tarn_status context_wait(struct context *c, queue_mark mark)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: buffers from a pool of size classes, and copies in order with the compute queue.
- */
+/* Device memory: buffers from a pool of size classes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,74 +176,4 @@ size_t buffer_bytes(const struct buffer *b)
 struct buffer_stats buffer_statistics(const struct context *c)
 {
     return c->stats;
-}
-
-static tarn_status check_range(const struct buffer *b, size_t offset, size_t bytes,
-                               const char *what)
-{
-    if (offset > b->bytes || bytes > b->bytes - offset)
-        return error_set(TARN_ERR_INTERNAL, "%s: bytes %zu to %zu of a buffer of %zu", what, offset,
-                         offset + bytes, b->bytes);
-    return TARN_OK;
-}
-
-tarn_status buffer_read(struct buffer *b, size_t offset, void *to, size_t bytes)
-{
-    struct context *c = b->context;
-    TRY(check_range(b, offset, bytes, "read"));
-    /* What came before may have failed without a trace in the queue: find that out first. */
-    TRY(context_finish(c));
-    if (bytes == 0)
-        return TARN_OK;
-    cl_event event;
-    const cl_int code =
-        clEnqueueReadBuffer(c->compute, b->memory, CL_FALSE, offset, bytes, to, 0, NULL, &event);
-    if (code != CL_SUCCESS)
-        return cl_failed(c, "clEnqueueReadBuffer", code);
-    TRY(event_track(c, event, "read"));
-    return context_finish(c);
-}
-
-tarn_status buffer_write(struct buffer *b, size_t offset, const void *from, size_t bytes)
-{
-    struct context *c = b->context;
-    TRY(check_range(b, offset, bytes, "write"));
-    if (bytes == 0)
-        return TARN_OK;
-    cl_event event;
-    const cl_int code =
-        clEnqueueWriteBuffer(c->compute, b->memory, CL_FALSE, offset, bytes, from, 0, NULL, &event);
-    if (code != CL_SUCCESS)
-        return cl_failed(c, "clEnqueueWriteBuffer", code);
-    TRY(event_track(c, event, "write"));
-    return context_finish(c); /* the caller's memory is free again on return */
-}
-
-tarn_status buffer_copy(struct buffer *to, size_t to_offset, struct buffer *from,
-                        size_t from_offset, size_t bytes)
-{
-    struct context *c = to->context;
-    TRY(check_range(to, to_offset, bytes, "copy to"));
-    TRY(check_range(from, from_offset, bytes, "copy from"));
-    if (bytes == 0)
-        return TARN_OK;
-    cl_event event;
-    const cl_int code = clEnqueueCopyBuffer(c->compute, from->memory, to->memory, from_offset,
-                                            to_offset, bytes, 0, NULL, &event);
-    return code == CL_SUCCESS ? event_track(c, event, "copy")
-                              : cl_failed(c, "clEnqueueCopyBuffer", code);
-}
-
-tarn_status buffer_fill_zero(struct buffer *b, size_t offset, size_t bytes)
-{
-    struct context *c = b->context;
-    const cl_uchar zero = 0;
-    TRY(check_range(b, offset, bytes, "fill"));
-    if (bytes == 0)
-        return TARN_OK;
-    cl_event event;
-    const cl_int code = clEnqueueFillBuffer(c->compute, b->memory, &zero, sizeof zero, offset,
-                                            bytes, 0, NULL, &event);
-    return code == CL_SUCCESS ? event_track(c, event, "fill")
-                              : cl_failed(c, "clEnqueueFillBuffer", code);
 }

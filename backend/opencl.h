@@ -28,8 +28,9 @@ struct context {
     cl_device_id id;
     cl_context context;
     cl_command_queue compute, copy;
-    double timeout; /* seconds that a command may be late */
-    bool profiled;  /* compute notes times */
+    double timeout;  /* seconds that a command may be late */
+    bool profiled;   /* compute notes times */
+    bool fine_grain; /* host and device can use the same memory without commands in between */
     struct tracked ring[TRACKED];
     uint64_t first, next; /* commands first .. next - 1 are in flight; numbers never repeat */
     tarn_status failed;   /* the first command that failed, with its line */
@@ -38,6 +39,8 @@ struct context {
     struct buffer_stats stats;
     struct backend_counters counters;
     struct gemm_tarn *gemm;   /* gemm_tarn.c's program, once it was needed */
+    _Atomic bool lost;        /* a command that nobody waits for any more may still run */
+    struct staging *staging;  /* what copies go through; NULL until one is needed */
     struct program *programs; /* to be written to the disk cache when the context closes */
     pthread_mutex_t upload_lock;
 };
@@ -83,10 +86,23 @@ TARN_CHECKED tarn_status event_track_cause(struct context *c, cl_event event, cl
 void event_forget(struct tracked *t);
 /* As context_wait, but leaves failed commands for the next poll to report. */
 TARN_CHECKED tarn_status context_settle(struct context *c, queue_mark mark);
+/* Waits (with deadline) for all commands; whether all ended. The next poll reports those that failed. */
+bool context_is_idle(struct context *c);
 /* How far a command is: CL_COMPLETE, above it not ended, below it failed. */
 TARN_CHECKED tarn_status event_status(const struct context *c, cl_event event, cl_int *status);
 /* Waits for one event with the deadline. */
 TARN_CHECKED tarn_status event_wait(const struct context *c, cl_event event, const char *label);
+
+/* Whether it is known that a command ended, well or not: what it used is free again. */
+bool event_ended(cl_event event);
+
+/* Host memory for copies, in the place of the caller's: makes it at least so large; its bytes; and
+ * takes the event of a command on it, whose wait is over. When the command may still run, the memory
+ * is left to it for ever and `*s` is NULL. Released with free(). */
+struct staging;
+TARN_CHECKED tarn_status staging_need(struct staging **s, size_t bytes);
+void *staging_data(struct staging *s);
+void staging_settle(struct context *c, struct staging **s, cl_event event);
 
 /* Whether host and device can use the same memory without commands in between (SHARED_DIRECT), and
  * the host's address of it; NULL for shared memory of another kind. */

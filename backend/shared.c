@@ -16,16 +16,12 @@ struct shared {
     void *memory;   /* the host's side; NULL when it is mapped */
     void *host;     /* what the host uses between begin and end, else NULL */
     cl_event ended; /* the command of the last end; NULL: none */
-    bool lost;      /* a command did not end in time: the driver may use the memory for ever */
+    bool lost;      /* a command may not have ended: the driver may use the memory for ever */
 };
 
 bool shared_is_direct(const struct context *c)
 {
-    cl_device_svm_capabilities how = 0;
-    /* Devices before OpenCL 2.0 refuse the question. */
-    return clGetDeviceInfo(c->id, CL_DEVICE_SVM_CAPABILITIES, sizeof how, &how, NULL) ==
-               CL_SUCCESS &&
-           (how & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+    return c->fine_grain;
 }
 
 static tarn_status make(struct shared *s, size_t bytes)
@@ -94,7 +90,8 @@ static tarn_status settle(struct shared *s, cl_event *event, const char *label)
     if (*event == NULL)
         return TARN_OK;
     const tarn_status status = event_wait(s->context, *event, label);
-    s->lost = s->lost || status == TARN_ERR_TIMEOUT;
+    if (status != TARN_OK && !event_ended(*event))
+        s->lost = s->context->lost = true;
     clReleaseEvent(*event);
     *event = NULL;
     return status;
@@ -109,7 +106,7 @@ void shared_free(struct shared *s)
     if (s->host != NULL)
         (void)!shared_end(s, false);
     (void)!settle(s, &s->ended, "the end of shared memory");
-    if (s->memory != NULL && context_settle(c, c->next) == TARN_ERR_TIMEOUT)
+    if (s->memory != NULL && !context_is_idle(c))
         s->lost = true;
     buffer_drop(s->buffer, s->lost);
     if (!s->lost && s->way == SHARED_DIRECT && s->memory != NULL)
@@ -165,7 +162,7 @@ tarn_status shared_begin(struct shared *s, queue_mark after, bool read, void **h
     if (code != CL_SUCCESS && event == NULL)
         return cl_failed(c, "shared memory", code);
     tarn_status status = settle(s, &event, "shared memory");
-    if (status == TARN_ERR_TIMEOUT)
+    if (s->lost)
         return status;
     if (status == TARN_OK)
         s->host = at;

@@ -9,7 +9,9 @@
 struct upload {
     struct context *context;
     struct buffer *buffer;
-    struct shared *shared; /* where the buffer's memory is the host's too; else NULL */
+    struct shared *shared;   /* where the buffer's memory is the host's too; else NULL */
+    struct staging *staging; /* what else the bytes go through */
+    bool lost;               /* a copy may still run */
     pthread_mutex_t lock;
     cl_event reader; /* the last command that may still read the buffer; NULL: none */
 };
@@ -49,8 +51,11 @@ void upload_free(struct upload *u)
         clReleaseEvent(u->reader);
     if (u->shared != NULL)
         shared_free(u->shared);
+    else if (u->lost)
+        buffer_drop(u->buffer, true);
     else
         buffer_free(u->buffer);
+    free(u->staging);
     pthread_mutex_destroy(&u->lock);
     free(u);
 }
@@ -101,10 +106,34 @@ bool upload_is_idle(struct upload *u)
     return ended;
 }
 
-tarn_status upload_put(struct upload *u, const void *from, size_t bytes)
+static tarn_status copy(struct upload *u, const void *from, size_t bytes)
 {
     struct context *c = u->context;
+    TRY(staging_need(&u->staging, bytes));
+    void *staged = staging_data(u->staging);
+    memcpy(staged, from, bytes);
+    cl_event event = NULL;
+    pthread_mutex_lock(&c->upload_lock);
+    cl_int code = clEnqueueWriteBuffer(c->copy, u->buffer->memory, CL_FALSE, 0, bytes, staged, 0,
+                                       NULL, &event);
+    if (code == CL_SUCCESS)
+        code = clFlush(c->copy);
+    pthread_mutex_unlock(&c->upload_lock);
+    const tarn_status status =
+        code == CL_SUCCESS ? event_wait(c, event, "upload") : cl_failed(c, "upload", code);
+    if (event != NULL) {
+        staging_settle(c, &u->staging, event);
+        u->lost = u->staging == NULL;
+    }
+    return status;
+}
+
+tarn_status upload_put(struct upload *u, const void *from, size_t bytes)
+{
     TRY(upload_settle(u));
+    if (u->lost)
+        return error_set(TARN_ERR_DEVICE, "upload: the one before did not end on device \"%s\"",
+                         u->context->label);
     if (bytes > u->buffer->capacity)
         return error_set(TARN_ERR_INTERNAL, "upload of %zu bytes to a slot of %zu", bytes,
                          u->buffer->bytes);
@@ -114,18 +143,7 @@ tarn_status upload_put(struct upload *u, const void *from, size_t bytes)
         memcpy(shared_memory(u->shared), from, bytes);
         return TARN_OK;
     }
-    cl_event event;
-    pthread_mutex_lock(&c->upload_lock);
-    cl_int code =
-        clEnqueueWriteBuffer(c->copy, u->buffer->memory, CL_FALSE, 0, bytes, from, 0, NULL, &event);
-    if (code == CL_SUCCESS)
-        code = clFlush(c->copy);
-    pthread_mutex_unlock(&c->upload_lock);
-    if (code != CL_SUCCESS)
-        return cl_failed(c, "upload", code);
-    const tarn_status status = event_wait(c, event, "upload");
-    clReleaseEvent(event);
-    return status;
+    return copy(u, from, bytes);
 }
 
 struct buffer *upload_buffer(struct upload *u)
