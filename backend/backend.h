@@ -69,6 +69,7 @@ void context_close(struct context *c);
 const struct device *context_device(const struct context *c);
 /* How long a command may be late, in place of TARN_TIMEOUT. Before there are any. */
 void context_set_timeout(struct context *c, double seconds);
+double context_timeout(const struct context *c);
 
 /* Looks at the commands in flight without waiting: retires finished ones, reports the first that
  * failed by its label. clFinish() is not trusted: it succeeds over failed commands. */

@@ -163,6 +163,11 @@ void context_set_timeout(struct context *c, double seconds)
     c->timeout = seconds;
 }
 
+double context_timeout(const struct context *c)
+{
+    return c->timeout;
+}
+
 tarn_status context_mark(struct context *c, queue_mark *out)
 {
     *out = c->next;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "digits.h"
 #include "member.h"
 #include "network.h"
 
@@ -57,8 +58,12 @@ static tarn_status train(tarn_replica *r, void *arg)
     struct bench *b = arg;
     struct model m = { .r = r, .net = net_make(r) };
     m.sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.01f, .momentum = 0.5f });
-    m.loader = tarn_loader_open(
-        r, b->data, (tarn_loader_options){ .batch = BATCH, .shuffle = true, .drop_last = true });
+    m.loader = tarn_loader_open(r, b->data,
+                                (tarn_loader_options){ .batch = BATCH,
+                                                       .shuffle = true,
+                                                       .drop_last = true,
+                                                       .mean = MNIST_MEAN,
+                                                       .deviation = MNIST_DEVIATION });
     double ms;
     tarn_status s = block(&m, 0, &ms);
     if (s == TARN_OK)
@@ -102,10 +107,10 @@ int main(int argc, char **argv)
         return fprintf(stderr, "usage: bench-weight_check [PAIRS (1 to %d) [DEVICES]]\n",
                        MOST_BLOCKS),
                2;
-    b.data = tarn_dataset_fake(BATCH * STEPS, 1);
+    b.data = digits_open(BATCH * STEPS, 1);
     if (tarn_launch(train, &b, (tarn_launch_options){ .devices = devices }) != TARN_OK)
         return fprintf(stderr, "bench-weight_check: %s\n", tarn_error(NULL)), 1;
-    tarn_dataset_close(b.data);
+    digits_close(b.data);
     for (int i = 0; i < b.blocks; i++)
         ratio[i] = 100 * (b.on[i] / b.off[i] - 1);
     printf("%d pairs of blocks of %d steps on %s, batch %d\n", b.blocks, STEPS, devices, BATCH);

@@ -13,6 +13,7 @@
 
 #include <tarn_dist.h>
 
+#include "digits.h"
 #include "mnist_options.h"
 #include "network.h"
 
@@ -148,8 +149,8 @@ static int open_data(struct job *job)
     const struct config *c = &job->config;
     const char *folder = c->data != NULL ? c->data : find_data();
     if (c->fake) {
-        job->train = tarn_dataset_fake(FAKE_TRAIN, c->seed);
-        job->test = tarn_dataset_fake(FAKE_TEST, c->seed + 1);
+        job->train = digits_open(FAKE_TRAIN, c->seed);
+        job->test = digits_open(FAKE_TEST, c->seed + 1);
         printf("data: synthetic\n");
     } else {
         job->train = tarn_mnist_open(folder, true);
@@ -186,12 +187,17 @@ static tarn_status open_model(struct run *run)
     if (c->resume != NULL)
         (void)tarn_load(r, c->resume, &run->progress);
     /* A last, smaller batch would need a second plan; the next epoch's order uses its samples. */
-    run->train_loader = tarn_loader_open(
-        r, run->job->train,
-        (tarn_loader_options){
-            .batch = (int32_t)c->batch, .shuffle = true, .drop_last = true, .seed = c->seed });
-    run->test_loader =
-        tarn_loader_open(r, run->job->test, (tarn_loader_options){ .batch = TEST_BATCH });
+    run->train_loader = tarn_loader_open(r, run->job->train,
+                                         (tarn_loader_options){ .batch = (int32_t)c->batch,
+                                                                .shuffle = true,
+                                                                .drop_last = true,
+                                                                .seed = c->seed,
+                                                                .mean = MNIST_MEAN,
+                                                                .deviation = MNIST_DEVIATION });
+    run->test_loader = tarn_loader_open(r, run->job->test,
+                                        (tarn_loader_options){ .batch = TEST_BATCH,
+                                                               .mean = MNIST_MEAN,
+                                                               .deviation = MNIST_DEVIATION });
     if (run->train_loader == NULL || run->test_loader == NULL)
         return tarn_error_status(r);
     tarn_loader_seek(run->train_loader, run->progress.epoch, run->progress.batches);
@@ -443,7 +449,8 @@ int main(int argc, char **argv)
         code = fail(EXIT_IO, "--log: cannot write to %s: %s", job.config.log, strerror(errno));
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK)
         code = fail(EXIT_IO, "cannot write to the standard output");
-    tarn_dataset_close(job.test);
-    tarn_dataset_close(job.train);
+    void (*close)(tarn_dataset *) = job.config.fake ? digits_close : tarn_dataset_close;
+    close(job.test);
+    close(job.train);
     return code;
 }

@@ -1,195 +1,224 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data sets in host memory: from IDX files, or synthetic. */
-#include <limits.h>
+/* Data sets of arrays in memory, of a function, and of one batch again and again. */
+#include "dataset.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "graph.h"
-#include "idx.h"
+/* ---- checks --------------------------------------------------------------------------------- */
 
-#define SIDE 28
-#define FAKE_CLASSES 10
-
-struct tarn_dataset {
-    int32_t size, classes;
-    tarn_shape sample;
-    uint8_t *samples, *labels;
-};
-
-/* ---- files ---------------------------------------------------------------------------------- */
-
-static tarn_status check_pair(const struct idx *x, const struct idx *y, const char *images,
-                              const char *labels, int classes)
+const char *field_name(const struct source *s, int field, char out[24])
 {
-    if (x->dim[0] != y->dim[0])
-        return error_set(TARN_ERR_FORMAT,
-                         "%s has %u images but %s has %u labels; they are not of one data set",
-                         images, x->dim[0], labels, y->dim[0]);
-    for (size_t i = 0; i < y->bytes; i++) {
-        if (y->data[i] >= classes)
-            return error_set(TARN_ERR_FORMAT, "%s: label %zu is %d, but labels go from 0 to %d",
-                             labels, i, y->data[i], classes - 1);
+    const bool input = field < s->inputs;
+    (void)snprintf(out, 24, "%s[%d]", input ? "inputs" : "targets",
+                   input ? field : field - s->inputs);
+    return out;
+}
+
+/* Arrays of a list before the first without a shape; -1 when there is more after those. */
+static int count_arrays(const tarn_array *list)
+{
+    int count = 0;
+    while (count < TARN_DATA_MOST && list[count].shape.rank != 0)
+        count++;
+    for (int i = count; i < TARN_DATA_MOST; i++) {
+        if (list[i].shape.rank != 0 || list[i].data)
+            return -1;
+    }
+    return count;
+}
+
+/* Sizes are multiplied only as far as they fit. */
+static tarn_status check_shape(const char *caller, const char *name, const tarn_array *a)
+{
+    if (tarn_dtype_bytes(a->dtype) == 0)
+        return error_set(TARN_ERR_DTYPE, "%s: %s: unknown element type %d", caller, name,
+                         (int)a->dtype);
+    if (a->shape.rank < 1 || a->shape.rank > TARN_MAX_RANK)
+        return error_set(TARN_ERR_SHAPE, "%s: %s: %d dimensions; from 1 to %d are possible", caller,
+                         name, a->shape.rank, TARN_MAX_RANK);
+    if (a->shape.dim[0] == 0)
+        return error_set(TARN_ERR_SHAPE, "%s: %s has no samples: dimension 0 is 0", caller, name);
+    uint64_t elements = 1;
+    for (int i = 0; i < a->shape.rank; i++) {
+        if (a->shape.dim[i] < 1)
+            return error_set(TARN_ERR_SHAPE, "%s: %s: dimension %d is %d", caller, name, i,
+                             a->shape.dim[i]);
+        elements *= i > 0 ? (uint64_t)a->shape.dim[i] : 1;
+        if (elements > INT32_MAX)
+            return error_set(TARN_ERR_SHAPE, "%s: %s: a sample of %s has more than %d elements",
+                             caller, name, shape_text(a->shape), INT32_MAX);
+    }
+    if (elements * tarn_dtype_bytes(a->dtype) > PTRDIFF_MAX / (uint64_t)a->shape.dim[0])
+        return error_set(TARN_ERR_SHAPE, "%s: %s: %s is larger than any memory", caller, name,
+                         shape_text(a->shape));
+    return TARN_OK;
+}
+
+static tarn_status check_array(const char *caller, const char *name, const tarn_array *a,
+                               int32_t count, bool called)
+{
+    TRY(check_shape(caller, name, a));
+    if (a->shape.dim[0] != count)
+        return error_set(TARN_ERR_SHAPE,
+                         "%s: inputs[0] has %d samples but %s has %d; they are not of one data set",
+                         caller, count, name, a->shape.dim[0]);
+    if (a->classes < 0 || (a->classes > 0 && a->dtype == TARN_F32))
+        return error_set(TARN_ERR_ARGUMENT, "%s: %s: %d classes of %s; classes are of integers",
+                         caller, name, a->classes, tarn_dtype_name(a->dtype));
+    if (!called && !a->data)
+        return error_set(TARN_ERR_ARGUMENT, "%s: %s: data is NULL", caller, name);
+    if (called && a->data)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "%s: %s: data is given, but samples come from the function; leave it NULL",
+                         caller, name);
+    return TARN_OK;
+}
+
+bool field_in_range(const struct field *f, const uint8_t *sample, int32_t *bad)
+{
+    const size_t each = tarn_dtype_bytes(f->dtype);
+    for (size_t at = 0; f->classes > 0 && at < f->bytes; at += each) {
+        int32_t value = sample[at];
+        if (f->dtype == TARN_I32)
+            memcpy(&value, sample + at, sizeof(value));
+        if (value >= 0 && value < f->classes)
+            continue;
+        *bad = value;
+        return false;
+    }
+    return true;
+}
+
+static tarn_status check_values(const char *caller, const struct source *s)
+{
+    char name[24];
+    int32_t bad;
+    for (int k = 0; k < s->fields; k++) {
+        const struct field *f = &s->field[k];
+        for (int32_t i = 0; f->classes > 0 && i < s->given; i++) {
+            if (!field_in_range(f, f->data + (size_t)i * f->bytes, &bad))
+                return error_set(TARN_ERR_ARGUMENT,
+                                 "%s: %s: sample %d has %d, but classes go from 0 to %d", caller,
+                                 field_name(s, k, name), i, bad, f->classes - 1);
+        }
     }
     return TARN_OK;
 }
 
-static tarn_status read_pair(const char *images, const char *labels, int classes, struct idx *x,
-                             struct idx *y)
+/* ---- making --------------------------------------------------------------------------------- */
+
+static struct field field_of(const tarn_array *a)
 {
-    if (classes < 1 || classes > 256)
-        return error_set(TARN_ERR_ARGUMENT, "tarn_idx_open: %d classes; from 1 to 256 are possible",
-                         classes);
-    TRY(idx_read(images, 3, x));
-    TRY(idx_read(labels, 1, y));
-    return check_pair(x, y, images, labels, classes);
+    struct field f = { .data = a->data, .dtype = a->dtype, .classes = a->classes };
+    f.sample = tarn_shape_of(a->shape.rank - 1, a->shape.dim + 1);
+    f.bytes = (size_t)tarn_shape_count(f.sample) * tarn_dtype_bytes(f.dtype);
+    return f;
 }
 
-tarn_dataset *tarn_idx_open(const char *images, const char *labels, int classes)
+static tarn_status describe(const char *caller, const tarn_arrays *a, bool called, struct source *s)
 {
-    struct idx x = { .data = NULL }, y = { .data = NULL };
-    tarn_dataset *d = NULL;
-    if (read_pair(images, labels, classes, &x, &y) == TARN_OK) {
-        d = calloc(1, sizeof(*d));
-        if (!d)
-            (void)error_set(TARN_ERR_MEMORY, "tarn_idx_open: out of memory");
+    char name[24];
+    s->inputs = count_arrays(a->inputs);
+    const int targets = count_arrays(a->targets);
+    if (s->inputs < 0 || targets < 0)
+        return error_set(TARN_ERR_SHAPE,
+                         "%s: %s: an array has data, or another array after it, but no shape",
+                         caller, s->inputs < 0 ? "inputs" : "targets");
+    if (s->inputs == 0)
+        return error_set(TARN_ERR_ARGUMENT, "%s: no inputs: inputs[0] has no shape", caller);
+    s->fields = s->inputs + targets;
+    s->size = s->given = a->inputs[0].shape.dim[0];
+    for (int k = 0; k < s->fields; k++) {
+        const tarn_array *one = k < s->inputs ? &a->inputs[k] : &a->targets[k - s->inputs];
+        TRY(check_array(caller, field_name(s, k, name), one, s->size, called));
+        s->field[k] = field_of(one);
     }
-    if (!d) {
-        free(x.data);
-        free(y.data);
+    return TARN_OK;
+}
+
+tarn_dataset *dataset_new(const char *caller, const tarn_arrays *a, tarn_sample_fn get, void *user)
+{
+    struct source s = { .get = get, .user = user };
+    if (describe(caller, a, get != NULL, &s) != TARN_OK)
         return NULL;
-    }
-    d->size = (int32_t)x.dim[0];
-    d->classes = classes;
-    d->sample = tarn_shape_of(3, (const int32_t[]){ 1, (int32_t)x.dim[1], (int32_t)x.dim[2] });
-    d->samples = x.data;
-    d->labels = y.data;
-    return d;
-}
-
-/* Puts the path of an existing file into `out`: as given, or with .gz. */
-static tarn_status find_file(const char *folder, const char *name, char out[PATH_MAX])
-{
-    static const char *const endings[] = { "", ".gz" };
-    for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
-        const int n = snprintf(out, PATH_MAX, "%s/%s%s", folder, name, endings[i]);
-        if (n < 0 || n >= PATH_MAX)
-            return error_set(TARN_ERR_ARGUMENT, "tarn_mnist_open: the folder's name is too long");
-        if (access(out, F_OK) == 0)
-            return TARN_OK;
-    }
-    return error_set(TARN_ERR_IO, "tarn_mnist_open: neither %s nor %s.gz is in %s", name, name,
-                     folder);
-}
-
-tarn_dataset *tarn_mnist_open(const char *folder, bool train)
-{
-    char images[PATH_MAX], labels[PATH_MAX];
-    if (!folder) {
-        (void)error_set(TARN_ERR_ARGUMENT, "tarn_mnist_open: no folder given");
+    if (!get && check_values(caller, &s) != TARN_OK)
         return NULL;
-    }
-    if (find_file(folder, train ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte", images) ||
-        find_file(folder, train ? "train-labels-idx1-ubyte" : "t10k-labels-idx1-ubyte", labels))
-        return NULL;
-    return tarn_idx_open(images, labels, 10);
-}
-
-/* ---- synthetic ------------------------------------------------------------------------------ */
-
-struct bar {
-    int top, left, height, width;
-};
-
-/* Seven-segment digits: the bars, and bit i of a digit for bar i. */
-static const struct bar bars[7] = {
-    { 4, 9, 3, 11 },  { 4, 18, 11, 3 }, { 13, 18, 11, 3 }, { 21, 9, 3, 11 },
-    { 13, 8, 11, 3 }, { 4, 8, 11, 3 },  { 13, 9, 3, 11 },
-};
-static const uint8_t digits[FAKE_CLASSES] = { 0x3f, 0x06, 0x5b, 0x4f, 0x66,
-                                              0x6d, 0x7d, 0x07, 0x7f, 0x6f };
-
-static void draw_digit(uint8_t *image, int digit, uint64_t key)
-{
-    const uint32_t place = random_u32(key, 1);
-    const int down = (int)(place & 0xff) % 7 - 3, right = (int)(place >> 8 & 0xff) % 7 - 3;
-    const int ink = 160 + (int)(place >> 16 & 63);
-    for (int b = 0; b < 7; b++) {
-        if (!(digits[digit] >> b & 1))
-            continue;
-        for (int y = 0; y < bars[b].height; y++)
-            memset(image + (bars[b].top + y + down) * SIDE + bars[b].left + right, ink,
-                   (size_t)bars[b].width);
-    }
-    for (int i = 0; i < SIDE * SIDE; i++)
-        image[i] = (uint8_t)(image[i] + random_u32(key, 2 + (uint64_t)i) % 32);
-}
-
-tarn_dataset *tarn_dataset_fake(int count, uint64_t seed)
-{
-    const size_t pixels = SIDE * SIDE;
-    if (count < 1 || (size_t)count > IDX_MAX_BYTES / pixels) {
-        (void)error_set(TARN_ERR_ARGUMENT,
-                        "tarn_dataset_fake: %d samples; from 1 to %zu are possible", count,
-                        IDX_MAX_BYTES / pixels);
-        return NULL;
-    }
     tarn_dataset *d = calloc(1, sizeof(*d));
-    uint8_t *samples = calloc((size_t)count, pixels), *labels = malloc((size_t)count);
-    if (!d || !samples || !labels) {
-        (void)error_set(TARN_ERR_MEMORY, "tarn_dataset_fake: out of memory for %d samples", count);
-        free(d);
-        free(samples);
-        free(labels);
-        return NULL;
-    }
-    *d = (tarn_dataset){ .size = count,
-                         .classes = FAKE_CLASSES,
-                         .sample = tarn_shape_of(3, (const int32_t[]){ 1, SIDE, SIDE }),
-                         .samples = samples,
-                         .labels = labels };
-    const uint64_t base = random_key(seed, "fake");
-    for (int i = 0; i < count; i++) {
-        const uint64_t key = random_key_number(base, (uint64_t)i);
-        labels[i] = (uint8_t)(random_u32(key, 0) % FAKE_CLASSES);
-        draw_digit(samples + (size_t)i * pixels, labels[i], key);
-    }
+    if (d)
+        d->source = s;
+    else
+        (void)error_set(TARN_ERR_MEMORY, "%s: out of memory", caller);
     return d;
 }
 
-/* ---- access --------------------------------------------------------------------------------- */
+tarn_dataset *tarn_dataset_from(tarn_arrays arrays)
+{
+    return dataset_new("tarn_dataset_from", &arrays, NULL, NULL);
+}
+
+tarn_dataset *tarn_dataset_call(tarn_arrays arrays, tarn_sample_fn get, void *user)
+{
+    if (get)
+        return dataset_new("tarn_dataset_call", &arrays, get, user);
+    (void)error_set(TARN_ERR_ARGUMENT, "tarn_dataset_call: no function");
+    return NULL;
+}
+
+tarn_dataset *tarn_dataset_repeat(tarn_arrays arrays, int32_t times)
+{
+    const int64_t size = (int64_t)arrays.inputs[0].shape.dim[0] * times;
+    if (times < 1 || size > INT32_MAX) {
+        (void)error_set(TARN_ERR_ARGUMENT,
+                        "tarn_dataset_repeat: %d times; it must be positive, and %d samples are "
+                        "the most",
+                        times, INT32_MAX);
+        return NULL;
+    }
+    tarn_dataset *d = dataset_new("tarn_dataset_repeat", &arrays, NULL, NULL);
+    if (d) {
+        d->source.size = (int32_t)size;
+        d->batch = d->source.given;
+    }
+    return d;
+}
 
 void tarn_dataset_close(tarn_dataset *d)
 {
     if (!d)
         return;
-    free(d->samples);
-    free(d->labels);
+    for (size_t i = 0; i < sizeof(d->owned) / sizeof(*d->owned); i++)
+        free(d->owned[i]);
     free(d);
 }
 
+/* ---- questions ------------------------------------------------------------------------------ */
+
 int tarn_dataset_size(const tarn_dataset *d)
 {
-    return d ? d->size : 0;
+    return d ? d->source.size : 0;
 }
 
 int tarn_dataset_classes(const tarn_dataset *d)
 {
-    return d ? d->classes : 0;
+    return d && d->source.fields > d->source.inputs ? d->source.field[d->source.inputs].classes : 0;
 }
 
 tarn_shape tarn_dataset_sample_shape(const tarn_dataset *d)
 {
-    return d ? d->sample : tarn_shape_of(0, NULL);
+    return d ? d->source.field[0].sample : tarn_shape_of(0, NULL);
 }
 
 const uint8_t *tarn_dataset_samples(const tarn_dataset *d)
 {
-    return d ? d->samples : NULL;
+    return d && d->source.field[0].dtype == TARN_U8 ? d->source.field[0].data : NULL;
 }
 
 const uint8_t *tarn_dataset_labels(const tarn_dataset *d)
 {
-    return d ? d->labels : NULL;
+    if (!d || d->source.fields == d->source.inputs)
+        return NULL;
+    const struct field *f = &d->source.field[d->source.inputs];
+    return f->dtype == TARN_U8 && f->sample.rank == 0 ? f->data : NULL;
 }

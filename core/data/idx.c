@@ -157,20 +157,36 @@ static tarn_status check_room(const struct source *s, uint64_t header, uint64_t 
         s->path, whole > s->file_bytes ? "truncated" : "trailing data", whole, s->file_bytes);
 }
 
-static tarn_status read_header(struct source *s, uint32_t rank, struct idx *out)
+static tarn_status read_magic(struct source *s, uint32_t wanted, uint32_t *rank)
 {
-    uint8_t head[4 + 4 * IDX_MAX_RANK];
-    TRY(source_read(s, head, 4));
-    const uint32_t magic = big_endian(head), expected = 0x0800u | rank;
-    if (magic != expected)
+    uint8_t head[4];
+    TRY(source_read(s, head, sizeof(head)));
+    const uint32_t magic = big_endian(head);
+    *rank = magic & 0xff;
+    const bool fits = wanted ? *rank == wanted : *rank >= 1 && *rank <= IDX_MAX_RANK;
+    if (magic >> 8 == 0x08 && fits)
+        return TARN_OK;
+    if (!wanted)
         return error_set(TARN_ERR_FORMAT,
                          "%s: not the expected IDX file: magic is %08" PRIx32
-                         ", expected %08" PRIx32 " (bytes in %" PRIu32 " dimension%s)",
-                         s->path, magic, expected, rank, rank == 1 ? "" : "s");
-    TRY(source_read(s, head + 4, 4 * (size_t)rank));
+                         ", expected 00000801 to %08x (bytes in up to %d dimensions)",
+                         s->path, magic, 0x0800u | IDX_MAX_RANK, IDX_MAX_RANK);
+    return error_set(TARN_ERR_FORMAT,
+                     "%s: not the expected IDX file: magic is %08" PRIx32 ", expected %08" PRIx32
+                     " (bytes in %" PRIu32 " dimension%s)",
+                     s->path, magic, 0x0800u | wanted, wanted, wanted == 1 ? "" : "s");
+}
+
+static tarn_status read_header(struct source *s, uint32_t wanted, struct idx *out)
+{
+    uint8_t head[4 * IDX_MAX_RANK];
+    uint32_t rank;
+    TRY(read_magic(s, wanted, &rank));
+    out->rank = rank;
+    TRY(source_read(s, head, 4 * (size_t)rank));
     uint64_t bytes = 1;
     for (uint32_t i = 0; i < rank; i++) {
-        out->dim[i] = big_endian(head + 4 + 4 * i);
+        out->dim[i] = big_endian(head + 4 * i);
         if (out->dim[i] == 0)
             return error_set(TARN_ERR_FORMAT, "%s: dimension %" PRIu32 " is 0", s->path, i);
         if (out->dim[i] > IDX_MAX_BYTES || bytes * out->dim[i] > IDX_MAX_BYTES)
@@ -200,7 +216,7 @@ static tarn_status read_all(struct source *s, uint32_t rank, struct idx *out)
 tarn_status idx_read(const char *path, uint32_t rank, struct idx *out)
 {
     memset(out, 0, sizeof(*out));
-    if (!path || rank < 1 || rank > IDX_MAX_RANK)
+    if (!path || rank > IDX_MAX_RANK)
         return error_set(TARN_ERR_ARGUMENT, "idx: no file name");
     struct source *s = calloc(1, sizeof(*s));
     if (!s)

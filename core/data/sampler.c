@@ -4,9 +4,8 @@
 
 #include "graph.h"
 
-/* A number in 0..bound-1, all equally likely: products whose low half falls into the short last
- * interval are drawn again. */
-static uint32_t draw_below(uint32_t bound, uint64_t key, uint64_t *counter)
+/* Products whose low half falls into the short last interval are drawn again. */
+uint32_t sampler_below(uint32_t bound, uint64_t key, uint64_t *counter)
 {
     const uint32_t uneven = (UINT32_MAX - bound + 1) % bound;
     for (;;) {
@@ -16,19 +15,14 @@ static uint32_t draw_below(uint32_t bound, uint64_t key, uint64_t *counter)
     }
 }
 
-void sampler_identity(int32_t *order, int32_t n)
-{
-    for (int32_t i = 0; i < n; i++)
-        order[i] = i;
-}
-
 void sampler_permute(int32_t *order, int32_t n, uint64_t seed, uint64_t epoch)
 {
     const uint64_t key = random_key_number(random_key(seed, "sampler"), epoch);
     uint64_t counter = 0;
-    sampler_identity(order, n);
+    for (int32_t i = 0; i < n; i++)
+        order[i] = i;
     for (int32_t i = n - 1; i > 0; i--) {
-        const uint32_t j = draw_below((uint32_t)i + 1, key, &counter);
+        const uint32_t j = sampler_below((uint32_t)i + 1, key, &counter);
         const int32_t kept = order[i];
         order[i] = order[j];
         order[j] = kept;

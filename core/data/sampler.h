@@ -9,8 +9,8 @@
 
 /* Fills `order` with a uniformly random permutation of 0..n-1 keyed by (seed, epoch). */
 void sampler_permute(int32_t *order, int32_t n, uint64_t seed, uint64_t epoch);
-/* 0, 1, ... n-1. */
-void sampler_identity(int32_t *order, int32_t n);
+/* A number in 0..bound-1, all equally likely, from the generator's counters from *counter on. */
+uint32_t sampler_below(uint32_t bound, uint64_t key, uint64_t *counter);
 
 /* How an epoch of `size` samples is cut into batches, the same for every number of replicas. */
 struct sampler_cut {

@@ -11,6 +11,7 @@
 #include <tarn_dist.h>
 
 #include "commands.h"
+#include "digits.h"
 #include "network.h"
 #include "report.h"
 #include "tensors.h"
@@ -48,10 +49,13 @@ static tarn_status open_model(struct run *run)
     tarn_seed(r, c->seed);
     run->net = net_make(r);
     run->sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.01f, .momentum = 0.5f });
-    run->loader = tarn_loader_open(
-        r, run->job->data,
-        (tarn_loader_options){
-            .batch = (int32_t)c->batch, .shuffle = true, .drop_last = true, .seed = c->seed });
+    run->loader = tarn_loader_open(r, run->job->data,
+                                   (tarn_loader_options){ .batch = (int32_t)c->batch,
+                                                          .shuffle = true,
+                                                          .drop_last = true,
+                                                          .seed = c->seed,
+                                                          .mean = MNIST_MEAN,
+                                                          .deviation = MNIST_DEVIATION });
     run->loss = tarn_keep(tarn_zeros(r, TARN_SCALAR));
     run->hashes = calloc((size_t)tarn_world_size(r), sizeof(*run->hashes));
     return run->hashes ? tarn_step(r) : TARN_ERR_MEMORY;
@@ -212,7 +216,7 @@ static int exit_code_of(tarn_status s)
 static int open_data(struct job *job)
 {
     const struct live_config *c = &job->config;
-    job->data = c->data ? tarn_mnist_open(c->data, true) : tarn_dataset_fake(SYNTHETIC, c->seed);
+    job->data = c->data ? tarn_mnist_open(c->data, true) : digits_open(SYNTHETIC, c->seed);
     if (!job->data)
         return fail(EXIT_UNREADABLE, tarn_error(NULL));
     const int size = tarn_dataset_size(job->data);
@@ -273,7 +277,7 @@ static int live_main(int argc, char **argv, bool with_flip)
     job.config = live_parse(argc, argv, with_flip);
     const int code = run_job(&job);
     if (code != EXIT_REPLICA)
-        tarn_dataset_close(job.data);
+        (job.config.data ? tarn_dataset_close : digits_close)(job.data);
     return code;
 }
 

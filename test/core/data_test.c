@@ -10,6 +10,7 @@
 
 #include "data/idx.h"
 #include "data/sampler.h"
+#include "digits.h"
 #include "tarn.h"
 
 static char folder[64];
@@ -220,10 +221,10 @@ Test(data, sampler_is_even)
     cr_expect_eq(orders, 6);
 }
 
-Test(data, fake_is_reproducible)
+Test(data, digits_are_reproducible)
 {
-    tarn_dataset *a = tarn_dataset_fake(300, 5), *b = tarn_dataset_fake(200, 5);
-    tarn_dataset *c = tarn_dataset_fake(200, 6);
+    tarn_dataset *a = digits_open(300, 5), *b = digits_open(200, 5);
+    tarn_dataset *c = digits_open(200, 6);
     cr_assert(a && b && c);
     cr_expect_eq(memcmp(tarn_dataset_samples(a), tarn_dataset_samples(b), 200 * 784), 0);
     cr_expect_eq(memcmp(tarn_dataset_labels(a), tarn_dataset_labels(b), 200), 0);
@@ -233,12 +234,12 @@ Test(data, fake_is_reproducible)
         count[tarn_dataset_labels(a)[i] % 10]++;
     for (int i = 0; i < 10; i++)
         cr_expect_gt(count[i], 10, "class %d", i);
-    tarn_dataset_close(a);
-    tarn_dataset_close(b);
-    tarn_dataset_close(c);
-    tarn_dataset_close(NULL);
-    cr_expect_null(tarn_dataset_fake(0, 1));
-    cr_expect_null(tarn_dataset_fake(INT32_MAX, 1));
+    digits_close(a);
+    digits_close(b);
+    digits_close(c);
+    digits_close(NULL);
+    cr_expect_null(digits_open(0, 1));
+    cr_expect_null(digits_open(INT32_MAX, 1));
 }
 
 /* ---- loader --------------------------------------------------------------------------------- */
@@ -269,9 +270,13 @@ Test(loader, delivers_epochs, .timeout = 120)
     enum { N = 50, BATCH = 16 };
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
-    tarn_dataset *d = tarn_dataset_fake(N, 1);
-    tarn_loader *l =
-        tarn_loader_open(r, d, (tarn_loader_options){ .batch = BATCH, .shuffle = true, .seed = 9 });
+    tarn_dataset *d = digits_open(N, 1);
+    tarn_loader *l = tarn_loader_open(r, d,
+                                      (tarn_loader_options){ .batch = BATCH,
+                                                             .shuffle = true,
+                                                             .seed = 9,
+                                                             .mean = MNIST_MEAN,
+                                                             .deviation = MNIST_DEVIATION });
     cr_assert_not_null(l, "%s", tarn_error(r));
     cr_expect_eq(tarn_loader_length(l), 4);
     int32_t order[N];
@@ -297,14 +302,14 @@ Test(loader, delivers_epochs, .timeout = 120)
     tarn_error_clear(r);
     tarn_loader_close(l);
     tarn_close(r);
-    tarn_dataset_close(d);
+    digits_close(d);
 }
 
 Test(loader, closes_at_any_time, .timeout = 120)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
-    tarn_dataset *d = tarn_dataset_fake(64, 1);
+    tarn_dataset *d = digits_open(64, 1);
     tarn_batch b;
     for (int taken = 0; taken < 12; taken++) {
         tarn_loader *l = tarn_loader_open(
@@ -322,14 +327,14 @@ Test(loader, closes_at_any_time, .timeout = 120)
         cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
     }
     tarn_close(r);
-    tarn_dataset_close(d);
+    digits_close(d);
 }
 
 Test(loader, names_its_refusals, .timeout = 120)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
-    tarn_dataset *d = tarn_dataset_fake(64, 1);
+    tarn_dataset *d = digits_open(64, 1);
     static const tarn_loader_options bad[] = {
         { .batch = -1 },
         { .prefetch = -1 },
@@ -350,5 +355,5 @@ Test(loader, names_its_refusals, .timeout = 120)
     cr_expect_not(tarn_loader_next(l, &b), "more batches in a step than slots");
     cr_expect_eq(tarn_error_status(r), TARN_ERR_STATE);
     tarn_close(r);
-    tarn_dataset_close(d);
+    digits_close(d);
 }

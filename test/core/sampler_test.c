@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "graph.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof(*(a))))
@@ -105,6 +106,8 @@ static void collect(struct seen *s, tarn_replica *r, const tarn_dataset *d, tarn
 {
     struct peers peers = { .world = world };
     r->peers = &peers;
+    o.mean = MNIST_MEAN;
+    o.deviation = MNIST_DEVIATION;
     for (; peers.rank < world; peers.rank++) {
         tarn_loader *l = tarn_loader_open(r, d, o);
         cr_assert_not_null(l, "%s", tarn_error(r));
@@ -135,10 +138,10 @@ static void expect_samples(const struct seen *s, const tarn_dataset *d, tarn_loa
     const int32_t size = tarn_dataset_size(d);
     int32_t order[ROOM];
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
+        for (int32_t i = 0; i < size; i++)
+            order[i] = i;
         if (o.shuffle)
             sampler_permute(order, size, o.seed, epoch);
-        else
-            sampler_identity(order, size);
         for (int p = 0; p < ROOM; p++) {
             cr_assert_eq(s->times[epoch][p], p < expected, "place %d: %d", p, s->times[epoch][p]);
             if (p >= expected)
@@ -158,7 +161,7 @@ static void expect_samples(const struct seen *s, const tarn_dataset *d, tarn_loa
 static void expect_same_everywhere(tarn_replica *r, int size, tarn_loader_options o, int expected,
                                    const int *tried, int count)
 {
-    tarn_dataset *d = tarn_dataset_fake(size, 1);
+    tarn_dataset *d = digits_open(size, 1);
     struct seen *alone = calloc(1, sizeof(*alone)), *joined = malloc(sizeof(*joined));
     cr_assert(d && alone && joined);
     const int length = (expected + o.batch - 1) / o.batch;
@@ -174,7 +177,7 @@ static void expect_same_everywhere(tarn_replica *r, int size, tarn_loader_option
     }
     free(alone);
     free(joined);
-    tarn_dataset_close(d);
+    digits_close(d);
 }
 
 Test(replicas, in_order_see_each_sample_once, .timeout = 120)
@@ -209,8 +212,13 @@ Test(replicas, shuffled_see_what_one_sees, .timeout = 120)
 Test(replicas, resume_with_another_world, .timeout = 120)
 {
     tarn_replica *r = open_replica();
-    tarn_dataset *d = tarn_dataset_fake(50, 1);
-    const tarn_loader_options o = { .batch = 16, .shuffle = true, .drop_last = true, .seed = 9 };
+    tarn_dataset *d = digits_open(50, 1);
+    const tarn_loader_options o = { .batch = 16,
+                                    .shuffle = true,
+                                    .drop_last = true,
+                                    .seed = 9,
+                                    .mean = MNIST_MEAN,
+                                    .deviation = MNIST_DEVIATION };
     struct seen *alone = calloc(1, sizeof(*alone)), *joined = calloc(1, sizeof(*joined));
     cr_assert(d && alone && joined);
     collect(alone, r, d, o, 1, 0, 3);
@@ -229,7 +237,7 @@ Test(replicas, resume_with_another_world, .timeout = 120)
     cr_expect_eq(memcmp(alone, joined, sizeof(*alone)), 0);
     free(alone);
     free(joined);
-    tarn_dataset_close(d);
+    digits_close(d);
     tarn_close(r);
 }
 
@@ -237,7 +245,7 @@ Test(replicas, resume_with_another_world, .timeout = 120)
 Test(replicas, read_and_close_side_by_side, .timeout = 120)
 {
     struct peers peers[2] = { { .rank = 0, .world = 2 }, { .rank = 1, .world = 2 } };
-    tarn_dataset *d = tarn_dataset_fake(50, 1);
+    tarn_dataset *d = digits_open(50, 1);
     tarn_replica *r[2];
     tarn_loader *l[2];
     for (int i = 0; i < 2; i++) {
@@ -263,7 +271,7 @@ Test(replicas, read_and_close_side_by_side, .timeout = 120)
     tarn_loader_close(l[0]);
     for (int i = 0; i < 2; i++)
         tarn_close(r[i]);
-    tarn_dataset_close(d);
+    digits_close(d);
 }
 
 /* Device memory that a loader takes. */
@@ -282,15 +290,15 @@ static uint64_t loader_bytes(tarn_replica *r, const tarn_dataset *d, struct peer
 Test(replicas, take_memory_for_their_part_only)
 {
     tarn_replica *r = open_replica();
-    tarn_dataset *many = tarn_dataset_fake(128, 1), *few = tarn_dataset_fake(3, 1);
+    tarn_dataset *many = digits_open(128, 1), *few = digits_open(3, 1);
     struct peers second = { .rank = 1, .world = 4 }, first = { .rank = 0, .world = 4 };
     const uint64_t whole = loader_bytes(r, many, NULL);
     cr_expect_geq(whole, 3 * 64 * (PIXELS + 1));
     cr_expect_lt(loader_bytes(r, many, &second), whole / 3);
     cr_expect_eq(loader_bytes(r, few, &first), 0, "no part in any batch");
     tarn_close(r);
-    tarn_dataset_close(many);
-    tarn_dataset_close(few);
+    digits_close(many);
+    digits_close(few);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -349,7 +357,7 @@ Test(replicas, name_their_refusals)
           "the last batch has 18 samples, no multiple of 32 for 2 virtual shards" },
     };
     tarn_replica *r = open_replica();
-    tarn_dataset *d = tarn_dataset_fake(50, 1);
+    tarn_dataset *d = digits_open(50, 1);
     for (int i = 0; i < COUNT(cases); i++) {
         struct peers peers = cases[i].peers;
         r->peers = &peers;
@@ -366,5 +374,5 @@ Test(replicas, name_their_refusals)
         r->peers = NULL;
     }
     tarn_close(r);
-    tarn_dataset_close(d);
+    digits_close(d);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "tarn.h"
 #include "tarn_dist.h"
 
@@ -341,12 +342,12 @@ Test(collective, other_layers_are_refused)
 static tarn_status open_loader(tarn_replica *r, void *arg)
 {
     const int batch = *(const int *)arg;
-    tarn_dataset *d = tarn_dataset_fake(256, 1);
+    tarn_dataset *d = digits_open(256, 1);
     tarn_loader *l = tarn_loader_open(
         r, d, (tarn_loader_options){ .batch = batch, .shuffle = true, .drop_last = true });
     const tarn_status s = l ? TARN_OK : tarn_error_status(r);
     tarn_loader_close(l);
-    tarn_dataset_close(d);
+    digits_close(d);
     return s;
 }
 

@@ -10,6 +10,7 @@
 #include "data/sampler.h"
 #include "ddp_bound.h"
 #include "ddp_run.h"
+#include "digits.h"
 
 TestSuite(ddp, .timeout = 240);
 
@@ -168,7 +169,7 @@ Test(ddp, unequal_parts_agree_with_one_device_within_rounding)
     struct ddp_run start = { .plain = true, .seed = 5, .launch = { .count = 1 } };
     run_equal(&start, "start");
     ddp_bound_start(&bound, &start.ranks[0]);
-    tarn_dataset *d = tarn_dataset_fake(DDP_SAMPLES, 3);
+    tarn_dataset *d = digits_open(DDP_SAMPLES, 3);
     cr_assert_not_null(d);
     sampler_permute(order, DDP_SAMPLES, 5, 0);
     for (int i = 0; i < 2; i++)
@@ -187,7 +188,7 @@ Test(ddp, unequal_parts_agree_with_one_device_within_rounding)
     const double width = ddp_bound_width(&bound, &start.ranks[0]);
     cr_log_info("the bound is %.3g of an update", width);
     cr_expect(width < 0.1, "the bound says nothing: it is %g of an update", width);
-    tarn_dataset_close(d);
+    digits_close(d);
     ddp_free(&start);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "digits.h"
 #include "tarn_dist.h"
 
 enum { BATCH = 64, STEPS = 6, WORLD_MOST = 4 };
@@ -22,8 +23,12 @@ static tarn_status train(tarn_replica *r, void *arg)
     const tarn_batch_norm norm = tarn_batch_norm_make(r, "norm", 8);
     const tarn_linear last = tarn_linear_make(r, "last", 8, 10);
     tarn_optimizer *sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.9f });
-    tarn_loader *l = tarn_loader_open(
-        r, o->data, (tarn_loader_options){ .batch = BATCH, .shuffle = true, .drop_last = true });
+    tarn_loader *l = tarn_loader_open(r, o->data,
+                                      (tarn_loader_options){ .batch = BATCH,
+                                                             .shuffle = true,
+                                                             .drop_last = true,
+                                                             .mean = MNIST_MEAN,
+                                                             .deviation = MNIST_DEVIATION });
     tarn_batch b;
     for (int step = 0; step < STEPS && tarn_loader_next(l, &b); step++) {
         if (tarn_rank(r) == o->fail_rank && step == 3)
@@ -51,7 +56,7 @@ static void check(int good, const char *what)
 int main(void)
 {
     static struct outcome one, two;
-    one.data = two.data = tarn_dataset_fake(BATCH * STEPS, 1);
+    one.data = two.data = digits_open(BATCH * STEPS, 1);
     one.fail_rank = two.fail_rank = -1;
     const tarn_launch_options sharded = { .devices = "0,0", .virtual_shards = 4 };
     const tarn_launch_options single = { .count = 1, .virtual_shards = 4 };
@@ -64,7 +69,7 @@ int main(void)
     two.fail_rank = 1;
     check(tarn_launch(train, &two, sharded) == TARN_ERR_STATE, "a replica that fails");
     check(strstr(tarn_error(NULL), "rank 1") != NULL, "names the rank that failed");
-    tarn_dataset_close(one.data);
+    digits_close(one.data);
     if (failures == 0)
         puts("launch_smoke: ok");
     return failures != 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tarn.h"
+#include "digits.h"
 #include "tarn_dist.h"
 
 TestSuite(weight, .timeout = 120);
@@ -52,7 +53,7 @@ struct found {
 static tarn_status on_a_replica(tarn_replica *r, void *arg)
 {
     struct found *f = arg;
-    struct loaders l = { .data = tarn_dataset_fake(12, 1) };
+    struct loaders l = { .data = digits_open(12, 1) };
     const float one = 1;
     (void)tarn_parameter(r, "w", TARN_SHAPE(1), &one);
     l.even = tarn_loader_open(r, l.data, (tarn_loader_options){ .batch = EVEN });
@@ -61,7 +62,7 @@ static tarn_status on_a_replica(tarn_replica *r, void *arg)
     f->uneven[tarn_rank(r)] = uneven_part(r);
     tarn_loader_close(l.even);
     tarn_loader_close(l.uneven);
-    tarn_dataset_close(l.data);
+    digits_close(l.data);
     return tarn_error_status(r);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
+
 struct shared {
     struct ddp_run *run;
     tarn_dataset *data;
@@ -135,9 +137,12 @@ static tarn_status replica_main(tarn_replica *r, void *arg)
         s->run->world = tarn_world_size(r);
     tarn_seed(r, s->run->seed);
     const struct net n = make(r, s->run);
-    tarn_loader *loader = tarn_loader_open(
-        r, s->data,
-        (tarn_loader_options){ .batch = DDP_BATCH, .shuffle = true, .seed = s->run->seed });
+    tarn_loader *loader = tarn_loader_open(r, s->data,
+                                           (tarn_loader_options){ .batch = DDP_BATCH,
+                                                                  .shuffle = true,
+                                                                  .seed = s->run->seed,
+                                                                  .mean = MNIST_MEAN,
+                                                                  .deviation = MNIST_DEVIATION });
     return loader ? train(r, s, loader, &n) : tarn_error_status(r);
 }
 
@@ -146,7 +151,7 @@ void ddp_run(struct ddp_run *run)
     /* After a failure a replica's thread may still read it: so it stays. */
     static tarn_dataset *data;
     if (!data)
-        data = tarn_dataset_fake(DDP_SAMPLES, 3);
+        data = digits_open(DDP_SAMPLES, 3);
     struct shared s = { run, data };
     if (!run->launch.devices) /* more replicas than a machine may have devices: copies of one */
         run->launch.devices = "0,0,0,0,0,0,0,0";
