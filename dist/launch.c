@@ -22,7 +22,7 @@ struct seat {
     struct launch *launch;
     struct device device;
     pthread_t thread;
-    bool ended; /* under the launch's lock */
+    bool ended, left; /* under the launch's lock */
 };
 
 struct launch {
@@ -36,6 +36,8 @@ struct launch {
     int ended;
     struct seat seats[MOST_REPLICAS];
 };
+
+static _Atomic int left_behind;
 
 /* ---- a replica's thread ------------------------------------------------------------------------- */
 
@@ -76,9 +78,11 @@ static void *seat_main(void *arg)
         snprintf(line, sizeof line, "%s", *why ? why : status_name(status));
         team_abort(l->team, rank, status, line);
     }
+    team_leave(l->team, rank);
     tarn_close(r);
     pthread_mutex_lock(&l->lock);
     s->ended = true;
+    left_behind -= s->left;
     l->ended++;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
@@ -171,8 +175,8 @@ static struct timespec in_seconds(double seconds)
     return t;
 }
 
-/* Waits for all threads; after a failure not longer than the timeout. Whether all ended. */
-static bool await_all(struct launch *l)
+/* Waits for all threads; after a failure not longer than the timeout. */
+static void await_all(struct launch *l)
 {
     struct timespec until;
     bool failed = false, late = false;
@@ -191,9 +195,25 @@ static bool await_all(struct launch *l)
             (void)pthread_cond_timedwait(&l->changed, &l->lock, &soon);
         }
     }
-    const bool all = l->ended == l->started;
     pthread_mutex_unlock(&l->lock);
-    return all;
+}
+
+/* Counts the threads that are given up; whether there are none. */
+static bool leave_behind(struct launch *l)
+{
+    pthread_mutex_lock(&l->lock);
+    for (int i = 0; i < l->started; i++) {
+        l->seats[i].left = !l->seats[i].ended;
+        left_behind += l->seats[i].left;
+    }
+    const bool none = l->ended == l->started;
+    pthread_mutex_unlock(&l->lock);
+    return none;
+}
+
+int tarn_launch_left(void)
+{
+    return left_behind;
 }
 
 static void to_stderr(void *user, const char *text)
@@ -214,7 +234,7 @@ static tarn_status verdict(struct launch *l, bool all)
     size_t used = 0;
     pthread_mutex_lock(&l->lock);
     for (int i = 0; !all && i < l->started && used < sizeof left; i++)
-        if (!l->seats[i].ended)
+        if (l->seats[i].left)
             used += (size_t)snprintf(left + used, sizeof left - used, "%s %d",
                                      used ? "," : "; never came back: rank", i);
     pthread_mutex_unlock(&l->lock);
@@ -251,7 +271,8 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
         return status;
     }
     start(l);
-    const bool all = await_all(l);
+    await_all(l);
+    const bool all = leave_behind(l);
     status = verdict(l, all);
     for (int i = 0; i < l->started; i++)
         (void)(all ? pthread_join(l->seats[i].thread, NULL) : pthread_detach(l->seats[i].thread));

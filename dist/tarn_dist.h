@@ -45,9 +45,12 @@ typedef struct tarn_launch_options {
 
 /** Runs `fn` on every device and returns when all replicas ended: TARN_OK, or the status of the
  *  first that failed, whose line, with rank and step, is in tarn_error(NULL). Never waits longer
- *  than twice the timeout for a replica that is stuck: its thread is left behind then, and `arg`
- *  and the data sets must stay valid. */
+ *  than twice the timeout for a replica that is stuck: its thread is left behind then, and goes on
+ *  using `arg` and the data sets (tarn_launch_left). */
 TARN_API tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options);
+/** Threads of launches of this process that were left behind and have not ended. While there are
+ *  any, close and free nothing that the function uses; end with _exit(). Any thread. */
+TARN_API int tarn_launch_left(void);
 
 /** Number of this replica, 0 ..; 0 for one from tarn_open(). */
 TARN_API int tarn_rank(const tarn_replica *r);

@@ -59,6 +59,7 @@ struct team {
     char cause_line[1001];
     _Alignas(CACHE_LINE) _Atomic uint64_t word;
     _Atomic int sleepers;
+    _Atomic uint64_t left; /* bit i: rank i comes to no further collective */
     struct seat seats[TEAM_MOST];
 };
 
@@ -201,33 +202,59 @@ static uint64_t missing_ranks(struct team *t, uint64_t number, int *count)
     return missing;
 }
 
-static void set_stalled(struct team *t, uint64_t missing, uint64_t number,
+/* Those among the missing ranks that will not come any more. */
+static uint64_t gone_ranks(struct team *t, uint64_t number)
+{
+    int count;
+    const uint64_t left = atomic_load(&t->left);
+    return left ? left & missing_ranks(t, number, &count) : 0;
+}
+
+static void set_stalled(struct team *t, uint64_t missing, bool gone, uint64_t number,
                         const struct collective *c)
 {
-    char who[300], line[800];
+    char who[300], line[900], what[300];
     int first = 0;
     agree_list(missing, who, sizeof who);
     while (!(missing >> first & 1))
         first++;
-    (void)snprintf(line, sizeof line,
-                   "rank%s%s did not come within %g s to %s \"%.100s\" of step %" PRIu64
-                   ", collective %" PRIu64 "; see whether it hangs, or raise the timeout",
-                   missing & (missing - 1) ? "s" : "", who, t->timeout, collective_name(c->kind),
-                   c->label ? c->label : "", c->step, number);
+    (void)snprintf(what, sizeof what, "%s \"%.100s\" of step %" PRIu64 ", collective %" PRIu64,
+                   collective_name(c->kind), c->label ? c->label : "", c->step, number);
+    const char *s = missing & (missing - 1) ? "s" : "";
+    if (gone)
+        (void)snprintf(line, sizeof line,
+                       "the function of rank%s%s has returned, while others came to %s; every "
+                       "replica must record the same collectives",
+                       s, who, what);
+    else
+        (void)snprintf(
+            line, sizeof line,
+            "rank%s%s did not come within %g s to %s; see whether it hangs, or raise the "
+            "timeout",
+            s, who, t->timeout, what);
     set_cause(t, first, TARN_ERR_STALLED, line);
     t->stalled = true;
 }
 
-/* The caller holds the lock and waited too long. Does nothing if the phase is over after all. */
+void team_leave(struct team *t, int rank)
+{
+    atomic_fetch_or(&t->left, UINT64_C(1) << rank);
+    pthread_mutex_lock(&t->lock);
+    pthread_cond_broadcast(&t->moved);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* The caller holds the lock, and waited too long or for a rank that has left. Does nothing if the
+ * phase is over after all. */
 static void stall(struct team *t, uint64_t phase, uint64_t number, const struct collective *c)
 {
     uint64_t word = atomic_load(&t->word);
     while (!is_over(word, phase)) {
         int count;
-        const uint64_t missing = missing_ranks(t, number, &count);
+        const uint64_t missing = missing_ranks(t, number, &count), gone = gone_ranks(t, number);
         /* A rank shows its number before it arrives: let one that is in between do so. */
-        if (count == t->world - (int)(word & ARRIVED)) {
-            set_stalled(t, missing, number, c);
+        if (gone || count == t->world - (int)(word & ARRIVED)) {
+            set_stalled(t, gone ? gone : missing, gone != 0, number, c);
             if (atomic_compare_exchange_strong(&t->word, &word, word | ABORTED)) {
                 pthread_cond_broadcast(&t->moved);
                 return;
@@ -275,8 +302,8 @@ static bool spin_until_over(struct team *t, uint64_t phase, struct timespec bega
     return is_over(atomic_load(&t->word), phase);
 }
 
-/* Waits for the end of a phase: of an open one until the timeout, of an odd one without, since it
- * ends when the copying does. */
+/* Waits for the end of a phase: of an open one until the timeout, or until somebody who is missing
+ * has left; of an odd one without a limit, since it ends when the copying does. */
 static void wait_until_over(struct team *t, uint64_t phase, uint64_t number,
                             const struct collective *c)
 {
@@ -292,7 +319,8 @@ static void wait_until_over(struct team *t, uint64_t phase, uint64_t number,
     while (!is_over(atomic_load(&t->word), phase)) {
         if (phase % 2)
             pthread_cond_wait(&t->moved, &t->lock);
-        else if (pthread_cond_timedwait(&t->moved, &t->lock, &deadline) != 0)
+        else if (gone_ranks(t, number) ||
+                 pthread_cond_timedwait(&t->moved, &t->lock, &deadline) != 0)
             stall(t, phase, number, c);
     }
     atomic_fetch_sub(&t->sleepers, 1);

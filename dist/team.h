@@ -56,6 +56,10 @@ int team_world(const struct team *t);
  * collective that all ranks came to is finished first, since copying ends by itself. */
 TARN_CHECKED tarn_status team_collect(struct team *t, int rank, const struct collective *c);
 
+/* The rank comes to no further collective. Others that wait for it, or come to one later, get
+ * TARN_ERR_STALLED at once, with a line that says so. */
+void team_leave(struct team *t, int rank);
+
 /* Ends the team with a cause; the first call counts. Wakes everybody, and does not wait. The step
  * that is told to the others is that of the rank's last collective. `rank` may be -1: no replica's
  * fault. */

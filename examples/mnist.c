@@ -445,6 +445,11 @@ int main(int argc, char **argv)
 {
     struct job job = { .config = config_parse(argc, argv) };
     int code = run_job(&job);
+    if (tarn_launch_left() > 0) {
+        /* A thread that never came back may still use the data sets and the log. */
+        (void)fflush(stdout);
+        _exit(code);
+    }
     if (job.log != NULL && fclose(job.log) != 0 && code == EXIT_OK)
         code = fail(EXIT_IO, "--log: cannot write to %s: %s", job.config.log, strerror(errno));
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK)

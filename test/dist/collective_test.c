@@ -2,9 +2,11 @@
 /* Collectives as operations of a graph, and the ways in which a launch is refused or ends early. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "digits.h"
 #include "tarn.h"
@@ -417,18 +419,68 @@ Test(launch, a_status_without_a_line_is_told)
     cr_expect_not_null(strstr(tarn_error(NULL), "TARN_ERR_STATE"), "%s", tarn_error(NULL));
 }
 
-/* Rank 1 says that all is well, and leaves the others waiting. */
+/* Rank 1 says that all is well, and leaves the others waiting, or about to. */
 static tarn_status leave_early(tarn_replica *r, void *arg)
 {
-    (void)arg;
+    const int late = *(const int *)arg;
+    const struct timespec moment = { .tv_nsec = 100000000 };
+    if ((tarn_rank(r) == 1) == late)
+        (void)nanosleep(&moment, NULL);
     return tarn_rank(r) == 1 ? TARN_OK : tarn_barrier(r);
 }
 
+/* At once: the timeout is longer than that of the test. */
 Test(launch, a_replica_that_leaves_is_missed)
 {
     tarn_launch_options o = on(3);
-    o.timeout = 0.5;
-    expect_failure(tarn_launch(leave_early, NULL, o), TARN_ERR_STALLED, "rank 1");
+    o.timeout = 1000;
+    for (int late = 0; late < 2; late++) {
+        expect_failure(tarn_launch(leave_early, &late, o), TARN_ERR_STALLED,
+                       "the function of rank 1 has returned");
+        cr_expect_not_null(strstr(tarn_error(NULL), "barrier"), "%s", tarn_error(NULL));
+    }
+}
+
+/* Rank 1 hangs until the main thread lets it go. */
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+
+static tarn_status hang(tarn_replica *r, void *arg)
+{
+    (void)arg;
+    if (tarn_rank(r) != 1)
+        return tarn_barrier(r);
+    pthread_mutex_lock(&door);
+    pthread_mutex_unlock(&door);
+    return TARN_OK;
+}
+
+Test(launch, threads_left_behind_are_counted)
+{
+    tarn_launch_options o = on(2);
+    o.timeout = 0.2;
+    pthread_mutex_lock(&door);
+    expect_failure(tarn_launch(hang, NULL, o), TARN_ERR_STALLED, "never came back: rank 1");
+    cr_expect_eq(tarn_launch_left(), 1);
+    pthread_mutex_unlock(&door);
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    while (tarn_launch_left() > 0) /* the test's timeout ends it */
+        (void)nanosleep(&moment, NULL);
+}
+
+/* It has done all that the others do, only earlier. */
+static tarn_status leave_first(tarn_replica *r, void *arg)
+{
+    const struct timespec moment = { .tv_nsec = 100000000 };
+    (void)arg;
+    const tarn_status s = tarn_barrier(r);
+    if (tarn_rank(r) != 1)
+        (void)nanosleep(&moment, NULL);
+    return s;
+}
+
+Test(launch, a_replica_may_end_first)
+{
+    expect_ok(tarn_launch(leave_first, NULL, on(3)));
 }
 
 static tarn_status look_around(tarn_replica *r, void *arg)
