@@ -11,7 +11,7 @@
 
 enum { ROUNDS = 4, MOST = 1000 };
 
-static const double timeout = 0.4;
+static const double timeout = 1; /* longer than a busy machine is late */
 
 enum trouble { TROUBLE_FAILS, TROUBLE_STALLS, TROUBLE_LEAVES, TROUBLE_KINDS };
 
