@@ -55,14 +55,7 @@ static void prepare_pocl(void)
 {
     char path[512];
     if (env_system("POCL_CACHE_DIR")[0] == '\0') {
-        char folder[448];
-        const int at = cache_directory(folder, sizeof folder);
-        if (at >= 0) {
-            snprintf(path, sizeof path, "%s/pocl", folder);
-            if (mkdir(path, 0700) != 0 && access(path, W_OK) != 0)
-                path[0] = '\0';
-            close(at);
-        } else {
+        if (!cache_folder_of_pocl(path, sizeof path)) {
             snprintf(path, sizeof path, "/tmp/tarn-pocl-XXXXXX");
             if (mkdtemp(path) == NULL)
                 path[0] = '\0';
@@ -78,9 +71,10 @@ static void prepare_pocl(void)
 
 static void text_info(cl_device_id id, cl_device_info what, char *out, size_t capacity)
 {
-    if (clGetDeviceInfo(id, what, capacity, out, NULL) != CL_SUCCESS)
-        snprintf(out, capacity, "unknown");
-    out[capacity - 1] = '\0';
+    char text[8192] = "";
+    if (clGetDeviceInfo(id, what, sizeof text - 1, text, NULL) != CL_SUCCESS)
+        snprintf(text, sizeof text, "unknown");
+    text_escape(text, out, capacity); /* it is printed */
 }
 
 /* Devices of older versions do not know every question: its answer is 0 then. */

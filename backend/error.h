@@ -3,6 +3,8 @@
 #ifndef TARN_ERROR_H
 #define TARN_ERROR_H
 
+#include <stddef.h>
+
 #include "tarn_status.h"
 
 #define TARN_CHECKED __attribute__((warn_unused_result))
@@ -19,6 +21,13 @@
  * sees every error; TARN_DEBUG=trap raises SIGTRAP. Lines are cut at 1,000 bytes. */
 tarn_status error_set(tarn_status code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Copies text with each control character, and each byte that is no UTF-8, as \xNN: names of files and
+ * devices must not move the cursor of a terminal, nor begin a line. Lines of errors are so. Cut at
+ * capacity - 1 bytes. */
+void text_escape(const char *from, char *to, size_t capacity);
+/* Prints a line of the library's own, so escaped, on the standard error stream. */
+void error_print(const char *line);
 
 /* The line of this thread's last error; "" when there was none. Valid until the next error_set. */
 const char *error_text(void);

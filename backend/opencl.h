@@ -109,14 +109,23 @@ void staging_settle(struct context *c, struct staging **s, cl_event event);
 bool shared_is_direct(const struct context *c);
 void *shared_memory(struct shared *s);
 
-/* The directory of the disk cache: an open descriptor, or -1 when there is none. `path` (may be
- * NULL) gets its name. */
+/* The directory of the disk cache: an open descriptor, or -1 when there is none; the first time that
+ * it cannot be used, a line says why. `path` (may be NULL) gets its name without symbolic links. */
 int cache_directory(char *path, size_t capacity);
+/* The folder in it for PoCL's own; false when it cannot be used, or the disk is full. */
+bool cache_folder_of_pocl(char *path, size_t capacity);
+/* Says once in a process that the cache is not used as it should. */
+void cache_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A payload by key text, checked; NULL on a miss. The caller frees it. */
 void *cache_load(const char *key, size_t *bytes);
 void cache_store(const char *key, const void *payload, size_t bytes);
-/* Serialises cold builds of several processes: an open lock to be closed, or -1. */
+/* Serialises cold builds of several processes: an open lock to be closed; -1 when there is none, or
+ * another process has it for seconds. */
 int cache_lock(void);
+
+/* Saves OpenCL C that did not build for a person to look at, and gives the file's name; of all that
+ * were saved in that folder the last 8 stay. */
+void failed_save(const char *source, char *path, size_t capacity);
 
 /* Writes the binaries of programs that were built here to the disk cache. */
 void program_flush(struct context *c);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs: built under a lock, or taken from the disk cache; and launches of their kernels. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,20 +91,14 @@ static char *build_log(const struct program *p)
     return log;
 }
 
-/* Saves the source that did not build, so that a person can look at the line named in the log. */
-static void save_source(const char *source, char *path, size_t capacity)
+/* The part of a log that says why: from the first "error" on, else its first line with text. */
+static const char *first_cause(const char *log)
 {
-    char folder[448];
-    const int at = cache_directory(folder, sizeof folder);
-    if (at >= 0)
-        close(at);
-    snprintf(path, capacity, "%s/failed-XXXXXX.cl", at >= 0 ? folder : "/tmp");
-    const int file = mkstemps(path, 3);
-    const size_t bytes = strlen(source);
-    if (file < 0 || write(file, source, bytes) != (ssize_t)bytes)
-        snprintf(path, capacity, "nowhere");
-    if (file >= 0)
-        close(file);
+    const char *error = log != NULL ? strstr(log, "error") : NULL;
+    const char *text = log != NULL ? log + strspn(log, " \t\r\n") : "";
+    if (error != NULL)
+        return error;
+    return *text != '\0' ? text : "the driver's compiler says nothing";
 }
 
 static tarn_status build_failed(const struct program *p, const char *source, const char *label,
@@ -113,23 +106,24 @@ static tarn_status build_failed(const struct program *p, const char *source, con
 {
     char path[512];
     char *log = build_log(p);
-    save_source(source, path, sizeof path);
-    const char *line = log != NULL ? strstr(log, "error") : NULL;
+    failed_save(source, path, sizeof path);
+    const char *line = first_cause(log);
+    const char *found = log != NULL ? strstr(log, "error") : NULL;
     /* "FILE:LINE:COLUMN: error: ..." with a temporary name of the driver: keep from the line on. */
     char where[32] = "";
-    if (line != NULL) {
-        const char *start = line;
+    if (found != NULL) {
+        const char *start = found;
         while (start > log && start[-1] != '\n')
             --start;
         const char *colon = strchr(start, ':');
         if (colon != NULL && colon < line)
             snprintf(where, sizeof where, " line %ld:", strtol(colon + 1, NULL, 10));
     }
-    const int span = line != NULL ? (int)strcspn(line, "\n") : 0;
-    const tarn_status status = error_set(
-        TARN_ERR_BUILD,
-        "%s: OpenCL build failed on device \"%s\" (%s %d):%s %.*s; source saved as %s", label,
-        p->context->label, cl_error_name(code), code, where, span, line != NULL ? line : "", path);
+    const int span = (int)strcspn(line, "\n");
+    const tarn_status status =
+        error_set(TARN_ERR_BUILD,
+                  "%s: OpenCL build failed on device \"%s\" (%s %d):%s %.*s; source saved as %s",
+                  label, p->context->label, cl_error_name(code), code, where, span, line, path);
     free(log);
     return status;
 }

@@ -3,12 +3,54 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "env.h"
 #include "error.h"
 
 static _Thread_local char line[1001];
 static _Thread_local tarn_status last;
+
+/* Bytes of the character of UTF-8 at `at`; 0: it is none, or controls the terminal. */
+static size_t plain_bytes(const unsigned char *at)
+{
+    const unsigned char c = at[0];
+    if (c < 0x80)
+        return c >= 0x20 && c != 0x7f;
+    const size_t bytes = c >= 0xf0 && c < 0xf8   ? 4
+                         : c >= 0xe0 && c < 0xf0 ? 3
+                         : c >= 0xc2 && c < 0xe0 ? 2
+                                                 : 0;
+    for (size_t i = 1; i < bytes; ++i)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return c == 0xc2 && at[1] < 0xa0 ? 0 : bytes; /* U+0080 to U+009F */
+}
+
+void text_escape(const char *from, char *to, size_t capacity)
+{
+    const unsigned char *at = (const unsigned char *)from;
+    size_t used = 0;
+    while (*at != '\0') {
+        const size_t plain = plain_bytes(at), need = plain > 0 ? plain : 4;
+        if (used + need >= capacity)
+            break;
+        if (plain > 0)
+            memcpy(to + used, at, plain);
+        else
+            snprintf(to + used, capacity - used, "\\x%02x", *at);
+        used += need;
+        at += plain > 0 ? plain : 1;
+    }
+    to[used] = '\0';
+}
+
+void error_print(const char *text)
+{
+    char escaped[sizeof line];
+    text_escape(text, escaped, sizeof escaped);
+    fprintf(stderr, "%s\n", escaped);
+}
 
 tarn_status error_set(tarn_status code, const char *format, ...)
 {
@@ -18,7 +60,7 @@ tarn_status error_set(tarn_status code, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     /* Through a copy, since an argument may be the old line. */
-    snprintf(line, sizeof line, "%s", text);
+    text_escape(text, line, sizeof line);
     last = code;
     if (env_debug("trap"))
         raise(SIGTRAP);

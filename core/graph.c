@@ -25,8 +25,8 @@ static void keep_first(tarn_replica *r, tarn_status status, const char *line)
         return;
     }
     r->status = status;
-    snprintf(r->error, sizeof r->error, "%s (step %u)", line, (unsigned)r->step);
-    error_set(status, "%s", r->error);
+    error_set(status, "%s (step %u)", line, (unsigned)r->step);
+    snprintf(r->error, sizeof r->error, "%s", error_text());
 }
 
 tarn_tensor graph_poison(tarn_replica *r)

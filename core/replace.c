@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
+
 #define MARK ".tmp."
 
 static tarn_status fail_errno(const struct replace *w, const char *what)
@@ -108,7 +110,8 @@ static tarn_status open_temporary(struct replace *w)
     for (int i = 0; i < 100; i++) {
         (void)snprintf(w->temporary, sizeof(w->temporary), "%.*s" MARK "%ld.%d", NAME_MAX - 40,
                        w->target, (long)getpid(), i);
-        w->file = openat(w->folder, w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        w->file = file_aside(
+            openat(w->folder, w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (w->file >= 0) {
             (void)flock(w->file, LOCK_EX | LOCK_NB); /* only a hint to sweep() elsewhere */
             return TARN_OK;

@@ -190,6 +190,11 @@ const char *tarn_error(const tarn_replica *r)
     return r ? r->error : error_text();
 }
 
+void tarn_escape(const char *text, char *out, size_t capacity)
+{
+    text_escape(text, out, capacity);
+}
+
 tarn_status tarn_error_status(const tarn_replica *r)
 {
     return r ? r->status : error_last();

@@ -133,6 +133,10 @@ TARN_API const char *tarn_error(const tarn_replica *r);
 TARN_API tarn_status tarn_error_status(const tarn_replica *r);
 /** Forgets the error and drops the recorded step. */
 TARN_API void tarn_error_clear(tarn_replica *r);
+/** Copies text with each control character, and each byte that is no UTF-8, as \xNN, cut at
+ *  capacity - 1 bytes: for printing names that come from elsewhere, such as those of files, to a
+ *  terminal. Error lines and device names are so already. capacity: at least 1. */
+TARN_API void tarn_escape(const char *text, char *out, size_t capacity);
 /** "TARN_ERR_SHAPE". */
 TARN_API const char *tarn_status_name(tarn_status status);
 /** True when the tensor is poison. */
