@@ -81,9 +81,9 @@ static bool walk(tarn_replica *r, uint32_t last, float seed, const uint8_t *depe
     return r->status == TARN_OK;
 }
 
-static uint32_t check_loss(tarn_tensor loss, const char *name)
+static uint32_t check_loss(tarn_replica *r, tarn_tensor loss, const char *name)
 {
-    const uint32_t last = graph_resolve(loss);
+    const uint32_t last = graph_operand(r, loss, name, 0);
     if (!last)
         return 0;
     const struct node *n = &loss.replica->graph.nodes[last];
@@ -142,7 +142,7 @@ done:
 
 void tarn_backward_weighted(tarn_tensor loss, float weight)
 {
-    const uint32_t last = check_loss(loss, "backward_weighted");
+    const uint32_t last = check_loss(NULL, loss, "backward_weighted");
     if (!last)
         return;
     if (weight >= 0.0f && isfinite(weight))
@@ -155,7 +155,7 @@ void tarn_backward_weighted(tarn_tensor loss, float weight)
 
 void tarn_backward(tarn_tensor loss)
 {
-    const uint32_t last = check_loss(loss, "backward");
+    const uint32_t last = check_loss(NULL, loss, "backward");
     struct graph_part part;
     /* Each replica's loss is the mean over its part of the batch: the sum of all their gradients is
      * that of the mean over the whole. Halves, quarters ... scale without rounding. */
@@ -169,6 +169,8 @@ tarn_tensor tarn_grad(tarn_tensor parameter)
 {
     const struct owned *o = owned_of(parameter);
     tarn_replica *r = parameter.replica;
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "grad: the parameter is no tensor");
     if (!o || !o->grad || r->status != TARN_OK)
         return graph_poison(r);
     return graph_handle(r, o->grad);
@@ -186,10 +188,17 @@ static void spread(const struct graph *g, uint32_t last, uint8_t *depends)
 void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn_tensor *gradients)
 {
     tarn_replica *r = loss.replica;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; inputs && i < count && !r; i++)
+        r = inputs[i].replica;
+    for (int i = 0; gradients && i < count; i++)
         gradients[i] = graph_poison(r);
-    const uint32_t last = check_loss(loss, "gradients");
-    if (!last || count < 1)
+    const uint32_t last = check_loss(r, loss, "gradients");
+    if (last && (count < 0 || (count > 0 && (!inputs || !gradients))))
+        graph_fail(r, TARN_ERR_ARGUMENT, "gradients: %d inputs: %s", count,
+                   count < 0 ? "must be 0 or more"
+                   : !inputs ? "inputs is NULL"
+                             : "gradients is NULL");
+    if (!last || count < 1 || !inputs || !gradients)
         return;
     uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
     uint8_t *depends = calloc((size_t)last + 1, 1);
@@ -198,8 +207,8 @@ void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn
         goto done;
     }
     for (int i = 0; i < count; i++) {
-        const uint32_t node = graph_resolve(inputs[i]);
-        if (!node || inputs[i].replica != r)
+        const uint32_t node = graph_operand(r, inputs[i], "gradients: inputs", i);
+        if (!node)
             goto done;
         if (node <= last)
             depends[node] = 1;

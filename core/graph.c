@@ -93,31 +93,73 @@ static void hash_mix(struct graph *g, const void *bytes, size_t count)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-uint32_t graph_resolve(tarn_tensor t)
+/* "add: operand 1", for error lines. */
+static const char *who(const char *op, int number, char text[64])
 {
-    tarn_replica *r = t.replica;
-    if (!r) {
-        error_set(TARN_ERR_ARGUMENT, "an operand is no tensor: TARN_NONE or zeroed memory");
+    if (op)
+        snprintf(text, 64, "%s: operand %d", op, number);
+    else
+        snprintf(text, 64, "an operand");
+    return text;
+}
+
+uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int number)
+{
+    char name[64];
+    if (!r)
+        r = t.replica;
+    if (r && r->status != TARN_OK)
+        return 0;
+    if (!t.replica) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "%s is no tensor: TARN_NONE or zeroed memory",
+                   who(op, number, name));
         return 0;
     }
-    if (r->status != TARN_OK)
+    if (t.replica != r) {
+        graph_fail(r, TARN_ERR_ARGUMENT,
+                   "%s is of another replica: read it there, and tarn_from() "
+                   "brings it here",
+                   who(op, number, name));
         return 0;
+    }
+    if (t.step == STEP_OWNED && !owned_of(t)) {
+        graph_fail(r, TARN_ERR_STALE, "%s is %s", who(op, number, name), owned_gone(t));
+        return 0;
+    }
     if (t.step == STEP_OWNED)
         return owned_resolve(t);
-    if (t.step != r->step) {
-        replica_fail(r, TARN_ERR_STALE,
-                     "tensor %u of step %u is used in step %u: results live until tarn_step(); "
-                     "tarn_keep() makes one outlive it",
-                     (unsigned)t.node, (unsigned)t.step, (unsigned)r->step);
+    if (t.node == 0 || (t.step == r->step && t.node >= r->graph.count)) {
+        graph_fail(r, TARN_ERR_STATE,
+                   "%s is poison: the result of a failed call, or of a lookup that found "
+                   "nothing; check it with tarn_failed()",
+                   who(op, number, name));
         return 0;
     }
-    if (t.node == 0 || t.node >= r->graph.count) {
-        replica_fail(r, TARN_ERR_STATE,
-                     "an operand is poison: the result of a failed call, or of a lookup that found "
-                     "nothing; check it with tarn_failed()");
+    if (t.step != r->step) {
+        graph_fail(r, TARN_ERR_STALE,
+                   "%s is tensor %u of step %u, used in step %u: results live until tarn_step(); "
+                   "tarn_keep() makes one outlive it",
+                   who(op, number, name), (unsigned)t.node, (unsigned)t.step, (unsigned)r->step);
         return 0;
     }
     return t.node;
+}
+
+uint32_t graph_resolve(tarn_tensor t)
+{
+    return graph_operand(NULL, t, NULL, 0);
+}
+
+bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r)
+{
+    *r = NULL;
+    for (int i = 0; i < count && !*r; i++)
+        *r = in[i].replica;
+    for (int i = 0; i < count; i++) {
+        if (!graph_operand(*r, in[i], op, i))
+            return false;
+    }
+    return true;
 }
 
 const struct node *graph_node(tarn_tensor t)
@@ -229,12 +271,7 @@ static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor 
         return false;
     }
     for (int i = 0; i < count; i++) {
-        if (in[i].replica != r) {
-            replica_fail(r, TARN_ERR_ARGUMENT, "%s: operand %d is %s", op->name, i,
-                         in[i].replica ? "of another replica" : "no tensor");
-            return false;
-        }
-        out[i] = graph_resolve(in[i]);
+        out[i] = graph_operand(r, in[i], op->name, i);
         if (!out[i])
             return false;
     }

@@ -247,6 +247,7 @@ struct owned {
     bool dropped;        /* to be freed at the step mark */
     uint32_t generation; /* tells a dropped kept tensor from its slot's next tenant */
     struct graph_part part, other; /* kept: of the batch that it came from, as those of a node */
+    uint32_t lost; /* generation + 1 of the last tenant whose step failed; 0: none */
 };
 
 /* Something to be closed with the replica (a loader, an optimizer). */
@@ -314,6 +315,12 @@ tarn_tensor graph_poison(tarn_replica *r);
 /* Checks that a handle is usable now and returns its node index in this step's graph, resolving
  * owned tensors to their current value; 0 means poison (the error is recorded). */
 uint32_t graph_resolve(tarn_tensor t);
+/* The same for operand `number` of an op of a replica, both of which the error names; it sticks to `r`,
+ * or to the operand's replica when `r` is NULL. */
+uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int number);
+/* The same for all operands of an op, none of which may be missing. `*r` becomes the replica of the
+ * first that has one. */
+bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r);
 const struct node *graph_node(tarn_tensor t);
 
 /* Appends a node. Operands must be of the same replica. Any poisoned operand: returns poison. */
@@ -364,8 +371,11 @@ tarn_tensor owned_handle(tarn_replica *r, uint32_t index_plus_one);
 tarn_tensor owned_slice(tarn_replica *r, uint32_t index, uint32_t value);
 /* Its value before this step, whatever was assigned since. */
 tarn_tensor owned_before(tarn_replica *r, uint32_t index_plus_one);
-/* Node of an owned tensor's current value, recording it at its first use in a step; 0: failed. */
+/* Node of an owned tensor's current value, recording it at its first use in a step; 0: failed. The
+ * handle must have an entry. */
 uint32_t owned_resolve(tarn_tensor t);
+/* Why a handle has no entry. */
+const char *owned_gone(tarn_tensor t);
 /* Ends the step for all owned tensors. */
 void owned_reset(tarn_replica *r);
 void owned_release(tarn_replica *r);

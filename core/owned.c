@@ -76,8 +76,8 @@ static struct owned *slot_take(tarn_replica *r, enum owned_kind kind, uint32_t *
         r->owned_capacity = capacity;
     }
     struct owned *o = &r->owned[i];
-    const uint32_t generation = i < r->owned_count ? o->generation : 0;
-    *o = (struct owned){ .kind = OWNED_FREE, .generation = generation };
+    const struct owned before = i < r->owned_count ? *o : (struct owned){ .generation = 0 };
+    *o = (struct owned){ .kind = OWNED_FREE, .generation = before.generation, .lost = before.lost };
     if (i == r->owned_count)
         r->owned_count++;
     *index_plus_one = i + 1;
@@ -95,7 +95,8 @@ static bool check_new(tarn_replica *r, enum owned_kind kind, const char *name, t
         return false;
     }
     if (!shape_valid(shape) || tarn_dtype_bytes(dtype) == 0) {
-        replica_fail(r, TARN_ERR_SHAPE, "%s: %s %s is not a legal tensor", name ? name : "kept",
+        replica_fail(r, tarn_dtype_bytes(dtype) ? TARN_ERR_SHAPE : TARN_ERR_DTYPE,
+                     "%s: %s %s is not a legal tensor", name ? name : "kept",
                      tarn_dtype_name(dtype), shape_text(shape));
         return false;
     }
@@ -120,7 +121,24 @@ static void entry_free(struct owned *o)
     if (!o->flat)
         buffer_free(o->buffer);
     free(o->name);
-    *o = (struct owned){ .kind = OWNED_FREE, .generation = o->generation + 1 };
+    *o = (struct owned){ .kind = OWNED_FREE, .generation = o->generation + 1, .lost = o->lost };
+}
+
+/* Whether a handle's tensor was kept in the last step to fail of those that had its slot. */
+static bool was_lost(tarn_tensor t)
+{
+    const tarn_replica *r = t.replica;
+    const uint32_t i = t.node & INDEX_MASK;
+    return i > 0 && i <= r->owned_count && r->owned[i - 1].lost &&
+           ((r->owned[i - 1].lost - 1) & GENERATION_MASK) == t.node >> INDEX_BITS;
+}
+
+const char *owned_gone(tarn_tensor t)
+{
+    return was_lost(t)
+               ? "a tensor that was kept in a step that failed or was cleared: it never got "
+                 "a value; keep it again"
+               : "a kept tensor, used after tarn_drop()";
 }
 
 /* Takes a slot with name and shape but without a buffer. */
@@ -214,7 +232,10 @@ void owned_reset(tarn_replica *r)
         struct owned *o = &r->owned[i];
         if (o->kind == OWNED_FREE)
             continue;
-        if (o->dropped || (o->fresh && r->status != TARN_OK)) {
+        const bool lost = o->fresh && r->status != TARN_OK;
+        if (lost && !o->dropped)
+            o->lost = o->generation + 1;
+        if (lost || o->dropped) {
             entry_free(o);
             continue;
         }
@@ -285,10 +306,6 @@ uint32_t owned_resolve(tarn_tensor t)
 {
     tarn_replica *r = t.replica;
     const struct owned *o = owned_of(t);
-    if (!o) {
-        replica_fail(r, TARN_ERR_STALE, "a kept tensor is used after tarn_drop()");
-        return 0;
-    }
     if (o->node)
         return o->node;
     const uint32_t index = (t.node & INDEX_MASK) - 1;
@@ -386,10 +403,7 @@ const char *tarn_owned_name(const tarn_replica *r, int i)
 tarn_tensor tarn_keep(tarn_tensor t)
 {
     tarn_replica *r = t.replica;
-    const struct owned *o = owned_of(t);
-    if (o && o->kind == OWNED_KEPT)
-        return t;
-    if (!graph_resolve(t))
+    if (!graph_operand(NULL, t, "keep", 0))
         return graph_poison(r);
     const tarn_shape shape = tarn_shape_get(t);
     const uint32_t index = owned_add(r, OWNED_KEPT, NULL, shape, tarn_dtype_get(t), NULL);
@@ -402,7 +416,7 @@ tarn_tensor tarn_keep(tarn_tensor t)
 void tarn_drop(tarn_tensor t)
 {
     struct owned *o = owned_of(t);
-    if (!t.replica || tarn_failed(t))
+    if (tarn_failed(t) || (!o && t.step == STEP_OWNED && was_lost(t)))
         return;
     if (!o || o->kind != OWNED_KEPT) {
         replica_fail(t.replica, o ? TARN_ERR_ARGUMENT : TARN_ERR_STALE, "drop: %s",

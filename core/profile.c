@@ -56,6 +56,8 @@ tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const st
 
 tarn_status tarn_profile(tarn_replica *r, tarn_profile_fn each, void *user)
 {
+    if (!r)
+        return error_set(TARN_ERR_ARGUMENT, "profile: the replica is NULL");
     const tarn_status s = context_profile(r->context, each != NULL || env_debug("time"));
     if (s != TARN_OK)
         return replica_fail(r, s, NULL);

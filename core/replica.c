@@ -233,6 +233,15 @@ static tarn_status execute(tarn_replica *r, const uint32_t *nodes, int count, st
     return s;
 }
 
+/* The buffer that a node is, of what came from the host or was evaluated; NULL: none, or a loader
+ * still fills it. */
+static const struct graph_input *input_of(const struct graph *g, uint32_t node)
+{
+    const struct node *n = &g->nodes[node];
+    const bool ready = n->op == &op_input && !g->inputs[n->arg.leaf.slot].upload;
+    return ready ? &g->inputs[n->arg.leaf.slot] : NULL;
+}
+
 tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes)
 {
     tarn_replica *r = t.replica;
@@ -240,13 +249,18 @@ tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes)
     if (o && r->status == TARN_OK && bytes == tensor_bytes(t) && !o->value &&
         !(o->flat && r->owned[o->flat - 1].value) && !o->fresh && (out || bytes == 0))
         return owned_read(r, o, out);
-    const uint32_t node = graph_resolve(t);
+    const uint32_t node = graph_operand(NULL, t, "read", 0);
     if (!node)
         return r ? r->status : TARN_ERR_ARGUMENT;
     if (bytes != tensor_bytes(t) || (!out && bytes))
         return replica_fail(
             r, TARN_ERR_ARGUMENT, "read: %zu bytes are asked of %s %s, which has %zu", bytes,
             tarn_dtype_name(tarn_dtype_get(t)), shape_text(tarn_shape_get(t)), tensor_bytes(t));
+    const struct graph_input *in = input_of(&r->graph, node);
+    if (in) {
+        const tarn_status s = bytes ? buffer_read(in->buffer, 0, out, bytes) : TARN_OK;
+        return s == TARN_OK ? s : replica_fail(r, s, NULL);
+    }
     struct buffer *b = NULL;
     TRY(execute(r, &node, 1, &b));
     const tarn_status s = bytes ? buffer_read(b, 0, out, bytes) : TARN_OK;
@@ -267,7 +281,9 @@ tarn_status tarn_eval(const tarn_tensor *tensors, int count)
 {
     if (!tensors || count < 1)
         return count == 0 ? TARN_OK : error_set(TARN_ERR_ARGUMENT, "eval: no tensors");
-    tarn_replica *r = tensors[0].replica;
+    tarn_replica *r = NULL;
+    for (int i = 0; i < count && !r; i++)
+        r = tensors[i].replica;
     uint32_t *nodes = calloc((size_t)count, sizeof *nodes);
     struct buffer **buffers = calloc((size_t)count, sizeof *buffers);
     tarn_status s = nodes && buffers ? TARN_OK : TARN_ERR_MEMORY;
@@ -275,10 +291,9 @@ tarn_status tarn_eval(const tarn_tensor *tensors, int count)
     if (s != TARN_OK)
         s = r ? replica_fail(r, s, "eval: no host memory") : error_set(s, "eval: no host memory");
     for (int i = 0; s == TARN_OK && i < count; i++) {
-        const uint32_t node = graph_resolve(tensors[i]);
-        if (!node || tensors[i].replica != r) {
-            s = r && r->status != TARN_OK ? r->status
-                                          : error_set(TARN_ERR_ARGUMENT, "eval: bad tensor %d", i);
+        const uint32_t node = graph_operand(r, tensors[i], "eval", i);
+        if (!node) {
+            s = r ? r->status : error_last();
             break;
         }
         const struct op *op = r->graph.nodes[node].op;
@@ -302,7 +317,7 @@ tarn_status tarn_eval(const tarn_tensor *tensors, int count)
 float tarn_item(tarn_tensor t)
 {
     tarn_replica *r = t.replica;
-    if (!graph_resolve(t))
+    if (!graph_operand(NULL, t, "item", 0))
         return NAN;
     const size_t bytes = tensor_bytes(t);
     union {

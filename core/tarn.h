@@ -19,7 +19,9 @@
  *
  * Errors: an operation that cannot work returns a poisoned tensor, and the first error sticks to
  * the replica; whatever uses poison is poison. tarn_step(), tarn_read() and tarn_save() return the
- * status, tarn_error() the line. A failed step runs nothing and leaves parameters as they were.
+ * status, tarn_error() the line. Operands are counted from 0 in it. TARN_NONE, or a tensor of another
+ * replica, is such an error of the first operand's replica; where no operand has one, tarn_error(NULL)
+ * has the line. A failed step runs nothing and leaves parameters as they were.
  *
  * Lifetimes: results of operations live until the next tarn_step(); tarn_keep() makes one outlive
  * it; parameters, buffers and optimizer state belong to the replica; loaders are closed by you, or
@@ -169,15 +171,18 @@ TARN_API tarn_shape tarn_shape_get(tarn_tensor t);
 TARN_API tarn_dtype tarn_dtype_get(tarn_tensor t);
 
 /** Computes `t` (and only what it needs; no assignment takes effect) and copies it, row-major, to
- *  `out` of exactly `bytes` bytes. Waits. */
+ *  `out` of exactly `bytes` bytes. Waits. What tarn_eval computed, what came from the host, and owned
+ *  tensors are copied only. */
 TARN_API tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes);
 /** Computes several tensors now, in one plan; later uses in this step take the values. */
 TARN_API tarn_status tarn_eval(const tarn_tensor *tensors, int count);
 /** First element of `t` as a float; NaN on error (see tarn_error). Waits. */
 TARN_API float tarn_item(tarn_tensor t);
-/** Makes the value outlive the step mark, until tarn_drop. Returns the tensor to use from now. */
+/** Makes the value outlive the step mark, until tarn_drop. Returns the tensor to use from now. Of a
+ *  kept tensor or a parameter it is a copy, with a life of its own. */
 TARN_API tarn_tensor tarn_keep(tarn_tensor t);
-/** Ends a kept tensor's life. */
+/** Ends a kept tensor's life. One that was kept in a step that failed or was cleared has none: dropping
+ *  it does nothing, using it is an error. */
 TARN_API void tarn_drop(tarn_tensor t);
 /** Sets a parameter, buffer or kept tensor to a new value of the same shape and type: a node as
  *  any other; whatever reads it later in the step reads the new value. */
@@ -215,7 +220,8 @@ TARN_API tarn_tensor tarn_relu(tarn_tensor x);
 /** x * Phi(x) with erf, as torch.nn.functional.gelu. */
 TARN_API tarn_tensor tarn_gelu(tarn_tensor x);
 TARN_API tarn_tensor tarn_erf(tarn_tensor x);
-/** Limits to [low, high]; gradient passes inside and at the limits; NaN passes. */
+/** Limits to [low, high]; gradient passes inside and at the limits; NaN passes. As in torch.clamp,
+ *  all others are `high` where low > high, and all are NaN when a limit is. */
 TARN_API tarn_tensor tarn_clamp(tarn_tensor x, float low, float high);
 
 /** Comparisons: uint8 0 or 1. */
@@ -245,7 +251,8 @@ TARN_API tarn_tensor tarn_broadcast_to(tarn_tensor x, tarn_shape shape);
 /** Elements start, start + step, ... before stop, along one axis. step >= 1. Negative start and
  *  stop count from the end; they are cut to the axis. */
 TARN_API tarn_tensor tarn_slice(tarn_tensor x, int axis, int start, int stop, int step);
-/** Adds low[i] and high[i] elements of `value` before and after axis i. */
+/** Adds low[i] and high[i] elements of `value` before and after axis i. Integer tensors refuse a value
+ *  that is no whole number of their range. */
 TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value);
 /** Joins 1 to 64 tensors along an axis. */
 TARN_API tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis);

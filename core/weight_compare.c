@@ -154,6 +154,9 @@ static tarn_status check_alike(const tarn_weight *a, const tarn_weight *b)
 tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b, uint64_t tolerance,
                                 tarn_weight_difference *out)
 {
+    if (!a || !b || !out || !a->name || !b->name)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "tarn_weight_compare: a tensor or the result is missing");
     TRY(check_alike(a, b));
     const struct format *f = a->kind == TARN_WEIGHT_FLOAT ? format_of(a) : NULL;
     tarn_weight_difference d = { .different = 0 };
@@ -180,13 +183,15 @@ tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b, uint
 
 uint64_t tarn_weight_bits(const tarn_weight *w, size_t element)
 {
-    return w && element < w->count ? load(w, element) : 0;
+    return w && w->data && element < w->count ? load(w, element) : 0;
 }
 
 void tarn_weight_text(const tarn_weight *w, size_t element, char *out, size_t capacity)
 {
     const uint64_t bits = tarn_weight_bits(w, element);
-    if (!w || element >= w->count)
+    if (!out || capacity == 0)
+        return;
+    if (!w || !w->data || element >= w->count)
         (void)snprintf(out, capacity, "none");
     else if (w->kind == TARN_WEIGHT_BITS)
         (void)snprintf(out, capacity, "0x%0*" PRIx64, (int)(2 * w->width), bits);

@@ -173,7 +173,7 @@ static bool check_parts(const char *name, tarn_tensor x, int world)
 
 tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction)
 {
-    if (!graph_resolve(x) || !check_reduction("all_reduce", x, reduction))
+    if (!graph_operand(NULL, x, "all_reduce", 0) || !check_reduction("all_reduce", x, reduction))
         return graph_poison(x.replica);
     return tarn_world_size(x.replica) == 1 ? x : record_all_reduce(x, reduction, 0, PURPOSE_USER);
 }
@@ -181,7 +181,8 @@ tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction)
 tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
 {
     const int world = tarn_world_size(x.replica);
-    if (!graph_resolve(x) || !check_reduction("reduce_scatter", x, reduction) ||
+    if (!graph_operand(NULL, x, "reduce_scatter", 0) ||
+        !check_reduction("reduce_scatter", x, reduction) ||
         !check_parts("reduce_scatter", x, world))
         return graph_poison(x.replica);
     tarn_shape s = tarn_shape_get(x);
@@ -192,7 +193,7 @@ tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
 tarn_tensor tarn_all_gather(tarn_tensor x)
 {
     const int world = tarn_world_size(x.replica);
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "all_gather", 0))
         return graph_poison(x.replica);
     tarn_shape s = tarn_shape_get(x);
     if (s.rank < 1 || (int64_t)s.dim[0] * world > INT32_MAX)
@@ -206,7 +207,7 @@ tarn_tensor tarn_all_gather(tarn_tensor x)
 tarn_tensor tarn_broadcast(tarn_tensor x, int root)
 {
     const int world = tarn_world_size(x.replica);
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "broadcast", 0))
         return graph_poison(x.replica);
     if (root < 0 || root >= world)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "broadcast: there is no rank %d of %d",
@@ -217,7 +218,7 @@ tarn_tensor tarn_broadcast(tarn_tensor x, int root)
 tarn_tensor tarn_all_to_all(tarn_tensor x)
 {
     const int world = tarn_world_size(x.replica);
-    if (!graph_resolve(x) || !check_parts("all_to_all", x, world))
+    if (!graph_operand(NULL, x, "all_to_all", 0) || !check_parts("all_to_all", x, world))
         return graph_poison(x.replica);
     return world == 1 ? x : record(&op_all_to_all, x, tarn_shape_get(x), TARN_SUM, 0);
 }

@@ -81,6 +81,8 @@ static int exit_code_of(tarn_status s)
         return EXIT_IO;
     if (s == TARN_ERR_WEIGHTS)
         return EXIT_TARGET;
+    if (s == TARN_ERR_NOT_FINITE)
+        return EXIT_REPLICA;
     return s >= 500 && s < 600   ? EXIT_REPLICA
            : s >= 400 && s < 500 ? EXIT_FILE
            : s >= 200 && s < 300 ? EXIT_USAGE

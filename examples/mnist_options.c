@@ -15,7 +15,7 @@ static const char usage[] =
     "Trains conv-pool-norm twice and two linear layers on handwritten digits (or, when MNIST is "
     "not found, on Fashion-MNIST).\vExit status: 0 success, 1 --target-accuracy missed, 2 usage, "
     "3 bad input file, 4 device, 5 input or output failed, 6 a device failed or stalled in the "
-    "middle. "
+    "middle, or training met a NaN or an infinity. "
     "Weights that differ between devices: 1.";
 
 enum {

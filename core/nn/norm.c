@@ -72,8 +72,17 @@ static tarn_tensor normalise_running(const tarn_batch_norm *n, tarn_tensor x)
 
 tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
 {
-    tarn_replica *r = x.replica;
-    if (!graph_resolve(x) || !graph_resolve(layer->weight) || !graph_resolve(layer->bias))
+    tarn_replica *r;
+    if (!layer)
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT, "batch_norm: the layer is NULL");
+    const tarn_tensor in[] = { x,
+                               layer->weight,
+                               layer->bias,
+                               layer->running_mean,
+                               layer->running_var,
+                               layer->num_batches_tracked };
+    const tarn_tensor any = x.replica ? x : layer->weight;
+    if (!graph_operands("batch_norm", in, tarn_training(any.replica) ? 6 : 5, &r))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(layer->weight);
     if (s.rank < 2 || s.dim[1] != w.dim[0] || tarn_dtype_get(x) != TARN_F32)
@@ -100,5 +109,7 @@ tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int feat
 
 tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x)
 {
+    if (!layer)
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT, "layer_norm: the layer is NULL");
     return tarn_layer_norm_op(x, layer->weight, layer->bias, layer->eps);
 }

@@ -15,7 +15,7 @@ static tarn_tensor shifted(tarn_tensor x, int axis)
 
 static int softmax_axis(tarn_tensor x, const char *name, int axis)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, name, 0))
         return -1;
     if (tarn_dtype_get(x) != TARN_F32) {
         graph_fail(x.replica, TARN_ERR_DTYPE, "%s: x is %s %s, must be float32; use tarn_cast",
@@ -47,8 +47,8 @@ tarn_tensor tarn_log_softmax(tarn_tensor x, int axis)
 
 tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
 {
-    tarn_replica *r = logp.replica ? logp.replica : target.replica;
-    if (!graph_resolve(logp) || !graph_resolve(target))
+    tarn_replica *r;
+    if (!graph_operands("nll_loss", (tarn_tensor[]){ logp, target }, 2, &r))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(logp), t = tarn_shape_get(target);
     if (s.rank != 2 || t.rank != 1 || t.dim[0] != s.dim[0])
@@ -70,11 +70,17 @@ tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
 
 tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
 {
+    tarn_replica *r;
+    if (!graph_operands("cross_entropy", (tarn_tensor[]){ logits, target }, 2, &r))
+        return graph_poison(r);
     return tarn_nll_loss(tarn_log_softmax(logits, 1), target);
 }
 
 tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
 {
+    tarn_replica *r;
+    if (!graph_operands("mse_loss", (tarn_tensor[]){ a, b }, 2, &r))
+        return graph_poison(r);
     const tarn_tensor d = tarn_sub(a, b);
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
@@ -245,9 +251,9 @@ static tarn_tensor lift(tarn_tensor t, int rank)
 
 tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, float eps)
 {
-    tarn_replica *r = x.replica;
+    tarn_replica *r;
     const bool biased = bias.replica != NULL;
-    if (!graph_resolve(x) || !graph_resolve(weight) || (biased && !graph_resolve(bias)))
+    if (!graph_operands("layer_norm", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
     const int first = s.rank - w.rank;
@@ -276,7 +282,7 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
 tarn_tensor tarn_dropout(tarn_tensor x, float p)
 {
     tarn_replica *r = x.replica;
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "dropout", 0))
         return graph_poison(r);
     if (!(p >= 0.0f && p <= 1.0f) || tarn_dtype_get(x) != TARN_F32)
         return graph_fail(r, TARN_ERR_ARGUMENT,

@@ -144,8 +144,9 @@ static tarn_tensor product(tarn_tensor a, tarn_tensor b)
 
 tarn_tensor tarn_matmul(tarn_tensor a, tarn_tensor b)
 {
-    if (!graph_resolve(a) || !graph_resolve(b))
-        return graph_poison(a.replica ? a.replica : b.replica);
+    tarn_replica *r;
+    if (!graph_operands("matmul", (tarn_tensor[]){ a, b }, 2, &r))
+        return graph_poison(r);
     if (tarn_dtype_get(a) != TARN_F32 || tarn_dtype_get(b) != TARN_F32)
         return graph_fail(a.replica, TARN_ERR_DTYPE,
                           "matmul: %s x %s: both must be float32; use tarn_cast",

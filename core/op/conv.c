@@ -261,9 +261,9 @@ static bool output_shape(tarn_replica *r, tarn_shape x, tarn_shape w, const unio
 tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                            tarn_conv2d_options options)
 {
-    tarn_replica *r = x.replica ? x.replica : weight.replica;
+    tarn_replica *r;
     const bool biased = bias.replica != NULL;
-    if (!graph_resolve(x) || !graph_resolve(weight) || (biased && !graph_resolve(bias)))
+    if (!graph_operands("conv2d", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
         return graph_poison(r);
     if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(weight) != TARN_F32)
         return graph_fail(

@@ -13,6 +13,14 @@ static void gather_grad(struct grad_call *c)
     const tarn_shape table = tarn_shape_get(c->in[0]);
     const int32_t count = (int32_t)tarn_shape_count(tarn_shape_get(c->in[1]));
     const int32_t rows = table.dim[0], width = table.dim[1];
+    if (!shape_valid(TARN_SHAPE(count, rows, width))) {
+        graph_fail(r, TARN_ERR_SHAPE,
+                   "embedding: the gradient of a table %s by %d indices goes through all their "
+                   "%lld products, more than 2^31 - 1: take fewer indices at once",
+                   shape_text(table), (int)count,
+                   (long long)tarn_shape_count(TARN_SHAPE(count, rows, width)));
+        return;
+    }
     const tarn_tensor last = op_constant_of(r, TARN_SCALAR, TARN_I32, rows - 1);
     const tarn_tensor zeroth = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
     const tarn_tensor legal = tarn_maximum(tarn_minimum(c->in[1], last), zeroth);
@@ -30,8 +38,8 @@ const struct op op_gather = {
 
 tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index)
 {
-    tarn_replica *r = table.replica;
-    if (!graph_resolve(table) || !graph_resolve(index))
+    tarn_replica *r;
+    if (!graph_operands("embedding", (tarn_tensor[]){ table, index }, 2, &r))
         return graph_poison(r);
     const tarn_shape rows = tarn_shape_get(table), at = tarn_shape_get(index);
     if (rows.rank != 2 || rows.dim[0] < 1 || at.rank == TARN_MAX_RANK)
@@ -49,7 +57,7 @@ tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index)
 tarn_tensor tarn_one_hot(tarn_tensor index, int classes)
 {
     tarn_replica *r = index.replica;
-    if (!graph_resolve(index))
+    if (!graph_operand(NULL, index, "one_hot", 0))
         return graph_poison(r);
     tarn_shape shape = tarn_shape_get(index);
     if (classes < 1 || shape.rank == TARN_MAX_RANK || tarn_dtype_get(index) == TARN_F32)
@@ -83,8 +91,11 @@ tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
 {
     if (count < 1 || count > MOST_PARTS || !parts)
         return graph_fail(parts && count > 0 ? parts[0].replica : NULL, TARN_ERR_ARGUMENT,
-                          "concat: %d parts, must be 1 to %d", count, MOST_PARTS);
-    tarn_replica *r = parts[0].replica;
+                          "concat: %d parts%s, must be 1 to %d", count,
+                          parts ? "" : " of a list that is NULL", MOST_PARTS);
+    tarn_replica *r;
+    if (!graph_operands("concat", parts, count, &r))
+        return graph_poison(r);
     const int at = op_axis(parts[0], "concat", axis);
     if (at < 0)
         return graph_poison(r);
@@ -92,8 +103,6 @@ tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
     const tarn_dtype dtype = tarn_dtype_get(parts[0]);
     int64_t total = 0;
     for (int i = 0; i < count; i++) {
-        if (!graph_resolve(parts[i]))
-            return graph_poison(r);
         tarn_shape s = tarn_shape_get(parts[i]);
         const tarn_shape part = s;
         if (s.rank == shape.rank) {

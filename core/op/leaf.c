@@ -57,8 +57,9 @@ tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const
     if (r->status != TARN_OK)
         return graph_poison(r);
     if (!shape_valid(shape) || tarn_dtype_bytes(dtype) == 0)
-        return graph_fail(r, TARN_ERR_SHAPE, "from: %s %s is not a legal tensor",
-                          tarn_dtype_name(dtype), shape_text(shape));
+        return graph_fail(r, tarn_dtype_bytes(dtype) ? TARN_ERR_SHAPE : TARN_ERR_DTYPE,
+                          "from: %s %s is not a legal tensor", tarn_dtype_name(dtype),
+                          shape_text(shape));
     const size_t bytes = (size_t)tarn_shape_count(shape) * tarn_dtype_bytes(dtype);
     if (!data && bytes)
         return graph_fail(r, TARN_ERR_ARGUMENT, "from: data is NULL for %s", shape_text(shape));
@@ -76,6 +77,8 @@ tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const
 
 tarn_tensor tarn_full(tarn_replica *r, tarn_shape shape, float value)
 {
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "full: the replica is NULL");
     return op_constant_of(r, shape, TARN_F32, (double)value);
 }
 
@@ -110,6 +113,8 @@ tarn_tensor tarn_number(tarn_replica *r, float value)
 
 tarn_tensor tarn_arange(tarn_replica *r, int32_t n)
 {
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "arange: the replica is NULL");
     return op_iota_of(r, TARN_SHAPE(n), 0);
 }
 

@@ -42,19 +42,13 @@ static tarn_dtype promote(const tarn_tensor *in, int first, int count, enum prom
 static tarn_tensor map(const struct op *op, const tarn_tensor *operands, int first, int count,
                        enum promotion rule, bool compares)
 {
-    tarn_replica *r = operands[0].replica;
+    tarn_replica *r;
     tarn_tensor in[3];
     tarn_shape shape = TARN_SCALAR;
+    if (!graph_operands(op->name, operands, count, &r))
+        return graph_poison(r);
     for (int i = 0; i < count; i++) {
-        if (!operands[i].replica)
-            return graph_fail(r, TARN_ERR_ARGUMENT, "%s: operand %d is no tensor", op->name, i);
-        if (tarn_failed(operands[i]) && operands[i].replica->status != TARN_OK)
-            return graph_poison(operands[i].replica);
         in[i] = operands[i];
-    }
-    for (int i = 0; i < count; i++) {
-        if (!graph_resolve(in[i]))
-            return graph_poison(r);
         const tarn_shape s = tarn_shape_get(in[i]);
         if (!shape_broadcast(shape, s, &shape))
             return graph_fail(r, TARN_ERR_SHAPE,
@@ -62,6 +56,10 @@ static tarn_tensor map(const struct op *op, const tarn_tensor *operands, int fir
                               "1, counted from the end",
                               op->name, shape_text(tarn_shape_get(in[0])), shape_text(s));
     }
+    if (!shape_valid(shape))
+        return graph_fail(r, TARN_ERR_SHAPE,
+                          "%s: its operands broadcast to %s, %lld elements, more than 2^31 - 1",
+                          op->name, shape_text(shape), (long long)tarn_shape_count(shape));
     const tarn_dtype dtype = promote(in, first, count, rule);
     for (int i = 0; i < count; i++) {
         if (i >= first)
@@ -213,14 +211,17 @@ const struct op op_where = {
 
 tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tensor b)
 {
-    if (!tarn_failed(condition) && tarn_dtype_get(condition) == TARN_F32)
+    tarn_replica *r;
+    if (!graph_operands("where", (tarn_tensor[]){ condition, a, b }, 3, &r))
+        return graph_poison(r);
+    if (tarn_dtype_get(condition) == TARN_F32)
         condition = tarn_ne(condition, num(condition, 0));
     return map(&op_where, (const tarn_tensor[]){ condition, a, b }, 1, 3, KEEP, false);
 }
 
 tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "cast", 0))
         return graph_poison(x.replica);
     if (tarn_dtype_bytes(dtype) == 0)
         return graph_fail(x.replica, TARN_ERR_DTYPE, "cast: unknown element type %d", (int)dtype);
@@ -231,7 +232,7 @@ tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
 
 tarn_tensor tarn_abs(tarn_tensor x)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "abs", 0))
         return graph_poison(x.replica);
     if (tarn_dtype_get(x) != TARN_F32)
         return tarn_maximum(x, tarn_neg(x));
@@ -242,22 +243,28 @@ tarn_tensor tarn_abs(tarn_tensor x)
 static tarn_tensor constant_for(tarn_tensor a, float b)
 {
     const bool whole = floorf(b) == b && fabsf(b) < 2147483648.0f;
-    const bool integer = whole && !tarn_failed(a) && tarn_dtype_get(a) != TARN_F32;
+    const bool integer = whole && tarn_dtype_get(a) != TARN_F32;
     return op_constant_of(a.replica, TARN_SCALAR, integer ? TARN_I32 : TARN_F32, (double)b);
 }
 
 tarn_tensor tarn_add_scalar(tarn_tensor a, float b)
 {
+    if (!graph_operand(NULL, a, "add_scalar", 0))
+        return graph_poison(a.replica);
     return tarn_add(a, constant_for(a, b));
 }
 
 tarn_tensor tarn_mul_scalar(tarn_tensor a, float b)
 {
+    if (!graph_operand(NULL, a, "mul_scalar", 0))
+        return graph_poison(a.replica);
     return tarn_mul(a, constant_for(a, b));
 }
 
 tarn_tensor tarn_pow_scalar(tarn_tensor a, float b)
 {
+    if (!graph_operand(NULL, a, "pow_scalar", 0))
+        return graph_poison(a.replica);
     if (b == 2.0f) {
         const tarn_tensor x = tarn_cast(a, TARN_F32);
         return tarn_mul(x, x);
@@ -267,15 +274,23 @@ tarn_tensor tarn_pow_scalar(tarn_tensor a, float b)
 
 tarn_tensor tarn_gelu(tarn_tensor x)
 {
+    if (!graph_operand(NULL, x, "gelu", 0))
+        return graph_poison(x.replica);
     const tarn_tensor phi = tarn_add_scalar(tarn_erf(tarn_mul_scalar(x, 0.707106781186547524f)), 1);
     return tarn_mul(tarn_mul_scalar(x, 0.5f), phi);
 }
 
 tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
 {
+    if (!graph_operand(NULL, x, "clamp", 0))
+        return graph_poison(x.replica);
     const tarn_tensor lowest = constant_for(x, low), highest = constant_for(x, high);
+    if (!(low <= high)) {
+        const tarn_tensor limit = isnan(low) ? lowest : highest;
+        return tarn_where(tarn_eq(x, x), limit, tarn_detach(x));
+    }
     const tarn_tensor inside = tarn_mul(tarn_ge(x, lowest), tarn_le(x, highest));
     const tarn_tensor limit = tarn_where(tarn_gt(x, highest), highest, tarn_detach(x)); /* or NaN */
     const tarn_tensor outside = tarn_where(tarn_lt(x, lowest), lowest, limit);
-    return tarn_where(inside, x, low <= high ? outside : highest);
+    return tarn_where(inside, x, outside);
 }

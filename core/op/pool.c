@@ -55,14 +55,14 @@ static tarn_tensor pool(tarn_tensor x, const tarn_pool_options *o, const struct 
 
 tarn_tensor tarn_max_pool2d_with(tarn_tensor x, tarn_pool_options options)
 {
-    if (!graph_resolve(x) || !fill_options(x, "max_pool2d", &options))
+    if (!graph_operand(NULL, x, "max_pool2d", 0) || !fill_options(x, "max_pool2d", &options))
         return graph_poison(x.replica);
     return pool(x, &options, &op_max_first, -INFINITY);
 }
 
 tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options)
 {
-    if (!graph_resolve(x) || !fill_options(x, "avg_pool2d", &options))
+    if (!graph_operand(NULL, x, "avg_pool2d", 0) || !fill_options(x, "avg_pool2d", &options))
         return graph_poison(x.replica);
     const double area = (double)options.window[0] * (double)options.window[1];
     return tarn_mul_scalar(pool(x, &options, &op_sum, 0.0f), (float)(1.0 / area));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views: the same elements under another index. Each has its index map and its gradient. */
+#include <math.h>
 #include <string.h>
 
 #include "op/op.h"
@@ -30,7 +31,7 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, tarn_shape shape,
 
 int op_axis(tarn_tensor x, const char *name, int axis)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, name, 0))
         return -1;
     const int rank = tarn_shape_get(x).rank;
     if (axis < -rank || axis >= rank) {
@@ -44,7 +45,7 @@ int op_axis(tarn_tensor x, const char *name, int axis)
 bool op_axes(tarn_tensor x, const char *name, tarn_shape axes, uint32_t *mask)
 {
     *mask = 0;
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, name, 0))
         return false;
     if (axes.rank < 0) {
         *mask = (UINT32_C(1) << tarn_shape_get(x).rank) - 1;
@@ -81,7 +82,7 @@ const struct op op_reshape = {
 
 tarn_tensor op_reshape_to(tarn_tensor x, tarn_shape shape)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "reshape", 0))
         return graph_poison(x.replica);
     const tarn_shape from = tarn_shape_get(x);
     if (!shape_valid(shape) || tarn_shape_count(from) != tarn_shape_count(shape))
@@ -93,7 +94,7 @@ tarn_tensor op_reshape_to(tarn_tensor x, tarn_shape shape)
 
 tarn_tensor tarn_reshape(tarn_tensor x, tarn_shape shape)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "reshape", 0))
         return graph_poison(x.replica);
     int open = -1;
     for (int i = 0; i < shape.rank && i < TARN_MAX_RANK; i++) {
@@ -201,10 +202,14 @@ const struct op op_expand = {
 
 tarn_tensor op_expand_to(tarn_tensor x, tarn_shape shape)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "broadcast", 0))
         return graph_poison(x.replica);
     const tarn_shape from = tarn_shape_get(x);
     tarn_shape common;
+    if (shape.rank >= 0 && shape.rank <= TARN_MAX_RANK && tarn_shape_count(shape) > INT32_MAX)
+        return graph_fail(x.replica, TARN_ERR_SHAPE,
+                          "broadcast: %s to %s is %lld elements, more than 2^31 - 1",
+                          shape_text(from), shape_text(shape), (long long)tarn_shape_count(shape));
     if (!shape_valid(shape) || !shape_broadcast(from, shape, &common) ||
         !shape_equal(common, shape))
         return graph_fail(x.replica, TARN_ERR_SHAPE,
@@ -298,11 +303,23 @@ const struct op op_pad = {
     .name = "pad", .arity = 1, .kind = OP_VIEW, .grad = pad_grad, .index = pad_index
 };
 
+/* Whether an element can have this value. */
+static bool holds(tarn_dtype dtype, float value)
+{
+    const float low = dtype == TARN_U8 ? 0.0f : -0x1p31f;
+    const float end = dtype == TARN_U8 ? 256.0f : 0x1p31f;
+    return dtype == TARN_F32 || (value >= low && value < end && value == truncf(value));
+}
+
 tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value)
 {
-    if (!graph_resolve(x))
+    if (!graph_operand(NULL, x, "pad", 0))
         return graph_poison(x.replica);
     tarn_shape shape = tarn_shape_get(x);
+    if (!holds(tarn_dtype_get(x), value))
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT,
+                          "pad: %s %s cannot hold the value %.9g: whole numbers of its range only",
+                          tarn_dtype_name(tarn_dtype_get(x)), shape_text(shape), (double)value);
     if (low.rank != shape.rank || high.rank != shape.rank)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT,
                           "pad: %d low and %d high values are given for %s", (int)low.rank,
@@ -496,7 +513,7 @@ const struct op op_detach = {
 
 tarn_tensor tarn_detach(tarn_tensor t)
 {
-    if (!graph_resolve(t))
+    if (!graph_operand(NULL, t, "detach", 0))
         return graph_poison(t.replica);
     return record(&op_detach, t, tarn_shape_get(t), NULL);
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the range of an argument or of a life ends: limits that cross, values that an integer cannot
+ * hold, types that are none, tensors kept twice or in a step that was dropped. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "tarn.h"
+
+TestSuite(edges, .timeout = 120);
+
+static tarn_replica *here;
+
+static void open_here(void)
+{
+    here = tarn_open(NULL);
+    cr_assert_not_null(here, "%s", tarn_error(NULL));
+}
+
+#define STICKS(call) \
+    do { \
+        call; \
+        cr_expect_neq(tarn_error_status(here), TARN_OK, "%s: no error", #call); \
+        tarn_error_clear(here); \
+    } while (0)
+
+static void expect_values(tarn_tensor t, const float *want, int count)
+{
+    float got[8] = { 0 };
+    cr_assert_eq(tarn_read(t, got, (size_t)count * sizeof *got), TARN_OK, "%s",
+                 tarn_error(t.replica));
+    for (int i = 0; i < count; i++)
+        cr_expect(isnan(want[i]) ? isnan(got[i]) : got[i] == want[i], "%d: %g, not %g", i,
+                  (double)got[i], (double)want[i]);
+}
+
+Test(edges, limits_of_clamp_as_in_torch)
+{
+    open_here();
+    const float x[4] = { NAN, -3, 0, INFINITY };
+    const tarn_tensor t = tarn_from(here, TARN_SHAPE(4), TARN_F32, x);
+    tarn_tensor y[3] = { tarn_clamp(t, 2, -2), tarn_clamp(t, -2, 2), tarn_clamp(t, NAN, 1) };
+    cr_assert_eq(tarn_eval(y, 3), TARN_OK, "%s", tarn_error(here));
+    expect_values(y[0], (const float[]){ NAN, -2, -2, -2 }, 4);
+    expect_values(y[1], (const float[]){ NAN, -2, 0, 2 }, 4);
+    expect_values(y[2], (const float[]){ NAN, NAN, NAN, NAN }, 4);
+    tarn_close(here);
+}
+
+Test(edges, pad_refuses_what_an_integer_cannot_hold)
+{
+    open_here();
+    const tarn_shape one = TARN_SHAPE(1);
+    const float bad[] = { 1e10f, -1e10f, 0x1p31f, 0.5f, NAN, INFINITY };
+    for (int i = 0; i < 6; i++)
+        STICKS(tarn_pad(tarn_arange(here, 3), one, one, bad[i]));
+    STICKS(tarn_pad(tarn_cast(tarn_arange(here, 3), TARN_U8), one, one, 256));
+    STICKS(tarn_pad(tarn_cast(tarn_arange(here, 3), TARN_U8), one, one, -1));
+    cr_expect_not(tarn_failed(tarn_pad(tarn_arange(here, 3), one, one, -0x1p31f)));
+    cr_expect_not(tarn_failed(tarn_pad(tarn_ones(here, one), one, one, INFINITY)));
+    tarn_close(here);
+}
+
+Test(edges, unknown_types_are_errors_of_type)
+{
+    open_here();
+    const float x = 0;
+    cr_expect(tarn_failed(tarn_from(here, TARN_SHAPE(1), (tarn_dtype)9, &x)));
+    cr_expect_eq(tarn_error_status(here), TARN_ERR_DTYPE);
+    tarn_error_clear(here);
+    cr_expect(tarn_failed(tarn_buffer(here, "b", TARN_SHAPE(1), (tarn_dtype)9, &x)));
+    cr_expect_eq(tarn_error_status(here), TARN_ERR_DTYPE);
+    tarn_close(here);
+}
+
+Test(edges, too_many_elements_are_said_to_be)
+{
+    open_here();
+    const tarn_tensor a = tarn_ones(here, TARN_SHAPE(65536, 1)),
+                      b = tarn_ones(here, TARN_SHAPE(1, 65536));
+    cr_expect(tarn_failed(tarn_add(a, b)));
+    cr_expect_not_null(strstr(tarn_error(here), "2^31 - 1"), "%s", tarn_error(here));
+    tarn_error_clear(here);
+    cr_expect(
+        tarn_failed(tarn_broadcast_to(tarn_ones(here, TARN_SHAPE(1)), TARN_SHAPE(65536, 65536))));
+    cr_expect_not_null(strstr(tarn_error(here), "2^31 - 1"), "%s", tarn_error(here));
+    tarn_error_clear(here);
+    const tarn_tensor table = tarn_zeros(here, TARN_SHAPE(30000, 64));
+    const tarn_tensor rows = tarn_embedding(table, tarn_arange(here, 2048));
+    tarn_tensor g;
+    tarn_gradients(tarn_sum(rows, TARN_ALL, false), &table, 1, &g);
+    cr_expect(tarn_failed(g));
+    cr_expect_not_null(strstr(tarn_error(here), "embedding"), "%s", tarn_error(here));
+    cr_expect_not_null(strstr(tarn_error(here), "2^31 - 1"), "%s", tarn_error(here));
+    tarn_close(here);
+}
+
+Test(edges, what_is_kept_twice_is_two_tensors)
+{
+    open_here();
+    const float one[2] = { 1, 1 }, five[2] = { 5, 5 };
+    const tarn_tensor a = tarn_keep(tarn_from(here, TARN_SHAPE(2), TARN_F32, one));
+    const tarn_tensor b = tarn_keep(a);
+    cr_assert_eq(tarn_step(here), TARN_OK, "%s", tarn_error(here));
+    const tarn_tensor c = tarn_keep(a);
+    tarn_assign(a, tarn_from(here, TARN_SHAPE(2), TARN_F32, five));
+    cr_assert_eq(tarn_step(here), TARN_OK, "%s", tarn_error(here));
+    expect_values(b, one, 2);
+    expect_values(c, one, 2);
+    expect_values(a, five, 2);
+    tarn_drop(a);
+    expect_values(b, one, 2);
+    tarn_drop(b);
+    tarn_drop(c);
+    cr_expect_eq(tarn_error_status(here), TARN_OK, "%s", tarn_error(here));
+    tarn_close(here);
+}
+
+Test(edges, dropping_what_a_cleared_step_kept_is_no_error)
+{
+    open_here();
+    const tarn_tensor lost = tarn_keep(tarn_ones(here, TARN_SHAPE(4)));
+    tarn_error_clear(here);
+    tarn_drop(lost);
+    cr_expect_eq(tarn_error_status(here), TARN_OK, "%s", tarn_error(here));
+    tarn_close(here);
+}
+
+Test(edges, reading_what_was_evaluated_compiles_nothing)
+{
+    open_here();
+    tarn_tensor y = tarn_exp(tarn_zeros(here, TARN_SHAPE(4)));
+    cr_assert_eq(tarn_eval(&y, 1), TARN_OK);
+    const tarn_metrics before = tarn_metrics_get(here);
+    expect_values(y, (const float[]){ 1, 1, 1, 1 }, 4);
+    const float x[2] = { 3, 4 };
+    expect_values(tarn_from(here, TARN_SHAPE(2), TARN_F32, x), x, 2);
+    const tarn_metrics after = tarn_metrics_get(here);
+    cr_expect_eq(after.plans_compiled + after.plan_hits, before.plans_compiled + before.plan_hits);
+    cr_expect_eq(after.launches, before.launches);
+    tarn_close(here);
+}
