@@ -16,6 +16,7 @@ struct tarn_loader {
     struct place next; /* batch to deliver */
     uint64_t ticket;   /* of `next`, since the last seek */
     tarn_status last;  /* of the last tarn_loader_next() */
+    bool missed;       /* `next` could not be had, and is tried again when it is asked for */
 };
 
 /* ---- opening and closing -------------------------------------------------------------------- */
@@ -138,17 +139,23 @@ static bool record(struct tarn_loader *l, const struct slot *s, tarn_batch *out)
     return l->r->status == TARN_OK;
 }
 
-/* A batch that could not be had is tried again when it is asked for again. */
+static void go_to(struct tarn_loader *l, struct place to)
+{
+    l->next = to;
+    l->ticket = 0;
+    l->missed = false;
+    if (l->pool)
+        pool_seek(l->pool, to);
+}
+
 static tarn_status next_batch(struct tarn_loader *l, struct slot **out)
 {
+    if (l->missed)
+        go_to(l, l->next);
     const tarn_status status = pool_take(l->pool, l->ticket, l->r->step, out);
-    if (status == TARN_OK) {
-        l->ticket++;
-        return TARN_OK;
-    }
-    pool_seek(l->pool, l->next);
-    l->ticket = 0;
-    return replica_fail(l->r, status, NULL);
+    l->missed = status != TARN_OK;
+    l->ticket++;
+    return l->missed ? replica_fail(l->r, status, NULL) : TARN_OK;
 }
 
 bool tarn_loader_next(tarn_loader *l, tarn_batch *out)
@@ -193,10 +200,7 @@ void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches)
                            (unsigned long long)batches, l->length);
         return;
     }
-    l->next = (struct place){ .epoch = epoch, .batch = batches };
-    l->ticket = 0;
-    if (l->pool)
-        pool_seek(l->pool, l->next);
+    go_to(l, (struct place){ .epoch = epoch, .batch = batches });
 }
 
 uint64_t tarn_loader_epoch(const tarn_loader *l)

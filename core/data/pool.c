@@ -199,7 +199,7 @@ void pool_stop(struct pool *p)
     pthread_mutex_lock(&p->lock);
     p->stop = true;
     pthread_cond_broadcast(&p->changed);
-    while (p->running > count_late(p))
+    while (p->started > 0 && p->running > count_late(p))
         wait_for_change(p);
     for (int i = 0; i < p->started; i++) {
         const struct worker *w = &p->workers[i];
