@@ -36,10 +36,24 @@ static bool accumulate(tarn_replica *r, uint32_t node, tarn_tensor gradient, uin
     return !tarn_failed(gradient);
 }
 
+void op_no_grad(struct grad_call *c)
+{
+    (void)c;
+}
+
+static bool no_rule(tarn_replica *r, const struct node *n, uint32_t operand)
+{
+    graph_fail(
+        r, TARN_ERR_ARGUMENT,
+        "backward: %s %s has no gradient in its operand %u; tarn_detach() makes it a constant",
+        n->op->name, shape_text(n->shape), (unsigned)operand);
+    return false;
+}
+
 static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, uint32_t *grads)
 {
     const struct node n = *graph_origin(&r->graph, node);
-    if (!n.op->grad || n.in_count > OPERANDS_MOST)
+    if (n.op->grad == op_no_grad)
         return true;
     tarn_tensor in[OPERANDS_MOST + 1], gin[OPERANDS_MOST];
     bool wanted[OPERANDS_MOST];
@@ -61,9 +75,14 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
                               .arg = n.arg,
                               .wanted = wanted,
                               .gin = gin };
-    n.op->grad(&call);
+    if (n.op->grad)
+        n.op->grad(&call);
     for (uint32_t i = 0; i < n.in_count && r->status == TARN_OK; i++) {
-        if (wanted[i] && gin[i].replica && !accumulate(r, index[i], gin[i], grads))
+        if (!wanted[i] || call.without >> i & 1)
+            continue;
+        if (!gin[i].replica)
+            return no_rule(r, &n, i);
+        if (!accumulate(r, index[i], gin[i], grads))
             return false;
     }
     return r->status == TARN_OK;
@@ -180,7 +199,8 @@ static void spread(const struct graph *g, uint32_t last, uint8_t *depends)
 {
     for (uint32_t i = 1; i <= last; i++) {
         const struct node *n = graph_origin(g, i);
-        for (uint32_t k = 0; n->op->grad && n->dtype == TARN_F32 && k < n->in_count; k++)
+        for (uint32_t k = 0; n->op->grad != op_no_grad && n->dtype == TARN_F32 && k < n->in_count;
+             k++)
             depends[i] |= depends[g->operands[n->first_in + k]];
     }
 }

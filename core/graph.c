@@ -310,7 +310,8 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
         n->arg = *arg;
     for (int i = 0; i < count; i++) {
         g->operands[g->operand_count++] = operands[i];
-        n->needs_grad |= op->grad && dtype == TARN_F32 && g->nodes[operands[i]].needs_grad;
+        n->needs_grad |=
+            op->grad != op_no_grad && dtype == TARN_F32 && g->nodes[operands[i]].needs_grad;
         join_part(g, n, g->nodes[operands[i]].part);
         join_part(g, n, g->nodes[operands[i]].other);
     }

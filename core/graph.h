@@ -141,13 +141,14 @@ struct call_run {
     void *in, *out;
 };
 
-/* What a gradient rule sees; it sets gin[i] for operands that it can differentiate (others stay
- * TARN_NONE). Broadcasting is undone by autograd.c. */
+/* What a gradient rule sees; it sets gin[i] for all operands that are wanted. Broadcasting is undone
+ * by autograd.c. */
 struct grad_call {
     tarn_tensor y, g;      /* the node, and the gradient of the loss with respect to it */
     const tarn_tensor *in; /* its operands */
     union op_arg arg;
     const bool *wanted; /* gin[i] is only used where wanted[i]: a rule may save the others */
+    uint64_t without;   /* the rule sets bit i if it leaves out gin[i] though it is wanted */
     tarn_tensor *gin;
 };
 
@@ -158,7 +159,7 @@ struct op {
     /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them).
      * REDUCE: name of the combination: "sum", "max", "min", "argmax". */
     const char *code;
-    void (*grad)(struct grad_call *c);
+    void (*grad)(struct grad_call *c); /* op_no_grad: the result is a constant; NULL: unknown */
     void (*index)(const struct node *n, tarn_shape in, struct index_map *out);
     void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
     void (*mix)(const struct node *n, tarn_shape in, struct mix_map *out);
@@ -169,6 +170,10 @@ struct op {
     uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);
 };
 #define COMPOSED_NODES 8
+
+/* The rule of ops whose result does not change with small changes of the operands: comparisons, bits,
+ * indices. No rule at all is an error as soon as somebody asks for a gradient through the op. */
+void op_no_grad(struct grad_call *c);
 
 #define OP_DECLARE(name) extern const struct op op_##name;
 #define OP(name) OP_DECLARE(name)

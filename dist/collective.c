@@ -92,17 +92,6 @@ tarn_tensor collective_sum(tarn_tensor x, uint32_t witness, enum purpose purpose
     return graph_resolve(x) ? record_all_reduce(x, TARN_SUM, witness, purpose) : x;
 }
 
-/* Every replica's x has its part in every replica's result. */
-static void all_reduce_grad(struct grad_call *c)
-{
-    const struct member *m = member_of(c->y.replica);
-    if (c->arg.call.reduction != TARN_SUM && c->arg.call.reduction != TARN_MEAN)
-        return;
-    const tarn_tensor g = record_all_reduce(c->g, TARN_SUM, 0, (enum purpose)c->arg.call.purpose);
-    c->gin[0] =
-        c->arg.call.reduction == TARN_MEAN ? tarn_mul_scalar(g, 1.0f / (float)m->peers.world) : g;
-}
-
 /* ---- the others ------------------------------------------------------------------------------- */
 
 static tarn_status run_reduce_scatter(const struct call_run *c)
@@ -125,18 +114,19 @@ static tarn_status run_all_to_all(const struct call_run *c)
     return run(c, COLLECTIVE_ALL_TO_ALL, "all_to_all");
 }
 
-static const struct op op_reduce_scatter = {
-    .name = "reduce_scatter", .arity = 1, .kind = OP_CALL, .call = run_reduce_scatter
-};
-static const struct op op_all_gather = {
-    .name = "all_gather", .arity = 1, .kind = OP_CALL, .call = run_all_gather
-};
-static const struct op op_broadcast = {
-    .name = "broadcast", .arity = 1, .kind = OP_CALL, .call = run_broadcast
-};
-static const struct op op_all_to_all = {
-    .name = "all_to_all", .arity = 1, .kind = OP_CALL, .call = run_all_to_all
-};
+static void reduce_scatter_grad(struct grad_call *c);
+static void all_gather_grad(struct grad_call *c);
+static void broadcast_grad(struct grad_call *c);
+static void all_to_all_grad(struct grad_call *c);
+
+#define MOVES(id) \
+    static const struct op op_##id = { \
+        .name = #id, .arity = 1, .kind = OP_CALL, .call = run_##id, .grad = id##_grad \
+    };
+MOVES(reduce_scatter)
+MOVES(all_gather)
+MOVES(broadcast)
+MOVES(all_to_all)
 
 static tarn_tensor record(const struct op *op, tarn_tensor x, tarn_shape shape,
                           tarn_reduction reduction, int root)
@@ -147,6 +137,75 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, tarn_shape shape,
     arg.call.root = (uint32_t)root;
     return graph_record(x.replica, op, &x, 1, shape, tarn_dtype_get(x), &arg);
 }
+
+/* x cut into a part of axis 0 for each replica, or one replica's parts joined. */
+static tarn_shape shape_times(tarn_tensor x, int factor, int divisor)
+{
+    tarn_shape s = tarn_shape_get(x);
+    s.dim[0] = s.dim[0] * factor / divisor;
+    return s;
+}
+
+static tarn_tensor gathered(tarn_tensor x)
+{
+    return record(&op_all_gather, x, shape_times(x, tarn_world_size(x.replica), 1), TARN_SUM, 0);
+}
+
+/* ---- gradients: of the sum of all replicas' losses ---------------------------------------------- */
+
+/* Of a reduction over replicas, from g and y at all of x's elements. Extremes go to those that hold
+ * them, and equal ones share, as tarn_max does; where the result is NaN nothing equals it, and
+ * 0 / 0 passes the NaN on. */
+static tarn_tensor reduction_grad(tarn_tensor x, tarn_tensor y, tarn_tensor g,
+                                  tarn_reduction reduction)
+{
+    if (reduction == TARN_SUM)
+        return g;
+    if (reduction == TARN_MEAN)
+        return tarn_mul_scalar(g, 1.0f / (float)tarn_world_size(x.replica));
+    const tarn_tensor hit = tarn_cast(tarn_eq(x, y), TARN_F32);
+    const tarn_tensor count = record_all_reduce(hit, TARN_SUM, 0, PURPOSE_USER);
+    return tarn_div(tarn_mul(g, hit), count);
+}
+
+/* Every replica's x has its part in every replica's result. */
+static void all_reduce_grad(struct grad_call *c)
+{
+    const enum purpose purpose = (enum purpose)c->arg.call.purpose;
+    const tarn_tensor g = record_all_reduce(c->g, TARN_SUM, 0, purpose);
+    c->gin[0] = reduction_grad(c->in[0], c->y, g, (tarn_reduction)c->arg.call.reduction);
+}
+
+static void reduce_scatter_grad(struct grad_call *c)
+{
+    const tarn_reduction reduction = (tarn_reduction)c->arg.call.reduction;
+    const bool extreme = reduction == TARN_MAX || reduction == TARN_MIN;
+    const tarn_tensor g = gathered(c->g), y = extreme ? gathered(c->y) : TARN_NONE;
+    c->gin[0] = reduction_grad(c->in[0], y, g, reduction);
+}
+
+/* The sum of what all replicas did with this one's part. */
+static void all_gather_grad(struct grad_call *c)
+{
+    const tarn_shape part = tarn_shape_get(c->in[0]);
+    c->gin[0] = record(&op_reduce_scatter, c->g, part, TARN_SUM, 0);
+}
+
+/* A number, since all replicas must record the same; chosen, since 0 times NaN is NaN. */
+static void broadcast_grad(struct grad_call *c)
+{
+    tarn_replica *r = c->g.replica;
+    const tarn_tensor sum = record_all_reduce(c->g, TARN_SUM, 0, PURPOSE_USER);
+    const bool root = tarn_rank(r) == (int)c->arg.call.root;
+    c->gin[0] = tarn_where(tarn_number(r, root ? 1 : 0), sum, tarn_zeros(r, TARN_SCALAR));
+}
+
+static void all_to_all_grad(struct grad_call *c)
+{
+    c->gin[0] = record(&op_all_to_all, c->g, tarn_shape_get(c->g), TARN_SUM, 0);
+}
+
+/* ---- checks, and the public names ------------------------------------------------------------------ */
 
 static bool check_reduction(const char *name, tarn_tensor x, tarn_reduction reduction)
 {
@@ -185,9 +244,9 @@ tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
         !check_reduction("reduce_scatter", x, reduction) ||
         !check_parts("reduce_scatter", x, world))
         return graph_poison(x.replica);
-    tarn_shape s = tarn_shape_get(x);
-    s.dim[0] /= world;
-    return world == 1 ? x : record(&op_reduce_scatter, x, s, reduction, 0);
+    if (world == 1)
+        return x;
+    return record(&op_reduce_scatter, x, shape_times(x, 1, world), reduction, 0);
 }
 
 tarn_tensor tarn_all_gather(tarn_tensor x)
@@ -195,13 +254,12 @@ tarn_tensor tarn_all_gather(tarn_tensor x)
     const int world = tarn_world_size(x.replica);
     if (!graph_operand(NULL, x, "all_gather", 0))
         return graph_poison(x.replica);
-    tarn_shape s = tarn_shape_get(x);
+    const tarn_shape s = tarn_shape_get(x);
     if (s.rank < 1 || (int64_t)s.dim[0] * world > INT32_MAX)
         return graph_fail(x.replica, TARN_ERR_SHAPE,
                           "all_gather: %s cannot be joined along axis 0; reshape a scalar to [1]",
                           shape_text(s));
-    s.dim[0] *= world;
-    return world == 1 ? x : record(&op_all_gather, x, s, TARN_SUM, 0);
+    return world == 1 ? x : gathered(x);
 }
 
 tarn_tensor tarn_broadcast(tarn_tensor x, int root)

@@ -67,6 +67,9 @@ TARN_API tarn_status tarn_barrier(tarn_replica *r);
 /* ---- collectives: operations like others, computed at the step mark -----------------------------
  */
 
+/* Their gradients are those of the sum of all replicas' losses, and collectives, too: every replica
+ * must ask for the same. Where a maximum or minimum is on several replicas, they share its gradient. */
+
 typedef enum tarn_reduction { TARN_SUM, TARN_MEAN, TARN_MAX, TARN_MIN } tarn_reduction;
 
 /** The element-wise sum (mean, ...) over all replicas, float32 or int32 (no mean). Sums are added

@@ -5,7 +5,7 @@
 
 #include "op/op.h"
 
-const struct op op_assign = { .name = "assign", .arity = 1, .kind = OP_EFFECT };
+const struct op op_assign = { .name = "assign", .arity = 1, .kind = OP_EFFECT, .grad = op_no_grad };
 
 /* Storage that is assigned both as a whole and in part has no single new value. */
 static bool overlaps(const tarn_replica *r, const struct owned *o)

@@ -5,13 +5,17 @@
 #include "nest.h"
 #include "op/op.h"
 
-const struct op op_bits = { .name = "bits", .arity = 1, .kind = OP_MAP, .code = "TARN_BITS(x)" };
+const struct op op_bits = {
+    .name = "bits", .arity = 1, .kind = OP_MAP, .code = "TARN_BITS(x)", .grad = op_no_grad
+};
 const struct op op_from_bits = {
-    .name = "from_bits", .arity = 1, .kind = OP_MAP, .code = "TARN_FROM_BITS(x)"
+    .name = "from_bits", .arity = 1, .kind = OP_MAP, .code = "TARN_FROM_BITS(x)", .grad = op_no_grad
 };
 /* For a fixed y, different x give different results: no single change goes unseen in a sum over
  * positions y. */
-const struct op op_mix = { .name = "mix", .arity = 2, .kind = OP_MAP, .code = "TARN_MIX(x, y)" };
+const struct op op_mix = {
+    .name = "mix", .arity = 2, .kind = OP_MAP, .code = "TARN_MIX(x, y)", .grad = op_no_grad
+};
 
 tarn_tensor op_value_of_bits(tarn_tensor x)
 {
@@ -56,9 +60,11 @@ static uint32_t fingerprint_expand(struct builder *b, const struct node *n, cons
     return total;
 }
 
-const struct op op_fingerprint = {
-    .name = "fingerprint", .arity = -1, .kind = OP_COMPOSED, .expand = fingerprint_expand
-};
+const struct op op_fingerprint = { .name = "fingerprint",
+                                   .arity = -1,
+                                   .kind = OP_COMPOSED,
+                                   .expand = fingerprint_expand,
+                                   .grad = op_no_grad };
 
 tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first)
 {

@@ -149,6 +149,8 @@ static void norm_scale_grad(struct grad_call *c)
     const float share = share_of(c->y, axes, synced);
     const tarn_tensor sum = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes, synced), -share);
     c->gin[1] = tarn_mul(tarn_mul(sum, tarn_mul(c->y, c->y)), c->in[2]);
+    /* They come from that x. */
+    c->without = 1 << 0 | 1 << 2;
 }
 
 static uint32_t norm_scale_expand(struct builder *b, const struct node *n, const uint32_t *in)

@@ -122,7 +122,9 @@ static tarn_tensor num(tarn_tensor like, double value)
     }
 
 #define COMPARISON(id, text) \
-    const struct op op_##id = { .name = #id, .arity = 2, .kind = OP_MAP, .code = text }; \
+    const struct op op_##id = { \
+        .name = #id, .arity = 2, .kind = OP_MAP, .code = text, .grad = op_no_grad \
+    }; \
     tarn_tensor tarn_##id(tarn_tensor a, tarn_tensor b) \
     { \
         return map(&op_##id, (const tarn_tensor[]){ a, b }, 0, 2, KEEP, true); \

@@ -47,7 +47,7 @@ const struct op op_sum       = { .name = "sum", .arity = 1, .kind = OP_REDUCE, .
 const struct op op_max       = { .name = "max", .arity = 1, .kind = OP_REDUCE, .code = "max", .grad = extreme_grad };
 const struct op op_max_first = { .name = "max_first", .arity = 1, .kind = OP_REDUCE, .code = "max", .grad = max_first_grad };
 const struct op op_min       = { .name = "min", .arity = 1, .kind = OP_REDUCE, .code = "min", .grad = extreme_grad };
-const struct op op_argmax    = { .name = "argmax", .arity = 1, .kind = OP_REDUCE, .code = "argmax", .grad = NULL };
+const struct op op_argmax    = { .name = "argmax", .arity = 1, .kind = OP_REDUCE, .code = "argmax", .grad = op_no_grad };
 /* clang-format on */
 
 static tarn_tensor record(const struct op *op, tarn_tensor x, uint32_t axes, bool whole)

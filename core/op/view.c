@@ -508,7 +508,7 @@ static void detach_index(const struct node *n, tarn_shape in, struct index_map *
 
 /* arg.leaf.slot is 0, or 1 + the owned parameter whose new value this is. */
 const struct op op_detach = {
-    .name = "detach", .arity = 1, .kind = OP_VIEW, .index = detach_index
+    .name = "detach", .arity = 1, .kind = OP_VIEW, .grad = op_no_grad, .index = detach_index
 };
 
 tarn_tensor tarn_detach(tarn_tensor t)
