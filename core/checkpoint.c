@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checksum.h"
 #include "graph.h"
 #include "train/optimizer.h"
 #include "replace.h"
@@ -115,12 +116,24 @@ static tarn_status items_collect(tarn_replica *r, struct items *out)
 
 /* ---- saving --------------------------------------------------------------------------------- */
 
-static tarn_status build_head(const tarn_replica *r, const struct items *items,
-                              tarn_progress progress, uint8_t **head, size_t *bytes)
+/* The header of a file that is written, with what it is made of. */
+struct heading {
+    struct safetensors_entry *entries;
+    struct checksums sums;
+    char step[24], seed[24], epoch[24], batches[24], shards[24];
+    uint8_t *bytes;
+    size_t size;
+};
+
+static void heading_release(struct heading *h)
 {
-    struct safetensors_entry *entries = calloc(items->count + 1, sizeof(*entries));
-    if (!entries)
-        return error_set(TARN_ERR_MEMORY, "tarn_save: out of memory");
+    checksums_release(&h->sums);
+    free(h->entries);
+    free(h->bytes);
+}
+
+static void fill_entries(const struct items *items, struct safetensors_entry *entries)
+{
     uint64_t at = 0;
     for (size_t i = 0; i < items->count; i++) {
         const struct item *item = &items->list[i];
@@ -134,23 +147,38 @@ static tarn_status build_head(const tarn_replica *r, const struct items *items,
         at += (uint64_t)item_elements(item) * element_bytes(item);
         e->end = at;
     }
-    char step[24], seed[24], epoch[24], batches[24], shards[24];
+}
+
+/* Its size does not depend on the checksums. */
+static tarn_status heading_build(struct heading *h)
+{
+    free(h->bytes);
+    h->bytes = NULL;
+    return safetensors_build(h->entries, h->sums.count, h->sums.texts, h->sums.text_count,
+                             &h->bytes, &h->size);
+}
+
+static tarn_status heading_begin(const tarn_replica *r, const struct items *items,
+                                 tarn_progress progress, struct heading *h)
+{
+    h->entries = calloc(items->count + 1, sizeof(*h->entries));
+    if (!h->entries)
+        return error_set(TARN_ERR_MEMORY, "tarn_save: out of memory");
+    fill_entries(items, h->entries);
     const int virtual_shards = r->peers ? r->peers->shards : 0;
-    (void)snprintf(step, sizeof(step), "%" PRIu64, r->step_count);
-    (void)snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
-    (void)snprintf(epoch, sizeof(epoch), "%" PRIu64, progress.epoch);
-    (void)snprintf(batches, sizeof(batches), "%" PRIu64, progress.batches);
-    (void)snprintf(shards, sizeof(shards), "%d", virtual_shards);
+    (void)snprintf(h->step, sizeof(h->step), "%" PRIu64, r->step_count);
+    (void)snprintf(h->seed, sizeof(h->seed), "%" PRIu64, r->seed);
+    (void)snprintf(h->epoch, sizeof(h->epoch), "%" PRIu64, progress.epoch);
+    (void)snprintf(h->batches, sizeof(h->batches), "%" PRIu64, progress.batches);
+    (void)snprintf(h->shards, sizeof(h->shards), "%d", virtual_shards);
     const struct safetensors_text metadata[] = {
-        { "batches", batches },     { "epoch", epoch }, { "format", "tarn" },
-        { "seed", seed },           { "step", step },   { "version", TARN_VERSION },
-        { VIRTUAL_SHARDS, shards }, /* the last: left out when there are none */
+        { "batches", h->batches },     { "epoch", h->epoch }, { "format", "tarn" },
+        { "seed", h->seed },           { "step", h->step },   { "version", TARN_VERSION },
+        { VIRTUAL_SHARDS, h->shards }, /* the last: left out when there are none */
     };
     const size_t texts = sizeof(metadata) / sizeof(*metadata) - (virtual_shards == 0);
-    const tarn_status status =
-        safetensors_build(entries, items->count, metadata, texts, head, bytes);
-    free(entries);
-    return status;
+    TRY(checksums_new(&h->sums, h->entries, items->count, metadata, texts));
+    return heading_build(h);
 }
 
 /* Files are little-endian, whatever the host is. */
@@ -163,11 +191,12 @@ static void store_wide(uint8_t *to, const int32_t *from, size_t count)
     }
 }
 
-static tarn_status write_item(tarn_replica *r, struct replace *w, const struct item *item)
+static tarn_status write_item(tarn_replica *r, struct replace *w, const struct item *item,
+                              struct checksums *sums, size_t number)
 {
     const size_t count = item_elements(item);
-    const size_t bytes = count * tarn_dtype_bytes(item->owned->dtype);
-    uint8_t *data = malloc(bytes + 1), *wide = item->wide ? malloc(count * 8 + 1) : NULL;
+    const size_t bytes = count * element_bytes(item);
+    uint8_t *data = malloc(bytes + 1), *wide = item->wide ? malloc(bytes + 1) : NULL;
     tarn_status status = TARN_OK;
     if (!data || (item->wide && !wide))
         status = error_set(TARN_ERR_MEMORY, "tarn_save: out of memory for %s", item->name);
@@ -175,26 +204,37 @@ static tarn_status write_item(tarn_replica *r, struct replace *w, const struct i
         status = owned_read(r, item->owned, data);
     if (status == TARN_OK && wide)
         store_wide(wide, (const int32_t *)(const void *)data, count);
-    if (status == TARN_OK)
-        status = wide ? replace_write(w, wide, count * 8) : replace_write(w, data, bytes);
+    const uint8_t *from = wide ? wide : data;
+    if (status == TARN_OK) {
+        checksums_tensor(sums, number, from, bytes);
+        status = replace_write(w, from, bytes);
+    }
     free(data);
     free(wide);
     return status;
 }
 
+static tarn_status write_items(tarn_replica *r, struct replace *w, const struct items *items,
+                               struct heading *h)
+{
+    TRY(replace_write(w, h->bytes, h->size));
+    for (size_t i = 0; i < items->count; i++)
+        TRY(write_item(r, w, &items->list[i], &h->sums, i));
+    TRY(checksums_header(&h->sums));
+    TRY(heading_build(h));
+    return replace_start(w, h->bytes, h->size);
+}
+
 static tarn_status write_file(tarn_replica *r, const char *path, const struct items *items,
-                              const uint8_t *head, size_t head_bytes)
+                              struct heading *h)
 {
     struct replace w;
     TRY(replace_begin(&w, path));
-    tarn_status status = replace_write(&w, head, head_bytes);
-    for (size_t i = 0; i < items->count && status == TARN_OK; i++)
-        status = write_item(r, &w, &items->list[i]);
-    if (status != TARN_OK) {
-        replace_abort(&w);
-        return status;
-    }
-    return replace_commit(&w);
+    const tarn_status status = write_items(r, &w, items, h);
+    if (status == TARN_OK)
+        return replace_commit(&w);
+    replace_abort(&w);
+    return status;
 }
 
 tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
@@ -205,14 +245,13 @@ tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
         return r->status;
     TRY(tarn_wait(r));
     struct items items = { .list = NULL };
-    uint8_t *head = NULL;
-    size_t head_bytes = 0;
+    struct heading h = { .entries = NULL };
     tarn_status status = items_collect(r, &items);
     if (status == TARN_OK)
-        status = build_head(r, &items, progress, &head, &head_bytes);
+        status = heading_begin(r, &items, progress, &h);
     if (status == TARN_OK)
-        status = write_file(r, path, &items, head, head_bytes);
-    free(head);
+        status = write_file(r, path, &items, &h);
+    heading_release(&h);
     items_release(&items);
     return status == TARN_OK ? TARN_OK : replica_fail(r, status, NULL);
 }

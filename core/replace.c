@@ -160,6 +160,13 @@ tarn_status replace_write(struct replace *w, const void *from, size_t bytes)
     return TARN_OK;
 }
 
+tarn_status replace_start(struct replace *w, const void *from, size_t bytes)
+{
+    if (lseek(w->file, 0, SEEK_SET) < 0)
+        return fail_errno(w, "write");
+    return replace_write(w, from, bytes);
+}
+
 void replace_abort(struct replace *w)
 {
     if (w->file >= 0)

@@ -18,6 +18,8 @@ struct replace {
  * and there is nothing to end. */
 TARN_CHECKED tarn_status replace_begin(struct replace *w, const char *path);
 TARN_CHECKED tarn_status replace_write(struct replace *w, const void *from, size_t bytes);
+/* Writes over the first bytes. */
+TARN_CHECKED tarn_status replace_start(struct replace *w, const void *from, size_t bytes);
 /* Syncs the file and gives it its name. When this returns TARN_OK, a power cut loses nothing. Ends
  * the replacement either way. */
 TARN_CHECKED tarn_status replace_commit(struct replace *w);

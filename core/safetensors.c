@@ -208,10 +208,13 @@ static tarn_status read_entry(const struct reading *r, const char *name, const j
     return check_size(r, e);
 }
 
-static tarn_status check_metadata(const struct reading *r, json_t *metadata)
+static tarn_status read_metadata(const struct reading *r, json_t *metadata, struct safetensors *s)
 {
     if (!json_is_object(metadata))
         return refuse(r, SAFETENSORS_METADATA, "is not an object");
+    s->texts = calloc(json_object_size(metadata) + 1, sizeof(*s->texts));
+    if (!s->texts)
+        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
     const char *key;
     json_t *value;
     json_object_foreach(metadata, key, value)
@@ -220,6 +223,7 @@ static tarn_status check_metadata(const struct reading *r, json_t *metadata)
             return refuse(r, SAFETENSORS_METADATA, "holds a value that is not a string");
         if (has_control(key))
             return refuse(r, SAFETENSORS_METADATA, "holds a key with a control character");
+        s->texts[s->text_count++] = (struct safetensors_text){ key, json_string_value(value) };
     }
     return TARN_OK;
 }
@@ -274,7 +278,7 @@ static tarn_status read_entries(const struct reading *r, struct safetensors *s)
     json_object_foreach(root, name, value)
     {
         if (strcmp(name, SAFETENSORS_METADATA) == 0)
-            TRY(check_metadata(r, value));
+            TRY(read_metadata(r, value, s));
         else
             TRY(read_entry(r, name, value, &s->entries[s->count++]));
     }
@@ -318,6 +322,7 @@ tarn_status safetensors_parse(const uint8_t *head, size_t have, uint64_t file_by
 void safetensors_release(struct safetensors *s)
 {
     free(s->entries);
+    free(s->texts);
     json_decref(s->json);
     memset(s, 0, sizeof(*s));
 }

@@ -30,6 +30,8 @@ struct safetensors_text {
 struct safetensors {
     struct safetensors_entry *entries;
     size_t count;
+    struct safetensors_text *texts; /* the metadata */
+    size_t text_count;
     uint64_t data_start; /* in the file */
     void *json;          /* owns the texts */
 };

@@ -20,9 +20,11 @@ typedef struct tarn_progress {
 
 /** Writes parameters and buffers under their names, optimizer state under "optimizer.*", and step,
  *  seed and progress as metadata, to a temporary file in the same folder; syncs; renames it to
- *  `path`. The same state gives the same bytes. On failure an older file is untouched. Waits. */
+ *  `path`. The same state gives the same bytes. On failure an older file is untouched. Waits.
+ *  The metadata have a checksum (XXH3) of each tensor and of the header, under "tarn.xxh3...". */
 TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress);
-/** Loads all or nothing: every difference in name, shape or type is listed in the error. Optimizer
+/** Loads all or nothing: every difference in name, shape or type is listed in the error. A file with
+ *  checksums, of which one is wrong, is refused; files without them are loaded as they are. Optimizer
  *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
 TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
 
@@ -49,7 +51,8 @@ typedef struct tarn_weight {
 } tarn_weight;
 
 /** Reads a file into memory once its size and header are checked; all types of the format, at most
- *  TARN_MAX_RANK dimensions. NULL on failure: tarn_error(NULL). */
+ *  TARN_MAX_RANK dimensions. Checksums that tarn_save left are compared, and a file that does not have
+ *  them is refused. NULL on failure: tarn_error(NULL). */
 TARN_API tarn_weight_file *tarn_weight_file_open(const char *path);
 /** NULL is a no-op. */
 TARN_API void tarn_weight_file_close(tarn_weight_file *f);

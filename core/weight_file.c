@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checksum.h"
 #include "tarn.h"
 
 _Static_assert(SAFETENSORS_MAX_RANK == TARN_MAX_RANK, "a weight has the dimensions of an entry");
@@ -77,7 +78,8 @@ static tarn_status read_open(int fd, const char *path, struct tarn_weight_file *
     uint64_t size = 0;
     TRY(file_size(fd, path, &size));
     TRY(read_head(fd, path, size, &out->head));
-    return read_data(fd, path, (size_t)(size - out->head.data_start), &out->data);
+    TRY(read_data(fd, path, (size_t)(size - out->head.data_start), &out->data));
+    return checksums_verify(&out->head, out->data, path);
 }
 
 tarn_status weight_file_read(const char *path, struct tarn_weight_file *out)

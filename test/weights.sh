@@ -177,4 +177,23 @@ code=0
 shows '^  compare '
 expect 0 --help
 shows '--tolerance' '^Exit status:'
+
+# check CODE FILE TEXT: tarn-weights check, whose output must have the text.
+check() {
+    code=0
+    "$tool" check "$2" >out 2>err || code=$?
+    [ "$code" -eq "$1" ] || complain "check $2 ended with $code, not $1"
+    grep -q -- "$3" out err || complain "check $2 says nothing of: $3"
+}
+check 1 a.safetensors "4 tensors, no checksums"
+check 3 cut.safetensors "cut.safetensors"
+sed 's/"made": "a"/"tarn.xxh3": "0"/' a.safetensors >wrong.safetensors
+python3 - <<'END'
+import struct
+
+data = open("wrong.safetensors", "rb").read()
+end = data.index(b"}}") + 2
+open("wrong.safetensors", "wb").write(struct.pack("<Q", end - 8) + data[8:])
+END
+check 3 wrong.safetensors "checksum"
 echo "weights: all as expected"

@@ -16,6 +16,7 @@ enum exit_code {
 
 /* argv[0] is "tarn-weights COMMAND", for messages. Returns the exit code. */
 int compare_main(int argc, char **argv);
+int check_main(int argc, char **argv);
 int watch_main(int argc, char **argv);
 int inject_main(int argc, char **argv);
 

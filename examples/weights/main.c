@@ -18,6 +18,7 @@ static const struct command {
     const char *summary;
 } commands[] = {
     { "compare", compare_main, "compares safetensors files, tensor by tensor" },
+    { "check", check_main, "compares files with the checksums in them" },
     { "watch", watch_main, "trains on several devices and compares their weights" },
     { "inject", inject_main, "the same, with one bit flipped that must be found" },
 };
