@@ -13,7 +13,6 @@
 #include "commands.h"
 #include "digits.h"
 #include "network.h"
-#include "terminal.h"
 #include "report.h"
 #include "tensors.h"
 
@@ -200,7 +199,7 @@ static tarn_status train(tarn_replica *r, void *arg)
 
 static int fail(int code, const char *line)
 {
-    terminal_line("tarn-weights", "%s", line);
+    fprintf(stderr, "tarn-weights: %s\n", line);
     return code;
 }
 

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every public function that returns a tensor, and every statement that changes some, is one that the
+# fuzzer's programs may call (test/fuzz/ops.def). Collectives are identities
+# on one device and have tests of their own (test/dist).
+set -eu
+cd "$(dirname "$0")/.."
+headers=$(ls core/tarn*.h)
+functions=$(cat $headers | tr '\n' ' ' | grep -o 'TARN_API tarn_tensor tarn_[a-z0-9_]*' | sed 's/.* tarn_//')
+missing=
+for f in $functions backward gradients assign drop eval optimizer_step optimizer_accumulate; do
+    grep -q "^OP($f," test/fuzz/ops.def || missing="$missing tarn_$f"
+done
+[ -n "$functions" ] || { echo "no functions found in $headers"; exit 1; }
+[ -z "$missing" ] || { echo "not in test/fuzz/ops.def, so no random program calls it:$missing"; exit 1; }

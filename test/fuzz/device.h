@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program on a device, and what must come out of it. */
+#ifndef TARN_FUZZ_DEVICE_H
+#define TARN_FUZZ_DEVICE_H
+
+#include "interpret.h"
+
+enum { MAX_RESULTS = 192 };
+
+/* One tensor that is read after a step: an output, or an owned tensor. */
+struct result {
+    int step;       /* line of the step mark */
+    int line, slot; /* of the output's operand; of the owned tensor; the other is -1 */
+    int node;       /* on the tape */
+    tarn_shape shape;
+    tarn_dtype dtype;
+};
+
+struct results {
+    struct result r[MAX_RESULTS];
+    int count;
+};
+
+/* Runs the program on the tape. False: a line asks for what is not there. */
+bool interpret_program(struct interpreter *m, struct program *p, struct tape *t,
+                       struct results *out);
+/* Adds what a step mark (line i, just interpreted) makes readable. */
+void interpret_results(const struct interpreter *m, int i, struct results *out);
+
+/* Values as a device gave them, one list for each result. */
+struct readings {
+    double *v[MAX_RESULTS];
+};
+void readings_free(struct readings *r);
+/* False: `error` says what a call reported. */
+bool device_run(tarn_replica *r, const struct program *p, const struct interpreter *m,
+                const struct results *want, struct readings *out, char *error, size_t capacity);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random programs against the reference: fuzz_smoke [options], see --help. */
+#include <argp.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "generate.h"
+
+struct options {
+    long programs, seconds, minimise;
+    unsigned long long first;
+    const char *totals, *folder;
+    bool print, list;
+};
+
+/* Counts of one run, or of all runs that wrote to one file. */
+struct totals {
+    long programs, results, tested, wrong;
+    double margin;
+};
+
+static const struct argp_option help[] = {
+    { "programs", 'n', "N", 0, "run N programs (default 8; with --seconds as many as time allows)",
+      0 },
+    { "seconds", 's', "S", 0, "stop after S seconds", 0 },
+    { "first-seed", 'f', "SEED", 0, "seed of the first program (default 1); the others follow", 0 },
+    { "totals", 't', "FILE", 0, "add the counts to those in FILE, also from several runs at a time",
+      0 },
+    { "minimise", 'm', "S", 0, "make failing programs small for at most S seconds each (default 0)",
+      0 },
+    { "output", 'o', "FOLDER", 0, "write failing programs to FOLDER/SEED.c, not to standard output",
+      0 },
+    { "print", 'p', NULL, 0, "print the programs as C and run nothing", 0 },
+    { "list", 'l', NULL, 0, "list the functions that programs may call", 0 },
+    { 0 }
+};
+
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    switch (key) {
+    case 'n':
+        o->programs = strtol(arg, NULL, 10);
+        return 0;
+    case 's':
+        o->seconds = strtol(arg, NULL, 10);
+        return 0;
+    case 'f':
+        o->first = strtoull(arg, NULL, 10);
+        return 0;
+    case 't':
+        o->totals = arg;
+        return 0;
+    case 'm':
+        o->minimise = strtol(arg, NULL, 10);
+        return 0;
+    case 'o':
+        o->folder = arg;
+        return 0;
+    case 'p':
+        o->print = true;
+        return 0;
+    case 'l':
+        o->list = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void report(const struct options *o, struct program *p, struct outcome *outcome)
+{
+    fprintf(stderr, "fuzz: seed %llu, %s: %s\n", p->seed, configuration_names[outcome->in],
+            outcome->what);
+    if (o->minimise > 0)
+        minimise(p, outcome, (int)o->minimise);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%llu.c", o->folder != NULL ? o->folder : "", p->seed);
+    FILE *f = o->folder != NULL ? fopen(path, "w") : stdout;
+    if (f == NULL) {
+        fprintf(stderr, "fuzz: cannot write %s\n", path);
+        return;
+    }
+    print_program(f, p, outcome);
+    if (f != stdout)
+        fclose(f);
+}
+
+static void run(const struct options *o, struct totals *t)
+{
+    static struct program p;
+    const double end = seconds_now() + (double)o->seconds;
+    for (long i = 0; o->programs > 0 ? i < o->programs : o->seconds > 0; i++) {
+        struct outcome outcome = { .failed = false };
+        if (o->seconds > 0 && seconds_now() > end)
+            break;
+        generate(&p, o->first + (unsigned long long)i);
+        if (o->print) {
+            print_program(stdout, &p, &outcome);
+            continue;
+        }
+        check_program(&p, check_other(&p), &outcome);
+        t->programs++;
+        t->results += outcome.results;
+        t->tested += outcome.tested;
+        t->wrong += outcome.failed;
+        t->margin = fmin(t->margin, outcome.margin);
+        if (outcome.failed)
+            report(o, &p, &outcome);
+    }
+}
+
+/* "programs results tested wrong margin" and the seeds of each run. */
+static bool add_totals(const struct options *o, const struct totals *t)
+{
+    struct totals all = { .margin = INFINITY };
+    char runs[65536] = "";
+    const int fd = open(o->totals, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    FILE *f = fd < 0 || flock(fd, LOCK_EX) != 0 ? NULL : fdopen(fd, "r+");
+    if (f == NULL)
+        return false;
+    if (fscanf(f, "programs %ld results %ld tested %ld wrong %ld margin %lf", &all.programs,
+               &all.results, &all.tested, &all.wrong, &all.margin) == 5)
+        runs[fread(runs, 1, sizeof runs - 1, f)] = '\0';
+    rewind(f);
+    fprintf(f, "programs %ld results %ld tested %ld wrong %ld margin %.3g",
+            all.programs + t->programs, all.results + t->results, all.tested + t->tested,
+            all.wrong + t->wrong, fmin(all.margin, t->margin));
+    fprintf(f, "%s%sseeds %llu to %llu: %ld wrong\n", runs[0] == '\0' ? "\n" : "", runs, o->first,
+            o->first + (unsigned long long)t->programs - 1, t->wrong);
+    return fclose(f) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct argp parser = {
+        help, take,
+        NULL, "Runs random programs on a device and compares all results with a reference.",
+        NULL, NULL,
+        NULL
+    };
+    struct options o = { .first = 1 };
+    struct totals t = { .margin = INFINITY };
+    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    if (o.programs == 0 && o.seconds == 0)
+        o.programs = 8;
+    for (int k = 0; o.list && k < OP_ID_COUNT; k++)
+        printf("tarn_%s\n", op_table[k].name);
+    if (o.list)
+        return EXIT_SUCCESS;
+    const double begin = seconds_now();
+    run(&o, &t);
+    if (o.print)
+        return EXIT_SUCCESS;
+    const double share = t.results > 0 ? 100.0 * (double)t.tested / (double)t.results : 0;
+    printf("%ld programs from seed %llu in %.0f s: %ld results, %.1f %% tested, %ld programs "
+           "wrong, smallest "
+           "bound / error %.3g\n",
+           t.programs, o.first, seconds_now() - begin, t.results, share, t.wrong, t.margin);
+    if (o.totals != NULL && !add_totals(&o, &t)) {
+        fprintf(stderr, "fuzz: cannot add to %s\n", o.totals);
+        return EXIT_FAILURE;
+    }
+    if (share < 90)
+        fprintf(stderr, "fuzz: fewer than 90 %% of the results have a bound that says something\n");
+    return t.wrong == 0 && share >= 90 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes random programs whose values stay tame, so that their bounds say something. */
+#ifndef TARN_FUZZ_GENERATE_H
+#define TARN_FUZZ_GENERATE_H
+
+#include "device.h"
+
+struct generator {
+    struct program *p;
+    struct interpreter m;
+    struct tape tape;
+    unsigned long long random;
+    uint32_t next_id;
+    int batch, width;
+    int dropped; /* lines given up: a bound too large, or a comparison without an answer */
+    int first;   /* first line of this segment */
+    bool pooled; /* second gradients of pools are refused */
+};
+
+/* A program of the seed. */
+void generate(struct program *p, unsigned long long seed);
+
+enum { LEAF_ELEMENTS = 700 };
+
+int below(struct generator *g, int n);
+int some_length(struct generator *g);
+bool chance(struct generator *g, int percent);
+/* Appends a line if it is a legal call with tight bounds; its number, else -1. */
+int try_line(struct generator *g, struct line l);
+int new_leaf(struct generator *g, tarn_shape s, tarn_dtype dtype, enum fill fill, int limit);
+/* Lines with one operand and one or no number. */
+int try_op(struct generator *g, enum op_id op, int a, int b);
+/* A random line of any op with result kind m, v, r or n; -1: nothing came of it. */
+int grow(struct generator *g);
+/* A leaf of a random op, of this shape where it can have one. */
+int random_leaf(struct generator *g, tarn_shape s);
+tarn_shape random_shape(struct generator *g);
+/* One that broadcasts with this one: axes of 1, fewer axes. */
+tarn_shape relative_shape(struct generator *g, tarn_shape s);
+/* generate_net.c: a line of this op that takes line a or a leaf that suits. */
+int grow_net(struct generator *g, enum op_id op, int a);
+/* Line i has a tensor that lives. */
+bool usable(const struct generator *g, int i);
+tarn_shape shape_of_line(const struct generator *g, int i);
+/* Some line that can be used now: float32 with `floats`; -1: none. */
+int any_line(struct generator *g, bool floats);
+/* generate_train.c */
+void generate_training(struct generator *g);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* State of a program: owned tensors, steps, failures. */
+#include "interpret.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN UINT64_C(0x9E3779B97F4A7C15)
+
+void interpret_begin(struct interpreter *m, struct program *p, struct tape *t)
+{
+    memset(m, 0, sizeof *m);
+    m->p = p;
+    m->tape = t;
+    m->optimizer = -1;
+    m->training = m->before_training = true;
+}
+
+int interpret_slot(const struct interpreter *m, int i)
+{
+    return m->p->line[i].owned ? m->value[i] : -1;
+}
+
+int interpret_node(const struct interpreter *m, int i)
+{
+    return m->p->line[i].owned ? m->slot[m->value[i]].value : m->value[i];
+}
+
+int interpret_operand(const struct interpreter *m, const struct line *l, int k)
+{
+    return interpret_node(m, l->in[k]);
+}
+
+/* ---- random numbers, as docs/numerics.md and core/random.c describe them --------------------- */
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static double unit_value(uint64_t key, uint64_t counter)
+{
+    const uint64_t once = mix(key + (counter + 1) * GOLDEN);
+    return (double)(mix(once ^ key) >> 40) * 0x1p-24;
+}
+
+static uint64_t key_number(uint64_t seed, uint64_t number)
+{
+    return mix(mix(seed + GOLDEN) ^ (number + GOLDEN));
+}
+
+int uniform(struct interpreter *m, int count)
+{
+    const uint64_t now = key_number(key_number(0, m->step_count), m->side_steps);
+    const uint64_t key = mix(now + m->rand_count++);
+    const int y = tape_full(m->tape, count, 0, 0);
+    for (int i = 0; i < count; i++)
+        m->tape->node[y].v[i] = unit_value(key, (uint64_t)i);
+    return y;
+}
+
+static int kaiming(struct interpreter *m, const char *name, int count, int fan_in)
+{
+    uint64_t key = mix(GOLDEN);
+    for (const char *c = name; *c != '\0'; c++)
+        key = mix((key ^ (uint64_t)(unsigned char)*c) + GOLDEN);
+    const int y = tape_full(m->tape, count, 0, 0);
+    for (int i = 0; i < count; i++)
+        m->tape->node[y].v[i] =
+            (double)(float)((2 * unit_value(key, (uint64_t)i) - 1) / sqrt((double)fan_in));
+    return y;
+}
+
+/* ---- owned tensors --------------------------------------------------------------------------- */
+
+static int add_slot(struct interpreter *m, int line, int part, int value, bool parameter)
+{
+    if (m->slots == MAX_OWNED)
+        return -1;
+    m->slot[m->slots] = (struct slot){ .line = line,
+                                       .part = part,
+                                       .parameter = parameter,
+                                       .alive = true,
+                                       .value = value,
+                                       .gradient = -1,
+                                       .accumulated = -1,
+                                       .moment = { -1, -1 } };
+    return m->slots++;
+}
+
+static int data_node(struct interpreter *m, const struct line *l)
+{
+    const int y = tape_full(m->tape, (int)tarn_shape_count(l->shape), 0, 0);
+    program_data(m->p, l, m->tape->node[y].v);
+    return y;
+}
+
+static bool add_layer(struct interpreter *m, int i)
+{
+    const struct line *l = &m->p->line[i];
+    const int *a = l->arg;
+    char name[24], full[40];
+    program_name(l, name);
+    m->value[i] = m->slots;
+    if (m->slots + 5 > MAX_OWNED || m->optimizer >= 0)
+        return false;
+    if (l->op == OP_ID_make_linear || l->op == OP_ID_make_conv2d) {
+        const int fan = l->op == OP_ID_make_linear ? a[0] : a[0] / (a[6] ? a[6] : 1) * a[2] * a[2];
+        strcat(strcpy(full, name), ".weight");
+        add_slot(m, i, 0, kaiming(m, full, a[1] * fan, fan), true);
+        strcat(strcpy(full, name), ".bias");
+        add_slot(m, i, 1, kaiming(m, full, a[1], fan), true);
+        return true;
+    }
+    for (int part = 0; part < (l->op == OP_ID_make_batch_norm ? 5 : 2); part++)
+        add_slot(m, i, part, tape_full(m->tape, part < 4 ? a[0] : 1, part == 0 || part == 3, 0),
+                 part < 2);
+    return true;
+}
+
+static bool add_owned(struct interpreter *m, int i)
+{
+    const struct line *l = &m->p->line[i];
+    char name[24];
+    int slot;
+    program_name(l, name);
+    const int count = (int)tarn_shape_count(l->shape);
+    if ((l->op == OP_ID_parameter || l->op == OP_ID_parameter_kaiming) && m->optimizer >= 0)
+        return false;
+    if (l->op == OP_ID_keep)
+        slot = add_slot(m, i, 0, interpret_operand(m, l, 0), false);
+    else if (l->op == OP_ID_find)
+        slot = m->value[l->in[0]] + (program_is_layer(m->p->line[l->in[0]].op) ? l->arg[0] : 0);
+    else if (l->op == OP_ID_parameter_kaiming)
+        slot = add_slot(m, i, 0, kaiming(m, name, count, l->arg[0]), true);
+    else
+        slot = add_slot(m, i, 0, data_node(m, l), l->op == OP_ID_parameter);
+    m->value[i] = slot;
+    return slot >= 0;
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+static void end_step(struct interpreter *m)
+{
+    for (int s = 0; s < m->slots; s++) {
+        struct slot *o = &m->slot[s];
+        o->gradient = -1;
+        o->value = tape_detach(m->tape, o->value);
+        if (o->accumulated >= 0)
+            o->accumulated = tape_detach(m->tape, o->accumulated);
+        for (int k = 0; k < 2; k++)
+            if (o->moment[k] >= 0)
+                o->moment[k] = tape_detach(m->tape, o->moment[k]);
+    }
+    m->step_count += m->updates;
+    m->side_steps = m->updates ? 0 : m->side_steps + (m->rand_count > 0);
+    m->updates = m->accumulates = false;
+    m->rand_count = 0;
+    memcpy(m->before, m->slot, sizeof m->slot);
+    m->before_slots = m->slots;
+    m->before_training = m->training;
+}
+
+/* A failed step leaves everything as it was; what was made in it exists, but kept tensors. */
+static bool fail_step(struct interpreter *m)
+{
+    for (int s = m->before_slots; s < m->slots; s++)
+        if (m->p->line[m->slot[s].line].op != OP_ID_keep)
+            return false;
+    for (int s = m->before_slots; s < m->slots; s++)
+        m->slot[s].alive = false;
+    memcpy(m->slot, m->before, (size_t)m->before_slots * sizeof m->slot[0]);
+    m->updates = m->accumulates = false;
+    m->rand_count = 0;
+    return true;
+}
+
+static bool assign(struct interpreter *m, const struct line *l)
+{
+    struct slot *o = &m->slot[m->value[l->in[0]]];
+    if (!o->alive || (o->parameter && m->optimizer >= 0))
+        return false;
+    o->value = interpret_operand(m, l, 1);
+    return true;
+}
+
+static bool statement(struct interpreter *m, int i)
+{
+    const struct line *l = &m->p->line[i];
+    switch (l->op) {
+    case OP_ID_make_sgd:
+    case OP_ID_make_adam:
+    case OP_ID_make_adamw: {
+        bool some = false;
+        for (int s = 0; s < m->slots; s++)
+            some |= m->slot[s].parameter;
+        if (m->optimizer >= 0 || !some || l->segment == 0)
+            return false;
+        m->optimizer = i;
+        return true;
+    }
+    case OP_ID_assign:
+        return assign(m, l);
+    case OP_ID_drop:
+        m->slot[m->value[l->in[0]]].alive = false;
+        return true;
+    case OP_ID_backward:
+        return interpret_backward(m, l);
+    case OP_ID_optimizer_step:
+        return interpret_optimizer_step(m);
+    case OP_ID_optimizer_accumulate:
+        return interpret_accumulate(m);
+    case OP_ID_train:
+        m->training = l->arg[0] != 0;
+        return true;
+    case OP_ID_fail:
+        return fail_step(m);
+    case OP_ID_step:
+        end_step(m);
+        return true;
+    default:
+        return true;
+    }
+}
+
+bool interpret_line(struct interpreter *m, int i)
+{
+    const struct line *l = &m->p->line[i];
+    for (int k = 0; k < l->ins; k++)
+        if (m->p->line[l->in[k]].owned && !m->slot[m->value[l->in[k]]].alive && l->op != OP_ID_drop)
+            return false;
+    m->tape->integer = false;
+    if (program_is_layer(l->op))
+        return add_layer(m, i);
+    if (l->owned)
+        return add_owned(m, i);
+    if (op_table[l->op].result == 's')
+        return statement(m, i);
+    int y;
+    if (l->op == OP_ID_from)
+        y = data_node(m, l);
+    else if (l->op == OP_ID_clip_grad_norm)
+        y = interpret_clip(m, (double)l->f[0]);
+    else if (l->op == OP_ID_grad)
+        y = m->slot[m->value[l->in[0]]].gradient;
+    else if (op_table[l->op].result == 'n')
+        y = interpret_net(m, l);
+    else
+        y = interpret_op(m, l);
+    m->tape->integer = false;
+    m->value[i] = y;
+    return y >= 0;
+}

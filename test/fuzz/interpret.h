@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program computes, in double and with bounds. */
+#ifndef TARN_FUZZ_INTERPRET_H
+#define TARN_FUZZ_INTERPRET_H
+
+#include "program.h"
+#include "tape.h"
+
+/* A tensor that the replica owns. Tape nodes, -1: none. */
+struct slot {
+    int line, part; /* what made it */
+    bool parameter, alive;
+    int value, gradient, accumulated;
+    int moment[2], steps; /* of the optimizer */
+};
+
+/* Copied as a whole to go back to an earlier line. */
+struct interpreter {
+    struct program *p;
+    struct tape *tape;
+    int value[MAX_LINES]; /* node of a line; of an owned one its slot */
+    struct slot slot[MAX_OWNED];
+    int slots;
+    int optimizer; /* line, or -1 */
+    bool training, updates, accumulates, winograd;
+    uint64_t step_count, side_steps;
+    unsigned rand_count;
+    struct slot before[MAX_OWNED]; /* at the last step mark */
+    int before_slots;
+    bool before_training, accumulated;
+};
+
+void interpret_begin(struct interpreter *m, struct program *p, struct tape *t);
+/* False: the line asks for what is not there (no gradient, no optimizer). */
+bool interpret_line(struct interpreter *m, int i);
+/* Node that holds what line i is now. */
+int interpret_node(const struct interpreter *m, int i);
+/* Slot of line i; -1: none. */
+int interpret_slot(const struct interpreter *m, int i);
+
+/* interpret_op.c: a function of tensors. Node, or -1. */
+int interpret_op(struct interpreter *m, const struct line *l);
+/* interpret_net.c */
+int interpret_net(struct interpreter *m, const struct line *l);
+int interpret_reduce(struct interpreter *m, const struct line *l, int x, tarn_shape from);
+/* interpret_train.c */
+bool interpret_backward(struct interpreter *m, const struct line *l);
+bool interpret_optimizer_step(struct interpreter *m);
+bool interpret_accumulate(struct interpreter *m);
+int interpret_clip(struct interpreter *m, double most);
+
+/* Helpers. Nodes of operand k; brought to a shape by broadcasting. */
+int interpret_operand(const struct interpreter *m, const struct line *l, int k);
+int spread_to(struct tape *t, int x, tarn_shape from, tarn_shape to);
+/* Sum over the axes of `mask`. */
+int sum_axes(struct tape *t, int x, tarn_shape from, unsigned mask);
+/* Element of the reduced tensor that element i goes to. */
+int *reduced_index(tarn_shape from, unsigned mask, int *count);
+/* The largest (sign 1) or smallest (-1) of each group; with `first` the first of equals has the slope. */
+int extreme(struct tape *t, int x, int count, const int *group, int sign, bool first);
+int uniform(struct interpreter *m, int count);
+int64_t position_of(tarn_shape s, const int *at);
+bool next_position(tarn_shape s, int *at);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints a program as C that uses the public API alone. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static void print_list(FILE *f, tarn_shape s)
+{
+    if (s.rank < 0) {
+        fprintf(f, "TARN_ALL");
+        return;
+    }
+    if (s.rank == 0) {
+        fprintf(f, "TARN_SCALAR");
+        return;
+    }
+    fprintf(f, "TARN_SHAPE(");
+    for (int d = 0; d < s.rank; d++)
+        fprintf(f, "%s%d", d > 0 ? ", " : "", s.dim[d]);
+    fprintf(f, ")");
+}
+
+static const char *type_name(tarn_dtype d)
+{
+    return d == TARN_F32 ? "TARN_F32" : d == TARN_I32 ? "TARN_I32" : "TARN_U8";
+}
+
+static bool has_data(const struct line *l)
+{
+    return l->op == OP_ID_from || l->op == OP_ID_parameter || l->op == OP_ID_buffer;
+}
+
+static void print_values(FILE *f, const char *type, const char *name, int i, const double *v,
+                         int64_t n)
+{
+    fprintf(f, "    static const %s %s%d[] = {", type, name, i);
+    for (int64_t k = 0; k < n; k++)
+        fprintf(f, "%s%.9g%s", k % 8 == 0 ? "\n        " : " ", v[k], k + 1 < n ? "," : "");
+    fprintf(f, n > 0 ? "\n    };\n" : "0 };\n");
+}
+
+static void print_data(FILE *f, const struct program *p, int i)
+{
+    const struct line *l = &p->line[i];
+    const int64_t n = tarn_shape_count(l->shape);
+    double *v = calloc((size_t)n + 1, sizeof *v);
+    if (v == NULL)
+        return;
+    program_data(p, l, v);
+    print_values(f,
+                 l->dtype == TARN_F32   ? "float"
+                 : l->dtype == TARN_I32 ? "int32_t"
+                                        : "uint8_t",
+                 "data", i, v, n);
+    free(v);
+}
+
+static void print_operands(FILE *f, const struct line *l, int first)
+{
+    for (int k = first; k < l->ins; k++)
+        fprintf(f, "%st%d", k > first ? ", " : "", l->in[k]);
+}
+
+static void print_name(FILE *f, const struct program *p, const struct line *l)
+{
+    char name[48];
+    if (l->op == OP_ID_find)
+        program_find_name(p, l, name);
+    else
+        program_name(l, name);
+    fprintf(f, "\"%s\"", name);
+}
+
+static void print_call(FILE *f, const struct program *p, int i)
+{
+    const struct line *l = &p->line[i];
+    for (const char *c = op_table[l->op].text; *c != '\0'; c++) {
+        if (*c != '$') {
+            fputc(*c, f);
+            continue;
+        }
+        c++;
+        if (*c >= 'a' && *c <= 'c')
+            (void)(*c - 'a' < l->ins ? fprintf(f, "t%d", l->in[*c - 'a'])
+                                     : fprintf(f, "TARN_NONE"));
+        else if (*c >= '0' && *c <= '9')
+            fprintf(f, "%d",
+                    l->op == OP_ID_concat && *c == '1'      ? l->ins
+                    : l->op == OP_ID_gradients && *c == '1' ? l->ins - 1
+                                                            : l->arg[*c - '0']);
+        else if (*c == 'P')
+            print_operands(f, l, l->op == OP_ID_gradients);
+        else if (*c == 'x' || *c == 'y')
+            fprintf(f, "%.9gf", (double)l->f[*c - 'x'] + 0.0);
+        else if (*c == 'L' || *c == 'M')
+            print_list(f, l->list[*c - 'L']);
+        else if (*c == 'S')
+            print_list(f, l->shape);
+        else if (*c == 'T')
+            fprintf(f, "%s", type_name(l->dtype));
+        else if (*c == 'D')
+            fprintf(f, "data%d", i);
+        else if (*c == 'N')
+            print_name(f, p, l);
+        else if (*c == 'F')
+            for (int k = 0; k < (l->op == OP_ID_make_sgd ? 4 : 5); k++)
+                fprintf(f, "%s%.9g", k > 0 ? ", " : "", (double)l->f[k]);
+    }
+}
+
+static void print_read(FILE *f, const struct program *p, const struct interpreter *m,
+                       const struct result *r, int k)
+{
+    const int64_t n = tarn_shape_count(r->shape);
+    const struct tape_node *node = &m->tape->node[r->node];
+    print_values(f, "double", "want", k, node->v, n);
+    print_values(f, "double", "limit", k, node->e, n);
+    fprintf(f, "    wrong += compare(");
+    if (r->slot < 0)
+        fprintf(f, "k%d", r->line);
+    else if (!program_is_layer(p->line[m->slot[r->slot].line].op))
+        fprintf(f, "t%d", m->slot[r->slot].line);
+    else {
+        const struct line find = { .op = OP_ID_find,
+                                   .in = { m->slot[r->slot].line },
+                                   .arg = { m->slot[r->slot].part } };
+        fprintf(f, "tarn_find(r, ");
+        print_name(f, p, &find);
+        fprintf(f, ")");
+    }
+    fprintf(f, ", \"line %d\", want%d, limit%d, %lld, %s);\n",
+            r->slot < 0 ? r->line : m->slot[r->slot].line, k, k, (long long)n, type_name(r->dtype));
+}
+
+static void print_line(FILE *f, const struct program *p, int i)
+{
+    static const char *const layers[] = { "linear", "conv2d", "batch_norm", "layer_norm" };
+    const struct line *l = &p->line[i];
+    if (has_data(l))
+        print_data(f, p, i);
+    fprintf(f, "    ");
+    if (program_is_layer(l->op)) {
+        const char *kind = layers[l->op - OP_ID_make_linear];
+        fprintf(f, "tarn_%s t%d_%s = ", kind, i, kind);
+    } else if (l->op >= OP_ID_make_sgd && l->op <= OP_ID_make_adamw) {
+        fprintf(f, "tarn_optimizer *optimizer = ");
+    } else if (l->op == OP_ID_output) {
+        fprintf(f, "tarn_tensor k%d = tarn_keep(t%d);\n", l->in[0], l->in[0]);
+        return;
+    } else if (l->op == OP_ID_fail) {
+        fprintf(f,
+                "tarn_add(tarn_zeros(r, TARN_SHAPE(2)), tarn_zeros(r, TARN_SHAPE(3)));\n    "
+                "%starn_error_clear(r);\n",
+                l->arg[0] ? "tarn_step(r);\n    " : "");
+        return;
+    } else if (l->op == OP_ID_step) {
+        fprintf(f, "if (tarn_step(r) != TARN_OK)\n        return fprintf(stderr, \"%%s\\n\", "
+                   "tarn_error(r)), 1;\n");
+        return;
+    } else if (op_table[l->op].result != 's') {
+        fprintf(f, "tarn_tensor t%d = ", i);
+    }
+    print_call(f, p, i);
+    fprintf(f, ";\n");
+}
+
+static const char *const head =
+    "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n#include \"tarn.h\"\n\n"
+    "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
+    "#pragma GCC diagnostic ignored \"-Wunused-function\"\n#endif\n\n"
+    "static tarn_tensor gradients_of(tarn_tensor loss, const tarn_tensor *inputs, int count, int "
+    "which)\n"
+    "{\n    tarn_tensor g[8];\n    tarn_gradients(loss, inputs, count, g);\n    return "
+    "g[which];\n}\n\n"
+    "/* How many elements are further from `want` than `limit`. */\n"
+    "static int compare(tarn_tensor t, const char *name, const double *want, const double *limit, "
+    "int n,\n"
+    "                   tarn_dtype dtype)\n"
+    "{\n    const size_t bytes = (size_t)n * tarn_dtype_bytes(dtype);\n"
+    "    unsigned char *data = malloc(bytes + 1);\n    int wrong = 0;\n"
+    "    if (data == NULL || tarn_read(t, data, bytes) != TARN_OK)\n        return 1;\n"
+    "    for (int i = 0; i < n; i++) {\n"
+    "        const double got = dtype == TARN_F32   ? (double)((float *)(void *)data)[i]\n"
+    "                           : dtype == TARN_I32 ? (double)((int32_t *)(void *)data)[i]\n"
+    "                                               : (double)data[i];\n"
+    "        if (fabs(got - want[i]) <= limit[i] + 0x1p-126)\n            continue;\n"
+    "        if (wrong++ < 5)\n            printf(\"%s, element %d: %.9g, should be %.9g, bound "
+    "%.3g\\n\", name, i,"
+    " got, want[i], limit[i]);\n    }\n    free(data);\n    return wrong;\n}\n\n";
+
+void print_program(FILE *f, const struct program *p, const struct outcome *o)
+{
+    struct interpreter *m = malloc(sizeof *m);
+    struct tape tape = { .node = NULL };
+    struct results want;
+    struct program copy = *p;
+    if (m == NULL)
+        return;
+    fprintf(f, "/* Seed %llu, %s: %s */\n%s", p->seed, configuration_names[o->in], o->what, head);
+    fprintf(
+        f,
+        "int main(void)\n{\n    int wrong = 0;\n    tarn_replica *r = tarn_open(NULL);\n"
+        "    if (r == NULL)\n        return fprintf(stderr, \"%%s\\n\", tarn_error(NULL)), 1;\n");
+    const bool good = interpret_program(m, &copy, &tape, &want);
+    for (int i = 0; i < p->count; i++) {
+        print_line(f, p, i);
+        for (int k = 0; good && k < want.count; k++)
+            if (want.r[k].step == i)
+                print_read(f, p, m, &want.r[k], k);
+    }
+    fprintf(f, "    tarn_close(r);\n    printf(\"%%d elements are wrong\\n\", wrong);\n    return "
+               "wrong != 0;\n}\n");
+    tape_free(&tape);
+    free(m);
+}

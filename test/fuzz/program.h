@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A random program: straight-line calls of the public API, one a line. */
+#ifndef TARN_FUZZ_PROGRAM_H
+#define TARN_FUZZ_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tarn.h"
+
+enum { MAX_LINES = 160, MAX_OPERANDS = 5, MAX_ARGS = 8, MAX_ELEMENTS = 4096, MAX_OWNED = 48 };
+
+enum op_id {
+#define OP(id, result, operands, text) OP_ID_##id,
+#include "ops.def"
+#undef OP
+    OP_ID_COUNT
+};
+
+struct op_info {
+    const char *name;
+    char result;
+    int operands;
+    const char *text;
+};
+extern const struct op_info op_table[OP_ID_COUNT];
+
+/* What data a leaf holds. */
+enum fill {
+    FILL_SIGNED,   /* -2 to 2, not within 0.01 of 0 */
+    FILL_POSITIVE, /* 0.5 to 2 */
+    FILL_COARSE,   /* -2, -1, 0, 1, 2: equal elements */
+    FILL_INDEX     /* 0 to arg[1] - 1 */
+};
+
+struct line {
+    enum op_id op;
+    uint32_t id; /* of data and names: stays when lines are removed */
+    int in[MAX_OPERANDS], ins;
+    int arg[MAX_ARGS];
+    float f[5];
+    tarn_shape list[2];
+    /* By program_infer. */
+    tarn_shape shape;
+    tarn_dtype dtype;
+    int segment; /* number of step marks before it */
+    bool owned;  /* outlives the step */
+};
+
+struct program {
+    unsigned long long seed;
+    struct line line[MAX_LINES];
+    int count;
+};
+
+/* Fills in shape, type and segment of line `i` from the lines before. False: no such call. */
+bool program_infer(struct program *p, int i);
+/* All lines. */
+bool program_check(struct program *p);
+/* The data of a leaf: line.shape elements. */
+void program_data(const struct program *p, const struct line *l, double *out);
+/* Its name as a parameter, buffer or layer. */
+void program_name(const struct line *l, char out[24]);
+/* The name that a `find` line looks for: part arg[0] of a layer, or the parameter itself. */
+void program_find_name(const struct program *p, const struct line *l, char out[48]);
+bool program_is_layer(enum op_id op);
+bool program_has(const struct program *p, enum op_id op);
+/* Removes line i; the lines after it move up. Its users must be gone. */
+void program_remove(struct program *p, int i);
+
+/* Reproducible numbers in [0, 1), multiples of 2^-22. */
+double fuzz_random(unsigned long long *state);
+
+tarn_shape matmul_shape(tarn_shape a, tarn_shape b, bool *good);
+bool broadcast_shape(tarn_shape a, tarn_shape b, tarn_shape *out);
+/* Bit d: axis d is reduced. */
+unsigned axes_mask(tarn_shape axes, int rank);
+int pool_option(const struct line *l, int kind, int axis); /* 0 window, 1 stride, 2 padding */
+
+#endif

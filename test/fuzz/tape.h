@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values in double, each with a bound on how far a device that rounds to float32 may be from it.
+ *
+ * A tape is a list of flat arrays, each made by one of a few primitives. Shapes are not known here:
+ * every view, pad, window and broadcast is a gather by a list of indices, every sum a scatter, which
+ * is the gather's transpose. A gradient is made of the same primitives, so it has bounds, too, and
+ * can be differentiated again.
+ *
+ * u = 2^-24. One ULP of y is at most 2 u |y|. Sums of n terms: gamma(n) = n u / (1 - n u). */
+#ifndef TARN_FUZZ_TAPE_H
+#define TARN_FUZZ_TAPE_H
+
+#include <stdbool.h>
+
+#define TAPE_UNIT 0x1p-24
+
+enum tape_map { T_NEG, T_EXP, T_LOG, T_SQRT, T_RSQRT, T_TANH, T_SIGMOID, T_ERF };
+enum tape_map2 { T_ADD, T_SUB, T_MUL, T_DIV, T_POW };
+
+enum tape_kind { TAPE_LEAF, TAPE_MAP, TAPE_MAP2, TAPE_GATHER, TAPE_SCATTER, TAPE_PICK };
+
+struct tape_node {
+    enum tape_kind kind;
+    int which;  /* enum tape_map or tape_map2 */
+    int a, b;   /* operands, or -1 */
+    int wa, wb; /* TAPE_PICK: the slopes in a and b, leaves */
+    int count;
+    int *
+        index; /* TAPE_GATHER: element of a, or -1; TAPE_SCATTER, TAPE_PICK: element of the result */
+    double *v, *e; /* values and bounds */
+    bool
+        driver; /* made with a function of the driver, such as exp, whose bits OpenCL leaves open */
+};
+
+struct tape {
+    struct tape_node *node;
+    int count, capacity;
+    bool integer; /* results of maps and sums are whole numbers: nothing rounds */
+    bool failed;  /* out of memory */
+};
+
+void tape_free(struct tape *t);
+/* Forgets all nodes from `count` on. */
+void tape_cut(struct tape *t, int count);
+
+/* All return the number of the new node. `index` is copied. */
+int tape_leaf(struct tape *t, int count, const double *v, const double *e);
+int tape_full(struct tape *t, int count, double v, double e);
+int tape_map(struct tape *t, enum tape_map f, int a);
+int tape_map2(struct tape *t, enum tape_map2 f, int a, int b);
+/* y[i] = a[index[i]], or `fill` where the index is -1. */
+int tape_gather(struct tape *t, int a, int count, const int *index, double fill);
+/* y[index[i]] += a[i] for all i. */
+int tape_scatter(struct tape *t, int a, int count, const int *index);
+/* A value that was picked among the elements of a and b: v and e as given. Its slope in a[i], as in
+ * b[i], is wa[i] at result index[i] (NULL: i). b and wb may be -1. */
+int tape_pick(struct tape *t, int count, const double *v, const double *e, int a, int wa, int b,
+              int wb, const int *index);
+/* The same value, seen as constant. */
+int tape_detach(struct tape *t, int a);
+/* a times a constant that a device has rounded to float. */
+int tape_scale(struct tape *t, int a, double c);
+
+/* Gradient of element 0 of `loss` with respect to `count` nodes; -1 where it does not depend. */
+void tape_gradients(struct tape *t, int loss, const int *inputs, int count, int *gradients);
+
+#endif
