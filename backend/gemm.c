@@ -204,6 +204,17 @@ static int remember(const char *key, const struct gemm_provider *providers, int 
     return kept >= 0 ? kept : chosen;
 }
 
+tarn_status gemm_check(void)
+{
+    static const char *const words[] = { "auto", "nest", "tarn", "clblast" };
+    const char *name = env_text(ENV_GEMM);
+    for (int i = 0; i < 4; ++i)
+        if (strcmp(name, words[i]) == 0)
+            return TARN_OK;
+    return error_set(TARN_ERR_ENVIRONMENT,
+                     "TARN_GEMM=%s: no such provider; there are auto, nest, tarn, clblast", name);
+}
+
 /* TARN_GEMM names the provider: also one that would not be offered here. */
 static tarn_status forced(const char *name, const struct gemm_provider *providers, int count,
                           bool serial, int *out)

@@ -130,6 +130,8 @@ void failed_save(const char *source, char *path, size_t capacity);
 /* Writes the binaries of programs that were built here to the disk cache. */
 void program_flush(struct context *c);
 void gemm_release(void);
+/* Whether TARN_GEMM names a provider. */
+TARN_CHECKED tarn_status gemm_check(void);
 /* A context's program for products. */
 void gemm_tarn_free(struct context *c);
 /* c = 0: what a product over no steps is. */

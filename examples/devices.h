@@ -12,7 +12,7 @@ enum { MOST_DEVICES = 64 };
 /* Sets the one of the two that the text is; false when it is a count out of range. */
 static inline bool devices_parse(const char *text, const char **selection, long *count)
 {
-    if (text[strspn(text, "0123456789")] != '\0') {
+    if (text[strspn(text, "+-0123456789")] != '\0') {
         *selection = text;
         return true;
     }

@@ -28,5 +28,5 @@ int main(void)
     for (int i = 0; i < 6; i++)
         printf("%g%c", (double)sum[i], i % 3 == 2 ? '\n' : ' ');
     tarn_close(r);
-    return EXIT_SUCCESS;
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

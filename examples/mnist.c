@@ -16,6 +16,7 @@
 #include "digits.h"
 #include "mnist_options.h"
 #include "network.h"
+#include "terminal.h"
 
 enum { TEST_BATCH = 1000, FAKE_TRAIN = 10240, FAKE_TEST = 2500 };
 
@@ -64,12 +65,12 @@ static double now(void)
 static int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int fail(int code, const char *format, ...)
 {
+    char line[2000];
     va_list args;
     va_start(args, format);
-    fputs("mnist: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    terminal_line("mnist", "%s", line);
     return code;
 }
 
@@ -146,6 +147,17 @@ static const char *find_data(void)
     return "/usr/share/datasets/fashion-mnist";
 }
 
+/* What the network's layers have room for. */
+static bool fits_network(const tarn_dataset *d, const char *folder, const char *part)
+{
+    const tarn_shape s = tarn_dataset_sample_shape(d);
+    if (s.rank == 3 && s.dim[0] == 1 && s.dim[1] == 28 && s.dim[2] == 28)
+        return true;
+    fail(EXIT_FILE, "%s/%s-images-idx3-ubyte: images of %dx%d, but this network takes 28x28",
+         folder, part, s.rank > 1 ? s.dim[s.rank - 2] : 1, s.rank > 0 ? s.dim[s.rank - 1] : 1);
+    return false;
+}
+
 static int open_data(struct job *job)
 {
     const struct config *c = &job->config;
@@ -159,7 +171,7 @@ static int open_data(struct job *job)
         if (job->train != NULL)
             job->test = tarn_mnist_open(folder, false);
         if (job->test != NULL)
-            printf("data: %s (%d training, %d test samples)\n", folder,
+            printf("data: %s (%d training, %d test samples)\n", terminal_name(folder),
                    tarn_dataset_size(job->train), tarn_dataset_size(job->test));
     }
     if (job->train == NULL || job->test == NULL)
@@ -167,6 +179,9 @@ static int open_data(struct job *job)
                     has_mnist(folder) ? ""
                                       : "; name the folder with --data, install Debian's "
                                         "dataset-fashion-mnist, or use --fake-data");
+    if (!c->fake &&
+        !(fits_network(job->train, folder, "train") && fits_network(job->test, folder, "t10k")))
+        return EXIT_FILE;
     if (tarn_dataset_size(job->train) < c->batch)
         return fail(EXIT_USAGE, "--batch-size: %ld is more than the %d training samples", c->batch,
                     tarn_dataset_size(job->train));
@@ -445,6 +460,7 @@ static int run_job(struct job *job)
 
 int main(int argc, char **argv)
 {
+    terminal_open();
     struct job job = { .config = config_parse(argc, argv) };
     int code = run_job(&job);
     if (tarn_launch_left() > 0) {

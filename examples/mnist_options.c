@@ -14,8 +14,8 @@ const char *argp_program_version = "mnist (Tarn) " TARN_VERSION;
 static const char usage[] =
     "Trains conv-pool-norm twice and two linear layers on handwritten digits (or, when MNIST is "
     "not found, on Fashion-MNIST).\vExit status: 0 success, 1 --target-accuracy missed, 2 usage, "
-    "3 bad input file, 4 device, 5 input or output failed, 6 a device failed or stalled in the "
-    "middle, or training met a NaN or an infinity. "
+    "3 bad input file, 4 device, 5 input or output failed (or the standard output is closed), 6 a "
+    "device failed or stalled in the middle, or training met a NaN or an infinity. "
     "Weights that differ between devices: 1.";
 
 enum {
@@ -67,8 +67,7 @@ static double parse_real(const struct argp_state *state, const char *name, const
     char *end;
     const double value = strtod(text, &end);
     if (end == text || *end != '\0' || !(value >= low && value <= high))
-        argp_failure(state, EXIT_USAGE, 0, "--%s: '%s' is not a number from %g to %g", name, text,
-                     low, high);
+        usage_error(state, "--%s: '%s' is not a number from %g to %g", name, text, low, high);
     return value;
 }
 
@@ -76,6 +75,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        usage_init(state);
+        break;
     case 'd':
         c->data = arg;
         break;
@@ -85,8 +87,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         break;
     case KEY_DEVICES:
         if (!devices_parse(arg, &c->devices, &c->replicas))
-            argp_failure(state, EXIT_USAGE, 0, "--devices: '%s' is not a number from 1 to %d", arg,
-                         MOST_DEVICES);
+            usage_error(state, "--devices: '%s' is not a number from 1 to %d", arg, MOST_DEVICES);
         break;
     case KEY_CHECK:
         c->check = parse_whole(state, "check-weights", arg, 0, INT_MAX);
@@ -140,11 +141,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         c->progress = false;
         break;
     case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_USAGE, 0, "'%s' is not an option; see --help", arg);
+        usage_error(state, "'%s' is not an option; see --help", arg);
         break;
     case ARGP_KEY_END:
         if (c->fake && c->data != NULL)
-            argp_failure(state, EXIT_USAGE, 0, "--data and --fake-data exclude each other");
+            usage_error(state, "--data and --fake-data exclude each other");
         break;
     default:
         return ARGP_ERR_UNKNOWN;

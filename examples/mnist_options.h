@@ -13,7 +13,7 @@ enum exit_code {
     EXIT_FILE = 3,
     EXIT_DEVICE = 4,
     EXIT_IO = 5,
-    EXIT_REPLICA = 6 /* a device failed in the middle, or did not come back */
+    EXIT_REPLICA = 6 /* a device failed in the middle, or did not come back; NaN or infinity */
 };
 
 struct config {

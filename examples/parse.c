@@ -2,7 +2,30 @@
 #include "parse.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "terminal.h"
+
+/* getopt() prints its line itself; argp would add a second one. */
+void usage_init(struct argp_state *state)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (nowhere)
+        state->err_stream = nowhere;
+}
+
+void usage_error(const struct argp_state *state, const char *format, ...)
+{
+    char line[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    terminal_line(state->name, "%s", line);
+    exit(EXIT_USAGE);
+}
 
 long parse_whole(const struct argp_state *state, const char *name, const char *text, long low,
                  long high)
@@ -11,8 +34,8 @@ long parse_whole(const struct argp_state *state, const char *name, const char *t
     errno = 0;
     const long value = strtol(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_failure(state, EXIT_USAGE, 0, "--%s: '%s' is not a whole number from %ld to %ld", name,
-                     text, low, high);
+        usage_error(state, "--%s: '%s' is not a whole number from %ld to %ld", name, text, low,
+                    high);
     return value;
 }
 
@@ -22,7 +45,6 @@ unsigned long long parse_seed(const struct argp_state *state, const char *text)
     errno = 0;
     const unsigned long long value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-        argp_failure(state, EXIT_USAGE, 0, "--seed: '%s' is not a whole number from 0 to 2^64-1",
-                     text);
+        usage_error(state, "--seed: '%s' is not a whole number from 0 to 2^64-1", text);
     return value;
 }

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "env.h"
+#include "parse.h"
+#include "terminal.h"
 
-enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 3, EXIT_DEVICE = 4 };
+enum exit_code { EXIT_FAILED = 1, EXIT_OUTPUT = 3, EXIT_DEVICE = 4 }; /* 2: EXIT_USAGE */
 enum { MOST_SELECTED = 64 };
 
 static const struct {
@@ -48,10 +50,10 @@ static void check_only(const struct argp_state *state, const char *only)
                 length > 0 && strncmp(at, groups[k].name, length < whole ? length : whole) == 0;
         }
         if (!known)
-            argp_failure(state, EXIT_USAGE, 0,
-                         "no item begins with '%.*s'; groups are launch, memory, fma, gemm, conv, "
-                         "reduce, norm, step, kernel",
-                         (int)length, at);
+            usage_error(state,
+                        "no item begins with '%.*s'; groups are launch, memory, fma, gemm, conv, "
+                        "reduce, norm, step, kernel",
+                        (int)length, at);
         at += length;
     }
 }
@@ -60,6 +62,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        usage_init(state);
+        break;
     case 'D':
         c->devices = arg;
         break;
@@ -104,13 +109,13 @@ static enum exit_code bench_device(const struct config *c, const struct device *
         if (bench_wants(&b, groups[k].name))
             groups[k].run(&b);
     if (!report_end(&b)) {
-        fprintf(stderr, "tarn-bench: cannot write to the standard output\n");
+        terminal_line("tarn-bench", "cannot write to the standard output");
         return EXIT_OUTPUT;
     }
     if (c->roofline != NULL) {
         picture_path(c->roofline, number, count, path, sizeof path);
         if (!roofline_write(&b, path)) {
-            fprintf(stderr, "tarn-bench: %s\n", error_text());
+            terminal_line("tarn-bench", "%s", error_text());
             return EXIT_OUTPUT;
         }
     }
@@ -126,12 +131,13 @@ int main(int argc, char **argv)
     struct config config = { 0 };
     int count = 0;
     enum exit_code code = 0;
+    terminal_open();
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &config);
     if (config.devices == NULL)
         config.devices = *env_text(ENV_DEVICES) != '\0' ? env_text(ENV_DEVICES) : "all";
     if (device_select(config.devices, devices, MOST_SELECTED, &count) != TARN_OK) {
-        fprintf(stderr, "tarn-bench: %s\n", error_text());
+        terminal_line("tarn-bench", "%s", error_text());
         return EXIT_DEVICE;
     }
     for (int i = 0; i < count && code <= EXIT_FAILED; i++) {

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "compare.h"
+#include "terminal.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -37,23 +38,25 @@ static uint64_t parse_tolerance(const struct argp_state *state, const char *text
     errno = 0;
     const long long value = strtoll(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-        argp_failure(state, EXIT_USAGE, 0, "--tolerance: '%s' is not a whole number from 0 on",
-                     text);
+        usage_error(state, "--tolerance: '%s' is not a whole number from 0 on", text);
     return (uint64_t)value;
 }
 
 static void check_config(const struct config *c, const struct argp_state *state)
 {
     if (c->file_count < 2)
-        argp_failure(state, EXIT_USAGE, 0, "at least two files are needed; see --help");
+        usage_error(state, "at least two files are needed; see --help");
     if (c->json && c->quiet)
-        argp_failure(state, EXIT_USAGE, 0, "--json and --quiet exclude each other");
+        usage_error(state, "--json and --quiet exclude each other");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        usage_init(state);
+        break;
     case 'j':
         c->json = true;
         break;
@@ -62,7 +65,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         break;
     case 'i':
         if (*arg == '\0')
-            argp_failure(state, EXIT_USAGE, 0, "--ignore: an empty prefix would leave out all");
+            usage_error(state, "--ignore: an empty prefix would leave out all");
         c->ignored[c->ignored_count++] = arg;
         break;
     case 't':
@@ -151,7 +154,7 @@ struct run {
 
 static int fail(const char *line)
 {
-    fprintf(stderr, "tarn-weights: %s\n", line);
+    terminal_line("tarn-weights", "%s", line);
     return EXIT_UNREADABLE;
 }
 
@@ -192,8 +195,9 @@ static void print_verdict(const struct run *run)
     const int others = run->config->file_count - 1;
     if (run->bad)
         printf("different: %zu of %zu tensors, %d of %d files; the first is %s in %s\n", run->bad,
-               run->compared, run->bad_files, others, run->first_name ? run->first_name : "?",
-               run->first_bad_file);
+               run->compared, run->bad_files, others,
+               run->first_name ? terminal_name(run->first_name) : "?",
+               terminal_name(run->first_bad_file));
     else if (run->within)
         printf("equal: %zu tensors, %zu of them within %" PRIu64 " ULP, in %d files\n",
                run->compared, run->within, run->config->tolerance, others + 1);

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "digits.h"
 #include "network.h"
+#include "terminal.h"
 #include "report.h"
 #include "tensors.h"
 
@@ -199,7 +200,7 @@ static tarn_status train(tarn_replica *r, void *arg)
 
 static int fail(int code, const char *line)
 {
-    fprintf(stderr, "tarn-weights: %s\n", line);
+    terminal_line("tarn-weights", "%s", line);
     return code;
 }
 

@@ -53,10 +53,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct live_config *c = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        usage_init(state);
+        break;
     case 'D':
         if (!devices_parse(arg, &c->devices, &c->count))
-            argp_failure(state, EXIT_USAGE, 0, "--devices: '%s' is not a number from 1 to %d", arg,
-                         MOST_DEVICES);
+            usage_error(state, "--devices: '%s' is not a number from 1 to %d", arg, MOST_DEVICES);
         break;
     case 'n':
         c->steps = parse_whole(state, "steps", arg, 1, INT_MAX);
@@ -80,7 +82,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         c->json = true;
         break;
     case ARGP_KEY_ARG:
-        argp_failure(state, EXIT_USAGE, 0, "'%s' is not an option; see --help", arg);
+        usage_error(state, "'%s' is not an option; see --help", arg);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -92,11 +94,10 @@ static void check_flip(const struct argp_state *state, const struct live_config 
 {
     const struct flip *f = &c->flip;
     if (!f->tensor || f->element < 0 || f->bit < 0 || f->rank < 0 || f->step < 0)
-        argp_failure(state, EXIT_USAGE, 0,
-                     "--tensor, --element, --bit, --rank and --step are all needed; see --help");
+        usage_error(state,
+                    "--tensor, --element, --bit, --rank and --step are all needed; see --help");
     if (f->step < 2 || f->step > c->steps)
-        argp_failure(state, EXIT_USAGE, 0, "--step: %ld is not a step from 2 to %ld", f->step,
-                     c->steps);
+        usage_error(state, "--step: %ld is not a step from 2 to %ld", f->step, c->steps);
 }
 
 static error_t parse_flip(int key, char *arg, struct argp_state *state)

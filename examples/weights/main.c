@@ -8,6 +8,7 @@
 #include <tarn.h>
 
 #include "commands.h"
+#include "terminal.h"
 
 const char *argp_program_version = "tarn-weights (Tarn) " TARN_VERSION;
 
@@ -48,6 +49,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
+    terminal_open();
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(name, commands[i].name) == 0)
             return run_command(&commands[i], argc - 1, argv + 1);
@@ -61,7 +63,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (*name)
-        fprintf(stderr, "tarn-weights: '%s' is not a command\n", name);
+        terminal_line("tarn-weights", "'%s' is not a command", name);
     print_usage(stderr);
     return EXIT_USAGE;
 }

@@ -9,6 +9,7 @@
 
 #include "compare.h"
 #include "tensors.h"
+#include "terminal.h"
 
 /* Takes the object. A reader gets every line as soon as it is there. */
 static void print_line(json_t *object)
@@ -49,7 +50,7 @@ void report_start(const struct live_config *c, tarn_replica *r)
                              "bytes", (json_int_t)bytes, "steps", (json_int_t)c->steps));
         return;
     }
-    printf("data:    %s\ndevices: %d x %s\n", c->data ? c->data : "synthetic", world,
+    printf("data:    %s\ndevices: %d x %s\n", c->data ? terminal_name(c->data) : "synthetic", world,
            tarn_device_name(r));
     printf("weights: %d tensors, %zu bytes on each; compared in every step, hashed every %ld\n\n",
            tensors, bytes, c->check);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "terminal.h"
 
 enum column { NAME, TYPE, SHAPE, VERDICT, DIFFERENT, NANS, ABS, REL, ULP, FIRST, COLUMNS };
 enum { CELL = 512 };
@@ -143,7 +144,7 @@ void table_print(const struct comparison *c)
             width[k] = w > width[k] ? w : width[k];
         }
     }
-    printf("first:  %s\nsecond: %s\n", c->first, c->second);
+    printf("first:  %s\nsecond: %s\n", terminal_name(c->first), terminal_name(c->second));
     for (int k = 0; k < COLUMNS; k++)
         print_cell(titles[k], (enum column)k, width[k]);
     for (size_t i = 0; i < c->count; i++) {
