@@ -133,10 +133,11 @@ void context_close(struct context *c)
     if (c == NULL)
         return;
     /* A device that does not answer keeps its memory: releasing it would wait without an end. */
-    if (c->compute != NULL && context_is_idle(c) && !c->lost) {
-        gemm_tarn_free(c);
+    const bool idle = c->compute != NULL && context_is_idle(c) && !c->lost;
+    gemm_tarn_free(c);
+    pool_release(c, !idle);
+    if (idle) {
         program_flush(c);
-        pool_release(c);
         if (c->copy != NULL)
             clReleaseCommandQueue(c->copy);
         clReleaseCommandQueue(c->compute);

@@ -21,12 +21,13 @@ struct saved {
 static bool is_saved(int folder, const char *name, struct saved *out)
 {
     struct stat s;
-    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || strlen(name) >= sizeof out->name ||
+    const size_t length = strlen(name);
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || length >= sizeof out->name ||
         fstatat(folder, name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode) ||
         s.st_uid != geteuid())
         return false;
     out->when = s.st_mtim;
-    snprintf(out->name, sizeof out->name, "%s", name);
+    memcpy(out->name, name, length + 1);
     return true;
 }
 

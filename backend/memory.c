@@ -30,13 +30,14 @@ static int class_of(size_t bytes, size_t *capacity)
     return k;
 }
 
-void pool_release(struct context *c)
+void pool_release(struct context *c, bool keep)
 {
     for (int k = 0; k < POOL_CLASSES; ++k)
         while (c->pool[k] != NULL) {
             struct buffer *b = c->pool[k];
             c->pool[k] = b->next;
-            clReleaseMemObject(b->memory);
+            if (!keep)
+                clReleaseMemObject(b->memory);
             free(b);
         }
     c->stats.pooled_bytes = 0;
@@ -90,7 +91,7 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
             free(b);
             return status;
         }
-        pool_release(c);
+        pool_release(c, false);
         b->memory = allocate(c, capacity, o, &code);
     }
     if (code != CL_SUCCESS) {

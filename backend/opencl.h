@@ -71,8 +71,8 @@ TARN_CHECKED tarn_status buffer_fresh(struct context *c, size_t bytes, cl_mem_fl
                                       void *memory, struct buffer **out);
 /* Releases a buffer without giving it to the pool; `keep`: all but the device's memory. */
 void buffer_drop(struct buffer *b, bool keep);
-/* Releases the idle buffers. */
-void pool_release(struct context *c);
+/* Releases the idle buffers; `keep`: all but the device's memory. */
+void pool_release(struct context *c, bool keep);
 /* A copy of a label that lives as long as the process; equal labels share one. */
 const char *label_keep(const char *text);
 

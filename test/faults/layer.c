@@ -9,8 +9,8 @@
  *   delay  a command, and those after it, wait VALUE ms (1000); another call sleeps first
  *   hang   a command, and those after it, wait for ever; another call never returns
  *
- * drop and lose of a call that enqueues nothing are fail. TARN_FAULT_REPORT=FILE appends a line
- * "calls N" when the process ends: so many were counted. */
+ * drop and lose of a call that enqueues nothing are fail. "none", or none:FUNCTION:0, counts only.
+ * TARN_FAULT_REPORT=FILE appends a line "calls N" when the process ends: so many were counted. */
 #include "layer.h"
 
 #include <CL/cl_layer.h>
@@ -31,8 +31,8 @@ enum action { NONE, FAIL, DROP, LOSE, DELAY, HANG };
 static const struct {
     const char *name;
     int value;
-} actions[] = { [NONE] = { "none", 0 }, [FAIL] = { "fail", -6 },     [DROP] = { "drop", -5 },
-                [LOSE] = { "lose", 0 }, [DELAY] = { "delay", 1000 }, [HANG] = { "hang", 0 } };
+} actions[] = { [NONE] = { "none", 0 },  [FAIL] = { "fail", -6 },     [DROP] = { "drop", -5 },
+                [LOSE] = { "lose", -6 }, [DELAY] = { "delay", 1000 }, [HANG] = { "hang", 0 } };
 
 struct fault {
     enum action action;
@@ -59,7 +59,7 @@ EXPORT int fault_plan(const char *text)
     for (int i = 0; i < (int)(sizeof actions / sizeof *actions); ++i)
         if (strcmp(action, actions[i].name) == 0)
             chosen = (enum action)i;
-    if (chosen != NONE && got < 3)
+    if (got < 3 && (chosen != NONE || strcmp(action, "none") != 0))
         return -1;
     pthread_mutex_lock(&lock);
     planned = (struct fault){ chosen, got == 4 ? value : actions[chosen].value };
