@@ -123,7 +123,8 @@ union op_arg {
     } fingerprint;
     struct {
         uint32_t reduction, witness, root;
-        uint32_t purpose; /* the caller's own */
+        uint32_t purpose, origin, order, serial; /* the caller's own */
+        tarn_shape shape;
     } call;
 };
 

@@ -14,13 +14,33 @@ static const char *label_of(const struct collective *c)
     return c->label ? c->label : "";
 }
 
+static bool same_shape(const tarn_shape *a, const tarn_shape *b)
+{
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof a->dim[0]) == 0;
+}
+
+static bool has_order(const struct collective *c)
+{
+    return c->order != FORM_ANY;
+}
+
+static bool has_origin(const struct collective *c)
+{
+    return c->origin != 0;
+}
+
 static const char *difference(const struct collective *a, const struct collective *b)
 {
-    return a->kind != b->kind                      ? "kind"
-           : a->dtype != b->dtype                  ? "element type"
-           : a->reduction != b->reduction          ? "reduction"
-           : a->count != b->count                  ? "count"
-           : a->witness != b->witness              ? "witness"
+    return a->kind != b->kind                  ? "kind"
+           : a->dtype != b->dtype              ? "element type"
+           : a->reduction != b->reduction      ? "reduction"
+           : a->count != b->count              ? "count"
+           : a->witness != b->witness          ? "witness"
+           : !same_shape(&a->shape, &b->shape) ? "shape"
+           : has_origin(a) && has_origin(b) && a->origin != b->origin
+               ? "computation of the operand, or the name,"
+           : has_order(a) && has_order(b) && a->order != b->order
+               ? "order in which operands were recorded"
            : a->root != b->root                    ? "root"
            : a->step != b->step                    ? "step"
            : strcmp(label_of(a), label_of(b)) != 0 ? "label"
@@ -31,26 +51,50 @@ static void describe(const struct collective *c, char *out, size_t capacity)
 {
     static const char *const reductions[] = { "sum", "mean", "max", "min" };
     const unsigned reduction = (unsigned)c->reduction;
+    char shape[16 * TARN_MAX_RANK] = "";
+    size_t n = 0;
+    for (int i = 0; i < c->shape.rank; i++)
+        n += (size_t)snprintf(shape + n, sizeof shape - n, "%s%d", i ? "," : "",
+                              (int)c->shape.dim[i]);
     (void)snprintf(
-        out, capacity, "%s \"%.100s\" (%s, %zu %s, %zu of witness, root %d, step %" PRIu64 ")",
+        out, capacity, "%s \"%.100s\" (%s, %zu %s [%s], %zu of witness, root %d, step %" PRIu64 ")",
         collective_name(c->kind), label_of(c), reduction < 4 ? reductions[reduction] : "?",
-        c->count, tarn_dtype_name(c->dtype), c->witness, c->root, c->step);
+        c->count, tarn_dtype_name(c->dtype), shape, c->witness, c->root, c->step);
 }
 
+static tarn_status check_two(const struct collective *const *all, int a, int b, uint64_t number)
+{
+    const char *what = difference(all[a], all[b]);
+    if (!what)
+        return TARN_OK;
+    char first[400], other[400];
+    describe(all[a], first, sizeof first);
+    describe(all[b], other, sizeof other);
+    return error_set(TARN_ERR_DISAGREE,
+                     "collective %" PRIu64 ": rank %d asks for %s, rank %d for %s: the %s differs; "
+                     "record the same collectives in the same order on every replica",
+                     number, b, other, a, first, what);
+}
+
+static int first_with(const struct collective *const *all, int world,
+                      bool (*has)(const struct collective *c))
+{
+    for (int i = 0; i < world; i++) {
+        if (has(all[i]))
+            return i;
+    }
+    return 0;
+}
+
+/* Rank 0 need not have what others may differ in. */
 static tarn_status check_same(const struct collective *const *all, int world, uint64_t number)
 {
+    const int origin = first_with(all, world, has_origin),
+              order = first_with(all, world, has_order);
     for (int i = 1; i < world; i++) {
-        const char *what = difference(all[0], all[i]);
-        if (!what)
-            continue;
-        char first[300], other[300];
-        describe(all[0], first, sizeof first);
-        describe(all[i], other, sizeof other);
-        return error_set(TARN_ERR_DISAGREE,
-                         "collective %" PRIu64
-                         ": rank %d asks for %s, rank 0 for %s: the %s differs; "
-                         "record the same collectives in the same order on every replica",
-                         number, i, other, first, what);
+        TRY(check_two(all, 0, i, number));
+        TRY(check_two(all, origin, i, number));
+        TRY(check_two(all, order, i, number));
     }
     return TARN_OK;
 }

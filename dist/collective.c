@@ -20,6 +20,9 @@ static tarn_status run(const struct call_run *c, enum collective_kind kind, cons
                                                .dtype = c->dtype,
                                                .count = c->count,
                                                .root = (int)c->arg.call.root,
+                                               .shape = c->arg.call.shape,
+                                               .origin = c->arg.call.origin,
+                                               .order = c->arg.call.order,
                                                .label = label,
                                                .in = c->in,
                                                .out = c->out });
@@ -42,6 +45,9 @@ static tarn_status run_all_reduce(const struct call_run *c)
                             .reduction = (tarn_reduction)c->arg.call.reduction,
                             .dtype = c->dtype,
                             .count = c->count - words,
+                            .shape = c->arg.call.shape,
+                            .origin = c->arg.call.origin,
+                            .order = c->arg.call.order,
                             .label = labels[c->arg.call.purpose],
                             .in = c->in,
                             .out = c->out };
@@ -66,14 +72,14 @@ static tarn_status run_all_reduce(const struct call_run *c)
     return member_collect(r, k);
 }
 
-static void all_reduce_grad(struct grad_call *c);
+static void all_reduce_grad_named(struct grad_call *c);
 
 static const struct op op_all_reduce = { .name = "all_reduce",
                                          .arity = 1,
                                          .kind = OP_CALL,
                                          .call = run_all_reduce,
                                          .in_place = true,
-                                         .grad = all_reduce_grad };
+                                         .grad = all_reduce_grad_named };
 
 static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, uint32_t witness,
                                      enum purpose purpose)
@@ -83,6 +89,7 @@ static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, ui
     arg.call.reduction = reduction;
     arg.call.witness = witness;
     arg.call.purpose = purpose;
+    form_set(x, purpose, &arg);
     return graph_record(x.replica, &op_all_reduce, &x, 1, tarn_shape_get(x), tarn_dtype_get(x),
                         &arg);
 }
@@ -114,14 +121,14 @@ static tarn_status run_all_to_all(const struct call_run *c)
     return run(c, COLLECTIVE_ALL_TO_ALL, "all_to_all");
 }
 
-static void reduce_scatter_grad(struct grad_call *c);
-static void all_gather_grad(struct grad_call *c);
-static void broadcast_grad(struct grad_call *c);
-static void all_to_all_grad(struct grad_call *c);
+static void reduce_scatter_grad_named(struct grad_call *c);
+static void all_gather_grad_named(struct grad_call *c);
+static void broadcast_grad_named(struct grad_call *c);
+static void all_to_all_grad_named(struct grad_call *c);
 
 #define MOVES(id) \
     static const struct op op_##id = { \
-        .name = #id, .arity = 1, .kind = OP_CALL, .call = run_##id, .grad = id##_grad \
+        .name = #id, .arity = 1, .kind = OP_CALL, .call = run_##id, .grad = id##_grad_named \
     };
 MOVES(reduce_scatter)
 MOVES(all_gather)
@@ -135,6 +142,7 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, tarn_shape shape,
     memset(&arg, 0, sizeof arg);
     arg.call.reduction = reduction;
     arg.call.root = (uint32_t)root;
+    form_set(x, PURPOSE_USER, &arg);
     return graph_record(x.replica, op, &x, 1, shape, tarn_dtype_get(x), &arg);
 }
 
@@ -204,6 +212,19 @@ static void all_to_all_grad(struct grad_call *c)
 {
     c->gin[0] = record(&op_all_to_all, c->g, tarn_shape_get(c->g), TARN_SUM, 0);
 }
+
+#define NAMED(id) \
+    static void id##_grad_named(struct grad_call *c) \
+    { \
+        const uint32_t before = form_enter(c); \
+        id##_grad(c); \
+        form_leave(c, before); \
+    }
+NAMED(all_reduce)
+NAMED(reduce_scatter)
+NAMED(all_gather)
+NAMED(broadcast)
+NAMED(all_to_all)
 
 /* ---- checks, and the public names ------------------------------------------------------------------ */
 

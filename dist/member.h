@@ -12,7 +12,8 @@ struct member {
     struct team *team;
     int check_weights; /* training steps from one comparison to the next; 0: never */
     bool heal;
-    bool begun; /* the replicas' weights were made equal */
+    bool begun;    /* the replicas' weights were made equal */
+    uint32_t name; /* hash of the name of the collectives that are recorded now; 0: none */
 };
 
 /* NULL for a replica that trains alone. */
@@ -23,6 +24,12 @@ static inline struct member *member_of(const tarn_replica *r)
 
 /* What a collective is for: its name in messages. */
 enum purpose { PURPOSE_USER, PURPOSE_GRADIENTS, PURPOSE_BATCH_NORM };
+
+/* Fills in what tells a collective of x from others of its kind (form.c). */
+void form_set(tarn_tensor x, enum purpose purpose, union op_arg *arg);
+/* Around a gradient rule: what it records has the name of the collective. */
+uint32_t form_enter(const struct grad_call *c);
+void form_leave(const struct grad_call *c, uint32_t before);
 
 /* An all-reduce under a name of its own. The last `witness` elements of x are not summed but must be
  * equal, bit for bit, on all replicas (collective.c). */

@@ -12,8 +12,8 @@
  * replica its part of every batch, tarn_optimizer_step() adds up the gradients of all replicas
  * before it updates, and the parameters start equal and stay equal, bit for bit, which is checked.
  *
- * Every replica must record the same collectives in the same order; one that does not is refused
- * before a byte moves. A replica that fails, or does not come back, ends the launch for all.
+ * Every replica must record the same collectives in the same order. What they ask for is compared
+ * before a byte moves, and refused where it differs (tarn_collective_name says what is). A replica that fails, or does not come back, ends the launch for all.
  */
 #ifndef TARN_DIST_H
 #define TARN_DIST_H
@@ -66,6 +66,18 @@ TARN_API tarn_status tarn_barrier(tarn_replica *r);
 
 /* ---- collectives: operations like others, computed at the step mark -----------------------------
  */
+
+/** Collectives that replicas ask for in another order may well be of equal form. So these are
+ *  compared: kind, reduction, element type, shape, root, training step; which operations and which
+ *  parameters and buffers each operand was computed from; and the order in which the operands of the
+ *  step's collectives were recorded, for operands that are not constants. Values, constants, slices
+ *  and sizes of parts may differ. Operands that only the order tells apart (two of tarn_from, say)
+ *  are found out at the second of the collectives that changed places.
+ *
+ *  Where replicas compute their operands by different operations, or from different parameters, on
+ *  purpose, give the collectives a name: that of all that are recorded from here on, until another,
+ *  or NULL. Then the names are compared in place of what the operands are, in gradients too. */
+TARN_API void tarn_collective_name(tarn_replica *r, const char *name);
 
 /* Their gradients are those of the sum of all replicas' losses, and collectives, too: every replica
  * must ask for the same. Where a maximum or minimum is on several replicas, they share its gradient. */

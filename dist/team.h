@@ -12,6 +12,9 @@
 
 struct team;
 
+#define FORM_ANY UINT32_MAX
+#define FORM_NAMED (UINT32_MAX - 1)
+
 enum { TEAM_MOST = 64 }; /* ranks of a team */
 
 enum collective_kind {
@@ -32,6 +35,9 @@ struct collective {
                          bit for bit on all ranks, and are neither reduced nor written */
     int root;
     uint64_t step;     /* of the caller's training: part of what must agree */
+    tarn_shape shape;  /* likewise */
+    uint32_t origin;   /* of the operand: must agree where it is not 0 */
+    uint32_t order;    /* among the operands of the step: must agree where it is not FORM_ANY */
     const char *label; /* a literal or otherwise immortal text, for people; must agree */
     const void *in;    /* of BROADCAST only the root's is read */
     void *out; /* may be `in` for ALL_REDUCE, ALL_TO_ALL and BROADCAST; never a part of it */
@@ -45,7 +51,7 @@ int team_world(const struct team *t);
 
 /* Takes part in a collective; returns when `out` is filled and nobody reads `in` any more. What the
  * ranks ask for is compared before a byte moves (TARN_ERR_DISAGREE, both sides in the line; `count`,
- * kind, dtype, reduction, root, step, witness, label), and refused if it cannot be done
+ * kind, dtype, reduction, shape, origin, order, root, step, witness, label), and refused if it cannot be done
  * (TARN_ERR_ARGUMENT). Witnesses that differ: TARN_ERR_WEIGHTS. All ranks get the same of these
  * three, with the same line, nothing was written, and the team goes on.
  *

@@ -317,8 +317,8 @@ static void check_refused(const struct refusal *job)
 
 Test(team, whatever_differs_is_refused_on_all_ranks)
 {
-    struct refusal jobs[8];
-    for (int i = 0; i < 8; i++)
+    struct refusal jobs[11];
+    for (int i = 0; i < 11; i++)
         jobs[i] = (struct refusal){ .usual = usual(), .odd = usual(), .status = TARN_ERR_DISAGREE };
     jobs[0].odd.kind = COLLECTIVE_BROADCAST, jobs[0].word = "the kind differs";
     jobs[1].odd.dtype = TARN_I32, jobs[1].word = "the element type differs";
@@ -328,7 +328,11 @@ Test(team, whatever_differs_is_refused_on_all_ranks)
     jobs[5].odd.root = 1, jobs[5].word = "the root differs";
     jobs[6].odd.step = 10, jobs[6].word = "the step differs";
     jobs[7].odd.label = "others", jobs[7].word = "the label differs";
-    for (int i = 0; i < 8; i++)
+    jobs[8].odd.shape = (tarn_shape){ .rank = 1, .dim = { 12 } },
+    jobs[8].word = "the shape differs";
+    jobs[9].usual.origin = 1, jobs[9].odd.origin = 2, jobs[9].word = "computation of the operand";
+    jobs[10].odd.order = 1, jobs[10].word = "the order in which operands were recorded differs";
+    for (int i = 0; i < 11; i++)
         check_refused(&jobs[i]);
 }
 
