@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 28, PIXELS = SIDE * SIDE, CLASSES = 10 };
+enum { SIDE = 28, PIXELS = SIDE * SIDE, CLASSES = 10, MOST = 1 << 21 };
 
 /* ---- random numbers: a function of key and counter -------------------------------------------- */
 
@@ -67,14 +67,14 @@ static void draw_digit(uint8_t *image, int digit, uint64_t key)
 
 tarn_dataset *digits_open(int count, uint64_t seed)
 {
-    uint8_t *images = count > 0 ? calloc((size_t)count, PIXELS + 1) : NULL;
+    uint8_t *images = count > 0 && count <= MOST ? calloc((size_t)count, PIXELS + 1) : NULL;
     uint8_t *labels = images != NULL ? images + (size_t)count * PIXELS : NULL;
     for (int i = 0; images != NULL && i < count; i++) {
         const uint64_t key = key_of(seed, i);
         labels[i] = (uint8_t)(draw(key, 0) % CLASSES);
         draw_digit(images + (size_t)i * PIXELS, labels[i], key);
     }
-    /* Without memory it is the data set that says so. */
+    /* Without images it is the data set that says so. */
     tarn_dataset *d = tarn_dataset_from((tarn_arrays){
         .inputs = { { images, TARN_U8, TARN_SHAPE(count, 1, SIDE, SIDE), 0 } },
         .targets = { { labels, TARN_U8, TARN_SHAPE(count), CLASSES } },

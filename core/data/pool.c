@@ -78,7 +78,8 @@ void pool_dispose(struct pool *p)
     for (int i = 0; i < MAX_THREADS; i++)
         free(p->workers[i].scratch);
     free(p->order);
-    pthread_cond_destroy(&p->changed);
+    pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }
@@ -132,7 +133,8 @@ tarn_status pool_open(struct context *c, const struct pool_plan *plan, struct po
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->changed, &clock);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->done, &clock);
     pthread_condattr_destroy(&clock);
     tarn_status status = make_memory(p, c);
     if (status == TARN_OK)
@@ -191,14 +193,14 @@ static void wait_for_change(struct pool *p)
     const double until = now + soon + 1e-6;
     const struct timespec t = { .tv_sec = (time_t)until,
                                 .tv_nsec = (long)((until - floor(until)) * 1e9) };
-    (void)pthread_cond_timedwait(&p->changed, &p->lock, &t);
+    (void)pthread_cond_timedwait(&p->done, &p->lock, &t);
 }
 
 void pool_stop(struct pool *p)
 {
     pthread_mutex_lock(&p->lock);
     p->stop = true;
-    pthread_cond_broadcast(&p->changed);
+    pthread_cond_broadcast(&p->work);
     while (p->started > 0 && p->running > count_late(p))
         wait_for_change(p);
     for (int i = 0; i < p->started; i++) {
@@ -243,15 +245,17 @@ static bool slot_is_idle(struct slot *s)
 
 /* Batches of earlier steps whose commands have ended go back to the workers, which never wait for the
  * device: they would look again and again, on a core that computes. */
-static void take_back(struct pool *p, uint32_t step)
+static bool take_back(struct pool *p, uint32_t step)
 {
+    bool some = false;
     for (int i = 0; i < p->slot_count; i++) {
         struct slot *s = &p->slots[i];
         if (s->state == SLOT_HANDED && s->step != step && slot_is_idle(s)) {
             s->state = SLOT_FREE;
-            pthread_cond_broadcast(&p->changed);
+            some = true;
         }
     }
+    return some;
 }
 
 /* Waits for the device to be done with the oldest batch that it has; NULL when it has none. */
@@ -332,18 +336,24 @@ tarn_status pool_take(struct pool *p, uint64_t ticket, uint32_t step, struct slo
 {
     pthread_mutex_lock(&p->lock);
     tarn_status status = check_step(p, step);
+    bool freed = false;
     *out = NULL;
     while (status == TARN_OK && !*out) {
-        take_back(p, step);
+        freed = take_back(p, step) || freed;
         *out = ready_slot(p, ticket);
-        if (!*out)
-            status = await_change(p, ticket, step);
+        if (*out)
+            break;
+        if (freed)
+            pthread_cond_signal(&p->work);
+        status = await_change(p, ticket, step);
     }
     if (*out) {
         (*out)->state = SLOT_HANDED;
         (*out)->step = step;
     }
     pthread_mutex_unlock(&p->lock);
+    if (freed)
+        pthread_cond_signal(&p->work); /* who wakes up finds the lock free */
     return status;
 }
 
@@ -359,6 +369,6 @@ void pool_seek(struct pool *p, struct place to)
     p->ahead_ticket = 0;
     p->failed = false;
     p->seeks++;
-    pthread_cond_broadcast(&p->changed);
+    pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
 }

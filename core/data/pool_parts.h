@@ -41,7 +41,8 @@ struct pool {
 
     /* Under the lock. */
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t work; /* there is something to do for workers */
+    pthread_cond_t done; /* they have done something */
     struct slot slots[MAX_PREFETCH + 2];
     int slot_count;
     struct job jobs[MAX_THREADS + 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The workers of a pool: each takes samples of the current batch, or begins the next one. Who ends a
  * batch's last sample uploads it. */
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +74,8 @@ static void release_job(struct pool *p, struct job *j)
     if (j->slot->state == SLOT_FILLING)
         j->slot->state = SLOT_FREE;
     j->busy = false;
-    pthread_cond_broadcast(&p->changed);
+    pthread_cond_signal(&p->work);
+    pthread_cond_signal(&p->done);
 }
 
 void work_drop_current(struct pool *p)
@@ -196,7 +198,7 @@ static bool begin_batch(struct pool *p)
         p->current = j;
     else
         release_job(p, j);
-    pthread_cond_broadcast(&p->changed);
+    pthread_cond_broadcast(&p->work);
     return true;
 }
 
@@ -261,17 +263,20 @@ void *work_main(void *worker)
 {
     struct worker *w = worker;
     struct pool *p = w->pool;
+    static const struct sched_param none;
+    /* So that waking one up takes no core from the thread that trains. */
+    (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         if (p->current)
             take_samples(w);
         else if (!begin_batch(p))
-            pthread_cond_wait(&p->changed, &p->lock);
+            pthread_cond_wait(&p->work, &p->lock);
     }
     w->ended = true;
     p->running--;
     const bool last = p->abandoned && p->running == 0;
-    pthread_cond_broadcast(&p->changed);
+    pthread_cond_signal(&p->done);
     pthread_mutex_unlock(&p->lock);
     if (last)
         pool_dispose(p);
