@@ -328,6 +328,20 @@ static int grow_reduction(struct generator *g, enum op_id op, int a)
     return try_line(g, l);
 }
 
+int grow_op(struct generator *g, enum op_id op, int a)
+{
+    switch (op_table[op].result) {
+    case 'm':
+        return grow_map(g, op, a);
+    case 'v':
+        return grow_view(g, op, a);
+    case 'r':
+        return grow_reduction(g, op, a);
+    default:
+        return grow_net(g, op, a);
+    }
+}
+
 int grow(struct generator *g)
 {
     const enum op_id op = (enum op_id)(OP_ID_detach + below(g, OP_ID_dropout - OP_ID_detach + 1));
@@ -336,20 +350,7 @@ int grow(struct generator *g)
         a = random_leaf(g, random_shape(g));
     if (a < 0)
         return -1;
-    int y = -1;
-    switch (op_table[op].result) {
-    case 'm':
-        y = grow_map(g, op, a);
-        break;
-    case 'v':
-        y = grow_view(g, op, a);
-        break;
-    case 'r':
-        y = grow_reduction(g, op, a);
-        break;
-    default:
-        y = grow_net(g, op, a);
-    }
+    const int y = grow_op(g, op, a);
     if (y < 0 || g->p->line[y].dtype != TARN_F32)
         return y;
     const struct tape_node *n = &g->m.tape->node[interpret_node(&g->m, y)];

@@ -37,6 +37,8 @@ int random_leaf(struct generator *g, tarn_shape s);
 tarn_shape random_shape(struct generator *g);
 /* One that broadcasts with this one: axes of 1, fewer axes. */
 tarn_shape relative_shape(struct generator *g, tarn_shape s);
+/* A line of this op that takes line a, or what suits the op; -1: it does not go. */
+int grow_op(struct generator *g, enum op_id op, int a);
 /* generate_net.c: a line of this op that takes line a or a leaf that suits. */
 int grow_net(struct generator *g, enum op_id op, int a);
 /* Line i has a tensor that lives. */

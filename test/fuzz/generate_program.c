@@ -36,15 +36,28 @@ static bool differentiable(const struct generator *g, int i)
     return true;
 }
 
+/* Lines that line `y` is made of. */
+static void ancestors(const struct program *p, int y, bool *made_of)
+{
+    memset(made_of, 0, MAX_LINES * sizeof *made_of);
+    made_of[y] = true;
+    for (int i = y; i >= 0; i--)
+        for (int k = 0; made_of[i] && k < p->line[i].ins; k++)
+            made_of[p->line[i].in[k]] = true;
+}
+
 static int gradient_of(struct generator *g, int loss)
 {
+    bool made_of[MAX_LINES];
+    ancestors(g->p, loss, made_of);
     struct line l = { .op = OP_ID_gradients, .in = { loss }, .ins = 1 };
-    for (int tries = 0; tries < 60 && l.ins < 4; tries++) {
+    const int most = 2 + below(g, 3);
+    for (int tries = 0; tries < 200 && l.ins < most; tries++) {
         const int x = below(g, g->p->count);
         bool again = false;
         for (int k = 1; k < l.ins; k++)
             again |= l.in[k] == x;
-        if (!again && x != loss && differentiable(g, x))
+        if (!again && x != loss && differentiable(g, x) && (made_of[x] || chance(g, 3)))
             l.in[l.ins++] = x;
     }
     int made = -1;
@@ -65,10 +78,21 @@ static void output(struct generator *g, int i)
         try_op(g, OP_ID_output, i, -1);
 }
 
+/* The last product, convolution, norm ... of this step. */
+static int last_part(const struct generator *g)
+{
+    int i = g->p->count - 1;
+    while (i >= g->first &&
+           (op_table[g->p->line[i].op].result != 'n' || g->p->line[i].op == OP_ID_one_hot))
+        i--;
+    return i >= g->first ? i : -1;
+}
+
 static void add_gradients(struct generator *g)
 {
     const bool early = g->pooled;
-    const int y = any_line(g, true), loss = make_loss(g, y);
+    const int part = chance(g, 60) ? last_part(g) : -1;
+    const int loss = make_loss(g, part >= 0 ? part : any_line(g, true));
     if (loss < 0)
         return;
     output(g, loss);
@@ -220,6 +244,51 @@ static void generate_graph(struct generator *g)
     }
 }
 
+static int weighted_loss(struct generator *g, int y)
+{
+    const int w = new_leaf(g, shape_of_line(g, y), TARN_F32, FILL_SIGNED, 0);
+    const int product = w < 0 ? -1 : try_op(g, OP_ID_mul, y, w);
+    return product < 0
+               ? -1
+               : try_line(g,
+                          (struct line){
+                              .op = OP_ID_sum, .in = { product }, .ins = 1, .list = { TARN_ALL } });
+}
+
+/* One function of a leaf, its gradient and the gradient of that: each function meets these often. */
+static void generate_probe(struct generator *g)
+{
+    const bool part = chance(g, 60);
+    const int first = part ? OP_ID_matmul : OP_ID_detach;
+    const enum op_id op = (enum op_id)(first + below(g, (int)OP_ID_dropout - first + 1));
+    const int x = new_leaf(g, random_shape(g), TARN_F32, FILL_SIGNED, 0);
+    const int inner = x < 0 ? -1 : chance(g, 50) ? try_op(g, OP_ID_tanh, x, -1) : x;
+    int y = inner < 0 ? -1 : grow_op(g, op, inner);
+    if (y >= 0 && g->p->line[y].dtype != TARN_F32)
+        output(g, y);
+    if (y < 0 || g->p->line[y].dtype != TARN_F32)
+        y = inner;
+    for (int k = 0; k < 2 && y >= 0; k++) {
+        const int loss = k == 1 && chance(g, 50) ? make_loss(g, y) : weighted_loss(g, y);
+        const int from = g->p->count;
+        if (loss < 0)
+            break;
+        if (chance(g, 50))
+            gradient_of(g, loss);
+        y = try_op(g, OP_ID_gradients, loss, x);
+        for (int i = from; i < g->p->count; i++)
+            if (g->p->line[i].op == OP_ID_gradients)
+                output(g, i);
+        if (g->pooled)
+            break;
+    }
+    output(g, inner);
+    for (int k = 0; k < 8; k++)
+        grow(g);
+    output(g, g->p->count - 1);
+    try_line(g, (struct line){ .op = OP_ID_step });
+}
+
 void generate(struct program *p, unsigned long long seed)
 {
     static const int batches[] = { 1, 7, 8, 15, 16, 17, 31, 33, 127, 128 };
@@ -229,8 +298,11 @@ void generate(struct program *p, unsigned long long seed)
     interpret_begin(&g.m, p, &g.tape);
     g.batch = batches[below(&g, 10)];
     g.width = some_length(&g);
-    if (chance(&g, 30))
+    const int kind = below(&g, 100);
+    if (kind < 25)
         generate_training(&g);
+    else if (kind < 55)
+        generate_probe(&g);
     else
         generate_graph(&g);
     tape_free(&g.tape);

@@ -185,6 +185,8 @@ static bool assign(struct interpreter *m, const struct line *l)
     if (!o->alive || (o->parameter && m->optimizer >= 0))
         return false;
     o->value = interpret_operand(m, l, 1);
+    if (o->parameter) /* its gradient is its own, not that of what it was made from */
+        o->value = tape_detach(m->tape, o->value);
     return true;
 }
 

@@ -93,7 +93,7 @@ static void print_call(FILE *f, const struct program *p, int i)
         else if (*c == 'P')
             print_operands(f, l, l->op == OP_ID_gradients);
         else if (*c == 'x' || *c == 'y')
-            fprintf(f, "%.9gf", (double)l->f[*c - 'x'] + 0.0);
+            fprintf(f, "(float)%.9g", (double)l->f[*c - 'x'] + 0.0);
         else if (*c == 'L' || *c == 'M')
             print_list(f, l->list[*c - 'L']);
         else if (*c == 'S')
