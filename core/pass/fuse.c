@@ -190,7 +190,8 @@ static bool depends_on_owned(const struct program_ir *p, const struct nest *n)
     return reads_any && n->tiny && n->kernel >= 0;
 }
 
-/* Latest kernel in which a nest can run before all that read from it; its own when nobody does. */
+/* Latest kernel in which a nest can run before all that read from it; its own when nobody does. What
+ * every group computes for itself must find what it reads complete, or made by the group too. */
 static int latest(const struct program_ir *p, const struct nest *n)
 {
     int kernel = INT_MAX;
@@ -199,7 +200,8 @@ static int latest(const struct program_ir *p, const struct nest *n)
         for (int e = 0; to->kernel >= 0 && e < to->expr_count; ++e) {
             if (to->exprs[e].kind != EXPR_LOAD || !writes(n, to->exprs[e].access.value))
                 continue;
-            const int before = to->kernel - !can_share(p, n, to, &to->exprs[e]);
+            const bool shares = can_share(p, n, to, &to->exprs[e]);
+            const int before = to->kernel - !(shares && (n->replicable || !to->replicable));
             kernel = before < kernel ? before : kernel;
         }
     }
