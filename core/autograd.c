@@ -190,9 +190,12 @@ tarn_tensor tarn_grad(tarn_tensor parameter)
     tarn_replica *r = parameter.replica;
     if (!r)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "grad: the parameter is no tensor");
-    if (!o || !o->grad || r->status != TARN_OK)
+    if (!o || r->status != TARN_OK)
         return graph_poison(r);
-    return graph_handle(r, o->grad);
+    const uint32_t grad = o->grad, before = grad && o->used ? 0 : o->gathered;
+    if (grad && before)
+        return tarn_add(graph_handle(r, before), graph_handle(r, grad));
+    return graph_handle(r, grad ? grad : before);
 }
 
 static void spread(const struct graph *g, uint32_t last, uint8_t *depends)

@@ -17,6 +17,8 @@
 
 #define STATE_PREFIX "optimizer."
 #define COUNTER "num_batches_tracked"
+#define STEPS "optimizer.step"         /* of the optimizer */
+#define STEPS_PREFIX "optimizer.step." /* of each parameter */
 
 /* ---- what is saved -------------------------------------------------------------------------- */
 
@@ -316,11 +318,31 @@ static int64_t load_wide(const uint8_t *from)
     return (int64_t)value;
 }
 
+static bool is_steps_name(const char *name)
+{
+    return strncmp(name, STEPS_PREFIX, strlen(STEPS_PREFIX)) == 0;
+}
+
+/* The tensor that an item is loaded from; NULL: none. Files of earlier versions have one count of
+ * steps for all parameters. */
+static const struct safetensors_entry *find_entry(const struct safetensors *file,
+                                                  const struct item *item)
+{
+    const struct safetensors_entry *e = safetensors_find(file, item->name);
+    if (e || item->owned->kind != OWNED_STATE || !is_steps_name(item->name))
+        return e;
+    for (size_t i = 0; i < file->count; i++) {
+        if (is_steps_name(file->entries[i].name))
+            return NULL;
+    }
+    return safetensors_find(file, STEPS);
+}
+
 static void compare_item(const struct item *item, const struct safetensors *file,
                          const uint8_t *data, struct differences *d)
 {
     char name[SAFETENSORS_ESCAPED], has[128];
-    const struct safetensors_entry *e = safetensors_find(file, item->name);
+    const struct safetensors_entry *e = find_entry(file, item);
     safetensors_escape(item->name, name);
     if (!e) {
         differ(d, "%s is missing", name);
@@ -366,6 +388,16 @@ static bool in_items(const struct items *items, const char *name)
     return false;
 }
 
+/* An optimizer that does not depend on the steps of each parameter does without them. */
+static bool counts_steps(const struct items *items)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        if (items->list[i].owned->kind == OWNED_STATE && is_steps_name(items->list[i].name))
+            return true;
+    }
+    return false;
+}
+
 /* Whether optimizer state takes part: only when there is some on both sides. */
 static bool wants_state(const tarn_replica *r, const struct safetensors *file)
 {
@@ -379,6 +411,7 @@ static bool wants_state(const tarn_replica *r, const struct safetensors *file)
 static tarn_status compare(const struct items *items, const struct safetensors *file,
                            const uint8_t *data, const char *path, bool state)
 {
+    const bool counts = counts_steps(items);
     struct differences d = { .used = 0 };
     for (size_t i = 0; i < items->count; i++) {
         if (state || items->list[i].owned->kind != OWNED_STATE)
@@ -387,7 +420,8 @@ static tarn_status compare(const struct items *items, const struct safetensors *
     for (size_t i = 0; i < file->count; i++) {
         const char *name = file->entries[i].name;
         char shown[SAFETENSORS_ESCAPED];
-        if ((state || !is_state_name(name)) && !in_items(items, name))
+        if ((!is_state_name(name) || (state && (counts || !is_steps_name(name)))) &&
+            !in_items(items, name))
             differ(&d, "%s is in the file only", safetensors_escape(name, shown));
     }
     if (!d.count)
@@ -475,7 +509,7 @@ static tarn_status load_checked(tarn_replica *r, const struct items *items,
     for (size_t i = 0; i < items->count; i++) {
         const struct item *item = &items->list[i];
         if (state || item->owned->kind != OWNED_STATE)
-            TRY(put_item(r, item, safetensors_find(file, item->name), data));
+            TRY(put_item(r, item, find_entry(file, item), data));
     }
     return TARN_OK;
 }
@@ -498,6 +532,7 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
     items_release(&items);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
+    optimizer_forget(r);
     status = optimizer_reload(r);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);

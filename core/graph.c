@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "graph.h"
+#include "train/optimizer.h"
 
 static const struct node no_node;
 
@@ -385,11 +386,11 @@ void graph_reset(tarn_replica *r)
             replica_fail(r, s, NULL);
     }
     owned_reset(r);
+    optimizer_reset(r);
     g->count = g->operand_count = g->input_count = g->number_count = 0;
     g->evaluated_count = g->rand_count = g->part_count = 0;
     g->hash[0] = g->hash[1] = 0;
     r->updates = false;
-    r->flat_gradient = 0;
     if (++r->step == STEP_OWNED)
         r->step = 1;
 }

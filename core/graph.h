@@ -246,7 +246,9 @@ struct owned {
     size_t offset;       /* bytes into buffer */
     uint32_t flat;       /* index + 1 of the OWNED_FLAT entry that this is a slice of, or 0 */
     uint32_t node;       /* its current value in this step's graph, or 0 when not used yet */
-    uint32_t grad;       /* node of its gradient in this step, or 0 */
+    uint32_t grad;       /* node of the gradient that backward left, and nobody gathered; or 0 */
+    uint32_t gathered;   /* node of what the optimizer gathered of it, or clipped; or 0 */
+    bool used;           /* an update was recorded with `gathered` */
     bool assigned;       /* in this step */
     uint32_t value;      /* node that was assigned in this step, or 0 */
     bool fresh;          /* kept in this step: has no contents when the step fails */
@@ -285,11 +287,10 @@ struct tarn_replica {
     uint32_t owned_count, owned_capacity;
     struct resource *resources;
     struct plan_cache *plans;
-    uint32_t step;          /* of handles: starts at 1, grows with every mark */
-    uint64_t step_count;    /* of marks that updated parameters; saved in checkpoints */
-    uint64_t side_steps;    /* marks since then that drew random numbers */
-    bool updates;           /* an optimizer steps in the current step */
-    uint32_t flat_gradient; /* node of all gradients of the step, summed and clipped; 0: not yet */
+    uint32_t step;       /* of handles: starts at 1, grows with every mark */
+    uint64_t step_count; /* of marks that updated parameters; saved in checkpoints */
+    uint64_t side_steps; /* marks since then that drew random numbers */
+    bool updates;        /* an optimizer steps in the current step */
     uint64_t seed;
     bool training;
     tarn_status status;

@@ -241,8 +241,8 @@ void owned_reset(tarn_replica *r)
         }
         if (o->kind == OWNED_KEPT && o->value && r->status == TARN_OK)
             keep_part(&r->graph, o);
-        o->node = o->grad = o->value = 0;
-        o->assigned = o->fresh = false;
+        o->node = o->grad = o->gathered = o->value = 0;
+        o->assigned = o->fresh = o->used = false;
     }
 }
 

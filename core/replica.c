@@ -153,6 +153,8 @@ tarn_status tarn_step(tarn_replica *r)
     const tarn_status s = enqueue(r, &waited);
     if (s != TARN_OK && r->status == TARN_OK)
         replica_fail(r, s, NULL);
+    if (r->status == TARN_OK)
+        optimizer_commit(r);
     graph_reset(r);
     if (r->status != TARN_OK)
         return r->status;

@@ -10,6 +10,7 @@
 
 #include "member.h"
 #include "op/op.h"
+#include "train/optimizer.h"
 
 /* ---- the fingerprint --------------------------------------------------------------------------- */
 
@@ -135,7 +136,7 @@ tarn_status weights_broadcast(tarn_replica *r)
     }
     free(own);
     free(first);
-    return s;
+    return s == TARN_OK ? optimizer_reload(r) : s;
 }
 
 /* The first element in which this replica differs from rank 0. */

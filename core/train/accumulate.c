@@ -1,9 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradients that are added up over steps before an update. */
+/* Gradients that are added up over steps before an update, and what of a step counts after it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "op/op.h"
 #include "train/optimizer.h"
+
+static void copy_record(const tarn_optimizer *o, struct record *to, const struct record *from)
+{
+    to->steps = from->steps;
+    to->kept = from->kept;
+    to->summed = from->summed;
+    memcpy(to->has, from->has, o->slice_count * sizeof *to->has);
+    memcpy(to->group, from->group, o->slice_count * sizeof *to->group);
+}
+
+void optimizer_commit(tarn_replica *r)
+{
+    tarn_optimizer *o = r->optimizer;
+    if (o)
+        copy_record(o, &o->marked, &o->next);
+}
+
+void optimizer_reset(tarn_replica *r)
+{
+    tarn_optimizer *o = r->optimizer;
+    if (!o)
+        return;
+    copy_record(o, &o->next, &o->marked);
+    o->now.any = o->marked.kept;
+    o->now.summed = o->marked.summed;
+    o->now.node = 0;
+    memcpy(o->now.has, o->marked.has, o->slice_count * sizeof *o->now.has);
+    o->exchanged = false;
+}
+
+void optimizer_forget(tarn_replica *r)
+{
+    tarn_optimizer *o = r->optimizer;
+    if (!o)
+        return;
+    o->marked.kept = o->marked.summed = false;
+    memset(o->marked.has, 0, o->slice_count * sizeof *o->marked.has);
+    optimizer_reset(r);
+}
+
+static bool has_storage(tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    if (o->kept)
+        return true;
+    float *zeros = calloc((size_t)o->total + 1, sizeof *zeros);
+    if (zeros)
+        o->kept = owned_add(r, OWNED_KEPT, NULL, TARN_SHAPE(o->total), TARN_F32, zeros);
+    else
+        replica_fail(r, TARN_ERR_MEMORY, "optimizer_accumulate: no host memory");
+    free(zeros);
+    return o->kept != 0;
+}
 
 void tarn_optimizer_accumulate(tarn_optimizer *o)
 {
@@ -12,21 +66,13 @@ void tarn_optimizer_accumulate(tarn_optimizer *o)
         return;
     }
     tarn_replica *r = o->replica;
-    bool all;
-    if (r->status != TARN_OK || !gradient_check(o, &all))
+    /* Virtual shards: sums of one step and of several would else meet in an order that depends on
+     * the number of devices. */
+    const bool sum = r->peers && r->peers->shards > 0;
+    if (r->status != TARN_OK || !gradient_gather(o, sum) || !has_storage(o))
         return;
-    if (!o->kept) {
-        float *zeros = calloc((size_t)o->total + 1, sizeof *zeros);
-        if (!zeros) {
-            replica_fail(r, TARN_ERR_MEMORY, "optimizer_accumulate: no host memory");
-            return;
-        }
-        o->kept = owned_add(r, OWNED_KEPT, NULL, TARN_SHAPE(o->total), TARN_F32, zeros);
-        free(zeros);
-    }
-    const tarn_tensor g = gradient_whole(o, 0, o->slice_count);
-    if (r->status != TARN_OK)
-        return;
-    tarn_assign(owned_handle(r, o->kept), g);
-    o->accumulated = r->status == TARN_OK;
+    tarn_assign(owned_handle(r, o->kept), graph_handle(r, o->now.node));
+    o->next.kept = true;
+    o->next.summed = o->now.summed;
+    memcpy(o->next.has, o->now.has, o->slice_count * sizeof *o->next.has);
 }

@@ -5,57 +5,91 @@
 #include "op/op.h"
 #include "train/optimizer.h"
 
-/* Sums the gradients of all replicas now, since only their norm is the norm. */
-static bool reduce_early(tarn_replica *r)
+/* Whether each parameter's gradient is all that there is: none was kept by earlier steps, or is to be
+ * summed over replicas. */
+static bool is_apart(const tarn_replica *r)
 {
     const tarn_optimizer *o = r->optimizer;
-    bool all;
-    const bool alone = !r->peers || r->peers->world == 1;
-    if (r->flat_gradient || (alone && !(o && o->accumulated)))
-        return true;
+    return (!r->peers || r->peers->world == 1) && !(o && o->now.any);
+}
+
+/* Gathers the gradients of all replicas now, since only their norm is the norm. */
+static bool gather_early(tarn_replica *r)
+{
+    tarn_optimizer *o = r->optimizer;
     if (!o) {
         replica_fail(r, TARN_ERR_STATE,
                      "clip_grad_norm: on several devices the optimizer must be made before");
         return false;
     }
-    if (!gradient_check(o, &all))
+    if (!gradient_gather(o, true))
         return false;
-    r->flat_gradient = gradient_flat(o).node;
     for (uint32_t i = 0; i < o->slice_count; i++) {
         const uint32_t p = o->slices[i] - 1;
-        if (r->owned[p].grad)
-            r->owned[p].grad = owned_slice(r, p, r->flat_gradient).node;
+        r->owned[p].gathered = o->now.has[i] ? owned_slice(r, p, o->now.node).node : 0;
+        r->owned[p].used = false;
     }
     return r->status == TARN_OK;
 }
 
-tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
+/* Where the node of a parameter's gradient stands; NULL: it has none. */
+static uint32_t *gradient_of(tarn_replica *r, uint32_t owned, bool apart)
 {
-    if (!optimizer_range(r, "max_norm", max_norm, 0.0f, INFINITY) || !reduce_early(r))
-        return graph_poison(r);
+    struct owned *p = &r->owned[owned];
+    uint32_t *node = apart ? &p->grad : &p->gathered;
+    return p->kind == OWNED_PARAMETER && *node ? node : NULL;
+}
+
+static tarn_tensor sum_of_squares(tarn_replica *r, bool apart)
+{
     tarn_tensor squares = TARN_NONE;
     for (uint32_t i = 0; i < r->owned_count; i++) {
-        if (r->owned[i].kind != OWNED_PARAMETER || !r->owned[i].grad)
+        const uint32_t *node = gradient_of(r, i, apart);
+        if (!node)
             continue;
-        const tarn_tensor g = graph_handle(r, r->owned[i].grad);
+        const tarn_tensor g = graph_handle(r, *node);
         const tarn_tensor sum = tarn_sum(tarn_mul(g, g), TARN_ALL, false);
         squares = squares.replica ? tarn_add(squares, sum) : sum;
     }
+    return squares;
+}
+
+static void scale_gradients(tarn_replica *r, tarn_tensor scale, bool apart)
+{
+    for (uint32_t i = 0; i < r->owned_count; i++) {
+        const uint32_t *node = gradient_of(r, i, apart);
+        if (!node)
+            continue;
+        const uint32_t scaled = tarn_mul(graph_handle(r, *node), scale).node;
+        *gradient_of(r, i, apart) = scaled;
+    }
+    if (!apart)
+        r->optimizer->now.node = tarn_mul(graph_handle(r, r->optimizer->now.node), scale).node;
+}
+
+tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
+{
+    if (!r || !(max_norm >= 0.0f))
+        return graph_fail(
+            r, TARN_ERR_ARGUMENT,
+            "clip_grad_norm: max_norm is %g, must be at least 0; INFINITY measures only",
+            (double)max_norm);
+    if (r->status != TARN_OK)
+        return graph_poison(r);
+    const bool apart = is_apart(r);
+    if (!apart && !gather_early(r))
+        return graph_poison(r);
+    const tarn_tensor squares = sum_of_squares(r, apart);
     if (!squares.replica)
         return graph_fail(
             r, TARN_ERR_STATE,
             "clip_grad_norm: no parameter has a gradient; call tarn_backward() first");
     const tarn_tensor norm = tarn_sqrt(squares);
+    if (isinf(max_norm))
+        return norm;
     const tarn_tensor ratio =
         tarn_div(tarn_full(r, TARN_SCALAR, max_norm), tarn_add_scalar(norm, 1e-6f));
     const tarn_tensor scale = tarn_minimum(ratio, tarn_full(r, TARN_SCALAR, 1.0f));
-    for (uint32_t i = 0; i < r->owned_count; i++) {
-        if (r->owned[i].kind != OWNED_PARAMETER || !r->owned[i].grad)
-            continue;
-        const tarn_tensor g = tarn_mul(graph_handle(r, r->owned[i].grad), scale);
-        r->owned[i].grad = g.node;
-    }
-    if (r->flat_gradient)
-        r->flat_gradient = tarn_mul(graph_handle(r, r->flat_gradient), scale).node;
+    scale_gradients(r, scale, apart);
     return norm;
 }

@@ -79,23 +79,37 @@ tarn_status flat_collect(tarn_optimizer *o)
     return TARN_OK;
 }
 
-tarn_status flat_add_state(tarn_optimizer *o, int which, const char *kind)
+static tarn_status add_slices(tarn_optimizer *o, uint32_t flat, const char *kind, bool scalars)
 {
     tarn_replica *r = o->replica;
-    o->state[which] = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, NULL);
-    for (uint32_t i = 0; o->state[which] && i < o->slice_count; i++) {
+    for (uint32_t i = 0; i < o->slice_count; i++) {
         const struct owned *p = &r->owned[o->slices[i] - 1];
-        const tarn_shape shape = p->shape;
-        const size_t offset = p->offset, bytes = strlen(p->name) + strlen(kind) + 16;
+        const tarn_shape shape = scalars ? TARN_SCALAR : p->shape;
+        const size_t offset = scalars ? i * sizeof(int32_t) : p->offset;
+        const size_t bytes = strlen(p->name) + strlen(kind) + 16;
         char *name = malloc(bytes);
         if (!name)
             return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for a name");
         snprintf(name, bytes, "optimizer.%s.%s", kind, p->name);
-        const uint32_t slice =
-            owned_add_slice(r, OWNED_STATE, name, shape, o->state[which], offset);
+        const uint32_t slice = owned_add_slice(r, OWNED_STATE, name, shape, flat, offset);
         free(name);
         if (!slice)
             return r->status;
     }
-    return r->status;
+    return TARN_OK;
+}
+
+tarn_status flat_add_state(tarn_optimizer *o, int which, const char *kind)
+{
+    tarn_replica *r = o->replica;
+    o->state[which] = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, NULL);
+    return o->state[which] ? add_slices(o, o->state[which], kind, false) : r->status;
+}
+
+tarn_status flat_add_counts(tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    const tarn_shape shape = TARN_SHAPE((int32_t)o->slice_count);
+    o->counts = owned_add(r, OWNED_FLAT, NULL, shape, TARN_I32, NULL);
+    return o->counts ? add_slices(o, o->counts, "step", true) : r->status;
 }

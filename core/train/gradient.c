@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gradient of a step, flat: of all parameters, and with what was accumulated, of all replicas. */
+/* The gradient of a step, flat, as PyTorch's .grad of all parameters: what earlier steps kept, and
+ * what backward left in this one, summed over all replicas when it is to be clipped or used. */
 #include <stdlib.h>
 
 #include "op/op.h"
 #include "train/optimizer.h"
 
-bool gradient_check(const tarn_optimizer *o, bool *all)
+static struct owned *slice_of(const tarn_optimizer *o, uint32_t i)
+{
+    return &o->replica->owned[o->slices[i] - 1];
+}
+
+static bool check_parameters(const tarn_optimizer *o, bool *fresh)
 {
     tarn_replica *r = o->replica;
-    uint32_t with = 0, owned = 0;
-    for (uint32_t i = 0; i < o->slice_count; i++)
-        with += r->owned[o->slices[i] - 1].grad != 0;
+    *fresh = false;
     for (uint32_t i = 0; i < r->owned_count; i++) {
-        owned += r->owned[i].kind == OWNED_PARAMETER;
-        if (r->owned[i].kind == OWNED_PARAMETER && r->owned[i].flat != o->flat) {
+        if (r->owned[i].kind != OWNED_PARAMETER)
+            continue;
+        *fresh |= r->owned[i].grad != 0;
+        if (r->owned[i].flat != o->flat) {
             replica_fail(r, TARN_ERR_STATE,
                          "optimizer: parameter %s was made after the optimizer; make layers first",
                          r->owned[i].name);
             return false;
         }
     }
-    *all = with == owned;
-    if (with == 0)
+    if (!*fresh && !o->now.any)
         replica_fail(r, TARN_ERR_STATE,
-                     "optimizer: no parameter has a gradient; call tarn_backward() before "
-                     "tarn_optimizer_step()");
-    return with != 0;
+                     "optimizer: no parameter has a gradient that no step took yet; call "
+                     "tarn_backward() before tarn_optimizer_step()");
+    return *fresh || o->now.any;
 }
 
-tarn_tensor gradient_of(const tarn_optimizer *o, uint32_t first, uint32_t last, bool mask)
+/* What backward left for slices first .. last - 1 in flat order; zeros for a missing one. */
+static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
 {
     tarn_replica *r = o->replica;
     tarn_tensor *pieces = calloc(2 * (size_t)(last - first) + 1, sizeof *pieces);
@@ -36,15 +42,15 @@ tarn_tensor gradient_of(const tarn_optimizer *o, uint32_t first, uint32_t last, 
         return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its list");
     uint32_t count = 0;
     for (uint32_t i = first; i < last; i++) {
-        const struct owned p = r->owned[o->slices[i] - 1];
-        const int32_t n = (int32_t)tarn_shape_count(p.shape),
-                      gap = (int32_t)flat_extent(p.shape) - n;
+        const struct owned p = *slice_of(o, i);
+        const int32_t n = (int32_t)tarn_shape_count(p.shape);
+        const int32_t gap = (int32_t)flat_extent(p.shape) - n;
         if (n == 0)
             continue;
-        if (p.grad && !mask)
+        if (p.grad)
             pieces[count++] = tarn_reshape(graph_handle(r, p.grad), TARN_SHAPE(n));
         else
-            pieces[count++] = tarn_full(r, TARN_SHAPE(n), p.grad ? 1.0f : 0.0f);
+            pieces[count++] = tarn_zeros(r, TARN_SHAPE(n));
         if (gap)
             pieces[count++] = tarn_zeros(r, TARN_SHAPE(gap));
     }
@@ -53,20 +59,37 @@ tarn_tensor gradient_of(const tarn_optimizer *o, uint32_t first, uint32_t last, 
     return g;
 }
 
-tarn_tensor gradient_whole(const tarn_optimizer *o, uint32_t first, uint32_t last)
+/* Slices first .. last - 1 of what was gathered before. */
+static tarn_tensor earlier_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
 {
     tarn_replica *r = o->replica;
-    const tarn_tensor g = gradient_of(o, first, last, false);
-    if (!o->accumulated || tarn_failed(g))
-        return g;
-    const int32_t at = (int32_t)(r->owned[o->slices[first] - 1].offset / sizeof(float));
-    const int32_t n = tarn_shape_get(g).dim[0];
-    return tarn_add(g, tarn_slice(owned_handle(r, o->kept), 0, at, at + n, 1));
+    const tarn_tensor all = o->now.node ? graph_handle(r, o->now.node) : owned_handle(r, o->kept);
+    const int32_t at = (int32_t)(slice_of(o, first)->offset / sizeof(float));
+    int64_t n = 0;
+    for (uint32_t i = first; i < last; i++)
+        n += flat_extent(slice_of(o, i)->shape);
+    return tarn_slice(all, 0, at, at + (int32_t)n, 1);
+}
+
+/* Which of the two terms of the gradient are meant. */
+struct terms {
+    bool fresh, earlier;
+};
+
+static tarn_tensor gradient_of(const tarn_optimizer *o, struct terms t, uint32_t first,
+                               uint32_t last)
+{
+    if (!t.earlier)
+        return fresh_gradient(o, first, last);
+    if (!t.fresh)
+        return earlier_gradient(o, first, last);
+    const tarn_tensor g = fresh_gradient(o, first, last);
+    return tarn_failed(g) ? g : tarn_add(g, earlier_gradient(o, first, last));
 }
 
 /* The sum over all replicas, in buckets that begin at a slice: while the first, of the last layers,
  * is on its way, the device still computes the others. */
-static tarn_tensor reduced_gradient(const tarn_optimizer *o)
+static tarn_tensor reduced_gradient(tarn_optimizer *o, struct terms t)
 {
     tarn_replica *r = o->replica;
     tarn_tensor *buckets = calloc((size_t)o->slice_count + 1, sizeof *buckets);
@@ -77,21 +100,53 @@ static tarn_tensor reduced_gradient(const tarn_optimizer *o)
         uint32_t first = last;
         size_t bytes = 0;
         while (first > 0 && (bytes == 0 || bytes < r->peers->bucket_bytes))
-            bytes += (size_t)flat_extent(r->owned[o->slices[--first] - 1].shape) * sizeof(float);
-        const tarn_tensor bucket = gradient_whole(o, first, last);
-        buckets[--used] = r->peers->reduce(bucket, last == o->slice_count);
+            bytes += (size_t)flat_extent(slice_of(o, --first)->shape) * sizeof(float);
+        const tarn_tensor bucket = gradient_of(o, t, first, last);
+        buckets[--used] = r->peers->reduce(bucket, last == o->slice_count && !o->exchanged);
         last = first;
     }
+    o->exchanged = true;
     const tarn_tensor g = op_join(buckets + used, o->slice_count - used);
     free(buckets);
     return g;
 }
 
-tarn_tensor gradient_flat(const tarn_optimizer *o)
+static tarn_tensor combine(tarn_optimizer *o, struct terms t, bool sum)
+{
+    const bool alone = !o->replica->peers || o->replica->peers->world == 1;
+    if (alone || (!sum && !o->now.summed))
+        return gradient_of(o, t, 0, o->slice_count);
+    if (!o->now.summed)
+        return reduced_gradient(o, t);
+    const tarn_tensor earlier =
+        gradient_of(o, (struct terms){ .earlier = true }, 0, o->slice_count);
+    if (!t.fresh)
+        return earlier;
+    const tarn_tensor fresh = reduced_gradient(o, (struct terms){ .fresh = true });
+    return tarn_failed(fresh) ? fresh : tarn_add(fresh, earlier);
+}
+
+bool gradient_gather(tarn_optimizer *o, bool sum)
 {
     tarn_replica *r = o->replica;
-    if (r->flat_gradient)
-        return graph_handle(r, r->flat_gradient);
-    return r->peers && r->peers->world > 1 ? reduced_gradient(o)
-                                           : gradient_whole(o, 0, o->slice_count);
+    struct terms t = { .earlier = o->now.any };
+    if (!check_parameters(o, &t.fresh))
+        return false;
+    const tarn_tensor g = combine(o, t, sum);
+    if (r->status != TARN_OK)
+        return false;
+    o->now.any = true;
+    o->now.summed |= sum;
+    o->now.node = graph_resolve(g); /* what was kept is a handle of an owned tensor */
+    for (uint32_t i = 0; i < o->slice_count; i++) {
+        if (!slice_of(o, i)->grad)
+            continue;
+        const uint32_t whole = tarn_grad(owned_handle(r, o->slices[i])).node;
+        struct owned *p = slice_of(o, i);
+        p->gathered = whole;
+        p->used = false;
+        p->grad = 0;
+        o->now.has[i] = 1;
+    }
+    return r->status == TARN_OK;
 }

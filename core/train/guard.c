@@ -26,17 +26,6 @@ void guard_count(const tarn_optimizer *o, tarn_tensor bad)
     tarn_assign(step, tarn_where(bad, step, next));
 }
 
-tarn_status optimizer_reload(tarn_replica *r)
-{
-    tarn_optimizer *o = r->optimizer;
-    int32_t steps = 0;
-    if (!o)
-        return TARN_OK;
-    TRY(owned_read(r, &r->owned[o->step - 1], &steps));
-    o->steps = steps > 0 ? (uint64_t)steps : 0;
-    return TARN_OK;
-}
-
 tarn_status optimizer_check(tarn_replica *r)
 {
     const tarn_optimizer *o = r->optimizer;
@@ -48,7 +37,6 @@ tarn_status optimizer_check(tarn_replica *r)
         return TARN_OK;
     const int32_t zero = 0;
     TRY(owned_write(r, &r->owned[o->flag - 1], &zero));
-    TRY(optimizer_reload(r));
     return replica_fail(r, TARN_ERR_NOT_FINITE,
                         "optimizer: the gradient of optimizer step %d holds a NaN or an infinity; "
                         "such steps changed no parameter; lower the learning rate, or use "

@@ -11,10 +11,26 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
+static bool record_new(const tarn_optimizer *o, struct record *record)
+{
+    record->has = calloc(o->slice_count, sizeof *record->has);
+    record->group = calloc(o->slice_count, sizeof *record->group);
+    return record->has && record->group;
+}
+
+static void record_free(const struct record *record)
+{
+    free(record->has);
+    free(record->group);
+}
+
 static tarn_status set_up(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
     TRY(flat_collect(o));
+    o->now.has = calloc(o->slice_count, sizeof *o->now.has);
+    if (!record_new(o, &o->marked) || !record_new(o, &o->next) || !o->now.has)
+        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its lists");
     if (o->method == METHOD_SGD) {
         if (o->momentum != 0.0f)
             TRY(flat_add_state(o, 0, "momentum_buffer"));
@@ -22,6 +38,10 @@ static tarn_status set_up(tarn_optimizer *o)
         TRY(flat_add_state(o, 0, "exp_avg"));
         TRY(flat_add_state(o, 1, "exp_avg_sq"));
     }
+    if (rule_counts(o))
+        TRY(flat_add_counts(o));
+    if (o->method != METHOD_SGD)
+        TRY(count_table(o));
     const int32_t zero = 0;
     o->step = owned_add(r, OWNED_STATE, "optimizer.step", TARN_SCALAR, TARN_I32, NULL);
     o->flag = owned_add(r, OWNED_KEPT, NULL, TARN_SCALAR, TARN_I32, &zero);
@@ -33,6 +53,9 @@ static void optimizer_free(void *self)
     tarn_optimizer *o = self;
     if (o->replica->optimizer == o)
         o->replica->optimizer = NULL;
+    record_free(&o->marked);
+    record_free(&o->next);
+    free(o->now.has);
     free(o->slices);
     free(o);
 }
@@ -146,10 +169,10 @@ float tarn_optimizer_lr(const tarn_optimizer *o)
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-static void record_update(const tarn_optimizer *o, bool all)
+static void record_update(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
-    struct update u = { .g = gradient_flat(o), .old = owned_handle(r, o->flat) };
+    struct update u = { .g = graph_handle(r, o->now.node), .old = owned_handle(r, o->flat) };
     const tarn_tensor old = graph_handle(r, graph_resolve(u.old));
     u.old = old;
     for (int i = 0; i < 2 && o->state[i]; i++)
@@ -157,15 +180,24 @@ static void record_update(const tarn_optimizer *o, bool all)
     const tarn_tensor bad = guard_not_finite(u.g);
     rule_update(o, &u);
     tarn_tensor stay = bad;
-    if (!all) {
-        const tarn_tensor zero = tarn_full(r, TARN_SCALAR, 0.0f);
-        const tarn_tensor hold = tarn_eq(gradient_of(o, 0, o->slice_count, true), zero);
-        stay = tarn_maximum(hold, bad);
-    }
+    if (!count_all(o))
+        stay = tarn_maximum(tarn_eq(count_mask(o), tarn_full(r, TARN_SCALAR, 0.0f)), bad);
     tarn_assign(owned_handle(r, o->flat), tarn_where(stay, old, u.now));
     for (int i = 0; i < 2 && o->state[i]; i++)
         tarn_assign(owned_handle(r, o->state[i]), tarn_where(stay, u.state[i], u.state_now[i]));
+    count_step(o, bad);
     guard_count(o, bad);
+}
+
+/* No gradient is left for another step. */
+static void gradients_used(tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    o->now.any = o->now.summed = o->next.kept = o->next.summed = false;
+    for (uint32_t i = 0; i < o->slice_count; i++) {
+        o->now.has[i] = o->next.has[i] = 0;
+        r->owned[o->slices[i] - 1].used = true;
+    }
 }
 
 void tarn_optimizer_step(tarn_optimizer *o)
@@ -175,15 +207,14 @@ void tarn_optimizer_step(tarn_optimizer *o)
         return;
     }
     tarn_replica *r = o->replica;
-    bool all;
-    if (r->status != TARN_OK || !gradient_check(o, &all))
+    if (r->status != TARN_OK)
         return;
-    if (o->steps % CHECK_EVERY == CHECK_EVERY - 1 && optimizer_check(r) != TARN_OK)
+    if (o->next.steps % CHECK_EVERY == CHECK_EVERY - 1 && optimizer_check(r) != TARN_OK)
         return;
-    record_update(o, all);
-    if (r->status == TARN_OK) {
-        o->steps++;
-        o->accumulated = false;
-        r->updates = true;
-    }
+    if (!gradient_gather(o, true))
+        return;
+    record_update(o);
+    gradients_used(o);
+    o->next.steps++;
+    r->updates = true;
 }

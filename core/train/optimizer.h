@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An optimizer and its stages: flat storage, the gradient of a step, rules, the guard. The replica and
- * checkpoints use the last two functions; the rest is between the files of this folder. */
+/* An optimizer and its stages: flat storage, the gradient of a step, rules, counts, the guard. The
+ * replica, checkpoints and dist use the functions at the end; the rest is between the files of this
+ * folder. */
 #ifndef TARN_OPTIMIZER_H
 #define TARN_OPTIMIZER_H
 
 #include "graph.h"
 
 enum method { METHOD_SGD, METHOD_ADAM, METHOD_ADAMW };
+
+/* What the host knows between two steps. A step changes a copy, which counts once the step mark has
+ * succeeded: a step that fails or is dropped leaves no trace. */
+struct record {
+    uint64_t steps; /* optimizer steps: the host looks at the flag now and then */
+    bool kept;    /* tarn_optimizer_accumulate kept gradients for the next step, in `kept` below */
+    bool summed;  /* over all replicas, those */
+    uint8_t *has; /* of each slice: whether a gradient of it is kept */
+    /* Of each slice: parameters of one group were in the same steps, so their counts are equal. */
+    uint32_t *group;
+};
+
+/* The gradients of this step that were gathered into a flat one: .grad of all parameters. */
+struct gathered {
+    bool any, summed; /* summed: over all replicas */
+    uint32_t node;    /* 0: what earlier steps kept, as it lies in memory */
+    uint8_t *has;
+};
 
 struct tarn_optimizer {
     tarn_replica *replica;
@@ -18,10 +37,13 @@ struct tarn_optimizer {
     int32_t total;       /* elements of the flat storage */
     uint32_t flat;       /* parameters: index + 1, as the rest */
     uint32_t state[2];   /* flat: momentum; or first and second moment; 0: none */
+    uint32_t counts;     /* flat int32: finished steps of each parameter; 0: the rule needs none */
+    uint32_t table;      /* of count.c; 0: the rule needs none */
     uint32_t step, flag; /* int32 scalars: finished steps; first step with a bad gradient, or 0 */
-    uint64_t steps;      /* as `step`, on the host */
     uint32_t kept;       /* flat: gradients of steps that only accumulated; 0: never did */
-    bool accumulated;    /* `kept` holds some */
+    struct record marked, next; /* as of the last step mark, and as of the coming one */
+    struct gathered now;
+    bool exchanged; /* gradients of this step went to other replicas */
 };
 
 /* Values of one step, flat: old and new. */
@@ -37,24 +59,42 @@ int64_t flat_extent(tarn_shape s);
 TARN_CHECKED tarn_status flat_collect(tarn_optimizer *o);
 /* Adds flat state number `which`, whose slices are named "optimizer.<kind>.<parameter>". */
 TARN_CHECKED tarn_status flat_add_state(tarn_optimizer *o, int which, const char *kind);
+/* Adds the counts, whose slices are named "optimizer.step.<parameter>". */
+TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
 
 /* ---- the gradient of a step (gradient.c) ---- */
 
-/* False after recording an error: a parameter is not in flat storage, or none has a gradient.
- * `all`: every parameter has one. */
-bool gradient_check(const tarn_optimizer *o, bool *all);
-/* Gradients of slices first .. last - 1 in flat order (zeros for a missing one), or with `mask` 1
- * where there is one. */
-tarn_tensor gradient_of(const tarn_optimizer *o, uint32_t first, uint32_t last, bool mask);
-/* The same with what earlier steps accumulated. */
-tarn_tensor gradient_whole(const tarn_optimizer *o, uint32_t first, uint32_t last);
-/* All gradients of this step, of all replicas, in flat order. */
-tarn_tensor gradient_flat(const tarn_optimizer *o);
+/* Moves what backward has left since into o->now, which is summed over all replicas afterwards when
+ * `sum` says so, or was before. False after recording an error: a parameter is not in flat storage,
+ * or none has a gradient. */
+bool gradient_gather(tarn_optimizer *o, bool sum);
 
 /* ---- rules (rules.c) ---- */
 
+/* What the caller of a float meant: 0.9f is 0.9. PyTorch computes with doubles here. */
+double rule_meant(float value);
+/* Whether the rule depends on how many steps a parameter had. */
+bool rule_counts(const tarn_optimizer *o);
 /* Records the new values from the old ones and the gradient. */
 void rule_update(const tarn_optimizer *o, struct update *u);
+
+/* ---- steps of each parameter (count.c) ---- */
+
+/* Makes the table of 1 - beta^t. */
+TARN_CHECKED tarn_status count_table(tarn_optimizer *o);
+/* A value that depends on the finished steps (int32 scalar) of a parameter. */
+typedef tarn_tensor count_rule(const tarn_optimizer *o, tarn_tensor steps);
+/* That value for each element: a scalar when all that have a gradient are of one group, else flat. */
+tarn_tensor count_spread(const tarn_optimizer *o, count_rule *rule);
+/* 1 - beta1^t and 1 - beta2^t of the step that follows `steps` finished ones. */
+tarn_tensor count_beta1(const tarn_optimizer *o, tarn_tensor steps);
+tarn_tensor count_beta2(const tarn_optimizer *o, tarn_tensor steps);
+/* Flat: 1 in parameters that have a gradient, 0 in the others. */
+tarn_tensor count_mask(const tarn_optimizer *o);
+/* Counts the step where there is a gradient, unless `bad`. */
+void count_step(tarn_optimizer *o, tarn_tensor bad);
+/* Whether every parameter has a gradient. */
+bool count_all(const tarn_optimizer *o);
 
 /* ---- the guard (guard.c) ---- */
 
@@ -63,12 +103,20 @@ tarn_tensor guard_not_finite(tarn_tensor g);
 /* Counts the step, or remembers that its gradient is `bad`. */
 void guard_count(const tarn_optimizer *o, tarn_tensor bad);
 
-/* Waits and reports the first optimizer step whose gradient was not finite, once. */
-TARN_CHECKED tarn_status optimizer_check(tarn_replica *r);
-/* To be called after the optimizer's state was written from a checkpoint. */
-TARN_CHECKED tarn_status optimizer_reload(tarn_replica *r);
-
 /* False after recording that a number is out of range (optimizer.c). */
 bool optimizer_range(tarn_replica *r, const char *name, float value, float low, float below);
+
+/* ---- for others: no-ops on a replica without an optimizer ---- */
+
+/* Waits and reports the first optimizer step whose gradient was not finite, once. */
+TARN_CHECKED tarn_status optimizer_check(tarn_replica *r);
+/* To be called after the optimizer's state was written from elsewhere. */
+TARN_CHECKED tarn_status optimizer_reload(tarn_replica *r);
+/* Drops what earlier steps kept. */
+void optimizer_forget(tarn_replica *r);
+/* The step mark succeeded: what the step recorded counts from now on. To be called before: */
+void optimizer_commit(tarn_replica *r);
+/* Begins a new step from what counts. */
+void optimizer_reset(tarn_replica *r);
 
 #endif
