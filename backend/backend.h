@@ -226,6 +226,9 @@ extern _Atomic long backend_refuse_nth;
  * cache is disabled. */
 bool cache_load_text(const char *key, char *out, size_t capacity);
 void cache_store_text(const char *key, const char *text);
+/* Removes what was used least recently, if the cache is larger than TARN_CACHE_BYTES. Done now and then
+ * when a program was built. */
+void cache_trim(void);
 
 /* ---- GEMM ----------------------------------------------------------------------------------- */
 

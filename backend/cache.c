@@ -97,6 +97,7 @@ void *cache_load(const char *key, size_t *bytes)
     void *out = NULL;
     if (file >= 0) {
         out = read_entry(file, key, bytes);
+        (void)!futimens(file, NULL); /* used now: cache_trim.c */
         close(file);
         if (out == NULL)
             (void)!unlinkat(folder, name, 0);

@@ -14,6 +14,7 @@
     X(DEVICES,     "TARN_DEVICES",      "",       "devices to use, by number, type, part or name: 0,2  gpu  cpu/2  cpu:0/2  pthread; default: the first GPU, else the first device; in a launch all") \
     X(NUM_DEVICES, "TARN_NUM_DEVICES",  "",       "so many devices of those selected; a launch divides a lone CPU into them") \
     X(CACHE_DIR,   "TARN_CACHE_DIR",    "",       "compile cache; default $XDG_CACHE_HOME/tarn, else $HOME/.cache/tarn; 'off' disables it") \
+    X(CACHE_BYTES, "TARN_CACHE_BYTES",  "1e9",    "size of the compile cache, the driver's part included; 0: no limit") \
     X(FUSE,        "TARN_FUSE",         "1",      "0 runs each op as its own kernel") \
     X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, kernels, time, trap") \
     X(TIMEOUT,     "TARN_TIMEOUT",      "30",     "seconds to wait for a device before giving up") \

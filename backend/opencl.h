@@ -119,6 +119,8 @@ void cache_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A payload by key text, checked; NULL on a miss. The caller frees it. */
 void *cache_load(const char *key, size_t *bytes);
 void cache_store(const char *key, const void *payload, size_t bytes);
+/* A program was built: trims now and then. Called with the lock for builds. */
+void cache_grew(void);
 /* Serialises cold builds of several processes: an open lock to be closed; -1 when there is none, or
  * another process has it for seconds. */
 int cache_lock(void);

@@ -173,6 +173,7 @@ tarn_status program_build(struct context *c, const char *source, const char *lab
         const int lock = cache_lock();
         /* Once more: another process may have kept it while this one waited. */
         status = lock >= 0 && from_cache(p) ? TARN_OK : from_source(p, source, label);
+        cache_grew();
         if (lock >= 0)
             close(lock);
     }

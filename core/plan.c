@@ -11,8 +11,10 @@
 #include "plan_build.h"
 #include "profile.h"
 
+#define PLANS_MOST 64
+
 struct plan_cache {
-    struct plan *plans;
+    struct plan *plans;   /* the least recently used first */
     struct buffer *arena; /* one for all plans: the compute queue is in order */
 };
 
@@ -206,6 +208,18 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
 }
 
+/* Makes room for one more. What still runs is waited for: compiling takes longer anyway. */
+static tarn_status drop_oldest(tarn_replica *r)
+{
+    struct plan *oldest = r->plans->plans;
+    if (HASH_COUNT(oldest) < PLANS_MOST)
+        return TARN_OK;
+    TRY(context_finish(r->context));
+    HASH_DEL(r->plans->plans, oldest);
+    plan_free(oldest);
+    return TARN_OK;
+}
+
 static tarn_status find_plan(tarn_replica *r, const uint32_t *outputs, int count, bool effects,
                              struct plan **out)
 {
@@ -215,8 +229,11 @@ static tarn_status find_plan(tarn_replica *r, const uint32_t *outputs, int count
     HASH_FIND(hh, cache->plans, key, sizeof key, *out);
     if (*out != NULL) {
         ++r->metrics.plan_hits;
+        HASH_DEL(cache->plans, *out);
+        HASH_ADD(hh, cache->plans, key, sizeof key, *out);
         return TARN_OK;
     }
+    TRY(drop_oldest(r));
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     struct plan *plan = calloc(1, sizeof *plan);
