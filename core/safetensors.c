@@ -10,9 +10,12 @@
 
 #define LENGTH_BYTES 8
 #define MAX_DEPTH 4
-/* The JSON parser takes far more memory for a value than the two bytes that it may have in the
- * file; this many are enough for 50,000 tensors. */
+/* A header may take no more memory than it has bytes and a few MiB: see safetensors.h. */
 #define MAX_VALUES 500000
+#define MAX_TENSORS 50000
+#define MAX_TEXTS 100000
+#define TEXTS_MORE 1024
+#define MAX_TEXT_BYTES ((size_t)1 << 20) /* of a name, or of a value of the metadata */
 
 static const struct {
     const char *name;
@@ -33,6 +36,16 @@ unsigned safetensors_dtype_bits(const char *dtype)
             return dtypes[i].bits;
     }
     return 0;
+}
+
+/* The name as a text that lives for ever; NULL for one that is not in the format. */
+static const char *dtype_name(const char *dtype)
+{
+    for (size_t i = 0; i < sizeof(dtypes) / sizeof(*dtypes); i++) {
+        if (strcmp(dtypes[i].name, dtype) == 0)
+            return dtypes[i].name;
+    }
+    return NULL;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -115,11 +128,13 @@ tarn_status safetensors_head_bytes(const uint8_t *first, size_t have, uint64_t f
 static const char *scan(const char *text, size_t bytes)
 {
     int depth = 0;
-    size_t values = 0;
+    size_t values = 0, opened = 0;
     bool quoted = false;
     for (size_t i = 0; i < bytes; i++) {
         const char c = text[i];
         if (quoted) {
+            if (i - opened > MAX_TEXT_BYTES)
+                return "header holds a text of more than 1 MiB";
             if (c == '\\')
                 i++;
             else if (c == '"')
@@ -127,6 +142,7 @@ static const char *scan(const char *text, size_t bytes)
             continue;
         }
         quoted = c == '"';
+        opened = i;
         if (c == '{' || c == '[')
             depth++;
         if (c == '}' || c == ']')
@@ -197,35 +213,15 @@ static tarn_status read_entry(const struct reading *r, const char *name, const j
         return refuse(r, name, "must have dtype, shape and data_offsets, and nothing else");
     const json_t *dtype = json_object_get(value, "dtype");
     const json_t *offsets = json_object_get(value, "data_offsets");
-    if (!json_is_string(dtype) || !safetensors_dtype_bits(json_string_value(dtype)))
+    e->dtype = json_is_string(dtype) ? dtype_name(json_string_value(dtype)) : NULL;
+    if (!e->dtype)
         return refuse(r, name, "unknown dtype");
-    e->dtype = json_string_value(dtype);
     TRY(read_shape(r, json_object_get(value, "shape"), e));
     if (!json_is_array(offsets) || json_array_size(offsets) != 2)
         return refuse(r, name, "data_offsets is not a list of two numbers");
     TRY(read_natural(r, name, json_array_get(offsets, 0), &e->begin));
     TRY(read_natural(r, name, json_array_get(offsets, 1), &e->end));
     return check_size(r, e);
-}
-
-static tarn_status read_metadata(const struct reading *r, json_t *metadata, struct safetensors *s)
-{
-    if (!json_is_object(metadata))
-        return refuse(r, SAFETENSORS_METADATA, "is not an object");
-    s->texts = calloc(json_object_size(metadata) + 1, sizeof(*s->texts));
-    if (!s->texts)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
-    const char *key;
-    json_t *value;
-    json_object_foreach(metadata, key, value)
-    {
-        if (!json_is_string(value))
-            return refuse(r, SAFETENSORS_METADATA, "holds a value that is not a string");
-        if (has_control(key))
-            return refuse(r, SAFETENSORS_METADATA, "holds a key with a control character");
-        s->texts[s->text_count++] = (struct safetensors_text){ key, json_string_value(value) };
-    }
-    return TARN_OK;
 }
 
 static int by_place(const void *a, const void *b)
@@ -262,58 +258,236 @@ static tarn_status check_cover(const struct reading *r, struct safetensors *s)
                          r->label, at, r->data_bytes);
     if (s->count)
         qsort(s->entries, s->count, sizeof(*s->entries), by_name);
+    for (size_t i = 1; i < s->count; i++) {
+        if (strcmp(s->entries[i - 1].name, s->entries[i].name) == 0)
+            return refuse(r, s->entries[i].name, "stands twice");
+    }
     return TARN_OK;
 }
 
-static tarn_status read_entries(const struct reading *r, struct safetensors *s)
+/* ---- piece by piece: the JSON parser sees one name or one tensor at a time -------------------- */
+
+struct cursor {
+    char *at, *end;
+};
+
+struct piece {
+    char *text;
+    size_t bytes;
+};
+
+static void skip_space(struct cursor *c)
 {
-    json_t *root = s->json;
-    if (!json_is_object(root))
-        return refuse(r, "", "the header is not an object");
-    s->entries = calloc(json_object_size(root) + 1, sizeof(*s->entries));
-    if (!s->entries)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
-    const char *name;
-    json_t *value;
-    json_object_foreach(root, name, value)
-    {
-        if (strcmp(name, SAFETENSORS_METADATA) == 0)
-            TRY(read_metadata(r, value, s));
-        else
-            TRY(read_entry(r, name, value, &s->entries[s->count++]));
-    }
-    return check_cover(r, s);
+    while (c->at < c->end && strchr(" \t\r\n", *c->at) && *c->at)
+        c->at++;
 }
 
-static tarn_status load_json(const char *text, size_t bytes, const char *label, json_t **out)
+static bool take(struct cursor *c, char wanted)
 {
+    skip_space(c);
+    if (c->at == c->end || *c->at != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+/* Up to where a value ends; what is wrong within it is for the parser to see. */
+static struct piece take_value(struct cursor *c)
+{
+    skip_space(c);
+    struct piece p = { c->at, 0 };
+    int depth = 0;
+    bool quoted = false;
+    for (; c->at < c->end; c->at++) {
+        const char x = *c->at;
+        if (quoted && x == '\\' && c->at + 1 < c->end)
+            c->at++;
+        else if (x == '"')
+            quoted = !quoted;
+        else if (!quoted && depth == 0 && strchr(",:}]", x) && x)
+            break;
+        else if (!quoted)
+            depth += (x == '{' || x == '[') - (x == '}' || x == ']');
+    }
+    p.bytes = (size_t)(c->at - p.text);
+    return p;
+}
+
+static tarn_status parse_piece(const struct reading *r, struct piece p, json_t **out)
+{
+    json_error_t error;
+    char shown[SAFETENSORS_ESCAPED];
+    *out = json_loadb(p.text, p.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (*out)
+        return TARN_OK;
+    return error_set(TARN_ERR_FORMAT, "%s: not a valid safetensors file: JSON header: %s", r->label,
+                     safetensors_escape(error.text, shown));
+}
+
+/* A text, decoded in its place, where it is shorter than with quotes and escapes. */
+static tarn_status read_text(const struct reading *r, struct piece p, const char **out)
+{
+    json_t *json = NULL;
+    TRY(parse_piece(r, p, &json));
+    const char *text = json_string_value(json);
+    if (text)
+        memcpy(p.text, text, json_string_length(json) + 1);
+    *out = text ? p.text : NULL;
+    json_decref(json);
+    return TARN_OK;
+}
+
+/* The next member of an object; `*more` becomes false after the last one. */
+static tarn_status next_member(const struct reading *r, struct cursor *c, bool first,
+                               const char **name, struct piece *value, bool *more)
+{
+    *more = false;
+    if (take(c, '}')) {
+        if (first)
+            return TARN_OK;
+        return refuse(r, "", "the header ends after a comma");
+    }
+    const struct piece key = take_value(c);
+    TRY(read_text(r, key, name));
+    if (!*name || !take(c, ':'))
+        return refuse(r, *name ? *name : "",
+                      "the header is no JSON: a name and a colon are missing");
+    *value = take_value(c);
+    *more = true;
+    return TARN_OK;
+}
+
+/* Whether another member comes; the end of the object is left to next_member() but for a comma. */
+static tarn_status after_member(const struct reading *r, struct cursor *c, const char *name,
+                                bool *more)
+{
+    if (take(c, ','))
+        return TARN_OK;
+    *more = false;
+    return take(c, '}') ? TARN_OK
+                        : refuse(r, name, "the header is no JSON: a comma or brace is missing");
+}
+
+static bool more_texts(struct safetensors *s)
+{
+    struct safetensors_text *bigger =
+        realloc(s->texts, (s->text_count + TEXTS_MORE) * sizeof(*bigger));
+    if (bigger)
+        s->texts = bigger;
+    return bigger != NULL;
+}
+
+static tarn_status add_text(const struct reading *r, struct safetensors *s, const char *key,
+                            const char *value)
+{
+    if (!value)
+        return refuse(r, SAFETENSORS_METADATA, "holds a value that is not a string");
+    if (has_control(key))
+        return refuse(r, SAFETENSORS_METADATA, "holds a key with a control character");
+    if (s->text_count == MAX_TEXTS)
+        return refuse(r, SAFETENSORS_METADATA, "holds too many texts");
+    if (s->text_count > 0 && s->text_count % TEXTS_MORE == 0 && !more_texts(s))
+        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
+    s->texts[s->text_count++] = (struct safetensors_text){ key, value };
+    return TARN_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct safetensors_text *x = a, *y = b;
+    return strcmp(x->key, y->key);
+}
+
+static tarn_status read_metadata(const struct reading *r, struct piece object,
+                                 struct safetensors *s)
+{
+    struct cursor c = { object.text, object.text + object.bytes };
+    if (s->texts)
+        return refuse(r, SAFETENSORS_METADATA, "stands twice");
+    if (!take(&c, '{'))
+        return refuse(r, SAFETENSORS_METADATA, "is not an object");
+    if (!more_texts(s))
+        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
+    bool more = true;
+    for (bool first = true; more; first = false) {
+        const char *key = NULL, *text = NULL;
+        struct piece value = { NULL, 0 };
+        TRY(next_member(r, &c, first, &key, &value, &more));
+        if (!more)
+            break;
+        TRY(read_text(r, value, &text));
+        TRY(add_text(r, s, key, text));
+        TRY(after_member(r, &c, key, &more));
+    }
+    skip_space(&c);
+    if (c.at != c.end)
+        return refuse(r, SAFETENSORS_METADATA, "is not an object");
+    if (s->text_count)
+        qsort(s->texts, s->text_count, sizeof(*s->texts), by_key);
+    for (size_t i = 1; i < s->text_count; i++) {
+        if (strcmp(s->texts[i - 1].key, s->texts[i].key) == 0)
+            return refuse(r, SAFETENSORS_METADATA, "holds a key twice");
+    }
+    return TARN_OK;
+}
+
+static tarn_status read_member(const struct reading *r, const char *name, struct piece value,
+                               struct safetensors *s)
+{
+    if (strcmp(name, SAFETENSORS_METADATA) == 0)
+        return read_metadata(r, value, s);
+    if (s->count == MAX_TENSORS)
+        return refuse(r, name, "too many tensors");
+    json_t *json = NULL;
+    TRY(parse_piece(r, value, &json));
+    const tarn_status status = read_entry(r, name, json, &s->entries[s->count++]);
+    json_decref(json);
+    return status;
+}
+
+static tarn_status read_entries(const struct reading *r, struct cursor c, struct safetensors *s)
+{
+    /* Pages that stay untouched take no memory. */
+    s->entries = calloc(MAX_TENSORS, sizeof(*s->entries));
+    if (!s->entries)
+        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
+    bool more = take(&c, '{');
+    for (bool first = true; more; first = false) {
+        const char *name = NULL;
+        struct piece value = { NULL, 0 };
+        TRY(next_member(r, &c, first, &name, &value, &more));
+        if (!more)
+            break;
+        TRY(read_member(r, name, value, s));
+        TRY(after_member(r, &c, name, &more));
+    }
+    skip_space(&c);
+    return c.at == c.end ? check_cover(r, s) : refuse(r, "", "something follows the JSON header");
+}
+
+static tarn_status parse(const char *label, uint64_t file_bytes, size_t have,
+                         struct safetensors *out)
+{
+    size_t head_bytes = 0;
+    TRY(safetensors_head_bytes(out->head, have, file_bytes, label, &head_bytes));
+    if (head_bytes > have)
+        return error_set(TARN_ERR_FORMAT, "%s: truncated within the header", label);
+    char *text = (char *)out->head + LENGTH_BYTES;
+    const size_t bytes = head_bytes - LENGTH_BYTES;
     const char *problem = bytes && text[0] == '{' ? scan(text, bytes) : "no JSON object";
     if (problem)
         return error_set(TARN_ERR_FORMAT, "%s: not a valid safetensors file: %s", label, problem);
-    json_error_t error;
-    *out = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-    char shown[SAFETENSORS_ESCAPED];
-    if (!*out)
-        return error_set(TARN_ERR_FORMAT,
-                         "%s: not a valid safetensors file: JSON header, byte %d: %s", label,
-                         error.position, safetensors_escape(error.text, shown));
-    return TARN_OK;
-}
-
-tarn_status safetensors_parse(const uint8_t *head, size_t have, uint64_t file_bytes,
-                              const char *label, struct safetensors *out)
-{
-    memset(out, 0, sizeof(*out));
-    size_t head_bytes = 0;
-    TRY(safetensors_head_bytes(head, have, file_bytes, label, &head_bytes));
-    if (head_bytes > have)
-        return error_set(TARN_ERR_FORMAT, "%s: truncated within the header", label);
-    json_t *json = NULL;
-    TRY(load_json((const char *)head + LENGTH_BYTES, head_bytes - LENGTH_BYTES, label, &json));
-    out->json = json;
     out->data_start = head_bytes;
     const struct reading r = { .label = label, .data_bytes = file_bytes - head_bytes };
-    const tarn_status status = read_entries(&r, out);
+    return read_entries(&r, (struct cursor){ text, text + bytes }, out);
+}
+
+tarn_status safetensors_parse(uint8_t *head, size_t have, uint64_t file_bytes, const char *label,
+                              struct safetensors *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->head = head;
+    const tarn_status status = parse(label, file_bytes, have, out);
     if (status != TARN_OK)
         safetensors_release(out);
     return status;
@@ -323,7 +497,7 @@ void safetensors_release(struct safetensors *s)
 {
     free(s->entries);
     free(s->texts);
-    json_decref(s->json);
+    free(s->head);
     memset(s, 0, sizeof(*s));
 }
 
@@ -337,7 +511,10 @@ const struct safetensors_entry *safetensors_find(const struct safetensors *s, co
 
 const char *safetensors_metadata(const struct safetensors *s, const char *key)
 {
-    return json_string_value(json_object_get(json_object_get(s->json, SAFETENSORS_METADATA), key));
+    const struct safetensors_text wanted = { .key = key };
+    const struct safetensors_text *found =
+        s->text_count ? bsearch(&wanted, s->texts, s->text_count, sizeof(*s->texts), by_key) : NULL;
+    return found ? found->value : NULL;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

@@ -30,15 +30,16 @@ struct safetensors_text {
 struct safetensors {
     struct safetensors_entry *entries;
     size_t count;
-    struct safetensors_text *texts; /* the metadata */
+    struct safetensors_text *texts; /* the metadata, sorted by key */
     size_t text_count;
     uint64_t data_start; /* in the file */
-    void *json;          /* owns the texts */
+    uint8_t *head;       /* length and header; names and texts lie in it */
 };
 
 /* Checks the first `have` bytes of a file of `file_bytes` bytes, which must include the whole
- * header. `label` names the file in errors. Nothing is left in `out` on failure. */
-TARN_CHECKED tarn_status safetensors_parse(const uint8_t *head, size_t have, uint64_t file_bytes,
+ * header. They are from malloc and belong to `out` from now on, or are freed on failure. Besides them
+ * it takes at most 16 MiB, whatever they say. `label` names the file in errors. */
+TARN_CHECKED tarn_status safetensors_parse(uint8_t *head, size_t have, uint64_t file_bytes,
                                            const char *label, struct safetensors *out);
 void safetensors_release(struct safetensors *s);
 /* Bytes that hold the length and the header, from the first 8 bytes of the file. */

@@ -57,9 +57,9 @@ static tarn_status read_head(int fd, const char *path, uint64_t size, struct saf
         return error_set(TARN_ERR_MEMORY, "%s: out of memory for a header of %zu bytes", path,
                          bytes);
     memcpy(head, first, have);
-    tarn_status status = read_fully(fd, path, head + have, bytes - have);
+    const tarn_status status = read_fully(fd, path, head + have, bytes - have);
     if (status == TARN_OK)
-        status = safetensors_parse(head, bytes, size, path, out);
+        return safetensors_parse(head, bytes, size, path, out);
     free(head);
     return status;
 }

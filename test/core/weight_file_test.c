@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tarn.h"
@@ -142,6 +143,77 @@ Test(weight_file, takes_no_memory_before_the_header_is_checked)
     if (truncate(path, (off_t)1 << 43) != 0)
         cr_assert_eq(truncate(path, (off_t)1 << 40), 0);
     expect_refused("tensors take 0 bytes");
+}
+
+/* ---- memory ---- */
+
+static long peak_kib(void)
+{
+    char line[200];
+    long kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    cr_assert_not_null(f);
+    while (fgets(line, sizeof line, f))
+        (void)sscanf(line, "VmHWM: %ld", &kib);
+    fclose(f);
+    return kib;
+}
+
+/* The file is read in a process of its own, whose peak tells. */
+static void expect_small(char *header, size_t bytes, const char *what)
+{
+    FILE *f = fopen(path, "wb");
+    cr_assert_not_null(f);
+    for (int i = 0; i < 8; i++)
+        fputc((int)(bytes >> (8 * i) & 255), f);
+    cr_assert_eq(fwrite(header, 1, bytes, f), bytes);
+    cr_assert_eq(fclose(f), 0);
+    free(header);
+    const pid_t child = fork();
+    if (child == 0) {
+        const long before = peak_kib();
+        tarn_weight_file *file = tarn_weight_file_open(path);
+        const long grown = peak_kib() - before;
+        tarn_weight_file_close(file);
+        _exit(grown > (long)(bytes >> 10) + 16384 ? 1 : 0);
+    }
+    int code = 1;
+    cr_assert_eq(waitpid(child, &code, 0), child);
+    cr_expect_eq(code, 0, "%s: more than the file and 16 MiB", what);
+}
+
+/* `count` members, each `before`, its number, `after`. */
+static char *repeat(const char *start, const char *before, const char *after, int count,
+                    const char *end, size_t *bytes)
+{
+    const size_t each = strlen(before) + strlen(after) + 12;
+    char *text = malloc(strlen(start) + each * (size_t)count + strlen(end) + 1);
+    cr_assert_not_null(text);
+    size_t n = (size_t)sprintf(text, "%s", start);
+    for (int i = 0; i < count; i++)
+        n += (size_t)sprintf(text + n, "%s%s%d%s", i ? "," : "", before, i, after);
+    n += (size_t)sprintf(text + n, "%s", end);
+    *bytes = n;
+    return text;
+}
+
+Test(weight_file, hostile_headers_take_little_memory)
+{
+    write_file("{}", "", 0); /* makes the path */
+    size_t n = 99000000;
+    char *name = malloc(n);
+    cr_assert_not_null(name);
+    memset(name, 'a', n);
+    memcpy(name, "{\"", 2);
+    memcpy(name + n - 6, "\":{}}", 5);
+    expect_small(name, n, "a name of 99 MB");
+    char *text = repeat("{", "\"i", "\":{}", 440000, "}", &n);
+    expect_small(text, n, "empty objects");
+    text = repeat("{", "\"", "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}", 50000,
+                  "}", &n);
+    expect_small(text, n, "50,000 tensors");
+    text = repeat("{\"__metadata__\":{", "\"", "\":\"\"", 99000, "}}", &n);
+    expect_small(text, n, "99,000 texts");
 }
 
 /* ---- comparing ------------------------------------------------------------------------------ */
