@@ -41,6 +41,8 @@ tarn_shape relative_shape(struct generator *g, tarn_shape s);
 int grow_op(struct generator *g, enum op_id op, int a);
 /* generate_net.c: a line of this op that takes line a or a leaf that suits. */
 int grow_net(struct generator *g, enum op_id op, int a);
+/* A [N, C, H, W] tensor: line a if it is one (-1: none), or a leaf. */
+int image(struct generator *g, int a);
 /* Line i has a tensor that lives. */
 bool usable(const struct generator *g, int i);
 tarn_shape shape_of_line(const struct generator *g, int i);

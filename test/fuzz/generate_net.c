@@ -4,13 +4,14 @@
 
 #include "generate.h"
 
-static int image(struct generator *g, int a)
+int image(struct generator *g, int a)
 {
     if (a >= 0 && shape_of_line(g, a).rank == 4 && g->p->line[a].dtype == TARN_F32 && chance(g, 70))
         return a;
-    const int side = 3 + below(g, 9), n = g->batch > 33 ? 1 + below(g, 3) : g->batch;
+    const int side = 3 + below(g, 10),
+              n = chance(g, 40) || g->batch > 33 ? 1 + below(g, 3) : g->batch;
     const int channels = n * side * side > 1000 ? 1 : 1 + below(g, 4);
-    return new_leaf(g, TARN_SHAPE(n, channels, side, 2 + below(g, 12)), TARN_F32, FILL_SIGNED, 0);
+    return new_leaf(g, TARN_SHAPE(n, channels, side, 2 + below(g, 14)), TARN_F32, FILL_SIGNED, 0);
 }
 
 static int grow_conv(struct generator *g, int a)
@@ -22,10 +23,13 @@ static int grow_conv(struct generator *g, int a)
     const int groups = s.dim[1] > 0 && chance(g, 30) ? s.dim[1] : 1;
     const int out = groups * (1 + below(g, 3));
     struct line l = { .op = OP_ID_conv2d_op, .in = { x, -1, -1 }, .ins = chance(g, 50) ? 3 : 2 };
-    const int kh = 1 + below(g, s.dim[2] < 6 ? s.dim[2] : 7),
-              kw = 1 + below(g, s.dim[3] < 5 ? s.dim[3] : 5);
+    const bool large = chance(g, 40) && s.dim[2] >= 7 && s.dim[3] >= 5;
+    const int kh = large ? 6 + below(g, 2) : 1 + below(g, s.dim[2] < 6 ? s.dim[2] : 7);
+    const int kw = large ? 4 + below(g, 2) : 1 + below(g, s.dim[3] < 5 ? s.dim[3] : 5);
     for (int i = 0; i < 6; i++)
-        l.arg[i] = i < 2 ? below(g, 5) : i < 4 ? below(g, 3) : chance(g, 25) ? 2 : 0;
+        l.arg[i] = i < 2   ? (large ? 1 + below(g, 4) : below(g, 5))
+                   : i < 4 ? below(g, 3)
+                           : (!large && chance(g, 25) ? 2 : 0);
     l.arg[6] = groups;
     if (tarn_shape_count(s) / (s.dim[1] > 0 ? s.dim[1] : 1) * out * (s.dim[1] / groups) * kh * kw >
         60000)

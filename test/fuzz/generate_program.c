@@ -260,8 +260,12 @@ static void generate_probe(struct generator *g)
 {
     const bool part = chance(g, 60);
     const int first = part ? OP_ID_matmul : OP_ID_detach;
-    const enum op_id op = (enum op_id)(first + below(g, (int)OP_ID_dropout - first + 1));
-    const int x = new_leaf(g, random_shape(g), TARN_F32, FILL_SIGNED, 0);
+    const enum op_id rare = chance(g, 50) ? OP_ID_conv2d_op : OP_ID_layer_norm_op;
+    const enum op_id op = part && chance(g, 40)
+                              ? rare
+                              : (enum op_id)(first + below(g, (int)OP_ID_dropout - first + 1));
+    const bool pictures = op >= OP_ID_conv2d_op && op <= OP_ID_avg_pool2d_with;
+    const int x = pictures ? image(g, -1) : new_leaf(g, random_shape(g), TARN_F32, FILL_SIGNED, 0);
     const int inner = x < 0 ? -1 : chance(g, 50) ? try_op(g, OP_ID_tanh, x, -1) : x;
     int y = inner < 0 ? -1 : grow_op(g, op, inner);
     if (y >= 0 && g->p->line[y].dtype != TARN_F32)
