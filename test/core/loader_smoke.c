@@ -35,6 +35,8 @@ struct script {
     pthread_cond_t changed;
     int32_t fails[2], odd, hangs; /* samples; -1: none */
     bool open;                    /* lets those go that hang */
+    bool ordered;                 /* the second that fails does so after the first */
+    bool failed;                  /* the first one has */
     int hanging, returned;
 };
 
@@ -62,6 +64,9 @@ static int get(void *user, int32_t index, const tarn_sample *out)
     const bool fails = index == s->fails[0] || index == s->fails[1];
     const bool hangs = index == s->hangs;
     *label = index == s->odd ? 99 : index % 10;
+    s->failed = s->failed || (fails && index == s->fails[0]);
+    while (s->ordered && fails && !s->failed)
+        pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);
     if (hangs)
         hang(s);
@@ -197,6 +202,7 @@ static void failures_have_names(tarn_replica *r)
         struct script s = SCRIPT, odd = SCRIPT;
         s.fails[0] = 21;
         s.fails[1] = 17;
+        s.ordered = threads > 1;
         odd.odd = 19;
         names_what_fails(r, threads, TARN_ERR_IO,
                          "sample 17: the data set's function failed with 5", &s);
