@@ -11,7 +11,8 @@
 #include "plan_build.h"
 #include "profile.h"
 
-#define PLANS_MOST 64
+/* Of the programs of one kernel PoCL takes 1.2 MB each. */
+#define PLANS_MOST 24
 
 struct plan_cache {
     struct plan *plans;   /* the least recently used first */

@@ -3,13 +3,14 @@
  * made again. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tarn.h"
 
 TestSuite(plan_cache, .timeout = 600);
 
-enum { SIZES = 200, KEPT = 64 };
+enum { SIZES = 200, KEPT = 24 };
 
 static long resident_bytes(void)
 {
@@ -19,6 +20,17 @@ static long resident_bytes(void)
     cr_assert_eq(fscanf(f, "%ld %ld", &pages, &resident), 2);
     fclose(f);
     return resident * sysconf(_SC_PAGESIZE);
+}
+
+/* A program that no cache has: the driver's compiler is loaded after it, which takes memory once. */
+static void compile_once(tarn_replica *r)
+{
+    const float x[2] = { 1, 2 };
+    float y[2];
+    const float unique = (float)(time(NULL) % 1000000) + (float)(getpid() % 64) / 64;
+    const tarn_tensor in = tarn_from(r, TARN_SHAPE(2), TARN_F32, x);
+    cr_assert_eq(tarn_read(tarn_mul_scalar(in, unique), y, sizeof y), TARN_OK, "%s", tarn_error(r));
+    tarn_error_clear(r);
 }
 
 static void double_batch(tarn_replica *r, int n)
@@ -39,12 +51,10 @@ Test(plan_cache, many_batch_sizes_take_little_memory)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
-    long before = 0;
-    for (int n = 1; n <= SIZES; n++) {
+    compile_once(r);
+    const long before = resident_bytes();
+    for (int n = 1; n <= SIZES; n++)
         double_batch(r, n);
-        if (n == 1)
-            before = resident_bytes();
-    }
     const long grown = resident_bytes() - before;
     cr_expect_lt(grown, 50000000L, "resident memory grew by %ld bytes", grown);
     tarn_close(r);
