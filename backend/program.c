@@ -8,6 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "deep.h"
 #include "env.h"
 #include "opencl.h"
 
@@ -158,10 +159,17 @@ static tarn_status from_source(struct program *p, const char *source, const char
     return status;
 }
 
-tarn_status program_build(struct context *c, const char *source, const char *label,
-                          struct program **out)
+struct build {
+    struct context *context;
+    const char *source, *label;
+    struct program **out;
+};
+
+static tarn_status build(void *arg)
 {
-    *out = NULL;
+    const struct build *b = arg;
+    struct context *c = b->context;
+    const char *source = b->source, *label = b->label;
     struct program *p = calloc(1, sizeof *p);
     if (p == NULL)
         return error_set(TARN_ERR_MEMORY, "%s: out of host memory", label);
@@ -184,8 +192,16 @@ tarn_status program_build(struct context *c, const char *source, const char *lab
     }
     p->next = c->programs;
     c->programs = p;
-    *out = p;
+    *b->out = p;
     return TARN_OK;
+}
+
+tarn_status program_build(struct context *c, const char *source, const char *label,
+                          struct program **out)
+{
+    struct build b = { .context = c, .source = source, .label = label, .out = out };
+    *out = NULL;
+    return run_deep(build, &b);
 }
 
 static void keep_binary(struct program *p)

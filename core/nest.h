@@ -85,7 +85,6 @@ struct module {
     struct root *roots;
     int root_count;
     int32_t batch; /* samples, 0: no batch axis */
-    int shards;    /* virtual shards that they are divided into; 0: no shards */
 };
 
 /* Copies what the roots need: common sub-expressions once, constants through views. */
@@ -118,6 +117,9 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
 int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c);
 /* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
+/* Whether a map's code calls a function, or divides: it counts as so many that do not. */
+#define HEAVY_MAP 8
+bool code_is_heavy(const char *code);
 /* Decides which maps get a value of their own; all of them when !fuse. */
 void choose_stored(struct module *m, bool fuse);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "debug.h"
+#include "deep.h"
 #include "env.h"
 #include "kernels.h"
 #include "plan_build.h"
@@ -209,11 +210,27 @@ static tarn_status compile(const tarn_replica *r, const uint32_t *outputs, int c
     return build_program(r->context, &p, plan);
 }
 
+struct build {
+    const tarn_replica *r;
+    const uint32_t *outputs;
+    int count;
+    bool effects, products;
+    struct plan *plan;
+};
+
+static tarn_status build(void *arg)
+{
+    const struct build *b = arg;
+    struct arena a = { 0 };
+    const tarn_status status =
+        compile(b->r, b->outputs, b->count, b->effects, b->products, &a, b->plan);
+    arena_free(&a);
+    return status;
+}
+
 tarn_status plan_build(const tarn_replica *r, const uint32_t *outputs, int count, bool effects,
                        bool products, struct plan *plan)
 {
-    struct arena a = { 0 };
-    const tarn_status status = compile(r, outputs, count, effects, products, &a, plan);
-    arena_free(&a);
-    return status;
+    struct build b = { r, outputs, count, effects, products, plan };
+    return run_deep(build, &b);
 }

@@ -25,6 +25,8 @@ struct known {
 
 struct printer {
     struct program_ir *p;
+    const int *nests; /* of the kernel, in order */
+    int nest_count;
     struct nest *n;
     struct text *out;
     int indent, width, temporaries;
@@ -113,6 +115,6 @@ void describe_nest(struct printer *pr);
 
 /* For a GPU: who a work-item is, and local memory; then all nests of a kernel, with their groups. */
 void print_team(const struct program_ir *p, int kernel, struct text *out);
-void print_nests_gpu(struct printer *pr, int kernel, struct kernel_ir *k);
+void print_nests_gpu(struct printer *pr, struct kernel_ir *k);
 
 #endif

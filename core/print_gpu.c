@@ -419,17 +419,12 @@ static void print_nest_gpu(struct printer *pr, int start)
  * ------------------------------------------------------------------------------------------------
  */
 
-static bool is_in(const struct nest *n, int kernel)
-{
-    return n->kernel == kernel && n->kind == NEST_LOOPS;
-}
-
 void print_team(const struct program_ir *p, int kernel, struct text *out)
 {
     int words = 0;
     for (int i = 0; i < p->nest_count; ++i) {
         const struct nest *n = &p->nests[i];
-        if (is_in(n, kernel) && nest_sums_lanes(n))
+        if (n->kernel == kernel && n->kind == NEST_LOOPS && nest_sums_lanes(n))
             words = p->local / LANES * PITCH * nest_points(n);
     }
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
@@ -437,13 +432,11 @@ void print_team(const struct program_ir *p, int kernel, struct text *out)
         text_add(out, "    __local uint exchange[%d];\n", words);
 }
 
-void print_nests_gpu(struct printer *pr, int kernel, struct kernel_ir *k)
+void print_nests_gpu(struct printer *pr, struct kernel_ir *k)
 {
     pr->items = true;
-    for (int i = 0; i < pr->p->nest_count; ++i) {
-        pr->n = &pr->p->nests[i];
-        if (!is_in(pr->n, kernel))
-            continue;
+    for (int i = 0; i < pr->nest_count; ++i) {
+        pr->n = &pr->p->nests[pr->nests[i]];
         print_nest_gpu(pr, k->groups);
         k->groups += pr->n->groups;
     }

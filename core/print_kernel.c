@@ -125,9 +125,14 @@ static void print_head(struct program_ir *p, struct text *t, int kernel, const s
     }
 }
 
-static bool is_in(const struct nest *n, int kernel, int section)
+/* The nests of a kernel, in order. */
+static int *nests_of(const struct program_ir *p, int kernel, int *count)
 {
-    return n->kernel == kernel && n->section == section && n->kind == NEST_LOOPS;
+    int *nests = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *nests);
+    for (int i = *count = 0; nests != NULL && i < p->nest_count; ++i)
+        if (p->nests[i].kernel == kernel && p->nests[i].kind == NEST_LOOPS)
+            nests[(*count)++] = i;
+    return nests;
 }
 
 /* Who runs a nest of section 0. */
@@ -146,31 +151,33 @@ static enum role role_of(const struct nest *n)
                            : ONE_GROUP;
 }
 
-static void print_nests(struct printer *pr, int kernel, enum role role)
+static void print_nests(struct printer *pr, enum role role)
 {
-    for (int i = 0; i < pr->p->nest_count; ++i) {
-        pr->n = &pr->p->nests[i];
-        if (is_in(pr->n, kernel, 0) && role_of(pr->n) == role)
+    for (int i = 0; i < pr->nest_count; ++i) {
+        pr->n = &pr->p->nests[pr->nests[i]];
+        if (pr->n->section == 0 && role_of(pr->n) == role)
             print_nest(pr);
     }
 }
 
 /* The loop over batch blocks, and before it what else there is to do. */
-static void print_blocks(struct printer *pr, int kernel, int groups, const bool *used)
+static void print_blocks(struct printer *pr, int groups, const bool *used)
 {
     const struct program_ir *p = pr->p;
     bool rest = false;
     for (int v = 0; v < p->value_count; ++v)
         if (used[v] && p->values[v].copy_stride > 0)
             print_line(pr, "v%d += %d * group;", v, p->values[v].copy_stride);
-    print_nests(pr, kernel, EVERY_GROUP);
-    print_nests(pr, kernel, SHARED_OUT);
-    for (int i = 0; i < p->nest_count; ++i)
-        rest |= is_in(&p->nests[i], kernel, 0) && role_of(&p->nests[i]) == ONE_GROUP;
+    print_nests(pr, EVERY_GROUP);
+    print_nests(pr, SHARED_OUT);
+    for (int i = 0; i < pr->nest_count; ++i) {
+        const struct nest *n = &p->nests[pr->nests[i]];
+        rest |= n->section == 0 && role_of(n) == ONE_GROUP;
+    }
     if (rest) {
         print_line(pr, "if (group == 0) {");
         ++pr->indent;
-        print_nests(pr, kernel, ONE_GROUP);
+        print_nests(pr, ONE_GROUP);
         close_loops(pr, 1);
     }
     print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
@@ -183,25 +190,43 @@ static void print_blocks(struct printer *pr, int kernel, int groups, const bool 
         print_line(pr, "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
                    p->module->batch);
     }
-    print_nests(pr, kernel, IN_BLOCKS);
+    print_nests(pr, IN_BLOCKS);
     close_loops(pr, 1);
 }
 
-static void print_section(struct printer *pr, int kernel, int section, int start, int groups,
-                          const bool *used)
+static void print_section(struct printer *pr, int section, int start, int groups, const bool *used)
 {
-    struct program_ir *p = pr->p;
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     ++pr->indent;
     print_line(pr, "const long group = section_group - %d;", start);
     if (section == 0)
-        print_blocks(pr, kernel, groups, used);
-    for (int i = 0; section != 0 && i < p->nest_count; ++i) {
-        pr->n = &p->nests[i];
-        if (is_in(pr->n, kernel, section))
+        print_blocks(pr, groups, used);
+    for (int i = 0; section != 0 && i < pr->nest_count; ++i) {
+        pr->n = &pr->p->nests[pr->nests[i]];
+        if (pr->n->section == section)
             print_nest(pr);
     }
     close_loops(pr, 1);
+}
+
+/* The lowest section after `done`; -1 when there is none. */
+static int next_section(const struct printer *pr, int done)
+{
+    int next = -1;
+    for (int i = 0; i < pr->nest_count; ++i) {
+        const int section = pr->p->nests[pr->nests[i]].section;
+        if (section > done && (next < 0 || section < next))
+            next = section;
+    }
+    return next;
+}
+
+static const struct nest *first_of(const struct printer *pr, int section)
+{
+    int i = 0;
+    while (pr->p->nests[pr->nests[i]].section != section)
+        ++i;
+    return &pr->p->nests[pr->nests[i]];
 }
 
 tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, struct kernel_ir *k)
@@ -213,22 +238,18 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, str
     print_head(p, out, kernel, k, used);
     struct printer pr = { .p = p, .out = out, .indent = 1, .width = 1, .lane_axis = -1 };
     pr.tail = p->module->batch % LANES != 0;
+    pr.nests = nests_of(p, kernel, &pr.nest_count);
     k->groups = 0;
     if (p->gpu)
-        print_nests_gpu(&pr, kernel, k);
-    for (int section = 0; !p->gpu && section < 2 + p->nest_count; ++section) {
-        int groups = 0;
-        for (int i = 0; i < p->nest_count; ++i) {
-            const struct nest *n = &p->nests[i];
-            if (is_in(n, kernel, section)) {
-                groups = section == 0 ? p->groups : n->groups;
-                text_add(out, "    /* %s */\n", n->name);
-                break;
-            }
-        }
+        print_nests_gpu(&pr, k);
+    for (int done = -1, section; !p->gpu && (section = next_section(&pr, done)) >= 0;
+         done = section) {
+        const struct nest *n = first_of(&pr, section);
+        const int groups = section == 0 ? p->groups : n->groups;
+        text_add(out, "    /* %s */\n", n->name);
         if (groups == 0)
             continue;
-        print_section(&pr, kernel, section, k->groups, groups, used);
+        print_section(&pr, section, k->groups, groups, used);
         k->groups += groups;
     }
     text_add(out, "}\n\n");

@@ -239,7 +239,7 @@ static const struct rational *path_index(const struct site *s, uint32_t node)
 {
     for (int i = 0; s->path != NULL && i < s->path->length; ++i)
         if (s->path->node[i] == node)
-            return s->path->index[i];
+            return s->path->index->at[i];
     return NULL;
 }
 

@@ -4,13 +4,17 @@
 #include <limits.h>
 #include <string.h>
 
-#include "nest.h"
+#include "uses.h"
 
 /* In cycles of a core, roughly. A kernel more costs two cores some 50 us, in which both wait. */
 #define TINY_WORK 131072.0      /* what one group does sooner than a kernel more is launched */
 #define ALONE_WORK 262144.0     /* the same for one element, which no more groups can share */
 #define REPLICATED_WORK 24576.0 /* the same for what every group does; a core has several groups */
 #define ACCESS_WORK 4           /* of a register that is loaded or stored, in the second cache */
+
+/* Weight of a kernel's expressions from which it takes no more nests: drivers' compilers take about a
+ * second for so many, and more than twice as long for twice as many. */
+#define KERNEL_WEIGHT 1024
 
 static double nest_work(const struct nest *n)
 {
@@ -27,6 +31,15 @@ static double nest_work(const struct nest *n)
     return n->sharded || schedule_lane(n) >= 0 ? work / LANES : work;
 }
 
+static int code_weight(const struct nest *n)
+{
+    int weight = n->expr_count;
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
+            weight += HEAVY_MAP - 1;
+    return weight;
+}
+
 static bool is_tiny(const struct program_ir *p, const struct nest *n)
 {
     bool alone = true;
@@ -41,14 +54,6 @@ static bool writes_out(const struct program_ir *p, const struct nest *n)
     for (int s = 0; s < n->stores; ++s)
         if (p->values[n->store[s].value].place == PLACE_OWNED ||
             p->values[n->store[s].value].place == PLACE_OUTPUT)
-            return true;
-    return false;
-}
-
-static bool writes(const struct nest *n, int value)
-{
-    for (int s = 0; s < n->stores; ++s)
-        if (n->store[s].value == value)
             return true;
     return false;
 }
@@ -151,17 +156,17 @@ static bool can_share(const struct program_ir *p, const struct nest *from, const
             (from->tiny && n->tiny) || (from->replicable && n->sharded));
 }
 
-/* Earliest kernel in which nest i can run, given the nests that write what it reads. */
-static int earliest(const struct program_ir *p, const struct nest *n)
+/* Earliest kernel in which a nest can run, given the nests that write what it reads. */
+static int earliest(const struct program_ir *p, const struct uses *u, const struct nest *n)
 {
     int kernel = 0;
     for (int e = 0; e < n->expr_count; ++e) {
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
         const int v = n->exprs[e].access.value;
-        for (int w = 0; w < p->nest_count; ++w) {
-            const struct nest *from = &p->nests[w];
-            if (from == n || from->kernel < 0 || !writes(from, v))
+        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; ++w) {
+            const struct nest *from = &p->nests[u->writers.nest[w]];
+            if (from == n || from->kernel < 0)
                 continue;
             const int after = from->kernel + !can_share(p, from, n, &n->exprs[e]);
             kernel = after > kernel ? after : kernel;
@@ -170,8 +175,10 @@ static int earliest(const struct program_ir *p, const struct nest *n)
     return kernel;
 }
 
-/* Whether a nest is small and reads nothing but tensors of the replica, or what such nests make. */
-static bool depends_on_owned(const struct program_ir *p, const struct nest *n)
+/* Whether a nest is small and reads nothing but tensors of the replica, or what such nests make: all
+ * before it are marked already. */
+static bool depends_on_owned(const struct program_ir *p, const struct uses *u, const bool *marked,
+                             const struct nest *n)
 {
     bool reads_any = false;
     for (int e = 0; e < n->expr_count; ++e) {
@@ -183,8 +190,8 @@ static bool depends_on_owned(const struct program_ir *p, const struct nest *n)
             continue;
         if (p->values[v].place != PLACE_ARENA)
             return false;
-        for (int w = 0; w < p->nest_count; ++w)
-            if (writes(&p->nests[w], v) && !depends_on_owned(p, &p->nests[w]))
+        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; ++w)
+            if (!marked[u->writers.nest[w]])
                 return false;
     }
     return reads_any && n->tiny && n->kernel >= 0;
@@ -192,17 +199,20 @@ static bool depends_on_owned(const struct program_ir *p, const struct nest *n)
 
 /* Latest kernel in which a nest can run before all that read from it; its own when nobody does. What
  * every group computes for itself must find what it reads complete, or made by the group too. */
-static int latest(const struct program_ir *p, const struct nest *n)
+static int latest(const struct program_ir *p, const struct uses *u, const struct nest *n)
 {
     int kernel = INT_MAX;
-    for (int i = 0; i < p->nest_count; ++i) {
-        const struct nest *to = &p->nests[i];
-        for (int e = 0; to->kernel >= 0 && e < to->expr_count; ++e) {
-            if (to->exprs[e].kind != EXPR_LOAD || !writes(n, to->exprs[e].access.value))
-                continue;
-            const bool shares = can_share(p, n, to, &to->exprs[e]);
-            const int before = to->kernel - !(shares && (n->replicable || !to->replicable));
-            kernel = before < kernel ? before : kernel;
+    for (int s = 0; s < n->stores; ++s) {
+        const int v = n->store[s].value;
+        for (int i = u->readers.begin[v]; i < u->readers.begin[v + 1]; ++i) {
+            const struct nest *to = &p->nests[u->readers.nest[i]];
+            for (int e = 0; to->kernel >= 0 && e < to->expr_count; ++e) {
+                if (to->exprs[e].kind != EXPR_LOAD || to->exprs[e].access.value != v)
+                    continue;
+                const bool shares = can_share(p, n, to, &to->exprs[e]);
+                const int before = to->kernel - !(shares && (n->replicable || !to->replicable));
+                kernel = before < kernel ? before : kernel;
+            }
         }
     }
     return kernel == INT_MAX ? n->kernel : kernel;
@@ -219,11 +229,14 @@ static bool has_calls(const struct program_ir *p)
 /* What goes to a call and depends on owned tensors alone, such as the fingerprint of the weights, could
  * run first. It runs as late as it can, next to the update. Else what it reads would take the place of
  * the samples in the cache, and be gone from there when the update comes. */
-static void delay(struct program_ir *p)
+static void delay(struct program_ir *p, const struct uses *u)
 {
-    for (int i = p->nest_count - 1; i >= 0; --i) {
+    bool *owned = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *owned);
+    for (int i = 0; owned != NULL && i < p->nest_count; ++i)
+        owned[i] = depends_on_owned(p, u, owned, &p->nests[i]);
+    for (int i = p->nest_count - 1; owned != NULL && i >= 0; --i) {
         struct nest *n = &p->nests[i];
-        const int kernel = depends_on_owned(p, n) ? latest(p, n) : n->kernel;
+        const int kernel = owned[i] ? latest(p, u, n) : n->kernel;
         n->kernel = kernel > n->kernel ? kernel : n->kernel;
     }
 }
@@ -258,37 +271,36 @@ static int after_calls(const struct program_ir *p, int kernel)
  * ----------------------------------------------------------------------- */
 
 /* The tiny nest of kernel `kernel` that writes a value; NULL when there is none. */
-static struct nest *tiny_writer(struct program_ir *p, int value, int kernel)
+static struct nest *tiny_writer(struct program_ir *p, const struct uses *u, int value, int kernel)
 {
-    for (int w = 0; w < p->nest_count; ++w)
-        if (p->nests[w].tiny && p->nests[w].kernel == kernel && writes(&p->nests[w], value))
-            return &p->nests[w];
+    for (int w = u->writers.begin[value]; w < u->writers.begin[value + 1]; ++w) {
+        struct nest *n = &p->nests[u->writers.nest[w]];
+        if (n->tiny && n->kernel == kernel)
+            return n;
+    }
     return NULL;
 }
 
-static bool has_one_writer(const struct program_ir *p, int value)
+static bool has_one_writer(const struct uses *u, int value)
 {
-    int writers = 0;
-    for (int w = 0; w < p->nest_count; ++w)
-        writers += writes(&p->nests[w], value);
-    return writers == 1;
+    return u->writers.begin[value + 1] - u->writers.begin[value] == 1;
 }
 
 /* Whether every group of a sharded section can compute the nest for itself, so that its readers need
  * not wait for another kernel: there is little to do, only this plan sees the result, and what it
  * reads is complete before the kernel begins, or replicable too. */
-static bool is_replicable(struct program_ir *p, const struct nest *n)
+static bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest *n)
 {
     if (!n->tiny || !p->fuse || p->module->batch == 0 || n->work > REPLICATED_WORK)
         return false;
     for (int s = 0; s < n->stores; ++s)
         if (p->values[n->store[s].value].place != PLACE_ARENA ||
-            !has_one_writer(p, n->store[s].value))
+            !has_one_writer(u, n->store[s].value))
             return false;
     for (int e = 0; e < n->expr_count; ++e) {
         const struct nest *from = n->exprs[e].kind != EXPR_LOAD
                                       ? NULL
-                                      : tiny_writer(p, n->exprs[e].access.value, n->kernel);
+                                      : tiny_writer(p, u, n->exprs[e].access.value, n->kernel);
         if (from != NULL && !from->replicable)
             return false;
     }
@@ -296,14 +308,14 @@ static bool is_replicable(struct program_ir *p, const struct nest *n)
 }
 
 /* Replicates what sharded nests read in the kernel that computes it, and what that is made of. */
-static void replicate(struct program_ir *p)
+static void replicate(struct program_ir *p, const struct uses *u)
 {
     for (int i = p->nest_count - 1; i >= 0; --i) {
         const struct nest *n = &p->nests[i];
         for (int e = 0; (n->sharded || n->replicated) && e < n->expr_count; ++e) {
             if (n->exprs[e].kind != EXPR_LOAD)
                 continue;
-            struct nest *from = tiny_writer(p, n->exprs[e].access.value, n->kernel);
+            struct nest *from = tiny_writer(p, u, n->exprs[e].access.value, n->kernel);
             if (from == NULL || from->replicated)
                 continue;
             from->replicated = true;
@@ -320,49 +332,31 @@ static void replicate(struct program_ir *p)
  * through batch blocks are section 0: groups of unequal work would leave workers idle, since drivers
  * hand them out in runs of equal length. In other kernels 1 are the tiny ones, and each large nest
  * has its own; on a GPU each nest. */
-static int section_of(const struct program_ir *p, int i)
+static int section_of(const struct program_ir *p, const bool *sharded, int i)
 {
-    for (int k = 0; k < p->nest_count && !p->gpu; ++k)
-        if (p->nests[k].sharded && p->nests[k].kernel == p->nests[i].kernel)
-            return 0;
-    return p->nests[i].tiny ? 1 : 2 + i;
+    const struct nest *n = &p->nests[i];
+    if (sharded[n->kernel] && !p->gpu)
+        return 0;
+    return n->tiny ? 1 : 2 + i;
 }
 
-tarn_status fuse(struct program_ir *p, const tarn_replica *r)
+static tarn_status set_sections(struct program_ir *p)
 {
-    TRY(detour(r, p));
+    bool *sharded = arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *sharded);
+    if (sharded == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    for (int i = 0; i < p->nest_count; ++i)
+        sharded[p->nests[i].kernel] |= p->nests[i].sharded;
+    for (int i = 0; i < p->nest_count; ++i)
+        p->nests[i].section = section_of(p, sharded, i);
+    return TARN_OK;
+}
+
+/* Between which kernels each value is needed. */
+static void set_lifetimes(struct program_ir *p)
+{
     for (int i = 0; i < p->nest_count; ++i) {
-        struct nest *n = &p->nests[i];
-        n->work = nest_work(n);
-        n->tiny = is_tiny(p, n);
-        n->kernel = -1;
-    }
-    /* First what computes, in order; then what writes tensors that others read. */
-    for (int pass = 0; pass < 2; ++pass) {
-        if (pass == 1 && p->fuse && !p->gpu && has_calls(p))
-            delay(p);
-        for (int i = 0; i < p->nest_count; ++i) {
-            struct nest *n = &p->nests[i];
-            if (writes_out(p, n) != (pass == 1))
-                continue;
-            n->kernel = earliest(p, n);
-            const int safe = after_readers(r, p, n);
-            n->kernel = safe > n->kernel ? safe : n->kernel;
-            if (n->kind != NEST_CALL)
-                n->kernel = after_calls(p, n->kernel);
-            if (!p->fuse)
-                n->kernel = p->kernel_count;
-            if (n->kernel >= p->kernel_count)
-                p->kernel_count = n->kernel + 1;
-            n->replicable = is_replicable(p, n);
-        }
-    }
-    replicate(p);
-    if (p->gpu)
-        part_lane_sums(p);
-    for (int i = 0; i < p->nest_count; ++i) {
-        struct nest *n = &p->nests[i];
-        n->section = section_of(p, i);
+        const struct nest *n = &p->nests[i];
         for (int s = 0; s < n->stores; ++s) {
             struct value *v = &p->values[n->store[s].value];
             if (v->first < 0 || n->kernel < v->first)
@@ -378,5 +372,63 @@ tarn_status fuse(struct program_ir *p, const tarn_replica *r)
                 v->last = n->kernel;
         }
     }
+}
+
+/* The first kernel from `kernel` on that has room for the nest. */
+static int with_room(const struct program_ir *p, const int *weight, int kernel, int more)
+{
+    while (kernel < p->kernel_count && weight[kernel] > 0 && weight[kernel] + more > KERNEL_WEIGHT)
+        ++kernel;
+    return kernel;
+}
+
+static tarn_status place_nests(struct program_ir *p, const struct uses *u, const tarn_replica *r)
+{
+    int *weight = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *weight);
+    if (weight == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    /* First what computes, in order; then what writes tensors that others read. */
+    for (int pass = 0; pass < 2; ++pass) {
+        if (pass == 1 && p->fuse && !p->gpu && has_calls(p))
+            delay(p, u);
+        for (int i = 0; i < p->nest_count; ++i) {
+            struct nest *n = &p->nests[i];
+            const int more = code_weight(n);
+            if (writes_out(p, n) != (pass == 1))
+                continue;
+            n->kernel = earliest(p, u, n);
+            const int safe = after_readers(r, p, n);
+            n->kernel = safe > n->kernel ? safe : n->kernel;
+            if (n->kind != NEST_CALL)
+                n->kernel = after_calls(p, with_room(p, weight, n->kernel, more));
+            if (!p->fuse)
+                n->kernel = p->kernel_count;
+            if (n->kernel >= p->kernel_count)
+                p->kernel_count = n->kernel + 1;
+            weight[n->kernel] += more;
+            n->replicable = is_replicable(p, u, n);
+        }
+    }
+    return TARN_OK;
+}
+
+tarn_status fuse(struct program_ir *p, const tarn_replica *r)
+{
+    struct uses u;
+    TRY(detour(r, p));
+    if (!uses_build(p, &u))
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    for (int i = 0; i < p->nest_count; ++i) {
+        struct nest *n = &p->nests[i];
+        n->work = nest_work(n);
+        n->tiny = is_tiny(p, n);
+        n->kernel = -1;
+    }
+    TRY(place_nests(p, &u, r));
+    replicate(p, &u);
+    if (p->gpu)
+        part_lane_sums(p);
+    TRY(set_sections(p));
+    set_lifetimes(p);
     return TARN_OK;
 }

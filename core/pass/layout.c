@@ -4,52 +4,59 @@
 #include <string.h>
 
 #include "nest.h"
-#include "spread.h"
 
 #define SMALLEST_BATCH 8 /* below it most lanes of a block would idle */
 #define INLINE_WEIGHT 8  /* a map with several consumers is recomputed up to this weight */
+/* What one expression may come to, so that neither the driver's compiler nor the walks through it take
+ * long: the weight of its maps, and how many nodes lie below each other. */
+#define EXPRESSION_WEIGHT 256
+#define EXPRESSION_HEIGHT 64
 
 static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
 {
     return m->operands[m->nodes[node].first_in + k];
 }
 
-/* How surely a leaf holds samples: a loader delivered it, the program gave it, or it was kept. The
- * optimizer keeps gradients. */
-enum certainty { NO_DATA, KEPT_DATA, GIVEN_DATA, LOADED_DATA };
-
-static enum certainty data_of(const struct module *m, const tarn_replica *r, uint32_t i)
+/* A leaf that may hold samples: a batch or host array, or a tensor that the user kept. */
+static bool is_data(const struct module *m, const tarn_replica *r, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
-    if (m->shards > 0)
-        return n->op->kind != OP_LEAF || n->op == &op_rand ? NO_DATA
-               : n->spread == SPREAD_SAMPLES               ? LOADED_DATA
-               : n->spread == SPREAD_EITHER                ? GIVEN_DATA
-                                                           : NO_DATA;
-    if (n->op == &op_input)
-        return n->part ? LOADED_DATA : GIVEN_DATA;
-    return n->op == &op_owned && r->owned[n->arg.leaf.slot].kind == OWNED_KEPT ? KEPT_DATA
-                                                                               : NO_DATA;
+    return n->op == &op_input ||
+           (n->op == &op_owned && r->owned[n->arg.leaf.slot].kind == OWNED_KEPT);
 }
 
-/* The first dimension of the largest of the surest. */
 static int32_t find_batch(const struct module *m, const tarn_replica *r)
 {
     int64_t largest = 0;
     int32_t batch = 0;
-    enum certainty surest = KEPT_DATA;
     for (uint32_t i = 0; i < m->count; ++i) {
         const struct node *n = &m->nodes[i];
         const int64_t bytes = tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
-        const enum certainty data = data_of(m, r, i);
-        if (n->shape.rank == 0 || m->uses[i] == 0 || data < surest ||
-            (data == surest && bytes <= largest))
-            continue;
-        surest = data;
-        largest = bytes;
-        batch = n->shape.dim[0];
+        if (n->shape.rank > 0 && m->uses[i] > 0 && bytes > largest && is_data(m, r, i)) {
+            largest = bytes;
+            batch = n->shape.dim[0];
+        }
     }
     return batch >= SMALLEST_BATCH ? batch : 0;
+}
+
+/* The axis that alone indexes dimension 0 and no other dimension; -1 when there is none. */
+static int leading_axis(const struct contract_map *map, int axes, int rank)
+{
+    if (rank == 0 || map->dim[0].offset != 0 || map->dim[0].divide > 1 || map->dim[0].guarded)
+        return -1;
+    int found = -1;
+    for (int a = 0; a < axes; ++a) {
+        if (map->dim[0].coef[a] == 0)
+            continue;
+        if (found >= 0 || map->dim[0].coef[a] != 1)
+            return -1;
+        found = a;
+    }
+    for (int d = 1; found >= 0 && d < rank; ++d)
+        if (map->dim[d].coef[found] != 0)
+            return -1;
+    return found;
 }
 
 /* The axis of a contraction that is the batch: of the result, or summed over (*reduced). */
@@ -57,14 +64,14 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
                         bool *reduced)
 {
     const struct node *n = &m->nodes[node];
-    const int out = spread_leading_axis(&c->out, c->axes, n->shape.rank);
+    const int out = leading_axis(&c->out, c->axes, n->shape.rank);
     int summed = -1;
     *reduced = false;
     for (uint32_t k = 0; k < 2; ++k) {
         const uint32_t x = operand(m, node, k);
         if (!m->sharded[x])
             continue;
-        const int axis = spread_leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
+        const int axis = leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
         if (axis >= 0 && axis == out && n->shape.dim[0] == m->batch)
             return axis;
         if (axis >= c->out_axes)
@@ -80,8 +87,26 @@ int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *
     const uint32_t x = operand(m, node, 0);
     if (!m->sharded[x] || n->shape.dim[0] != m->batch)
         return -1;
-    const int axis = spread_leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
-    return axis == spread_leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
+    const int axis = leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
+    return axis == leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
+}
+
+static bool view_keeps_batch(const struct node *n, tarn_shape in)
+{
+    if (n->shape.rank == 0 || in.rank == 0 || n->shape.dim[0] != in.dim[0])
+        return false;
+    if (n->op->index == NULL)
+        return true;
+    struct index_map map;
+    memset(&map, 0, sizeof map);
+    n->op->index(n, in, &map);
+    for (int o = 0; o < n->shape.rank; ++o)
+        if (map.dim[0].coef[o] != (o == 0))
+            return false;
+    for (int d = 1; d < in.rank; ++d)
+        if (map.dim[d].coef[0] != 0)
+            return false;
+    return map.dim[0].offset == 0 && map.dim[0].divide <= 1 && !map.dim[0].guarded;
 }
 
 static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_t i)
@@ -94,10 +119,10 @@ static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_
     struct mix_map mix;
     switch (n->op->kind) {
     case OP_LEAF:
-        return data_of(m, r, i) != NO_DATA;
+        return is_data(m, r, i);
     case OP_VIEW:
         return m->sharded[operand(m, i, 0)] &&
-               spread_view_keeps(n, m->nodes[operand(m, i, 0)].shape);
+               view_keeps_batch(n, m->nodes[operand(m, i, 0)].shape);
     case OP_REDUCE:
         return m->sharded[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
     case OP_CONTRACT:
@@ -142,25 +167,11 @@ static bool gathers(const struct module *m, uint32_t i)
     return false;
 }
 
-/* This replica's virtual shards, where the plan has samples that they divide. */
-static int count_shards(const struct module *m, const tarn_replica *r)
-{
-    for (uint32_t i = 0; i < m->count; ++i)
-        if (m->uses[i] > 0 && m->nodes[i].op->kind == OP_LEAF &&
-            m->nodes[i].spread == SPREAD_SAMPLES)
-            return r->peers->shards / r->peers->world;
-    return 0;
-}
-
 void shard(struct module *m, const tarn_replica *r)
 {
-    m->shards = count_shards(m, r);
     m->batch = find_batch(m, r);
     for (uint32_t i = 0; i < m->count; ++i) {
         m->sharded[i] = m->batch > 0 && carries_batch(m, r, i);
-        /* A gradient that all samples have alike is a constant to this pass. */
-        if (m->shards > 0 && m->nodes[i].spread == SPREAD_SAMPLES)
-            m->sharded[i] |= m->nodes[i].shape.rank > 0 && m->nodes[i].shape.dim[0] == m->batch;
         for (uint32_t k = 0; k < m->nodes[i].in_count; ++k) {
             const uint32_t x = operand(m, i, k);
             const int after = m->phase[x] + gathers(m, x);
@@ -171,37 +182,22 @@ void shard(struct module *m, const tarn_replica *r)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* Whether the compiler sums what was recorded as a sum over samples in rows, one for each shard. */
-static bool sums_in_rows(const struct module *m, uint32_t i)
-{
-    const struct node *n = &m->nodes[i];
-    if (n->spread != SPREAD_PARTIAL || (n->op->kind != OP_REDUCE && n->op->kind != OP_CONTRACT) ||
-        m->uses[i] == 0)
-        return true;
-    return gathers(m, i);
-}
-
 tarn_status share_out(struct program_ir *p, const tarn_replica *r)
 {
-    const struct module *m = p->module;
-    p->blocks = (m->batch + LANES - 1) / LANES;
+    const struct peers *peers = r->peers;
+    p->blocks = (p->module->batch + LANES - 1) / LANES;
     p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
-    if (m->shards == 0)
+    if (peers == NULL || peers->shards == 0 || p->module->batch == 0)
         return TARN_OK;
-    p->groups = m->shards;
-    for (uint32_t i = 0; i < m->count; ++i) {
-        const struct node *n = &m->nodes[i];
-        if (n->spread == SPREAD_SAMPLES && n->shape.dim[0] != m->batch)
-            return error_set(TARN_ERR_SHAPE,
-                             "compile: batches of %d and %d samples in one step with %d virtual "
-                             "shards: call tarn_step() between",
-                             (int)m->batch, (int)n->shape.dim[0], r->peers->shards);
-        if (!sums_in_rows(m, i))
-            return error_set(TARN_ERR_INTERNAL,
-                             "compile: %s %s is a sum over samples without a row for each of the "
-                             "%d virtual shards",
-                             n->op->name, shape_text(n->shape), r->peers->shards);
-    }
+    const int shards = peers->shards / peers->world;
+    if (p->module->batch % (shards * LANES) == 0)
+        p->groups = shards;
+    else if (r->updates)
+        return error_set(
+            TARN_ERR_SHAPE,
+            "compile: a batch of %d for %d virtual shards: each needs a multiple of %d "
+            "samples, so the batch over all replicas one of %d",
+            p->module->batch, shards, LANES, peers->shards * LANES);
     return TARN_OK;
 }
 
@@ -253,28 +249,27 @@ static bool is_cheap_leaf(const struct module *m, uint32_t i)
     return n->op->kind == OP_LEAF && n->op != &op_input && n->op != &op_owned;
 }
 
-static bool reads_memory(const struct module *m, uint32_t i)
+/* Which nodes depend on something in memory. */
+static void find_readers(const struct module *m, bool *reads)
 {
-    const struct node *n = &m->nodes[i];
-    if (n->op->kind == OP_LEAF)
-        return !is_cheap_leaf(m, i);
-    for (uint32_t k = 0; k < n->in_count; ++k)
-        if (reads_memory(m, operand(m, i, k)))
-            return true;
-    return false;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        reads[i] = m->nodes[i].op->kind == OP_LEAF && !is_cheap_leaf(m, i);
+        for (uint32_t k = 0; k < m->nodes[i].in_count; ++k)
+            reads[i] |= reads[operand(m, i, k)];
+    }
 }
 
 /* Stores what is computed below views, so that its reader finds it in memory. */
-static void store_below(struct module *m, uint32_t i)
+static void store_below(struct module *m, const bool *reads, uint32_t i)
 {
     while (m->nodes[i].op->kind == OP_VIEW && !m->stored[i])
         i = operand(m, i, 0);
     const enum op_kind kind = m->nodes[i].op->kind;
-    if (kind == OP_GATHER || (kind == OP_MAP && reads_memory(m, i)))
+    if (kind == OP_GATHER || (kind == OP_MAP && reads[i]))
         m->stored[i] = true;
 }
 
-static void store_operands(struct module *m)
+static void store_operands(struct module *m, const bool *reads)
 {
     for (uint32_t i = m->count; i-- > 0;) {
         const struct node *n = &m->nodes[i];
@@ -282,41 +277,58 @@ static void store_operands(struct module *m)
             continue;
         for (uint32_t k = 0;
              (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count; ++k)
-            store_below(m, operand(m, i, k));
+            store_below(m, reads, operand(m, i, k));
         if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
             m->stored[operand(m, i, 0)] = true;
         if (n->op->kind == OP_VIEW && n->in_count == 1 &&
             (tarn_shape_count(n->shape) > tarn_shape_count(m->nodes[operand(m, i, 0)].shape) ||
              n->op == &op_window || n->op == &op_unwindow) &&
             n->op != &op_pad)
-            store_below(m, operand(m, i, 0));
+            store_below(m, reads, operand(m, i, 0));
     }
 }
 
-static int own_weight(const struct node *n)
+bool code_is_heavy(const char *code)
 {
     static const struct op *const heavy[] = { &op_exp,  &op_log,     &op_tanh,  &op_erf, &op_pow,
                                               &op_sqrt, &op_sigmoid, &op_rsqrt, &op_div };
     for (size_t k = 0; k < sizeof heavy / sizeof *heavy; ++k)
-        if (n->op == heavy[k])
-            return 8;
-    return n->op->kind == OP_MAP ? 1 : n->op->kind == OP_GATHER ? 4 : 0;
+        if (code == heavy[k]->code)
+            return true;
+    return false;
 }
 
-static void store_shared(struct module *m, int *weight)
+static int own_weight(const struct node *n)
+{
+    if (n->op->kind == OP_MAP)
+        return code_is_heavy(n->op->code) ? HEAVY_MAP : 1;
+    return n->op->kind == OP_GATHER ? 4 : 0;
+}
+
+/* What an expression has come to at a node. */
+struct extent {
+    int weight, height;
+};
+
+static void store_shared(struct module *m, struct extent *below)
 {
     for (uint32_t i = 0; i < m->count; ++i) {
         const struct node *n = &m->nodes[i];
+        struct extent *e = &below[i];
         if (n->op->kind == OP_LEAF || m->stored[i]) {
-            weight[i] = n->op->kind == OP_LEAF && is_cheap_leaf(m, i) ? 0 : 1;
+            e->weight = n->op->kind == OP_LEAF && is_cheap_leaf(m, i) ? 0 : 1;
             continue;
         }
-        weight[i] = own_weight(n);
-        for (uint32_t k = 0; k < n->in_count; ++k)
-            weight[i] += weight[operand(m, i, k)];
-        if (m->uses[i] > 1 && weight[i] > INLINE_WEIGHT && n->op->kind != OP_VIEW) {
+        e->weight = own_weight(n);
+        for (uint32_t k = 0; k < n->in_count; ++k) {
+            const struct extent *x = &below[operand(m, i, k)];
+            e->weight += x->weight;
+            e->height = x->height >= e->height ? x->height + 1 : e->height;
+        }
+        const bool shared = m->uses[i] > 1 && e->weight > INLINE_WEIGHT && n->op->kind != OP_VIEW;
+        if (shared || e->weight > EXPRESSION_WEIGHT || e->height > EXPRESSION_HEIGHT) {
             m->stored[i] = true;
-            weight[i] = 1;
+            *e = (struct extent){ .weight = 1 };
         }
     }
 }
@@ -352,15 +364,17 @@ static void store_padded(struct module *m)
 void choose_stored(struct module *m, bool fuse)
 {
     bool *claimed = arena_take(m->arena, (m->count + 1) * sizeof *claimed);
-    int *weight = arena_take(m->arena, (m->count + 1) * sizeof *weight);
-    if (claimed == NULL || weight == NULL)
+    bool *reads = arena_take(m->arena, (m->count + 1) * sizeof *reads);
+    struct extent *below = arena_take(m->arena, (m->count + 1) * sizeof *below);
+    if (claimed == NULL || reads == NULL || below == NULL)
         return;
     store_reshaped(m); /* first: what is stored above a map serves the map's readers, too */
     store_padded(m);
     if (fuse) {
         store_tops(m, claimed);
-        store_operands(m);
-        store_shared(m, weight);
+        find_readers(m, reads);
+        store_operands(m, reads);
+        store_shared(m, below);
     } else {
         for (uint32_t i = 0; i < m->count; ++i) {
             const enum op_kind kind = m->nodes[i].op->kind;

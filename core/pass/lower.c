@@ -14,59 +14,6 @@ int lower_fail(struct lowering *l, tarn_status status)
     return -1;
 }
 
-/* ---- containers
- * ----------------------------------------------------------------------------------- */
-
-static void *grown(struct arena *a, void *old, int count, int *capacity, size_t size)
-{
-    if (count < *capacity)
-        return old;
-    const int larger = *capacity == 0 ? 16 : 2 * *capacity;
-    void *out = arena_take(a, (size_t)larger * size);
-    if (out != NULL && old != NULL)
-        memcpy(out, old, (size_t)count * size);
-    *capacity = out == NULL ? 0 : larger;
-    return out;
-}
-
-int value_add(struct program_ir *p, enum value_place place, enum layout layout, uint32_t slot,
-              tarn_shape shape, tarn_dtype dtype)
-{
-    p->values = grown(p->arena, p->values, p->value_count, &p->value_capacity, sizeof *p->values);
-    if (p->values == NULL)
-        return -1;
-    size_t count = (size_t)tarn_shape_count(shape);
-    if (layout == LAYOUT_BLOCKED)
-        count = count / (size_t)shape.dim[0] * LANES * (size_t)p->blocks;
-    p->values[p->value_count] = (struct value){ .place = place,
-                                                .layout = layout,
-                                                .slot = slot,
-                                                .shape = shape,
-                                                .dtype = dtype,
-                                                .bytes = count * tarn_dtype_bytes(dtype),
-                                                .first = -1,
-                                                .last = -1 };
-    return p->value_count++;
-}
-
-struct nest *nest_add(struct program_ir *p)
-{
-    p->nests = grown(p->arena, p->nests, p->nest_count, &p->nest_capacity, sizeof *p->nests);
-    return p->nests == NULL ? NULL : &p->nests[p->nest_count++];
-}
-
-int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
-{
-    for (int i = 0; i < n->expr_count; ++i)
-        if (memcmp(&n->exprs[i], e, sizeof *e) == 0)
-            return i;
-    n->exprs = grown(p->arena, n->exprs, n->expr_count, &n->expr_capacity, sizeof *n->exprs);
-    if (n->exprs == NULL)
-        return -1;
-    n->exprs[n->expr_count] = *e;
-    return n->expr_count++;
-}
-
 int lower_append(struct lowering *l, const struct nest *n)
 {
     struct nest *to = nest_add(l->p);
@@ -117,6 +64,8 @@ static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
     const struct node *n = &l->m->nodes[at];
     for (uint32_t k = 0; l->p->fuse && depth < PATH_MOST - 1 && k < n->in_count; ++k) {
         const uint32_t x = lowering_operand(l, at, k);
+        if (k > 0 && x == lowering_operand(l, at, k - 1))
+            continue; /* x + x: searched already */
         if (l->m->uses[x] == 1 && l->primary[x] == 0 && joins_epilogue(l->m, x, at) &&
             (is_core(l, x) || toward_core(l, x, depth + 1) != UINT32_MAX))
             return x;
@@ -142,14 +91,14 @@ static uint32_t find_core(const struct lowering *l, uint32_t root, struct path *
 static void index_up(const struct module *m, struct path *path, const struct rational *core)
 {
     const int last = path->length - 1;
-    memcpy(path->index[last], core, sizeof path->index[last]);
+    struct rational(*at)[TARN_MAX_RANK] = path->index->at;
+    memcpy(at[last], core, sizeof at[last]);
     for (int i = last - 1; i >= 0; --i) {
         const struct node *n = &m->nodes[path->node[i]];
         if (n->op == &op_reshape)
-            reshape_index(n->shape, m->nodes[path->node[i + 1]].shape, path->index[i + 1],
-                          path->index[i]);
+            reshape_index(n->shape, m->nodes[path->node[i + 1]].shape, at[i + 1], at[i]);
         else
-            memcpy(path->index[i], path->index[i + 1], sizeof path->index[i]);
+            memcpy(at[i], at[i + 1], sizeof at[i]);
     }
 }
 
@@ -237,7 +186,7 @@ static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
     const int32_t stride = (int32_t)(tarn_shape_count(l->p->values[rows].shape) / l->p->groups);
     n.body[0] = rows_tree(l, &n, &e, stride, 0, l->p->groups);
     return n.body[0] < 0 ? lower_fail(l, TARN_ERR_MEMORY)
-                         : finish(l, &n, path->node[0], path, path->index[0], t);
+                         : finish(l, &n, path->node[0], path, path->index->at[0], t);
 }
 
 /* Ends a nest with a core: directly, or through rows of partial sums over the batch. `index` is the
@@ -248,7 +197,7 @@ static int core_nest(struct lowering *l, struct nest *n, const struct rational *
     const uint32_t core = path->node[path->length - 1];
     index_up(l->m, path, core_index);
     if (!n->partial)
-        return finish(l, n, path->node[0], path, path->index[0], t);
+        return finish(l, n, path->node[0], path, path->index->at[0], t);
     tarn_shape rows_shape = { .rank = 2, .dim = { l->p->groups, 1 } };
     rows_shape.dim[1] = (int32_t)tarn_shape_count(l->m->nodes[core].shape);
     const int rows = value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, rows_shape, n->acc_dtype);
@@ -334,6 +283,21 @@ static int mix_nest(struct lowering *l, struct path *path, const struct target *
                : core_nest(l, &n, out_index, path, t);
 }
 
+static struct path_index *index_take(struct lowering *l)
+{
+    struct path_index *index = l->spare;
+    if (index == NULL)
+        return arena_take(l->p->arena, sizeof *index);
+    l->spare = index->next;
+    return index;
+}
+
+static void index_give(struct lowering *l, struct path_index *index)
+{
+    index->next = l->spare;
+    l->spare = index;
+}
+
 /* Builds the nest that writes a node to a target. */
 static int build(struct lowering *l, uint32_t root, const struct target *t)
 {
@@ -343,10 +307,15 @@ static int build(struct lowering *l, uint32_t root, const struct target *t)
     const uint32_t core = find_core(l, root, &path);
     if (core == UINT32_MAX)
         return map_nest(l, root, t);
+    path.index = index_take(l);
+    if (path.index == NULL)
+        return lower_fail(l, TARN_ERR_MEMORY);
     const enum op_kind kind = l->m->nodes[core].op->kind;
-    return kind == OP_REDUCE ? reduce_nest(l, &path, t)
-           : kind == OP_MIX  ? mix_nest(l, &path, t)
-                             : contract_nest(l, &path, t);
+    const int built = kind == OP_REDUCE ? reduce_nest(l, &path, t)
+                      : kind == OP_MIX  ? mix_nest(l, &path, t)
+                                        : contract_nest(l, &path, t);
+    index_give(l, path.index);
+    return built;
 }
 
 /* A part that is itself joined along the axis, for nobody else. */
@@ -528,6 +497,32 @@ static int build_root(struct lowering *l, const struct root *root, int first)
     return l->status == TARN_OK ? map_nest(l, root->node, &t) : -1;
 }
 
+/* Building on demand goes down from a root, value below value. In a deep graph it would go down
+ * thousands of them, so what lies at every so many nodes is built first, in the graph's order. */
+#define DEMANDED_HEIGHT 512
+
+static tarn_status build_deep(struct lowering *l)
+{
+    const struct module *m = l->m;
+    int *height = arena_take(l->p->arena, (m->count + 1) * sizeof *height);
+    if (height == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        for (uint32_t k = 0; k < n->in_count; ++k) {
+            const int below = height[lowering_operand(l, i, k)] + 1;
+            height[i] = below > height[i] ? below : height[i];
+        }
+        if (height[i] < DEMANDED_HEIGHT || !m->stored[i] || m->uses[i] == 0 ||
+            n->op->kind == OP_LEAF || tarn_shape_count(n->shape) == 0)
+            continue;
+        if (value_of(l, i) < 0)
+            return l->status;
+        height[i] = 0;
+    }
+    return TARN_OK;
+}
+
 tarn_status lower(struct program_ir *p, const tarn_replica *r)
 {
     struct module *m = p->module;
@@ -541,6 +536,7 @@ tarn_status lower(struct program_ir *p, const tarn_replica *r)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     TRY(share_out(p, r));
     TRY(product_choose_all(&l));
+    TRY(build_deep(&l));
     for (int i = 0; i < m->root_count; ++i) {
         const struct root *root = &m->roots[i];
         const uint32_t node = root->node;

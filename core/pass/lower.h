@@ -5,6 +5,8 @@
 
 #include "nest.h"
 
+struct path_index;
+
 struct lowering {
     struct program_ir *p;
     struct module *m;
@@ -13,16 +15,24 @@ struct lowering {
     int *plain;           /* node -> value + 1 of a row-major copy */
     int *blocked;         /* node -> value + 1 of a batch-innermost copy of a leaf */
     signed char *product; /* node -> 0 not asked yet, else 1 + its provider: 1 a nest */
+    struct path_index *spare;
     tarn_status status;
 };
 
 #define PATH_MOST 64
 
+/* The index of each node of a path. One is in use for each nest that is begun and not yet finished,
+ * of which there may be many: so they are not on the stack. */
+struct path_index {
+    struct rational at[PATH_MOST][TARN_MAX_RANK];
+    struct path_index *next; /* not in use */
+};
+
 /* The nodes from a nest's root down to its core. Their indices come from the core upwards, since a
  * reshape between them may split axes, which no index can follow downwards. */
 struct path {
     uint32_t node[PATH_MOST];
-    struct rational index[PATH_MOST][TARN_MAX_RANK];
+    struct path_index *index;
     int length;
 };
 

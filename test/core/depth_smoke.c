@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deep and wide graphs, on a thread with a small stack: they compile, and give right values. Arguments:
+ * what the sizes are multiplied by (1), and the name of one program. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mnist_net.h"
+#include "tarn.h"
+
+#define SMALL_STACK ((size_t)256 << 10)
+
+static tarn_replica *r;
+static int failures;
+static double scale = 1;
+
+static int sized(int size)
+{
+    return (int)(size * scale);
+}
+
+static void expect(const char *name, double got, double wanted, double tolerance)
+{
+    const bool good = fabs(got - wanted) <= tolerance;
+    printf("depth_smoke: %s: %.9g, expected %.9g%s\n", name, got, wanted, good ? "" : ": WRONG");
+    if (tarn_error_status(r) != TARN_OK)
+        printf("depth_smoke: %s\n", tarn_error(r));
+    failures += !good || tarn_error_status(r) != TARN_OK;
+    tarn_error_clear(r);
+}
+
+static tarn_tensor numbers(int count, float first, float step)
+{
+    float data[64];
+    for (int i = 0; i < count; i++)
+        data[i] = first + step * (float)i;
+    return tarn_from(r, tarn_shape_of(1, (const int32_t[]){ count }), TARN_F32, data);
+}
+
+/* The same small number again and again: sums of powers of two are exact. */
+static void additions(void)
+{
+    const int n = sized(5000);
+    const tarn_tensor x = numbers(4, 0.5f, 0.25f);
+    tarn_tensor y = x;
+    for (int i = 0; i < n; i++)
+        y = tarn_add(y, x);
+    expect("additions", (double)tarn_item(y), 0.5 * (n + 1), 0);
+}
+
+static void doublings(void)
+{
+    tarn_tensor x = numbers(3, 1, 1);
+    for (int i = 0; i < 40; i++)
+        x = tarn_add(x, x);
+    expect("doublings", (double)tarn_item(x), 0x1p40, 0);
+}
+
+/* Both operands lead to the same node, by two ways. */
+static void diamonds(void)
+{
+    tarn_tensor x = numbers(3, 1, 1);
+    for (int i = 0; i < 40; i++)
+        x = tarn_add(tarn_mul_scalar(x, 0.5f),
+                     tarn_reshape(tarn_neg(tarn_mul_scalar(x, -0.5f)), TARN_SHAPE(3)));
+    expect("diamonds", (double)tarn_item(x), 1, 0);
+}
+
+/* Each step adds 6 u at most, with u = 2^-24 (5 ULP of tanh and a product), and takes earlier errors
+ * times a slope below 1/2. */
+static void tanh_chain(void)
+{
+    const int n = sized(200);
+    tarn_tensor y = numbers(4, 0.9f, 0.01f);
+    double wanted = (double)0.9f;
+    for (int i = 0; i < n; i++) {
+        y = tarn_tanh(tarn_mul_scalar(y, 1.5f));
+        wanted = tanh(wanted * 1.5);
+    }
+    expect("tanh chain", (double)tarn_item(y), wanted, 12 * 0x1p-24);
+}
+
+static void means(void)
+{
+    const int n = sized(300);
+    const float x[4] = { 1, 2, 3, 6 };
+    tarn_tensor h = tarn_from(r, TARN_SHAPE(4), TARN_F32, x);
+    for (int i = 0; i < n; i++)
+        h = tarn_sub(h, tarn_mean(h, TARN_ALL, true));
+    expect("means", (double)tarn_item(h), -2, 0);
+}
+
+static tarn_tensor tree(int leaves, int first)
+{
+    if (leaves == 1)
+        return tarn_full(r, TARN_SHAPE(2), (float)(first % 7));
+    return tarn_add(tree(leaves / 2, first), tree(leaves - leaves / 2, first + leaves / 2));
+}
+
+static void balanced(void)
+{
+    const int leaves = sized(4000);
+    double wanted = 0;
+    for (int i = 0; i < leaves; i++)
+        wanted += i % 7;
+    const tarn_tensor sum = tarn_add(tree(leaves, 0), tarn_number(r, 1));
+    expect("balanced tree", (double)tarn_item(sum), wanted + 1, 0);
+}
+
+/* h = tanh(h w) many times with one weight, a recurrent network, and then one step of SGD. The host does
+ * the same in double; errors of a step, some 10 u, are damped by slopes below 1/2. */
+static void layers(void)
+{
+    enum { WIDTH = 2, BATCH = 3 };
+    const int n = sized(100);
+    const float start[WIDTH * WIDTH] = { 0.25f, -0.125f, 0.5f, 0.25f };
+    const tarn_tensor w = tarn_parameter(r, "w", TARN_SHAPE(WIDTH, WIDTH), start);
+    tarn_optimizer *sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.5f });
+    double h[BATCH][WIDTH], d[BATCH][WIDTH][WIDTH * WIDTH] = { { { 0 } } };
+    float x[BATCH * WIDTH];
+    for (int i = 0; i < BATCH * WIDTH; i++)
+        h[i / WIDTH][i % WIDTH] = x[i] = (float)(i - 2) * 0.25f;
+    tarn_tensor t = tarn_from(r, TARN_SHAPE(BATCH, WIDTH), TARN_F32, x);
+    tarn_tensor loss = tarn_zeros(r, TARN_SCALAR);
+    double gradient[WIDTH * WIDTH] = { 0 }, total = 0;
+    for (int step = 0; step < n; step++) {
+        t = tarn_tanh(tarn_matmul(t, w));
+        loss = tarn_add(loss, tarn_sum(t, TARN_ALL, false));
+        for (int b = 0; b < BATCH; b++) {
+            double next[WIDTH], slope[WIDTH][WIDTH * WIDTH];
+            for (int j = 0; j < WIDTH; j++) {
+                double sum = 0;
+                memset(slope[j], 0, sizeof slope[j]);
+                for (int i = 0; i < WIDTH; i++) {
+                    sum += h[b][i] * (double)start[i * WIDTH + j];
+                    slope[j][i * WIDTH + j] += h[b][i];
+                    for (int k = 0; k < WIDTH * WIDTH; k++)
+                        slope[j][k] += d[b][i][k] * (double)start[i * WIDTH + j];
+                }
+                next[j] = tanh(sum);
+                for (int k = 0; k < WIDTH * WIDTH; k++)
+                    slope[j][k] *= 1 - next[j] * next[j];
+            }
+            memcpy(h[b], next, sizeof next);
+            memcpy(d[b], slope, sizeof slope);
+            for (int j = 0; j < WIDTH; j++)
+                for (int k = 0; k < WIDTH * WIDTH; k++)
+                    gradient[k] += slope[j][k];
+            total += next[0] + next[1];
+        }
+    }
+    const tarn_tensor kept = tarn_keep(loss);
+    tarn_backward(loss);
+    tarn_optimizer_step(sgd);
+    const tarn_status status = tarn_step(r);
+    expect("layers: status", status, TARN_OK, 0);
+    expect("layers: loss", (double)tarn_item(kept), total, 1e-5);
+    float after[WIDTH * WIDTH] = { 0 };
+    failures += tarn_read(w, after, sizeof after) != TARN_OK;
+    for (int k = 0; k < WIDTH * WIDTH; k++)
+        expect("layers: weight", (double)after[k], (double)start[k] - 0.5 * gradient[k], 1e-5);
+}
+
+/* The network of the example: as deep as programs usually are. */
+static void training(void)
+{
+    struct mnist_net net = mnist_net_make(r);
+    tarn_optimizer *adam = tarn_adam(r, (tarn_adam_options){ .lr = 0.001f });
+    float *x = calloc(32 * 784, sizeof *x);
+    int32_t y[32];
+    for (int i = 0; i < 32; i++)
+        y[i] = i % 10;
+    for (int i = 0; x != NULL && i < 32 * 784; i++)
+        x[i] = (float)(i % 29) / 29.0f;
+    tarn_backward(mnist_net_loss(&net, tarn_from(r, TARN_SHAPE(32, 1, 28, 28), TARN_F32, x),
+                                 tarn_from(r, TARN_SHAPE(32), TARN_I32, y)));
+    tarn_optimizer_step(adam);
+    expect("training: status", tarn_step(r), TARN_OK, 0);
+    expect("training: wait", tarn_wait(r), TARN_OK, 0);
+    free(x);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} programs[] = { { "additions", additions }, { "doublings", doublings }, { "diamonds", diamonds },
+                 { "tanh", tanh_chain },     { "means", means },         { "balanced", balanced },
+                 { "layers", layers },       { "training", training } };
+
+static void *run_all(void *only)
+{
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        struct timespec a, b;
+        if (only != NULL && strcmp(only, programs[i].name) != 0)
+            continue;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        r = tarn_open(NULL);
+        if (r == NULL) {
+            printf("depth_smoke: %s\n", tarn_error(NULL));
+            ++failures;
+            return NULL;
+        }
+        programs[i].run();
+        tarn_close(r);
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        printf("depth_smoke: %s took %.1f s\n", programs[i].name,
+               (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (argc > 1)
+        scale = atof(argv[1]);
+    if (pthread_attr_init(&attributes) != 0 ||
+        pthread_attr_setstacksize(&attributes, SMALL_STACK) != 0 ||
+        pthread_create(&thread, &attributes, run_all, argc > 2 ? argv[2] : NULL) != 0)
+        return perror("depth_smoke"), 1;
+    pthread_join(thread, NULL);
+    printf("depth_smoke: %d failures\n", failures);
+    return failures > 0;
+}
