@@ -47,6 +47,11 @@ static bool tame(const struct generator *g, int i)
 int try_line(struct generator *g, struct line l)
 {
     struct program *p = g->p;
+    for (int k = 0; k < MAX_OPERANDS; k++) {
+        if (k < l.ins && l.in[k] < 0)
+            return -1;
+        l.in[k] = k < l.ins ? l.in[k] : 0;
+    }
     if (p->count == MAX_LINES)
         return -1;
     const int i = p->count++, nodes = g->tape.count;
@@ -83,7 +88,7 @@ int try_op(struct generator *g, enum op_id op, int a, int b)
 bool usable(const struct generator *g, int i)
 {
     const struct line *l = &g->p->line[i];
-    if (op_table[l->op].result == 's')
+    if (i >= g->p->count || op_table[l->op].result == 's')
         return false;
     if (l->owned)
         return g->m.slot[g->m.value[i]].alive;

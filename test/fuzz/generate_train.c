@@ -98,6 +98,8 @@ static int forward(struct generator *g, const struct training *n, int x)
 
 static int loss_of(struct generator *g, const struct training *n, int y, int batch)
 {
+    if (y < 0)
+        return -1;
     if (n->image) {
         const int flat =
             try_line(g, (struct line){ .op = OP_ID_flatten, .in = { y }, .ins = 1, .arg = { 1 } });
