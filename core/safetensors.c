@@ -14,7 +14,7 @@
 #define MAX_VALUES 500000
 #define MAX_TENSORS 50000
 #define MAX_TEXTS 100000
-#define TEXTS_MORE 1024
+#define MORE 1024                        /* entries or texts that memory is taken for at once */
 #define MAX_TEXT_BYTES ((size_t)1 << 20) /* of a name, or of a value of the metadata */
 
 static const struct {
@@ -370,8 +370,7 @@ static tarn_status after_member(const struct reading *r, struct cursor *c, const
 
 static bool more_texts(struct safetensors *s)
 {
-    struct safetensors_text *bigger =
-        realloc(s->texts, (s->text_count + TEXTS_MORE) * sizeof(*bigger));
+    struct safetensors_text *bigger = realloc(s->texts, (s->text_count + MORE) * sizeof(*bigger));
     if (bigger)
         s->texts = bigger;
     return bigger != NULL;
@@ -386,7 +385,7 @@ static tarn_status add_text(const struct reading *r, struct safetensors *s, cons
         return refuse(r, SAFETENSORS_METADATA, "holds a key with a control character");
     if (s->text_count == MAX_TEXTS)
         return refuse(r, SAFETENSORS_METADATA, "holds too many texts");
-    if (s->text_count > 0 && s->text_count % TEXTS_MORE == 0 && !more_texts(s))
+    if (s->text_count > 0 && s->text_count % MORE == 0 && !more_texts(s))
         return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
     s->texts[s->text_count++] = (struct safetensors_text){ key, value };
     return TARN_OK;
@@ -431,6 +430,14 @@ static tarn_status read_metadata(const struct reading *r, struct piece object,
     return TARN_OK;
 }
 
+static bool more_entries(struct safetensors *s)
+{
+    struct safetensors_entry *bigger = realloc(s->entries, (s->count + MORE) * sizeof(*bigger));
+    if (bigger)
+        s->entries = bigger;
+    return bigger != NULL;
+}
+
 static tarn_status read_member(const struct reading *r, const char *name, struct piece value,
                                struct safetensors *s)
 {
@@ -438,6 +445,8 @@ static tarn_status read_member(const struct reading *r, const char *name, struct
         return read_metadata(r, value, s);
     if (s->count == MAX_TENSORS)
         return refuse(r, name, "too many tensors");
+    if (s->count % MORE == 0 && !more_entries(s))
+        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
     json_t *json = NULL;
     TRY(parse_piece(r, value, &json));
     const tarn_status status = read_entry(r, name, json, &s->entries[s->count++]);
@@ -447,10 +456,6 @@ static tarn_status read_member(const struct reading *r, const char *name, struct
 
 static tarn_status read_entries(const struct reading *r, struct cursor c, struct safetensors *s)
 {
-    /* Pages that stay untouched take no memory. */
-    s->entries = calloc(MAX_TENSORS, sizeof(*s->entries));
-    if (!s->entries)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
     bool more = take(&c, '{');
     for (bool first = true; more; first = false) {
         const char *name = NULL;
