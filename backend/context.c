@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "env.h"
+#include "lock.h"
 #include "opencl.h"
 
 static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,7 +105,11 @@ tarn_status context_open(const struct device *device, struct context **out)
         return error_set(TARN_ERR_MEMORY, "open: out of host memory");
     c->device = *device;
     device_describe(device, c->label, sizeof c->label);
-    pthread_mutex_init(&c->upload_lock, NULL);
+    const tarn_status made = lock_make(&c->upload_lock, "open");
+    if (made != TARN_OK) {
+        free(c);
+        return made;
+    }
     pthread_mutex_lock(&count_lock);
     ++open_contexts;
     pthread_mutex_unlock(&count_lock);

@@ -3,6 +3,7 @@
 #ifndef TARN_ERROR_H
 #define TARN_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "tarn_status.h"
@@ -26,6 +27,8 @@ tarn_status error_set(tarn_status code, const char *format, ...)
  * devices must not move the cursor of a terminal, nor begin a line. Lines of errors are so. Cut at
  * capacity - 1 bytes. */
 void text_escape(const char *from, char *to, size_t capacity);
+/* Whether text_escape would change nothing. */
+bool text_is_plain(const char *text);
 /* Prints a line of the library's own, so escaped, on the standard error stream. */
 void error_print(const char *line);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <uthash.h>
 
+#include "hash_table.h"
 #include "opencl.h"
 
 #define LOOK_AFTER 0.01 /* seconds of waiting before the commands in line are looked at */
@@ -30,6 +30,10 @@ const char *label_keep(const char *text)
         if (found != NULL) {
             memcpy(found->text, text, bytes);
             HASH_ADD_KEYPTR(hh, labels, found->text, bytes - 1, found);
+            if (found->hh.tbl == NULL) {
+                free(found);
+                found = NULL;
+            }
         }
     }
     pthread_mutex_unlock(&label_lock);

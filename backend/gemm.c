@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <uthash.h>
 
 #include "env.h"
+#include "hash_table.h"
 
 #define RUNS 3 /* of each provider, after one that may compile */
 
@@ -197,7 +197,7 @@ static int remember(const char *key, const struct gemm_provider *providers, int 
     HASH_FIND_STR(choices, key, found);
     if (found == NULL)
         HASH_ADD_STR(choices, key, new);
-    else
+    if (new->hh.tbl == NULL)
         free(new);
     const int kept = found != NULL ? by_name(providers, count, found->provider) : chosen;
     pthread_mutex_unlock(&lock);

@@ -17,14 +17,27 @@ static size_t plain_bytes(const unsigned char *at)
     const unsigned char c = at[0];
     if (c < 0x80)
         return c >= 0x20 && c != 0x7f;
-    const size_t bytes = c >= 0xf0 && c < 0xf8   ? 4
+    const size_t bytes = c >= 0xf0 && c < 0xf5   ? 4
                          : c >= 0xe0 && c < 0xf0 ? 3
                          : c >= 0xc2 && c < 0xe0 ? 2
                                                  : 0;
     for (size_t i = 1; i < bytes; ++i)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    return c == 0xc2 && at[1] < 0xa0 ? 0 : bytes; /* U+0080 to U+009F */
+    const unsigned char next = bytes > 0 ? at[1] : 0;
+    const bool controls = c == 0xc2 && next < 0xa0; /* U+0080 to U+009F */
+    const bool too_long = (c == 0xe0 && next < 0xa0) || (c == 0xf0 && next < 0x90);
+    const bool surrogate = c == 0xed && next >= 0xa0, too_large = c == 0xf4 && next >= 0x90;
+    return controls || too_long || surrogate || too_large ? 0 : bytes;
+}
+
+bool text_is_plain(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t bytes = 1;
+    while (*at != '\0' && (bytes = plain_bytes(at)) > 0)
+        at += bytes;
+    return *at == '\0';
 }
 
 void text_escape(const char *from, char *to, size_t capacity)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock.h"
 #include "opencl.h"
 
 struct upload {
@@ -33,8 +34,12 @@ tarn_status upload_new(struct context *c, size_t bytes, struct upload **out)
     if (u == NULL)
         return error_set(TARN_ERR_MEMORY, "upload: out of host memory");
     u->context = c;
-    pthread_mutex_init(&u->lock, NULL);
-    const tarn_status status = make(u, bytes);
+    tarn_status status = lock_make(&u->lock, "upload");
+    if (status != TARN_OK) {
+        free(u);
+        return status;
+    }
+    status = make(u, bytes);
     if (status != TARN_OK) {
         upload_free(u);
         return status;

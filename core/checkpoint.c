@@ -102,7 +102,7 @@ static tarn_status items_collect(tarn_replica *r, struct items *out)
                              o->name ? o->name : "the storage of parameters");
         if (!o->name || o->kind > OWNED_STATE)
             continue;
-        if (!safetensors_name_valid(o->name) || strcmp(o->name, SAFETENSORS_METADATA) == 0)
+        if (!text_is_plain(o->name) || strcmp(o->name, SAFETENSORS_METADATA) == 0)
             return error_set(TARN_ERR_ARGUMENT,
                              "checkpoint: a tensor's name cannot stand in a file: it must be UTF-8 "
                              "without control characters");

@@ -247,6 +247,10 @@ static tarn_status find_plan(tarn_replica *r, const uint32_t *outputs, int count
         return status;
     }
     HASH_ADD(hh, cache->plans, key, sizeof plan->key, plan);
+    if (plan->hh.tbl == NULL) {
+        plan_free(plan);
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    }
     ++r->metrics.plans_compiled;
     r->metrics.compile_seconds += seconds_since(&start);
     *out = plan;

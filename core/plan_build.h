@@ -3,9 +3,8 @@
 #ifndef TARN_PLAN_BUILD_H
 #define TARN_PLAN_BUILD_H
 
-#include <uthash.h>
-
 #include "cost.h"
+#include "hash_table.h"
 
 /* A matrix product by a provider, with the buffers it reads and writes as parameters. */
 struct plan_product {

@@ -50,23 +50,6 @@ static const char *dtype_name(const char *dtype)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static bool has_control(const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))
-            return true;
-    }
-    return false;
-}
-
-bool safetensors_name_valid(const char *name)
-{
-    json_t *text = json_string(name); /* NULL unless UTF-8 */
-    const bool valid = text && !has_control(name);
-    json_decref(text);
-    return valid;
-}
-
 const char *safetensors_escape(const char *name, char out[SAFETENSORS_ESCAPED])
 {
     size_t n = 0;
@@ -207,7 +190,7 @@ static tarn_status read_entry(const struct reading *r, const char *name, const j
 {
     memset(e, 0, sizeof(*e));
     e->name = name;
-    if (has_control(name))
+    if (!text_is_plain(name))
         return refuse(r, name, "control character in the name");
     if (!json_is_object(value) || json_object_size(value) != 3)
         return refuse(r, name, "must have dtype, shape and data_offsets, and nothing else");
@@ -381,7 +364,7 @@ static tarn_status add_text(const struct reading *r, struct safetensors *s, cons
 {
     if (!value)
         return refuse(r, SAFETENSORS_METADATA, "holds a value that is not a string");
-    if (has_control(key))
+    if (!text_is_plain(key))
         return refuse(r, SAFETENSORS_METADATA, "holds a key with a control character");
     if (s->text_count == MAX_TEXTS)
         return refuse(r, SAFETENSORS_METADATA, "holds too many texts");
@@ -561,12 +544,25 @@ static json_t *build_json(const struct safetensors_entry *entries, size_t count,
     return root;
 }
 
+/* Read again, since json_dumps of some versions leaves text out when memory runs out, and says nothing. */
+static char *build_text(const json_t *root)
+{
+    char *text = json_dumps(root, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    json_t *again = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const bool whole = again && json_equal(root, again);
+    json_decref(again);
+    if (whole)
+        return text;
+    free(text);
+    return NULL;
+}
+
 tarn_status safetensors_build(const struct safetensors_entry *entries, size_t count,
                               const struct safetensors_text *metadata, size_t metadata_count,
                               uint8_t **out, size_t *bytes)
 {
     json_t *root = build_json(entries, count, metadata, metadata_count);
-    char *text = root ? json_dumps(root, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
+    char *text = root ? build_text(root) : NULL;
     json_decref(root);
     const size_t length = text ? strlen(text) : 0;
     const size_t padded = (length + 7) / 8 * 8;

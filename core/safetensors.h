@@ -53,8 +53,6 @@ const char *safetensors_metadata(const struct safetensors *s, const char *key);
 
 /* Bits of one element; 0 for a name that is not in the format. */
 unsigned safetensors_dtype_bits(const char *dtype);
-/* Whether a name may stand in a file: UTF-8 without control characters. */
-bool safetensors_name_valid(const char *name);
 /* A name of unknown origin as printable ASCII of at most 100 characters. Returns `out`. */
 #define SAFETENSORS_ESCAPED 104
 const char *safetensors_escape(const char *name, char out[SAFETENSORS_ESCAPED]);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "env.h"
+#include "lock.h"
 #include "member.h"
 
 #define MOST_REPLICAS 64
@@ -244,8 +245,7 @@ static tarn_status verdict(struct launch *l, bool all)
 static void launch_free(struct launch *l)
 {
     team_free(l->team);
-    pthread_cond_destroy(&l->changed);
-    pthread_mutex_destroy(&l->lock);
+    lock_free_waited(&l->lock, &l->changed);
     free(l);
 }
 
@@ -259,13 +259,12 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
         return error_set(TARN_ERR_MEMORY, "launch: no host memory");
     l->fn = fn;
     l->arg = arg;
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&l->changed, &clock);
-    pthread_condattr_destroy(&clock);
-    tarn_status status = take_seats(l, &options);
+    tarn_status status = lock_make_waited(&l->lock, &l->changed, "launch");
+    if (status != TARN_OK) {
+        free(l);
+        return status;
+    }
+    status = take_seats(l, &options);
     if (status != TARN_OK) {
         launch_free(l);
         return status;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lock.h"
 #include "recorder.h"
 
 enum { RECORDS = 1024 };
@@ -54,10 +55,14 @@ tarn_status recorder_new(int world, struct recorder **out)
     struct recorder *r = calloc(1, sizeof *r + (size_t)world * sizeof *r->log);
     if (!r)
         return error_set(TARN_ERR_MEMORY, "no memory for the records of %d ranks", world);
-    r->world = world;
     clock_gettime(CLOCK_MONOTONIC, &r->began);
-    for (int i = 0; i < world; i++)
-        pthread_mutex_init(&r->log[i].lock, NULL);
+    for (; r->world < world; r->world++) {
+        const tarn_status status = lock_make(&r->log[r->world].lock, "launch");
+        if (status != TARN_OK) {
+            recorder_free(r);
+            return status;
+        }
+    }
     *out = r;
     return TARN_OK;
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "agree.h"
+#include "lock.h"
 #include "move.h"
 #include "recorder.h"
 #include "team.h"
@@ -74,20 +75,17 @@ tarn_status team_new(int world, double timeout, struct team **out)
     if (!t)
         return error_set(TARN_ERR_MEMORY, "no memory for a team of %d ranks", world);
     memset(t, 0, sizeof *t);
-    const tarn_status status = recorder_new(world, &t->recorder);
+    tarn_status status = recorder_new(world, &t->recorder);
+    if (status == TARN_OK)
+        status = lock_make_waited(&t->lock, &t->moved, "launch");
     if (status != TARN_OK) {
+        recorder_free(t->recorder);
         free(t);
         return status;
     }
     t->world = world;
     t->timeout = fmin(timeout, 1e9);
     t->spins = world <= sysconf(_SC_NPROCESSORS_ONLN);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&t->moved, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&t->lock, NULL);
     *out = t;
     return TARN_OK;
 }
@@ -97,8 +95,7 @@ void team_free(struct team *t)
     if (!t)
         return;
     recorder_free(t->recorder);
-    pthread_cond_destroy(&t->moved);
-    pthread_mutex_destroy(&t->lock);
+    lock_free_waited(&t->lock, &t->moved);
     free(t);
 }
 

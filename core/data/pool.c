@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lock.h"
 #include "pool_parts.h"
 
 double pool_now(void)
@@ -79,8 +80,7 @@ void pool_dispose(struct pool *p)
         free(p->workers[i].scratch);
     free(p->order);
     pthread_cond_destroy(&p->work);
-    pthread_cond_destroy(&p->done);
-    pthread_mutex_destroy(&p->lock);
+    lock_free_waited(&p->lock, &p->done);
     free(p);
 }
 
@@ -122,6 +122,15 @@ static tarn_status start_workers(struct pool *p)
     return status;
 }
 
+static tarn_status make_locks(struct pool *p)
+{
+    TRY(lock_make_waited(&p->lock, &p->done, "tarn_loader_open"));
+    const tarn_status status = lock_make_condition(&p->work, "tarn_loader_open");
+    if (status != TARN_OK)
+        lock_free_waited(&p->lock, &p->done);
+    return status;
+}
+
 tarn_status pool_open(struct context *c, const struct pool_plan *plan, struct pool **out)
 {
     *out = NULL;
@@ -129,14 +138,12 @@ tarn_status pool_open(struct context *c, const struct pool_plan *plan, struct po
     if (!p)
         return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory");
     p->plan = *plan;
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->work, NULL);
-    pthread_cond_init(&p->done, &clock);
-    pthread_condattr_destroy(&clock);
-    tarn_status status = make_memory(p, c);
+    tarn_status status = make_locks(p);
+    if (status != TARN_OK) {
+        free(p);
+        return status;
+    }
+    status = make_memory(p, c);
     if (status == TARN_OK)
         status = start_workers(p);
     if (status == TARN_OK)
