@@ -116,6 +116,8 @@ tarn_status context_open(const struct device *device, struct context **out)
     awake_join(device);
     tarn_status status = env_seconds(ENV_TIMEOUT, &c->timeout);
     if (status == TARN_OK)
+        status = env_seconds(ENV_BUILD_TIMEOUT, &c->build_timeout);
+    if (status == TARN_OK)
         status = gemm_check();
     if (status == TARN_OK)
         status = open_part(c);

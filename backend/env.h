@@ -18,6 +18,7 @@
     X(FUSE,        "TARN_FUSE",         "1",      "0 runs each op as its own kernel") \
     X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, kernels, time, trap") \
     X(TIMEOUT,     "TARN_TIMEOUT",      "30",     "seconds to wait for a device before giving up") \
+    X(BUILD_TIMEOUT, "TARN_BUILD_TIMEOUT", "300", "seconds that the driver may take to compile a kernel, at its first launch") \
     X(AWAKE,       "TARN_AWAKE",        "1",      "0 lets the cores of a CPU device sleep between its kernels") \
     X(PIN,         "TARN_PIN",          "1",      "0 lets the threads of replicas on parts of a CPU move between its cores") \
     X(WINOGRAD,    "TARN_WINOGRAD",     "auto",   "Winograd's algorithm for convolutions of 3x3 and 5x5 windows: auto where it is faster, on CPUs; 1 wherever it applies; 0 nowhere") \

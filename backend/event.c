@@ -90,9 +90,18 @@ static tarn_status too_late(const struct context *c, const char *label, double l
                      label, c->label, limit);
 }
 
+/* How long a command may be late: not because the driver compiles it, or one that is in line before. */
+static double limit_of(const struct context *c)
+{
+    for (uint64_t i = c->first; i < c->next; ++i)
+        if (c->ring[i % TRACKED].first)
+            return c->build_timeout > c->timeout ? c->build_timeout : c->timeout;
+    return c->timeout;
+}
+
 tarn_status event_wait(const struct context *c, cl_event event, const char *label)
 {
-    const double start = now(), limit = c->timeout;
+    const double start = now(), limit = limit_of(c);
     for (;;) {
         cl_int status;
         TRY(event_status(c, event, &status));
@@ -210,8 +219,8 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     if (c->first >= mark)
         return TARN_OK;
     TRY(context_flush(c));
-    const double start = now(), limit = c->timeout;
-    double alive = start;
+    const double start = now();
+    double alive = start, limit = limit_of(c);
     for (;;) {
         cl_int status;
         bool progress = false;
@@ -222,6 +231,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
         if (c->first >= mark)
             return TARN_OK;
         alive = progress ? now() : alive;
+        limit = progress ? limit_of(c) : limit;
         if (!(now() - alive <= limit))
             return too_late(c, c->ring[c->first % TRACKED].label, limit);
         pause_after(waited);

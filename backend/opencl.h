@@ -20,6 +20,7 @@ struct tracked {
     cl_event event;
     cl_event cause; /* of the other queue, ended before `event`; NULL: none */
     const char *label;
+    bool first; /* launch of its kernel, in which drivers compile it */
 };
 
 struct context {
@@ -28,9 +29,10 @@ struct context {
     cl_device_id id;
     cl_context context;
     cl_command_queue compute, copy;
-    double timeout;  /* seconds that a command may be late */
-    bool profiled;   /* compute notes times */
-    bool fine_grain; /* host and device can use the same memory without commands in between */
+    double timeout;       /* seconds that a command may be late */
+    double build_timeout; /* and the first launch of a kernel */
+    bool profiled;        /* compute notes times */
+    bool fine_grain;      /* host and device can use the same memory without commands in between */
     struct tracked ring[TRACKED];
     uint64_t first, next; /* commands first .. next - 1 are in flight; numbers never repeat */
     tarn_status failed;   /* the first command that failed, with its line */

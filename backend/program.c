@@ -29,6 +29,7 @@ struct kernel {
     cl_kernel kernel;
     char name[64];
     const char *label;
+    bool launched;
 };
 
 static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -317,5 +318,8 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
         return cl_failed(c, k->label, code);
     k->program->launched = true;
     ++c->counters.launches;
-    return event_track(c, event, k->label);
+    TRY(event_track(c, event, k->label));
+    c->ring[(c->next - 1) % TRACKED].first = !k->launched;
+    k->launched = true;
+    return TARN_OK;
 }

@@ -221,32 +221,35 @@ static tarn_status drop_oldest(tarn_replica *r)
     return TARN_OK;
 }
 
-static tarn_status find_plan(tarn_replica *r, const uint32_t *outputs, int count, bool effects,
-                             struct plan **out)
+static struct plan *known_plan(tarn_replica *r, const uint64_t key[2])
 {
     struct plan_cache *cache = r->plans;
-    uint64_t key[2];
-    make_key(r, outputs, count, effects, key);
-    HASH_FIND(hh, cache->plans, key, sizeof key, *out);
-    if (*out != NULL) {
+    struct plan *plan;
+    HASH_FIND(hh, cache->plans, key, sizeof plan->key, plan);
+    if (plan != NULL) {
         ++r->metrics.plan_hits;
-        HASH_DEL(cache->plans, *out);
-        HASH_ADD(hh, cache->plans, key, sizeof key, *out);
-        return TARN_OK;
+        HASH_DEL(cache->plans, plan);
+        HASH_ADD(hh, cache->plans, key, sizeof plan->key, plan);
     }
+    return plan;
+}
+
+static tarn_status new_plan(tarn_replica *r, const uint64_t key[2], const uint32_t *outputs,
+                            int count, bool effects, struct plan **out)
+{
     TRY(drop_oldest(r));
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     struct plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    memcpy(plan->key, key, sizeof key);
+    memcpy(plan->key, key, sizeof plan->key);
     const tarn_status status = plan_build(r, outputs, count, effects, true, plan);
     if (status != TARN_OK) {
         plan_free(plan);
         return status;
     }
-    HASH_ADD(hh, cache->plans, key, sizeof plan->key, plan);
+    HASH_ADD(hh, r->plans->plans, key, sizeof plan->key, plan);
     if (plan->hh.tbl == NULL) {
         plan_free(plan);
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
@@ -270,6 +273,29 @@ static tarn_status run_first(tarn_replica *r, const struct plan *plan, int count
     return TARN_OK;
 }
 
+static void tell_peers(tarn_replica *r, bool builds)
+{
+    if (r->peers != NULL && r->peers->builds != NULL)
+        r->peers->builds(r, builds);
+}
+
+/* Runs the plan that is known, or compiles one first. */
+static tarn_status find_and_run(tarn_replica *r, const uint32_t *outputs, int count,
+                                struct buffer **buffers, bool effects)
+{
+    uint64_t key[2];
+    make_key(r, outputs, count, effects, key);
+    struct plan *plan = known_plan(r, key);
+    if (plan != NULL)
+        return run(r, plan, count, buffers);
+    tell_peers(r, true);
+    tarn_status status = new_plan(r, key, outputs, count, effects, &plan);
+    if (status == TARN_OK)
+        status = run_first(r, plan, count, buffers);
+    tell_peers(r, false);
+    return status;
+}
+
 tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
                          struct buffer **buffers, bool effects)
 {
@@ -280,14 +306,7 @@ tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
         if (r->plans == NULL)
             return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     }
-    struct plan *plan;
-    const uint64_t compiled = r->metrics.plans_compiled;
-    TRY(find_plan(r, outputs, count, effects, &plan));
-    tarn_status status;
-    if (r->metrics.plans_compiled == compiled)
-        status = run(r, plan, count, buffers);
-    else
-        status = run_first(r, plan, count, buffers);
+    const tarn_status status = find_and_run(r, outputs, count, buffers, effects);
     for (int i = 0; status != TARN_OK && i < count; ++i) {
         buffer_free(buffers[i]);
         buffers[i] = NULL;

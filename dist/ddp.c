@@ -86,8 +86,15 @@ static tarn_tensor reduce(tarn_tensor bucket, bool first)
     return reduced;
 }
 
+static void builds(tarn_replica *r, bool begins)
+{
+    const struct member *m = member_of(r);
+    team_builds(m->team, m->peers.rank, begins);
+}
+
 void ddp_set_up(struct member *m)
 {
+    m->peers.builds = builds;
     m->peers.sum = sum;
     m->peers.reduce = reduce;
     /* Virtual shards give the bits of one device, whose batch norm sees the whole batch. */

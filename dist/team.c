@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "agree.h"
+#include "env.h"
 #include "lock.h"
 #include "move.h"
 #include "recorder.h"
@@ -47,7 +48,7 @@ struct seat {
 
 struct team {
     int world;
-    double timeout;
+    double timeout, build_timeout;
     bool spins;
     struct recorder *recorder;
     pthread_mutex_t lock;
@@ -60,7 +61,8 @@ struct team {
     char cause_line[1001];
     _Alignas(CACHE_LINE) _Atomic uint64_t word;
     _Atomic int sleepers;
-    _Atomic uint64_t left; /* bit i: rank i comes to no further collective */
+    _Atomic uint64_t left;   /* bit i: rank i comes to no further collective */
+    _Atomic uint64_t builds; /* bit i: rank i compiles */
     struct seat seats[TEAM_MOST];
 };
 
@@ -71,6 +73,8 @@ tarn_status team_new(int world, double timeout, struct team **out)
                          "a team of %d ranks with a timeout of %g s: it takes 1 to %d ranks and a "
                          "timeout above 0",
                          world, timeout, TEAM_MOST);
+    double build_timeout;
+    TRY(env_seconds(ENV_BUILD_TIMEOUT, &build_timeout));
     struct team *t = aligned_alloc(CACHE_LINE, sizeof *t);
     if (!t)
         return error_set(TARN_ERR_MEMORY, "no memory for a team of %d ranks", world);
@@ -85,6 +89,7 @@ tarn_status team_new(int world, double timeout, struct team **out)
     }
     t->world = world;
     t->timeout = fmin(timeout, 1e9);
+    t->build_timeout = build_timeout;
     t->spins = world <= sysconf(_SC_NPROCESSORS_ONLN);
     *out = t;
     return TARN_OK;
@@ -241,6 +246,26 @@ void team_leave(struct team *t, int rank)
     pthread_mutex_unlock(&t->lock);
 }
 
+void team_builds(struct team *t, int rank, bool begins)
+{
+    if (begins)
+        atomic_fetch_or(&t->builds, UINT64_C(1) << rank);
+    else
+        atomic_fetch_and(&t->builds, ~(UINT64_C(1) << rank));
+}
+
+/* Whether a rank that the others wait for compiles, and may do so for longer. */
+static bool may_still_build(struct team *t, uint64_t number, struct timespec began)
+{
+    int count;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double waited =
+        (double)(now.tv_sec - began.tv_sec) + (double)(now.tv_nsec - began.tv_nsec) * 1e-9;
+    return waited < t->build_timeout &&
+           (atomic_load(&t->builds) & missing_ranks(t, number, &count));
+}
+
 /* The caller holds the lock, and waited too long or for a rank that has left. Does nothing if the
  * phase is over after all. */
 static void stall(struct team *t, uint64_t phase, uint64_t number, const struct collective *c)
@@ -310,14 +335,19 @@ static void wait_until_over(struct team *t, uint64_t phase, uint64_t number,
     clock_gettime(CLOCK_MONOTONIC, &began);
     if (spin_until_over(t, phase, began))
         return;
-    const struct timespec deadline = later(began, t->timeout);
+    struct timespec deadline = later(began, t->timeout);
     pthread_mutex_lock(&t->lock);
     atomic_fetch_add(&t->sleepers, 1);
     while (!is_over(atomic_load(&t->word), phase)) {
         if (phase % 2)
             pthread_cond_wait(&t->moved, &t->lock);
-        else if (gone_ranks(t, number) ||
-                 pthread_cond_timedwait(&t->moved, &t->lock, &deadline) != 0)
+        else if (gone_ranks(t, number))
+            stall(t, phase, number, c);
+        else if (pthread_cond_timedwait(&t->moved, &t->lock, &deadline) == 0)
+            continue;
+        else if (may_still_build(t, number, began))
+            deadline = later(deadline, t->timeout); /* from when it ends, at most this long */
+        else
             stall(t, phase, number, c);
     }
     atomic_fetch_sub(&t->sleepers, 1);

@@ -66,6 +66,10 @@ TARN_CHECKED tarn_status team_collect(struct team *t, int rank, const struct col
  * TARN_ERR_STALLED at once, with a line that says so. */
 void team_leave(struct team *t, int rank);
 
+/* The rank compiles from now on, or does no longer: others wait for it as long as TARN_BUILD_TIMEOUT
+ * says, when that is more than the timeout. */
+void team_builds(struct team *t, int rank, bool begins);
+
 /* Ends the team with a cause; the first call counts. Wakes everybody, and does not wait. The step
  * that is told to the others is that of the rank's last collective. `rank` may be -1: no replica's
  * fault. */
