@@ -139,7 +139,7 @@ static int map_nest(struct lowering *l, uint32_t root, const struct target *t)
         n.extent[d] = node->shape.dim[d];
         index[d] = rational_axis(d);
     }
-    n.sharded = l->m->sharded[root];
+    n.sharded = l->m->sharded[root] || l->p->values[t->value].layout == LAYOUT_BLOCKED;
     n.batch_axis = n.sharded ? 0 : -1;
     return finish(l, &n, root, NULL, index, t);
 }
@@ -332,13 +332,11 @@ static int concat_parts(struct lowering *l, uint32_t node, int value, int32_t of
     struct target t = { .value = value, .axis = n->arg.concat.axis, .offset = offset };
     for (uint32_t k = 0; k < n->in_count; ++k) {
         const uint32_t x = lowering_operand(l, node, k);
-        const bool plain_part = l->p->values[value].layout == LAYOUT_PLAIN || l->m->sharded[x];
-        if (!plain_part) {
-            error_set(TARN_ERR_INTERNAL, "compile: concat of parts with and without the batch");
-            return lower_fail(l, TARN_ERR_INTERNAL);
-        }
-        const int built =
-            is_joined_part(l, x, t.axis) ? concat_parts(l, x, value, t.offset) : build(l, x, &t);
+        /* A part without the batch, such as a constant, is spread over the samples' blocks. */
+        const bool spread = l->p->values[value].layout == LAYOUT_BLOCKED && !l->m->sharded[x];
+        const int built = spread                         ? map_nest(l, x, &t)
+                          : is_joined_part(l, x, t.axis) ? concat_parts(l, x, value, t.offset)
+                                                         : build(l, x, &t);
         if (built < 0)
             return -1;
         t.offset += l->m->nodes[x].shape.dim[t.axis];

@@ -191,3 +191,32 @@ Test(guards, conditions_of_many_points)
         }
     }
 }
+
+/* Some parts carry the batch, and others, a constant, a sum, do not. */
+Test(concat, parts_without_the_batch)
+{
+    enum { BATCH = 17, WIDTH = 20 };
+    float x[BATCH * WIDTH], w[BATCH * 3], wanted[BATCH * (WIDTH + 3)];
+    fill(x, BATCH * WIDTH, 11);
+    fill(w, BATCH * 3, 12);
+    for (int n = 0; n < BATCH; n++) {
+        for (int i = 0; i < WIDTH; i++)
+            wanted[n * (WIDTH + 3) + i] = 4 * x[n * WIDTH + i];
+        wanted[n * (WIDTH + 3) + WIDTH] = 1;
+        wanted[n * (WIDTH + 3) + WIDTH + 1] = 2 * w[2 * n] + 2 * w[2 * n + 1];
+        wanted[n * (WIDTH + 3) + WIDTH + 2] = (float)(2 * n);
+    }
+    for (int way = 0; way < WAYS; way++) {
+        tarn_replica *r = open_with(way);
+        const tarn_tensor pairs =
+            tarn_reshape(numbers(r, TARN_SHAPE(BATCH * 2), 12), TARN_SHAPE(BATCH, 2));
+        const tarn_tensor row = tarn_reshape(tarn_arange(r, BATCH), TARN_SHAPE(BATCH, 1));
+        const tarn_tensor parts[] = { tarn_mul_scalar(numbers(r, TARN_SHAPE(BATCH, WIDTH), 11), 2),
+                                      tarn_full(r, TARN_SHAPE(BATCH, 1), 0.5f),
+                                      tarn_sum(pairs, TARN_AXES(1), true),
+                                      tarn_cast(row, TARN_F32) };
+        const tarn_tensor all = tarn_concat(parts, 4, 1);
+        expect(tarn_mul_scalar(all, 2), wanted, BATCH * (WIDTH + 3));
+        tarn_close(r);
+    }
+}
