@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "spread.h"
 
 /* Brings a gradient to its operand's shape: sums over the axes that the operand was repeated along,
  * and repeats what a rule gave only once. */
@@ -30,6 +31,7 @@ static tarn_tensor unbroadcast(tarn_tensor g, tarn_shape shape)
 static bool accumulate(tarn_replica *r, uint32_t node, tarn_tensor gradient, uint32_t *grads)
 {
     gradient = unbroadcast(tarn_cast(gradient, TARN_F32), r->graph.nodes[node].shape);
+    gradient = spread_gradient(r, node, gradient);
     if (grads[node])
         gradient = tarn_add(graph_handle(r, grads[node]), gradient);
     grads[node] = gradient.node;

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "graph.h"
+#include "spread.h"
 #include "train/optimizer.h"
 
 static const struct node no_node;
@@ -219,11 +220,16 @@ void graph_mark_part(tarn_tensor leaf, struct graph_part part)
     const uint32_t node = graph_resolve(leaf), added = node ? part_add(r, part) : 0;
     if (!added)
         return;
-    join_part(&r->graph, &r->graph.nodes[node], added);
+    struct node *n = &r->graph.nodes[node];
+    join_part(&r->graph, n, added);
     /* Plans depend on which inputs are batches. Of owned tensors it does not matter, and may change
      * from the first step to the second. */
-    if (r->graph.nodes[node].op == &op_input)
-        hash_mix(&r->graph, &node, sizeof node);
+    if (n->op != &op_input)
+        return;
+    if (has_shards(r))
+        n->spread = spread_of_part(r, part);
+    const uint32_t key[2] = { node, n->spread };
+    hash_mix(&r->graph, key, sizeof key);
 }
 
 bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct graph_part *out)
@@ -253,6 +259,7 @@ static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
         tarn_shape shape;
         int32_t dtype;
         uint32_t count;
+        uint32_t has_samples;
         union op_arg arg;
         uint32_t in[OPERANDS_MOST];
     } key;
@@ -261,6 +268,7 @@ static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
     key.shape = n->shape;
     key.dtype = (int32_t)n->dtype;
     key.count = n->in_count;
+    key.has_samples = n->spread == SPREAD_SAMPLES;
     key.arg = n->arg;
     memcpy(key.in, in, n->in_count * sizeof in[0]);
     hash_mix(g, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
@@ -319,6 +327,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
         join_part(g, n, g->nodes[operands[i]].part);
         join_part(g, n, g->nodes[operands[i]].other);
     }
+    n->spread = spread_of(r, n);
     hash_node(g, n, operands);
     return graph_handle(r, g->count++);
 }

@@ -122,6 +122,9 @@ union op_arg {
         uint32_t first; /* position of the first element */
     } fingerprint;
     struct {
+        uint32_t label; /* enum spread */
+    } spread;
+    struct {
         uint32_t reduction, witness, root;
         uint32_t purpose, origin, order, serial; /* the caller's own */
         tarn_shape shape;
@@ -194,6 +197,7 @@ struct node {
     bool needs_grad;             /* depends on a parameter, or on a tensor asked for */
     uint32_t part;    /* graph.parts[part - 1] is of the batch that it depends on; 0: on none */
     uint32_t other;   /* the same of one that is another share of its batch than `part` is */
+    uint32_t spread;  /* enum spread (spread.h): how the value lies over the replicas */
     union op_arg arg; /* zeroed before it is set: hashed as bytes */
 };
 
@@ -255,6 +259,7 @@ struct owned {
     bool dropped;        /* to be freed at the step mark */
     uint32_t generation; /* tells a dropped kept tensor from its slot's next tenant */
     struct graph_part part, other; /* kept: of the batch that it came from, as those of a node */
+    uint32_t spread;               /* kept: as that of a node */
     uint32_t lost; /* generation + 1 of the last tenant whose step failed; 0: none */
 };
 

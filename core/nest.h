@@ -85,6 +85,7 @@ struct module {
     struct root *roots;
     int root_count;
     int32_t batch; /* samples, 0: no batch axis */
+    int shards;    /* virtual shards that they are divided into; 0: no shards */
 };
 
 /* Copies what the roots need: common sub-expressions once, constants through views. */

@@ -7,6 +7,7 @@
 
 #include "graph.h"
 #include "op/op.h"
+#include "spread.h"
 
 /* A handle's node: index + 1 in the low bits, generation above. */
 #define INDEX_BITS 20
@@ -224,6 +225,8 @@ static void keep_part(const struct graph *g, struct owned *o)
     const struct graph_part none = { 0, 0 };
     o->part = n->part ? g->parts[n->part - 1] : none;
     o->other = n->other ? g->parts[n->other - 1] : none;
+    /* What it was computed of is gone with the step. */
+    o->spread = n->spread == SPREAD_LINEAR || n->spread == SPREAD_EITHER ? SPREAD_OWN : n->spread;
 }
 
 void owned_reset(tarn_replica *r)

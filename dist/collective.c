@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "member.h"
+#include "spread.h"
 
 tarn_status member_collect(tarn_replica *r, struct collective c)
 {
@@ -94,9 +95,31 @@ static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, ui
                         &arg);
 }
 
-tarn_tensor collective_sum(tarn_tensor x, uint32_t witness, enum purpose purpose)
+tarn_tensor collective_bucket(tarn_tensor x, uint32_t witness)
 {
-    return graph_resolve(x) ? record_all_reduce(x, TARN_SUM, witness, purpose) : x;
+    if (!graph_resolve(x))
+        return x;
+    const tarn_tensor sum = record_all_reduce(x, TARN_SUM, witness, PURPOSE_GRADIENTS);
+    spread_mark(sum, SPREAD_SAME);
+    return sum;
+}
+
+/* A partial sum is what it is on any number of devices once all replicas' are added up. */
+static tarn_tensor sum_partial(tarn_tensor x, void *user)
+{
+    const enum purpose *purpose = user;
+    const tarn_tensor sum = record_all_reduce(x, TARN_SUM, 0, *purpose);
+    if (graph_node(x)->spread == SPREAD_PARTIAL)
+        spread_mark(sum, SPREAD_SAME);
+    return sum;
+}
+
+tarn_tensor collective_sum(tarn_tensor x, enum purpose purpose)
+{
+    if (!graph_resolve(x))
+        return x;
+    return has_shards(x.replica) ? spread_sum(x, sum_partial, &purpose)
+                                 : record_all_reduce(x, TARN_SUM, 0, purpose);
 }
 
 /* ---- the others ------------------------------------------------------------------------------- */
@@ -180,7 +203,7 @@ static tarn_tensor reduction_grad(tarn_tensor x, tarn_tensor y, tarn_tensor g,
 static void all_reduce_grad(struct grad_call *c)
 {
     const enum purpose purpose = (enum purpose)c->arg.call.purpose;
-    const tarn_tensor g = record_all_reduce(c->g, TARN_SUM, 0, purpose);
+    const tarn_tensor g = collective_sum(c->g, purpose);
     c->gin[0] = reduction_grad(c->in[0], c->y, g, (tarn_reduction)c->arg.call.reduction);
 }
 
@@ -251,11 +274,26 @@ static bool check_parts(const char *name, tarn_tensor x, int world)
     return false;
 }
 
+/* With virtual shards, what goes from replica to replica is another value on another number of them:
+ * so it is on one, too. */
+static tarn_tensor alone(tarn_tensor x)
+{
+    return spread_as(x, SPREAD_OWN);
+}
+
 tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction)
 {
     if (!graph_operand(NULL, x, "all_reduce", 0) || !check_reduction("all_reduce", x, reduction))
         return graph_poison(x.replica);
-    return tarn_world_size(x.replica) == 1 ? x : record_all_reduce(x, reduction, 0, PURPOSE_USER);
+    const int world = tarn_world_size(x.replica);
+    const bool sums = reduction == TARN_SUM || reduction == TARN_MEAN;
+    if (sums && spread_can_sum(x)) {
+        const tarn_tensor sum = collective_sum(x, PURPOSE_USER);
+        return world > 1 && reduction == TARN_MEAN ? tarn_mul_scalar(sum, 1.0f / (float)world)
+                                                   : sum;
+    }
+    const tarn_tensor y = world == 1 ? x : record_all_reduce(x, reduction, 0, PURPOSE_USER);
+    return alone(y);
 }
 
 tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
@@ -266,7 +304,7 @@ tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
         !check_parts("reduce_scatter", x, world))
         return graph_poison(x.replica);
     if (world == 1)
-        return x;
+        return alone(x);
     return record(&op_reduce_scatter, x, shape_times(x, 1, world), reduction, 0);
 }
 
@@ -280,7 +318,7 @@ tarn_tensor tarn_all_gather(tarn_tensor x)
         return graph_fail(x.replica, TARN_ERR_SHAPE,
                           "all_gather: %s cannot be joined along axis 0; reshape a scalar to [1]",
                           shape_text(s));
-    return world == 1 ? x : gathered(x);
+    return world == 1 ? alone(x) : gathered(x);
 }
 
 tarn_tensor tarn_broadcast(tarn_tensor x, int root)
@@ -291,7 +329,7 @@ tarn_tensor tarn_broadcast(tarn_tensor x, int root)
     if (root < 0 || root >= world)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "broadcast: there is no rank %d of %d",
                           root, world);
-    return world == 1 ? x : record(&op_broadcast, x, tarn_shape_get(x), TARN_SUM, root);
+    return world == 1 ? alone(x) : record(&op_broadcast, x, tarn_shape_get(x), TARN_SUM, root);
 }
 
 tarn_tensor tarn_all_to_all(tarn_tensor x)
@@ -299,5 +337,5 @@ tarn_tensor tarn_all_to_all(tarn_tensor x)
     const int world = tarn_world_size(x.replica);
     if (!graph_operand(NULL, x, "all_to_all", 0) || !check_parts("all_to_all", x, world))
         return graph_poison(x.replica);
-    return world == 1 ? x : record(&op_all_to_all, x, tarn_shape_get(x), TARN_SUM, 0);
+    return world == 1 ? alone(x) : record(&op_all_to_all, x, tarn_shape_get(x), TARN_SUM, 0);
 }

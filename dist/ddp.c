@@ -12,7 +12,7 @@ static tarn_tensor flat(tarn_tensor x)
 
 static tarn_tensor sum(tarn_tensor x)
 {
-    return collective_sum(x, 0, PURPOSE_BATCH_NORM);
+    return collective_sum(x, PURPOSE_BATCH_NORM);
 }
 
 /* A float buffer that this step changed, by statistics of this replica's samples alone. */
@@ -56,7 +56,7 @@ static tarn_tensor exchange(tarn_replica *r, const struct member *m, tarn_tensor
     }
     if (r->status != TARN_OK)
         return graph_poison(r);
-    const tarn_tensor all = collective_sum(op_join(pieces, count), witness, PURPOSE_GRADIENTS);
+    const tarn_tensor all = collective_bucket(op_join(pieces, count), witness);
     assign_buffers(r, all, length);
     return count == 1 ? all : tarn_slice(all, 0, 0, length, 1);
 }
@@ -68,7 +68,7 @@ static tarn_tensor reduce(tarn_tensor bucket, bool first)
     if (!graph_resolve(bucket))
         return graph_poison(r);
     if (!first)
-        return collective_sum(bucket, 0, PURPOSE_GRADIENTS);
+        return collective_bucket(bucket, 0);
     if (!m->begun) {
         const tarn_status s = weights_broadcast(r);
         if (s != TARN_OK) {

@@ -31,9 +31,12 @@ void form_set(tarn_tensor x, enum purpose purpose, union op_arg *arg);
 uint32_t form_enter(const struct grad_call *c);
 void form_leave(const struct grad_call *c, uint32_t before);
 
-/* An all-reduce under a name of its own. The last `witness` elements of x are not summed but must be
- * equal, bit for bit, on all replicas (collective.c). */
-tarn_tensor collective_sum(tarn_tensor x, uint32_t witness, enum purpose purpose);
+/* The sum of a bucket of gradients. The last `witness` elements of x are not summed but must be equal,
+ * bit for bit, on all replicas (collective.c). */
+tarn_tensor collective_bucket(tarn_tensor x, uint32_t witness);
+/* The sum over all replicas under a name of its own; with virtual shards of the same bits for any
+ * number of them. */
+tarn_tensor collective_sum(tarn_tensor x, enum purpose purpose);
 /* Takes part in a collective of host memory, with the replica's rank and step. */
 TARN_CHECKED tarn_status member_collect(tarn_replica *r, struct collective c);
 

@@ -45,7 +45,7 @@ static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
     const tarn_shape s = tarn_shape_get(x);
     const uint32_t axes = ((UINT32_C(1) << s.rank) - 1) & ~UINT32_C(2);
     const struct peers *p = x.replica->peers;
-    const bool synced = p && p->sync_norm && p->world > 1;
+    const bool synced = p && p->sync_norm && (p->world > 1 || p->shards > 0);
     const int64_t count = op_count_over(x, axes, synced);
     if (count < 2)
         return graph_fail(x.replica, TARN_ERR_SHAPE,

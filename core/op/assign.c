@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "spread.h"
 
 const struct op op_assign = { .name = "assign", .arity = 1, .kind = OP_EFFECT, .grad = op_no_grad };
 
@@ -43,6 +44,8 @@ void tarn_assign(tarn_tensor owned, tarn_tensor value)
                    shape_text(o->shape), tarn_dtype_name(dtype), shape_text(shape));
         return;
     }
+    if (o->kind != OWNED_KEPT && !spread_check(value, name, false))
+        return;
     if (overlaps(r, o)) {
         graph_fail(r, TARN_ERR_STATE,
                    "assign: %s was assigned in this step together with all parameters (by an "

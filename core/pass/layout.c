@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nest.h"
+#include "spread.h"
 
 #define SMALLEST_BATCH 8 /* below it most lanes of a block would idle */
 #define INLINE_WEIGHT 8  /* a map with several consumers is recomputed up to this weight */
@@ -17,46 +18,42 @@ static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
     return m->operands[m->nodes[node].first_in + k];
 }
 
-/* A leaf that may hold samples: a batch or host array, or a tensor that the user kept. */
-static bool is_data(const struct module *m, const tarn_replica *r, uint32_t i)
+/* How surely a leaf holds samples: a loader delivered it, the program gave it, or it was kept. The
+ * optimizer keeps gradients. */
+enum certainty { NO_DATA, KEPT_DATA, GIVEN_DATA, LOADED_DATA };
+
+static enum certainty data_of(const struct module *m, const tarn_replica *r, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
-    return n->op == &op_input ||
-           (n->op == &op_owned && r->owned[n->arg.leaf.slot].kind == OWNED_KEPT);
+    if (m->shards > 0)
+        return n->op->kind != OP_LEAF || n->op == &op_rand ? NO_DATA
+               : n->spread == SPREAD_SAMPLES               ? LOADED_DATA
+               : n->spread == SPREAD_EITHER                ? GIVEN_DATA
+                                                           : NO_DATA;
+    if (n->op == &op_input)
+        return n->part ? LOADED_DATA : GIVEN_DATA;
+    return n->op == &op_owned && r->owned[n->arg.leaf.slot].kind == OWNED_KEPT ? KEPT_DATA
+                                                                               : NO_DATA;
 }
 
+/* The first dimension of the largest of the surest. */
 static int32_t find_batch(const struct module *m, const tarn_replica *r)
 {
     int64_t largest = 0;
     int32_t batch = 0;
+    enum certainty surest = KEPT_DATA;
     for (uint32_t i = 0; i < m->count; ++i) {
         const struct node *n = &m->nodes[i];
         const int64_t bytes = tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
-        if (n->shape.rank > 0 && m->uses[i] > 0 && bytes > largest && is_data(m, r, i)) {
-            largest = bytes;
-            batch = n->shape.dim[0];
-        }
+        const enum certainty data = data_of(m, r, i);
+        if (n->shape.rank == 0 || m->uses[i] == 0 || data < surest ||
+            (data == surest && bytes <= largest))
+            continue;
+        surest = data;
+        largest = bytes;
+        batch = n->shape.dim[0];
     }
     return batch >= SMALLEST_BATCH ? batch : 0;
-}
-
-/* The axis that alone indexes dimension 0 and no other dimension; -1 when there is none. */
-static int leading_axis(const struct contract_map *map, int axes, int rank)
-{
-    if (rank == 0 || map->dim[0].offset != 0 || map->dim[0].divide > 1 || map->dim[0].guarded)
-        return -1;
-    int found = -1;
-    for (int a = 0; a < axes; ++a) {
-        if (map->dim[0].coef[a] == 0)
-            continue;
-        if (found >= 0 || map->dim[0].coef[a] != 1)
-            return -1;
-        found = a;
-    }
-    for (int d = 1; found >= 0 && d < rank; ++d)
-        if (map->dim[d].coef[found] != 0)
-            return -1;
-    return found;
 }
 
 /* The axis of a contraction that is the batch: of the result, or summed over (*reduced). */
@@ -64,14 +61,14 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
                         bool *reduced)
 {
     const struct node *n = &m->nodes[node];
-    const int out = leading_axis(&c->out, c->axes, n->shape.rank);
+    const int out = spread_leading_axis(&c->out, c->axes, n->shape.rank);
     int summed = -1;
     *reduced = false;
     for (uint32_t k = 0; k < 2; ++k) {
         const uint32_t x = operand(m, node, k);
         if (!m->sharded[x])
             continue;
-        const int axis = leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
+        const int axis = spread_leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
         if (axis >= 0 && axis == out && n->shape.dim[0] == m->batch)
             return axis;
         if (axis >= c->out_axes)
@@ -87,26 +84,8 @@ int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *
     const uint32_t x = operand(m, node, 0);
     if (!m->sharded[x] || n->shape.dim[0] != m->batch)
         return -1;
-    const int axis = leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
-    return axis == leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
-}
-
-static bool view_keeps_batch(const struct node *n, tarn_shape in)
-{
-    if (n->shape.rank == 0 || in.rank == 0 || n->shape.dim[0] != in.dim[0])
-        return false;
-    if (n->op->index == NULL)
-        return true;
-    struct index_map map;
-    memset(&map, 0, sizeof map);
-    n->op->index(n, in, &map);
-    for (int o = 0; o < n->shape.rank; ++o)
-        if (map.dim[0].coef[o] != (o == 0))
-            return false;
-    for (int d = 1; d < in.rank; ++d)
-        if (map.dim[d].coef[0] != 0)
-            return false;
-    return map.dim[0].offset == 0 && map.dim[0].divide <= 1 && !map.dim[0].guarded;
+    const int axis = spread_leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
+    return axis == spread_leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
 }
 
 static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_t i)
@@ -119,10 +98,10 @@ static bool carries_batch(const struct module *m, const tarn_replica *r, uint32_
     struct mix_map mix;
     switch (n->op->kind) {
     case OP_LEAF:
-        return is_data(m, r, i);
+        return data_of(m, r, i) != NO_DATA;
     case OP_VIEW:
         return m->sharded[operand(m, i, 0)] &&
-               view_keeps_batch(n, m->nodes[operand(m, i, 0)].shape);
+               spread_view_keeps(n, m->nodes[operand(m, i, 0)].shape);
     case OP_REDUCE:
         return m->sharded[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
     case OP_CONTRACT:
@@ -167,11 +146,25 @@ static bool gathers(const struct module *m, uint32_t i)
     return false;
 }
 
+/* This replica's virtual shards, where the plan has samples that they divide. */
+static int count_shards(const struct module *m, const tarn_replica *r)
+{
+    for (uint32_t i = 0; i < m->count; ++i)
+        if (m->uses[i] > 0 && m->nodes[i].op->kind == OP_LEAF &&
+            m->nodes[i].spread == SPREAD_SAMPLES)
+            return r->peers->shards / r->peers->world;
+    return 0;
+}
+
 void shard(struct module *m, const tarn_replica *r)
 {
+    m->shards = count_shards(m, r);
     m->batch = find_batch(m, r);
     for (uint32_t i = 0; i < m->count; ++i) {
         m->sharded[i] = m->batch > 0 && carries_batch(m, r, i);
+        /* A gradient that all samples have alike is a constant to this pass. */
+        if (m->shards > 0 && m->nodes[i].spread == SPREAD_SAMPLES)
+            m->sharded[i] |= m->nodes[i].shape.rank > 0 && m->nodes[i].shape.dim[0] == m->batch;
         for (uint32_t k = 0; k < m->nodes[i].in_count; ++k) {
             const uint32_t x = operand(m, i, k);
             const int after = m->phase[x] + gathers(m, x);
@@ -182,22 +175,37 @@ void shard(struct module *m, const tarn_replica *r)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
+/* Whether the compiler sums what was recorded as a sum over samples in rows, one for each shard. */
+static bool sums_in_rows(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (n->spread != SPREAD_PARTIAL || (n->op->kind != OP_REDUCE && n->op->kind != OP_CONTRACT) ||
+        m->uses[i] == 0)
+        return true;
+    return gathers(m, i);
+}
+
 tarn_status share_out(struct program_ir *p, const tarn_replica *r)
 {
-    const struct peers *peers = r->peers;
-    p->blocks = (p->module->batch + LANES - 1) / LANES;
+    const struct module *m = p->module;
+    p->blocks = (m->batch + LANES - 1) / LANES;
     p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
-    if (peers == NULL || peers->shards == 0 || p->module->batch == 0)
+    if (m->shards == 0)
         return TARN_OK;
-    const int shards = peers->shards / peers->world;
-    if (p->module->batch % (shards * LANES) == 0)
-        p->groups = shards;
-    else if (r->updates)
-        return error_set(
-            TARN_ERR_SHAPE,
-            "compile: a batch of %d for %d virtual shards: each needs a multiple of %d "
-            "samples, so the batch over all replicas one of %d",
-            p->module->batch, shards, LANES, peers->shards * LANES);
+    p->groups = m->shards;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        if (n->spread == SPREAD_SAMPLES && n->shape.dim[0] != m->batch)
+            return error_set(TARN_ERR_SHAPE,
+                             "compile: batches of %d and %d samples in one step with %d virtual "
+                             "shards: call tarn_step() between",
+                             (int)m->batch, (int)n->shape.dim[0], r->peers->shards);
+        if (!sums_in_rows(m, i))
+            return error_set(TARN_ERR_INTERNAL,
+                             "compile: %s %s is a sum over samples without a row for each of the "
+                             "%d virtual shards",
+                             n->op->name, shape_text(n->shape), r->peers->shards);
+    }
     return TARN_OK;
 }
 

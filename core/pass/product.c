@@ -36,7 +36,6 @@ static bool over_batch(const struct lowering *l, uint32_t node, bool *summed)
 /* Decides for every large matrix product whose result has no batch. */
 tarn_status product_choose_all(struct lowering *l)
 {
-    const struct peers *peers = l->r->peers;
     for (uint32_t i = 0; i < l->m->count; ++i) {
         const struct node *n = &l->m->nodes[i];
         int provider = 0;
@@ -48,8 +47,7 @@ tarn_status product_choose_all(struct lowering *l)
         if ((double)p.m * (double)p.n * (double)p.k * (double)p.batch < PRODUCT_WORK)
             continue;
         /* Virtual shards need the sums of each shard by itself. */
-        if (over_batch(l, i, &p.sums_batch) &&
-            (!p.sums_batch || (peers != NULL && peers->shards > 0)))
+        if (over_batch(l, i, &p.sums_batch) && (!p.sums_batch || l->m->shards > 0))
             continue;
         TRY(choose_product(l->r, &p, &provider));
         l->product[i] = (signed char)(1 + provider);

@@ -19,8 +19,7 @@ static enum combine combine_of(const struct op *op)
 static bool is_whole(const struct lowering *l, const struct node *n, uint32_t x)
 {
     const struct module *m = l->m;
-    const bool shards = l->r->peers != NULL && l->r->peers->shards > 0;
-    return n->arg.reduce.whole && n->arg.reduce.axes == 1 && m->sharded[x] && !shards &&
+    return n->arg.reduce.whole && n->arg.reduce.axes == 1 && m->sharded[x] && m->shards == 0 &&
            m->batch % LANES == 0 && tarn_shape_count(m->nodes[x].shape) <= WHOLE_MOST;
 }
 

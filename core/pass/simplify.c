@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nest.h"
+#include "spread.h"
 
 struct builder {
     const struct graph *g;
@@ -41,6 +42,7 @@ static bool node_equal(const struct node *a, const uint32_t *in_a, const struct 
                        const uint32_t *in_b)
 {
     return a->op == b->op && a->dtype == b->dtype && a->in_count == b->in_count &&
+           (a->spread == SPREAD_SAMPLES) == (b->spread == SPREAD_SAMPLES) &&
            shape_equal(a->shape, b->shape) && memcmp(&a->arg, &b->arg, sizeof a->arg) == 0 &&
            (a->in_count == 0 || memcmp(in_a, in_b, a->in_count * sizeof *in_a) == 0);
 }
@@ -107,6 +109,17 @@ uint32_t module_make(struct builder *b, const struct op *op, tarn_shape shape, t
     return module_add(b, &n, in);
 }
 
+/* The compiler must know which rows are samples; the other labels said what to record. */
+static uint32_t relabelled(struct builder *b, uint32_t x, uint32_t label)
+{
+    const struct module *m = b->m;
+    struct node n = m->nodes[x];
+    if (label != SPREAD_SAMPLES || n.spread == label)
+        return x;
+    n.spread = label;
+    return module_add(b, &n, m->operands + n.first_in);
+}
+
 static uint32_t copy_node(struct builder *b, uint32_t index)
 {
     const struct graph *g = b->g;
@@ -118,6 +131,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     for (uint32_t i = 0; i < n.in_count; ++i)
         in[i] = b->renamed[g->operands[n.first_in + i]] - 1;
     n.needs_grad = false;
+    if (n.op == &op_spread)
+        return relabelled(b, in[0], n.spread);
     if (n.op == &op_detach)
         return in[0];
     if (n.in_count == 1 && is_uniform_view(&n)) {

@@ -11,6 +11,7 @@
 
 #include "env.h"
 #include "nest.h"
+#include "spread.h"
 #include "winograd.h"
 
 /* With virtual shards the sums of each shard by itself must go on to other replicas, and the transform
@@ -23,9 +24,7 @@ enum winograd winograd_wanted(const tarn_replica *r)
         return WINOGRAD_NONE; /* the schedule for GPUs knows no mixes */
     const bool any = strcmp(word, "auto") == 0 ? context_device(r->context)->kind == DEVICE_CPU
                                                : env_number(ENV_WINOGRAD) != 0;
-    return !any                                       ? WINOGRAD_NONE
-           : r->peers != NULL && r->peers->shards > 0 ? WINOGRAD_SAMPLES
-                                                      : WINOGRAD_ALL;
+    return !any ? WINOGRAD_NONE : has_shards(r) ? WINOGRAD_SAMPLES : WINOGRAD_ALL;
 }
 
 /* ---- what it is good for ---------------------------------------------------------------------- */

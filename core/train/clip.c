@@ -10,7 +10,8 @@
 static bool is_apart(const tarn_replica *r)
 {
     const tarn_optimizer *o = r->optimizer;
-    return (!r->peers || r->peers->world == 1) && !(o && o->now.any);
+    const bool alone = !r->peers || (r->peers->world == 1 && r->peers->shards == 0);
+    return alone && !(o && o->now.any);
 }
 
 /* Gathers the gradients of all replicas now, since only their norm is the norm. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "op/op.h"
+#include "spread.h"
 #include "train/optimizer.h"
 
 static struct owned *slice_of(const tarn_optimizer *o, uint32_t i)
@@ -111,8 +112,22 @@ static tarn_tensor reduced_gradient(tarn_optimizer *o, struct terms t)
     return g;
 }
 
+/* What earlier steps kept is summed over all replicas already. */
+static tarn_tensor combine_shards(tarn_optimizer *o, struct terms t)
+{
+    if (!t.fresh)
+        return gradient_of(o, t, 0, o->slice_count);
+    const tarn_tensor fresh = gradient_of_shards(o, !o->exchanged);
+    o->exchanged = true;
+    if (!t.earlier || tarn_failed(fresh))
+        return fresh;
+    return tarn_add(fresh, gradient_of(o, (struct terms){ .earlier = true }, 0, o->slice_count));
+}
+
 static tarn_tensor combine(tarn_optimizer *o, struct terms t, bool sum)
 {
+    if (has_shards(o->replica))
+        return combine_shards(o, t);
     const bool alone = !o->replica->peers || o->replica->peers->world == 1;
     if (alone || (!sum && !o->now.summed))
         return gradient_of(o, t, 0, o->slice_count);

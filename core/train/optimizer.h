@@ -68,6 +68,9 @@ TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
  * `sum` says so, or was before. False after recording an error: a parameter is not in flat storage,
  * or none has a gradient. */
 bool gradient_gather(tarn_optimizer *o, bool sum);
+/* What backward left, summed over all replicas with virtual shards (exchange.c); `first`: the first
+ * exchange of the step. */
+tarn_tensor gradient_of_shards(const tarn_optimizer *o, bool first);
 
 /* ---- rules (rules.c) ---- */
 

@@ -108,7 +108,7 @@ static tarn_status compare(tarn_replica *r)
 {
     const tarn_tensor words = weights_fingerprint(r);
     tarn_tensor pieces[2] = { tarn_zeros(r, TARN_SHAPE(1)), op_value_of_bits(words) };
-    const tarn_tensor all = collective_sum(op_join(pieces, 2), 2, PURPOSE_GRADIENTS);
+    const tarn_tensor all = collective_bucket(op_join(pieces, 2), 2);
     TRY(tarn_eval(&all, 1));
     return tarn_step(r);
 }

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Virtual shards: whatever the network, weights have the same bits on any number of devices, or the
+ * program is refused, on one device as on several. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+#include "tarn_dist.h"
+
+/* What is compared does not depend on PoCL's optimiser, and building takes half the time without. */
+static void build_quickly(void)
+{
+    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+}
+
+TestSuite(shards, .init = build_quickly, .timeout = 3600);
+
+enum {
+    WIDTH = 20,
+    IMAGE = 12,
+    SAMPLES = 640,
+    CLASSES = 10,
+    STEPS = 5,
+    MOST_BYTES = 1 << 17,
+};
+
+/* What a network and its training have; each bit is a way in which sums over samples may meet. */
+enum feature {
+    EMBEDDING = 1 << 0, /* rows by index, mean over positions */
+    CONVOLUTION = 1 << 1,
+    BATCH_NORM = 1 << 2,
+    LAYER_NORM = 1 << 3,
+    GELU = 1 << 4,
+    DROPOUT = 1 << 5,
+    TIED = 1 << 6,      /* one layer, three times in a row */
+    THRICE = 1 << 7,    /* a parameter that is used three times, with 0.3 between */
+    PRODUCT = 1 << 8,   /* a weight that is the product of two parameters */
+    CENTRED = 1 << 9,   /* minus the mean over all samples, by an all-reduce */
+    DECAY = 1 << 10,    /* loss + 0.01 * sum of squares */
+    TWICE = 1 << 11,    /* a second loss, and its gradients on top */
+    ROOT = 1 << 12,     /* loss + the root of a mean over all samples */
+    CONSTANT = 1 << 13, /* a loss whose gradient is the same for all samples */
+    CLIPPED = 1 << 14,
+    ACCUMULATED = 1 << 15, /* over 3 micro-batches */
+    ADAM = 1 << 16,
+    LARGE = 1 << 17, /* three times the batch */
+    SMALL_BUCKETS = 1 << 18,
+    FEATURES = 19,
+    /* Programs whose result depends on the number of devices. */
+    SQUARED = 1 << 20,    /* loss * loss */
+    LOCAL_MEAN = 1 << 21, /* minus the mean over the replica's samples */
+    MERGED = 1 << 22,     /* samples and features along one axis */
+    CUT = 1 << 23,        /* half of the samples */
+    STORED = 1 << 24,     /* the mean over the replica's samples, assigned to a buffer */
+    GRAM = 1 << 25,       /* every sample with every other */
+    UNEVEN = 1 << 26,     /* a batch that the shards do not divide */
+    GIVEN = 1 << 27,      /* samples that no loader delivered */
+    NOISE = 1 << 28,      /* as many random rows as there are samples, summed by themselves */
+};
+
+struct job {
+    unsigned features;
+    int shards;
+    tarn_dataset *data;
+    size_t bytes; /* of rank 0 */
+    unsigned char weights[MOST_BYTES];
+    tarn_status status;
+    char line[1400];
+};
+
+struct net {
+    tarn_linear first, last;
+    tarn_conv2d conv;
+    tarn_batch_norm norm;
+    tarn_layer_norm layer;
+    tarn_tensor table, scale, a, b, buffer;
+    tarn_optimizer *optimizer;
+};
+
+static struct net make(tarn_replica *r, unsigned f)
+{
+    struct net n = { 0 };
+    if (f & CONVOLUTION)
+        n.conv = tarn_conv2d_make(r, "conv", 1, 3, 3, (tarn_conv2d_options){ .groups = 1 });
+    n.first = tarn_linear_make(r, "first", WIDTH, WIDTH);
+    n.last = tarn_linear_make(r, "last", WIDTH, CLASSES);
+    if (f & BATCH_NORM)
+        n.norm = tarn_batch_norm_make(r, "norm", f & CONVOLUTION ? 3 : WIDTH);
+    if (f & LAYER_NORM)
+        n.layer = tarn_layer_norm_make(r, "layer", WIDTH);
+    if (f & EMBEDDING)
+        n.table = tarn_parameter_kaiming(r, "table", TARN_SHAPE(16, WIDTH), 1);
+    if (f & THRICE)
+        n.scale = tarn_parameter_kaiming(r, "scale", TARN_SHAPE(WIDTH), 1);
+    if (f & PRODUCT) {
+        n.a = tarn_parameter_kaiming(r, "a", TARN_SHAPE(WIDTH, 4), 4);
+        n.b = tarn_parameter_kaiming(r, "b", TARN_SHAPE(4, WIDTH), 4);
+    }
+    if (f & STORED)
+        n.buffer = tarn_buffer(r, "mean", TARN_SHAPE(WIDTH), TARN_F32, NULL);
+    n.optimizer = f & ADAM ? tarn_adamw(r, (tarn_adam_options){ .lr = 0.01f })
+                           : tarn_sgd(r, (tarn_sgd_options){ .lr = 0.05f, .momentum = 0.9f });
+    return n;
+}
+
+static tarn_tensor activate(tarn_tensor x, unsigned f)
+{
+    return f & GELU ? tarn_gelu(x) : tarn_relu(x);
+}
+
+/* [n, WIDTH] of a batch of images. */
+static tarn_tensor features(const struct net *n, tarn_tensor x, unsigned f)
+{
+    if (f & CONVOLUTION) {
+        x = tarn_max_pool2d(tarn_conv2d_forward(&n->conv, x), 2);
+        if (f & BATCH_NORM)
+            x = tarn_batch_norm_forward(&n->norm, x);
+    }
+    x = tarn_slice(tarn_flatten(x, 1), 1, 40, 40 + WIDTH, 1);
+    if (f & EMBEDDING) {
+        const tarn_tensor at = tarn_add_scalar(tarn_mul_scalar(tarn_slice(x, 1, 0, 6, 1), 3), 4);
+        x = tarn_mean(tarn_embedding(n->table, tarn_cast(at, TARN_I32)), TARN_AXES(1), false);
+    }
+    return x;
+}
+
+static tarn_tensor refused(const struct net *n, tarn_tensor h, unsigned f)
+{
+    const int32_t count = tarn_shape_get(h).dim[0];
+    if (f & LOCAL_MEAN)
+        h = tarn_sub(h, tarn_mean(h, TARN_AXES(0), true));
+    if (f & MERGED)
+        h = tarn_reshape(tarn_mul_scalar(tarn_reshape(h, TARN_SHAPE(2 * count, WIDTH / 2)), 0.3f),
+                         TARN_SHAPE(count, WIDTH));
+    if (f & CUT) {
+        const tarn_tensor top = tarn_slice(h, 0, 0, count / 2, 1);
+        h = tarn_concat((tarn_tensor[]){ top, top }, 2, 0);
+    }
+    if (f & GRAM)
+        h = tarn_matmul(tarn_matmul(h, tarn_transpose(h, 0, 1)), h);
+    if (f & STORED)
+        tarn_assign(n->buffer, tarn_mean(h, TARN_AXES(0), false));
+    if (f & NOISE) {
+        const tarn_tensor sum =
+            tarn_sum(tarn_rand(h.replica, TARN_SHAPE(count, WIDTH)), TARN_AXES(0), true);
+        h = tarn_mul(h, sum);
+    }
+    return h;
+}
+
+static tarn_tensor hidden(const struct net *n, tarn_tensor x, unsigned f)
+{
+    tarn_tensor h = tarn_linear_forward(&n->first, features(n, x, f));
+    if (f & BATCH_NORM && !(f & CONVOLUTION))
+        h = tarn_batch_norm_forward(&n->norm, h);
+    if (f & LAYER_NORM)
+        h = tarn_layer_norm_forward(&n->layer, h);
+    h = activate(h, f);
+    if (f & DROPOUT)
+        h = tarn_dropout(h, 0.25f);
+    for (int i = 0; i < 2 && f & TIED; i++)
+        h = activate(tarn_linear_forward(&n->first, h), f);
+    if (f & THRICE) {
+        h = tarn_add(tarn_mul(h, n->scale), tarn_mul_scalar(n->scale, 0.3f));
+        h = tarn_sub(h, tarn_mul_scalar(tarn_mul(n->scale, n->scale), 0.3f));
+    }
+    if (f & PRODUCT)
+        h = tarn_matmul(h, tarn_matmul(n->a, n->b));
+    if (f & CENTRED)
+        h = tarn_sub(h, tarn_all_reduce(tarn_mean(h, TARN_AXES(0), true), TARN_MEAN));
+    return refused(n, h, f);
+}
+
+static void backward(const struct net *n, tarn_batch b, unsigned f)
+{
+    const tarn_tensor h = hidden(n, b.x, f), y = tarn_linear_forward(&n->last, h);
+    tarn_tensor loss = tarn_cross_entropy(y, b.y);
+    const tarn_tensor w = n->first.weight;
+    if (f & DECAY)
+        loss = tarn_add(loss, tarn_mul_scalar(tarn_sum(tarn_mul(w, w), TARN_ALL, false), 0.01f));
+    if (f & ROOT) {
+        const tarn_tensor mean = tarn_mean(tarn_mul(h, h), TARN_ALL, false);
+        loss = tarn_add(loss, tarn_mul_scalar(tarn_sqrt(tarn_all_reduce(mean, TARN_MEAN)), 0.3f));
+    }
+    if (f & CONSTANT)
+        loss = tarn_mul_scalar(tarn_mean(tarn_tanh(y), TARN_ALL, false), 0.3f);
+    if (f & CONSTANT && f & TWICE)
+        loss = tarn_mul_scalar(tarn_mean(y, TARN_ALL, false), 0.3f);
+    if (f & SQUARED)
+        loss = tarn_mul(loss, loss);
+    tarn_backward(loss);
+    if (f & TWICE)
+        tarn_backward(tarn_mul_scalar(tarn_mean(tarn_abs(h), TARN_ALL, false), 0.7f));
+}
+
+static bool next(tarn_replica *r, tarn_loader *loader, unsigned f, tarn_batch *b)
+{
+    static const float pixels[SAMPLES * IMAGE * IMAGE];
+    static const int32_t targets[SAMPLES];
+    while (!tarn_loader_next(loader, b))
+        if (tarn_error_status(r) != TARN_OK)
+            return false;
+    if (f & GIVEN)
+        b->x = tarn_from(r, TARN_SHAPE(b->n, 1, IMAGE, IMAGE), TARN_F32, pixels);
+    if (f & GIVEN)
+        b->y = tarn_from(r, TARN_SHAPE(b->n), TARN_I32, targets);
+    return true;
+}
+
+static tarn_status step(tarn_replica *r, const struct net *n, tarn_loader *loader, unsigned f)
+{
+    tarn_batch b;
+    for (int i = 0; i < 2 && f & ACCUMULATED; i++) {
+        if (!next(r, loader, f, &b))
+            return tarn_error_status(r);
+        backward(n, b, f);
+        tarn_optimizer_accumulate(n->optimizer);
+        if (tarn_step(r) != TARN_OK)
+            return tarn_error_status(r);
+    }
+    if (!next(r, loader, f, &b))
+        return tarn_error_status(r);
+    backward(n, b, f);
+    if (f & CLIPPED)
+        (void)tarn_clip_grad_norm(r, 0.05f);
+    tarn_optimizer_step(n->optimizer);
+    return tarn_step(r);
+}
+
+/* Appends a tensor that all replicas hold. */
+static tarn_status bring(tarn_replica *r, const char *name, struct job *job)
+{
+    const tarn_tensor t = tarn_find(r, name);
+    if (tarn_failed(t))
+        return TARN_OK; /* this optimizer has no such state */
+    const size_t bytes =
+        (size_t)tarn_shape_count(tarn_shape_get(t)) * tarn_dtype_bytes(tarn_dtype_get(t));
+    if (bytes > sizeof job->weights - job->bytes)
+        return TARN_ERR_MEMORY;
+    const tarn_status s = tarn_read(t, job->weights + job->bytes, bytes);
+    job->bytes += bytes;
+    return s;
+}
+
+static tarn_status bring_all(tarn_replica *r, struct job *job)
+{
+    static const char *const states[] = { "momentum_buffer", "exp_avg", "exp_avg_sq" };
+    tarn_status s = TARN_OK;
+    for (int i = 0; s == TARN_OK && i < tarn_owned_count(r); i++) {
+        const char *name = tarn_owned_name(r, i);
+        s = bring(r, name, job);
+        for (size_t k = 0; s == TARN_OK && k < sizeof states / sizeof *states; k++) {
+            char text[160];
+            (void)snprintf(text, sizeof text, "optimizer.%s.%s", states[k], name);
+            s = bring(r, text, job);
+        }
+    }
+    return s;
+}
+
+static tarn_status train(tarn_replica *r, void *arg)
+{
+    struct job *job = arg;
+    const unsigned f = job->features;
+    tarn_seed(r, 7);
+    const struct net n = make(r, f);
+    const int32_t batch = 16 * job->shards * (f & LARGE ? 3 : 1) - (f & UNEVEN ? job->shards : 0);
+    tarn_loader *loader = tarn_loader_open(
+        r, job->data,
+        (tarn_loader_options){
+            .batch = batch, .shuffle = !(f & UNEVEN), .drop_last = !(f & UNEVEN), .seed = 5 });
+    if (!loader)
+        return tarn_error_status(r);
+    for (int i = 0; i < STEPS; i++) {
+        if (i == STEPS / 2)
+            tarn_optimizer_set_lr(n.optimizer, 0.03f);
+        const tarn_status s = step(r, &n, loader, f);
+        if (s != TARN_OK)
+            return s;
+    }
+    return tarn_rank(r) == 0 ? bring_all(r, job) : TARN_OK;
+}
+
+static tarn_dataset *random_data(void)
+{
+    static float images[SAMPLES * IMAGE * IMAGE];
+    static unsigned char labels[SAMPLES];
+    uint32_t state = 1;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        state = state * 1664525U + 1013904223U;
+        images[i] = (float)(state >> 8) * 0x1p-23f - 1.0f;
+    }
+    for (size_t i = 0; i < sizeof labels; i++)
+        labels[i] = (unsigned char)((i * 7 + i / 9) % CLASSES);
+    return tarn_dataset_from(
+        (tarn_arrays){ .inputs = { { .data = images,
+                                     .dtype = TARN_F32,
+                                     .shape = TARN_SHAPE(SAMPLES, 1, IMAGE, IMAGE) } },
+                       .targets = { { .data = labels,
+                                      .dtype = TARN_U8,
+                                      .shape = TARN_SHAPE(SAMPLES),
+                                      .classes = CLASSES } } });
+}
+
+static void run(struct job *job, unsigned f, int shards, int count)
+{
+    static tarn_dataset *data; /* a replica that failed may still read it */
+    if (!data)
+        data = random_data();
+    *job = (struct job){ .features = f, .shards = shards, .data = data };
+    const tarn_launch_options options = { .devices = "0,0,0,0,0,0,0,0",
+                                          .count = count,
+                                          .virtual_shards = shards,
+                                          .bucket_bytes = f & SMALL_BUCKETS ? 1 : 0 };
+    job->status = data ? tarn_launch(train, job, options) : TARN_ERR_MEMORY;
+    (void)snprintf(job->line, sizeof job->line, "%s",
+                   job->status == TARN_OK ? "" : tarn_error(NULL));
+}
+
+static void expect_equal(unsigned f, int shards)
+{
+    static struct job one, many;
+    run(&one, f, shards, 1);
+    cr_assert_eq(one.status, TARN_OK, "features %#x: %s", f, one.line);
+    for (int count = 2; count <= shards; count *= 2) {
+        run(&many, f, shards, count);
+        cr_assert_eq(many.status, TARN_OK, "features %#x on %d: %s", f, count, many.line);
+        size_t at = 0;
+        while (at < one.bytes && one.weights[at] == many.weights[at])
+            at++;
+        cr_expect(one.bytes == many.bytes && at == one.bytes,
+                  "features %#x: byte %zu of %zu differs between 1 and %d devices", f, at,
+                  one.bytes, count);
+    }
+}
+
+/* Refused on one device and on two, with a line that says it. */
+static void expect_refused(unsigned f, const char *text)
+{
+    static struct job job;
+    for (int count = 1; count <= 2; count++) {
+        run(&job, f, 2, count);
+        cr_expect_neq(job.status, TARN_OK, "features %#x on %d: not refused", f, count);
+        cr_expect_not_null(strstr(job.line, text), "features %#x on %d: no \"%s\" in: %s", f, count,
+                           text, job.line);
+    }
+}
+
+Test(shards, a_layer_used_three_times_two_losses_and_decay)
+{
+    expect_equal(TIED | TWICE | DECAY, 4);
+}
+
+Test(shards, a_parameter_used_thrice_accumulation_and_clipping)
+{
+    expect_equal(THRICE | GELU | SMALL_BUCKETS | ACCUMULATED | CLIPPED, 2);
+}
+
+Test(shards, embedding_with_layer_norm_and_dropout)
+{
+    expect_equal(EMBEDDING | LAYER_NORM | GELU | DROPOUT | ADAM, 2);
+}
+
+Test(shards, means_over_all_samples_in_the_network)
+{
+    expect_equal(CENTRED | ROOT | PRODUCT, 2);
+}
+
+Test(shards, a_gradient_that_is_the_same_for_all_samples)
+{
+    expect_equal(CONSTANT | TWICE | BATCH_NORM, 2);
+}
+
+Test(shards, convolution_with_batch_norm_and_a_large_batch)
+{
+    expect_equal(CONVOLUTION | BATCH_NORM | LARGE, 2);
+}
+
+/* Random networks and ways to train them; scripts/check-bits runs more. */
+Test(shards, random_programs)
+{
+    const char *text = getenv("TARN_SHARDS_SEED"), *most = getenv("TARN_SHARDS_COUNT");
+    unsigned state = text ? (unsigned)strtoul(text, NULL, 10) : 1;
+    for (long i = 0, n = most ? strtol(most, NULL, 10) : 1; i < n; i++) {
+        unsigned f = 0;
+        for (int bit = 0; bit < FEATURES; bit++) {
+            state = state * 1664525U + 1013904223U;
+            f |= (unsigned)(state >> 24 < 90) << bit;
+        }
+        cr_log_info("features %#x", f);
+        expect_equal(f, 2 << (state >> 20 & 1));
+    }
+}
+
+Test(shards, refuses_what_depends_on_the_number_of_devices)
+{
+    const char *line = "would depend on the number of devices";
+    expect_refused(SQUARED, line);
+    expect_refused(LOCAL_MEAN, line);
+    expect_refused(MERGED, line);
+    expect_refused(CUT, line);
+    expect_refused(STORED, line);
+    expect_refused(GRAM, line);
+    expect_refused(NOISE, line);
+}
+
+Test(shards, refuses_batches_that_shards_do_not_divide)
+{
+    expect_refused(UNEVEN, "each needs a multiple of 16 samples");
+    expect_refused(GIVEN, "no loader delivered them");
+}
