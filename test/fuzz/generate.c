@@ -355,6 +355,8 @@ int grow(struct generator *g)
         a = random_leaf(g, random_shape(g));
     if (a < 0)
         return -1;
+    if (chance(g, 4))
+        return shifted(g, a);
     const int y = grow_op(g, op, a);
     if (y < 0 || g->p->line[y].dtype != TARN_F32)
         return y;

@@ -48,7 +48,18 @@ bool usable(const struct generator *g, int i);
 tarn_shape shape_of_line(const struct generator *g, int i);
 /* Some line that can be used now: float32 with `floats`; -1: none. */
 int any_line(struct generator *g, bool floats);
+/* A loss of line y and its gradients, as outputs. */
+void add_gradient(struct generator *g, int y);
+/* generate_batch.c: cuts pieces off a line's first axes and pads it to its shape again, so that
+ * elements move. -1: it does not go. */
+int shifted(struct generator *g, int a);
+void generate_batch(struct generator *g);
+/* generate_net.c: a picture that a convolution with a large window fits on, and the convolution. */
+int large_window(struct generator *g);
 /* generate_train.c */
+void make_optimizer(struct generator *g);
 void generate_training(struct generator *g);
+/* generate_cycle.c */
+void generate_cycle(struct generator *g);
 
 #endif

@@ -40,6 +40,21 @@ static int grow_conv(struct generator *g, int a)
     return l.in[1] < 0 || (l.ins == 3 && l.in[2] < 0) ? -1 : try_line(g, l);
 }
 
+int large_window(struct generator *g)
+{
+    const int groups = 1 + chance(g, 20), n = 1 + below(g, 2);
+    const int x = new_leaf(g, TARN_SHAPE(n, groups, 10 + below(g, 4), 12 + below(g, 6)), TARN_F32,
+                           FILL_SIGNED, 0);
+    const int w = new_leaf(g, TARN_SHAPE(groups, 1, 5 + below(g, 3), 4 + below(g, 3)), TARN_F32,
+                           FILL_SIGNED, 0);
+    struct line l = { .op = OP_ID_conv2d_op,
+                      .in = { x, w },
+                      .ins = 2,
+                      .arg = { 1 + below(g, 3), 1 + below(g, 4), below(g, 2), below(g, 2), 0, 0,
+                               groups } };
+    return x < 0 || w < 0 ? -1 : try_line(g, l);
+}
+
 static int grow_pool(struct generator *g, enum op_id op, int a)
 {
     const int x = image(g, a);

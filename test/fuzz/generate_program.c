@@ -88,6 +88,18 @@ static int last_part(const struct generator *g)
     return i >= g->first ? i : -1;
 }
 
+void add_gradient(struct generator *g, int y)
+{
+    const int loss = make_loss(g, y);
+    const int from = g->p->count;
+    if (loss < 0)
+        return;
+    gradient_of(g, loss);
+    for (int i = from; i < g->p->count; i++)
+        if (g->p->line[i].op == OP_ID_gradients)
+            output(g, i);
+}
+
 static void add_gradients(struct generator *g)
 {
     const bool early = g->pooled;
@@ -205,6 +217,9 @@ static void add_segment(struct generator *g, int lines)
     const int from = g->p->count;
     random_leaf(g, random_shape(g));
     random_leaf(g, random_shape(g));
+    for (int i = 0; i < from && !fails; i++)
+        if (g->p->line[i].op == OP_ID_keep && usable(g, i) && chance(g, 30))
+            try_op(g, OP_ID_drop, i, -1);
     for (int tries = 0; tries < 6 * lines && g->p->count - from < lines; tries++) {
         grow(g);
         if (chance(g, 8))
@@ -293,6 +308,17 @@ static void generate_probe(struct generator *g)
     try_line(g, (struct line){ .op = OP_ID_step });
 }
 
+/* A convolution with a large window: in its gradient each pixel has conditions for each tap. */
+static void generate_window(struct generator *g)
+{
+    const int y = large_window(g), x = y < 0 ? -1 : g->p->line[y].in[0];
+    const int loss = y < 0 ? -1 : weighted_loss(g, y);
+    if (loss >= 0)
+        output(g, try_line(g, (struct line){ .op = OP_ID_gradients, .in = { loss, x }, .ins = 2 }));
+    output(g, y >= 0 ? y : random_leaf(g, random_shape(g)));
+    try_line(g, (struct line){ .op = OP_ID_step });
+}
+
 void generate(struct program *p, unsigned long long seed)
 {
     static const int batches[] = { 1, 7, 8, 15, 16, 17, 31, 33, 127, 128 };
@@ -303,9 +329,15 @@ void generate(struct program *p, unsigned long long seed)
     g.batch = batches[below(&g, 10)];
     g.width = some_length(&g);
     const int kind = below(&g, 100);
-    if (kind < 25)
+    if (kind < 20)
         generate_training(&g);
-    else if (kind < 55)
+    else if (kind < 30)
+        generate_cycle(&g);
+    else if (kind < 40)
+        generate_batch(&g);
+    else if (kind < 44)
+        generate_window(&g);
+    else if (kind < 66)
         generate_probe(&g);
     else
         generate_graph(&g);

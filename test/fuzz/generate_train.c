@@ -48,7 +48,7 @@ static void make_layers(struct generator *g, struct training *n, int features)
                               .arg = { 3 } });
 }
 
-static void make_optimizer(struct generator *g)
+void make_optimizer(struct generator *g)
 {
     const float rates[] = { 0.125f, 0.0625f, 0.5f }, parts[] = { 0, 0.5f, 0.75f };
     struct line l = { .op = (enum op_id)(OP_ID_make_sgd + below(g, 3)) };
@@ -186,6 +186,19 @@ static bool finish(struct generator *g, const struct training *n, int loss, bool
     return fails;
 }
 
+/* The same forward pass, lines from .. to - 1 with the loss last, in evaluation mode. */
+static void evaluate(struct generator *g, int from, int to)
+{
+    g->first = g->p->count;
+    if (try_line(g, (struct line){ .op = OP_ID_train }) < 0)
+        return;
+    const int shift = g->p->count - from;
+    int loss = to - 1;
+    if (repeat(g, from, to, &loss))
+        try_op(g, OP_ID_output, chance(g, 50) ? loss : g->p->line[to - 1].in[0] + shift, -1);
+    try_line(g, (struct line){ .op = OP_ID_step });
+}
+
 void generate_training(struct generator *g)
 {
     struct training n = { .image = chance(g, 40) };
@@ -216,4 +229,6 @@ void generate_training(struct generator *g)
             continue;
     }
     try_line(g, (struct line){ .op = OP_ID_step });
+    if (chance(g, 35))
+        evaluate(g, from, to);
 }

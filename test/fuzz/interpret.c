@@ -14,7 +14,7 @@ void interpret_begin(struct interpreter *m, struct program *p, struct tape *t)
     m->p = p;
     m->tape = t;
     m->optimizer = -1;
-    m->training = m->before_training = true;
+    m->training = true;
 }
 
 int interpret_slot(const struct interpreter *m, int i)
@@ -158,11 +158,10 @@ static void end_step(struct interpreter *m)
     }
     m->step_count += m->updates;
     m->side_steps = m->updates ? 0 : m->side_steps + (m->rand_count > 0);
-    m->updates = m->accumulates = false;
+    m->updates = false;
     m->rand_count = 0;
     memcpy(m->before, m->slot, sizeof m->slot);
     m->before_slots = m->slots;
-    m->before_training = m->training;
 }
 
 /* A failed step leaves everything as it was; what was made in it exists, but kept tensors. */
@@ -174,7 +173,7 @@ static bool fail_step(struct interpreter *m)
     for (int s = m->before_slots; s < m->slots; s++)
         m->slot[s].alive = false;
     memcpy(m->slot, m->before, (size_t)m->before_slots * sizeof m->slot[0]);
-    m->updates = m->accumulates = false;
+    m->updates = false;
     m->rand_count = 0;
     return true;
 }

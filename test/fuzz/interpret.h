@@ -22,12 +22,11 @@ struct interpreter {
     struct slot slot[MAX_OWNED];
     int slots;
     int optimizer; /* line, or -1 */
-    bool training, updates, accumulates, winograd;
+    bool training, updates, winograd;
     uint64_t step_count, side_steps;
     unsigned rand_count;
     struct slot before[MAX_OWNED]; /* at the last step mark */
     int before_slots;
-    bool before_training, accumulated;
 };
 
 void interpret_begin(struct interpreter *m, struct program *p, struct tape *t);

@@ -31,11 +31,10 @@ static bool join(struct interpreter *m, bool taken[MAX_OWNED])
     bool some = false;
     for (int s = 0; s < m->slots; s++) {
         struct slot *o = &m->slot[s];
-        some |= o->gradient >= 0;
         if (o->accumulated >= 0)
             o->gradient = o->gradient < 0 ? o->accumulated
                                           : tape_map2(m->tape, T_ADD, o->accumulated, o->gradient);
-        taken[s] = o->gradient >= 0;
+        some |= taken[s] = o->gradient >= 0;
         o->accumulated = -1;
     }
     return some;
@@ -45,7 +44,7 @@ int interpret_clip(struct interpreter *m, double most)
 {
     struct tape *t = m->tape;
     bool taken[MAX_OWNED];
-    if (m->optimizer < 0 || m->updates || m->accumulates || !join(m, taken))
+    if (m->optimizer < 0 || m->updates || !join(m, taken))
         return -1;
     int total = tape_full(t, 1, 0, 0);
     for (int s = 0; s < m->slots; s++) {
@@ -76,16 +75,14 @@ int interpret_clip(struct interpreter *m, double most)
 
 bool interpret_accumulate(struct interpreter *m)
 {
-    bool taken[MAX_OWNED], some = false;
-    for (int s = 0; s < m->slots; s++)
-        some |= m->slot[s].gradient >= 0;
-    if (m->optimizer < 0 || m->updates || m->accumulates || !some)
+    bool taken[MAX_OWNED];
+    if (m->optimizer < 0 || m->updates || !join(m, taken))
         return false;
-    join(m, taken);
     for (int s = 0; s < m->slots; s++)
-        if (taken[s])
+        if (taken[s]) {
             m->slot[s].accumulated = m->slot[s].gradient;
-    m->accumulates = true;
+            m->slot[s].gradient = -1;
+        }
     return true;
 }
 
@@ -139,18 +136,16 @@ static int adam(struct interpreter *m, struct slot *o, const struct line *l)
 
 bool interpret_optimizer_step(struct interpreter *m)
 {
-    bool taken[MAX_OWNED], some = false;
-    for (int s = 0; s < m->slots; s++)
-        some |= m->slot[s].gradient >= 0;
-    if (m->optimizer < 0 || m->updates || m->accumulates || !some)
+    bool taken[MAX_OWNED];
+    if (m->optimizer < 0 || m->updates || !join(m, taken))
         return false;
-    join(m, taken);
     const struct line *l = &m->p->line[m->optimizer];
     for (int s = 0; s < m->slots; s++) {
         struct slot *o = &m->slot[s];
         if (!taken[s])
             continue;
         o->value = l->op == OP_ID_make_sgd ? sgd(m, o, l) : adam(m, o, l);
+        o->gradient = -1;
         o->steps++;
     }
     m->updates = true;

@@ -2,6 +2,7 @@
 /* The lines of a program: their shapes, types, data and names. */
 #include "program.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -234,7 +235,8 @@ static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
             s.dim[l->arg[0]] *= x.dim[d];
         break;
     case OP_ID_permute:
-        if (l->list[0].rank != x.rank)
+        if (l->list[0].rank != x.rank ||
+            (p->line[l->in[0]].dtype != TARN_F32 && l->f[0] != floorf(l->f[0])))
             return false;
         for (int d = 0; d < x.rank; d++)
             s.dim[d] = x.dim[l->list[0].dim[d]];
