@@ -99,6 +99,65 @@ Test(assign, concat_while_others_read)
     }
 }
 
+/* Each takes what the other one was before. */
+Test(assign, tensors_change_places)
+{
+    for (int way = 0; way < WAYS; way++) {
+        float a[24], b[24];
+        tarn_replica *r = open_with(way);
+        fill(a, 24, 1);
+        fill(b, 24, 2);
+        const tarn_tensor x = tarn_buffer(r, "x", TARN_SHAPE(24), TARN_F32, a);
+        const tarn_tensor y = tarn_buffer(r, "y", TARN_SHAPE(24), TARN_F32, b);
+        const tarn_tensor to_x = tarn_mul_scalar(y, 2), to_y = tarn_mul_scalar(x, 0.5f);
+        tarn_assign(x, to_x);
+        tarn_assign(y, to_y);
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+        for (int i = 0; i < 24; i++) {
+            const float before = a[i];
+            a[i] = 2 * b[i];
+            b[i] = before / 2;
+        }
+        expect(x, a, 24);
+        expect(y, b, 24);
+        tarn_close(r);
+    }
+}
+
+/* A later assignment in a step takes what the earlier one gave, and is what stays. */
+Test(assign, the_last_one_counts)
+{
+    for (int way = 0; way < WAYS; way++) {
+        float a[20];
+        tarn_replica *r = open_with(way);
+        fill(a, 20, 4);
+        const tarn_tensor x = tarn_buffer(r, "x", TARN_SHAPE(20), TARN_F32, a);
+        tarn_assign(x, tarn_mul_scalar(x, 2));
+        tarn_assign(x, tarn_add_scalar(x, 1));
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+        for (int i = 0; i < 20; i++)
+            a[i] = 2 * a[i] + 1;
+        expect(x, a, 20);
+        tarn_close(r);
+    }
+}
+
+/* The two halves of one tensor: views of equal shapes. */
+Test(views, halves_are_told_apart)
+{
+    float a[32], wanted[16];
+    fill(a, 32, 3);
+    for (int i = 0; i < 16; i++)
+        wanted[i] = a[i] - a[16 + i];
+    for (int way = 0; way < WAYS; way++) {
+        tarn_replica *r = open_with(way);
+        const tarn_tensor x = numbers(r, TARN_SHAPE(32), 3);
+        const tarn_tensor low = tarn_slice(x, 0, 0, 16, 1);
+        expect(tarn_sub(low, tarn_slice(x, 0, 16, 32, 1)), wanted, 16);
+        tarn_close(r);
+    }
+}
+
 /* A guard on the samples' axis, in a kernel where a tile of the matrix product before it has left
  * axis 0 at a point of its own. */
 Test(guards, batch_axis_after_a_tile)
