@@ -90,8 +90,10 @@ static tarn_status settle(struct shared *s, cl_event *event, const char *label)
     if (*event == NULL)
         return TARN_OK;
     const tarn_status status = event_wait(s->context, *event, label);
-    if (status != TARN_OK && !event_ended(*event))
-        s->lost = s->context->lost = true;
+    if (status != TARN_OK && !event_ended(*event)) {
+        s->lost = true;
+        s->context->lost = true;
+    }
     clReleaseEvent(*event);
     *event = NULL;
     return status;

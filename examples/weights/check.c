@@ -54,7 +54,7 @@ int check_main(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     int worst = EXIT_EQUAL;
     for (int i = 0; i < c.count; i++) {
-        const int code = check_file(c.files[i]);
+        const int code = (int)check_file(c.files[i]);
         worst = code > worst ? code : worst;
     }
     free(c.files);

@@ -39,7 +39,7 @@ static int sum_products(struct tape *t, struct products *s, int a, int b, int64_
 
 static int matmul(struct tape *t, int a, tarn_shape as, int b, tarn_shape bs, tarn_shape out)
 {
-    struct products s = { NULL };
+    struct products s = { 0 };
     tarn_shape x = as, y = bs, z = out;
     if (as.rank == 1) {
         x = TARN_SHAPE(1, as.dim[0]);
@@ -105,7 +105,7 @@ static double largest(const struct tape *t, int x)
 static int conv2d(struct interpreter *m, int x, tarn_shape xs, int w, tarn_shape ws, int bias,
                   const struct conv *o, tarn_shape out)
 {
-    struct products s = { NULL };
+    struct products s = { 0 };
     struct tape *t = m->tape;
     int at[TARN_MAX_RANK] = { 0 };
     const int per = out.dim[1] / o->groups, window = ws.dim[1] * ws.dim[2] * ws.dim[3];
