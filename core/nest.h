@@ -311,8 +311,10 @@ tarn_status choose_product(const tarn_replica *r, const struct product *shape, i
 tarn_status fuse(struct program_ir *p, const tarn_replica *r);
 /* Lanes, tiles, groups. */
 void schedule(struct program_ir *p);
-/* The register tile and the order of loops of a nest with a sum (tile.c). */
-void choose_tile(struct nest *n);
+/* Nests of a plan from which on it counts how long the driver takes to compile each. */
+#define CROWD 256
+/* The register tile and the order of loops of a nest with a sum (tile.c), one of so many in a plan. */
+void choose_tile(struct nest *n, int nests);
 /* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
  * bytes. */
 void use_scratch(struct program_ir *p, size_t most_bytes);

@@ -91,10 +91,14 @@ static void print_rows(struct printer *pr, const struct copy *c, bool load)
     }
 }
 
+/* Turning elements over in registers is much code: not worth it for small copies among many nests. */
+#define SMALL_COPY 16384 /* elements */
+
 bool print_copy(struct printer *pr)
 {
     struct copy c;
-    if (!find_copy(pr, &c))
+    if (!find_copy(pr, &c) ||
+        (pr->p->nest_count > CROWD && c.elements * pr->n->extent[pr->n->batch_axis] < SMALL_COPY))
         return false;
     int loops = 1;
     for (int a = 0; a < c.first; ++a)

@@ -80,8 +80,8 @@ static void unroll_mix(struct nest *n)
     }
 }
 
-/* `groups` is how many share a nest, 0: as many as are worth it. */
-static void schedule_nest(struct nest *n, int groups)
+/* `groups` is how many share a nest, 0: as many as are worth it; the plan has so many `nests`. */
+static void schedule_nest(struct nest *n, int groups, int nests)
 {
     for (int a = 0; a < NEST_AXES; ++a)
         n->tile[a] = 1;
@@ -94,7 +94,7 @@ static void schedule_nest(struct nest *n, int groups)
         if (a != lane)
             n->order[at++] = a;
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
-        choose_tile(n);
+        choose_tile(n, nests);
     n->groups = 1;
     if (n->sharded || n->tiny)
         return;
@@ -119,5 +119,5 @@ void schedule(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; ++i)
         if (p->nests[i].kind == NEST_LOOPS)
-            schedule_nest(&p->nests[i], p->nests[i].section == 0 ? p->groups : 0);
+            schedule_nest(&p->nests[i], p->nests[i].section == 0 ? p->groups : 0, p->nest_count);
 }

@@ -34,6 +34,8 @@ struct tiling {
     struct walk loads[MOST_LOADS];
     int load_count;
     int size; /* expressions of the body */
+    int rest; /* weight of those around it, repeated for each accumulator */
+    double code_cycles;
 };
 
 /* ---- loads of the body
@@ -295,7 +297,7 @@ static void try_tile(const struct tiling *t, const int *tile, struct best *best)
     for (int a = 0; a < n->axes; ++a)
         vectors *= a == t->lane ? 1 : n->extent[a];
     const double cycles = order_loops(t, tile, order) + register_cycles(t, tile) * vectors +
-                          CODE_CYCLES * (double)(outs * reds * t->size);
+                          t->code_cycles * (double)(outs * (reds * t->size + t->rest));
     if (cycles < best->cycles * 0.999) {
         best->cycles = cycles;
         memcpy(best->tile, tile, sizeof best->tile);
@@ -322,7 +324,23 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
     }
 }
 
-static void choose_best(struct nest *n)
+/* In a plan of many nests code costs more: each has less to do with the time of a step, and all of them
+ * together take the driver's compiler minutes. */
+static void weigh_code(struct tiling *t, int nests)
+{
+    const struct nest *n = t->n;
+    const double crowd = (double)nests / CROWD;
+    t->code_cycles = CODE_CYCLES;
+    if (nests <= CROWD)
+        return;
+    t->code_cycles *= crowd * crowd;
+    t->rest = n->expr_count - t->size;
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
+            t->rest += HEAVY_MAP;
+}
+
+static void choose_best(struct nest *n, int nests)
 {
     struct tiling t = { .n = n, .lane = nest_vector_axis(n) };
     int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[MOST_ACCUMULATORS];
@@ -332,6 +350,7 @@ static void choose_best(struct nest *n)
                      : seen_count <= SMALL_BODY ? (int)LATENCY
                                                 : 1;
     t.size = seen_count;
+    weigh_code(&t, nests);
     struct best best = { .cycles = 1e300 };
     const int last = n->axes - 1;
     for (int a = 0; a < NEST_AXES; ++a)
@@ -389,7 +408,7 @@ static void unroll_guarded(struct nest *n, int lane)
     }
 }
 
-void choose_tile(struct nest *n)
+void choose_tile(struct nest *n, int nests)
 {
     const int lane = nest_vector_axis(n), last = n->axes - 1;
     if (n->combine == COMBINE_FMA) {
@@ -400,5 +419,5 @@ void choose_tile(struct nest *n)
     for (int a = 0; a < n->out_axes; ++a)
         if (n->tile[a] > 1)
             return;
-    choose_best(n);
+    choose_best(n, nests);
 }
