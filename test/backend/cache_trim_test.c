@@ -12,7 +12,7 @@
 
 #include "backend.h"
 
-TestSuite(cache_trim, .timeout = 60);
+TestSuite(cache_trim, .timeout = 600);
 
 enum { ENTRIES = 12, KIB = 64 };
 

@@ -159,14 +159,14 @@ static const struct file_case bad[] = {
 };
 /* clang-format on */
 
-Test(safetensors, accepts_good_files, .timeout = 30)
+Test(safetensors, accepts_good_files, .timeout = 600)
 {
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
         cr_expect_eq(parse(good[i].header, good[i].data), TARN_OK, "%s: %s", good[i].header,
                      error_text());
 }
 
-Test(safetensors, refuses_bad_files, .timeout = 30)
+Test(safetensors, refuses_bad_files, .timeout = 600)
 {
     cr_assert_geq(sizeof(bad) / sizeof(*bad), 60);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -177,7 +177,7 @@ Test(safetensors, refuses_bad_files, .timeout = 30)
     }
 }
 
-Test(safetensors, refuses_bad_lengths, .timeout = 30)
+Test(safetensors, refuses_bad_lengths, .timeout = 600)
 {
     static const uint64_t said[] = { 0, 1, 3, 100000001, UINT64_MAX, (uint64_t)1 << 63 };
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
@@ -196,7 +196,7 @@ Test(safetensors, refuses_bad_lengths, .timeout = 30)
         cr_expect_eq(parse_bytes(whole, n, n, 16), TARN_ERR_FORMAT, "first %zu bytes", n);
 }
 
-Test(safetensors, refuses_deep_and_crowded_headers, .timeout = 30)
+Test(safetensors, refuses_deep_and_crowded_headers, .timeout = 600)
 {
     const size_t n = 2000000;
     char *text = malloc(n);
@@ -211,7 +211,7 @@ Test(safetensors, refuses_deep_and_crowded_headers, .timeout = 30)
 }
 
 /* Every change of one byte is either refused or still a valid file: a sanitizer judges. */
-Test(safetensors, survives_every_changed_byte, .timeout = 60)
+Test(safetensors, survives_every_changed_byte, .timeout = 600)
 {
     char text[] = "{\"__metadata__\":{\"k\":\"v\"}," A "," B "}";
     for (size_t i = 0; i < sizeof(text) - 1; i++) {
@@ -224,7 +224,7 @@ Test(safetensors, survives_every_changed_byte, .timeout = 60)
     }
 }
 
-Test(safetensors, escapes_names, .timeout = 30)
+Test(safetensors, escapes_names, .timeout = 600)
 {
     char out[SAFETENSORS_ESCAPED], big[1000];
     cr_expect_str_eq(safetensors_escape("fc1.weight", out), "fc1.weight");
@@ -234,7 +234,7 @@ Test(safetensors, escapes_names, .timeout = 30)
     cr_expect_lt(strlen(safetensors_escape(big, out)), SAFETENSORS_ESCAPED);
 }
 
-Test(safetensors, reads_what_it_builds, .timeout = 30)
+Test(safetensors, reads_what_it_builds, .timeout = 600)
 {
     const struct safetensors_entry entries[] = {
         { .name = "z", .dtype = "I64", .begin = 0, .end = 8 },
@@ -289,8 +289,8 @@ static void remove_folder(void)
     (void)rmdir(folder);
 }
 
-TestSuite(replace, .init = make_folder, .fini = remove_folder, .timeout = 60);
-TestSuite(checkpoint, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(replace, .init = make_folder, .fini = remove_folder, .timeout = 600);
+TestSuite(checkpoint, .init = make_folder, .fini = remove_folder, .timeout = 600);
 
 static size_t slurp(const char *name, char *out, size_t capacity)
 {

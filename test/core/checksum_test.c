@@ -8,7 +8,7 @@
 
 #include "tarn.h"
 
-TestSuite(checksum, .timeout = 120);
+TestSuite(checksum, .timeout = 600);
 
 static char path[64], changed[80];
 static uint8_t bytes[8192];

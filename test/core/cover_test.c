@@ -167,7 +167,7 @@ static void cover(enum kind kind)
     tarn_close(r);
 }
 
-TestSuite(cover, .timeout = 300);
+TestSuite(cover, .timeout = 600);
 
 Test(cover, floats)
 {

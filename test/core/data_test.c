@@ -33,7 +33,7 @@ static void remove_folder(void)
     (void)rmdir(folder);
 }
 
-TestSuite(data, .init = make_folder, .fini = remove_folder, .timeout = 60);
+TestSuite(data, .init = make_folder, .fini = remove_folder, .timeout = 600);
 
 static const char *put(const char *name, const void *bytes, size_t size)
 {
@@ -265,7 +265,7 @@ static void expect_batch(tarn_batch b, const tarn_dataset *d, const int32_t *cho
     free(y);
 }
 
-Test(loader, delivers_epochs, .timeout = 120)
+Test(loader, delivers_epochs, .timeout = 600)
 {
     enum { N = 50, BATCH = 16 };
     tarn_replica *r = tarn_open(NULL);
@@ -305,7 +305,7 @@ Test(loader, delivers_epochs, .timeout = 120)
     digits_close(d);
 }
 
-Test(loader, closes_at_any_time, .timeout = 120)
+Test(loader, closes_at_any_time, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
@@ -330,7 +330,7 @@ Test(loader, closes_at_any_time, .timeout = 120)
     digits_close(d);
 }
 
-Test(loader, names_its_refusals, .timeout = 120)
+Test(loader, names_its_refusals, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));

@@ -118,7 +118,7 @@ Test(dataset, functions_and_repeats_are_checked)
     tarn_dataset_close(NULL);
 }
 
-Test(dataset, loaders_refuse_what_samples_cannot_do, .timeout = 60)
+Test(dataset, loaders_refuse_what_samples_cannot_do, .timeout = 600)
 {
     static const float three[] = { 1, 2, 3 }, zeros[] = { 1, 0, 1 }, nan[] = { 0, NAN, 0 };
     static const struct {
@@ -203,7 +203,7 @@ Test(dataset, loaders_refuse_what_samples_cannot_do, .timeout = 60)
 }
 
 /* A batch of more elements than a tensor may have. */
-Test(dataset, batches_that_are_too_large_are_refused, .timeout = 60)
+Test(dataset, batches_that_are_too_large_are_refused, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
@@ -231,7 +231,7 @@ static void expect_read(tarn_tensor t, tarn_dtype dtype, tarn_shape shape, const
     cr_expect_eq(memcmp(got, expected, size), 0);
 }
 
-Test(dataset, several_inputs_and_targets_arrive, .timeout = 120)
+Test(dataset, several_inputs_and_targets_arrive, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
@@ -266,7 +266,7 @@ Test(dataset, several_inputs_and_targets_arrive, .timeout = 120)
     tarn_dataset_close(d);
 }
 
-Test(dataset, targets_are_not_needed, .timeout = 60)
+Test(dataset, targets_are_not_needed, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
@@ -286,7 +286,7 @@ Test(dataset, targets_are_not_needed, .timeout = 60)
 }
 
 /* Samples of seven dimensions: eight with the batch. */
-Test(dataset, samples_may_have_seven_dimensions, .timeout = 60)
+Test(dataset, samples_may_have_seven_dimensions, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));

@@ -7,7 +7,7 @@
 
 #include "tarn.h"
 
-TestSuite(edges, .timeout = 120);
+TestSuite(edges, .timeout = 600);
 
 static tarn_replica *here;
 

@@ -172,7 +172,7 @@ static struct trace run_case(const struct graph_case *c, int batch, const char *
     return t;
 }
 
-Test(fuse, graphs, .timeout = 300)
+Test(fuse, graphs, .timeout = 600)
 {
     static const int batches[] = { 16, 37, 5 };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -219,7 +219,7 @@ static struct trace run_training(int batch, const char *fuse)
     return t;
 }
 
-Test(fuse, training, .timeout = 300)
+Test(fuse, training, .timeout = 600)
 {
     static const int batches[] = { 32, 37 };
     for (int b = 0; b < 2; b++) {

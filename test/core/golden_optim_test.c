@@ -108,7 +108,7 @@ static void check_optimizer(const struct golden *g, const struct optim_case *c)
     tarn_close(r);
 }
 
-Test(golden_optim, trajectories, .timeout = 300)
+Test(golden_optim, trajectories, .timeout = 600)
 {
     struct golden *g = golden_open("optim.safetensors");
     cr_assert(g != NULL);
@@ -120,7 +120,7 @@ Test(golden_optim, trajectories, .timeout = 300)
 /* The norm: a sum of 7 squares of values after 3 roundings, halved by the root: below 16 u of
  * itself, which is at most 12 sqrt(7) < 32. The clipped gradient is at most 1, after that division
  * and its own roundings. */
-Test(golden_optim, clipping, .timeout = 120)
+Test(golden_optim, clipping, .timeout = 600)
 {
     struct golden *g = golden_open("optim.safetensors");
     cr_assert(g != NULL);
@@ -139,7 +139,7 @@ Test(golden_optim, clipping, .timeout = 120)
 
 /* Means of 80 values below 2, and of squares of deviations below 4: gamma(84) of 2 and of 16, in
  * both libraries; the evaluation divides by a deviation above 0.9 and subtracts at most 4. */
-Test(golden_optim, running_statistics, .timeout = 120)
+Test(golden_optim, running_statistics, .timeout = 600)
 {
     enum { ELEMENTS = 5 * 3 * 4 * 4 };
     struct golden *g = golden_open("optim.safetensors");

@@ -180,7 +180,7 @@ static void check_case(tarn_replica *r, const struct golden *g, const struct gol
     }
 }
 
-Test(golden, ops, .timeout = 120)
+Test(golden, ops, .timeout = 600)
 {
     struct golden *g = golden_open("ops.safetensors");
     cr_assert(g != NULL);
@@ -228,7 +228,7 @@ static void compare_weights(tarn_replica *r, const struct golden *g)
     cr_expect(compared == 16, "%d tensors compared, should be 16", compared);
 }
 
-Test(golden, mnist_training, .timeout = 300)
+Test(golden, mnist_training, .timeout = 600)
 {
     static float pixels[BATCH * 784];
     static int32_t labels[BATCH];

@@ -13,7 +13,7 @@
 #include "tarn_dist.h"
 #include "tarn_profile.h"
 
-TestSuite(misuse, .timeout = 300);
+TestSuite(misuse, .timeout = 600);
 
 /* ---- operations: every operand in turn is wrong ---------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "op_check.h"
 
-TestSuite(norm_gradient, .timeout = 300);
+TestSuite(norm_gradient, .timeout = 600);
 
 enum { LAYER, BATCH, RUNNING };
 /* arg[0] which, arg[1] eps in 1e-6. Operands are x, weight and the factors of the loss. */

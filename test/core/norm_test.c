@@ -106,7 +106,7 @@ static void check(const struct norm_case *c, int number)
     }
 }
 
-Test(norm, statistics_far_from_zero, .timeout = 300)
+Test(norm, statistics_far_from_zero, .timeout = 600)
 {
     for (int i = 0; i < CASES; ++i)
         check(&cases[i], i);

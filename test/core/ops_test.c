@@ -20,49 +20,49 @@ static void check_all(const struct op_case *cases, int count)
     tarn_close(r);
 }
 
-Test(ops, maps, .timeout = 120)
+Test(ops, maps, .timeout = 600)
 {
     check_all(map_cases, COUNT(map_cases));
 }
 
-Test(ops, views, .timeout = 120)
+Test(ops, views, .timeout = 600)
 {
     check_all(view_cases, COUNT(view_cases));
 }
 
-Test(ops, reductions, .timeout = 120)
+Test(ops, reductions, .timeout = 600)
 {
     check_all(reduce_cases, COUNT(reduce_cases));
 }
 
-Test(ops, matmul, .timeout = 120)
+Test(ops, matmul, .timeout = 600)
 {
     check_all(matmul_cases, COUNT(matmul_cases));
 }
 
-Test(ops, convolution, .timeout = 120)
+Test(ops, convolution, .timeout = 600)
 {
     /* The limits are those of direct sums; winograd_test.c has the others. */
     cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
     check_all(conv_cases, COUNT(conv_cases));
 }
 
-Test(ops, pools, .timeout = 120)
+Test(ops, pools, .timeout = 600)
 {
     check_all(pool_cases, COUNT(pool_cases));
 }
 
-Test(ops, gather, .timeout = 120)
+Test(ops, gather, .timeout = 600)
 {
     check_all(gather_cases, COUNT(gather_cases));
 }
 
-Test(ops, losses, .timeout = 120)
+Test(ops, losses, .timeout = 600)
 {
     check_all(loss_cases, COUNT(loss_cases));
 }
 
-Test(ops, norms, .timeout = 120)
+Test(ops, norms, .timeout = 600)
 {
     check_all(norm_cases, COUNT(norm_cases));
 }
@@ -95,7 +95,7 @@ static void expect_values(const char *name, tarn_tensor t, const float *want, in
                   (double)got[i], (double)want[i]);
 }
 
-Test(values, maps_pass_nan_on, .timeout = 120)
+Test(values, maps_pass_nan_on, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert(r != NULL, "%s", tarn_error(NULL));
@@ -134,7 +134,7 @@ Test(values, maps_pass_nan_on, .timeout = 120)
     tarn_close(r);
 }
 
-Test(values, reductions_pass_nan_on, .timeout = 120)
+Test(values, reductions_pass_nan_on, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert(r != NULL, "%s", tarn_error(NULL));
@@ -152,7 +152,7 @@ Test(values, reductions_pass_nan_on, .timeout = 120)
     tarn_close(r);
 }
 
-Test(values, signed_zero_stays, .timeout = 120)
+Test(values, signed_zero_stays, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert(r != NULL, "%s", tarn_error(NULL));
@@ -176,7 +176,7 @@ static tarn_tensor gradient_of_sum(tarn_tensor y, tarn_tensor x)
     return g;
 }
 
-Test(values, ties_as_in_pytorch, .timeout = 120)
+Test(values, ties_as_in_pytorch, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);
     cr_assert(r != NULL, "%s", tarn_error(NULL));

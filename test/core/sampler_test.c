@@ -180,7 +180,7 @@ static void expect_same_everywhere(tarn_replica *r, int size, tarn_loader_option
     digits_close(d);
 }
 
-Test(replicas, in_order_see_each_sample_once, .timeout = 120)
+Test(replicas, in_order_see_each_sample_once, .timeout = 600)
 {
     tarn_replica *r = open_replica();
     static const int sizes[] = { 48, 50, 3, 15 };
@@ -192,7 +192,7 @@ Test(replicas, in_order_see_each_sample_once, .timeout = 120)
     tarn_close(r);
 }
 
-Test(replicas, shuffled_see_what_one_sees, .timeout = 120)
+Test(replicas, shuffled_see_what_one_sees, .timeout = 600)
 {
     tarn_replica *r = open_replica();
     tarn_loader_options o = { .batch = 16, .shuffle = true, .seed = 9 };
@@ -209,7 +209,7 @@ Test(replicas, shuffled_see_what_one_sees, .timeout = 120)
 }
 
 /* Two replicas stop in the middle of an epoch, eight go on. */
-Test(replicas, resume_with_another_world, .timeout = 120)
+Test(replicas, resume_with_another_world, .timeout = 600)
 {
     tarn_replica *r = open_replica();
     tarn_dataset *d = digits_open(50, 1);
@@ -242,7 +242,7 @@ Test(replicas, resume_with_another_world, .timeout = 120)
 }
 
 /* Two at once, as a launch has them; closed with batches prepared and batches in the step. */
-Test(replicas, read_and_close_side_by_side, .timeout = 120)
+Test(replicas, read_and_close_side_by_side, .timeout = 600)
 {
     struct peers peers[2] = { { .rank = 0, .world = 2 }, { .rank = 1, .world = 2 } };
     tarn_dataset *d = digits_open(50, 1);

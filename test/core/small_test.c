@@ -9,7 +9,7 @@
 #include "tarn.h"
 #include "tarn_dist.h"
 
-TestSuite(small, .timeout = 120);
+TestSuite(small, .timeout = 600);
 
 static tarn_replica *open_first(void)
 {

@@ -169,7 +169,7 @@ static void collect(tarn_replica *r, const tarn_dataset *d, int world, int threa
     r->peers = NULL;
 }
 
-TestSuite(augment, .timeout = 120);
+TestSuite(augment, .timeout = 600);
 
 Test(augment, same_with_any_threads_replicas_and_batches)
 {

@@ -27,8 +27,8 @@ static void remove_path(void)
     (void)unlink(path);
 }
 
-TestSuite(weight_file, .init = make_path, .fini = remove_path, .timeout = 30);
-TestSuite(weight_compare, .init = make_path, .fini = remove_path, .timeout = 30);
+TestSuite(weight_file, .init = make_path, .fini = remove_path, .timeout = 600);
+TestSuite(weight_compare, .init = make_path, .fini = remove_path, .timeout = 600);
 
 static void write_file(const char *header, const void *data, size_t bytes)
 {

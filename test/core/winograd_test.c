@@ -264,7 +264,7 @@ static void check_values(const struct data *d, int kind, const float *got)
     ref_free(&bound);
 }
 
-Test(winograd, against_reference, .timeout = 300)
+Test(winograd, against_reference, .timeout = 600)
 {
     tarn_replica *r = open_with("1", "1");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -281,7 +281,7 @@ Test(winograd, against_reference, .timeout = 300)
 }
 
 /* Fusion changes no bit, and the setting does change some: it is heeded. */
-Test(winograd, fused_and_not, .timeout = 300)
+Test(winograd, fused_and_not, .timeout = 600)
 {
     static const char *const settings[3][2] = { { "1", "1" }, { "1", "0" }, { "0", "1" } };
     for (size_t i = 1; i < 4; ++i) {

@@ -15,8 +15,8 @@
 /* More replicas than a machine may have devices: copies of the first. */
 #define COPIES "0,0,0,0,0,0,0,0"
 
-TestSuite(collective, .timeout = 120);
-TestSuite(launch, .timeout = 120);
+TestSuite(collective, .timeout = 600);
+TestSuite(launch, .timeout = 600);
 
 static tarn_launch_options on(int count)
 {

@@ -12,7 +12,7 @@
 #include "ddp_run.h"
 #include "digits.h"
 
-TestSuite(ddp, .timeout = 240);
+TestSuite(ddp, .timeout = 600);
 
 static void expect_ok(const struct ddp_run *run, const char *what)
 {

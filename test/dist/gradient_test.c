@@ -11,7 +11,7 @@
 
 #define COPIES "0,0,0,0"
 
-TestSuite(gradient, .timeout = 240);
+TestSuite(gradient, .timeout = 600);
 
 enum { MOST = 4, COUNT = 12 }; /* 1, 2, 3 and 4 divide it */
 

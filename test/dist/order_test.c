@@ -7,7 +7,7 @@
 #include "tarn.h"
 #include "tarn_dist.h"
 
-TestSuite(order, .timeout = 120);
+TestSuite(order, .timeout = 600);
 
 static tarn_status launch(tarn_replica_fn fn, int world)
 {

@@ -46,7 +46,7 @@ static tarn_status second(tarn_replica *r, void *arg)
     return s != TARN_OK ? s : tarn_read(all[1], result[which], sizeof result[which]);
 }
 
-Test(sync_norm, second_gradients_are_those_of_one_device, .timeout = 120)
+Test(sync_norm, second_gradients_are_those_of_one_device, .timeout = 600)
 {
     for (int i = 0; i < COUNT; i++)
         samples[i] = (float)(i * 37 % 53) / 16.0f - 1.5f;

@@ -14,7 +14,7 @@
 
 enum { MOST = 8 };
 
-TestSuite(team, .timeout = 120);
+TestSuite(team, .timeout = 600);
 
 /* ---- ranks on threads --------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "digits.h"
 #include "tarn_dist.h"
 
-TestSuite(weight, .timeout = 120);
+TestSuite(weight, .timeout = 600);
 
 /* Of a batch of 4 each of two replicas has 2 samples; of one of 3 they have 1 and 2. */
 enum { WORLD = 2, EVEN = 4, UNEVEN = 3 };
