@@ -33,4 +33,7 @@ void minimise(struct program *p, struct outcome *out, int seconds);
 /* A whole C program that shows what is wrong. */
 void print_program(FILE *f, const struct program *p, const struct outcome *o);
 
+/* One line of JSON: its calls, what it draws, and all results with their bounds. False: not a program. */
+bool print_json(FILE *f, struct program *p);
+
 #endif

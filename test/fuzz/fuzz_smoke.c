@@ -19,7 +19,7 @@ struct options {
     long programs, seconds, minimise;
     unsigned long long first;
     const char *totals, *folder;
-    bool print, list;
+    bool print, json, list;
 };
 
 /* Counts of one run, or of all runs that wrote to one file. */
@@ -40,6 +40,7 @@ static const struct argp_option help[] = {
     { "output", 'o', "FOLDER", 0, "write failing programs to FOLDER/SEED.c, not to standard output",
       0 },
     { "print", 'p', NULL, 0, "print the programs as C and run nothing", 0 },
+    { "json", 'j', NULL, 0, "print the programs and their results as JSON and run nothing", 0 },
     { "list", 'l', NULL, 0, "list the functions that programs may call", 0 },
     { 0 }
 };
@@ -68,6 +69,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
         return 0;
     case 'p':
         o->print = true;
+        return 0;
+    case 'j':
+        o->json = true;
         return 0;
     case 'l':
         o->list = true;
@@ -113,6 +117,10 @@ static void run(const struct options *o, struct totals *t)
         generate(&p, o->first + (unsigned long long)i);
         if (o->print) {
             print_program(stdout, &p, &outcome);
+            continue;
+        }
+        if (o->json) {
+            t->wrong += !print_json(stdout, &p);
             continue;
         }
         check_program(&p, check_other(&p), &outcome);
@@ -166,8 +174,8 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     const double begin = seconds_now();
     run(&o, &t);
-    if (o.print)
-        return EXIT_SUCCESS;
+    if (o.print || o.json)
+        return t.wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     const double share = t.results > 0 ? 100.0 * (double)t.tested / (double)t.results : 0;
     printf("%ld programs from seed %llu in %.0f s: %ld results, %.1f %% tested, %ld programs "
            "wrong, smallest "
