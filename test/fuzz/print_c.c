@@ -32,12 +32,26 @@ static bool has_data(const struct line *l)
     return l->op == OP_ID_from || l->op == OP_ID_parameter || l->op == OP_ID_buffer;
 }
 
+/* So that the compiler reads the same number. */
+static void print_number(FILE *f, double v)
+{
+    if (isnan(v))
+        fprintf(f, "NAN");
+    else if (isinf(v))
+        fprintf(f, v > 0 ? "INFINITY" : "-INFINITY");
+    else
+        fprintf(f, "%.17g", v);
+}
+
 static void print_values(FILE *f, const char *type, const char *name, int i, const double *v,
                          int64_t n)
 {
     fprintf(f, "    static const %s %s%d[] = {", type, name, i);
-    for (int64_t k = 0; k < n; k++)
-        fprintf(f, "%s%.9g%s", k % 8 == 0 ? "\n        " : " ", v[k], k + 1 < n ? "," : "");
+    for (int64_t k = 0; k < n; k++) {
+        fprintf(f, k % 8 == 0 ? "\n        " : " ");
+        print_number(f, v[k]);
+        fprintf(f, k + 1 < n ? "," : "");
+    }
     fprintf(f, n > 0 ? "\n    };\n" : "0 };\n");
 }
 
