@@ -9,6 +9,7 @@
 /* Of address space: memory is taken as it is used. A plan takes some 10 KB for each value that waits
  * for another one, of which there are hundreds; LLVM's passes take a few MB. */
 #define STACK_BYTES ((size_t)256 << 20)
+#define WORKER_BYTES ((size_t)16 << 20) /* of a driver's thread that compiles kernel by kernel */
 
 struct deep {
     tarn_status (*fn)(void *arg);
@@ -42,4 +43,24 @@ tarn_status run_deep(tarn_status (*fn)(void *arg), void *arg)
         return fn(arg);
     pthread_join(thread, NULL);
     return d.status == TARN_OK ? TARN_OK : error_set(d.status, "%s", d.line);
+}
+
+void run_for_deep_threads(void (*fn)(void))
+{
+#ifdef __GLIBC__
+    size_t before = 0;
+    pthread_attr_t usual;
+    const bool known =
+        pthread_getattr_default_np(&usual) == 0 && pthread_attr_getstacksize(&usual, &before) == 0;
+    const bool raised = known && before < WORKER_BYTES &&
+                        pthread_attr_setstacksize(&usual, WORKER_BYTES) == 0 &&
+                        pthread_setattr_default_np(&usual) == 0;
+    fn();
+    if (raised && pthread_attr_setstacksize(&usual, before) == 0)
+        (void)pthread_setattr_default_np(&usual);
+    if (known)
+        pthread_attr_destroy(&usual);
+#else
+    fn();
+#endif
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "deep.h"
 #include "env.h"
 #include "opencl.h"
 
@@ -191,9 +192,15 @@ static void scan(void)
     snprintf(scan_line, sizeof scan_line, "%s", error_text());
 }
 
+/* PoCL starts its workers now, and they compile each kernel at its first launch. */
+static void scan_deep(void)
+{
+    run_for_deep_threads(scan);
+}
+
 tarn_status device_list(const struct device **list, int *count)
 {
-    pthread_once(&once, scan);
+    pthread_once(&once, scan_deep);
     *list = devices;
     *count = device_count;
     return scan_status == TARN_OK ? TARN_OK : error_set(scan_status, "%s", scan_line);

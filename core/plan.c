@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "debug.h"
+#include "deep.h"
 #include "env.h"
 #include "plan.h"
 #include "plan_build.h"
@@ -260,14 +261,29 @@ static tarn_status new_plan(tarn_replica *r, const uint64_t key[2], const uint32
     return TARN_OK;
 }
 
-/* Drivers finish kernels at their first launch: that is compilation too, so wait and count it. */
+struct first_run {
+    tarn_replica *replica;
+    const struct plan *plan;
+    int count;
+    struct buffer **buffers;
+};
+
+static tarn_status run_and_finish(void *arg)
+{
+    const struct first_run *f = arg;
+    TRY(run(f->replica, f->plan, f->count, f->buffers));
+    return context_finish(f->replica->context);
+}
+
+/* Drivers finish kernels at their first launch, some of them in the thread that calls: that is
+ * compilation too, so it has a large stack; wait and count it. */
 static tarn_status run_first(tarn_replica *r, const struct plan *plan, int count,
                              struct buffer **buffers)
 {
     struct timespec start;
+    struct first_run first = { r, plan, count, buffers };
     clock_gettime(CLOCK_MONOTONIC, &start);
-    TRY(run(r, plan, count, buffers));
-    TRY(context_finish(r->context));
+    TRY(run_deep(run_and_finish, &first));
     r->metrics.compile_seconds += seconds_since(&start);
     debug_compiled(r, plan->key[0], r->metrics.compile_seconds);
     return TARN_OK;

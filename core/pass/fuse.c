@@ -15,6 +15,8 @@
 /* Weight of a kernel's expressions from which it takes no more nests: drivers' compilers take about a
  * second for so many, and more than twice as long for twice as many. */
 #define KERNEL_WEIGHT 1024
+#define LOOPS_WEIGHT \
+    16 /* of a nest besides its expressions: counted where there are hundreds of them */
 
 static double nest_work(const struct nest *n)
 {
@@ -31,9 +33,9 @@ static double nest_work(const struct nest *n)
     return n->sharded || schedule_lane(n) >= 0 ? work / LANES : work;
 }
 
-static int code_weight(const struct nest *n)
+static int code_weight(const struct program_ir *p, const struct nest *n)
 {
-    int weight = n->expr_count;
+    int weight = n->expr_count + (p->nest_count > CROWD ? LOOPS_WEIGHT : 0);
     for (int e = 0; e < n->expr_count; ++e)
         if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
             weight += HEAVY_MAP - 1;
@@ -393,7 +395,7 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u, const
             delay(p, u);
         for (int i = 0; i < p->nest_count; ++i) {
             struct nest *n = &p->nests[i];
-            const int more = code_weight(n);
+            const int more = code_weight(p, n);
             if (writes_out(p, n) != (pass == 1))
                 continue;
             n->kernel = earliest(p, u, n);
