@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Every public function that returns a tensor, and every statement that changes some, is one that the
-# fuzzer's programs may call (test/fuzz/ops.def). Collectives are identities
-# on one device and have tests of their own (test/dist).
+# fuzzer's programs may call (test/fuzz/ops.def).
 set -eu
 cd "$(dirname "$0")/.."
-headers=$(ls core/tarn*.h)
+headers=$(ls core/tarn*.h dist/tarn_dist.h)
 functions=$(cat $headers | tr '\n' ' ' | grep -o 'TARN_API tarn_tensor tarn_[a-z0-9_]*' | sed 's/.* tarn_//')
 missing=
 for f in $functions backward gradients assign drop eval optimizer_step optimizer_accumulate; do

@@ -6,52 +6,99 @@
 #include <string.h>
 
 const char *const configuration_names[RUN_COUNT] = { "default", "TARN_FUSE=0", "TARN_SCHEDULE=gpu",
-                                                     "TARN_WINOGRAD=1" };
+                                                     "TARN_WINOGRAD=1", "one device" };
 
 /* Of its largest value; a result with a wider bound says too little. */
 static const double WIDEST = 0.01;
 
+/* Replicas differ from one device: by collectives, and by the weight of their losses. */
+static bool exchanges(const struct program *p)
+{
+    for (int i = 0; i < p->count; i++)
+        if (op_table[p->line[i].op].result == 'c' || p->line[i].op == OP_ID_backward)
+            return true;
+    return false;
+}
+
 enum configuration check_other(const struct program *p)
 {
+    if (p->world > 1 && p->seed % 3 == 0)
+        return RUN_UNFUSED;
+    if (p->world > 1)
+        return p->seed % 3 == 1 && !exchanges(p) ? RUN_ALONE : RUN_DEFAULT;
     if (program_has(p, OP_ID_conv2d_op) || program_has(p, OP_ID_conv2d_forward))
         return (enum configuration)(1 + p->seed % 3);
     return (enum configuration)(1 + p->seed % 2);
 }
 
-static const char *const configuration_sets[RUN_COUNT][2] = {
-    { NULL, NULL }, { "TARN_FUSE", "0" }, { "TARN_SCHEDULE", "gpu" }, { "TARN_WINOGRAD", "1" }
-};
+/* ---- running --------------------------------------------------------------------------------- */
 
-/* Sets the configuration's variable, and puts back what the caller of the program had chosen. */
-static bool run_in(enum configuration c, const struct program *p, const struct interpreter *m,
-                   const struct results *want, struct readings *out, char *error, size_t capacity)
+static const char *const configuration_sets[RUN_COUNT][2] = { { NULL, NULL },
+                                                              { "TARN_FUSE", "0" },
+                                                              { "TARN_SCHEDULE", "gpu" },
+                                                              { "TARN_WINOGRAD", "1" },
+                                                              { NULL, NULL } };
+
+static bool run_alone(const struct check *c, struct readings *out)
 {
-    const char *name = configuration_sets[c][0], *old = name != NULL ? getenv(name) : NULL;
+    struct outcome *o = c->o;
+    tarn_replica *r = tarn_open(NULL);
+    const bool good = r != NULL && device_run(r, c->p, c->m, c->want, out, o->what, sizeof o->what);
+    if (r == NULL)
+        snprintf(o->what, sizeof o->what, "%s", tarn_error(NULL));
+    tarn_close(r);
+    return good;
+}
+
+/* Puts back what the caller of the program had chosen. */
+bool check_run(const struct check *c, enum configuration in, struct readings *out)
+{
+    const char *name = configuration_sets[in][0], *old = name != NULL ? getenv(name) : NULL;
     char *saved = old != NULL ? strdup(old) : NULL;
     if (name != NULL)
-        setenv(name, configuration_sets[c][1], 1);
-    tarn_replica *r = tarn_open(NULL);
-    const bool good = r != NULL && device_run(r, p, m, want, out, error, capacity);
-    if (r == NULL)
-        snprintf(error, capacity, "%s", tarn_error(NULL));
-    tarn_close(r);
+        setenv(name, configuration_sets[in][1], 1);
+    const bool good = c->p->world > 1 && in != RUN_ALONE ? team_run(c, out) : run_alone(c, out);
     if (saved != NULL)
         setenv(name, saved, 1);
     else if (name != NULL)
         unsetenv(name);
     free(saved);
+    if (!good) {
+        c->o->failed = c->o->error = true;
+        c->o->in = in;
+    }
     return good;
 }
 
-static void describe(const struct program *p, const struct interpreter *m, const struct result *r,
-                     char *out, size_t capacity)
+static void free_all(const struct program *p, struct readings *all)
 {
+    for (int rank = 0; rank < p->world; rank++)
+        readings_free(&all[rank]);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static void describe(const struct check *c, int rank, const struct result *r, char *out,
+                     size_t capacity)
+{
+    const struct line *line = c->p->line;
+    char where[32] = "";
+    if (c->p->world > 1)
+        snprintf(where, sizeof where, "rank %d of %d, ", rank, c->p->world);
     if (r->slot < 0)
-        snprintf(out, capacity, "t%d (%s), step at line %d", r->line,
-                 op_table[p->line[r->line].op].name, r->step);
+        snprintf(out, capacity, "%st%d (%s), step at line %d", where, r->line,
+                 op_table[line[r->line].op].name, r->step);
     else
-        snprintf(out, capacity, "owned t%d (%s, part %d), step at line %d", m->slot[r->slot].line,
-                 op_table[p->line[m->slot[r->slot].line].op].name, m->slot[r->slot].part, r->step);
+        snprintf(out, capacity, "%sowned t%d (%s, part %d), step at line %d", where,
+                 c->m->slot[r->slot].line, op_table[line[c->m->slot[r->slot].line].op].name,
+                 c->m->slot[r->slot].part, r->step);
+}
+
+static void fail(const struct check *c, int rank, enum configuration in)
+{
+    c->o->failed = true;
+    c->o->rank = rank;
+    c->o->in = in;
 }
 
 /* Compares one result with the reference. */
@@ -80,110 +127,128 @@ static bool near(const struct tape_node *n, const double *got, struct outcome *o
     return true;
 }
 
-static void compare(struct program *p, const struct interpreter *m, const struct results *want,
-                    const struct readings *got, enum configuration in, struct outcome *o)
+void check_values(const struct check *c, int rank, const struct readings *got,
+                  enum configuration in)
 {
     char what[160];
     int worst;
-    for (int k = 0; k < want->count && !o->failed; k++) {
-        const struct result *r = &want->r[k];
-        const struct tape_node *n = &m->tape->node[r->node];
-        if (near(n, got->v[k], o, &worst))
+    for (int k = 0; k < c->want->count && !c->o->failed; k++) {
+        const struct result *r = &c->want->r[k];
+        const struct tape_node *n = &c->m->tape->node[r->node[rank]];
+        if (near(n, got->v[k], c->o, &worst))
             continue;
-        describe(p, m, r, what, sizeof what);
-        o->failed = true;
-        o->in = in;
-        snprintf(o->what, sizeof o->what, "%s: element %d is %.9g, should be %.9g, bound %.3g",
-                 what, worst, got->v[k][worst], n->v[worst], n->e[worst]);
+        describe(c, rank, r, what, sizeof what);
+        fail(c, rank, in);
+        snprintf(c->o->what, sizeof c->o->what,
+                 "%s: element %d is %.9g, should be %.9g, bound %.3g", what, worst,
+                 got->v[k][worst], n->v[worst], n->e[worst]);
     }
 }
 
-/* Fused and unfused give the same bits. A driver's exp may have others for a vector than for a single
- * float, so what is made with such functions is left to the bounds. */
-static void compare_bits(struct program *p, const struct interpreter *m, const struct results *want,
-                         const struct readings *a, const struct readings *b, enum configuration in,
-                         struct outcome *o)
+void check_bits(const struct check *c, int rank, const struct readings *got,
+                const struct readings *other, const char *name, enum configuration in,
+                bool (*matters)(const struct check *c, int rank, int result))
 {
     char what[160];
-    for (int k = 0; k < want->count && !o->failed; k++) {
-        const struct tape_node *node = &m->tape->node[want->r[k].node];
-        for (int i = 0; i < node->count && !o->failed && !node->driver; i++) {
-            if (memcmp(&a->v[k][i], &b->v[k][i], sizeof(double)) == 0 ||
-                (isnan(a->v[k][i]) && isnan(b->v[k][i])))
+    for (int k = 0; k < c->want->count && !c->o->failed; k++) {
+        const struct tape_node *node = &c->m->tape->node[c->want->r[k].node[rank]];
+        if (!matters(c, rank, k))
+            continue;
+        for (int i = 0; i < node->count && !c->o->failed; i++) {
+            const double a = other->v[k][i], b = got->v[k][i];
+            if (memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)))
                 continue;
-            describe(p, m, &want->r[k], what, sizeof what);
-            o->failed = true;
-            o->in = in;
-            snprintf(o->what, sizeof o->what,
-                     "%s: element %d is %.9g, but %.9g in the default configuration", what, i,
-                     b->v[k][i], a->v[k][i]);
+            describe(c, rank, &c->want->r[k], what, sizeof what);
+            fail(c, rank, in);
+            snprintf(c->o->what, sizeof c->o->what, "%s: element %d is %.9g, but %.9g %s", what, i,
+                     b, a, name);
         }
     }
 }
 
-static void error_in(struct outcome *o, enum configuration in)
+static bool always(const struct check *c, int rank, int result)
 {
-    o->failed = o->error = true;
-    o->in = in;
+    (void)c, (void)rank, (void)result;
+    return true;
 }
 
-/* The other configuration against the first one's bits, or against the reference. */
-static void check_again(struct program *p, const struct interpreter *m, const struct results *want,
-                        const struct readings *first, enum configuration other, struct outcome *o)
+/* A driver's exp may have other bits for a vector than for a single float, so what is made with such
+ * functions is left to the bounds. */
+static bool without_driver(const struct check *c, int rank, int result)
 {
-    struct readings second;
-    struct interpreter *wide = malloc(sizeof *wide);
+    return !c->m->tape->node[c->want->r[result].node[rank]].driver;
+}
+
+static void compare_all(const struct check *c, const struct readings *got, enum configuration in)
+{
+    for (int rank = 0; rank < c->p->world; rank++)
+        check_values(c, rank, &got[rank], in);
+    if (c->p->world > 1)
+        team_compare(c, got, in);
+}
+
+/* Winograd's algorithm loses digits, so it needs bounds of its own; what they leave untested has been
+ * tested in the default configuration. */
+static void compare_other(const struct check *c, const struct readings *got,
+                          enum configuration other)
+{
+    struct interpreter *wide = malloc(MAX_WORLD * sizeof *wide);
     struct tape again = { .node = NULL };
     if (wide == NULL)
         abort();
-    if (!run_in(other, p, m, want, &second, o->what, sizeof o->what)) {
-        error_in(o, other);
-    } else if (other == RUN_UNFUSED) {
-        struct outcome more = *o;
-        compare_bits(p, m, want, first, &second, other, o);
-        if (!o->failed)
-            compare(p, m, want, &second, other, &more);
-        more.results = o->results;
-        more.tested = o->tested;
-        if (more.failed)
-            *o = more;
-        readings_free(&second);
-    } else {
-        /* Winograd's algorithm loses digits, so it needs bounds of its own; what they leave
-         * untested has been tested in the default configuration. */
-        struct outcome more = { .margin = o->margin };
-        interpret_begin(wide, p, &again);
-        wide->winograd = other == RUN_WINOGRAD;
-        for (int i = 0; i < p->count; i++)
-            interpret_line(wide, i);
-        compare(p, wide, want, &second, other, &more);
-        more.results = o->results;
-        more.tested = o->tested;
-        *o = more;
-        readings_free(&second);
-    }
+    interpret_begin(wide, c->p, &again);
+    for (int rank = 0; rank < c->p->world; rank++)
+        wide[rank].winograd = other == RUN_WINOGRAD;
+    for (int i = 0; i < c->p->count; i++)
+        interpret_line(wide, i);
+    const struct check more = { c->p, wide, c->want, c->o };
+    compare_all(&more, got, other);
     tape_free(&again);
     free(wide);
+}
+
+/* The other configuration against the first one's bits, and against the reference. */
+static void check_again(const struct check *c, const struct readings *first,
+                        enum configuration other)
+{
+    struct readings second[MAX_WORLD] = { { { NULL } } };
+    const int results = c->o->results, tested = c->o->tested;
+    const double margin = c->o->margin;
+    if (!check_run(c, other, second))
+        return;
+    for (int rank = 0; rank < c->p->world && other == RUN_UNFUSED; rank++)
+        check_bits(c, rank, &second[rank], &first[rank], "in the default configuration", other,
+                   without_driver);
+    if (other == RUN_ALONE)
+        check_bits(c, 0, second, first, "on rank 0 of several", other, always);
+    else if (!c->o->failed && other == RUN_UNFUSED)
+        compare_all(c, second, other);
+    else if (!c->o->failed)
+        compare_other(c, second, other);
+    c->o->results = results;
+    c->o->tested = tested;
+    if (other == RUN_UNFUSED)
+        c->o->margin = margin;
+    free_all(c->p, second);
 }
 
 void check_program(struct program *p, enum configuration other, struct outcome *o)
 {
     *o = (struct outcome){ .margin = INFINITY };
-    struct interpreter *m = malloc(sizeof *m);
+    struct interpreter *m = malloc(MAX_WORLD * sizeof *m);
     struct tape tape = { .node = NULL };
     struct results want;
-    struct readings first;
+    struct readings first[MAX_WORLD];
+    const struct check c = { p, m, &want, o };
     if (m == NULL)
         abort();
     if (!interpret_program(m, p, &tape, &want)) {
         snprintf(o->what, sizeof o->what, "not a program");
-    } else if (!run_in(RUN_DEFAULT, p, m, &want, &first, o->what, sizeof o->what)) {
-        error_in(o, RUN_DEFAULT);
-    } else {
-        compare(p, m, &want, &first, RUN_DEFAULT, o);
+    } else if (check_run(&c, RUN_DEFAULT, first)) {
+        compare_all(&c, first, RUN_DEFAULT);
         if (!o->failed && other != RUN_DEFAULT)
-            check_again(p, m, &want, &first, other, o);
-        readings_free(&first);
+            check_again(&c, first, other);
+        free_all(p, first);
     }
     tape_free(&tape);
     free(m);

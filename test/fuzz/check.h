@@ -12,6 +12,7 @@ enum configuration {
     RUN_UNFUSED,  /* TARN_FUSE=0: the same bits */
     RUN_GPU,      /* TARN_SCHEDULE=gpu */
     RUN_WINOGRAD, /* TARN_WINOGRAD=1: where there are convolutions */
+    RUN_ALONE,    /* what several replicas run without exchanges, on one: rank 0's bits */
     RUN_COUNT
 };
 extern const char *const configuration_names[RUN_COUNT];
@@ -23,11 +24,33 @@ struct outcome {
     int results, tested;
     double margin; /* smallest bound / error over the tested results */
     bool error;    /* a call reported an error */
+    int rank;      /* of the replica that is wrong */
 };
 
 /* Runs the program in the default configuration and in `other`. */
 void check_program(struct program *p, enum configuration other, struct outcome *out);
 enum configuration check_other(const struct program *p);
+/* One program, and what it must give. */
+struct check {
+    struct program *p;
+    const struct interpreter *m;
+    const struct results *want;
+    struct outcome *o;
+};
+/* Compares what a replica read with the reference. */
+void check_values(const struct check *c, int rank, const struct readings *got,
+                  enum configuration in);
+/* Compares the bits of two runs, for the results that `matters`, or for all (NULL); `other` names the
+ * second. */
+void check_bits(const struct check *c, int rank, const struct readings *got,
+                const struct readings *other, const char *name, enum configuration in,
+                bool (*matters)(const struct check *c, int rank, int result));
+/* Runs the program, sets the configuration's variable meanwhile. False: the outcome has the error. */
+bool check_run(const struct check *c, enum configuration in, struct readings *out);
+/* team.c: the same with p->world replicas, of which each has its readings. */
+bool team_run(const struct check *c, struct readings *out);
+/* What replicas compute alike has the same bits on all. */
+void team_compare(const struct check *c, const struct readings *got, enum configuration in);
 /* Removes lines and shrinks shapes while it still fails in the same way; at most so many seconds. */
 void minimise(struct program *p, struct outcome *out, int seconds);
 /* A whole C program that shows what is wrong. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tarn_dist.h"
+
 struct layer {
     tarn_linear linear;
     tarn_conv2d conv2d;
@@ -48,7 +50,7 @@ static void *leaf_data(const struct run *u, const struct line *l)
     double *v = calloc((size_t)n + 1, sizeof *v);
     if (v == NULL)
         abort();
-    program_data(u->p, l, v);
+    program_data(u->p, l, u->m->rank, v);
     void *data = packed(v, n, l->dtype);
     free(v);
     return data;
@@ -277,6 +279,22 @@ static tarn_tensor net(struct run *u, const struct line *l, const tarn_tensor *i
     }
 }
 
+static tarn_tensor collective(const struct line *l, tarn_tensor a)
+{
+    switch (l->op) {
+    case OP_ID_all_reduce:
+        return tarn_all_reduce(a, (tarn_reduction)l->arg[0]);
+    case OP_ID_reduce_scatter:
+        return tarn_reduce_scatter(a, (tarn_reduction)l->arg[0]);
+    case OP_ID_all_gather:
+        return tarn_all_gather(a);
+    case OP_ID_broadcast:
+        return tarn_broadcast(a, l->arg[0]);
+    default:
+        return tarn_all_to_all(a);
+    }
+}
+
 static void make_layer(struct run *u, int i)
 {
     const struct line *l = &u->p->line[i];
@@ -428,6 +446,9 @@ static bool run_line(struct run *u, int i, const struct results *want, struct re
     case 'n':
         u->t[i] = net(u, l, in);
         break;
+    case 'c':
+        u->t[i] = collective(l, in[0]);
+        break;
     default:
         u->t[i] = l->op == OP_ID_keep   ? tarn_keep(in[0])
                   : l->op == OP_ID_grad ? tarn_grad(in[0])
@@ -492,12 +513,18 @@ void interpret_results(const struct interpreter *m, int i, struct results *out)
         if (p->line[k].op != OP_ID_output)
             continue;
         const int x = p->line[k].in[0];
-        add_result(out,
-                   (struct result){ i, x, -1, m->value[x], p->line[x].shape, p->line[x].dtype });
+        struct result r = {
+            .step = i, .line = x, .slot = -1, .shape = p->line[x].shape, .dtype = p->line[x].dtype
+        };
+        for (int rank = 0; rank < p->world; rank++)
+            r.node[rank] = m[rank].value[x];
+        add_result(out, r);
     }
     for (int s = 0; s < m->slots; s++) {
         const struct slot *o = &m->slot[s];
-        struct result r = { .step = i, .line = -1, .slot = s, .node = o->value };
+        struct result r = { .step = i, .line = -1, .slot = s };
+        for (int rank = 0; rank < p->world; rank++)
+            r.node[rank] = m[rank].slot[s].value;
         slot_type(p, o, &r.shape, &r.dtype);
         if (o->alive)
             add_result(out, r);

@@ -9,9 +9,9 @@ enum { MAX_RESULTS = 192 };
 
 /* One tensor that is read after a step: an output, or an owned tensor. */
 struct result {
-    int step;       /* line of the step mark */
-    int line, slot; /* of the output's operand; of the owned tensor; the other is -1 */
-    int node;       /* on the tape */
+    int step;            /* line of the step mark */
+    int line, slot;      /* of the output's operand; of the owned tensor; the other is -1 */
+    int node[MAX_WORLD]; /* on the tape, of each replica */
     tarn_shape shape;
     tarn_dtype dtype;
 };
@@ -21,7 +21,7 @@ struct results {
     int count;
 };
 
-/* Runs the program on the tape. False: a line asks for what is not there. */
+/* Runs the program on the tape; m has MAX_WORLD elements. False: a line asks for what is not there. */
 bool interpret_program(struct interpreter *m, struct program *p, struct tape *t,
                        struct results *out);
 /* Adds what a step mark (line i, just interpreted) makes readable. */
@@ -32,7 +32,7 @@ struct readings {
     double *v[MAX_RESULTS];
 };
 void readings_free(struct readings *r);
-/* False: `error` says what a call reported. */
+/* On the replica that `m` is the state of. False: `error` says what a call reported. */
 bool device_run(tarn_replica *r, const struct program *p, const struct interpreter *m,
                 const struct results *want, struct readings *out, char *error, size_t capacity);
 

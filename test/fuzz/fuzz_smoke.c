@@ -16,15 +16,19 @@
 enum { ENOUGH_RESULTS = 50 };
 
 struct options {
-    long programs, seconds, minimise;
+    long programs, seconds, minimise, devices;
     unsigned long long first;
     const char *totals, *folder;
     bool print, json, list;
 };
 
-/* Counts of one run, or of all runs that wrote to one file. */
-struct totals {
+struct counts {
     long programs, results, tested, wrong;
+};
+
+/* Of one run, or of all runs that wrote to one file. */
+struct totals {
+    struct counts all, on[MAX_WORLD + 1]; /* on[n]: programs for n replicas */
     double margin;
 };
 
@@ -34,6 +38,9 @@ static const struct argp_option help[] = {
     { "seconds", 's', "S", 0, "stop after S seconds", 0 },
     { "first-seed", 'f', "SEED", 0, "seed of the first program (default 1); the others follow", 0 },
     { "totals", 't', "FILE", 0, "add the counts to those in FILE, also from several runs at a time",
+      0 },
+    { "devices", 'd', "N", 0,
+      "run all programs on N replicas, 1 to 4 (default: one in four on 2 or 3, as its seed tells)",
       0 },
     { "minimise", 'm', "S", 0, "make failing programs small for at most S seconds each (default 0)",
       0 },
@@ -57,6 +64,11 @@ static error_t take(int key, char *arg, struct argp_state *state)
         return 0;
     case 'f':
         o->first = strtoull(arg, NULL, 10);
+        return 0;
+    case 'd':
+        o->devices = strtol(arg, NULL, 10);
+        if (o->devices < 1 || o->devices > MAX_WORLD)
+            argp_error(state, "--devices: 1 to %d", MAX_WORLD);
         return 0;
     case 't':
         o->totals = arg;
@@ -90,8 +102,8 @@ static double seconds_now(void)
 
 static void report(const struct options *o, struct program *p, struct outcome *outcome)
 {
-    fprintf(stderr, "fuzz: seed %llu, %s: %s\n", p->seed, configuration_names[outcome->in],
-            outcome->what);
+    fprintf(stderr, "fuzz: seed %llu, %d devices, %s: %s\n", p->seed, p->world,
+            configuration_names[outcome->in], outcome->what);
     if (o->minimise > 0)
         minimise(p, outcome, (int)o->minimise);
     char path[4096];
@@ -106,6 +118,14 @@ static void report(const struct options *o, struct program *p, struct outcome *o
         fclose(f);
 }
 
+static void add(struct counts *to, const struct counts *c)
+{
+    to->programs += c->programs;
+    to->results += c->results;
+    to->tested += c->tested;
+    to->wrong += c->wrong;
+}
+
 static void run(const struct options *o, struct totals *t)
 {
     static struct program p;
@@ -114,44 +134,71 @@ static void run(const struct options *o, struct totals *t)
         struct outcome outcome = { .failed = false };
         if (o->seconds > 0 && seconds_now() > end)
             break;
-        generate(&p, o->first + (unsigned long long)i);
+        generate(&p, o->first + (unsigned long long)i, o->json ? 1 : (int)o->devices);
         if (o->print) {
             print_program(stdout, &p, &outcome);
             continue;
         }
         if (o->json) {
-            t->wrong += !print_json(stdout, &p);
+            t->all.wrong += !print_json(stdout, &p);
             continue;
         }
         check_program(&p, check_other(&p), &outcome);
-        t->programs++;
-        t->results += outcome.results;
-        t->tested += outcome.tested;
-        t->wrong += outcome.failed;
+        const struct counts one = { 1, outcome.results, outcome.tested, outcome.failed };
+        add(&t->all, &one);
+        add(&t->on[p.world], &one);
         t->margin = fmin(t->margin, outcome.margin);
         if (outcome.failed)
             report(o, &p, &outcome);
     }
 }
 
-/* "programs results tested wrong margin" and the seeds of each run. */
+static void read_totals(FILE *f, struct totals *t, char *runs, size_t capacity)
+{
+    struct counts *c = &t->all;
+    int devices;
+    if (fscanf(f, "programs %ld results %ld tested %ld wrong %ld margin %lf", &c->programs,
+               &c->results, &c->tested, &c->wrong, &t->margin) != 5)
+        return;
+    while (fscanf(f, " on %d devices:", &devices) == 1 && devices > 0 && devices <= MAX_WORLD) {
+        c = &t->on[devices];
+        if (fscanf(f, " programs %ld results %ld tested %ld wrong %ld", &c->programs, &c->results,
+                   &c->tested, &c->wrong) != 4)
+            break;
+    }
+    runs[fread(runs, 1, capacity - 1, f)] = '\0';
+}
+
+static void print_counts(FILE *f, const struct counts *c)
+{
+    fprintf(f, "programs %ld results %ld tested %ld wrong %ld", c->programs, c->results, c->tested,
+            c->wrong);
+}
+
+/* The counts of all programs, those for each number of replicas, and the seeds of each run. */
 static bool add_totals(const struct options *o, const struct totals *t)
 {
-    struct totals all = { .margin = INFINITY };
+    struct totals sum = { .margin = INFINITY };
     char runs[65536] = "";
     const int fd = open(o->totals, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     FILE *f = fd < 0 || flock(fd, LOCK_EX) != 0 ? NULL : fdopen(fd, "r+");
     if (f == NULL)
         return false;
-    if (fscanf(f, "programs %ld results %ld tested %ld wrong %ld margin %lf", &all.programs,
-               &all.results, &all.tested, &all.wrong, &all.margin) == 5)
-        runs[fread(runs, 1, sizeof runs - 1, f)] = '\0';
+    read_totals(f, &sum, runs, sizeof runs);
     rewind(f);
-    fprintf(f, "programs %ld results %ld tested %ld wrong %ld margin %.3g",
-            all.programs + t->programs, all.results + t->results, all.tested + t->tested,
-            all.wrong + t->wrong, fmin(all.margin, t->margin));
-    fprintf(f, "%s%sseeds %llu to %llu: %ld wrong\n", runs[0] == '\0' ? "\n" : "", runs, o->first,
-            o->first + (unsigned long long)t->programs - 1, t->wrong);
+    add(&sum.all, &t->all);
+    print_counts(f, &sum.all);
+    fprintf(f, " margin %.3g\n", fmin(sum.margin, t->margin));
+    for (int n = 1; n <= MAX_WORLD; n++) {
+        add(&sum.on[n], &t->on[n]);
+        if (sum.on[n].programs == 0)
+            continue;
+        fprintf(f, "on %d devices: ", n);
+        print_counts(f, &sum.on[n]);
+        fprintf(f, "\n");
+    }
+    fprintf(f, "%sseeds %llu to %llu: %ld wrong\n", runs + strspn(runs, "\n"), o->first,
+            o->first + (unsigned long long)t->all.programs - 1, t->all.wrong);
     return fclose(f) == 0;
 }
 
@@ -175,18 +222,20 @@ int main(int argc, char **argv)
     const double begin = seconds_now();
     run(&o, &t);
     if (o.print || o.json)
-        return t.wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-    const double share = t.results > 0 ? 100.0 * (double)t.tested / (double)t.results : 0;
+        return t.all.wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    const double share =
+        t.all.results > 0 ? 100.0 * (double)t.all.tested / (double)t.all.results : 0;
     printf("%ld programs from seed %llu in %.0f s: %ld results, %.1f %% tested, %ld programs "
            "wrong, smallest "
            "bound / error %.3g\n",
-           t.programs, o.first, seconds_now() - begin, t.results, share, t.wrong, t.margin);
+           t.all.programs, o.first, seconds_now() - begin, t.all.results, share, t.all.wrong,
+           t.margin);
     if (o.totals != NULL && !add_totals(&o, &t)) {
         fprintf(stderr, "fuzz: cannot add to %s\n", o.totals);
         return EXIT_FAILURE;
     }
-    const bool blunt = share < 90 && t.results >= ENOUGH_RESULTS;
+    const bool blunt = share < 90 && t.all.results >= ENOUGH_RESULTS;
     if (blunt)
         fprintf(stderr, "fuzz: fewer than 90 %% of the results have a bound that says something\n");
-    return t.wrong == 0 && !blunt ? EXIT_SUCCESS : EXIT_FAILURE;
+    return t.all.wrong == 0 && !blunt ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -28,10 +28,10 @@ tarn_shape shape_of_line(const struct generator *g, int i)
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* A bound within 0.1 % of the largest value, which stays moderate. */
-static bool tame(const struct generator *g, int i)
+static bool tame_on(const struct generator *g, const struct interpreter *m, int i)
 {
     const struct line *l = &g->p->line[i];
-    const struct tape_node *n = &g->m.tape->node[interpret_node(&g->m, i)];
+    const struct tape_node *n = &m->tape->node[interpret_node(m, i)];
     double top = 0, e = 0;
     for (int k = 0; k < n->count; k++) {
         top = fmax(top, fabs(n->v[k]));
@@ -42,6 +42,14 @@ static bool tame(const struct generator *g, int i)
     const bool gradient = l->op == OP_ID_gradients || l->op == OP_ID_grad;
     return top <= (l->dtype == TARN_F32 ? 100 : 100000) &&
            (e <= 1e-3 * top || (gradient && e < 1e-30));
+}
+
+static bool tame(const struct generator *g, int i)
+{
+    for (int k = 0; k < g->p->world; k++)
+        if (!tame_on(g, &g->m[k], i))
+            return false;
+    return true;
 }
 
 int try_line(struct generator *g, struct line l)
@@ -55,17 +63,18 @@ int try_line(struct generator *g, struct line l)
     if (p->count == MAX_LINES)
         return -1;
     const int i = p->count++, nodes = g->tape.count;
-    const struct interpreter before = g->m;
+    struct interpreter before[MAX_WORLD];
+    memcpy(before, g->m, sizeof before);
     if (l.id == 0)
         l.id = ++g->next_id;
     p->line[i] = l;
     const char kind = op_table[l.op].result;
-    if (program_infer(p, i) && interpret_line(&g->m, i) &&
+    if (program_infer(p, i) && interpret_line(g->m, i) &&
         (kind == 's' || l.op == OP_ID_find || tame(g, i)))
         return i;
     g->dropped++;
     p->count--;
-    g->m = before;
+    memcpy(g->m, before, sizeof before);
     tape_cut(&g->tape, nodes);
     return -1;
 }
@@ -91,7 +100,7 @@ bool usable(const struct generator *g, int i)
     if (i >= g->p->count || op_table[l->op].result == 's')
         return false;
     if (l->owned)
-        return g->m.slot[g->m.value[i]].alive;
+        return g->m->slot[g->m->value[i]].alive;
     return i >= g->first;
 }
 
@@ -333,6 +342,15 @@ static int grow_reduction(struct generator *g, enum op_id op, int a)
     return try_line(g, l);
 }
 
+static int grow_collective(struct generator *g, int a)
+{
+    struct line l = { .op = (enum op_id)(OP_ID_all_reduce + below(g, 5)), .in = { a }, .ins = 1 };
+    if (chance(g, 30))
+        l.op = OP_ID_all_reduce;
+    l.arg[0] = below(g, l.op == OP_ID_broadcast ? g->p->world : 4);
+    return try_line(g, l);
+}
+
 int grow_op(struct generator *g, enum op_id op, int a)
 {
     switch (op_table[op].result) {
@@ -357,10 +375,12 @@ int grow(struct generator *g)
         return -1;
     if (chance(g, 4))
         return shifted(g, a);
+    if (g->p->world > 1 && chance(g, 15))
+        return grow_collective(g, a);
     const int y = grow_op(g, op, a);
     if (y < 0 || g->p->line[y].dtype != TARN_F32)
         return y;
-    const struct tape_node *n = &g->m.tape->node[interpret_node(&g->m, y)];
+    const struct tape_node *n = &g->tape.node[interpret_node(g->m, y)];
     for (int k = 0; k < n->count; k++)
         if (fabs(n->v[k]) > 8)
             return try_op(g, OP_ID_tanh, y, -1);

@@ -7,7 +7,7 @@
 
 struct generator {
     struct program *p;
-    struct interpreter m;
+    struct interpreter m[MAX_WORLD];
     struct tape tape;
     unsigned long long random;
     uint32_t next_id;
@@ -17,8 +17,8 @@ struct generator {
     bool pooled; /* second gradients of pools are refused */
 };
 
-/* A program of the seed. */
-void generate(struct program *p, unsigned long long seed);
+/* A program of the seed, for so many replicas; 0: the seed tells. */
+void generate(struct program *p, unsigned long long seed, int world);
 
 enum { LEAF_ELEMENTS = 700 };
 

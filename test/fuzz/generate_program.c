@@ -319,13 +319,24 @@ static void generate_window(struct generator *g)
     try_line(g, (struct line){ .op = OP_ID_step });
 }
 
-void generate(struct program *p, unsigned long long seed)
+/* One program in four is for 2 or 3 replicas. The draw is none of the program's own, so that programs
+ * for one replica do not depend on it. */
+static void choose_team(struct program *p, unsigned long long seed, int world)
+{
+    unsigned long long random = seed * 104729 + 5;
+    const int drawn = (int)(fuzz_random(&random) * 8);
+    p->world = world > 0 ? world : drawn == 0 ? 2 : drawn == 1 ? 3 : 1;
+    p->by_rank = p->world > 1 && fuzz_random(&random) < 0.7;
+}
+
+void generate(struct program *p, unsigned long long seed, int world)
 {
     static const int batches[] = { 1, 7, 8, 15, 16, 17, 31, 33, 127, 128 };
     struct generator g = { .p = p, .random = seed * 7919 + 17 };
     memset(p, 0, sizeof *p);
     p->seed = seed;
-    interpret_begin(&g.m, p, &g.tape);
+    choose_team(p, seed, world);
+    interpret_begin(g.m, p, &g.tape);
     g.batch = batches[below(&g, 10)];
     g.width = some_length(&g);
     const int kind = below(&g, 100);

@@ -41,11 +41,13 @@ static void make_layers(struct generator *g, struct training *n, int features)
         make(g, n, OP_ID_make_linear, (int[7]){ hidden, n->classes });
     }
     n->many = below(g, MOST_EXTRA + 1);
-    for (int k = 0; k < n->many; k++)
-        n->extra[k] = try_line(
-            g, (struct line){ .op = chance(g, 70) ? OP_ID_parameter : OP_ID_parameter_kaiming,
-                              .list = { TARN_SHAPE(1 + below(g, 20)) },
-                              .arg = { 3 } });
+    for (int k = 0; k < n->many; k++) {
+        const bool given = chance(g, 70);
+        n->extra[k] =
+            try_line(g, (struct line){ .op = given ? OP_ID_parameter : OP_ID_parameter_kaiming,
+                                       .list = { TARN_SHAPE(1 + below(g, 20)) },
+                                       .arg = { given ? (int)FILL_SIGNED : 3 } });
+    }
 }
 
 void make_optimizer(struct generator *g)

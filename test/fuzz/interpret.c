@@ -10,11 +10,11 @@
 
 void interpret_begin(struct interpreter *m, struct program *p, struct tape *t)
 {
-    memset(m, 0, sizeof *m);
-    m->p = p;
-    m->tape = t;
-    m->optimizer = -1;
-    m->training = true;
+    memset(m, 0, MAX_WORLD * sizeof *m);
+    for (int k = 0; k < p->world; k++)
+        m[k] = (struct interpreter){
+            .p = p, .tape = t, .team = m, .rank = k, .optimizer = -1, .training = true
+        };
 }
 
 int interpret_slot(const struct interpreter *m, int i)
@@ -54,7 +54,9 @@ static uint64_t key_number(uint64_t seed, uint64_t number)
 
 int uniform(struct interpreter *m, int count)
 {
-    const uint64_t now = key_number(key_number(0, m->step_count), m->side_steps);
+    uint64_t now = key_number(key_number(0, m->step_count), m->side_steps);
+    if (m->rank > 0)
+        now = key_number(now, (uint64_t)m->rank);
     const uint64_t key = mix(now + m->rand_count++);
     const int y = tape_full(m->tape, count, 0, 0);
     for (int i = 0; i < count; i++)
@@ -94,7 +96,7 @@ static int add_slot(struct interpreter *m, int line, int part, int value, bool p
 static int data_node(struct interpreter *m, const struct line *l)
 {
     const int y = tape_full(m->tape, (int)tarn_shape_count(l->shape), 0, 0);
-    program_data(m->p, l, m->tape->node[y].v);
+    program_data(m->p, l, m->rank, m->tape->node[y].v);
     return y;
 }
 
@@ -158,7 +160,8 @@ static void end_step(struct interpreter *m)
     }
     m->step_count += m->updates;
     m->side_steps = m->updates ? 0 : m->side_steps + (m->rand_count > 0);
-    m->updates = false;
+    m->updates = m->exchanged = false;
+    m->summed_before = m->summed;
     m->rand_count = 0;
     memcpy(m->before, m->slot, sizeof m->slot);
     m->before_slots = m->slots;
@@ -173,7 +176,8 @@ static bool fail_step(struct interpreter *m)
     for (int s = m->before_slots; s < m->slots; s++)
         m->slot[s].alive = false;
     memcpy(m->slot, m->before, (size_t)m->before_slots * sizeof m->slot[0]);
-    m->updates = false;
+    m->updates = m->exchanged = false;
+    m->summed = m->summed_before;
     m->rand_count = 0;
     return true;
 }
@@ -228,7 +232,7 @@ static bool statement(struct interpreter *m, int i)
     }
 }
 
-bool interpret_line(struct interpreter *m, int i)
+static bool line_of_replica(struct interpreter *m, int i)
 {
     const struct line *l = &m->p->line[i];
     for (int k = 0; k < l->ins; k++)
@@ -248,6 +252,8 @@ bool interpret_line(struct interpreter *m, int i)
         y = interpret_clip(m, (double)l->f[0]);
     else if (l->op == OP_ID_grad)
         y = m->slot[m->value[l->in[0]]].gradient;
+    else if (op_table[l->op].result == 'c')
+        y = interpret_collective(m, l);
     else if (op_table[l->op].result == 'n')
         y = interpret_net(m, l);
     else
@@ -255,4 +261,14 @@ bool interpret_line(struct interpreter *m, int i)
     m->tape->integer = false;
     m->value[i] = y;
     return y >= 0;
+}
+
+bool interpret_line(struct interpreter *m, int i)
+{
+    if (m->p->world > 1)
+        interpret_exchange(m, &m->p->line[i]);
+    for (int k = 0; k < m->p->world; k++)
+        if (!line_of_replica(&m[k], i))
+            return false;
+    return true;
 }

@@ -14,23 +14,30 @@ struct slot {
     int moment[2], steps; /* of the optimizer */
 };
 
-/* Copied as a whole to go back to an earlier line. */
+/* One replica's state. Those of all p->world replicas are an array with one tape: each line runs on
+ * all before the next. Copied as a whole to go back to an earlier line. */
 struct interpreter {
     struct program *p;
     struct tape *tape;
+    struct interpreter *team; /* the array, in which this is element `rank` */
+    int rank;
+    int shared;           /* of rank 0: what a collective gives all replicas, one after the other */
     int value[MAX_LINES]; /* node of a line; of an owned one its slot */
     struct slot slot[MAX_OWNED];
     int slots;
     int optimizer; /* line, or -1 */
     bool training, updates, winograd;
+    bool exchanged; /* in this step: running statistics are the mean over all replicas */
+    bool summed, summed_before; /* what was accumulated is summed over all replicas */
     uint64_t step_count, side_steps;
     unsigned rand_count;
     struct slot before[MAX_OWNED]; /* at the last step mark */
     int before_slots;
 };
 
+/* m has MAX_WORLD elements. */
 void interpret_begin(struct interpreter *m, struct program *p, struct tape *t);
-/* False: the line asks for what is not there (no gradient, no optimizer). */
+/* On all replicas. False: the line asks for what is not there (no gradient, no optimizer). */
 bool interpret_line(struct interpreter *m, int i);
 /* Node that holds what line i is now. */
 int interpret_node(const struct interpreter *m, int i);
@@ -47,6 +54,12 @@ bool interpret_backward(struct interpreter *m, const struct line *l);
 bool interpret_optimizer_step(struct interpreter *m);
 bool interpret_accumulate(struct interpreter *m);
 int interpret_clip(struct interpreter *m, double most);
+
+/* interpret_team.c: an exchange of tensors, and that of gradients which line l begins with. */
+int interpret_collective(struct interpreter *m, const struct line *l);
+void interpret_exchange(struct interpreter *m, const struct line *l);
+/* A value whose gradients are those of the sum of line i over all replicas. */
+int interpret_loss(struct interpreter *m, int i);
 
 /* Helpers. Nodes of operand k; brought to a shape by broadcasting. */
 int interpret_operand(const struct interpreter *m, const struct line *l, int k);

@@ -329,7 +329,7 @@ static int gradient(struct interpreter *m, const struct line *l)
     int in[MAX_OPERANDS], out[MAX_OPERANDS];
     for (int k = 1; k < l->ins; k++)
         in[k - 1] = interpret_operand(m, l, k);
-    tape_gradients(m->tape, interpret_operand(m, l, 0), in, l->ins - 1, out);
+    tape_gradients(m->tape, interpret_loss(m, l->in[0]), 1, in, l->ins - 1, out);
     const int g = out[l->arg[0]];
     return g >= 0 ? g : tape_full(m->tape, (int)tarn_shape_count(l->shape), 0, 0);
 }

@@ -13,7 +13,7 @@ bool interpret_backward(struct interpreter *m, const struct line *l)
             which[count] = s;
             in[count++] = m->slot[s].value;
         }
-    tape_gradients(m->tape, interpret_operand(m, l, 0), in, count, out);
+    tape_gradients(m->tape, interpret_loss(m, l->in[0]), 1.0 / m->p->world, in, count, out);
     bool some = false;
     for (int k = 0; k < count; k++) {
         struct slot *o = &m->slot[which[k]];
@@ -69,6 +69,12 @@ int interpret_clip(struct interpreter *m, double most)
             const int g = m->slot[s].gradient, n = t->node[g].count;
             m->slot[s].gradient =
                 tape_map2(t, T_MUL, g, tape_full(t, n, t->node[scale].v[0], t->node[scale].e[0]));
+        }
+    /* What a later backward adds is summed over the replicas by itself. */
+    for (int s = 0; s < m->slots && m->p->world > 1; s++)
+        if (taken[s]) {
+            m->slot[s].accumulated = m->slot[s].gradient;
+            m->slot[s].gradient = -1;
         }
     return norm;
 }

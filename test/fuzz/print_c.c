@@ -43,14 +43,15 @@ static void print_number(FILE *f, double v)
         fprintf(f, "%.17g", v);
 }
 
-static void print_values(FILE *f, const char *type, const char *name, int i, const double *v,
-                         int64_t n)
+/* n values of each replica, one after the other. */
+static void print_values(FILE *f, const char *type, const char *name, int i,
+                         const double *const v[MAX_WORLD], int world, int64_t n)
 {
     fprintf(f, "    static const %s %s%d[] = {", type, name, i);
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < world * n; k++) {
         fprintf(f, k % 8 == 0 ? "\n        " : " ");
-        print_number(f, v[k]);
-        fprintf(f, k + 1 < n ? "," : "");
+        print_number(f, v[k / n][k % n]);
+        fprintf(f, k + 1 < world * n ? "," : "");
     }
     fprintf(f, n > 0 ? "\n    };\n" : "0 };\n");
 }
@@ -59,16 +60,20 @@ static void print_data(FILE *f, const struct program *p, int i)
 {
     const struct line *l = &p->line[i];
     const int64_t n = tarn_shape_count(l->shape);
-    double *v = calloc((size_t)n + 1, sizeof *v);
-    if (v == NULL)
+    const double *v[MAX_WORLD];
+    double *all = calloc((size_t)(p->world * n) + 1, sizeof *all);
+    if (all == NULL)
         return;
-    program_data(p, l, v);
+    for (int rank = 0; rank < p->world; rank++) {
+        v[rank] = all + rank * n;
+        program_data(p, l, rank, all + rank * n);
+    }
     print_values(f,
                  l->dtype == TARN_F32   ? "float"
                  : l->dtype == TARN_I32 ? "int32_t"
                                         : "uint8_t",
-                 "data", i, v, n);
-    free(v);
+                 "data", i, v, p->world, n);
+    free(all);
 }
 
 static void print_operands(FILE *f, const struct line *l, int first)
@@ -115,7 +120,8 @@ static void print_call(FILE *f, const struct program *p, int i)
         else if (*c == 'T')
             fprintf(f, "%s", type_name(l->dtype));
         else if (*c == 'D')
-            fprintf(f, "data%d", i);
+            fprintf(f, p->world > 1 ? "data%d + rank * %lld" : "data%d", i,
+                    (long long)tarn_shape_count(l->shape));
         else if (*c == 'N')
             print_name(f, p, l);
         else if (*c == 'F')
@@ -128,9 +134,13 @@ static void print_read(FILE *f, const struct program *p, const struct interprete
                        const struct result *r, int k)
 {
     const int64_t n = tarn_shape_count(r->shape);
-    const struct tape_node *node = &m->tape->node[r->node];
-    print_values(f, "double", "want", k, node->v, n);
-    print_values(f, "double", "limit", k, node->e, n);
+    const double *v[MAX_WORLD], *e[MAX_WORLD];
+    for (int rank = 0; rank < p->world; rank++) {
+        v[rank] = m->tape->node[r->node[rank]].v;
+        e[rank] = m->tape->node[r->node[rank]].e;
+    }
+    print_values(f, "double", "want", k, v, p->world, n);
+    print_values(f, "double", "limit", k, e, p->world, n);
     fprintf(f, "    wrong += compare(");
     if (r->slot < 0)
         fprintf(f, "k%d", r->line);
@@ -144,8 +154,9 @@ static void print_read(FILE *f, const struct program *p, const struct interprete
         print_name(f, p, &find);
         fprintf(f, ")");
     }
-    fprintf(f, ", \"line %d\", want%d, limit%d, %lld, %s);\n",
-            r->slot < 0 ? r->line : m->slot[r->slot].line, k, k, (long long)n, type_name(r->dtype));
+    fprintf(f, ", \"line %d\", want%d + rank * %lld, limit%d + rank * %lld, %lld, %s);\n",
+            r->slot < 0 ? r->line : m->slot[r->slot].line, k, (long long)n, k, (long long)n,
+            (long long)n, type_name(r->dtype));
 }
 
 static void print_line(FILE *f, const struct program *p, int i)
@@ -170,8 +181,7 @@ static void print_line(FILE *f, const struct program *p, int i)
                 l->arg[0] ? "tarn_step(r);\n    " : "");
         return;
     } else if (l->op == OP_ID_step) {
-        fprintf(f, "if (tarn_step(r) != TARN_OK)\n        return fprintf(stderr, \"%%s\\n\", "
-                   "tarn_error(r)), 1;\n");
+        fprintf(f, "if (tarn_step(r) != TARN_OK)\n        return tarn_error_status(r);\n");
         return;
     } else if (op_table[l->op].result != 's') {
         fprintf(f, "tarn_tensor t%d = ", i);
@@ -181,7 +191,8 @@ static void print_line(FILE *f, const struct program *p, int i)
 }
 
 static const char *const head =
-    "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n#include \"tarn.h\"\n\n"
+    "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n#include \"tarn.h\"\n#include "
+    "\"tarn_dist.h\"\n\n"
     "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
     "#pragma GCC diagnostic ignored \"-Wunused-function\"\n#endif\n\n"
     "static tarn_tensor gradients_of(tarn_tensor loss, const tarn_tensor *inputs, int count, int "
@@ -204,19 +215,36 @@ static const char *const head =
     "%.3g\\n\", name, i,"
     " got, want[i], limit[i]);\n    }\n    free(data);\n    return wrong;\n}\n\n";
 
+static void print_launch(FILE *f, int world)
+{
+    fprintf(
+        f,
+        "    int wrong = 0;\n    if (tarn_launch(run, NULL, (tarn_launch_options){ .devices = \"");
+    for (int rank = 0; rank < world; rank++)
+        fprintf(f, "%s0", rank > 0 ? "," : "");
+    fprintf(f,
+            "\" }) != TARN_OK)\n"
+            "        return fprintf(stderr, \"%%s\\n\", tarn_error(NULL)), 1;\n"
+            "    for (int rank = 0; rank < %d; rank++)\n        wrong += wrong_on[rank];\n"
+            "    printf(\"%%d elements are wrong\\n\", wrong);\n    return wrong != 0;\n}\n",
+            world);
+}
+
 void print_program(FILE *f, const struct program *p, const struct outcome *o)
 {
-    struct interpreter *m = malloc(sizeof *m);
+    struct interpreter *m = malloc(MAX_WORLD * sizeof *m);
     struct tape tape = { .node = NULL };
     struct results want;
     struct program copy = *p;
     if (m == NULL)
         return;
-    fprintf(f, "/* Seed %llu, %s: %s */\n%s", p->seed, configuration_names[o->in], o->what, head);
-    fprintf(
-        f,
-        "int main(void)\n{\n    int wrong = 0;\n    tarn_replica *r = tarn_open(NULL);\n"
-        "    if (r == NULL)\n        return fprintf(stderr, \"%%s\\n\", tarn_error(NULL)), 1;\n");
+    fprintf(f, "/* Seed %llu, %d devices, %s: %s */\n%s", p->seed, p->world,
+            configuration_names[o->in], o->what, head);
+    fprintf(f,
+            "static int wrong_on[%d];\n\n"
+            "static tarn_status run(tarn_replica *r, void *arg)\n{\n"
+            "    const int rank = tarn_rank(r);\n    int wrong = 0;\n    (void)arg;\n",
+            p->world);
     const bool good = interpret_program(m, &copy, &tape, &want);
     for (int i = 0; i < p->count; i++) {
         print_line(f, p, i);
@@ -224,8 +252,8 @@ void print_program(FILE *f, const struct program *p, const struct outcome *o)
             if (want.r[k].step == i)
                 print_read(f, p, m, &want.r[k], k);
     }
-    fprintf(f, "    tarn_close(r);\n    printf(\"%%d elements are wrong\\n\", wrong);\n    return "
-               "wrong != 0;\n}\n");
+    fprintf(f, "    wrong_on[rank] = wrong;\n    return TARN_OK;\n}\n\nint main(void)\n{\n");
+    print_launch(f, p->world);
     tape_free(&tape);
     free(m);
 }

@@ -75,8 +75,8 @@ static void print_results(FILE *f, const struct interpreter *m, int i)
     for (int k = 0; k < want.count; k++) {
         const struct result *r = &want.r[k];
         fprintf(f, "%s{\"line\": %d, \"slot\": %d", k > 0 ? ", " : "", r->line, r->slot);
-        print_node(f, "value", m->tape, r->node);
-        print_numbers(f, "bound", m->tape->node[r->node].e, m->tape->node[r->node].count);
+        print_node(f, "value", m->tape, r->node[0]);
+        print_numbers(f, "bound", m->tape->node[r->node[0]].e, m->tape->node[r->node[0]].count);
         fprintf(f, "}");
     }
     fprintf(f, "]");
@@ -104,7 +104,7 @@ static void print_line(FILE *f, const struct interpreter *m, int i)
 
 bool print_json(FILE *f, struct program *p)
 {
-    struct interpreter *m = malloc(sizeof *m);
+    struct interpreter *m = malloc(MAX_WORLD * sizeof *m);
     struct tape tape = { .node = NULL };
     bool good = m != NULL && program_check(p);
     if (good)

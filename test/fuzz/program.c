@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of a program: their shapes, types, data and names. */
 #include "program.h"
+#include "tarn_dist.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,9 +34,11 @@ static double draw(enum fill fill, int limit, unsigned long long *state)
     return x < 0.01 && x > -0.01 ? x + 0.25 : x;
 }
 
-void program_data(const struct program *p, const struct line *l, double *out)
+void program_data(const struct program *p, const struct line *l, int rank, double *out)
 {
     unsigned long long state = p->seed * 1000003u + l->id;
+    if (p->by_rank && l->op == OP_ID_from)
+        state += (unsigned long long)rank << 40;
     const int64_t n = tarn_shape_count(l->shape);
     for (int64_t i = 0; i < n; i++)
         out[i] = (double)(float)draw((enum fill)l->arg[0], l->arg[1], &state);
@@ -440,6 +443,24 @@ static bool leaf_shape(struct line *l)
     return true;
 }
 
+static bool collective_shape(const struct program *p, struct line *l, const struct line *x)
+{
+    const bool reduces = l->op == OP_ID_all_reduce || l->op == OP_ID_reduce_scatter;
+    const bool parts = l->op == OP_ID_reduce_scatter || l->op == OP_ID_all_to_all;
+    l->shape = x->shape;
+    l->dtype = x->dtype;
+    if (reduces && (x->dtype == TARN_U8 || (x->dtype == TARN_I32 && l->arg[0] == TARN_MEAN)))
+        return false;
+    if (!(parts || l->op == OP_ID_all_gather))
+        return true;
+    if (x->shape.rank == 0 || (parts && x->shape.dim[0] % p->world != 0))
+        return false;
+    l->shape.dim[0] = l->op == OP_ID_all_gather       ? x->shape.dim[0] * p->world
+                      : l->op == OP_ID_reduce_scatter ? x->shape.dim[0] / p->world
+                                                      : x->shape.dim[0];
+    return true;
+}
+
 static bool find_shape(const struct line *made, struct line *l)
 {
     const int part = l->arg[0], *a = made->arg;
@@ -536,6 +557,9 @@ bool program_infer(struct program *p, int i)
         break;
     case 'n':
         good = net_shape(p, l, x, y);
+        break;
+    case 'c':
+        good = collective_shape(p, l, x);
         break;
     case 'l':
     case 'o':

@@ -10,6 +10,7 @@
 #include "tarn.h"
 
 enum { MAX_LINES = 160, MAX_OPERANDS = 5, MAX_ARGS = 8, MAX_ELEMENTS = 4096, MAX_OWNED = 48 };
+enum { MAX_WORLD = 4 }; /* replicas of one program */
 
 enum op_id {
 #define OP(id, result, operands, text) OP_ID_##id,
@@ -50,6 +51,8 @@ struct line {
 
 struct program {
     unsigned long long seed;
+    int world;    /* replicas that run it, each the same lines */
+    bool by_rank; /* data that is neither a parameter nor a buffer is another on each replica */
     struct line line[MAX_LINES];
     int count;
 };
@@ -58,8 +61,8 @@ struct program {
 bool program_infer(struct program *p, int i);
 /* All lines. */
 bool program_check(struct program *p);
-/* The data of a leaf: line.shape elements. */
-void program_data(const struct program *p, const struct line *l, double *out);
+/* The data of a leaf on a replica: line.shape elements. */
+void program_data(const struct program *p, const struct line *l, int rank, double *out);
 /* Its name as a parameter, buffer or layer. */
 void program_name(const struct line *l, char out[24]);
 /* The name that a `find` line looks for: part arg[0] of a layer, or the parameter itself. */

@@ -372,7 +372,8 @@ static void step_back(struct walk *w, int y, int g)
     }
 }
 
-void tape_gradients(struct tape *t, int loss, const int *inputs, int count, int *gradients)
+void tape_gradients(struct tape *t, int loss, double weight, const int *inputs, int count,
+                    int *gradients)
 {
     const int all = t->count;
     const bool integer = t->integer;
@@ -389,7 +390,8 @@ void tape_gradients(struct tape *t, int loss, const int *inputs, int count, int 
         w.depends[i] |= (n->a >= 0 && w.depends[n->a]) || (n->b >= 0 && w.depends[n->b]);
     }
     if (w.depends[loss])
-        w.gradient[loss] = tape_full(t, t->node[loss].count, 1, 0);
+        w.gradient[loss] = tape_full(t, t->node[loss].count, weight,
+                                     (double)(float)weight == weight ? 0 : TAPE_UNIT * weight);
     for (int i = loss; i >= 0; i--)
         if (w.gradient[i] >= 0)
             step_back(&w, i, w.gradient[i]);
