@@ -184,6 +184,12 @@ tarn_tensor graph_handle(tarn_replica *r, uint32_t node)
     return (tarn_tensor){ r, node, r->step };
 }
 
+tarn_tensor graph_value(tarn_tensor x)
+{
+    const uint32_t node = graph_resolve(x);
+    return node ? graph_handle(x.replica, node) : graph_poison(x.replica);
+}
+
 /* ---- parts of batches ------------------------------------------------------------------------ */
 
 static bool same_share(struct graph_part a, struct graph_part b)

@@ -343,6 +343,9 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
                          tarn_shape shape, tarn_dtype dtype, const union op_arg *arg);
 /* The handle of a node of this step. */
 tarn_tensor graph_handle(tarn_replica *r, uint32_t node);
+/* What x is now, for an operation that changes nothing: the handle of an owned tensor itself would stand
+ * for whatever is assigned to it later. */
+tarn_tensor graph_value(tarn_tensor x);
 
 /* A leaf for a buffer that stays valid until the step's commands ended. `upload` (may be NULL) is
  * released at the step mark; `free_after` gives the buffer to the graph. */

@@ -278,7 +278,7 @@ static bool check_parts(const char *name, tarn_tensor x, int world)
  * so it is on one, too. */
 static tarn_tensor alone(tarn_tensor x)
 {
-    return spread_as(x, SPREAD_OWN);
+    return spread_as(graph_value(x), SPREAD_OWN);
 }
 
 tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction)

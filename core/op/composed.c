@@ -293,7 +293,7 @@ tarn_tensor tarn_dropout(tarn_tensor x, float p)
                           (double)p, tarn_dtype_name(tarn_dtype_get(x)),
                           shape_text(tarn_shape_get(x)));
     if (!r->training || p == 0.0f)
-        return x;
+        return graph_value(x);
     const tarn_tensor zero = tarn_full(r, TARN_SCALAR, 0.0f);
     const tarn_tensor kept = tarn_ge(tarn_rand(r, tarn_shape_get(x)), tarn_full(r, TARN_SCALAR, p));
     return tarn_where(kept, tarn_mul_scalar(x, p < 1.0f ? 1.0f / (1.0f - p) : 0.0f), zero);

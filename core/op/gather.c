@@ -135,7 +135,7 @@ tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
                               tarn_dtype_name(tarn_dtype_get(parts[i])), tarn_dtype_name(dtype));
     }
     if (count == 1)
-        return parts[0];
+        return graph_value(parts[0]);
     shape.dim[at] = (int32_t)total;
     union op_arg arg;
     memset(&arg, 0, sizeof arg);

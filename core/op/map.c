@@ -228,7 +228,7 @@ tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
     if (tarn_dtype_bytes(dtype) == 0)
         return graph_fail(x.replica, TARN_ERR_DTYPE, "cast: unknown element type %d", (int)dtype);
     if (tarn_dtype_get(x) == dtype)
-        return x;
+        return graph_value(x);
     return graph_record(x.replica, &op_cast, &x, 1, tarn_shape_get(x), dtype, NULL);
 }
 

@@ -68,7 +68,7 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, uint32_t axes, boo
         return graph_fail(x.replica, TARN_ERR_SHAPE, "%s: no element to choose from in %s",
                           op->name, shape_text(tarn_shape_get(x)));
     if (axes == 0 && op != &op_argmax)
-        return x;
+        return graph_value(x);
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.reduce.axes = axes;

@@ -89,7 +89,7 @@ tarn_tensor op_reshape_to(tarn_tensor x, tarn_shape shape)
         return graph_fail(x.replica, TARN_ERR_SHAPE, "reshape: %s has %lld elements, %s has %lld",
                           shape_text(from), (long long)tarn_shape_count(from), shape_text(shape),
                           (long long)tarn_shape_count(shape));
-    return shape_equal(from, shape) ? x : record(&op_reshape, x, shape, NULL);
+    return shape_equal(from, shape) ? graph_value(x) : record(&op_reshape, x, shape, NULL);
 }
 
 tarn_tensor tarn_reshape(tarn_tensor x, tarn_shape shape)
@@ -167,7 +167,7 @@ tarn_tensor tarn_permute(tarn_tensor x, tarn_shape order)
         to.dim[i] = from.dim[axis];
         moved |= axis != i;
     }
-    return moved ? record(&op_permute, x, to, &arg) : x;
+    return moved ? record(&op_permute, x, to, &arg) : graph_value(x);
 }
 
 tarn_tensor tarn_transpose(tarn_tensor x, int a, int b)
@@ -215,7 +215,7 @@ tarn_tensor op_expand_to(tarn_tensor x, tarn_shape shape)
         return graph_fail(x.replica, TARN_ERR_SHAPE,
                           "broadcast: %s does not extend to %s: only dimensions of 1 repeat",
                           shape_text(from), shape_text(shape));
-    return shape_equal(from, shape) ? x : record(&op_expand, x, shape, NULL);
+    return shape_equal(from, shape) ? graph_value(x) : record(&op_expand, x, shape, NULL);
 }
 
 tarn_tensor tarn_broadcast_to(tarn_tensor x, tarn_shape shape)
@@ -273,7 +273,7 @@ tarn_tensor tarn_slice(tarn_tensor x, int axis, int start, int stop, int step)
     const int32_t from = cut(start, extent), to = cut(stop, extent);
     shape.dim[at] = to > from ? (to - from - 1) / step + 1 : 0;
     if (shape.dim[at] == extent)
-        return x;
+        return graph_value(x);
     arg.slice.start[at] = from;
     arg.slice.step[at] = shape.dim[at] > 1 ? step : 1;
     return record(&op_slice, x, shape, &arg);
@@ -339,7 +339,7 @@ tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value
         arg.pad.high[i] = high.dim[i];
     }
     arg.pad.value = value;
-    return any ? record(&op_pad, x, shape, &arg) : x;
+    return any ? record(&op_pad, x, shape, &arg) : graph_value(x);
 }
 
 static void dilate_grad(struct grad_call *c)
@@ -382,7 +382,7 @@ tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step)
         shape.dim[i] = (int32_t)span;
         arg.dilate.step[i] = step.dim[i];
     }
-    return any ? record(&op_dilate, x, shape, &arg) : x;
+    return any ? record(&op_dilate, x, shape, &arg) : graph_value(x);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */

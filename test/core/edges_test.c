@@ -3,9 +3,11 @@
  * hold, types that are none, tensors kept twice or in a step that was dropped. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tarn.h"
+#include "tarn_dist.h"
 
 TestSuite(edges, .timeout = 600);
 
@@ -138,5 +140,66 @@ Test(edges, reading_what_was_evaluated_compiles_nothing)
     const tarn_metrics after = tarn_metrics_get(here);
     cr_expect_eq(after.plans_compiled + after.plan_hits, before.plans_compiled + before.plan_hits);
     cr_expect_eq(after.launches, before.launches);
+    tarn_close(here);
+}
+
+/* ---- operations that change nothing ------------------------------------------------------------- */
+
+static tarn_tensor unchanged(tarn_tensor x, int which)
+{
+    const tarn_shape same = TARN_SHAPE(2), none = TARN_SHAPE(0);
+    switch (which) {
+    case 0:
+        return tarn_sum(x, TARN_SCALAR, false);
+    case 1:
+        return tarn_min(x, TARN_SCALAR, true);
+    case 2:
+        return tarn_cast(x, TARN_F32);
+    case 3:
+        return tarn_reshape(x, same);
+    case 4:
+        return tarn_permute(x, none); /* axis 0 stays */
+    case 5:
+        return tarn_broadcast_to(x, same);
+    case 6:
+        return tarn_slice(x, 0, 0, 2, 1);
+    case 7:
+        return tarn_pad(x, none, none, 0);
+    case 8:
+        return tarn_concat(&x, 1, 0);
+    case 9:
+        return tarn_dropout(x, 0);
+    case 10:
+        return tarn_all_reduce(x, TARN_MEAN);
+    case 11:
+        return tarn_all_gather(x);
+    default:
+        return tarn_detach(x);
+    }
+}
+
+/* Not the handle of an owned tensor, which would be the new value. */
+Test(edges, what_was_recorded_before_an_assignment_has_the_value_of_then)
+{
+    enum { CASES = 13 };
+    static const float was[] = { 1, 2 }, is[] = { 9, 9 };
+    tarn_tensor owned[CASES], kept[CASES];
+    open_here();
+    for (int k = 0; k < CASES; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "b%d", k);
+        owned[k] = tarn_buffer(here, name, TARN_SHAPE(2), TARN_F32, was);
+        const tarn_tensor before = unchanged(owned[k], k);
+        tarn_assign(owned[k], tarn_full(here, TARN_SHAPE(2), 9));
+        kept[k] = tarn_keep(before);
+    }
+    cr_assert_eq(tarn_step(here), TARN_OK, "%s", tarn_error(here));
+    for (int k = 0; k < CASES; k++) {
+        float got[2] = { 0 };
+        cr_assert_eq(tarn_read(kept[k], got, sizeof got), TARN_OK, "%s", tarn_error(here));
+        cr_expect(got[0] == was[0] && got[1] == was[1], "case %d: %g %g", k, (double)got[0],
+                  (double)got[1]);
+        expect_values(owned[k], is, 2);
+    }
     tarn_close(here);
 }
