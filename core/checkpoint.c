@@ -533,6 +533,8 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
     optimizer_forget(r);
+    for (uint32_t i = 0; i < r->owned_count; i++)
+        r->owned[i].apart = false;
     status = optimizer_reload(r);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);

@@ -244,8 +244,10 @@ void owned_reset(tarn_replica *r)
         }
         if (o->kind == OWNED_KEPT && o->value && r->status == TARN_OK)
             keep_part(&r->graph, o);
+        if (o->value && r->status == TARN_OK)
+            o->apart = !o->together;
         o->node = o->grad = o->gathered = o->value = 0;
-        o->assigned = o->fresh = o->used = false;
+        o->assigned = o->fresh = o->used = o->together = false;
     }
 }
 

@@ -15,11 +15,11 @@ static tarn_tensor sum(tarn_tensor x)
     return collective_sum(x, PURPOSE_BATCH_NORM);
 }
 
-/* A float buffer that this step changed, by statistics of this replica's samples alone. */
+/* A float buffer that this step, or one since the last exchange, changed by statistics of this
+ * replica's samples alone. */
 static bool drifts(const tarn_replica *r, uint32_t i)
 {
-    const struct owned *o = &r->owned[i];
-    return !r->peers->sync_norm && o->kind == OWNED_BUFFER && o->dtype == TARN_F32 && o->value != 0;
+    return weights_may_drift(r, i) && (r->owned[i].value != 0 || r->owned[i].apart);
 }
 
 static uint32_t append_buffers(tarn_replica *r, tarn_tensor *pieces, uint32_t count)
@@ -27,7 +27,7 @@ static uint32_t append_buffers(tarn_replica *r, tarn_tensor *pieces, uint32_t co
     const float share = 1.0f / (float)r->peers->world;
     for (uint32_t i = 0, owned = r->owned_count; i < owned; i++)
         if (drifts(r, i))
-            pieces[count++] = flat(tarn_mul_scalar(graph_handle(r, r->owned[i].value), share));
+            pieces[count++] = flat(tarn_mul_scalar(owned_handle(r, i + 1), share));
     return count;
 }
 
@@ -41,6 +41,7 @@ static void assign_buffers(tarn_replica *r, tarn_tensor all, int32_t at)
         const int32_t n = (int32_t)tarn_shape_count(shape);
         tarn_assign(owned_handle(r, i + 1),
                     op_reshape_to(tarn_slice(all, 0, at, at + n, 1), shape));
+        r->owned[i].together = true;
         at += n;
     }
 }

@@ -45,6 +45,8 @@ void ddp_set_up(struct member *m);
 
 /* int32 [1]: a hash of all that must stay equal, as it was before this step (weights.c). */
 tarn_tensor weights_fingerprint(tarn_replica *r);
+/* Whether steps without an update may leave another value of it on each replica. */
+bool weights_may_drift(const tarn_replica *r, uint32_t owned);
 /* Copies rank 0's tensors to all replicas; refuses replicas that own other tensors. Collective. */
 TARN_CHECKED tarn_status weights_broadcast(tarn_replica *r);
 /* TARN_ERR_WEIGHTS with the first difference, the same line on all replicas, or TARN_OK. */

@@ -22,6 +22,18 @@ static bool is_storage(const struct owned *o)
             (o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->kind == OWNED_STATE));
 }
 
+bool weights_may_drift(const tarn_replica *r, uint32_t i)
+{
+    const struct owned *o = &r->owned[i];
+    return !r->peers->sync_norm && o->kind == OWNED_BUFFER && o->dtype == TARN_F32;
+}
+
+/* Steps without an update exchange nothing, so what they leave in a buffer may differ until one does. */
+static bool is_apart(const tarn_replica *r, uint32_t i)
+{
+    return weights_may_drift(r, i) && r->owned[i].apart;
+}
+
 /* As few nodes as can be: a step records them anew, and its devices wait meanwhile. */
 tarn_tensor weights_fingerprint(tarn_replica *r)
 {
@@ -29,7 +41,8 @@ tarn_tensor weights_fingerprint(tarn_replica *r)
     uint32_t first = 0, position = 0, owned = r->owned_count;
     for (uint32_t i = 0, n = 0; i < owned; i++) {
         const bool last = i + 1 == owned;
-        if (is_storage(&r->owned[i]) && tarn_shape_count(r->owned[i].shape) > 0) {
+        if (is_storage(&r->owned[i]) && !is_apart(r, i) &&
+            tarn_shape_count(r->owned[i].shape) > 0) {
             all[n++] = owned_before(r, i + 1);
             position += (uint32_t)tarn_shape_count(r->owned[i].shape);
         }
@@ -133,6 +146,7 @@ tarn_status weights_broadcast(tarn_replica *r)
         s = exchange(r, o, own, first);
         if (s == TARN_OK && memcmp(own, first, bytes_of(o)) != 0)
             s = owned_write(r, o, first);
+        r->owned[i].apart = false;
     }
     free(own);
     free(first);
@@ -199,7 +213,7 @@ tarn_status weights_compare(tarn_replica *r)
                         : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
     for (uint32_t i = 0; s == TARN_OK && i < r->owned_count; i++) {
         const struct owned *o = &r->owned[i];
-        if (!is_named(o) || bytes_of(o) == 0)
+        if (!is_named(o) || is_apart(r, i) || bytes_of(o) == 0)
             continue;
         s = exchange(r, o, own, first);
         if (s == TARN_OK)

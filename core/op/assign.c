@@ -61,6 +61,7 @@ void tarn_assign(tarn_tensor owned, tarn_tensor value)
     if (tarn_failed(done))
         return;
     o->value = node;
+    o->together = false;
     o->assigned = true;
     o->node = 0;
     const uint32_t self = (uint32_t)(o - r->owned) + 1;

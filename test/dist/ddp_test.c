@@ -119,6 +119,73 @@ Test(ddp, running_statistics_are_of_all_samples)
     ddp_free(&two);
 }
 
+/* ---- steps without an update ------------------------------------------------------------------- */
+
+enum { PART = 16, CYCLES = 3 };
+
+/* Mean of a replica's samples in a step; what the running mean becomes of it. */
+static double sample_mean(int rank, int step)
+{
+    return 1 + rank + 0.25 * step;
+}
+
+static double later(double running, double mean)
+{
+    return 0.9 * running + 0.1 * mean;
+}
+
+static tarn_tensor normalised(tarn_replica *r, const tarn_batch_norm *norm, int step)
+{
+    float x[PART];
+    for (int i = 0; i < PART; i++)
+        x[i] = (float)sample_mean(tarn_rank(r), step) + (i % 2 == 0 ? 1.0f : -1.0f);
+    return tarn_batch_norm_forward(norm, tarn_from(r, TARN_SHAPE(PART, 1), TARN_F32, x));
+}
+
+/* Two steps that accumulate, one that updates, again and again. */
+static tarn_status accumulate(tarn_replica *r, void *running)
+{
+    const tarn_batch_norm norm = tarn_batch_norm_make(r, "norm", 1);
+    tarn_optimizer *sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.125f });
+    for (int step = 0; step < 3 * CYCLES; step++) {
+        const tarn_tensor y = normalised(r, &norm, step);
+        tarn_backward(tarn_mean(tarn_mul(y, tarn_mul(y, y)), TARN_ALL, false));
+        if (step % 3 < 2)
+            tarn_optimizer_accumulate(sgd);
+        else
+            tarn_optimizer_step(sgd);
+        if (tarn_step(r) != TARN_OK)
+            return tarn_error_status(r);
+        if (step % 3 == 2 && tarn_check_weights(r) != TARN_OK)
+            return tarn_error_status(r);
+    }
+    return tarn_read(tarn_find(r, "norm.running_mean"), (float *)running + tarn_rank(r),
+                     sizeof(float));
+}
+
+/* The first update begins with the statistics of rank 0, as with all its buffers. */
+Test(ddp, statistics_of_accumulated_steps_are_averaged)
+{
+    float got[2];
+    double want[2] = { 0, 0 };
+    for (int step = 0; step < 3 * CYCLES; step++) {
+        if (step == 2)
+            want[1] = want[0];
+        for (int rank = 0; rank < 2; rank++)
+            want[rank] = later(want[rank], sample_mean(rank, step));
+        if (step % 3 == 2)
+            want[0] = want[1] = (want[0] + want[1]) / 2;
+    }
+    const tarn_status s =
+        tarn_launch(accumulate, got, (tarn_launch_options){ .devices = "0,0", .timeout = 60 });
+    cr_assert_eq(s, TARN_OK, "%s", tarn_error(NULL));
+    cr_expect_eq(got[0], got[1]);
+    /* Each step rounds fewer than 8 times, each time by at most 2^-24 of a value below 4. */
+    const double limit = 3 * CYCLES * 8 * 4 * 0x1p-24;
+    cr_expect(got[0] - want[0] <= limit && want[0] - got[0] <= limit, "%.9g, not %.9g",
+              (double)got[0], want[0]);
+}
+
 /* ---- virtual shards: the same bits on any number of devices -------------------------------------- */
 
 static void expect_same_on_all(struct ddp_run settings, const char *what)

@@ -151,6 +151,9 @@ static void end_step(struct interpreter *m)
     for (int s = 0; s < m->slots; s++) {
         struct slot *o = &m->slot[s];
         o->gradient = -1;
+        if (s < m->before_slots && o->value != m->before[s].value)
+            o->apart = !o->together;
+        o->together = false;
         o->value = tape_detach(m->tape, o->value);
         if (o->accumulated >= 0)
             o->accumulated = tape_detach(m->tape, o->accumulated);

@@ -12,6 +12,9 @@ struct slot {
     bool parameter, alive;
     int value, gradient, accumulated;
     int moment[2], steps; /* of the optimizer */
+    bool together;        /* its new value is the same on all replicas */
+    bool apart;           /* a step before left another value on each replica */
+    int news;             /* of running statistics: what a step adds to 0.9 times the old value */
 };
 
 /* One replica's state. Those of all p->world replicas are an array with one tape: each line runs on
@@ -27,6 +30,7 @@ struct interpreter {
     int slots;
     int optimizer; /* line, or -1 */
     bool training, updates, winograd;
+    bool begun;     /* all replicas have rank 0's parameters and buffers */
     bool exchanged; /* in this step: running statistics are the mean over all replicas */
     bool summed, summed_before; /* what was accumulated is summed over all replicas */
     uint64_t step_count, side_steps;

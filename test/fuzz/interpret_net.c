@@ -251,7 +251,8 @@ static void track(struct interpreter *m, int slot, int now)
 {
     struct tape *t = m->tape;
     const int old = tape_scale(t, m->slot[slot].value, (double)(1.0f - 0.1f));
-    m->slot[slot].value = tape_map2(t, T_ADD, old, tape_scale(t, now, (double)0.1f));
+    m->slot[slot].news = tape_scale(t, now, (double)0.1f);
+    m->slot[slot].value = tape_map2(t, T_ADD, old, m->slot[slot].news);
 }
 
 static int batch_norm(struct interpreter *m, int x, tarn_shape s, int first)

@@ -141,20 +141,55 @@ static void sum_gradients(struct interpreter *team, int s)
     }
 }
 
-/* A float buffer that this step has changed becomes the mean over the replicas. */
+static bool is_statistic(const struct interpreter *m, int s)
+{
+    const struct slot *o = &m->slot[s];
+    return m->p->line[o->line].op == OP_ID_make_batch_norm && (o->part == 2 || o->part == 3);
+}
+
+static bool is_changed(const struct interpreter *m, int s)
+{
+    return m->slot[s].value != m->before[s].value;
+}
+
+/* The first exchange begins with rank 0's values of before the step, also if the step then fails. */
+static void begin(struct interpreter *m)
+{
+    for (int k = 1; k < m->p->world; k++)
+        for (int s = 0; s < m->before_slots; s++) {
+            struct slot *o = &m[k].slot[s];
+            const int old = tape_detach(m->tape, m->before[s].value);
+            if (!is_statistic(m, s))
+                continue;
+            o->value = is_changed(&m[k], s)
+                           ? tape_map2(m->tape, T_ADD,
+                                       tape_scale(m->tape, old, (double)(1.0f - 0.1f)), o->news)
+                           : old;
+            m[k].before[s].value = old;
+        }
+    for (int k = 0; k < m->p->world; k++) {
+        m[k].begun = true;
+        for (int s = 0; s < m->before_slots; s++)
+            m[k].slot[s].apart = m[k].before[s].apart = false;
+    }
+}
+
+/* A float buffer that this step, or one since the last exchange, has changed becomes the mean over the
+ * replicas. */
 static void average(struct interpreter *team, int s)
 {
-    const struct slot *first = &team->slot[s];
-    const enum op_id op = team->p->line[first->line].op;
-    const bool statistic = op == OP_ID_make_batch_norm && (first->part == 2 || first->part == 3);
-    const bool buffer = op == OP_ID_buffer && team->p->line[first->line].dtype == TARN_F32;
+    const struct line *l = &team->p->line[team->slot[s].line];
+    const bool buffer = l->op == OP_ID_buffer && l->dtype == TARN_F32;
     int own[MAX_WORLD];
-    if (!(statistic || buffer) || s >= team->before_slots || first->value == team->before[s].value)
+    if (!(is_statistic(team, s) || buffer) || s >= team->before_slots ||
+        !(is_changed(team, s) || team->slot[s].apart))
         return;
     for (int k = 0; k < team->p->world; k++)
         own[k] = tape_scale(team->tape, team[k].slot[s].value, 1.0 / team->p->world);
-    for (int k = 0; k < team->p->world; k++)
+    for (int k = 0; k < team->p->world; k++) {
         team[k].slot[s].value = tape_detach(team->tape, tree(team->tape, own, team->p->world));
+        team[k].slot[s].together = true;
+    }
 }
 
 void interpret_exchange(struct interpreter *m, const struct line *l)
@@ -163,6 +198,8 @@ void interpret_exchange(struct interpreter *m, const struct line *l)
     const bool sums = l->op == OP_ID_clip_grad_norm || l->op == OP_ID_optimizer_step || keeps;
     if (!sums || m->optimizer < 0 || m->updates)
         return;
+    if (!m->begun)
+        begin(m);
     for (int s = 0; s < m->slots; s++) {
         if (!m->exchanged)
             average(m, s);
