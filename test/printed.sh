@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 build() {
-    cc -std=c11 -Wall -Wextra -Werror -I"$root/core" -I"$root/backend" "$1.c" -o "$1" -L"$library" \
+    cc -std=c11 -Wall -Wextra -Werror -I"$root/core" -I"$root/backend" -I"$root/dist" "$1.c" -o "$1" -L"$library" \
         -ltarn -Wl,-rpath,"$library" -lm
 }
 

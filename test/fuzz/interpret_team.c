@@ -192,22 +192,32 @@ static void average(struct interpreter *team, int s)
     }
 }
 
+/* What was summed already needs no exchange, if nothing came to it. */
+static bool needs_exchange(const struct interpreter *m)
+{
+    bool fresh = !m->summed;
+    for (int s = 0; s < m->slots; s++)
+        fresh |= m->slot[s].parameter && m->slot[s].gradient >= 0;
+    return fresh;
+}
+
 void interpret_exchange(struct interpreter *m, const struct line *l)
 {
     const bool keeps = l->op == OP_ID_optimizer_accumulate && m->summed;
     const bool sums = l->op == OP_ID_clip_grad_norm || l->op == OP_ID_optimizer_step || keeps;
     if (!sums || m->optimizer < 0 || m->updates)
         return;
-    if (!m->begun)
+    const bool needed = needs_exchange(m);
+    if (needed && !m->begun)
         begin(m);
-    for (int s = 0; s < m->slots; s++) {
+    for (int s = 0; s < m->slots && needed; s++) {
         if (!m->exchanged)
             average(m, s);
         if (m->slot[s].parameter)
             sum_gradients(m, s);
     }
     for (int k = 0; k < m->p->world; k++) {
-        m[k].exchanged = true;
+        m[k].exchanged |= needed;
         m[k].summed = l->op != OP_ID_optimizer_step;
     }
 }
