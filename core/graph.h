@@ -256,7 +256,7 @@ struct owned {
     bool assigned;       /* in this step */
     uint32_t value;      /* node that was assigned in this step, or 0 */
     bool together;       /* what was assigned is the same on all replicas */
-    bool apart;          /* a buffer: a step before left another value on each replica */
+    bool apart;          /* a buffer: a training step left another value on each replica */
     bool fresh;          /* kept in this step: has no contents when the step fails */
     bool dropped;        /* to be freed at the step mark */
     uint32_t generation; /* tells a dropped kept tensor from its slot's next tenant */

@@ -8,6 +8,7 @@
 #include "graph.h"
 #include "op/op.h"
 #include "spread.h"
+#include "train/optimizer.h"
 
 /* A handle's node: index + 1 in the low bits, generation above. */
 #define INDEX_BITS 20
@@ -231,6 +232,7 @@ static void keep_part(const struct graph *g, struct owned *o)
 
 void owned_reset(tarn_replica *r)
 {
+    const bool trained = r->status == TARN_OK && optimizer_gathered(r);
     for (uint32_t i = 0; i < r->owned_count; i++) {
         struct owned *o = &r->owned[i];
         if (o->kind == OWNED_FREE)
@@ -244,7 +246,7 @@ void owned_reset(tarn_replica *r)
         }
         if (o->kind == OWNED_KEPT && o->value && r->status == TARN_OK)
             keep_part(&r->graph, o);
-        if (o->value && r->status == TARN_OK)
+        if (o->value && trained)
             o->apart = !o->together;
         o->node = o->grad = o->gathered = o->value = 0;
         o->assigned = o->fresh = o->used = o->together = false;

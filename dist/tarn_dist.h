@@ -99,7 +99,7 @@ TARN_API tarn_tensor tarn_all_to_all(tarn_tensor x);
 /* ---- weights ---------------------------------------------------------------------------------- */
 
 /** Compares parameters, buffers and optimizer state of all replicas now, bit for bit, but for float
- *  buffers that steps without an exchange of gradients have changed: the next exchange makes them the
+ *  buffers that training steps without an exchange of gradients have changed: the next makes them the
  *  mean over the replicas. The error names tensor, index, ranks and both values. Collective. Waits. */
 TARN_API tarn_status tarn_check_weights(tarn_replica *r);
 

@@ -22,6 +22,11 @@ void optimizer_commit(tarn_replica *r)
         copy_record(o, &o->marked, &o->next);
 }
 
+bool optimizer_gathered(const tarn_replica *r)
+{
+    return r->optimizer && r->optimizer->gathered;
+}
+
 void optimizer_reset(tarn_replica *r)
 {
     tarn_optimizer *o = r->optimizer;
@@ -32,7 +37,7 @@ void optimizer_reset(tarn_replica *r)
     o->now.summed = o->marked.summed;
     o->now.node = 0;
     memcpy(o->now.has, o->marked.has, o->slice_count * sizeof *o->now.has);
-    o->exchanged = false;
+    o->exchanged = o->gathered = false;
 }
 
 void optimizer_forget(tarn_replica *r)

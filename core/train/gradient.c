@@ -150,7 +150,7 @@ bool gradient_gather(tarn_optimizer *o, bool sum)
     const tarn_tensor g = combine(o, t, sum);
     if (r->status != TARN_OK)
         return false;
-    o->now.any = true;
+    o->now.any = o->gathered = true;
     o->now.summed |= sum;
     o->now.node = graph_resolve(g); /* what was kept is a handle of an owned tensor */
     for (uint32_t i = 0; i < o->slice_count; i++) {

@@ -43,6 +43,7 @@ struct tarn_optimizer {
     uint32_t kept;       /* flat: gradients of steps that only accumulated; 0: never did */
     struct record marked, next; /* as of the last step mark, and as of the coming one */
     struct gathered now;
+    bool gathered;  /* this step took gradients: to accumulate, clip or use them */
     bool exchanged; /* gradients of this step went to other replicas */
 };
 
@@ -119,6 +120,8 @@ TARN_CHECKED tarn_status optimizer_reload(tarn_replica *r);
 void optimizer_forget(tarn_replica *r);
 /* The step mark succeeded: what the step recorded counts from now on. To be called before: */
 void optimizer_commit(tarn_replica *r);
+/* Whether the step took gradients. */
+bool optimizer_gathered(const tarn_replica *r);
 /* Begins a new step from what counts. */
 void optimizer_reset(tarn_replica *r);
 
