@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const configuration_names[RUN_COUNT] = { "default", "TARN_FUSE=0", "TARN_SCHEDULE=gpu",
-                                                     "TARN_WINOGRAD=1", "one device" };
+const char *const configuration_names[RUN_COUNT] = { "default",           "TARN_FUSE=0",
+                                                     "TARN_SCHEDULE=gpu", "TARN_WINOGRAD=1",
+                                                     "one device",        "virtual shards" };
 
 /* Of its largest value; a result with a wider bound says too little. */
 static const double WIDEST = 0.01;
@@ -57,7 +58,8 @@ bool check_run(const struct check *c, enum configuration in, struct readings *ou
     char *saved = old != NULL ? strdup(old) : NULL;
     if (name != NULL)
         setenv(name, configuration_sets[in][1], 1);
-    const bool good = c->p->world > 1 && in != RUN_ALONE ? team_run(c, out) : run_alone(c, out);
+    const bool good =
+        c->p->world > 1 && in != RUN_ALONE ? team_run(c, c->p->world, out) : run_alone(c, out);
     if (saved != NULL)
         setenv(name, saved, 1);
     else if (name != NULL)
@@ -244,6 +246,8 @@ void check_program(struct program *p, enum configuration other, struct outcome *
         abort();
     if (!interpret_program(m, p, &tape, &want)) {
         snprintf(o->what, sizeof o->what, "not a program");
+    } else if (p->shards > 0) {
+        shards_check(&c);
     } else if (check_run(&c, RUN_DEFAULT, first)) {
         compare_all(&c, first, RUN_DEFAULT);
         if (!o->failed && other != RUN_DEFAULT)

@@ -13,6 +13,7 @@ enum configuration {
     RUN_GPU,      /* TARN_SCHEDULE=gpu */
     RUN_WINOGRAD, /* TARN_WINOGRAD=1: where there are convolutions */
     RUN_ALONE,    /* what several replicas run without exchanges, on one: rank 0's bits */
+    RUN_SHARDS,   /* on 1, 2, 4, ... devices with virtual shards: the same bits */
     RUN_COUNT
 };
 extern const char *const configuration_names[RUN_COUNT];
@@ -25,6 +26,7 @@ struct outcome {
     double margin; /* smallest bound / error over the tested results */
     bool error;    /* a call reported an error */
     int rank;      /* of the replica that is wrong */
+    bool refused;  /* by virtual shards, on each number of devices */
 };
 
 /* Runs the program in the default configuration and in `other`. */
@@ -47,8 +49,10 @@ void check_bits(const struct check *c, int rank, const struct readings *got,
                 bool (*matters)(const struct check *c, int rank, int result));
 /* Runs the program, sets the configuration's variable meanwhile. False: the outcome has the error. */
 bool check_run(const struct check *c, enum configuration in, struct readings *out);
-/* team.c: the same with p->world replicas, of which each has its readings. */
-bool team_run(const struct check *c, struct readings *out);
+/* team.c: the same with several replicas, of which each has its readings. */
+bool team_run(const struct check *c, int count, struct readings *out);
+/* shards.c: a program with virtual shards on 1, 2, 4, ... replicas. */
+void shards_check(const struct check *c);
 /* What replicas compute alike has the same bits on all. */
 void team_compare(const struct check *c, const struct readings *got, enum configuration in);
 /* Removes lines and shrinks shapes while it still fails in the same way; at most so many seconds. */

@@ -22,6 +22,7 @@ struct run {
     tarn_tensor t[MAX_LINES], kept[MAX_LINES];
     struct layer layer[MAX_LINES];
     tarn_optimizer *optimizer;
+    struct batches *batches; /* NULL without virtual shards */
     char *error;
     size_t capacity;
 };
@@ -44,13 +45,13 @@ static void *packed(const double *v, int64_t n, tarn_dtype dtype)
     return data;
 }
 
-static void *leaf_data(const struct run *u, const struct line *l)
+void *device_data(const struct program *p, const struct line *l, int rank)
 {
     const int64_t n = tarn_shape_count(l->shape);
     double *v = calloc((size_t)n + 1, sizeof *v);
     if (v == NULL)
         abort();
-    program_data(u->p, l, u->m->rank, v);
+    program_data(p, l, rank, v);
     void *data = packed(v, n, l->dtype);
     free(v);
     return data;
@@ -85,7 +86,7 @@ static tarn_tensor leaf(struct run *u, const struct line *l)
     void *data = NULL;
     tarn_tensor t = TARN_NONE;
     if (l->op == OP_ID_from || l->op == OP_ID_parameter || l->op == OP_ID_buffer)
-        data = leaf_data(u, l);
+        data = device_data(u->p, l, u->m->rank);
     switch (l->op) {
     case OP_ID_from:
         t = tarn_from(u->r, l->shape, l->dtype, data);
@@ -450,9 +451,10 @@ static bool run_line(struct run *u, int i, const struct results *want, struct re
         u->t[i] = collective(l, in[0]);
         break;
     default:
-        u->t[i] = l->op == OP_ID_keep   ? tarn_keep(in[0])
-                  : l->op == OP_ID_grad ? tarn_grad(in[0])
-                                        : leaf(u, l);
+        u->t[i] = l->op == OP_ID_keep                         ? tarn_keep(in[0])
+                  : l->op == OP_ID_grad                       ? tarn_grad(in[0])
+                  : l->op == OP_ID_from && u->batches != NULL ? batches_leaf(u->batches, i)
+                                                              : leaf(u, l);
     }
     return !tarn_failed(u->t[i]) || complain(u, op_table[l->op].name);
 }
@@ -465,9 +467,13 @@ bool device_run(tarn_replica *r, const struct program *p, const struct interpret
         abort();
     *u = (struct run){ .r = r, .p = p, .m = m, .error = error, .capacity = capacity };
     memset(out, 0, sizeof *out);
+    if (p->shards > 0)
+        u->batches = batches_open(r, p);
     bool good = true;
     for (int i = 0; i < p->count && good; i++)
         good = run_line(u, i, want, out);
+    if (u->batches != NULL)
+        batches_close(u->batches);
     free(u);
     if (!good)
         readings_free(out);

@@ -32,6 +32,13 @@ struct readings {
     double *v[MAX_RESULTS];
 };
 void readings_free(struct readings *r);
+/* The data of a leaf as bytes of its type; to be freed. */
+void *device_data(const struct program *p, const struct line *l, int rank);
+/* batches.c: what a loader delivers to programs with virtual shards; in a step first samples, then
+ * targets. */
+struct batches *batches_open(tarn_replica *r, const struct program *p);
+tarn_tensor batches_leaf(struct batches *b, int i);
+void batches_close(struct batches *b);
 /* On the replica that `m` is the state of. False: `error` says what a call reported. */
 bool device_run(tarn_replica *r, const struct program *p, const struct interpreter *m,
                 const struct results *want, struct readings *out, char *error, size_t capacity);

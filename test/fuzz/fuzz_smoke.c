@@ -16,7 +16,8 @@
 enum { ENOUGH_RESULTS = 50 };
 
 struct options {
-    long programs, seconds, minimise, devices;
+    long programs, seconds, minimise;
+    struct form form;
     unsigned long long first;
     const char *totals, *folder;
     bool print, json, list;
@@ -28,7 +29,9 @@ struct counts {
 
 /* Of one run, or of all runs that wrote to one file. */
 struct totals {
-    struct counts all, on[MAX_WORLD + 1]; /* on[n]: programs for n replicas */
+    struct counts all,
+        on[MAX_WORLD + 1]; /* on[n]: programs for n replicas; on[0]: virtual shards */
+    long refused;          /* of these */
     double margin;
 };
 
@@ -42,6 +45,8 @@ static const struct argp_option help[] = {
     { "devices", 'd', "N", 0,
       "run all programs on N replicas, 1 to 4 (default: one in four on 2 or 3, as its seed tells)",
       0 },
+    { "shards", 'v', "V", 0,
+      "all programs train with V virtual shards, on 1, 2, ... V replicas (default: one in 16)", 0 },
     { "minimise", 'm', "S", 0, "make failing programs small for at most S seconds each (default 0)",
       0 },
     { "output", 'o', "FOLDER", 0, "write failing programs to FOLDER/SEED.c, not to standard output",
@@ -66,9 +71,14 @@ static error_t take(int key, char *arg, struct argp_state *state)
         o->first = strtoull(arg, NULL, 10);
         return 0;
     case 'd':
-        o->devices = strtol(arg, NULL, 10);
-        if (o->devices < 1 || o->devices > MAX_WORLD)
+        o->form.world = (int)strtol(arg, NULL, 10);
+        if (o->form.world < 1 || o->form.world > MAX_WORLD)
             argp_error(state, "--devices: 1 to %d", MAX_WORLD);
+        return 0;
+    case 'v':
+        o->form.shards = (int)strtol(arg, NULL, 10);
+        if (o->form.shards != 1 && o->form.shards != 2 && o->form.shards != 4)
+            argp_error(state, "--shards: 1, 2 or 4");
         return 0;
     case 't':
         o->totals = arg;
@@ -134,7 +144,7 @@ static void run(const struct options *o, struct totals *t)
         struct outcome outcome = { .failed = false };
         if (o->seconds > 0 && seconds_now() > end)
             break;
-        generate(&p, o->first + (unsigned long long)i, o->json ? 1 : (int)o->devices);
+        generate(&p, o->first + (unsigned long long)i, o->json ? (struct form){ 1, 0 } : o->form);
         if (o->print) {
             print_program(stdout, &p, &outcome);
             continue;
@@ -146,7 +156,8 @@ static void run(const struct options *o, struct totals *t)
         check_program(&p, check_other(&p), &outcome);
         const struct counts one = { 1, outcome.results, outcome.tested, outcome.failed };
         add(&t->all, &one);
-        add(&t->on[p.world], &one);
+        add(&t->on[p.shards > 0 ? 0 : p.world], &one);
+        t->refused += outcome.refused;
         t->margin = fmin(t->margin, outcome.margin);
         if (outcome.failed)
             report(o, &p, &outcome);
@@ -160,7 +171,7 @@ static void read_totals(FILE *f, struct totals *t, char *runs, size_t capacity)
     if (fscanf(f, "programs %ld results %ld tested %ld wrong %ld margin %lf", &c->programs,
                &c->results, &c->tested, &c->wrong, &t->margin) != 5)
         return;
-    while (fscanf(f, " on %d devices:", &devices) == 1 && devices > 0 && devices <= MAX_WORLD) {
+    while (fscanf(f, " on %d devices:", &devices) == 1 && devices >= 0 && devices <= MAX_WORLD) {
         c = &t->on[devices];
         if (fscanf(f, " programs %ld results %ld tested %ld wrong %ld", &c->programs, &c->results,
                    &c->tested, &c->wrong) != 4)
@@ -175,7 +186,7 @@ static void print_counts(FILE *f, const struct counts *c)
             c->wrong);
 }
 
-/* The counts of all programs, those for each number of replicas, and the seeds of each run. */
+/* The counts of all programs, those for each number of replicas (0: virtual shards), and the seeds of each run. */
 static bool add_totals(const struct options *o, const struct totals *t)
 {
     struct totals sum = { .margin = INFINITY };
@@ -189,7 +200,7 @@ static bool add_totals(const struct options *o, const struct totals *t)
     add(&sum.all, &t->all);
     print_counts(f, &sum.all);
     fprintf(f, " margin %.3g\n", fmin(sum.margin, t->margin));
-    for (int n = 1; n <= MAX_WORLD; n++) {
+    for (int n = 0; n <= MAX_WORLD; n++) {
         add(&sum.on[n], &t->on[n]);
         if (sum.on[n].programs == 0)
             continue;
@@ -226,10 +237,11 @@ int main(int argc, char **argv)
     const double share =
         t.all.results > 0 ? 100.0 * (double)t.all.tested / (double)t.all.results : 0;
     printf("%ld programs from seed %llu in %.0f s: %ld results, %.1f %% tested, %ld programs "
-           "wrong, smallest "
-           "bound / error %.3g\n",
+           "wrong, smallest bound / error %.3g\n",
            t.all.programs, o.first, seconds_now() - begin, t.all.results, share, t.all.wrong,
            t.margin);
+    if (t.on[0].programs > 0)
+        printf("%ld with virtual shards, %ld of them refused\n", t.on[0].programs, t.refused);
     if (o.totals != NULL && !add_totals(&o, &t)) {
         fprintf(stderr, "fuzz: cannot add to %s\n", o.totals);
         return EXIT_FAILURE;

@@ -17,8 +17,12 @@ struct generator {
     bool pooled; /* second gradients of pools are refused */
 };
 
-/* A program of the seed, for so many replicas; 0: the seed tells. */
-void generate(struct program *p, unsigned long long seed, int world);
+/* What programs run on. 0 replicas: the seed tells. */
+struct form {
+    int world, shards;
+};
+/* A program of the seed. */
+void generate(struct program *p, unsigned long long seed, struct form form);
 
 enum { LEAF_ELEMENTS = 700 };
 
@@ -59,6 +63,11 @@ int large_window(struct generator *g);
 /* generate_train.c */
 void make_optimizer(struct generator *g);
 void generate_training(struct generator *g);
+/* Copies lines from .. to - 1, with data of their own. Line `loss` of the copy; -1: one of them does not
+ * go again. */
+int repeat_lines(struct generator *g, int from, int to, int loss);
+/* generate_shards.c */
+void generate_shards(struct generator *g);
 /* generate_cycle.c */
 void generate_cycle(struct generator *g);
 

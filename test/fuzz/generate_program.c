@@ -319,28 +319,36 @@ static void generate_window(struct generator *g)
     try_line(g, (struct line){ .op = OP_ID_step });
 }
 
-/* One program in four is for 2 or 3 replicas. The draw is none of the program's own, so that programs
+/* One program in four is for 2 or 3 replicas, one in sixteen for virtual shards. The draw is none of the program's own, so that programs
  * for one replica do not depend on it. */
-static void choose_team(struct program *p, unsigned long long seed, int world)
+static void choose_form(struct program *p, unsigned long long seed, struct form form)
 {
     unsigned long long random = seed * 104729 + 5;
-    const int drawn = (int)(fuzz_random(&random) * 8);
-    p->world = world > 0 ? world : drawn == 0 ? 2 : drawn == 1 ? 3 : 1;
+    const int drawn = (int)(fuzz_random(&random) * 16);
+    if (form.world == 0 && form.shards == 0)
+        form = drawn < 2   ? (struct form){ 2, 0 }
+               : drawn < 4 ? (struct form){ 3, 0 }
+               : drawn > 4 ? (struct form){ 1, 0 }
+                           : (struct form){ 1, fuzz_random(&random) < 0.5 ? 2 : 4 };
+    p->world = form.shards > 0 ? 1 : form.world;
+    p->shards = form.shards;
     p->by_rank = p->world > 1 && fuzz_random(&random) < 0.7;
 }
 
-void generate(struct program *p, unsigned long long seed, int world)
+void generate(struct program *p, unsigned long long seed, struct form form)
 {
     static const int batches[] = { 1, 7, 8, 15, 16, 17, 31, 33, 127, 128 };
     struct generator g = { .p = p, .random = seed * 7919 + 17 };
     memset(p, 0, sizeof *p);
     p->seed = seed;
-    choose_team(p, seed, world);
+    choose_form(p, seed, form);
     interpret_begin(g.m, p, &g.tape);
     g.batch = batches[below(&g, 10)];
     g.width = some_length(&g);
     const int kind = below(&g, 100);
-    if (kind < 20)
+    if (p->shards > 0)
+        generate_shards(&g);
+    else if (kind < 20)
         generate_training(&g);
     else if (kind < 30)
         generate_cycle(&g);

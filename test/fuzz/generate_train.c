@@ -118,8 +118,7 @@ static int loss_of(struct generator *g, const struct training *n, int y, int bat
     return target < 0 ? -1 : try_op(g, OP_ID_mse_loss, y, target);
 }
 
-/* Copies lines from .. to - 1, with data of their own. False: one of them does not go again. */
-static bool repeat(struct generator *g, int from, int to, int *loss)
+int repeat_lines(struct generator *g, int from, int to, int loss)
 {
     const int shift = g->p->count - from;
     for (int i = from; i < to; i++) {
@@ -128,10 +127,9 @@ static bool repeat(struct generator *g, int from, int to, int *loss)
         for (int k = 0; k < l.ins; k++)
             l.in[k] += l.in[k] >= from ? shift : 0;
         if (try_line(g, l) < 0)
-            return false;
+            return -1;
     }
-    *loss += shift;
-    return true;
+    return loss + shift;
 }
 
 /* Adds some of the extra parameters to the loss. */
@@ -194,9 +192,8 @@ static void evaluate(struct generator *g, int from, int to)
     g->first = g->p->count;
     if (try_line(g, (struct line){ .op = OP_ID_train }) < 0)
         return;
-    const int shift = g->p->count - from;
-    int loss = to - 1;
-    if (repeat(g, from, to, &loss))
+    const int shift = g->p->count - from, loss = repeat_lines(g, from, to, to - 1);
+    if (loss >= 0)
         try_op(g, OP_ID_output, chance(g, 50) ? loss : g->p->line[to - 1].in[0] + shift, -1);
     try_line(g, (struct line){ .op = OP_ID_step });
 }
@@ -216,15 +213,16 @@ void generate_training(struct generator *g)
     const int x =
         new_leaf(g, n.image ? TARN_SHAPE(batch, channels, side, side) : TARN_SHAPE(batch, features),
                  TARN_F32, FILL_SIGNED, 0);
-    int loss = loss_of(g, &n, forward(g, &n, x), batch);
-    if (loss < 0 || n.layers == 0) {
+    const int first = loss_of(g, &n, forward(g, &n, x), batch);
+    if (first < 0 || n.layers == 0) {
         try_line(g, (struct line){ .op = OP_ID_step });
         return;
     }
     const int to = g->p->count, steps = 2 + below(g, 3);
     const bool accumulates = chance(g, 35), clips = chance(g, 40);
     for (int k = 0; k < steps; k++) {
-        if (k > 0 && !repeat(g, from, to, &loss))
+        const int loss = k == 0 ? first : repeat_lines(g, from, to, first);
+        if (loss < 0)
             break;
         const bool keeps = accumulates && k + 1 < steps && chance(g, 70);
         if (finish(g, &n, loss, clips, keeps, chance(g, 15)) && k + 1 < steps)

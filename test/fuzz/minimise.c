@@ -73,6 +73,8 @@ static bool leaf_for(struct minimiser *m, int i, enum fill fill)
 {
     struct program p = *m->p;
     struct line *l = &p.line[i];
+    if (p.shards > 0) /* a loader would have to deliver it */
+        return false;
     const struct line leaf = {
         .op = OP_ID_from, .id = l->id, .list = { l->shape }, .arg = { (int)fill, 2, (int)l->dtype }
     };

@@ -159,10 +159,45 @@ static void print_read(FILE *f, const struct program *p, const struct interprete
             (long long)n, type_name(r->dtype));
 }
 
+/* The samples of a step as a data set of one batch, at the first of its leaves; the next is its target. */
+static void print_batch(FILE *f, const struct program *p, int i)
+{
+    const struct line *l = p->line;
+    int first = i, last = i;
+    while (first > 0 && l[first - 1].segment == l[i].segment)
+        first--;
+    while (l[first].op != OP_ID_from)
+        first++;
+    for (int k = first + 1; k < p->count && l[k].segment == l[i].segment; k++)
+        last = l[k].op == OP_ID_from ? k : last;
+    if (i > first) {
+        fprintf(f, "    tarn_tensor t%d = b%d.y;\n", i, first);
+        return;
+    }
+    print_data(f, p, first);
+    if (last > first)
+        print_data(f, p, last);
+    fprintf(f, "    tarn_dataset *set%d = tarn_dataset_from((tarn_arrays){ ", i);
+    for (int k = first; k <= last; k += last > first ? last - first : 1) {
+        fprintf(f, "%s = { { .data = data%d, .dtype = %s, .shape = ",
+                k == first ? ".inputs" : ", .targets", k, type_name(l[k].dtype));
+        print_list(f, l[k].shape);
+        fprintf(f, " } }");
+    }
+    fprintf(f,
+            " });\n    tarn_batch b%d = { 0 };\n    tarn_loader_next(tarn_loader_open(r, set%d, "
+            "(tarn_loader_options){ .batch = %d }), &b%d);\n    tarn_tensor t%d = b%d.x;\n",
+            i, i, l[i].shape.dim[0], i, i, i);
+}
+
 static void print_line(FILE *f, const struct program *p, int i)
 {
     static const char *const layers[] = { "linear", "conv2d", "batch_norm", "layer_norm" };
     const struct line *l = &p->line[i];
+    if (p->shards > 0 && l->op == OP_ID_from) {
+        print_batch(f, p, i);
+        return;
+    }
     if (has_data(l))
         print_data(f, p, i);
     fprintf(f, "    ");
@@ -215,7 +250,7 @@ static const char *const head =
     "%.3g\\n\", name, i,"
     " got, want[i], limit[i]);\n    }\n    free(data);\n    return wrong;\n}\n\n";
 
-static void print_launch(FILE *f, int world)
+static void print_launch(FILE *f, int world, int shards)
 {
     fprintf(
         f,
@@ -223,11 +258,11 @@ static void print_launch(FILE *f, int world)
     for (int rank = 0; rank < world; rank++)
         fprintf(f, "%s0", rank > 0 ? "," : "");
     fprintf(f,
-            "\" }) != TARN_OK)\n"
+            "\", .virtual_shards = %d }) != TARN_OK)\n"
             "        return fprintf(stderr, \"%%s\\n\", tarn_error(NULL)), 1;\n"
             "    for (int rank = 0; rank < %d; rank++)\n        wrong += wrong_on[rank];\n"
             "    printf(\"%%d elements are wrong\\n\", wrong);\n    return wrong != 0;\n}\n",
-            world);
+            shards, world);
 }
 
 void print_program(FILE *f, const struct program *p, const struct outcome *o)
@@ -236,24 +271,26 @@ void print_program(FILE *f, const struct program *p, const struct outcome *o)
     struct tape tape = { .node = NULL };
     struct results want;
     struct program copy = *p;
+    const int world = p->shards > 1 ? 2 : p->world;
     if (m == NULL)
         return;
-    fprintf(f, "/* Seed %llu, %d devices, %s: %s */\n%s", p->seed, p->world,
+    fprintf(f, "/* Seed %llu, %d devices, %s: %s */\n%s", p->seed, world,
             configuration_names[o->in], o->what, head);
     fprintf(f,
             "static int wrong_on[%d];\n\n"
             "static tarn_status run(tarn_replica *r, void *arg)\n{\n"
-            "    const int rank = tarn_rank(r);\n    int wrong = 0;\n    (void)arg;\n",
-            p->world);
+            "    const int rank = tarn_rank(r) %% %d;\n    int wrong = 0;\n    (void)arg;\n",
+            world, p->world);
     const bool good = interpret_program(m, &copy, &tape, &want);
     for (int i = 0; i < p->count; i++) {
         print_line(f, p, i);
         for (int k = 0; good && k < want.count; k++)
-            if (want.r[k].step == i)
+            if (want.r[k].step == i && (p->shards == 0 || want.r[k].slot >= 0))
                 print_read(f, p, m, &want.r[k], k);
     }
-    fprintf(f, "    wrong_on[rank] = wrong;\n    return TARN_OK;\n}\n\nint main(void)\n{\n");
-    print_launch(f, p->world);
+    fprintf(f,
+            "    wrong_on[tarn_rank(r)] = wrong;\n    return TARN_OK;\n}\n\nint main(void)\n{\n");
+    print_launch(f, world, p->shards);
     tape_free(&tape);
     free(m);
 }

@@ -16,43 +16,43 @@ static tarn_status run_replica(tarn_replica *r, void *arg)
 {
     struct launch *l = arg;
     const int rank = tarn_rank(r);
-    if (device_run(r, l->c->p, &l->c->m[rank], l->c->want, &l->out[rank], l->error[rank],
-                   sizeof l->error[rank]))
+    if (device_run(r, l->c->p, &l->c->m[l->c->p->shards > 0 ? 0 : rank], l->c->want, &l->out[rank],
+                   l->error[rank], sizeof l->error[rank]))
         return TARN_OK;
     const tarn_status s = tarn_error_status(r);
     return s != TARN_OK ? s : TARN_ERR_STATE;
 }
 
 /* Every other pair is the two halves of a CPU. */
-static void choose_devices(const struct program *p, char *out, size_t capacity)
+static void choose_devices(const struct program *p, int count, char *out, size_t capacity)
 {
     const char *chosen = getenv("TARN_DEVICES"), *one = chosen != NULL ? chosen : "0";
     size_t used = 0;
-    for (int k = 0; k < p->world && used < capacity; k++)
+    for (int k = 0; k < count && used < capacity; k++)
         used += (size_t)snprintf(out + used, capacity - used, "%s%s", k > 0 ? "," : "", one);
-    if (p->world == 2 && p->seed % 2 == 0 && chosen == NULL)
+    if (count == 2 && p->seed % 2 == 0 && chosen == NULL)
         snprintf(out, capacity, "cpu/2");
 }
 
-bool team_run(const struct check *c, struct readings *out)
+bool team_run(const struct check *c, int count, struct readings *out)
 {
     char devices[256];
     struct launch *l = calloc(1, sizeof *l);
     if (l == NULL)
         abort();
     *l = (struct launch){ .c = c, .out = out };
-    memset(out, 0, (size_t)c->p->world * sizeof *out);
-    choose_devices(c->p, devices, sizeof devices);
-    const tarn_launch_options options = { .devices = devices,
-                                          .count = c->p->world,
-                                          .timeout = 120 };
+    memset(out, 0, (size_t)count * sizeof *out);
+    choose_devices(c->p, count, devices, sizeof devices);
+    const tarn_launch_options options = {
+        .devices = devices, .count = count, .virtual_shards = c->p->shards, .timeout = 120
+    };
     const bool good = tarn_launch(run_replica, l, options) == TARN_OK;
     if (!good) {
         int at = 0; /* the replica that complained of more than that the launch ended */
-        while (at + 1 < c->p->world && l->error[at][0] == '\0')
+        while (at + 1 < count && l->error[at][0] == '\0')
             at++;
         snprintf(c->o->what, sizeof c->o->what, "%.250s; %.140s", tarn_error(NULL), l->error[at]);
-        for (int rank = 0; rank < c->p->world; rank++)
+        for (int rank = 0; rank < count; rank++)
             readings_free(&out[rank]);
     }
     if (tarn_launch_left() > 0)
