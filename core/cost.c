@@ -2,6 +2,8 @@
 /* Counts the operations of a kernel's nests, and the bytes of the values that it shares with others. */
 #include "cost.h"
 
+#include <stdlib.h>
+
 enum { MOST_POINTS = 1 << 20 }; /* of the axes of one guard that are counted one by one */
 
 static double points(const struct nest *n, int axes)
@@ -139,16 +141,9 @@ static double bytes_of(const struct value *v, double elements)
     return bytes < (double)v->bytes ? bytes : (double)v->bytes;
 }
 
-bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out)
+static void add_up(const struct program_ir *p, int kernel, bool *counted, struct traffic *t,
+                   struct cost *out)
 {
-    struct traffic *t = arena_take(p->arena, (size_t)(p->value_count + 1) * sizeof *t);
-    int most = 0;
-    *out = (struct cost){ 0 };
-    for (int i = 0; i < p->nest_count; ++i)
-        most = p->nests[i].expr_count > most ? p->nests[i].expr_count : most;
-    bool *counted = arena_take(p->arena, (size_t)most + 1);
-    if (t == NULL || counted == NULL)
-        return false;
     for (int i = 0; i < p->nest_count; ++i) {
         const struct nest *n = &p->nests[i];
         if (n->kernel != kernel || n->kind == NEST_CALL)
@@ -164,5 +159,21 @@ bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out)
         if (v->place != PLACE_SCRATCH && (v->place != PLACE_ARENA || v->last > kernel))
             out->bytes += bytes_of(v, t[i].written);
     }
-    return true;
+}
+
+/* Its memory is given back at once: a plan of many values has many kernels, too. */
+bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out)
+{
+    int most = 0;
+    *out = (struct cost){ 0 };
+    for (int i = 0; i < p->nest_count; ++i)
+        most = p->nests[i].expr_count > most ? p->nests[i].expr_count : most;
+    struct traffic *t = calloc((size_t)p->value_count + 1, sizeof *t);
+    bool *counted = calloc((size_t)most + 1, sizeof *counted);
+    const bool made = t != NULL && counted != NULL;
+    if (made)
+        add_up(p, kernel, counted, t, out);
+    free(t);
+    free(counted);
+    return made;
 }

@@ -310,6 +310,12 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
                           "dimensions from 0, at most 2^31 - 1 elements",
                           op->name, shape_text(shape), TARN_MAX_RANK);
     struct graph *g = &r->graph;
+    if (g->count > TARN_MAX_NODES)
+        return graph_fail(
+            r, TARN_ERR_STATE,
+            "%s: this step has %d operations already, the most that it may have: call "
+            "tarn_step() more often, as after each batch",
+            op->name, TARN_MAX_NODES);
     if (!grow(r, &g->nodes, &g->capacity, g->count, 2, sizeof *g->nodes) ||
         !grow(r, &g->operands, &g->operand_capacity, g->operand_count, (uint32_t)count,
               sizeof *g->operands))

@@ -45,7 +45,10 @@ static void place_of(const struct program_ir *p, int value, struct plan_product 
 
 static tarn_status adopt_products(const struct program_ir *p, int kernel, struct plan_kernel *k)
 {
-    k->products = calloc((size_t)p->nest_count + 1, sizeof *k->products);
+    size_t count = 0;
+    for (int i = 0; i < p->nest_count; ++i)
+        count += p->nests[i].kernel == kernel && p->nests[i].kind == NEST_PRODUCT;
+    k->products = calloc(count + 1, sizeof *k->products);
     if (k->products == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < p->nest_count; ++i) {

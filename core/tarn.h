@@ -53,6 +53,10 @@ extern "C" {
 /* ---- shapes and element types ---- */
 
 #define TARN_MAX_RANK 8
+/** The most operations that may be recorded for one step, those of tarn_backward() and of optimizers
+ *  included; one more is an error, TARN_ERR_STATE. The time to compile grows in proportion: 20,000 in a row
+ *  take some 10 to 20 s. */
+#define TARN_MAX_NODES 250000
 
 typedef enum tarn_dtype {
     TARN_F32, /* 32-bit IEEE float */

@@ -337,6 +337,23 @@ static void replicas(void)
     expect("replicas: status", status, TARN_OK, 0);
 }
 
+/* One operation more than a step may have is refused in one line; the next step is as any other. */
+static void limit(void)
+{
+    const tarn_tensor x = numbers(4, 0.5f, 0.25f);
+    tarn_tensor y = x;
+    int count = 1;
+    while (count <= TARN_MAX_NODES && !tarn_failed(y = tarn_neg(y)))
+        count++;
+    failures += TARN_MAX_NODES < 20000 || strstr(tarn_error(r), "tarn_step()") == NULL;
+    printf("depth_smoke: limit: %s\n", tarn_error(r));
+    const tarn_status status = tarn_step(r);
+    tarn_error_clear(r);
+    expect("limit: status", status, TARN_ERR_STATE, 0);
+    expect("limit: operations", count, TARN_MAX_NODES, 0);
+    expect("limit: after it", (double)tarn_item(tarn_neg(numbers(4, 0.5f, 0.25f))), -0.5, 0);
+}
+
 /* The network of the example: as deep as programs usually are. */
 static void training(void)
 {
@@ -362,7 +379,7 @@ static const struct {
 } programs[] = { { "additions", additions }, { "doublings", doublings }, { "diamonds", diamonds },
                  { "tanh", tanh_chain },     { "means", means },         { "balanced", balanced },
                  { "layers", layers },       { "separate", separate },   { "terms", terms },
-                 { "replicas", replicas },   { "training", training } };
+                 { "replicas", replicas },   { "limit", limit },         { "training", training } };
 
 static void *run_all(void *only)
 {
