@@ -164,9 +164,10 @@ static bool finish(struct generator *g, const struct training *n, int loss, bool
                    bool accumulates, bool fails)
 {
     loss = with_extra(g, n, loss);
+    /* A forward pass alone would leave running statistics apart on several devices, which is reported. */
+    fails |= try_op(g, OP_ID_backward, loss, -1) < 0 && g->p->world > 1;
     if (!fails)
         try_op(g, OP_ID_output, loss, -1);
-    try_op(g, OP_ID_backward, loss, -1);
     if (clips && !fails)
         clip(g);
     if (clips && chance(g, 15))
@@ -222,8 +223,11 @@ void generate_training(struct generator *g)
     const bool accumulates = chance(g, 35), clips = chance(g, 40);
     for (int k = 0; k < steps; k++) {
         const int loss = k == 0 ? first : repeat_lines(g, from, to, first);
-        if (loss < 0)
+        if (loss < 0) {
+            if (g->p->world > 1)
+                try_line(g, (struct line){ .op = OP_ID_fail });
             break;
+        }
         const bool keeps = accumulates && k + 1 < steps && chance(g, 70);
         if (finish(g, &n, loss, clips, keeps, chance(g, 15)) && k + 1 < steps)
             continue;
