@@ -20,7 +20,7 @@ struct options {
     struct form form;
     unsigned long long first;
     const char *totals, *folder;
-    bool print, json, list;
+    bool print, json, list, until_wrong;
 };
 
 struct counts {
@@ -53,6 +53,7 @@ static const struct argp_option help[] = {
       0 },
     { "print", 'p', NULL, 0, "print the programs as C and run nothing", 0 },
     { "json", 'j', NULL, 0, "print the programs and their results as JSON and run nothing", 0 },
+    { "until-wrong", 'u', NULL, 0, "stop after the first program that is wrong", 0 },
     { "list", 'l', NULL, 0, "list the functions that programs may call", 0 },
     { 0 }
 };
@@ -94,6 +95,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
         return 0;
     case 'j':
         o->json = true;
+        return 0;
+    case 'u':
+        o->until_wrong = true;
         return 0;
     case 'l':
         o->list = true;
@@ -161,6 +165,8 @@ static void run(const struct options *o, struct totals *t)
         t->margin = fmin(t->margin, outcome.margin);
         if (outcome.failed)
             report(o, &p, &outcome);
+        if (outcome.failed && o->until_wrong)
+            break;
     }
 }
 
