@@ -338,6 +338,8 @@ class Program:
 
     def op_conv2d_op(self, line, a, w, bias=None):
         o = line["arg"]
+        if a.shape[1] == 0:  # gives a result of no channels, too
+            raise Unsupported("input of no channels")
         return F.conv2d(a, w, bias, pair(o[0] or 1, o[1]), (o[2], o[3]), pair(o[4] or 1, o[5]),
                         o[6] or 1)
 
