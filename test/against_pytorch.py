@@ -8,7 +8,7 @@ value, gradient, second gradient and optimizer step. Ends with 77 where PyTorch 
 
 A result agrees when it differs by no more than double rounding explains: the reference's bound for
 float32 scaled by 2^-16 (2^-29 is the ratio of the units; PyTorch may sum in another way), or 1e-12 of
-its size. Beyond that, but within the float32 bound, it counts as blunt: a comparison that float32
+the largest value around, or of 1: terms of that size may cancel. Beyond that, but within the float32 bound, it counts as blunt: a comparison that float32
 cannot decide. All else is wrong."""
 import argparse
 import copy
@@ -442,7 +442,8 @@ class Totals:
         value, bound = (torch.tensor(want[k], dtype=torch.float64) for k in ("value", "bound"))
         error = torch.where(value == got, 0, (got - value).abs())
         error = torch.where(torch.isnan(value) & torch.isnan(got), 0, error)
-        close = error <= bound * 2 ** -16 + value.abs() * 1e-12 + 1e-30
+        size = max([1.0] + value[torch.isfinite(value)].abs().tolist())
+        close = error <= bound * 2 ** -16 + size * 1e-12
         self.results += 1
         if close.all():
             return True

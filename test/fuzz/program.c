@@ -223,6 +223,12 @@ static bool concat_shape(const struct program *p, const struct line *l, tarn_sha
     return true;
 }
 
+/* Tarn refuses a value that an integer would change. */
+static bool holds(tarn_dtype type, float value)
+{
+    return type == TARN_F32 || (value == floorf(value) && (type == TARN_I32 || value >= 0));
+}
+
 static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
 {
     tarn_shape s = x;
@@ -238,8 +244,7 @@ static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
             s.dim[l->arg[0]] *= x.dim[d];
         break;
     case OP_ID_permute:
-        if (l->list[0].rank != x.rank ||
-            (p->line[l->in[0]].dtype != TARN_F32 && l->f[0] != floorf(l->f[0])))
+        if (l->list[0].rank != x.rank)
             return false;
         for (int d = 0; d < x.rank; d++)
             s.dim[d] = x.dim[l->list[0].dim[d]];
@@ -264,7 +269,7 @@ static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
         s.dim[l->arg[0]] = (l->arg[2] - l->arg[1] + l->arg[3] - 1) / l->arg[3];
         break;
     case OP_ID_pad:
-        if (l->list[0].rank != x.rank)
+        if (l->list[0].rank != x.rank || !holds(p->line[l->in[0]].dtype, l->f[0]))
             return false;
         for (int d = 0; d < x.rank; d++)
             s.dim[d] += l->list[0].dim[d] + l->list[1].dim[d];
