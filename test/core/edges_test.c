@@ -186,7 +186,7 @@ Test(edges, what_was_recorded_before_an_assignment_has_the_value_of_then)
     tarn_tensor owned[CASES], kept[CASES];
     open_here();
     for (int k = 0; k < CASES; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "b%d", k);
         owned[k] = tarn_buffer(here, name, TARN_SHAPE(2), TARN_F32, was);
         const tarn_tensor before = unchanged(owned[k], k);
