@@ -40,8 +40,10 @@ void program_data(const struct program *p, const struct line *l, int rank, doubl
     if (p->by_rank && l->op == OP_ID_from)
         state += (unsigned long long)rank << 40;
     const int64_t n = tarn_shape_count(l->shape);
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (double)(float)draw((enum fill)l->arg[0], l->arg[1], &state);
+    for (int64_t i = 0; i < n; i++) {
+        const double v = (double)(float)draw((enum fill)l->arg[0], l->arg[1], &state);
+        out[i] = l->dtype == TARN_U8 ? (double)((int)v & 255) : v;
+    }
 }
 
 void program_name(const struct line *l, char out[24])
