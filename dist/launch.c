@@ -35,6 +35,7 @@ struct launch {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int ended;
+    bool abandoned; /* tarn_launch has returned: the last thread frees all this */
     struct seat seats[MOST_REPLICAS];
 };
 
@@ -52,6 +53,13 @@ static tarn_status train(const struct seat *s, tarn_replica *r)
     if (status == TARN_OK && s->member.begun && s->member.check_weights > 0)
         status = tarn_check_weights(r);
     return status;
+}
+
+static void launch_free(struct launch *l)
+{
+    team_free(l->team);
+    lock_free_waited(&l->lock, &l->changed);
+    free(l);
 }
 
 static void *seat_main(void *arg)
@@ -83,10 +91,14 @@ static void *seat_main(void *arg)
     tarn_close(r);
     pthread_mutex_lock(&l->lock);
     s->ended = true;
-    left_behind -= s->left;
+    const bool was_left = s->left;
     l->ended++;
+    const bool last = l->abandoned && l->ended == l->started;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
+    if (last)
+        launch_free(l);
+    left_behind -= was_left;
     return NULL;
 }
 
@@ -242,13 +254,6 @@ static tarn_status verdict(struct launch *l, bool all)
     return error_set(status, "%s%s", line, left);
 }
 
-static void launch_free(struct launch *l)
-{
-    team_free(l->team);
-    lock_free_waited(&l->lock, &l->changed);
-    free(l);
-}
-
 tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options)
 {
     if (!fn)
@@ -275,8 +280,12 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
     status = verdict(l, all);
     for (int i = 0; i < l->started; i++)
         (void)(all ? pthread_join(l->seats[i].thread, NULL) : pthread_detach(l->seats[i].thread));
-    /* A thread that never came back still uses all of this. */
-    if (all)
+    /* Threads that did not come back still use all of this; the last one frees it. */
+    pthread_mutex_lock(&l->lock);
+    l->abandoned = true;
+    const bool last = l->ended == l->started;
+    pthread_mutex_unlock(&l->lock);
+    if (last)
         launch_free(l);
     return status;
 }
