@@ -15,8 +15,8 @@
 /* Weight of a kernel's expressions from which it takes no more nests: drivers' compilers take about a
  * second for so many, and more than twice as long for twice as many. */
 #define KERNEL_WEIGHT 1024
-#define LOOPS_WEIGHT \
-    16 /* of a nest besides its expressions: counted where there are hundreds of them */
+/* Of a nest besides its expressions: counted where there are hundreds of nests. */
+#define LOOPS_WEIGHT 16
 
 static double nest_work(const struct nest *n)
 {

@@ -60,6 +60,8 @@ void minimise(struct program *p, struct outcome *out, int seconds);
 /* A whole C program that shows what is wrong. */
 void print_program(FILE *f, const struct program *p, const struct outcome *o);
 
+/* With the digits that tell all doubles apart; what is no number by the words given. */
+void print_number(FILE *f, double v, const char *nan_word, const char *infinity_word);
 /* One line of JSON: its calls, what it draws, and all results with their bounds. False: not a program. */
 bool print_json(FILE *f, struct program *p);
 

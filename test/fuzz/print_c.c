@@ -32,13 +32,12 @@ static bool has_data(const struct line *l)
     return l->op == OP_ID_from || l->op == OP_ID_parameter || l->op == OP_ID_buffer;
 }
 
-/* So that the compiler reads the same number. */
-static void print_number(FILE *f, double v)
+void print_number(FILE *f, double v, const char *nan_word, const char *infinity_word)
 {
     if (isnan(v))
-        fprintf(f, "NAN");
+        fprintf(f, "%s", nan_word);
     else if (isinf(v))
-        fprintf(f, v > 0 ? "INFINITY" : "-INFINITY");
+        fprintf(f, "%s%s", v > 0 ? "" : "-", infinity_word);
     else
         fprintf(f, "%.17g", v);
 }
@@ -50,7 +49,7 @@ static void print_values(FILE *f, const char *type, const char *name, int i,
     fprintf(f, "    static const %s %s%d[] = {", type, name, i);
     for (int64_t k = 0; k < world * n; k++) {
         fprintf(f, k % 8 == 0 ? "\n        " : " ");
-        print_number(f, v[k / n][k % n]);
+        print_number(f, v[k / n][k % n], "NAN", "INFINITY");
         fprintf(f, k + 1 < world * n ? "," : "");
     }
     fprintf(f, n > 0 ? "\n    };\n" : "0 };\n");

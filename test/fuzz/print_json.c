@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a program, with what it draws and what must come out of it, for test/against_pytorch.
  * Numbers may be NaN and Infinity, as Python's reader takes them. */
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "check.h"
-
-static void print_number(FILE *f, double v)
-{
-    if (isnan(v))
-        fprintf(f, "NaN");
-    else if (isinf(v))
-        fprintf(f, v > 0 ? "Infinity" : "-Infinity");
-    else
-        fprintf(f, "%.17g", v);
-}
 
 static void print_numbers(FILE *f, const char *name, const double *v, int n)
 {
     fprintf(f, ", \"%s\": [", name);
     for (int i = 0; i < n; i++) {
         fprintf(f, i > 0 ? ", " : "");
-        print_number(f, v[i]);
+        print_number(f, v[i], "NaN", "Infinity");
     }
     fprintf(f, "]");
 }
