@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "member.h"
-#include "spread.h"
+#include "tensor/shape.h"
+#include "tensor/spread.h"
 
 tarn_status member_collect(tarn_replica *r, struct collective c)
 {

@@ -7,6 +7,7 @@
 
 #include "member.h"
 #include "op/op.h"
+#include "tensor/random.h"
 
 void tarn_collective_name(tarn_replica *r, const char *name)
 {

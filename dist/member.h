@@ -3,9 +3,9 @@
 #ifndef TARN_MEMBER_H
 #define TARN_MEMBER_H
 
-#include "graph.h"
 #include "tarn_dist.h"
 #include "team.h"
+#include "tensor/replica.h"
 
 struct member {
     struct peers peers; /* first: core sees this part alone */

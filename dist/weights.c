@@ -10,6 +10,7 @@
 
 #include "member.h"
 #include "op/op.h"
+#include "tensor/shape.h"
 #include "train/optimizer.h"
 
 /* ---- the fingerprint --------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counter-based random bits: a pure function of key and counter. The host's twin, which must give
- * the same bits, is core/random.c. All arithmetic is modulo 2^64. */
+ * the same bits, is core/tensor/random.c. All arithmetic is modulo 2^64. */
 
 ulong tarn_random_mix(ulong z)
 {

@@ -9,7 +9,7 @@
 #include "env.h"
 
 /* Smaller products, and those that run over the batch, are always Tarn's own kernels
- * (core/pass/product.c). */
+ * (core/compile/2_nests/product.c). */
 #define LEAST_PRODUCT 2097152.0
 #define MOST_SLOW 512 /* rows up to which CLBlast is worth waiting for on a CPU */
 

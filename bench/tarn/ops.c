@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One operation of the public API as a program sees it: recorded, planned, and run by a step mark. */
 #include "bench.h"
+#include "tensor/replica.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "graph.h"
 
 struct running {
     const struct operation *operation;

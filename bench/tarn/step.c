@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The training step of the examples' network, and what compiling it takes. */
 #include "bench.h"
+#include "model.h"
+#include "tensor/replica.h"
 
 #include <stdlib.h>
 
-#include "graph.h"
-#include "model.h"
 
 /* What metrics say of one batch size; per step but for the compilation. */
 struct outcome {

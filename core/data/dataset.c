@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data sets of arrays in memory, of a function, and of one batch again and again. */
-#include "dataset.h"
+#include "data/dataset.h"
+#include "tensor/shape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

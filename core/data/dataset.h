@@ -3,7 +3,8 @@
 #ifndef TARN_DATASET_H
 #define TARN_DATASET_H
 
-#include "graph.h"
+#include "tensor/replica.h"
+
 
 #define FIELDS_MOST (2 * TARN_DATA_MOST)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads IDX files, plain or gzip, and refuses what is damaged before memory is taken for it. */
-#include "idx.h"
+#include "data/idx.h"
 
 #include <errno.h>
 #include <fcntl.h>

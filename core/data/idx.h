@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tarn.h"
 #include "error.h"
 
 #define IDX_MAX_RANK 4

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dataset.h"
-#include "idx.h"
+#include "data/dataset.h"
+#include "data/idx.h"
 
 static tarn_status check_pair(const struct idx *x, const struct idx *y, const char *images,
                               const char *labels, int classes)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
-#include "normal.h"
-#include "options.h"
+#include "tensor/replica.h"
+#include "data/normal.h"
+#include "data/options.h"
 
 struct tarn_loader {
     tarn_replica *r;

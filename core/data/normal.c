@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of uint8 one multiplication and one addition, since 255 steps are far from the rounding of a float; of
  * float32 the mean is taken away first, so that a large one costs no digits. */
-#include "normal.h"
+#include "data/normal.h"
+#include "tensor/shape.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TARN_NORMAL_H
 #define TARN_NORMAL_H
 
-#include "graph.h"
+#include "tensor/replica.h"
 
 struct normal {
     double mean, deviation;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of a loader: ranges, then how batches and virtual shards divide. */
-#include "options.h"
+#include "data/options.h"
+#include "tensor/sum_order.h"
+#include "data/normal.h"
 
 #include <string.h>
 
-#include "nest.h"
-#include "normal.h"
 
 static tarn_status check_ranges(const tarn_loader_options *o)
 {

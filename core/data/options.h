@@ -3,7 +3,7 @@
 #ifndef TARN_OPTIONS_H
 #define TARN_OPTIONS_H
 
-#include "pool.h"
+#include "data/pool.h"
 
 /* Puts defaults in place of zeros, and makes the plan of a loader: with the replica's share, when it
  * has peers. `length` is the number of batches in an epoch, `shape` that of the samples delivered. */

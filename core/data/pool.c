@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools of workers: their memory, and what the training loop's thread does with them. */
-#include "pool.h"
 
 #include <math.h>
 #include <signal.h>
@@ -8,8 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "data/pool.h"
 #include "lock.h"
-#include "pool_parts.h"
+#include "data/pool_parts.h"
 
 double pool_now(void)
 {

@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 
-#include "dataset.h"
-#include "sampler.h"
-#include "transform.h"
+#include "data/dataset.h"
+#include "data/sampler.h"
+#include "data/transform.h"
 
 #define MAX_PREFETCH 64
 #define MAX_THREADS 64

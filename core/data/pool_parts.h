@@ -3,7 +3,7 @@
 #ifndef TARN_POOL_PARTS_H
 #define TARN_POOL_PARTS_H
 
-#include "pool.h"
+#include "data/pool.h"
 
 /* A batch being filled. The samples at places 0 .. taken - 1 have been handed to workers. */
 struct job {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Permutes the samples of an epoch with the counter-based generator, and cuts them into parts. */
-#include "sampler.h"
+#include "data/sampler.h"
+#include "tensor/replica.h"
+#include "tensor/random.h"
 
-#include "graph.h"
 
 /* Products whose low half falls into the short last interval are drawn again. */
 uint32_t sampler_below(uint32_t bound, uint64_t key, uint64_t *counter)

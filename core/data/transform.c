@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a sample draws is a function of (seed, epoch, sample): one number for its mirror image, then one
  * each for the window's top and left edge. */
-#include "transform.h"
+#include "data/transform.h"
+#include "data/sampler.h"
+#include "tensor/shape.h"
+#include "tensor/random.h"
 
 #include <string.h>
 
-#include "sampler.h"
 
 tarn_status transform_make(const tarn_loader_options *o, tarn_shape sample, tarn_dtype dtype,
                            struct transform *out)

@@ -3,7 +3,8 @@
 #ifndef TARN_TRANSFORM_H
 #define TARN_TRANSFORM_H
 
-#include "graph.h"
+#include "tensor/replica.h"
+
 
 struct transform {
     bool any, flip;

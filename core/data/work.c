@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pool_parts.h"
+#include "data/pool_parts.h"
+
 
 /* ---- one sample ------------------------------------------------------------------------------- */
 

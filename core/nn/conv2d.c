@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The convolution layer. */
-#include "layer.h"
+#include "nn/layer.h"
+#include "tensor/shape.h"
+#include "tensor/spread.h"
 
 tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out, int window,
                              tarn_conv2d_options options)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layer.h"
+#include "nn/layer.h"
+#include "tensor/spread.h"
 
 bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out)
 {

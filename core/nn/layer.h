@@ -3,7 +3,9 @@
 #ifndef TARN_LAYER_H
 #define TARN_LAYER_H
 
-#include "graph.h"
+#include "tarn.h"
+#include "tensor/replica.h"
+
 
 /* False, after recording an error, when the name is missing or a size is below 1. */
 bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out);

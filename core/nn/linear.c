@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fully connected layer. */
-#include "layer.h"
+#include "nn/layer.h"
+#include "tensor/spread.h"
 
 tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out)
 {

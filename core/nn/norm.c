@@ -2,8 +2,9 @@
 /* Batch norm and layer norm. */
 #include <stdlib.h>
 
-#include "layer.h"
+#include "nn/layer.h"
 #include "op/op.h"
+#include "tensor/shape.h"
 
 /* ---- batch norm ------------------------------------------------------------------------------ */
 

@@ -3,8 +3,8 @@
  * value. */
 #include <string.h>
 
-#include "op/op.h"
-#include "spread.h"
+#include "tensor/shape.h"
+#include "tensor/spread.h"
 
 const struct op op_assign = { .name = "assign", .arity = 1, .kind = OP_EFFECT, .grad = op_no_grad };
 

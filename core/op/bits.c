@@ -2,7 +2,7 @@
 /* The bits of values, and a fingerprint of all of them. */
 #include <string.h>
 
-#include "nest.h"
+#include "compile/1_graph/graph_passes.h"
 #include "op/op.h"
 
 const struct op op_bits = {

@@ -2,7 +2,8 @@
 /* Soft-max, losses, normalisation and dropout, composed of other ops. */
 #include <string.h>
 
-#include "op.h"
+#include "op/op.h"
+#include "tensor/shape.h"
 
 /* ---- soft-max -------------------------------------------------------------------------------- */
 

@@ -2,7 +2,8 @@
 /* Matrix products of batches, with either operand transposed. */
 #include <string.h>
 
-#include "op.h"
+#include "tensor/shape.h"
+#include "tensor/spread.h"
 
 /* ---- the op: operands of equal rank and equal leading axes ----------------------------------- */
 

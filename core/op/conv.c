@@ -2,7 +2,8 @@
 /* Two-dimensional convolution and its two gradients, each a nest of its own. */
 #include <string.h>
 
-#include "op.h"
+#include "tensor/shape.h"
+#include "tensor/spread.h"
 
 /* ---- nests ----------------------------------------------------------------------------------- */
 

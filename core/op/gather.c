@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "op/op.h"
-#include "spread.h"
+#include "tensor/shape.h"
 
 #define MOST_PARTS 64 /* of a concat */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "tensor/shape.h"
 
 const struct op op_input = { .name = "input", .kind = OP_LEAF };
 const struct op op_owned = { .name = "owned", .kind = OP_LEAF };

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "tensor/shape.h"
 
 /* ---- types and shapes of operands ------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 #ifndef TARN_OP_H
 #define TARN_OP_H
 
-#include "graph.h"
+#include "tensor/spread.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "tensor/shape.h"
 
 /* autograd.c does not repeat: the gradient must have the operand's shape. */
 static void sum_grad(struct grad_call *c)

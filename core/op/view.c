@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "op/op.h"
+#include "tensor/shape.h"
 
 static void map_begin(const struct node *n, tarn_shape in, struct index_map *out)
 {

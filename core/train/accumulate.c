@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/op.h"
 #include "train/optimizer.h"
 
 static void copy_record(const tarn_optimizer *o, struct record *to, const struct record *from)

@@ -2,7 +2,6 @@
 /* Clipping by the joint norm of all gradients, of all replicas. */
 #include <math.h>
 
-#include "op/op.h"
 #include "train/optimizer.h"
 
 /* Whether each parameter's gradient is all that there is: none was kept by earlier steps, or is to be

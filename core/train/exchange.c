@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "op/op.h"
-#include "spread.h"
 #include "train/optimizer.h"
 
 /* The slice from which a bucket that ends before slice `last` begins. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "op/op.h"
-#include "spread.h"
 #include "train/optimizer.h"
 
 static struct owned *slice_of(const tarn_optimizer *o, uint32_t i)

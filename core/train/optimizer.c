@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "op/op.h"
 #include "train/optimizer.h"
 
 /* Optimizer steps between two looks at the flag: a look waits for the device. */

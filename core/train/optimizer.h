@@ -5,7 +5,7 @@
 #ifndef TARN_OPTIMIZER_H
 #define TARN_OPTIMIZER_H
 
-#include "graph.h"
+#include "tensor/spread.h"
 
 enum method { METHOD_SGD, METHOD_ADAM, METHOD_ADAMW };
 

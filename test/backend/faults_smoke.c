@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "graph.h"
 #include "check.h"
+#include "tensor/replica.h"
 
 #define FEATURES 4
 #define BATCH 8

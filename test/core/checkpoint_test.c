@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "replace.h"
-#include "safetensors.h"
+#include "file/atomic_file.h"
+#include "file/safetensors.h"
 #include "tarn.h"
 
 /* A file of a header and `data` zeros, parsed from a block of exactly its size, so that a

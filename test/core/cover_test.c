@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/sampler.h"
-#include "graph.h"
+#include "tensor/replica.h"
 
 enum { ROOM = 64, EPOCHS = 2, BATCH = 12, GIVEN = 6 };
 enum kind { FLOATS, BYTES, INTEGERS, CALLED, REPEATED, KINDS };

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "nest.h"
+#include "compile/4_schedule/schedule.h"
 
 enum { ALONE = 10, MANY = 1300, SAMPLES = 32 };
 

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "golden.h"
-#include "graph.h"
 #include "mnist_net.h"
 #include "tarn.h"
+#include "tensor/random.h"
+#include "tensor/replica.h"
 
 /* What a run left: every result in order. */
 struct trace {

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "op/op.h"
-#include "plan.h"
+#include "run/plan.h"
+#include "tensor/shape.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 

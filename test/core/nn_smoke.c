@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/shape.h"
+#include "run/plan.h"
 #include "train/optimizer.h"
-#include "plan.h"
 
 static int failures;
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
 #include "check.h"
+#include "tensor/replica.h"
 
 enum { M = 150, K = 200, N = 140, SAMPLES = 64, IN = 400, OUT = 350 };
 

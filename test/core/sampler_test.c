@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several replicas together see the batches of one device: the arithmetic, and loaders that read. */
 #include "data/sampler.h"
+#include "digits.h"
+#include "tensor/replica.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "digits.h"
-#include "graph.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof(*(a))))
 

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
+#include "tensor/random.h"
 #include "tarn.h"
+#include "tensor/replica.h"
 
 enum { STEPS = 2, SIDE = 9, CLASSES = 3, MOST_BATCH = 300, MOST = 1 << 16 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows and mirror images against a plain reference; mean and deviation in double. */
+#include "data/sampler.h"
 #include "data/transform.h"
+#include "tensor/random.h"
+#include "tensor/replica.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/sampler.h"
 
 enum { SIZE = 12, PLANES = 3, HEIGHT = 5, WIDTH = 7, PIXELS = PLANES * HEIGHT * WIDTH };
 

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
-#include "nest.h"
+#include "compile/1_graph/winograd_table.h"
 #include "op_check.h"
+#include "tensor/replica.h"
+#include "tensor/sum_order.h"
 
 enum { KINDS = 3, STEP = 4, MOST = 1 << 16 };
 

@@ -32,7 +32,7 @@ int interpret_operand(const struct interpreter *m, const struct line *l, int k)
     return interpret_node(m, l->in[k]);
 }
 
-/* ---- random numbers, as docs/numerics.md and core/random.c describe them --------------------- */
+/* ---- random numbers, as docs/numerics.md and core/tensor/random.c describe them --------------------- */
 
 static uint64_t mix(uint64_t z)
 {

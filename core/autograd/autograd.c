@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gradients: a walk back over the recorded nodes, which records more nodes. No op is named but
+ * those that hold parameters. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/op.h"
+#include "tensor/shape.h"
+
+/* Brings a gradient to its operand's shape: sums over the axes that the operand was repeated along,
+ * and repeats what a rule gave only once. */
+static tarn_tensor unbroadcast(tarn_tensor g, tarn_shape shape)
+{
+    const tarn_shape from = tarn_shape_get(g);
+    tarn_shape common;
+    if (shape_equal(from, shape))
+        return g;
+    if (!shape_broadcast(from, shape, &common))
+        return graph_fail(g.replica, TARN_ERR_INTERNAL, "backward: a gradient %s for an operand %s",
+                          shape_text(from), shape_text(shape));
+    uint32_t axes = 0;
+    for (int i = 0; i < common.rank; i++) {
+        const int k = i - (common.rank - shape.rank);
+        if (k < 0 || (shape.dim[k] == 1 && common.dim[i] != 1))
+            axes |= UINT32_C(1) << i;
+    }
+    return op_reshape_to(op_reduce(&op_sum, op_expand_to(g, common), axes), shape);
+}
+
+static bool accumulate(tarn_replica *r, uint32_t node, tarn_tensor gradient, uint32_t *grads)
+{
+    gradient = unbroadcast(tarn_cast(gradient, TARN_F32), r->graph.nodes[node].shape);
+    gradient = spread_gradient(r, node, gradient);
+    if (grads[node])
+        gradient = tarn_add(graph_handle(r, grads[node]), gradient);
+    grads[node] = gradient.node;
+    return !tarn_failed(gradient);
+}
+
+void op_no_grad(struct grad_call *c)
+{
+    (void)c;
+}
+
+static bool no_rule(tarn_replica *r, const struct node *n, uint32_t operand)
+{
+    graph_fail(
+        r, TARN_ERR_ARGUMENT,
+        "backward: %s %s has no gradient in its operand %u; tarn_detach() makes it a constant",
+        n->op->name, shape_text(n->shape), (unsigned)operand);
+    return false;
+}
+
+static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, uint32_t *grads)
+{
+    const struct node n = *graph_origin(&r->graph, node);
+    if (n.op->grad == op_no_grad)
+        return true;
+    tarn_tensor in[OPERANDS_MOST + 1], gin[OPERANDS_MOST];
+    bool wanted[OPERANDS_MOST];
+    uint32_t index[OPERANDS_MOST];
+    bool any = false;
+    for (uint32_t i = 0; i < n.in_count; i++) {
+        index[i] = r->graph.operands[n.first_in + i];
+        in[i] = graph_handle(r, index[i]);
+        gin[i] = TARN_NONE;
+        wanted[i] = depends[index[i]] && r->graph.nodes[index[i]].dtype == TARN_F32;
+        any |= wanted[i];
+    }
+    in[n.in_count] = TARN_NONE;
+    if (!any)
+        return true;
+    struct grad_call call = { .y = graph_handle(r, node),
+                              .g = graph_handle(r, grads[node]),
+                              .in = in,
+                              .arg = n.arg,
+                              .wanted = wanted,
+                              .gin = gin };
+    if (n.op->grad)
+        n.op->grad(&call);
+    for (uint32_t i = 0; i < n.in_count && r->status == TARN_OK; i++) {
+        if (!wanted[i] || call.without >> i & 1)
+            continue;
+        if (!gin[i].replica)
+            return no_rule(r, &n, i);
+        if (!accumulate(r, index[i], gin[i], grads))
+            return false;
+    }
+    return r->status == TARN_OK;
+}
+
+/* Fills grads[0..last] with nodes of gradients of `last`, going only through nodes with depends. */
+static bool walk(tarn_replica *r, uint32_t last, float seed, const uint8_t *depends,
+                 uint32_t *grads)
+{
+    grads[last] = tarn_full(r, r->graph.nodes[last].shape, seed).node;
+    for (uint32_t i = last; i > 0; i--) {
+        if (grads[i] && depends[i] && !step_back(r, i, depends, grads))
+            return false;
+    }
+    return r->status == TARN_OK;
+}
+
+static uint32_t check_loss(tarn_replica *r, tarn_tensor loss, const char *name)
+{
+    const uint32_t last = graph_operand(r, loss, name, 0);
+    if (!last)
+        return 0;
+    const struct node *n = &loss.replica->graph.nodes[last];
+    if (tarn_shape_count(n->shape) == 1 && n->dtype == TARN_F32)
+        return last;
+    graph_fail(loss.replica, TARN_ERR_SHAPE,
+               "%s: the loss is %s %s, must be one float32: reduce it with tarn_mean()", name,
+               tarn_dtype_name(n->dtype), shape_text(n->shape));
+    return 0;
+}
+
+/* The owned parameter that a node reads, as index + 1; 0 for other nodes. */
+static uint32_t parameter_of(const tarn_replica *r, uint32_t node)
+{
+    const struct node *n = graph_origin(&r->graph, node);
+    const uint32_t slot = n->op == &op_owned    ? n->arg.leaf.slot + 1
+                          : n->op == &op_detach ? n->arg.leaf.slot
+                                                : 0;
+    return slot && r->owned[slot - 1].kind == OWNED_PARAMETER ? slot : 0;
+}
+
+static void store_grads(tarn_replica *r, uint32_t last, const uint32_t *grads)
+{
+    for (uint32_t i = 1; i <= last; i++) {
+        const uint32_t slot = grads[i] ? parameter_of(r, i) : 0;
+        if (!slot)
+            continue;
+        tarn_tensor g = graph_handle(r, grads[i]);
+        if (r->owned[slot - 1].grad)
+            g = tarn_add(graph_handle(r, r->owned[slot - 1].grad), g);
+        r->owned[slot - 1].grad = g.node;
+    }
+}
+
+static void backward(tarn_tensor loss, uint32_t last, float weight)
+{
+    tarn_replica *r = loss.replica;
+    if (!r->graph.nodes[last].needs_grad) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "backward: the loss depends on no parameter");
+        return;
+    }
+    uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
+    uint8_t *depends = calloc((size_t)last + 1, 1);
+    if (!grads || !depends) {
+        graph_fail(r, TARN_ERR_MEMORY, "backward: no host memory");
+        goto done;
+    }
+    for (uint32_t i = 1; i <= last; i++)
+        depends[i] = r->graph.nodes[i].needs_grad;
+    if (walk(r, last, weight, depends, grads))
+        store_grads(r, last, grads);
+done:
+    free(grads);
+    free(depends);
+}
+
+void tarn_backward_weighted(tarn_tensor loss, float weight)
+{
+    const uint32_t last = check_loss(NULL, loss, "backward_weighted");
+    if (!last)
+        return;
+    if (weight >= 0.0f && isfinite(weight))
+        backward(loss, last, weight);
+    else
+        graph_fail(loss.replica, TARN_ERR_ARGUMENT,
+                   "backward_weighted: a weight of %g; it must be finite and not negative",
+                   (double)weight);
+}
+
+void tarn_backward(tarn_tensor loss)
+{
+    const uint32_t last = check_loss(NULL, loss, "backward");
+    struct graph_part part;
+    /* Each replica's loss is the mean over its part of the batch: the sum of all their gradients is
+     * that of the mean over the whole. Halves, quarters ... scale without rounding. */
+    if (last &&
+        graph_part_of(loss, "backward: the loss",
+                      "call tarn_backward for the loss of each, or tarn_backward_weighted", &part))
+        backward(loss, last, (float)part.samples / (float)part.global);
+}
+
+tarn_tensor tarn_grad(tarn_tensor parameter)
+{
+    const struct owned *o = owned_of(parameter);
+    tarn_replica *r = parameter.replica;
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "grad: the parameter is no tensor");
+    if (!o || r->status != TARN_OK)
+        return graph_poison(r);
+    const uint32_t grad = o->grad, before = grad && o->used ? 0 : o->gathered;
+    if (grad && before)
+        return tarn_add(graph_handle(r, before), graph_handle(r, grad));
+    return graph_handle(r, grad ? grad : before);
+}
+
+static void spread(const struct graph *g, uint32_t last, uint8_t *depends)
+{
+    for (uint32_t i = 1; i <= last; i++) {
+        const struct node *n = graph_origin(g, i);
+        for (uint32_t k = 0; n->op->grad != op_no_grad && n->dtype == TARN_F32 && k < n->in_count;
+             k++)
+            depends[i] |= depends[g->operands[n->first_in + k]];
+    }
+}
+
+void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn_tensor *gradients)
+{
+    tarn_replica *r = loss.replica;
+    for (int i = 0; inputs && i < count && !r; i++)
+        r = inputs[i].replica;
+    for (int i = 0; gradients && i < count; i++)
+        gradients[i] = graph_poison(r);
+    const uint32_t last = check_loss(r, loss, "gradients");
+    if (last && (count < 0 || (count > 0 && (!inputs || !gradients))))
+        graph_fail(r, TARN_ERR_ARGUMENT, "gradients: %d inputs: %s", count,
+                   count < 0 ? "must be 0 or more"
+                   : !inputs ? "inputs is NULL"
+                             : "gradients is NULL");
+    if (!last || count < 1 || !inputs || !gradients)
+        return;
+    uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
+    uint8_t *depends = calloc((size_t)last + 1, 1);
+    if (!grads || !depends) {
+        graph_fail(r, TARN_ERR_MEMORY, "gradients: no host memory");
+        goto done;
+    }
+    for (int i = 0; i < count; i++) {
+        const uint32_t node = graph_operand(r, inputs[i], "gradients: inputs", i);
+        if (!node)
+            goto done;
+        if (node <= last)
+            depends[node] = 1;
+    }
+    spread(&r->graph, last, depends);
+    if (!walk(r, last, 1.0f, depends, grads))
+        goto done;
+    for (int i = 0; i < count; i++) {
+        const uint32_t node = graph_resolve(inputs[i]);
+        const uint32_t g = node <= last ? grads[node] : 0;
+        gradients[i] = g ? graph_handle(r, g) : tarn_zeros(r, tarn_shape_get(inputs[i]));
+    }
+done:
+    free(grads);
+    free(depends);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Passes over the graph: what is computed, which axis is the batch, and what gets a place in memory. */
+#ifndef TARN_GRAPH_PASSES_H
+#define TARN_GRAPH_PASSES_H
+
+#include "compile/nest.h"
+
+/* Copies what the roots need: common sub-expressions once, constants through views. */
+tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
+                     struct arena *a, struct module *out);
+/* Adds a node to the module under construction, or finds its equal. */
+struct builder;
+uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in);
+/* The same for a node by its parts; `arg` may be NULL. */
+uint32_t module_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
+                     const union op_arg *arg, const uint32_t *in, uint32_t count);
+struct module *module_of(const struct builder *b);
+/* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
+ * (winograd.c); false leaves it as it is. */
+enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no weight gradients */
+enum winograd winograd_wanted(const tarn_replica *r);
+bool winograd_expand(struct builder *b, enum winograd wanted, const struct node *n,
+                     const uint32_t in[2], uint32_t *out);
+#define WINOGRAD_NODES 10 /* at most, for one convolution */
+/* Finds the batch axis, and which nodes carry it. */
+void shard(struct module *m, const tarn_replica *r);
+/* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that its
+ * row of sums does not depend on how many of them this replica has. */
+struct program_ir;
+tarn_status share_out(struct program_ir *p, const tarn_replica *r);
+/* The batch axis of a contraction's nest: an OUT axis, or a RED axis (*reduced); -1: none. */
+int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
+                        bool *reduced);
+/* The same for a mix: never reduced. */
+int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c);
+/* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
+bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
+/* Whether a map's code calls a function, or divides: it counts as so many that do not. */
+#define HEAVY_MAP 8
+bool code_is_heavy(const char *code);
+/* Decides which maps get a value of their own; all of them when !fuse. */
+void choose_stored(struct module *m, bool fuse);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* First pass: copies what the roots need out of the graph; equal nodes become one, constants pass
+ * through views, views of views collapse where that is plain. */
+#include <string.h>
+
+#include "compile/1_graph/graph_passes.h"
+#include "tensor/shape.h"
+#include "tensor/spread.h"
+
+struct builder {
+    const struct graph *g;
+    struct module *m;
+    enum winograd winograd;
+    uint32_t *renamed; /* graph node -> module node + 1 */
+    uint32_t *table;   /* hash -> module node + 1 */
+    uint32_t mask;
+    uint32_t operand_capacity;
+};
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ (h >> 29);
+}
+
+static uint64_t node_hash(const struct node *n, const uint32_t *in)
+{
+    uint64_t h = mix((uint64_t)(uintptr_t)n->op, (uint64_t)n->dtype);
+    for (int i = 0; i < n->shape.rank; ++i)
+        h = mix(h, (uint64_t)n->shape.dim[i]);
+    for (uint32_t i = 0; i < n->in_count; ++i)
+        h = mix(h, in[i]);
+    uint64_t word;
+    const unsigned char *bytes = (const unsigned char *)&n->arg;
+    for (size_t i = 0; i + sizeof word <= sizeof n->arg; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        h = mix(h, word);
+    }
+    return h;
+}
+
+static bool node_equal(const struct node *a, const uint32_t *in_a, const struct node *b,
+                       const uint32_t *in_b)
+{
+    return a->op == b->op && a->dtype == b->dtype && a->in_count == b->in_count &&
+           (a->spread == SPREAD_SAMPLES) == (b->spread == SPREAD_SAMPLES) &&
+           shape_equal(a->shape, b->shape) && memcmp(&a->arg, &b->arg, sizeof a->arg) == 0 &&
+           (a->in_count == 0 || memcmp(in_a, in_b, a->in_count * sizeof *in_a) == 0);
+}
+
+uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in)
+{
+    struct module *m = b->m;
+    uint32_t at = (uint32_t)node_hash(n, in) & b->mask;
+    for (; b->table[at] != 0; at = (at + 1) & b->mask) {
+        const uint32_t i = b->table[at] - 1;
+        if (node_equal(n, in, &m->nodes[i], m->operands + m->nodes[i].first_in))
+            return i;
+    }
+    struct node *copy = &m->nodes[m->count];
+    *copy = *n;
+    copy->first_in = m->operand_count;
+    for (uint32_t i = 0; i < n->in_count; ++i)
+        m->operands[m->operand_count++] = in[i];
+    b->table[at] = m->count + 1;
+    return m->count++;
+}
+
+struct module *module_of(const struct builder *b)
+{
+    return b->m;
+}
+
+/* A constant seen through a view is the constant with the view's shape. */
+static bool is_uniform_view(const struct node *n)
+{
+    return n->op == &op_reshape || n->op == &op_permute || n->op == &op_expand ||
+           n->op == &op_slice || n->op == &op_window || n->op == &op_detach;
+}
+
+/* Which operand of a node is its value, bit for bit: x of 1 * x, with which gradients begin; or -1. */
+static int same_operand(const struct module *m, const struct node *n, const uint32_t *in)
+{
+    const float one = 1;
+    uint32_t bits = 1;
+    if (n->op != &op_mul)
+        return -1;
+    if (n->dtype == TARN_F32)
+        memcpy(&bits, &one, sizeof bits);
+    for (int k = 0; k < 2; ++k) {
+        const struct node *c = &m->nodes[in[k]], *x = &m->nodes[in[1 - k]];
+        if (c->op == &op_constant && c->arg.leaf.bits == bits && x->dtype == n->dtype &&
+            shape_equal(x->shape, n->shape))
+            return 1 - k;
+    }
+    return -1;
+}
+
+uint32_t module_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
+                     const union op_arg *arg, const uint32_t *in, uint32_t count)
+{
+    struct node n;
+    memset(&n, 0, sizeof n);
+    n.op = op;
+    n.shape = shape;
+    n.dtype = dtype;
+    n.in_count = count;
+    if (arg != NULL)
+        n.arg = *arg;
+    return module_add(b, &n, in);
+}
+
+/* The compiler must know which rows are samples; the other labels said what to record. */
+static uint32_t relabelled(struct builder *b, uint32_t x, uint32_t label)
+{
+    const struct module *m = b->m;
+    struct node n = m->nodes[x];
+    if (label != SPREAD_SAMPLES || n.spread == label)
+        return x;
+    n.spread = label;
+    return module_add(b, &n, m->operands + n.first_in);
+}
+
+static uint32_t copy_node(struct builder *b, uint32_t index)
+{
+    const struct graph *g = b->g;
+    struct module *m = b->m;
+    struct node n = g->nodes[index];
+    uint32_t *in = arena_take(m->arena, (n.in_count + 1) * sizeof *in);
+    if (in == NULL)
+        return 0;
+    for (uint32_t i = 0; i < n.in_count; ++i)
+        in[i] = b->renamed[g->operands[n.first_in + i]] - 1;
+    n.needs_grad = false;
+    if (n.op == &op_spread)
+        return relabelled(b, in[0], n.spread);
+    if (n.op == &op_detach)
+        return in[0];
+    if (n.in_count == 1 && is_uniform_view(&n)) {
+        const struct node *x = &m->nodes[in[0]];
+        if (x->op == &op_constant) {
+            n.op = &op_constant;
+            n.arg = x->arg;
+            n.in_count = 0;
+            return module_add(b, &n, in);
+        }
+        if (n.op == &op_reshape && x->op == &op_reshape)
+            in[0] = m->operands[x->first_in];
+        if (n.op == &op_reshape && shape_equal(n.shape, m->nodes[in[0]].shape))
+            return in[0];
+    }
+    const int same = same_operand(m, &n, in);
+    if (same >= 0)
+        return in[same];
+    if (n.op->kind == OP_COMPOSED)
+        return n.op->expand(b, &n, in);
+    uint32_t expanded;
+    if (b->winograd != WINOGRAD_NONE && winograd_expand(b, b->winograd, &n, in, &expanded))
+        return expanded;
+    return module_add(b, &n, in);
+}
+
+static void mark_needed(const struct graph *g, bool *needed)
+{
+    for (uint32_t i = g->count; i-- > 1;) {
+        if (!needed[i])
+            continue;
+        const struct node *n = &g->nodes[i];
+        for (uint32_t k = 0; k < n->in_count; ++k)
+            needed[g->operands[n->first_in + k]] = true;
+    }
+}
+
+/* Counts consumers among the nodes that still matter: collapsing views leaves some behind. */
+static void count_uses(struct module *m, bool *live)
+{
+    for (int i = 0; i < m->root_count; ++i)
+        live[m->roots[i].node] = true;
+    for (uint32_t i = m->count; i-- > 0;)
+        for (uint32_t k = 0; live[i] && k < m->nodes[i].in_count; ++k)
+            live[m->operands[m->nodes[i].first_in + k]] = true;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        if (!live[i])
+            continue;
+        const struct node *n = &m->nodes[i];
+        for (uint32_t k = 0; k < n->in_count; ++k) {
+            const uint32_t x = m->operands[n->first_in + k];
+            if (k > 0 && x == m->operands[n->first_in + k - 1])
+                continue;
+            ++m->uses[x];
+            m->user[x] = i;
+        }
+    }
+    for (int i = 0; i < m->root_count; ++i) {
+        m->uses[m->roots[i].node] += 1;
+        m->user[m->roots[i].node] = UINT32_MAX;
+    }
+}
+
+static tarn_status collect_roots(const struct graph *g, const uint32_t *outputs, int output_count,
+                                 bool effects, struct builder *b, bool *needed)
+{
+    struct module *m = b->m;
+    m->roots = arena_take(m->arena, (g->count + (uint32_t)output_count) * sizeof *m->roots);
+    if (m->roots == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    for (int i = 0; i < output_count; ++i) {
+        m->roots[m->root_count++] = (struct root){ .node = outputs[i], .owned = -1, .output = i };
+        needed[outputs[i]] = true;
+    }
+    for (uint32_t i = 1; effects && i < g->count; ++i) {
+        const struct node *n = &g->nodes[i];
+        if (n->op->kind != OP_EFFECT)
+            continue;
+        const uint32_t value = g->operands[n->first_in];
+        const int owned = (int)n->arg.assign.owned;
+        int at = 0; /* a later assignment to the same tensor replaces the earlier one */
+        while (at < m->root_count && m->roots[at].owned != owned)
+            ++at;
+        m->roots[at] = (struct root){ .node = value, .owned = owned, .output = -1 };
+        if (at == m->root_count)
+            ++m->root_count;
+    }
+    for (int i = 0; i < m->root_count; ++i)
+        needed[m->roots[i].node] = true;
+    return TARN_OK;
+}
+
+/* How many nodes may be made of one, besides itself. */
+static size_t added_nodes(const struct builder *b, const struct node *n)
+{
+    if (n->op->kind == OP_COMPOSED)
+        return (size_t)n->in_count * COMPOSED_NODES;
+    return n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0;
+}
+
+tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
+                     struct arena *a, struct module *m)
+{
+    const struct graph *g = &r->graph;
+    *m = (struct module){ .arena = a };
+    struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(r) };
+    size_t n = g->count + 1;
+    for (uint32_t i = 1; i < g->count; ++i)
+        n += added_nodes(&b, &g->nodes[i]);
+    uint32_t table_size = 64;
+    while (table_size < 4 * n)
+        table_size *= 2;
+    b.mask = table_size - 1;
+    m->nodes = arena_take(a, n * sizeof *m->nodes);
+    m->operands = arena_take(a, (g->operand_count + 2 * n) * sizeof *m->operands);
+    m->uses = arena_take(a, n * sizeof *m->uses);
+    m->user = arena_take(a, n * sizeof *m->user);
+    m->sharded = arena_take(a, n * sizeof *m->sharded);
+    m->phase = arena_take(a, n * sizeof *m->phase);
+    m->stored = arena_take(a, n * sizeof *m->stored);
+    b.renamed = arena_take(a, n * sizeof *b.renamed);
+    b.table = arena_take(a, table_size * sizeof *b.table);
+    bool *needed = arena_take(a, n * sizeof *needed);
+    if (a->failed)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    TRY(collect_roots(g, outputs, output_count, effects, &b, needed));
+    mark_needed(g, needed);
+    for (uint32_t i = 1; i < g->count; ++i)
+        if (needed[i] && g->nodes[i].op->kind != OP_EFFECT)
+            b.renamed[i] = copy_node(&b, i) + 1;
+    for (int i = 0; i < m->root_count; ++i)
+        m->roots[i].node = b.renamed[m->roots[i].node] - 1;
+    memset(needed, 0, n * sizeof *needed);
+    count_uses(m, needed);
+    return a->failed ? error_set(TARN_ERR_MEMORY, "compile: out of host memory") : TARN_OK;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The constant tables of Winograd's convolution, by Lagrange interpolation: a product of polynomials
+ * is known from its values at as many points as it has coefficients, infinity among them; the
+ * transposed computation is the convolution. All entries but those of the weight's table are exact. */
+#include <string.h>
+
+#include "compile/1_graph/winograd_table.h"
+
+#define STEP 4 /* outputs of a tile along one direction */
+
+int mix_table_number(enum mix_role role, int window)
+{
+    return (int)role * 16 + window;
+}
+
+/* Coefficients of the product of (x - q) over the first `count` points but number `skip`. */
+static void product_of_roots(const double *point, int count, int skip, double out[MIX_LONGEST])
+{
+    memset(out, 0, MIX_LONGEST * sizeof *out);
+    out[0] = 1;
+    for (int q = 0; q < count; ++q) {
+        if (q == skip)
+            continue;
+        for (int i = MIX_LONGEST - 1; i >= 0; --i)
+            out[i] = (i > 0 ? out[i - 1] : 0) - point[q] * out[i];
+    }
+}
+
+/* Row p: powers of point p, up to length - 1; infinity sees the last coefficient alone. */
+static void powers(const double *point, int points, int length, struct mix_table *t)
+{
+    t->rows = points;
+    t->columns = length;
+    for (int p = 0; p < points - 1; ++p) {
+        double power = 1;
+        for (int k = 0; k < length; ++k, power *= point[p])
+            t->entry[p][k] = power;
+    }
+    t->entry[points - 1][length - 1] = 1;
+}
+
+static void make_rows(enum mix_role role, int window, struct mix_table *t)
+{
+    static const double point[MIX_LONGEST - 1] = { 0, 1, -1, 2, -2, 0.5, -0.5 };
+    const int points = STEP + window - 1;
+    if (role == MIX_GIVE) {
+        powers(point, points, STEP, t);
+        return;
+    }
+    if (role == MIX_TAKE) {
+        t->rows = t->columns = points;
+        for (int p = 0; p < points; ++p)
+            product_of_roots(point, points - 1, p, t->entry[p]);
+        return;
+    }
+    powers(point, points, window, t);
+    for (int p = 0; p < points - 1; ++p) {
+        double scale = 1;
+        for (int q = 0; q < points - 1; ++q)
+            scale *= q == p ? 1 : point[p] - point[q];
+        for (int k = 0; k < window; ++k)
+            t->entry[p][k] /= scale;
+    }
+}
+
+struct mix_table mix_table_make(int number)
+{
+    const enum mix_role role = (enum mix_role)(number / 16);
+    struct mix_table t = { 0 }, flat = { 0 };
+    if (role == MIX_ONES) {
+        t.rows = 1;
+        t.columns = MIX_LONGEST;
+        for (int k = 0; k < MIX_LONGEST; ++k)
+            t.entry[0][k] = 1;
+        return t;
+    }
+    const bool transposed = role >= MIX_RESULT;
+    const enum mix_role rows = role == MIX_RESULT   ? MIX_GIVE
+                               : role == MIX_SPREAD ? MIX_TAKE
+                               : role == MIX_WINDOW ? MIX_WEIGHT
+                                                    : role;
+    make_rows(rows, number % 16, &t);
+    if (!transposed)
+        return t;
+    flat.rows = t.columns;
+    flat.columns = t.rows;
+    flat.paired = true;
+    for (int i = 0; i < flat.rows; ++i)
+        for (int k = 0; k < flat.columns; ++k)
+            flat.entry[i][k] = t.entry[k][i];
+    return flat;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Third pass, sums with constant factors: their nests have no loops for what is summed; tables and
+ * axes are in the expression, and all of it is unrolled where it is printed. */
+#include <string.h>
+
+#include "compile/1_graph/graph_passes.h"
+#include "compile/2_nests/lower.h"
+
+/* The element of the operand, and around it the sums, the last one innermost. */
+static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const struct mix_map *c)
+{
+    const uint32_t x = lowering_operand(l, core, 0);
+    const tarn_shape in = l->m->nodes[x].shape;
+    const struct site s = {
+        .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true
+    };
+    struct rational index[TARN_MAX_RANK];
+    struct expr guarded = { .kind = EXPR_GUARD, .dtype = TARN_F32, .args = 1 };
+    for (int d = 0; d < in.rank; ++d) {
+        index[d] = lower_mapped(&c->in, c->axes, d);
+        if (c->in.dim[d].guarded)
+            guarded.guards = guard_add(n, guarded.guard, guarded.guards, &index[d], in.dim[d]);
+    }
+    int at = express(&s, x, index);
+    if (at >= 0 && guarded.guards > 0) {
+        guarded.arg[0] = at;
+        at = expr_add(l->p, n, &guarded);
+    }
+    for (int i = c->mixes - 1; at >= 0 && i >= 0; --i) {
+        struct expr e = { .kind = EXPR_MIX, .dtype = TARN_F32, .args = 1, .arg = { at } };
+        e.table = c->mix[i].table;
+        e.over = c->out_axes + i;
+        e.index = rational_constant(0);
+        if (c->mix[i].row >= 0)
+            e.index = rational_axis(c->mix[i].row);
+        if (c->mix[i].step != 0)
+            e.index =
+                rational_add_scaled(e.index, rational_axis(c->mix[i].step_axis), c->mix[i].step);
+        at = expr_add(l->p, n, &e);
+    }
+    return at >= 0 ? at : lower_fail(l, l->status != TARN_OK ? l->status : TARN_ERR_MEMORY);
+}
+
+int mix_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index)
+{
+    const struct node *node = &l->m->nodes[core];
+    struct mix_map c;
+    memset(&c, 0, sizeof c);
+    node->op->mix(node, l->m->nodes[lowering_operand(l, core, 0)].shape, &c);
+    *n = lower_nest(node->op->name);
+    n->axes = c.axes;
+    n->out_axes = c.out_axes;
+    n->mixed = true;
+    memcpy(n->extent, c.extent, sizeof c.extent);
+    if (l->m->batch > 0)
+        n->batch_axis = mix_batch_axis(l->m, core, &c);
+    n->sharded = n->batch_axis >= 0;
+    n->body[0] = mix_body(l, n, core, &c);
+    if (n->body[0] < 0)
+        return -1;
+    for (int d = 0; d < node->shape.rank; ++d) {
+        out_index[d] = lower_mapped(&c.out, c.axes, d);
+        if (c.out.dim[d].guarded)
+            n->guards = guard_add(n, n->guard, n->guards, &out_index[d], node->shape.dim[d]);
+    }
+    return 0;
+}

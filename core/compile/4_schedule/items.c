@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fifth pass for a GPU: a lane is a work-item, a team of 16 of them is what a vector is on a CPU,
+ * and a nest is divided into as many teams as it has register tiles and batch blocks. Which axis is
+ * summed over lanes is the CPU's choice, so that no sum changes its order; the rest is free. */
+#include <string.h>
+
+#include "env.h"
+#include "compile/4_schedule/schedule.h"
+#include "tensor/replica.h"
+#include "tensor/sum_order.h"
+
+#define GROUP_ITEMS 64 /* four teams: a wavefront, or two warps */
+#define MOST_ACCUMULATORS 16
+#define UNROLL_RED 8      /* innermost summed axis up to this length is unrolled */
+#define UNROLL_POINTS 128 /* unrolled points of a tile, so that code stays small */
+#define TEAMS_PER_UNIT 16 /* teams that hide the latency of memory on one compute unit */
+#define LANE_SUM_POINTS 4 /* accumulators of a team that adds up its lanes once */
+#define WASTE 1.25        /* idle teams that a uniform tile index is worth */
+
+tarn_status schedule_kind(const tarn_replica *r, bool *gpu)
+{
+    const char *wanted = env_text(ENV_SCHEDULE);
+    const struct device *d = context_device(r->context);
+    *gpu = strcmp(wanted, "gpu") == 0 || (strcmp(wanted, "auto") == 0 && d->kind != DEVICE_CPU);
+    if (d->max_group < LANES)
+        *gpu = false; /* a team must fit into a group */
+    if (strcmp(wanted, "gpu") != 0 && strcmp(wanted, "cpu") != 0 && strcmp(wanted, "auto") != 0)
+        return error_set(TARN_ERR_ENVIRONMENT,
+                         "TARN_SCHEDULE=%s: no such schedule; there are auto, cpu, gpu", wanted);
+    return TARN_OK;
+}
+
+int64_t nest_tiles(const struct nest *n)
+{
+    int64_t tiles = 1;
+    for (int a = 0; a < n->out_axes; ++a)
+        if (a != nest_vector_axis(n))
+            tiles *= n->extent[a] / n->tile[a];
+    return tiles;
+}
+
+bool nest_sums_lanes(const struct nest *n)
+{
+    return (n->partial && !n->by_sample) || (!n->sharded && n->lane_axis >= n->out_axes);
+}
+
+int nest_points(const struct nest *n)
+{
+    int points = 1;
+    for (int a = 0; a < n->out_axes; ++a)
+        if (a != nest_vector_axis(n))
+            points *= n->tile[a];
+    return points;
+}
+
+/* ---- the axis of consecutive work-items
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The OUT axis along which most of what is read and written lies side by side; -1: none. */
+static int choose_out_lane(const struct nest *n)
+{
+    int best = -1, best_score = -1;
+    for (int a = n->out_axes - 1; a >= 0; --a) {
+        int score = n->extent[a] == 1 ? 0 : 3 * (n->store[0].address.k[a] == 1);
+        for (int e = 0; e < n->expr_count; ++e) {
+            const int32_t k = n->exprs[e].access.address.k[a];
+            if (n->exprs[e].kind == EXPR_LOAD && n->extent[a] > 1)
+                score += k == 1 ? 2 : k == 0 ? 1 : 0;
+        }
+        if (score > best_score) {
+            best = a;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
+static void choose_lane(struct nest *n)
+{
+    if (n->by_sample)
+        return;
+    n->lane_axis = n->sharded ? -1 : schedule_lane(n);
+    if (!n->sharded && n->lane_axis < n->out_axes)
+        n->lane_axis = choose_out_lane(n);
+}
+
+/* ---- kernels
+ * ---------------------------------------------------------------------------------------------- */
+
+void part_lane_sums(struct program_ir *p)
+{
+    int kernels = 0;
+    const int levels = p->kernel_count;
+    for (int i = 0; i < p->nest_count; ++i)
+        if (p->nests[i].kind == NEST_LOOPS)
+            choose_lane(&p->nests[i]);
+    for (int level = 0; level < levels; ++level) {
+        const int first = kernels++;
+        bool taken = false;
+        for (int pass = 0; pass < 2; ++pass)
+            for (int i = 0; i < p->nest_count; ++i) {
+                struct nest *n = &p->nests[i];
+                const bool alone = n->kind == NEST_LOOPS && nest_sums_lanes(n);
+                if (n->kernel != level || alone != (pass == 1))
+                    continue;
+                n->section = alone && taken ? kernels++ : first; /* the new number */
+                taken |= n->kind == NEST_LOOPS;
+            }
+    }
+    for (int i = 0; i < p->nest_count; ++i)
+        p->nests[i].kernel = p->nests[i].section;
+    p->kernel_count = kernels;
+}
+
+/* ---- register tiles
+ * ---------------------------------------------------------------------------------------- */
+
+/* Loads for one multiply-add of the tile; what all lanes read alike comes at half the price. */
+static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
+{
+    double loads = 0;
+    const int lane = nest_vector_axis(n);
+    for (int e = 0; e < n->expr_count; ++e) {
+        const struct access *x = &n->exprs[e].access;
+        if (n->exprs[e].kind != EXPR_LOAD)
+            continue;
+        const int times = (access_uses(x, a) ? t1 : 1) * (b != a && access_uses(x, b) ? t2 : 1);
+        loads += (x->local || (lane >= 0 && access_uses(x, lane)) ? 1.0 : 0.5) * times;
+    }
+    return loads / (t1 * t2) + 0.001 * (t1 * t2);
+}
+
+/* The two OUT axes, and how much of them, that save the most loads with `most` accumulators. */
+static void choose_team_tile(struct nest *n, int most)
+{
+    const int lane = nest_vector_axis(n);
+    const int red = n->axes > n->out_axes ? n->tile[n->axes - 1] : 1;
+    double best = loads_per_term(n, 0, 1, 0, 1);
+    int axis[2] = { -1, -1 }, size[2] = { 1, 1 };
+    for (int a = 0; a < n->out_axes; ++a)
+        for (int b = a; b < n->out_axes && a != lane; ++b)
+            for (int i = 1; b != lane && i <= most && i <= n->extent[a]; ++i)
+                for (int k = 1; k <= (a == b ? 1 : most / i) && k <= n->extent[b]; ++k) {
+                    if (n->extent[a] % i != 0 || n->extent[b] % k != 0 || i * k > most ||
+                        i * k * red > UNROLL_POINTS)
+                        continue;
+                    const double cost = loads_per_term(n, a, i, b, k);
+                    if (cost < best) {
+                        best = cost;
+                        axis[0] = a;
+                        axis[1] = b;
+                        size[0] = i;
+                        size[1] = k;
+                    }
+                }
+    for (int a = 0; a < n->out_axes; ++a)
+        n->tile[a] = a == axis[0] ? size[0] : a == axis[1] ? size[1] : 1;
+}
+
+static int64_t teams(const struct program_ir *p, const struct nest *n)
+{
+    const int64_t tiles = nest_tiles(n);
+    if (n->by_sample)
+        return tiles * p->groups * n->extent[n->lane_axis] / LANES;
+    if (n->sharded)
+        return tiles * (n->partial ? p->groups : p->blocks);
+    return nest_sums_lanes(n) || n->lane_axis < 0 ? tiles : tiles * n->extent[n->lane_axis] / LANES;
+}
+
+/* The largest tile that leaves teams enough for all compute units. */
+static void choose_filling_tile(const struct program_ir *p, struct nest *n, unsigned units)
+{
+    const bool lane_sum = !n->sharded && nest_sums_lanes(n);
+    for (int most = lane_sum ? LANE_SUM_POINTS : MOST_ACCUMULATORS; most >= 1; most /= 2) {
+        choose_team_tile(n, most);
+        if (teams(p, n) >= (int64_t)units * TEAMS_PER_UNIT)
+            break;
+    }
+}
+
+/* ---- groups
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static int64_t pieces(int64_t count, int64_t size)
+{
+    return (count + size - 1) / size;
+}
+
+static void divide(const struct program_ir *p, struct nest *n)
+{
+    const int team_count = p->local / LANES;
+    const int64_t tiles = nest_tiles(n), per_tile = pieces(p->blocks, team_count);
+    n->uniform = n->sharded && !n->partial && n->combine == COMBINE_FMA &&
+                 (double)(per_tile * team_count) <= WASTE * p->blocks;
+    if (n->by_sample)
+        n->groups = (int)pieces(p->groups * tiles * n->extent[n->lane_axis], p->local);
+    else if (n->partial)
+        n->groups = (int)(p->groups * pieces(tiles, team_count));
+    else if (n->uniform)
+        n->groups = (int)(tiles * per_tile);
+    else if (n->sharded)
+        n->groups = (int)pieces(tiles * p->blocks, team_count);
+    else if (nest_sums_lanes(n))
+        n->groups = (int)pieces(tiles, team_count);
+    else
+        n->groups = (int)pieces(tiles * (n->lane_axis < 0 ? 1 : n->extent[n->lane_axis]), p->local);
+}
+
+void schedule_gpu(struct program_ir *p, const struct device *device)
+{
+    p->local = GROUP_ITEMS;
+    while (p->local > (int)device->max_group)
+        p->local /= 2;
+    for (int i = 0; i < p->nest_count; ++i) {
+        struct nest *n = &p->nests[i];
+        if (n->kind != NEST_LOOPS)
+            continue;
+        for (int a = 0; a < NEST_AXES; ++a)
+            n->tile[a] = 1;
+        const int last = n->axes - 1;
+        if (n->axes > n->out_axes && last != nest_vector_axis(n) && !n->by_sample &&
+            n->extent[last] <= UNROLL_RED)
+            n->tile[last] = n->extent[last];
+        if (n->combine == COMBINE_FMA)
+            choose_filling_tile(p, n, device->compute_units);
+        divide(p, n);
+    }
+}

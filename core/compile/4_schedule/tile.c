@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Register tiles: which OUT axes of a sum are unrolled, how far, and the order of the loops around
+ * the tile. Every candidate is weighed by a model of a core: two multiply-adds and two loads a
+ * cycle, 32 vector registers, a first cache. None of it changes the order of a sum. */
+#include <string.h>
+
+#include "compile/1_graph/graph_passes.h"
+#include "compile/4_schedule/schedule.h"
+
+#define MOST_ACCUMULATORS 25 /* of 32 vector registers */
+#define MOST_POINTS 256      /* unrolled points of a body, so that code stays small */
+#define GUARDED_POINTS 128   /* the same where guards decide the tile */
+#define UNROLL_RED 8         /* innermost summed axis up to this length is then unrolled */
+#define MOST_LOADS 16
+#define MOST_AXES 2       /* OUT axes in a tile */
+#define LATENCY 8.0       /* accumulators that hide the latency of a multiply-add */
+#define CACHE_BYTES 40000 /* of a first cache of 48 KiB, or most of one of 32 */
+#define LINE_CYCLES 0.4   /* for 64 bytes from the second cache, half hidden by arithmetic */
+#define SECOND_CACHE_BYTES 1000000 /* of a second cache of 1.25 or 2 MiB */
+#define SECOND_LINE_CYCLES 8.0     /* for 64 bytes from behind it */
+#define CODE_CYCLES 32.0           /* a block; an expression more takes a millisecond to compile */
+#define SMALL_BODY 16              /* expressions of a sum that is worth repeating in a tile */
+#define SEEN_CAPACITY 1024u
+
+/* A load of the body: how its address moves with each axis. */
+struct walk {
+    bool vector;
+    int parts;
+    int32_t k[1 + TARN_MAX_RANK][NEST_AXES];
+};
+
+struct tiling {
+    const struct nest *n;
+    int lane; /* the vector axis, or -1 */
+    struct walk loads[MOST_LOADS];
+    int load_count;
+    int size; /* expressions of the body */
+    int rest; /* weight of those around it, repeated for each accumulator */
+    double code_cycles;
+};
+
+/* ---- loads of the body
+ * --------------------------------------------------------------------------------------- */
+
+static bool is_known(const int *list, int count, int e)
+{
+    for (int i = 0; i < count; ++i)
+        if (list[i] == e)
+            return true;
+    return false;
+}
+
+static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
+{
+    const struct expr *e = &t->n->exprs[expr];
+    if (is_known(seen, *seen_count, expr) || *seen_count == 4 * MOST_LOADS)
+        return;
+    seen[(*seen_count)++] = expr;
+    for (int i = 0; i < e->args; ++i)
+        collect(t, e->arg[i], seen, seen_count);
+    if (e->kind != EXPR_LOAD || t->load_count == MOST_LOADS)
+        return;
+    const struct access *a = &e->access;
+    struct walk *w = &t->loads[t->load_count++];
+    memset(w, 0, sizeof *w);
+    w->parts = 1 + a->part_count;
+    memcpy(w->k[0], a->address.k, sizeof w->k[0]);
+    for (int i = 0; i < a->part_count; ++i)
+        memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
+    w->vector = a->local || a->gather >= 0;
+    for (int i = 0; t->lane >= 0 && i < w->parts; ++i) {
+        w->vector |= w->k[i][t->lane] != 0;
+        w->k[i][t->lane] = 0;
+    }
+}
+
+/* ---- registers
+ * --------------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t key;
+    int first, last; /* points between which a register holds it; last 0: a free entry */
+    bool vector;
+};
+
+static struct seen *find_seen(struct seen *table, uint64_t key)
+{
+    unsigned at = (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 54) % SEEN_CAPACITY;
+    while (table[at].last != 0 && table[at].key != key)
+        at = (at + 1) % SEEN_CAPACITY;
+    return &table[at];
+}
+
+/* Index of each unrolled axis in point number `point` of the tile, the last axis fastest. */
+static void set_point(const struct tiling *t, const int *tile, int from, int to, int point,
+                      int32_t *index)
+{
+    for (int a = to - 1; a >= from; --a) {
+        if (a == t->lane || tile[a] == 1)
+            continue;
+        index[a] = point % tile[a];
+        point /= tile[a];
+    }
+}
+
+static int points_of(const struct tiling *t, const int *tile, int from, int to)
+{
+    int points = 1;
+    for (int a = from; a < to; ++a)
+        points *= a == t->lane ? 1 : tile[a];
+    return points;
+}
+
+/* Cycles for one multiply-add of a vector, 0.5 at best, of the unrolled body printed in order. */
+static double register_cycles(const struct tiling *t, const int *tile)
+{
+    const struct nest *n = t->n;
+    const int outs = points_of(t, tile, 0, n->out_axes);
+    const int reds = points_of(t, tile, n->out_axes, n->axes);
+    static _Thread_local struct seen table[SEEN_CAPACITY];
+    memset(table, 0, sizeof table);
+    int32_t index[NEST_AXES] = { 0 };
+    int distinct = 0;
+    for (int p = 0; p < outs * reds; ++p) {
+        set_point(t, tile, n->out_axes, n->axes, p / outs, index);
+        set_point(t, tile, 0, n->out_axes, p % outs, index);
+        for (int l = 0; l < t->load_count; ++l) {
+            uint64_t key = (uint64_t)l + 1;
+            for (int i = 0; i < t->loads[l].parts; ++i) {
+                int64_t at = 0;
+                for (int a = 0; a < n->axes; ++a)
+                    at += (int64_t)t->loads[l].k[i][a] * index[a];
+                key = key * UINT64_C(1000003) + (uint64_t)at;
+            }
+            struct seen *s = find_seen(table, key);
+            if (s->last == 0) {
+                if (++distinct > (int)SEEN_CAPACITY / 2)
+                    return 1e9;
+                *s = (struct seen){ .key = key, .first = p, .vector = t->loads[l].vector };
+            }
+            s->last = p + 1;
+        }
+    }
+    /* Registers that are alive at a point, beside the accumulators. */
+    int moves[MOST_POINTS + 2] = { 0 }, alive = 0, most = 0;
+    for (unsigned i = 0; i < SEEN_CAPACITY; ++i)
+        if (table[i].last != 0 && table[i].last - table[i].first > 1) {
+            ++moves[table[i].first];
+            --moves[table[i].last];
+        }
+    for (int p = 0; p < outs * reds; ++p) {
+        alive += moves[p];
+        most = alive > most ? alive : most;
+    }
+    const int missing = outs + most + 1 - 32;
+    const double spills = missing > 0 ? 3.0 * missing * (reds > 1 ? 2 : 1) : 0;
+    const double work = outs * reds, loads = distinct + spills;
+    double cycles = 0.5 * (work > loads ? work : loads) + 0.05 * loads;
+    if (outs < LATENCY && cycles < 0.5 * LATENCY * reds)
+        cycles = 0.5 * LATENCY * reds;
+    return (cycles + 1.0 + 0.01 * work) / work; /* the loop itself, and the code's size */
+}
+
+/* ---- caches
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Elements that a load touches while the given axes run: axes that step over each other's elements,
+ * as those of a window do, count once. */
+static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
+{
+    double count = 1;
+    int64_t step = 0, reach = 1; /* of the elements so far: every step-th of reach */
+    int32_t last = 0;
+    for (;;) {
+        int next = -1;
+        for (int a = 0; a < axes; ++a) {
+            const int32_t k = w->k[part][a] < 0 ? -w->k[part][a] : w->k[part][a];
+            const int32_t best = next < 0               ? 0
+                                 : w->k[part][next] < 0 ? -w->k[part][next]
+                                                        : w->k[part][next];
+            if (k > last && extent[a] > 1 && (next < 0 || k < best))
+                next = a;
+        }
+        if (next < 0)
+            return count * (double)reach;
+        const int32_t k = w->k[part][next] < 0 ? -w->k[part][next] : w->k[part][next];
+        int64_t run = 1;
+        for (int a = 0; a < axes; ++a)
+            if (w->k[part][a] == k || w->k[part][a] == -k)
+                run += extent[a] - 1;
+        last = k;
+        if (step > 0 && k % step == 0 && k / step < reach) {
+            reach += k / step * (run - 1);
+        } else {
+            count *= (double)reach;
+            reach = run;
+            step = k;
+        }
+    }
+}
+
+static double bytes_touched(const struct tiling *t, const int32_t *extent)
+{
+    double bytes = 0;
+    for (int l = 0; l < t->load_count; ++l) {
+        double elements = 1;
+        for (int i = 0; i < t->loads[l].parts; ++i)
+            elements *= touched(&t->loads[l], i, extent, t->n->axes);
+        bytes += elements * (t->loads[l].vector ? 64 : 4);
+    }
+    return bytes;
+}
+
+/* Bytes that miss a cache of so many, with the loops in this order, outermost first. */
+static double misses(const struct tiling *t, const int *tile, const int *order, int loops,
+                     double capacity)
+{
+    const struct nest *n = t->n;
+    int32_t extent[NEST_AXES];
+    for (int a = 0; a < n->axes; ++a)
+        extent[a] = a == t->lane ? 1 : a >= n->out_axes ? n->extent[a] : tile[a];
+    double inside = bytes_touched(t, extent), rounds = 1;
+    int level = loops;
+    for (; level > 0; --level) {
+        const int axis = order[level - 1];
+        extent[axis] = n->extent[axis];
+        const double more = bytes_touched(t, extent);
+        if (more > capacity)
+            break;
+        inside = more;
+    }
+    for (; level > 0; --level)
+        rounds *= (double)n->extent[order[level - 1]] / tile[order[level - 1]];
+    return inside * rounds;
+}
+
+static double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
+{
+    return LINE_CYCLES / 64 * misses(t, tile, order, loops, CACHE_BYTES) +
+           SECOND_LINE_CYCLES / 64 * misses(t, tile, order, loops, SECOND_CACHE_BYTES);
+}
+
+/* Chooses the loops from the innermost one outward, each the one that waits least for caches. */
+static double order_loops(const struct tiling *t, const int *tile, int *order)
+{
+    const struct nest *n = t->n;
+    int loops = 0;
+    for (int a = 0; a < n->out_axes; ++a)
+        if (a != t->lane)
+            order[loops++] = a;
+    for (int place = loops - 1; place > 0; --place) {
+        double best = -1;
+        int chosen = place;
+        for (int i = 0; i <= place; ++i) {
+            int tried[NEST_AXES];
+            memcpy(tried, order, sizeof tried);
+            tried[place] = order[i];
+            tried[i] = order[place];
+            const double cycles = traffic(t, tile, tried, loops);
+            if (best < 0 || cycles < best || (cycles == best && order[i] > order[chosen])) {
+                best = cycles;
+                chosen = i;
+            }
+        }
+        const int axis = order[chosen];
+        order[chosen] = order[place];
+        order[place] = axis;
+    }
+    return traffic(t, tile, order, loops);
+}
+
+/* ---- candidates
+ * -------------------------------------------------------------------------------------------- */
+
+static int divisors(int extent, int most, int *out)
+{
+    int count = 0;
+    for (int d = 1; d <= extent && d <= most; ++d)
+        if (extent % d == 0)
+            out[count++] = d;
+    return count;
+}
+
+struct best {
+    double cycles;
+    int tile[NEST_AXES], order[NEST_AXES];
+};
+
+static void try_tile(const struct tiling *t, const int *tile, struct best *best)
+{
+    const struct nest *n = t->n;
+    const int outs = points_of(t, tile, 0, n->out_axes);
+    const int reds = points_of(t, tile, n->out_axes, n->axes);
+    if (outs > MOST_ACCUMULATORS || outs * reds > MOST_POINTS)
+        return;
+    int order[NEST_AXES] = { 0 };
+    double vectors = 1;
+    for (int a = 0; a < n->axes; ++a)
+        vectors *= a == t->lane ? 1 : n->extent[a];
+    const double cycles = order_loops(t, tile, order) + register_cycles(t, tile) * vectors +
+                          t->code_cycles * (double)(outs * (reds * t->size + t->rest));
+    if (cycles < best->cycles * 0.999) {
+        best->cycles = cycles;
+        memcpy(best->tile, tile, sizeof best->tile);
+        memcpy(best->order, order, sizeof best->order);
+    }
+}
+
+/* All tiles of at most so many OUT axes, from axis `from` on, by their divisors. */
+static void try_axes(const struct tiling *t, int *tile, int from, int axes, int most,
+                     struct best *best)
+{
+    const struct nest *n = t->n;
+    int d[MOST_ACCUMULATORS];
+    try_tile(t, tile, best);
+    for (int a = from; a < n->out_axes && axes > 0; ++a) {
+        const int count = a == t->lane ? 0 : divisors(n->extent[a], most, d);
+        for (int i = 0; i < count; ++i) {
+            if (d[i] == 1)
+                continue;
+            tile[a] = d[i];
+            try_axes(t, tile, a + 1, axes - 1, most / d[i], best);
+        }
+        tile[a] = 1;
+    }
+}
+
+/* In a plan of many nests code costs more: each has less to do with the time of a step, and all of them
+ * together take the driver's compiler minutes. */
+static void weigh_code(struct tiling *t, int nests)
+{
+    const struct nest *n = t->n;
+    const double crowd = (double)nests / CROWD;
+    t->code_cycles = CODE_CYCLES;
+    if (nests <= CROWD)
+        return;
+    t->code_cycles *= crowd * crowd;
+    t->rest = n->expr_count - t->size;
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
+            t->rest += HEAVY_MAP;
+}
+
+static void choose_best(struct nest *n, int nests)
+{
+    struct tiling t = { .n = n, .lane = nest_vector_axis(n) };
+    int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[MOST_ACCUMULATORS];
+    for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); ++i)
+        collect(&t, n->body[i], seen, &seen_count);
+    const int most = n->combine == COMBINE_FMA  ? MOST_ACCUMULATORS
+                     : seen_count <= SMALL_BODY ? (int)LATENCY
+                                                : 1;
+    t.size = seen_count;
+    weigh_code(&t, nests);
+    struct best best = { .cycles = 1e300 };
+    const int last = n->axes - 1;
+    for (int a = 0; a < NEST_AXES; ++a)
+        tile[a] = 1;
+    /* The last summed axis is unrolled whole, or by a few. */
+    const int reds = last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], 8, red);
+    try_axes(&t, tile, 0, MOST_AXES, most, &best);
+    for (int i = 0; i < reds; ++i) {
+        if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]))
+            continue;
+        tile[last] = red[i];
+        try_axes(&t, tile, 0, MOST_AXES, most, &best);
+        tile[last] = 1;
+    }
+    memcpy(n->tile, best.tile, sizeof n->tile);
+    memcpy(n->order, best.order, sizeof n->order);
+}
+
+/* ---- guarded nests
+ * ---------------------------------------------------------------------------------------- */
+
+static bool body_uses(const struct nest *n, int axis)
+{
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_LOAD && access_uses(&n->exprs[e].access, axis))
+            return true;
+    return false;
+}
+
+/* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
+static void unroll_guarded(struct nest *n, int lane)
+{
+    int axis = -1;
+    for (int g = 0; g < n->guards; ++g)
+        for (int a = 0; a < n->out_axes; ++a)
+            if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= 14)
+                axis = a; /* the last: the innermost of the image */
+    if (axis < 0)
+        return;
+    n->tile[axis] = n->extent[axis];
+    const int red_unroll = n->tile[n->axes - 1];
+    for (int a = 0; a < n->out_axes; ++a) {
+        int d[MOST_ACCUMULATORS];
+        bool guarded = false;
+        for (int g = 0; g < n->guards; ++g)
+            guarded |= n->guard[g].e.k[a] != 0;
+        if (a == lane || a == axis || guarded || !body_uses(n, a))
+            continue;
+        const int count = divisors(n->extent[a], MOST_ACCUMULATORS, d);
+        for (int i = 0; i < count; ++i)
+            if (d[i] * n->tile[axis] <= MOST_ACCUMULATORS &&
+                d[i] * n->tile[axis] * red_unroll <= GUARDED_POINTS)
+                n->tile[a] = d[i];
+        return;
+    }
+}
+
+void choose_tile(struct nest *n, int nests)
+{
+    const int lane = nest_vector_axis(n), last = n->axes - 1;
+    if (n->combine == COMBINE_FMA) {
+        if (last != lane && !n->by_sample && n->extent[last] <= UNROLL_RED)
+            n->tile[last] = n->extent[last];
+        unroll_guarded(n, lane);
+    }
+    for (int a = 0; a < n->out_axes; ++a)
+        if (n->tile[a] > 1)
+            return;
+    choose_best(n, nests);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where temporaries lie. */
+#ifndef TARN_MEMORY_PASSES_H
+#define TARN_MEMORY_PASSES_H
+
+#include "compile/nest.h"
+
+/* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
+ * bytes. */
+void use_scratch(struct program_ir *p, size_t most_bytes);
+/* Offsets of arena values. */
+void memplan(struct program_ir *p);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sixth pass: values that one kernel writes and reads block by block need no place for the whole
+ * batch. They go to local memory, one block large: each worker of a CPU device uses the same piece of
+ * it for every block, so it stays in the cache, where a temporary of the whole batch would not. */
+#include "compile/5_memory/memory_passes.h"
+#include "tensor/replica.h"
+
+#define ALIGNMENT 64u /* a vector of 16 floats */
+
+/* Nests, by index, between which a value must be kept; first < 0: not in one kernel's blocks. */
+struct range {
+    int kernel, first, last;
+};
+
+static void see(struct range *r, const struct nest *n, int index, bool local)
+{
+    if (r->first == -1) {
+        r->kernel = n->kernel;
+        r->first = index;
+    }
+    r->last = index;
+    if (!local || !n->sharded || n->kind != NEST_LOOPS || n->kernel != r->kernel)
+        r->first = -2;
+}
+
+static bool find_ranges(const struct program_ir *p, struct range *ranges)
+{
+    for (int v = 0; v < p->value_count; ++v)
+        ranges[v].first = -1;
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        for (int s = 0; s < n->stores; ++s)
+            if (ranges[n->store[s].value].first != -2)
+                see(&ranges[n->store[s].value], n, i, n->store[s].local);
+        for (int e = 0; e < n->expr_count; ++e)
+            if (n->exprs[e].kind == EXPR_LOAD && ranges[n->exprs[e].access.value].first != -2)
+                see(&ranges[n->exprs[e].access.value], n, i, n->exprs[e].access.local);
+        if (n->kind == NEST_CALL)
+            ranges[n->call.in].first = -2;
+        if (n->kind == NEST_PRODUCT)
+            ranges[n->product.a].first = ranges[n->product.b].first = -2;
+    }
+    return !p->arena->failed;
+}
+
+/* First fit among the values of the same kernel that are placed already. */
+static size_t place(const struct program_ir *p, const struct range *ranges, int value, size_t bytes)
+{
+    size_t offset = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int k = 0; k < value; ++k) {
+            const struct value *o = &p->values[k];
+            if (o->place != PLACE_SCRATCH || ranges[k].kernel != ranges[value].kernel ||
+                ranges[k].last < ranges[value].first || ranges[value].last < ranges[k].first)
+                continue;
+            const size_t end = (o->offset + o->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            if (offset < end && o->offset < offset + bytes) {
+                offset = end;
+                moved = true;
+            }
+        }
+    }
+    return offset;
+}
+
+void use_scratch(struct program_ir *p, size_t most_bytes)
+{
+    struct range *ranges = arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *ranges);
+    if (ranges == NULL || !find_ranges(p, ranges))
+        return;
+    for (int i = 0; i < p->value_count; ++i) {
+        struct value *v = &p->values[i];
+        if (v->place != PLACE_ARENA || v->layout != LAYOUT_BLOCKED || ranges[i].first < 0)
+            continue;
+        const size_t bytes = v->bytes / (size_t)p->blocks;
+        const size_t offset = place(p, ranges, i, bytes);
+        if (offset + bytes > most_bytes)
+            continue;
+        v->place = PLACE_SCRATCH;
+        v->offset = offset;
+        v->bytes = bytes;
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by print_kernel.c (kernels), print.c and print_gpu.c (nests), and print_expr.c
+ * (expressions). */
+#ifndef TARN_PRINT_H
+#define TARN_PRINT_H
+
+#include "compile/kernel_ir.h"
+
+#define NAME 64
+
+/* An axis as the code at this point sees it: variable + constant. */
+struct axis_now {
+    char variable[16]; /* "": none */
+    int32_t constant;
+    int32_t step; /* the variable is a multiple of this */
+    int32_t high; /* and lies in [0, high] */
+};
+
+/* Statements seen before in this scope: the same right side is printed once. */
+struct known {
+    uint64_t hash;
+    char *text;
+    char name[NAME];
+};
+
+struct printer {
+    struct program_ir *p;
+    const int *nests; /* of the kernel, in order */
+    int nest_count;
+    struct nest *n;
+    struct text *out;
+    int indent, width, temporaries;
+    struct axis_now axis[NEST_AXES];
+    bool items;      /* a lane is a work-item: width is 1, and the batch axis an axis like others */
+    int lane_axis;   /* -1 when width is 1 */
+    bool inside;     /* all guards of the body's points hold, but for those that never do */
+    uint32_t met;    /* guards that the bounds of the open loops imply, one bit each */
+    bool tail;       /* the last batch block is not full */
+    char mask[NAME]; /* lanes that may be read; "": all */
+    char acc[NAME];
+    struct known *known;
+    int known_count, known_capacity;
+};
+
+void print_line(struct printer *pr, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "float", "int16", ... of a register. */
+const char *register_name(tarn_dtype dtype, int width);
+/* "float", "int" or "uchar": what a value's elements are in memory, which is in value_space(). */
+const char *memory_type(const struct value *v);
+const char *value_space(const struct value *v);
+/* Scalar part of an affine index (without the lane), and the lane's factor. */
+void print_affine(const struct printer *pr, const struct affine *e, struct text *t);
+int lane_factor(const struct printer *pr, const struct affine *e);
+
+/* "36 * b + ": where batch block b begins in a blocked value, in vectors; "" in scratch. */
+struct short_text {
+    char text[32];
+};
+struct short_text block_start(const struct value *v);
+
+enum verdict { NEVER, ALWAYS, DEPENDS };
+/* Whether a guard holds here; when it depends, `t` gets the condition (scalar, or of lanes). */
+enum verdict print_guard(struct printer *pr, const struct guard *g, struct text *t, bool *lanes);
+
+/* Prints what computes an expression; `name` gets what to call it. */
+void print_expr(struct printer *pr, int expr, char name[NAME]);
+/* The same for a mix (print_mix.c), whose row and column must be constants here. */
+void print_mix(struct printer *pr, const struct expr *e, char name[NAME]);
+/* Names a right side, which it takes: an earlier name when the same was computed before in this
+ * scope. */
+void print_define(struct printer *pr, const char *type, struct text *right, char name[NAME]);
+/* The float constant 0 as the name of a value, and whether a name is it. */
+void print_zero(const struct printer *pr, char name[NAME]);
+bool print_is_zero(const struct printer *pr, const char *name);
+/* Applies OpenCL C with x, y, z to registers: TARN_ macros get the width. */
+void expand_code(const char *code, char arg[3][NAME], int width, struct text *t);
+void known_reset(struct printer *pr, int count);
+
+/* The driver must not unroll what the schedule left as a loop: code would grow manyfold. */
+#define print_for(pr, ...) \
+    do { \
+        print_line(pr, "#pragma unroll 1"); \
+        print_line(pr, __VA_ARGS__); \
+        ++(pr)->indent; \
+    } while (0)
+void close_loops(struct printer *pr, int count);
+/* Adds accumulators of a partial sum to the group's row, many at once; returns how many of the
+ * `points` are done. */
+#define ROWS_LEAST 4 /* of fewer accumulators each is summed for itself */
+int print_sums(struct printer *pr, int points);
+/* Adds one accumulator whose lanes lie side by side in the row. */
+void print_own_row(struct printer *pr, int point);
+/* Prints a nest that only copies between layouts; false when this one does more. */
+bool print_copy(struct printer *pr);
+/* Prints the printer's nest as a block of statements. */
+void print_nest(struct printer *pr);
+
+/* The parts of a nest that are alike for all schedules. An axis becomes the variable i0, i1, ... in
+ * steps, or a constant; then come the OUT axes' unrolled points (false: there is none). */
+void set_loop(struct printer *pr, int axis, int32_t step);
+void set_constant(struct printer *pr, int axis, int32_t value);
+/* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
+bool set_tile_point(struct printer *pr, int from, int to, int point);
+/* How many points there are. */
+int tile_points(const struct printer *pr, int from, int to);
+/* Opens the loop of an axis, and returns 1; 0 where it is unrolled altogether. */
+int open_loop(struct printer *pr, int axis);
+const char *identity(const struct nest *n);
+void declare_accumulators(struct printer *pr);
+/* Combines value `v` into accumulator `acc`; both of the printer's width. */
+void combine_line(struct printer *pr, const char *acc, const char *v);
+/* What is combined or multiplied, for all unrolled points. */
+void print_body(struct printer *pr);
+void describe_nest(struct printer *pr);
+
+/* For a GPU: who a work-item is, and local memory; then all nests of a kernel, with their groups. */
+void print_team(const struct program_ir *p, int kernel, struct text *out);
+void print_nests_gpu(struct printer *pr, struct kernel_ir *k);
+
+#endif

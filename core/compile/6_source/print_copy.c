@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies between the plain and the blocked layout, 16 elements of 16 samples at a time: as vectors
+ * along the samples' own elements, turned over in registers. */
+#include "compile/4_schedule/schedule.h"
+#include "compile/6_source/print.h"
+#include "tensor/sum_order.h"
+
+struct copy {
+    const struct value *from, *to;
+    const struct affine *plain, *blocked; /* addresses in them */
+    bool blocks;                          /* the result is the blocked one */
+    int first;                            /* axis of the run */
+    long long elements;                   /* of the run */
+};
+
+/* The first axis of those, up to the last, over which both addresses go from one element to the next:
+ * as one run, however many axes it has. */
+static int find_run(const struct nest *n, const struct affine *plain, const struct affine *blocked,
+                    long long *elements)
+{
+    *elements = 1;
+    int first = n->axes;
+    for (int a = n->axes - 1; a >= 0 && a != n->batch_axis; --a) {
+        if (n->extent[a] > 1 && (plain->k[a] != *elements || blocked->k[a] != *elements))
+            break;
+        *elements *= n->extent[a];
+        first = a;
+    }
+    return first;
+}
+
+static bool find_copy(const struct printer *pr, struct copy *c)
+{
+    const struct nest *n = pr->n;
+    if (!nest_has_batch_lanes(n) || n->combine != COMBINE_NONE || n->mixed || n->guards > 0 ||
+        n->stores != 1 || n->store[0].expr < 0)
+        return false;
+    const struct store *s = &n->store[0];
+    const struct expr *e = &n->exprs[s->expr];
+    if (e->kind != EXPR_LOAD || e->access.gather >= 0 || e->access.part_count > 0 ||
+        e->access.local == s->local)
+        return false;
+    c->from = &pr->p->values[e->access.value];
+    c->to = &pr->p->values[s->value];
+    c->blocks = s->local;
+    c->plain = s->local ? &e->access.address : &s->address;
+    c->blocked = s->local ? &s->address : &e->access.address;
+    c->first = find_run(n, c->plain, c->blocked, &c->elements);
+    return c->from->dtype == c->to->dtype && c->from->dtype != TARN_U8 && c->elements >= LANES;
+}
+
+/* Where vector `row` of the 16 lies: elements from `at` on of a sample, or an element of 16 samples. */
+static void row_text(const struct printer *pr, const struct copy *c, bool plain, int value, int row,
+                     struct text *t)
+{
+    struct affine rest = plain ? *c->plain : *c->blocked;
+    const int batch = pr->n->batch_axis;
+    const int32_t stride = rest.k[batch];
+    struct text address = { 0 };
+    rest.k[batch] = 0;
+    print_affine(pr, &rest, &address);
+    if (!plain)
+        text_add(t, "v%d + 16 * (%s%s + at + %d)", value, block_start(&pr->p->values[value]).text,
+                 address.data, row);
+    else if (pr->tail && c->blocks)
+        text_add(t, "v%d + %s + at + %d * min(16 * b + %d, %dL)", value, address.data, stride, row,
+                 pr->p->module->batch - 1);
+    else
+        text_add(t, "v%d + %s + at + %d * (16 * b + %d)", value, address.data, stride, row);
+    t->failed |= address.failed;
+    text_free(&address);
+}
+
+static void print_rows(struct printer *pr, const struct copy *c, bool load)
+{
+    const struct store *s = &pr->n->store[0];
+    const int value = load ? pr->n->exprs[s->expr].access.value : s->value;
+    const struct value *v = load ? c->from : c->to;
+    for (int i = 0; i < LANES; ++i) {
+        struct text where = { 0 };
+        row_text(pr, c, load == c->blocks, value, i, &where);
+        if (load)
+            print_line(pr, "row[%d] = TARN_LOAD(%s, %s, %s);", i, value_space(v), memory_type(v),
+                       where.data);
+        else if (pr->tail && !c->blocks)
+            print_line(pr, "if (16 * b + %d < %d) TARN_STORE(%s, %s, row[%d], %s);", i,
+                       pr->p->module->batch, value_space(v), memory_type(v), i, where.data);
+        else
+            print_line(pr, "TARN_STORE(%s, %s, row[%d], %s);", value_space(v), memory_type(v), i,
+                       where.data);
+        pr->out->failed |= where.failed;
+        text_free(&where);
+    }
+}
+
+/* Turning elements over in registers is much code: not worth it for small copies among many nests. */
+#define SMALL_COPY 16384 /* elements */
+
+bool print_copy(struct printer *pr)
+{
+    struct copy c;
+    if (!find_copy(pr, &c) ||
+        (pr->p->nest_count > CROWD && c.elements * pr->n->extent[pr->n->batch_axis] < SMALL_COPY))
+        return false;
+    int loops = 1;
+    for (int a = 0; a < c.first; ++a)
+        if (a != pr->n->batch_axis)
+            loops += open_loop(pr, a);
+    for (int a = c.first; a < pr->n->axes; ++a)
+        set_constant(pr, a, 0);
+    print_for(pr, "for (long e = 0; e < %lld; e += 16) {", c.elements);
+    /* The last 16 may begin among those of the round before. */
+    print_line(pr, "const long at = min(e, %lldL);", c.elements - LANES);
+    print_line(pr, "%s row[16], other[16];", register_name(c.from->dtype, LANES));
+    print_rows(pr, &c, true);
+    print_line(pr, "TARN_TRANSPOSE(row, other)");
+    print_rows(pr, &c, false);
+    close_loops(pr, loops);
+    return true;
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Expressions as OpenCL C: one statement for each distinct value, named t1, t2, ... */
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/6_source/print.h"
+#include "tensor/sum_order.h"
+
+void print_line(struct printer *pr, const char *format, ...)
+{
+    va_list args;
+    text_add(pr->out, "%*s", 4 * pr->indent, "");
+    va_start(args, format);
+    text_add_list(pr->out, format, args);
+    va_end(args);
+    text_add(pr->out, "\n");
+}
+
+const char *register_name(tarn_dtype dtype, int width)
+{
+    return dtype == TARN_F32 ? (width == 1 ? "float" : "float16") : (width == 1 ? "int" : "int16");
+}
+
+const char *memory_type(const struct value *v)
+{
+    static const char *const types[] = {
+        [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
+    };
+    return types[v->dtype];
+}
+
+const char *value_space(const struct value *v)
+{
+    return v->place == PLACE_SCRATCH ? "__local" : "__global";
+}
+
+/* ---- indices
+ * ---------------------------------------------------------------------------------------- */
+
+static void add_term(struct text *t, int32_t factor, const char *what)
+{
+    const char *sign = t->length == 0 ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
+    const int32_t size = factor < 0 ? -factor : factor;
+    if (size == 1)
+        text_add(t, "%s%s", sign, what);
+    else
+        text_add(t, "%s%d * %s", sign, size, what);
+}
+
+void print_affine(const struct printer *pr, const struct affine *e, struct text *t)
+{
+    int32_t constant = e->constant;
+    for (int a = 0; a < pr->n->axes; ++a) {
+        if (e->k[a] == 0)
+            continue;
+        const struct axis_now *now = &pr->axis[a];
+        if (!pr->items && nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis) {
+            if (!pr->tail)
+                add_term(t, LANES * e->k[a], "b");
+            continue;
+        }
+        constant += e->k[a] * now->constant;
+        if (now->variable[0] != '\0')
+            add_term(t, e->k[a], now->variable);
+    }
+    if (constant != 0 || t->length == 0) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", constant < 0 ? -constant : constant);
+        add_term(t, constant < 0 ? -1 : 1, number);
+    }
+}
+
+int lane_factor(const struct printer *pr, const struct affine *e)
+{
+    return pr->lane_axis < 0 ? 0 : e->k[pr->lane_axis];
+}
+
+/* An index as a register of int lanes (a plain int at width 1). */
+static void lanes_of(const struct printer *pr, const struct affine *e, struct text *t)
+{
+    struct text scalar = { 0 };
+    print_affine(pr, e, &scalar);
+    const int k = lane_factor(pr, e);
+    const char *s = scalar.data != NULL ? scalar.data : "0";
+    if (pr->width == 1)
+        text_add(t, "(int)(%s)", s);
+    else if (k == 0)
+        text_add(t, "(int16)((int)(%s))", s);
+    else
+        text_add(t, "((int16)((int)(%s)) + %d * %s)", s, k,
+                 nest_has_batch_lanes(pr->n) && pr->tail ? "sample" : "TARN_LANES");
+    t->failed |= scalar.failed;
+    text_free(&scalar);
+}
+
+static void range_of(const struct printer *pr, const struct affine *e, int64_t *low, int64_t *high)
+{
+    *low = *high = e->constant;
+    for (int a = 0; a < pr->n->axes; ++a) {
+        const struct axis_now *now = &pr->axis[a];
+        int64_t from = now->constant, to = now->constant;
+        if (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis)
+            to += pr->n->extent[a] - 1;
+        else if (now->variable[0] != '\0')
+            to += now->high + (a == pr->lane_axis ? LANES - 1 : 0);
+        *low += e->k[a] * (e->k[a] < 0 ? to : from);
+        *high += e->k[a] * (e->k[a] < 0 ? from : to);
+    }
+}
+
+/* Remainder of a numerator by the divisor, when every variable's part is a multiple of it; -1. */
+static int known_remainder(const struct printer *pr, const struct affine *e, int32_t divide)
+{
+    int64_t constant = e->constant;
+    for (int a = 0; a < pr->n->axes; ++a) {
+        const struct axis_now *now = &pr->axis[a];
+        const bool moves =
+            now->variable[0] != '\0' || (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis);
+        const int32_t step = a == pr->lane_axis ? 1 : now->step;
+        if (moves && e->k[a] * step % divide != 0)
+            return -1;
+        constant += (int64_t)e->k[a] * now->constant;
+    }
+    return (int)((constant % divide + divide) % divide);
+}
+
+enum verdict print_guard(struct printer *pr, const struct guard *g, struct text *t, bool *lanes)
+{
+    int64_t low, high;
+    range_of(pr, &g->e, &low, &high);
+    const int64_t end = (int64_t)g->extent * g->divide;
+    const int remainder = known_remainder(pr, &g->e, g->divide);
+    if (high < 0 || low >= end || remainder > 0)
+        return NEVER;
+    const bool check_low = low < 0, check_rest = remainder < 0;
+    const bool check_high = high > end - g->divide;
+    if (!check_low && !check_high && !check_rest)
+        return ALWAYS;
+    struct text e = { 0 };
+    const bool vector = lane_factor(pr, &g->e) != 0;
+    if (vector)
+        lanes_of(pr, &g->e, &e);
+    else
+        print_affine(pr, &g->e, &e);
+    const char *join = t->length > 0 ? (vector ? " & " : " && ") : "";
+    const char *and = vector ? " & " : " && ";
+    text_add(t, "%s(", join);
+    if (check_low)
+        text_add(t, "(%s >= 0)", e.data);
+    if (check_high)
+        text_add(t, "%s(%s <= %lld)", check_low ? and : "", e.data, (long long)end - g->divide);
+    if (check_rest)
+        text_add(t, "%s((%s) %% %d == 0)", check_low || check_high ? and : "", e.data, g->divide);
+    text_add(t, ")");
+    *lanes |= vector;
+    t->failed |= e.failed;
+    text_free(&e);
+    return DEPENDS;
+}
+
+/* ---- statements
+ * ------------------------------------------------------------------------------------------ */
+
+static uint64_t text_hash(const char *s)
+{
+    uint64_t h = 1469598103934665603u;
+    for (; *s != '\0'; ++s)
+        h = (h ^ (unsigned char)*s) * 1099511628211u;
+    return h;
+}
+
+void known_reset(struct printer *pr, int count)
+{
+    while (pr->known_count > count)
+        free(pr->known[--pr->known_count].text);
+}
+
+/* Whether a text has a name in this scope. */
+static bool recall(const struct printer *pr, const char *text, char name[NAME])
+{
+    const uint64_t h = text_hash(text);
+    for (int i = pr->known_count - 1; i >= 0; --i)
+        if (pr->known[i].hash == h && strcmp(pr->known[i].text, text) == 0) {
+            memcpy(name, pr->known[i].name, NAME);
+            return true;
+        }
+    return false;
+}
+
+/* Takes the text. */
+static void remember(struct printer *pr, struct text *right, const char *name)
+{
+    if (pr->known_count == pr->known_capacity) {
+        const int capacity = 2 * pr->known_capacity + 64;
+        struct known *larger = realloc(pr->known, (size_t)capacity * sizeof *larger);
+        if (larger == NULL) {
+            pr->out->failed = true;
+            text_free(right);
+            return;
+        }
+        pr->known = larger;
+        pr->known_capacity = capacity;
+    }
+    struct known *k = &pr->known[pr->known_count++];
+    k->hash = text_hash(right->data);
+    k->text = right->data; /* now owned by the list */
+    snprintf(k->name, NAME, "%s", name);
+}
+
+void print_define(struct printer *pr, const char *type, struct text *right, char name[NAME])
+{
+    if (right->failed || right->data == NULL) {
+        pr->out->failed = true;
+        snprintf(name, NAME, "0");
+        text_free(right);
+        return;
+    }
+    if (recall(pr, right->data, name)) {
+        text_free(right);
+        return;
+    }
+    snprintf(name, NAME, "t%d", ++pr->temporaries);
+    print_line(pr, "const %s %s = %s;", type, name, right->data);
+    remember(pr, right, name);
+}
+
+static void constant_text(tarn_dtype dtype, uint32_t bits, int width, struct text *t)
+{
+    const char *type = register_name(dtype, width);
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    if (dtype != TARN_F32)
+        text_add(t, "(%s)(%d)", type, (int)(int32_t)bits);
+    else if (isfinite(f))
+        text_add(t, "(%s)(%af)", type, (double)f);
+    else
+        text_add(t, "(%s)(as_float(0x%08xu))", type, bits);
+}
+
+void print_zero(const struct printer *pr, char name[NAME])
+{
+    struct text zero = { 0 };
+    constant_text(TARN_F32, 0, pr->width, &zero);
+    snprintf(name, NAME, "%s", zero.data != NULL ? zero.data : "0");
+    text_free(&zero);
+}
+
+bool print_is_zero(const struct printer *pr, const char *name)
+{
+    char zero[NAME];
+    print_zero(pr, zero);
+    return strcmp(name, zero) == 0;
+}
+
+static void each_lane(struct text *t, const char *type, const char *mask, const char *pointer,
+                      const char *address, int32_t step, bool vector_address)
+{
+    text_add(t, "(%s)(", type);
+    for (int i = 0; i < LANES; ++i) {
+        text_add(t, "%s", i == 0 ? "" : ", ");
+        if (mask[0] != '\0')
+            text_add(t, "%s.s%x ? ", mask, (unsigned)i);
+        if (vector_address)
+            text_add(t, "%s[%s.s%x]", pointer, address, (unsigned)i);
+        else
+            text_add(t, "%s[%s + %d]", pointer, address, i * step);
+        if (mask[0] != '\0')
+            text_add(t, " : 0");
+    }
+    text_add(t, ")");
+}
+
+static bool needs_lane_address(const struct printer *pr, const struct access *a)
+{
+    bool wanted = pr->mask[0] != '\0' || a->gather >= 0;
+    for (int i = 0; i < a->part_count; ++i)
+        wanted |= lane_factor(pr, &a->part[i].index.e) != 0;
+    wanted |= nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0;
+    return pr->width > 1 && !a->local && wanted;
+}
+
+struct short_text block_start(const struct value *v)
+{
+    struct short_text t = { "" };
+    if (v->place != PLACE_SCRATCH)
+        snprintf(t.text, sizeof t.text, "%lld * b + ",
+                 (long long)(tarn_shape_count(v->shape) / v->shape.dim[0]));
+    return t;
+}
+
+/* Lanes of a block that is in memory as a whole, read one by one: where the mask leaves a lane out, the
+ * other indices may be out of range, too. */
+static void masked_block_text(struct printer *pr, const struct access *a, const char *type,
+                              const char *pointer, const char *address, struct text *t)
+{
+    const bool by_sample = pr->n->by_sample;
+    char name[NAME];
+    struct text first = { 0 };
+    text_add(&first, "16 * (%s%s)", block_start(&pr->p->values[a->value]).text, address);
+    if (by_sample)
+        text_add(&first, " + i%d - 16 * b", pr->n->batch_axis);
+    print_define(pr, "long", &first, name);
+    each_lane(t, type, pr->mask, pointer, name, by_sample ? 0 : 1, false);
+}
+
+/* The address of an access: a scalar text, or the name of a register of lane addresses. */
+static void address_text(struct printer *pr, const struct access *a, bool lanes, struct text *t)
+{
+    if (lanes)
+        lanes_of(pr, &a->address, t);
+    else
+        print_affine(pr, &a->address, t);
+    for (int i = 0; i < a->part_count; ++i) {
+        struct text e = { 0 };
+        if (lanes)
+            lanes_of(pr, &a->part[i].index.e, &e);
+        else
+            print_affine(pr, &a->part[i].index.e, &e);
+        text_add(t, " + %d * ((%s) / %d)", a->part[i].stride, e.data, a->part[i].index.divide);
+        t->failed |= e.failed;
+        text_free(&e);
+    }
+    if (a->gather >= 0) {
+        char index[NAME];
+        print_expr(pr, a->gather, index);
+        text_add(t, " + %d * clamp(%s, (%s)(0), (%s)(%d))", a->gather_stride, index,
+                 register_name(TARN_I32, pr->width), register_name(TARN_I32, pr->width),
+                 a->gather_extent - 1);
+    }
+}
+
+static void load_text(struct printer *pr, const struct expr *e, struct text *t)
+{
+    const struct access *a = &e->access;
+    const struct value *v = &pr->p->values[a->value];
+    const bool bytes = v->dtype == TARN_U8;
+    const char *type = register_name(e->dtype, pr->width);
+    char pointer[NAME], name[NAME];
+    snprintf(pointer, sizeof pointer, "v%d", a->value);
+    struct text address = { 0 };
+    const bool lanes = needs_lane_address(pr, a);
+    address_text(pr, a, lanes, &address);
+    const int k = lane_factor(pr, &a->address);
+    const char *convert = bytes && pr->width > 1 ? "convert_int16" : "";
+    if (address.data == NULL) {
+        t->failed = true;
+    } else if (a->local && pr->mask[0] != '\0') {
+        masked_block_text(pr, a, type, pointer, address.data, t);
+    } else if (a->local && pr->n->by_sample) {
+        text_add(t, "(%s)(%s[16 * (%s%s) + i%d - 16 * b])", type, pointer, block_start(v).text,
+                 address.data, pr->n->batch_axis);
+    } else if (a->local && pr->items) {
+        text_add(t, "b%d[%d * (%s)]", a->value, LANES, address.data);
+    } else if (a->local) {
+        text_add(t, "%s(TARN_LOAD(%s, %s, %s + 16 * (%s%s)))", convert, value_space(v),
+                 memory_type(v), pointer, block_start(v).text, address.data);
+    } else if (lanes) {
+        print_define(pr, "int16", &address, name);
+        each_lane(t, type, pr->mask, pointer, name, 0, true);
+        return;
+    } else if (pr->width == 1 || k == 0) {
+        text_add(t, pr->width == 1 ? "%s%s[%s]" : "(%s)(%s[%s])", pr->width == 1 ? "" : type,
+                 pointer, address.data);
+    } else if (k == 1) {
+        text_add(t, "%s(TARN_LOAD(%s, %s, %s + %s))", convert, value_space(v), memory_type(v),
+                 pointer, address.data);
+    } else {
+        print_define(pr, "long", &address, name);
+        each_lane(t, type, "", pointer, name, k, false);
+        return;
+    }
+    t->failed |= address.failed;
+    text_free(&address);
+}
+
+void expand_code(const char *code, char arg[3][NAME], int width, struct text *t)
+{
+    while (*code != '\0') {
+        const char *end = code;
+        while (isalnum((unsigned char)*end) || *end == '_')
+            ++end;
+        const int length = (int)(end - code);
+        if (length == 1 && *code >= 'x' && *code <= 'z')
+            text_add(t, "%s", arg[*code - 'x']);
+        else if (length > 5 && strncmp(code, "TARN_", 5) == 0)
+            text_add(t, "%.*s_%d", length, code, width);
+        else if (length > 0)
+            text_add(t, "%.*s", length, code);
+        else
+            text_add(t, "%c", *end++);
+        code = end;
+    }
+}
+
+/* A guarded value: read only where the guards hold. */
+static void print_guarded(struct printer *pr, const struct expr *e, char name[NAME])
+{
+    struct text condition = { 0 }, fill = { 0 };
+    bool lanes = false;
+    for (int g = 0; g < e->guards; ++g)
+        lanes |= lane_factor(pr, &e->guard[g].e) != 0;
+    enum verdict all = ALWAYS;
+    for (int g = 0; g < e->guards && all != NEVER; ++g) {
+        struct text one = { 0 };
+        bool vector = false;
+        const enum verdict v = print_guard(pr, &e->guard[g], &one, &vector);
+        if (v == DEPENDS)
+            text_add(&condition, lanes ? (vector ? "%s%s" : "%s(int16)(-%s)") : "%s%s",
+                     condition.length == 0 ? ""
+                     : lanes               ? " & "
+                                           : " && ",
+                     one.data);
+        all = v == ALWAYS ? all : v;
+        text_free(&one);
+        if (v == DEPENDS)
+            all = DEPENDS;
+    }
+    constant_text(e->dtype, e->bits, pr->width, &fill);
+    const char *type = register_name(e->dtype, pr->width);
+    if (all == NEVER) {
+        snprintf(name, NAME, "%s", fill.data);
+    } else if (condition.length == 0) {
+        print_expr(pr, e->arg[0], name);
+    } else if (lanes) {
+        char mask[NAME], old[NAME], inner[NAME];
+        memcpy(old, pr->mask, NAME);
+        if (old[0] != '\0')
+            text_add(&condition, " & %s", old);
+        print_define(pr, "int16", &condition, mask);
+        memcpy(pr->mask, mask, NAME);
+        print_expr(pr, e->arg[0], inner);
+        memcpy(pr->mask, old, NAME);
+        struct text right = { 0 };
+        text_add(&right, "%s ? %s : %s", mask, inner, fill.data);
+        print_define(pr, type, &right, name);
+        condition = (struct text){ 0 };
+    } else {
+        char inner[NAME];
+        snprintf(name, NAME, "t%d", ++pr->temporaries);
+        print_line(pr, "%s %s = %s;", type, name, fill.data);
+        print_line(pr, "if (%s) {", condition.data);
+        ++pr->indent;
+        const int scope = pr->known_count;
+        print_expr(pr, e->arg[0], inner);
+        known_reset(pr, scope);
+        print_line(pr, "%s = %s;", name, inner);
+        --pr->indent;
+        print_line(pr, "}");
+    }
+    pr->out->failed |= fill.failed;
+    text_free(&fill);
+    text_free(&condition);
+}
+
+static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
+{
+    struct text index = { 0 };
+    char name[NAME];
+    lanes_of(pr, &e->index.e, &index);
+    if (e->arg[0] > 0)
+        text_add(&index, " + (int)(rank * %du)", e->arg[0]);
+    print_define(pr, register_name(TARN_I32, pr->width), &index, name);
+    if (pr->width == 1) {
+        text_add(t, "tarn_uniform(tarn_random_mix(key + %uUL), (uint)%s)", e->bits, name);
+        return;
+    }
+    text_add(t, "(float16)(");
+    for (unsigned i = 0; i < LANES; ++i)
+        text_add(t, "%starn_uniform(tarn_random_mix(key + %uUL), (uint)%s.s%x)", i == 0 ? "" : ", ",
+                 e->bits, name, i);
+    text_add(t, ")");
+}
+
+/* An expression at a point of unrolled axes: in a mix many rows ask for it. */
+static void print_once(struct printer *pr, int expr, char name[NAME])
+{
+    const struct expr *e = &pr->n->exprs[expr];
+    struct text key = { 0 };
+    text_add(&key, "expression %d %s", expr, pr->mask);
+    for (int a = 0; a < pr->n->axes; ++a)
+        text_add(&key, " %d", pr->axis[a].constant);
+    if (key.failed || key.data == NULL || recall(pr, key.data, name)) {
+        pr->out->failed |= key.failed;
+        text_free(&key);
+        return;
+    }
+    if (e->kind == EXPR_MIX)
+        print_mix(pr, e, name);
+    else
+        print_guarded(pr, e, name);
+    remember(pr, &key, name);
+}
+
+void print_expr(struct printer *pr, int expr, char name[NAME])
+{
+    const struct expr *e = &pr->n->exprs[expr];
+    struct text right = { 0 };
+    char arg[3][NAME] = { "", "", "" };
+    switch (e->kind) {
+    case EXPR_ACC:
+        memcpy(name, pr->acc, NAME);
+        return;
+    case EXPR_MIX:
+        print_once(pr, expr, name);
+        return;
+    case EXPR_GUARD:
+        if (pr->n->mixed)
+            print_once(pr, expr, name);
+        else
+            print_guarded(pr, e, name);
+        return;
+    case EXPR_CONSTANT:
+        constant_text(e->dtype, e->bits, pr->width, &right);
+        break;
+    case EXPR_NUMBER:
+        text_add(&right, "(%s)(number%u)", register_name(TARN_F32, pr->width), e->bits);
+        break;
+    case EXPR_IOTA:
+        if (e->index.divide == 1) {
+            lanes_of(pr, &e->index.e, &right);
+        } else {
+            lanes_of(pr, &e->index.e, &right);
+            text_add(&right, " / %d", e->index.divide);
+        }
+        break;
+    case EXPR_RAND:
+        rand_text(pr, e, &right);
+        break;
+    case EXPR_LOAD:
+        load_text(pr, e, &right);
+        break;
+    case EXPR_MAP:
+        for (int k = 0; k < e->args; ++k)
+            print_expr(pr, e->arg[k], arg[k]);
+        expand_code(e->code, arg, pr->width, &right);
+        break;
+    }
+    if (e->kind == EXPR_CONSTANT && right.data != NULL && right.length < NAME) {
+        memcpy(name, right.data, right.length + 1);
+        text_free(&right);
+        return;
+    }
+    print_define(pr, register_name(e->dtype, pr->width), &right, name);
+}

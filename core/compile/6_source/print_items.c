@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nests as OpenCL C for a GPU: an index of work-items or of teams of 16 lanes is taken apart into
+ * tiles and batch blocks where the CPU has loops. Lanes are added up through local memory, in the
+ * CPU's order. */
+#include <stdio.h>
+
+#include "compile/4_schedule/schedule.h"
+#include "compile/6_source/print.h"
+#include "tensor/sum_order.h"
+
+#define PITCH (LANES + 1) /* words between rows in local memory: lanes read them from other banks */
+#define UNROLL_SUM 4      /* loads in flight of a sum that has a single accumulator */
+
+/* ---- indices
+ * ---------------------------------------------------------------------------------------------- */
+
+static bool is_large(const struct program_ir *p, int value)
+{
+    const struct value *v = &p->values[value];
+    return v->bytes / tarn_dtype_bytes(v->dtype) > INT32_MAX;
+}
+
+/* 64 bits only where 32 could overflow: a GPU has no registers of 64 bits. */
+static const char *index_type(const struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    bool large = false;
+    for (int s = 0; s < n->stores; ++s)
+        large |= is_large(pr->p, n->store[s].value);
+    for (int e = 0; e < n->expr_count; ++e)
+        if (n->exprs[e].kind == EXPR_LOAD)
+            large |= is_large(pr->p, n->exprs[e].access.value);
+    return large || (int64_t)n->groups * pr->p->local > INT32_MAX ? "long" : "int";
+}
+
+/* Takes the number `from` apart into the tiles of the OUT axes, the last axis fastest. */
+static void print_tile_axes(struct printer *pr, const char *from)
+{
+    const struct nest *n = pr->n;
+    const char *type = index_type(pr);
+    int64_t below = 1, all = nest_tiles(n);
+    for (int a = n->out_axes - 1; a >= 0; --a) {
+        const int32_t tiles = a == nest_vector_axis(n) ? 1 : n->extent[a] / n->tile[a];
+        if (a == nest_vector_axis(n))
+            continue;
+        if (tiles == 1) {
+            set_constant(pr, a, 0);
+            continue;
+        }
+        char divided[NAME], rest[NAME] = "", times[NAME] = "";
+        snprintf(divided, sizeof divided, below > 1 ? "%s / %lld" : "%s", from, (long long)below);
+        if (below * tiles < all)
+            snprintf(rest, sizeof rest, " %% %d", tiles);
+        if (n->tile[a] > 1)
+            snprintf(times, sizeof times, " * %d", n->tile[a]);
+        set_loop(pr, a, n->tile[a]);
+        print_line(pr, "const %s i%d = %s%s%s;", type, a, divided, rest, times);
+        below *= tiles;
+    }
+}
+
+/* Declares what depends on the batch block b: the lane's sample, and where its elements begin. */
+static void print_block(struct printer *pr)
+{
+    struct program_ir *p = pr->p;
+    const struct nest *n = pr->n;
+    struct axis_now *now = &pr->axis[n->batch_axis];
+    const int32_t samples = n->extent[n->batch_axis];
+    *now = (struct axis_now){ .variable = "sample", .step = 1, .high = samples - 1 };
+    if (pr->tail) {
+        print_line(pr, "const bool present = %d * b + lane < %d;", LANES, samples);
+        print_line(pr, "const %s sample = min((int)(%d * b) + lane, %d);", index_type(pr), LANES,
+                   samples - 1);
+    } else {
+        print_line(pr, "const %s sample = %d * b + lane;", index_type(pr), LANES);
+    }
+    for (int v = 0; v < p->value_count; ++v) {
+        bool local = false;
+        for (int s = 0; s < n->stores; ++s)
+            local |= n->store[s].local && n->store[s].value == v;
+        for (int e = 0; e < n->expr_count; ++e)
+            local |= n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.local &&
+                     n->exprs[e].access.value == v;
+        if (!local)
+            continue;
+        const struct value *value = &p->values[v];
+        print_line(pr, "__global %s *b%d = v%d + %lldL * b + lane;", memory_type(value), v, v,
+                   (long long)(LANES * tarn_shape_count(value->shape) / value->shape.dim[0]));
+    }
+}
+
+/* ---- loops over summed axes
+ * ----------------------------------------------------------------------------------- */
+
+static void open_red(struct printer *pr, int axis, const char *from, int32_t to, int32_t step,
+                     int unroll)
+{
+    print_line(pr, "#pragma unroll %d", unroll);
+    print_line(pr, "for (%s i%d = %s; i%d < %d; i%d += %d) {", index_type(pr), axis, from, axis, to,
+               axis, step);
+    ++pr->indent;
+}
+
+/* The summed axes as loops; along the lanes of a team from `lane_from` on, in steps. */
+static void print_red_loops(struct printer *pr, const char *lane_from, int32_t lane_to,
+                            int32_t lane_step)
+{
+    const struct nest *n = pr->n;
+    const int lane = nest_vector_axis(n);
+    int loops = 0, innermost = lane;
+    for (int a = n->out_axes; a < n->axes; ++a)
+        if (lane < n->out_axes || n->sharded)
+            innermost = a != lane && n->tile[a] < n->extent[a] ? a : innermost;
+    const int unroll = n->combine == COMBINE_FMA && nest_points(n) > 4 ? 1 : UNROLL_SUM;
+    for (int a = n->out_axes; a < n->axes; ++a) {
+        if (a == lane)
+            continue;
+        if (n->tile[a] == n->extent[a]) {
+            set_constant(pr, a, 0);
+            continue;
+        }
+        set_loop(pr, a, n->tile[a]);
+        open_red(pr, a, "0", n->extent[a], n->tile[a], a == innermost ? unroll : 1);
+        ++loops;
+    }
+    if (!n->sharded && lane >= n->out_axes) {
+        set_loop(pr, lane, 1);
+        open_red(pr, lane, lane_from, lane_to, lane_step, unroll);
+        ++loops;
+    }
+    print_body(pr);
+    close_loops(pr, loops);
+}
+
+/* ---- results
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static void print_store(struct printer *pr, const struct store *s, const char *value,
+                        const char *condition)
+{
+    struct text address = { 0 };
+    print_affine(pr, &s->address, &address);
+    if (address.data == NULL)
+        pr->out->failed = true;
+    else if (s->local)
+        print_line(pr, "b%d[%d * (%s)] = %s;", s->value, LANES, address.data, value);
+    else
+        print_line(pr, "%sv%d[%s] = %s;", condition, s->value, address.data, value);
+    text_free(&address);
+}
+
+static void print_results(struct printer *pr, const char *condition)
+{
+    const struct nest *n = pr->n;
+    const int scope = pr->known_count;
+    for (int i = 0; i < nest_points(n); ++i) {
+        char value[NEST_STORES][NAME];
+        set_tile_point(pr, 0, n->out_axes, i);
+        snprintf(pr->acc, sizeof pr->acc, "acc%d", i);
+        for (int s = 0; s < n->stores; ++s)
+            if (n->store[s].expr >= 0)
+                print_expr(pr, n->store[s].expr, value[s]);
+            else
+                snprintf(value[s], NAME, "%s", pr->acc);
+        for (int s = 0; s < n->stores; ++s)
+            print_store(pr, &n->store[s], value[s], condition);
+    }
+    known_reset(pr, scope);
+}
+
+static void print_inside(struct printer *pr, const char *condition)
+{
+    if (pr->n->combine != COMBINE_NONE) {
+        declare_accumulators(pr);
+        print_red_loops(pr, "", 0, 0);
+    }
+    print_results(pr, condition);
+}
+
+/* ---- a work-item or a lane for each element
+ * ------------------------------------------------------------------------- */
+
+/* Without the batch: consecutive work-items along the lane axis. */
+static void print_items(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int lane = n->lane_axis;
+    const int32_t along = lane < 0 ? 1 : n->extent[lane];
+    print_line(pr, "const %s number = group * %d + item;", index_type(pr), pr->p->local);
+    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along));
+    ++pr->indent;
+    if (along > 1) {
+        set_loop(pr, lane, 1);
+        print_line(pr, "const %s i%d = number %% %d;", index_type(pr), lane, along);
+        print_line(pr, "const %s tile = number / %d;", index_type(pr), along);
+    } else if (lane >= 0) {
+        set_constant(pr, lane, 0);
+    }
+    print_tile_axes(pr, along > 1 ? "tile" : "number");
+    print_inside(pr, "");
+    close_loops(pr, 1);
+}
+
+/* Carrying the batch: a team for each tile of each block. Teams of a group share the tile of a
+ * contraction, so that they read the same weights; else they go along memory. */
+static void print_samples(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const char *type = index_type(pr);
+    const int blocks = pr->p->blocks, teams = pr->p->local / LANES;
+    const long long tiles = nest_tiles(n);
+    if (n->uniform) {
+        const int each = (blocks + teams - 1) / teams;
+        print_line(pr, "const %s tile = group / %d;", type, each);
+        print_line(pr, "const int b = group %% %d * %d + item / %d;", each, teams, LANES);
+        print_line(pr, "if (b < %d) {", blocks);
+    } else {
+        print_line(pr, "const %s team = group * %d + item / %d;", type, teams, LANES);
+        print_line(pr, "if (team < %lld) {", tiles * blocks);
+    }
+    ++pr->indent;
+    if (!n->uniform && n->combine == COMBINE_FMA) {
+        print_line(pr, "const int b = team %% %d;", blocks);
+        print_line(pr, "const %s tile = team / %d;", type, blocks);
+    } else if (!n->uniform) {
+        print_line(pr, "const int b = team / %lld;", tiles);
+        print_line(pr, "const %s tile = team %% %lld;", type, tiles);
+    }
+    print_tile_axes(pr, "tile");
+    print_block(pr);
+    print_inside(pr, pr->tail ? "if (present) " : "");
+    close_loops(pr, 1);
+}
+
+/* ---- sums over the lanes of a team
+ * ----------------------------------------------------------------------------------------------
+ */
+
+/* A tile for each team. Those past the end compute the last one again and store nothing, since
+ * barriers need all work-items of the group. */
+static void print_team_tile(struct printer *pr, const char *group)
+{
+    const long long tiles = nest_tiles(pr->n);
+    const int teams = pr->p->local / LANES;
+    print_line(pr, "const %s team = %s * %d + item / %d;", index_type(pr), group, teams, LANES);
+    print_line(pr, "const bool live = team < %lld;", tiles);
+    print_line(pr, "const %s tile = live ? team : %lld;", index_type(pr), tiles - 1);
+    print_tile_axes(pr, "tile");
+    print_line(pr, "__local %s *lanes = (__local %s *)exchange + %d * (item / %d);",
+               register_name(pr->n->acc_dtype, 1), register_name(pr->n->acc_dtype, 1),
+               PITCH * nest_points(pr->n), LANES);
+}
+
+/* Lays the accumulators into local memory: one row of 16 lanes for each point. */
+static void print_exchange(struct printer *pr)
+{
+    for (int i = 0; i < nest_points(pr->n); ++i)
+        print_line(pr, "lanes[%d + lane] = acc%d;", PITCH * i, i);
+    print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
+static const char *tree(const struct nest *n)
+{
+    const bool is_float = n->acc_dtype == TARN_F32;
+    switch (n->combine) {
+    case COMBINE_MAX:
+        return is_float ? "tarn_max_float" : "tarn_max_int";
+    case COMBINE_MIN:
+        return is_float ? "tarn_min_float" : "tarn_min_int";
+    default:
+        return is_float ? "tarn_sum_float" : "tarn_sum_int";
+    }
+}
+
+/* A sum over the batch: the team adds up the blocks of one group of them. Lane k of the team keeps
+ * the row of points k and k + 16. */
+static void print_rows(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int blocks = pr->p->blocks, groups = pr->p->groups, points = nest_points(n);
+    const int each = n->groups / groups;
+    const char *type = register_name(n->acc_dtype, 1);
+    const struct store *s = &n->store[0];
+    print_line(pr, "const int share = group / %d;", each);
+    print_line(pr, "const int first = share * %d / %d, last = (share + 1) * %d / %d;", blocks,
+               groups, blocks, groups);
+    char within[NAME];
+    snprintf(within, sizeof within, "(group %% %d)", each);
+    print_team_tile(pr, within);
+    for (int r = 0; r * LANES < points; ++r)
+        print_line(pr, "%s row%d = %s;", type, r, identity(n));
+    print_for(pr, "for (int b = first; b < last; ++b) {");
+    print_block(pr);
+    declare_accumulators(pr);
+    print_red_loops(pr, "", 0, 0);
+    print_exchange(pr);
+    for (int r = 0; r * LANES < points; ++r) {
+        const int count = points - r * LANES < LANES ? points - r * LANES : LANES;
+        char row[16];
+        snprintf(row, sizeof row, "row%d", r);
+        print_line(pr, "if (lane < %d) {", count);
+        ++pr->indent;
+        print_line(pr, "%s sum = %s(vload16(0, lanes + %d * (lane + %d)));", type, tree(n), PITCH,
+                   r * LANES);
+        print_line(pr, "if (b > first)");
+        ++pr->indent;
+        combine_line(pr, "sum", row);
+        --pr->indent;
+        print_line(pr, "%s = sum;", row);
+        close_loops(pr, 1);
+    }
+    print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+    close_loops(pr, 1);
+    for (int i = 0; i < points; ++i) {
+        struct text address = { 0 };
+        set_tile_point(pr, 0, n->out_axes, i);
+        print_affine(pr, &s->address, &address);
+        pr->out->failed |= address.failed;
+        print_line(pr, "if (live && lane == %d)", i % LANES);
+        print_line(pr, "    v%d[%d * share + %s] = row%d;", s->value,
+                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
+                   i / LANES);
+        text_free(&address);
+    }
+}
+
+/* A sum over the batch, one sample after the other: a work-item for each element of a tile's row, in
+ * each group of blocks. */
+static void print_sample_rows(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int blocks = pr->p->blocks, groups = pr->p->groups, lane = n->lane_axis;
+    const char *index = index_type(pr), *type = register_name(n->acc_dtype, 1);
+    const int32_t along = n->extent[lane], samples = n->extent[n->batch_axis];
+    const struct store *s = &n->store[0];
+    print_line(pr, "const %s number = group * %d + item;", index, pr->p->local);
+    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along * groups));
+    ++pr->indent;
+    print_line(pr, "const int share = number / %lld;", (long long)(nest_tiles(n) * along));
+    print_line(pr, "const int first = share * %d / %d, last = (share + 1) * %d / %d;", blocks,
+               groups, blocks, groups);
+    set_loop(pr, lane, 1);
+    print_line(pr, "const %s i%d = number %% %d;", index, lane, along);
+    print_line(pr, "const %s tile = number / %d %% %lld;", index, along, (long long)nest_tiles(n));
+    print_tile_axes(pr, "tile");
+    for (int i = 0; i < nest_points(n); ++i)
+        print_line(pr, "%s row%d = %s;", type, i, identity(n));
+    print_for(pr, "for (int b = first; b < last; ++b) {");
+    declare_accumulators(pr);
+    set_loop(pr, n->batch_axis, 1);
+    print_for(pr, "for (%s i%d = %d * b; i%d < min((%s)(%d * b + %d), (%s)%d); ++i%d) {", index,
+              n->batch_axis, LANES, n->batch_axis, index, LANES, LANES, index, samples,
+              n->batch_axis);
+    print_body(pr);
+    close_loops(pr, 1);
+    for (int i = 0; i < nest_points(n); ++i)
+        print_line(pr, "row%d = b > first ? acc%d + row%d : acc%d;", i, i, i, i);
+    close_loops(pr, 1);
+    for (int i = 0; i < nest_points(n); ++i) {
+        struct text address = { 0 };
+        set_tile_point(pr, 0, n->out_axes, i);
+        print_affine(pr, &s->address, &address);
+        pr->out->failed |= address.failed;
+        print_line(pr, "v%d[%d * share + %s] = row%d;", s->value,
+                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
+                   i);
+        text_free(&address);
+    }
+    close_loops(pr, 1);
+}
+
+/* A sum along the lanes: the elements after the last full 16 are added one by one, by all lanes
+ * alike, and the first lane stores. */
+static void print_lane_sum(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int32_t extent = n->extent[n->lane_axis], whole = extent / LANES * LANES;
+    print_team_tile(pr, "group");
+    declare_accumulators(pr);
+    print_red_loops(pr, "lane", whole, LANES);
+    print_exchange(pr);
+    for (int i = 0; i < nest_points(n); ++i)
+        print_line(pr, "acc%d = %s(vload16(0, lanes + %d));", i, tree(n), PITCH * i);
+    if (extent > whole) {
+        char from[16];
+        snprintf(from, sizeof from, "%d", whole);
+        print_red_loops(pr, from, extent, 1);
+    }
+    print_line(pr, "const bool writes = live && lane == 0;");
+    print_results(pr, "if (writes) ");
+}
+
+static void print_nest_gpu(struct printer *pr, int start)
+{
+    const struct nest *n = pr->n;
+    if (nest_sums_lanes(n)) /* alone in its kernel */
+        print_line(pr, "{");
+    else
+        print_line(pr, "if (section_group >= %d && section_group < %d) {", start,
+                   start + n->groups);
+    ++pr->indent;
+    describe_nest(pr);
+    print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
+    known_reset(pr, 0);
+    if (n->by_sample)
+        print_sample_rows(pr);
+    else if (n->partial)
+        print_rows(pr);
+    else if (n->sharded)
+        print_samples(pr);
+    else if (nest_sums_lanes(n))
+        print_lane_sum(pr);
+    else
+        print_items(pr);
+    known_reset(pr, 0);
+    close_loops(pr, 1);
+}
+
+/* ---- kernels
+ * ------------------------------------------------------------------------------------------------
+ */
+
+void print_team(const struct program_ir *p, int kernel, struct text *out)
+{
+    int words = 0;
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        if (n->kernel == kernel && n->kind == NEST_LOOPS && nest_sums_lanes(n))
+            words = p->local / LANES * PITCH * nest_points(n);
+    }
+    text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
+    if (words > 0)
+        text_add(out, "    __local uint exchange[%d];\n", words);
+}
+
+void print_nests_gpu(struct printer *pr, struct kernel_ir *k)
+{
+    pr->items = true;
+    for (int i = 0; i < pr->nest_count; ++i) {
+        pr->n = &pr->p->nests[pr->nests[i]];
+        print_nest_gpu(pr, k->groups);
+        k->groups += pr->n->groups;
+    }
+}

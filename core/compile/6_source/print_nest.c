@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nests as OpenCL C: loops, register tiles, accumulators and stores around the expressions. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/6_source/print.h"
+#include "tensor/sum_order.h"
+
+/* ---- accumulators
+ * ------------------------------------------------------------------------------------------ */
+
+const char *identity(const struct nest *n)
+{
+    const bool is_float = n->acc_dtype == TARN_F32;
+    switch (n->combine) {
+    case COMBINE_MAX:
+    case COMBINE_ARGMAX:
+        return is_float || n->combine == COMBINE_ARGMAX ? "-INFINITY" : "INT_MIN";
+    case COMBINE_MIN:
+        return is_float ? "INFINITY" : "INT_MAX";
+    default:
+        return is_float ? "0.0f" : "0";
+    }
+}
+
+void declare_accumulators(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int points = tile_points(pr, 0, n->out_axes);
+    for (int i = 0; i < points; ++i) {
+        if (n->combine == COMBINE_ARGMAX) {
+            const tarn_dtype d = n->exprs[n->body[0]].dtype;
+            const char *type = register_name(d, pr->width);
+            print_line(pr, "%s best%d = (%s)(%s);", type, i, type,
+                       d == TARN_F32 ? "-INFINITY" : "INT_MIN");
+        }
+        const char *type = register_name(n->acc_dtype, pr->width);
+        print_line(pr, "%s acc%d = (%s)(%s);", type, i, type,
+                   n->combine == COMBINE_ARGMAX ? "0" : identity(n));
+    }
+}
+
+/* Combines value `v` into accumulator text `acc`; both of the printer's width. */
+void combine_line(struct printer *pr, const char *acc, const char *v)
+{
+    switch (pr->n->combine) {
+    case COMBINE_MAX:
+        print_line(pr, "%s = TARN_MAX_%d(%s, %s);", acc, pr->width, v, acc);
+        break;
+    case COMBINE_MIN:
+        print_line(pr, "%s = TARN_MIN_%d(%s, %s);", acc, pr->width, v, acc);
+        break;
+    default:
+        print_line(pr, "%s += %s;", acc, v);
+        break;
+    }
+}
+
+/* Lanes beyond the batch count as nothing where the batch is reduced. */
+static void mask_tail(struct printer *pr, char name[NAME])
+{
+    if (!pr->tail || !pr->n->partial || pr->n->by_sample)
+        return;
+    char masked[NAME];
+    snprintf(masked, sizeof masked, "t%d", ++pr->temporaries);
+    const char *type = register_name(pr->n->acc_dtype, pr->width);
+    print_line(pr, "const %s %s = present ? %s : (%s)(%s);", type, masked, name, type,
+               identity(pr->n));
+    memcpy(name, masked, NAME);
+}
+
+static void argmax_lines(struct printer *pr, int point, const char *v)
+{
+    struct text index = { 0 };
+    print_affine(pr, &pr->n->arg_index.e, &index);
+    const int w = pr->width;
+    const char *type = register_name(TARN_I32, w);
+    print_line(pr, "{");
+    print_line(pr, "    const %s better = TARN_BETTER_%d(%s, best%d);", type, w, v, point);
+    print_line(pr, "    acc%d = TARN_SELECT_%d(better, (%s)((int)(%s)), acc%d);", point, w, type,
+               index.data, point);
+    print_line(pr, "    best%d = TARN_SELECT_%d(better, %s, best%d);", point, w, v, point);
+    print_line(pr, "}");
+    pr->out->failed |= index.failed;
+    text_free(&index);
+}
+
+/* One unrolled point of the body: combine, or multiply-add. */
+static void body_point(struct printer *pr, int point, const char *lanes_mask)
+{
+    const struct nest *n = pr->n;
+    char a[NAME], b[NAME], acc[NAME];
+    snprintf(acc, sizeof acc, "acc%d", point);
+    print_expr(pr, n->body[0], a);
+    if (n->combine != COMBINE_FMA) {
+        if (n->combine == COMBINE_ARGMAX) {
+            argmax_lines(pr, point, a);
+            return;
+        }
+        mask_tail(pr, a);
+        combine_line(pr, acc, a);
+        return;
+    }
+    print_expr(pr, n->body[1], b);
+    mask_tail(pr, a);
+    char term[4 * NAME];
+    if (n->acc_dtype == TARN_F32)
+        snprintf(term, sizeof term, "fma(%s, %s, %s)", a, b, acc);
+    else
+        snprintf(term, sizeof term, "%s * %s + %s", a, b, acc);
+    if (lanes_mask[0] != '\0')
+        print_line(pr, "%s = %s ? %s : %s;", acc, lanes_mask, term, acc);
+    else
+        print_line(pr, "%s = %s;", acc, term);
+}
+
+/* The condition of all guards of a multiply-add at the current point. */
+static enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes)
+{
+    enum verdict all = ALWAYS;
+    const struct nest *n = pr->n;
+    for (int g = 0; g < n->guards; ++g)
+        *lanes |= lane_factor(pr, &n->guard[g].e) != 0;
+    for (int g = 0; g < n->guards; ++g) {
+        struct text one = { 0 };
+        bool vector = false;
+        if ((pr->met >> g & 1) != 0)
+            continue;
+        const enum verdict v = print_guard(pr, &n->guard[g], &one, &vector);
+        if (v == DEPENDS)
+            text_add(t, *lanes && !vector ? "%s(int16)(-%s)" : "%s%s",
+                     t->length == 0 ? ""
+                     : *lanes       ? " & "
+                                    : " && ",
+                     one.data);
+        t->failed |= one.failed;
+        text_free(&one);
+        if (v == NEVER)
+            return NEVER;
+        all = v == DEPENDS ? DEPENDS : all;
+    }
+    return all;
+}
+
+/* Prints one point under its guard; `enclosing` is a condition that already holds. */
+static void guarded_point(struct printer *pr, int point, const char *enclosing)
+{
+    struct text t = { 0 };
+    bool lanes = false;
+    const enum verdict v = guards_here(pr, &t, &lanes);
+    pr->out->failed |= t.failed;
+    if (v == ALWAYS || (v == DEPENDS && pr->inside) ||
+        (v == DEPENDS && !lanes && enclosing != NULL && strcmp(enclosing, t.data) == 0)) {
+        body_point(pr, point, "");
+    } else if (v == DEPENDS && lanes) {
+        char mask[NAME];
+        snprintf(mask, sizeof mask, "t%d", ++pr->temporaries);
+        print_line(pr, "const int16 %s = %s;", mask, t.data);
+        memcpy(pr->mask, mask, NAME);
+        body_point(pr, point, mask);
+        pr->mask[0] = '\0';
+    } else if (v == DEPENDS) {
+        print_line(pr, "if (%s) {", t.data);
+        ++pr->indent;
+        const int scope = pr->known_count;
+        body_point(pr, point, "");
+        known_reset(pr, scope);
+        --pr->indent;
+        print_line(pr, "}");
+    }
+    text_free(&t);
+}
+
+/* What the guards of the body's points come to. */
+struct conditions {
+    struct text all;    /* every different condition, joined by && */
+    bool differ;        /* there are two */
+    bool always, lanes; /* some point has none; some condition is one of lanes */
+};
+
+static void see_condition(struct printer *pr, struct conditions *c)
+{
+    struct text t = { 0 };
+    const enum verdict v = guards_here(pr, &t, &c->lanes);
+    c->always |= v == ALWAYS;
+    const bool depends = v == DEPENDS && t.data != NULL;
+    if (depends && c->all.data == NULL) {
+        text_add(&c->all, "%s", t.data);
+    } else if (depends && strcmp(c->all.data, t.data) != 0) {
+        c->differ = true; /* also from one that implies it, which stands in the text already */
+        if (strstr(c->all.data, t.data) == NULL)
+            text_add(&c->all, " && %s", t.data);
+    }
+    pr->out->failed |= t.failed || c->all.failed;
+    text_free(&t);
+}
+
+static void print_points(struct printer *pr, const char *enclosing)
+{
+    const struct nest *n = pr->n;
+    const int red_points = tile_points(pr, n->out_axes, n->axes);
+    const int out_points = tile_points(pr, 0, n->out_axes);
+    const int scope = pr->known_count;
+    ++pr->indent;
+    for (int k = 0; k < red_points; ++k) {
+        set_tile_point(pr, n->out_axes, n->axes, k);
+        for (int i = 0; i < out_points; ++i) {
+            set_tile_point(pr, 0, n->out_axes, i);
+            guarded_point(pr, i, enclosing);
+        }
+    }
+    --pr->indent;
+    known_reset(pr, scope);
+}
+
+void print_body(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    struct conditions c = { 0 };
+    for (int k = tile_points(pr, n->out_axes, n->axes) - 1; k >= 0; --k) {
+        set_tile_point(pr, n->out_axes, n->axes, k);
+        for (int i = tile_points(pr, 0, n->out_axes) - 1; i >= 0; --i) {
+            set_tile_point(pr, 0, n->out_axes, i);
+            see_condition(pr, &c);
+        }
+    }
+    const bool shared = c.all.data != NULL && !c.differ && !c.always && !c.lanes;
+    /* Inside of an image no point is left out: one branch there instead of one for each point. */
+    const bool inside = c.all.data != NULL && !shared && !c.lanes && !pr->items;
+    if (shared || inside)
+        print_line(pr, "if (%s) {", c.all.data);
+    if (inside) {
+        pr->inside = true;
+        print_points(pr, NULL);
+        pr->inside = false;
+        print_line(pr, "} else {");
+    }
+    pr->indent -= !shared && !inside;
+    print_points(pr, shared ? c.all.data : NULL);
+    pr->indent += !shared && !inside;
+    if (shared || inside)
+        print_line(pr, "}");
+    text_free(&c.all);
+}
+
+/* ---- stores
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void store_lanes(struct printer *pr, const struct store *s, const char *address, int k,
+                        const char *v)
+{
+    const bool tail = nest_has_batch_lanes(pr->n) && pr->tail;
+    for (int i = 0; i < LANES; ++i) {
+        char guard[NAME] = "";
+        if (tail)
+            snprintf(guard, sizeof guard, "if (16 * b + %d < %d) ", i,
+                     pr->n->extent[pr->n->batch_axis]);
+        if (tail)
+            print_line(pr, "%sv%d[%s + %d * (16 * b + %d)] = %s.s%x;", guard, s->value, address, k,
+                       i, v, (unsigned)i);
+        else
+            print_line(pr, "v%d[%s + %d] = %s.s%x;", s->value, address, i * k, v, (unsigned)i);
+    }
+}
+
+static void print_store(struct printer *pr, const struct store *s, const char *value_name)
+{
+    const struct value *v = &pr->p->values[s->value];
+    char value[2 * NAME];
+    snprintf(value, sizeof value,
+             v->dtype == TARN_U8 && pr->width > 1 ? "convert_uchar16(%s)" : "%s", value_name);
+    struct text address = { 0 };
+    print_affine(pr, &s->address, &address);
+    const int k = lane_factor(pr, &s->address);
+    pr->out->failed |= address.failed;
+    if (s->local) {
+        print_line(pr, "TARN_STORE(%s, %s, %s, v%d + 16 * (%s%s));", value_space(v), memory_type(v),
+                   value, s->value, block_start(v).text, address.data);
+    } else if (pr->width == 1) {
+        print_line(pr, "v%d[%s] = %s;", s->value, address.data, value);
+    } else if (k == 1 && !(nest_has_batch_lanes(pr->n) && pr->tail)) {
+        print_line(pr, "TARN_STORE(%s, %s, %s, v%d + %s);", value_space(v), memory_type(v), value,
+                   s->value, address.data);
+    } else {
+        print_line(pr, "{");
+        ++pr->indent;
+        print_line(pr, "const %s lanes = %s;",
+                   v->dtype == TARN_U8 ? "uchar16" : register_name(v->dtype, LANES), value);
+        store_lanes(pr, s, address.data, k, "lanes");
+        --pr->indent;
+        print_line(pr, "}");
+    }
+    text_free(&address);
+}
+
+/* One row of partial sums a group: the first block writes, the next ones combine. */
+static void store_row(struct printer *pr, int point)
+{
+    const struct store *s = &pr->n->store[0];
+    const char *type = register_name(pr->n->acc_dtype, 1);
+    const struct value *v = &pr->p->values[s->value];
+    struct text address = { 0 };
+    print_affine(pr, &s->address, &address);
+    print_line(pr, "{");
+    ++pr->indent;
+    print_line(pr, "%s sum = tarn_%s_%s(acc%d);", type,
+               pr->n->combine == COMBINE_MAX   ? "max"
+               : pr->n->combine == COMBINE_MIN ? "min"
+                                               : "sum",
+               type, point);
+    print_line(pr, "__global %s *row = v%d + %d * group + %s;", type, s->value, v->shape.dim[1],
+               address.data);
+    print_line(pr, "if (b > first)");
+    ++pr->indent;
+    const int width = pr->width;
+    pr->width = 1;
+    combine_line(pr, "sum", "*row");
+    pr->width = width;
+    --pr->indent;
+    print_line(pr, "*row = sum;");
+    --pr->indent;
+    print_line(pr, "}");
+    pr->out->failed |= address.failed;
+    text_free(&address);
+}
+
+static void print_epilogue(struct printer *pr, int point)
+{
+    const struct nest *n = pr->n;
+    char value[NEST_STORES][NAME];
+    snprintf(pr->acc, sizeof pr->acc, "acc%d", point);
+    for (int s = 0; s < n->stores; ++s) {
+        if (n->store[s].expr >= 0)
+            print_expr(pr, n->store[s].expr, value[s]);
+        else
+            snprintf(value[s], NAME, "%s%d", n->store[s].best ? "best" : "acc", point);
+    }
+    for (int s = 0; s < n->stores; ++s)
+        print_store(pr, &n->store[s], value[s]);
+}
+
+/* One element of a mix. What other elements share is computed outside of this one's guard. */
+static void mixed_point(struct printer *pr)
+{
+    struct text condition = { 0 };
+    char name[NAME];
+    bool lanes = false;
+    const enum verdict v = guards_here(pr, &condition, &lanes);
+    if (v == DEPENDS) {
+        print_expr(pr, pr->n->body[0], name);
+        print_line(pr, "if (%s) {", condition.data);
+        ++pr->indent;
+        const int scope = pr->known_count;
+        print_epilogue(pr, 0);
+        known_reset(pr, scope);
+        --pr->indent;
+        print_line(pr, "}");
+    } else if (v == ALWAYS) {
+        print_epilogue(pr, 0);
+    }
+    pr->out->failed |= condition.failed;
+    text_free(&condition);
+}
+
+static void print_results(struct printer *pr)
+{
+    const int points = tile_points(pr, 0, pr->n->out_axes);
+    const int scope = pr->known_count;
+    for (int i = pr->n->partial && !pr->n->by_sample ? print_sums(pr, points) : 0; i < points;
+         ++i) {
+        set_tile_point(pr, 0, pr->n->out_axes, i);
+        if (pr->n->by_sample)
+            print_own_row(pr, i);
+        else if (pr->n->partial)
+            store_row(pr, i);
+        else if (pr->n->mixed)
+            mixed_point(pr);
+        else
+            print_epilogue(pr, i);
+    }
+    known_reset(pr, scope);
+}
+
+/* ---- loops
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static void print_red_loops(struct printer *pr, bool lanes_too)
+{
+    const struct nest *n = pr->n;
+    int loops = 0;
+    for (int a = n->out_axes; a < n->axes; ++a) {
+        if (a == nest_vector_axis(n))
+            continue;
+        loops += open_loop(pr, a);
+    }
+    const int lane = n->lane_axis;
+    if (!nest_has_batch_lanes(n) && lane >= n->out_axes) {
+        const int32_t whole = n->extent[lane] / LANES * LANES;
+        set_loop(pr, lane, 1);
+        print_for(pr, "for (long i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole,
+                  lane, lanes_too ? whole : n->extent[lane], lane, lanes_too ? LANES : 1);
+        ++loops;
+    }
+    print_body(pr);
+    close_loops(pr, loops);
+    pr->met = 0;
+}
+
+/* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the rest in order.
+ */
+static void print_lane_sum(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int points = tile_points(pr, 0, n->out_axes);
+    const char *wide = register_name(n->acc_dtype, LANES), *narrow = register_name(n->acc_dtype, 1);
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "%s sum%d;", narrow, i);
+    print_line(pr, "{");
+    ++pr->indent;
+    pr->width = LANES;
+    pr->lane_axis = n->lane_axis;
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "%s acc%d = (%s)(%s);", wide, i, wide, identity(n));
+    print_red_loops(pr, true);
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "sum%d = tarn_%s_%s(acc%d);", i,
+                   n->combine == COMBINE_MAX   ? "max"
+                   : n->combine == COMBINE_MIN ? "min"
+                                               : "sum",
+                   narrow, i);
+    --pr->indent;
+    print_line(pr, "}");
+    pr->width = 1;
+    pr->lane_axis = -1;
+    for (int i = 0; i < points; ++i)
+        print_line(pr, "%s acc%d = sum%d;", narrow, i, i);
+    if (n->extent[n->lane_axis] % LANES != 0)
+        print_red_loops(pr, false);
+    print_results(pr);
+}
+
+static void print_inside(struct printer *pr)
+{
+    if (pr->n->combine != COMBINE_NONE) {
+        declare_accumulators(pr);
+        print_red_loops(pr, true);
+    }
+    print_results(pr);
+}
+
+/* The OUT vector axis of a nest without batch: full vectors, then single elements. */
+static void print_out_lanes(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int lane = n->lane_axis;
+    const bool split = lane == n->split_axis && n->groups > 1;
+    char low[16], high[16];
+    snprintf(low, sizeof low, split ? "low" : "0");
+    snprintf(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
+    set_loop(pr, lane, 1);
+    print_line(pr, "long i%d = %s;", lane, low);
+    print_for(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
+    pr->width = LANES;
+    pr->lane_axis = lane;
+    print_inside(pr);
+    --pr->indent;
+    print_line(pr, "}");
+    pr->width = 1;
+    pr->lane_axis = -1;
+    if (n->extent[lane] % LANES == 0)
+        return;
+    print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
+    print_inside(pr);
+    --pr->indent;
+    print_line(pr, "}");
+}
+
+void describe_nest(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    struct text t = { 0 };
+    text_add(&t, "%s", n->name);
+    for (int a = 0; a < n->axes; ++a)
+        text_add(&t, "%s%d", a == 0 ? " [" : a == n->out_axes ? " | " : " ", n->extent[a]);
+    text_add(&t, "%s%s", n->axes > 0 ? "]" : "", n->partial ? ", one row a group" : "");
+    print_line(pr, "/* %s */", t.data != NULL ? t.data : "");
+    pr->out->failed |= t.failed;
+    text_free(&t);
+}
+
+void print_nest(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    describe_nest(pr);
+    print_line(pr, "{");
+    ++pr->indent;
+    pr->width = nest_has_batch_lanes(n) ? LANES : 1;
+    pr->lane_axis = nest_has_batch_lanes(n) ? n->batch_axis : -1;
+    memset(pr->axis, 0, sizeof pr->axis); /* the batch axis has no loop that would set it */
+    known_reset(pr, 0);
+    if (n->groups > 1) {
+        const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
+        const int pieces = (n->extent[n->split_axis] + step - 1) / step;
+        print_line(pr, "const long low = group * %d / %d * %d;", pieces, n->groups, step);
+        print_line(pr, "const long high = min((group + 1) * %d / %d * %d, %dL);", pieces, n->groups,
+                   step, n->extent[n->split_axis]);
+    }
+    int loops = 0;
+    const int lane = nest_vector_axis(n);
+    const bool lane_is_out = lane >= 0 && lane < n->out_axes, copied = print_copy(pr);
+    for (int i = 0; i < n->out_axes - lane_is_out && !copied; ++i)
+        loops += open_loop(pr, n->order[i]);
+    if (copied)
+        known_reset(pr, 0);
+    else if (nest_has_batch_lanes(n) || n->lane_axis < 0)
+        print_inside(pr);
+    else if (n->lane_axis >= n->out_axes)
+        print_lane_sum(pr);
+    else
+        print_out_lanes(pr);
+    close_loops(pr, loops);
+    known_reset(pr, 0);
+    --pr->indent;
+    print_line(pr, "}");
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts the operations of a kernel's nests, and the bytes of the values that it shares with others. */
+#include "compile/cost.h"
+
+#include <stdlib.h>
+
+enum { MOST_POINTS = 1 << 20 }; /* of the axes of one guard that are counted one by one */
+
+static double points(const struct nest *n, int axes)
+{
+    double count = 1;
+    for (int a = 0; a < axes; ++a)
+        count *= n->extent[a];
+    return count;
+}
+
+/* ---- operations
+ * --------------------------------------------------------------------------------------- */
+
+static bool holds(const struct guard *g, const int32_t *at)
+{
+    int32_t e = g->e.constant;
+    for (int a = 0; a < NEST_AXES; ++a)
+        e += g->e.k[a] * at[a];
+    return e >= 0 && e % g->divide == 0 && e / g->divide < g->extent;
+}
+
+/* The next point of the axes that the guard looks at; false after the last. */
+static bool advance(const struct nest *n, const struct guard *g, int32_t *at)
+{
+    for (int a = 0; a < n->axes; ++a) {
+        if (g->e.k[a] == 0)
+            continue;
+        if (++at[a] < n->extent[a])
+            return true;
+        at[a] = 0;
+    }
+    return false;
+}
+
+/* The share of the points that a guard lets through. */
+static double share(const struct nest *n, const struct guard *g)
+{
+    int32_t at[NEST_AXES] = { 0 };
+    double all = 1, through = 0;
+    for (int a = 0; a < n->axes; ++a)
+        if (g->e.k[a] != 0)
+            all *= n->extent[a];
+    if (all < 1 || all > MOST_POINTS)
+        return 1;
+    do
+        through += holds(g, at);
+    while (advance(n, g, at));
+    return through / all;
+}
+
+/* Guards of different axes of the image are independent, so their shares multiply. */
+static double terms(const struct nest *n)
+{
+    double count = points(n, n->axes);
+    for (int g = 0; g < n->guards; ++g)
+        count *= share(n, &n->guard[g]);
+    return count;
+}
+
+/* Maps below an expression that were not counted before. Operands come before what uses them. */
+static int maps(const struct nest *n, int root, bool *counted)
+{
+    int count = 0;
+    if (root < 0 || counted[root])
+        return 0;
+    counted[root] = true;
+    const struct expr *e = &n->exprs[root];
+    for (int i = 0; (e->kind == EXPR_MAP || e->kind == EXPR_GUARD) && i < e->args; ++i)
+        count += maps(n, e->arg[i], counted);
+    return count + (e->kind == EXPR_MAP);
+}
+
+static double nest_flops(const struct nest *n, bool *counted)
+{
+    const struct product *g = &n->product;
+    int body = 0, epilogue = 0;
+    if (n->kind == NEST_PRODUCT)
+        return 2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch;
+    if (n->kind != NEST_LOOPS)
+        return 0;
+    for (int e = 0; e < n->expr_count; ++e)
+        counted[e] = false;
+    if (n->combine != COMBINE_NONE)
+        body = maps(n, n->body[0], counted) + 1;
+    if (n->combine == COMBINE_FMA)
+        body += maps(n, n->body[1], counted) + 1;
+    for (int s = 0; s < n->stores; ++s)
+        epilogue += maps(n, n->store[s].expr, counted);
+    return body * terms(n) + epilogue * points(n, n->out_axes);
+}
+
+/* ---- bytes
+ * -------------------------------------------------------------------------------------------- */
+
+/* Elements that an access can meet: one for each point of the axes that it looks at. */
+static double touched(const struct program_ir *p, const struct nest *n, const struct access *x)
+{
+    double count = 1;
+    const bool blocked = p->values[x->value].layout == LAYOUT_BLOCKED;
+    if (n->kind != NEST_LOOPS)
+        return (double)tarn_shape_count(p->values[x->value].shape);
+    for (int a = 0; a < n->axes; ++a) {
+        const bool used =
+            access_uses(x, a) || x->gather >= 0 || (blocked && (!n->sharded || a == n->batch_axis));
+        count *= used ? n->extent[a] : 1;
+    }
+    return count;
+}
+
+struct traffic {
+    double read, written; /* elements of a value */
+};
+
+static void nest_traffic(const struct program_ir *p, const struct nest *n, struct traffic *t)
+{
+    for (int e = 0; e < n->expr_count; ++e) {
+        if (n->exprs[e].kind != EXPR_LOAD)
+            continue;
+        const struct access *x = &n->exprs[e].access;
+        const double count = touched(p, n, x);
+        if (count > t[x->value].read)
+            t[x->value].read = count;
+    }
+    /* Partial sums and products have whole values for results. */
+    const bool whole = n->kind != NEST_LOOPS || n->partial;
+    for (int s = 0; s < n->stores; ++s) {
+        const int v = n->store[s].value;
+        t[v].written += whole ? (double)p->values[v].bytes : points(n, n->out_axes);
+    }
+}
+
+static double bytes_of(const struct value *v, double elements)
+{
+    const double bytes = elements * (double)tarn_dtype_bytes(v->dtype);
+    return bytes < (double)v->bytes ? bytes : (double)v->bytes;
+}
+
+static void add_up(const struct program_ir *p, int kernel, bool *counted, struct traffic *t,
+                   struct cost *out)
+{
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        if (n->kernel != kernel || n->kind == NEST_CALL)
+            continue;
+        out->flops += nest_flops(n, counted);
+        nest_traffic(p, n, t);
+    }
+    for (int i = 0; i < p->value_count; ++i) {
+        const struct value *v = &p->values[i];
+        const bool before = v->place == PLACE_INPUT || v->place == PLACE_OWNED;
+        if (before || v->first < kernel)
+            out->bytes += bytes_of(v, t[i].read);
+        if (v->place != PLACE_SCRATCH && (v->place != PLACE_ARENA || v->last > kernel))
+            out->bytes += bytes_of(v, t[i].written);
+    }
+}
+
+/* Its memory is given back at once: a plan of many values has many kernels, too. */
+bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out)
+{
+    int most = 0;
+    *out = (struct cost){ 0 };
+    for (int i = 0; i < p->nest_count; ++i)
+        most = p->nests[i].expr_count > most ? p->nests[i].expr_count : most;
+    struct traffic *t = calloc((size_t)p->value_count + 1, sizeof *t);
+    bool *counted = calloc((size_t)most + 1, sizeof *counted);
+    const bool made = t != NULL && counted != NULL;
+    if (made)
+        add_up(p, kernel, counted, t, out);
+    free(t);
+    free(counted);
+    return made;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module: what the roots of a plan need of the recorded graph, each value once. */
+#ifndef TARN_MODULE_H
+#define TARN_MODULE_H
+
+#include "compile/arena.h"
+#include "tensor/graph.h"
+
+struct root {
+    uint32_t node;
+    int owned;  /* index of the assigned tensor, or -1 */
+    int output; /* index of the output, or -1 */
+};
+
+struct module {
+    struct arena *arena;
+    struct node *nodes;
+    uint32_t count;
+    uint32_t *operands;
+    uint32_t operand_count;
+    uint32_t *uses; /* consumers of each node, roots included */
+    uint32_t *user; /* one of them */
+    bool *sharded;  /* axis 0 is the batch */
+    int *phase;     /* sums over the batch, and calls, that must be complete before it */
+    bool *stored;   /* gets a value of its own */
+    struct root *roots;
+    int root_count;
+    int32_t batch; /* samples, 0: no batch axis */
+    int shards;    /* virtual shards that they are divided into; 0: no shards */
+};
+
+#endif

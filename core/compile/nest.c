@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nests consist of, added one by one: values, nests, expressions. */
+#include <string.h>
+
+#include "compile/nest.h"
+#include "tensor/sum_order.h"
+
+static void *grown(struct arena *a, void *old, int count, int *capacity, size_t size)
+{
+    if (count < *capacity)
+        return old;
+    const int larger = *capacity == 0 ? 16 : 2 * *capacity;
+    void *out = arena_take(a, (size_t)larger * size);
+    if (out != NULL && old != NULL)
+        memcpy(out, old, (size_t)count * size);
+    *capacity = out == NULL ? 0 : larger;
+    return out;
+}
+
+int value_add(struct program_ir *p, enum value_place place, enum layout layout, uint32_t slot,
+              tarn_shape shape, tarn_dtype dtype)
+{
+    p->values = grown(p->arena, p->values, p->value_count, &p->value_capacity, sizeof *p->values);
+    if (p->values == NULL)
+        return -1;
+    size_t count = (size_t)tarn_shape_count(shape);
+    if (layout == LAYOUT_BLOCKED)
+        count = count / (size_t)shape.dim[0] * LANES * (size_t)p->blocks;
+    p->values[p->value_count] = (struct value){ .place = place,
+                                                .layout = layout,
+                                                .slot = slot,
+                                                .shape = shape,
+                                                .dtype = dtype,
+                                                .bytes = count * tarn_dtype_bytes(dtype),
+                                                .first = -1,
+                                                .last = -1 };
+    return p->value_count++;
+}
+
+struct nest *nest_add(struct program_ir *p)
+{
+    p->nests = grown(p->arena, p->nests, p->nest_count, &p->nest_capacity, sizeof *p->nests);
+    return p->nests == NULL ? NULL : &p->nests[p->nest_count++];
+}
+
+int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
+{
+    for (int i = 0; i < n->expr_count; ++i)
+        if (memcmp(&n->exprs[i], e, sizeof *e) == 0)
+            return i;
+    n->exprs = grown(p->arena, n->exprs, n->expr_count, &n->expr_capacity, sizeof *n->exprs);
+    if (n->exprs == NULL)
+        return -1;
+    n->exprs[n->expr_count] = *e;
+    return n->expr_count++;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The compiler's own words: module, value, expression, nest, section, kernel.
+ *
+ *   graph --simplify--> module --lower--> nests over values --fuse--> kernels of sections
+ *         --schedule, print--> OpenCL C
+ *
+ * A nest computes one value (or several maps of one shape): loops over OUT axes around loops over
+ * RED axes. Its body and epilogue are expressions whose loads are affine in the axes. Everything of
+ * one compilation lives in one arena of host memory and is freed with it. */
+#ifndef TARN_NEST_H
+#define TARN_NEST_H
+
+#include "compile/expr.h"
+#include "compile/module.h"
+#include "compile/value.h"
+
+#define NEST_STORES 8
+
+enum combine { COMBINE_NONE, COMBINE_SUM, COMBINE_MAX, COMBINE_MIN, COMBINE_ARGMAX, COMBINE_FMA };
+
+struct store {
+    int value;
+    int expr;              /* over ACC and loads; -1: the accumulator itself */
+    struct affine address; /* as in access */
+    bool local;
+    bool best; /* ARGMAX: the accumulator is the maximum, not its position */
+};
+
+/* A matrix product left to a provider: c = op(a) op(b), `batch` times. */
+struct product {
+    size_t m, n, k, batch;
+    bool transpose_a, transpose_b;
+    bool sums_batch; /* k is the batch */
+    int a, b;        /* values, row-major */
+    int provider;    /* choose_product()'s */
+};
+
+/* A call of the host between kernels. */
+struct host_call {
+    const struct op *op;
+    union op_arg arg;
+    int in; /* value in shared memory */
+};
+
+/* Who does the work. */
+enum nest_kind { NEST_LOOPS, NEST_PRODUCT, NEST_CALL };
+
+struct nest {
+    const char *name;    /* of the op at its core, for comments */
+    enum nest_kind kind; /* but for LOOPS it has no loops at all, and writes store[0] */
+    struct product product;
+    struct host_call call;
+    int axes, out_axes;
+    int32_t extent[NEST_AXES];
+    bool sharded;   /* axis `batch_axis` runs over the samples of a block: lanes */
+    int batch_axis; /* when sharded: index of the batch axis, OUT or RED */
+    bool partial;   /* the batch axis is reduced: one row per group */
+    bool by_sample; /* likewise, but a block's samples come one after the other: no lanes */
+    enum combine combine;
+    tarn_dtype acc_dtype;
+    bool red_last;             /* the last logical axis of the operand is summed */
+    int body[2];               /* combined value; FMA: both factors */
+    struct rational arg_index; /* ARGMAX: number of the element among the reduced */
+    struct guard guard[2 * TARN_MAX_RANK];
+    int guards; /* FMA: terms left out where one fails; NONE: elements left out */
+    bool mixed; /* body[0] is a mix: its axes after the OUT ones are unrolled, never loops */
+    struct store store[NEST_STORES];
+    int stores;
+    struct expr *exprs;
+    int expr_count, expr_capacity;
+    /* schedule */
+    int lane_axis;        /* not sharded: vectorised axis, or -1 */
+    int tile[NEST_AXES];  /* unrolled; 1: a plain loop */
+    int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
+    int split_axis;       /* not sharded: OUT axis divided among groups, or -1 */
+    int groups;
+    bool uniform; /* GPU: all teams of a group have the same tile */
+    /* fusion */
+    int kernel, section;
+    bool tiny;
+    bool replicable, replicated; /* may be, is computed by every group for itself */
+    double work;                 /* cycles of one core, roughly */
+};
+
+struct program_ir {
+    struct arena *arena;
+    struct module *module;
+    struct value *values;
+    int value_count, value_capacity;
+    struct nest *nests;
+    int nest_count, nest_capacity;
+    int first_root; /* nests from here on write what leaves the plan */
+    int kernel_count;
+    bool fuse;
+    bool products;         /* large matrix products need not be nests */
+    bool gpu;              /* a lane is a work-item */
+    int local;             /* work-items of a group */
+    uint32_t shared_count; /* values in shared memory */
+    int blocks, groups;    /* of sharded sections */
+    size_t arena_bytes;
+};
+
+int value_add(struct program_ir *p, enum value_place place, enum layout layout, uint32_t slot,
+              tarn_shape shape, tarn_dtype dtype);
+struct nest *nest_add(struct program_ir *p);
+int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
+/* The axis whose elements are the lanes of a register; -1: none. */
+static inline bool nest_has_batch_lanes(const struct nest *n)
+{
+    return n->sharded && !n->by_sample;
+}
+static inline int nest_vector_axis(const struct nest *n)
+{
+    return nest_has_batch_lanes(n) ? n->batch_axis : n->lane_axis;
+}
+static inline int nest_red_axes(const struct nest *n)
+{
+    return n->axes - n->out_axes;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values: what lies in memory while a plan runs. */
+#ifndef TARN_VALUE_H
+#define TARN_VALUE_H
+
+#include "tarn.h"
+
+enum value_place {
+    PLACE_ARENA,
+    PLACE_SCRATCH, /* local memory: one batch block, of one kernel */
+    PLACE_INPUT,
+    PLACE_OWNED,
+    PLACE_OUTPUT,
+    PLACE_SHARED
+};
+enum layout { LAYOUT_PLAIN, LAYOUT_BLOCKED }; /* row-major; [N/16][rest][16] */
+
+struct value {
+    enum value_place place;
+    enum layout layout;
+    uint32_t slot; /* of input, owned tensor, output, or memory shared with the host */
+    size_t offset; /* bytes into the arena or scratch, set by memplan or use_scratch */
+    tarn_shape shape;
+    tarn_dtype dtype;
+    size_t bytes;
+    int copy_stride; /* elements between the copies that each group has of it; 0: there is one */
+    int first, last; /* kernels that write and read it */
+};
+
+#endif

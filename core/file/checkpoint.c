@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Saves and loads the state of a replica as safetensors: whole, or not at all. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/atomic_file.h"
+#include "file/checksum.h"
+#include "file/weight_file.h"
+#include "tensor/shape.h"
+#include "train/optimizer.h"
+
+#define VIRTUAL_SHARDS "virtual_shards" /* key of the metadata */
+
+#define STATE_PREFIX "optimizer."
+#define COUNTER "num_batches_tracked"
+#define STEPS "optimizer.step"         /* of the optimizer */
+#define STEPS_PREFIX "optimizer.step." /* of each parameter */
+
+/* ---- what is saved -------------------------------------------------------------------------- */
+
+struct item {
+    struct owned *owned;
+    char *name; /* in the file */
+    bool wide;  /* an int32 counter that PyTorch keeps as int64 */
+};
+
+struct items {
+    struct item *list;
+    size_t count;
+};
+
+static bool is_state_name(const char *name)
+{
+    return strncmp(name, STATE_PREFIX, strlen(STATE_PREFIX)) == 0;
+}
+
+static bool is_counter(const struct owned *o)
+{
+    const size_t n = strlen(o->name), tail = strlen(COUNTER);
+    return o->dtype == TARN_I32 && n >= tail && strcmp(o->name + n - tail, COUNTER) == 0;
+}
+
+static char *file_name(const struct owned *o)
+{
+    const bool bare = o->kind == OWNED_STATE && !is_state_name(o->name);
+    const size_t bytes = strlen(o->name) + sizeof(STATE_PREFIX);
+    char *name = malloc(bytes);
+    if (name)
+        (void)snprintf(name, bytes, "%s%s", bare ? STATE_PREFIX : "", o->name);
+    return name;
+}
+
+static size_t element_bytes(const struct item *i)
+{
+    return i->wide ? sizeof(int64_t) : tarn_dtype_bytes(i->owned->dtype);
+}
+
+static size_t item_elements(const struct item *i)
+{
+    return (size_t)tarn_shape_count(i->owned->shape);
+}
+
+static const char *item_dtype(const struct item *i)
+{
+    if (i->wide)
+        return "I64";
+    return i->owned->dtype == TARN_F32 ? "F32" : i->owned->dtype == TARN_I32 ? "I32" : "U8";
+}
+
+/* Wide elements first, as readers that map the file need them aligned; then by name. */
+static int by_width_and_name(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    const size_t p = element_bytes(x), q = element_bytes(y);
+    return p != q ? (p > q ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static void items_release(struct items *items)
+{
+    for (size_t i = 0; i < items->count; i++)
+        free(items->list[i].name);
+    free(items->list);
+    memset(items, 0, sizeof(*items));
+}
+
+static tarn_status items_collect(tarn_replica *r, struct items *out)
+{
+    out->count = 0;
+    out->list = calloc((size_t)r->owned_count + 1, sizeof(*out->list));
+    if (!out->list)
+        return error_set(TARN_ERR_MEMORY, "checkpoint: out of memory");
+    for (uint32_t i = 0; i < r->owned_count; i++) {
+        struct owned *o = &r->owned[i];
+        if (o->assigned && o->kind != OWNED_KEPT)
+            return error_set(TARN_ERR_STATE,
+                             "checkpoint: %s is assigned in a step that has not ended; call "
+                             "tarn_step first",
+                             o->name ? o->name : "the storage of parameters");
+        if (!o->name || o->kind > OWNED_STATE)
+            continue;
+        if (!text_is_plain(o->name) || strcmp(o->name, SAFETENSORS_METADATA) == 0)
+            return error_set(TARN_ERR_ARGUMENT,
+                             "checkpoint: a tensor's name cannot stand in a file: it must be UTF-8 "
+                             "without control characters");
+        struct item *item = &out->list[out->count];
+        *item = (struct item){ .owned = o, .name = file_name(o), .wide = is_counter(o) };
+        if (!item->name)
+            return error_set(TARN_ERR_MEMORY, "checkpoint: out of memory");
+        out->count++;
+    }
+    qsort(out->list, out->count, sizeof(*out->list), by_width_and_name);
+    return TARN_OK;
+}
+
+/* ---- saving --------------------------------------------------------------------------------- */
+
+/* The header of a file that is written, with what it is made of. */
+struct heading {
+    struct safetensors_entry *entries;
+    struct checksums sums;
+    char step[24], seed[24], epoch[24], batches[24], shards[24];
+    uint8_t *bytes;
+    size_t size;
+};
+
+static void heading_release(struct heading *h)
+{
+    checksums_release(&h->sums);
+    free(h->entries);
+    free(h->bytes);
+}
+
+static void fill_entries(const struct items *items, struct safetensors_entry *entries)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < items->count; i++) {
+        const struct item *item = &items->list[i];
+        struct safetensors_entry *e = &entries[i];
+        e->name = item->name;
+        e->dtype = item_dtype(item);
+        e->rank = item->owned->shape.rank;
+        for (int d = 0; d < e->rank; d++)
+            e->dim[d] = (uint64_t)item->owned->shape.dim[d];
+        e->begin = at;
+        at += (uint64_t)item_elements(item) * element_bytes(item);
+        e->end = at;
+    }
+}
+
+/* Its size does not depend on the checksums. */
+static tarn_status heading_build(struct heading *h)
+{
+    free(h->bytes);
+    h->bytes = NULL;
+    return safetensors_build(h->entries, h->sums.count, h->sums.texts, h->sums.text_count,
+                             &h->bytes, &h->size);
+}
+
+static tarn_status heading_begin(const tarn_replica *r, const struct items *items,
+                                 tarn_progress progress, struct heading *h)
+{
+    h->entries = calloc(items->count + 1, sizeof(*h->entries));
+    if (!h->entries)
+        return error_set(TARN_ERR_MEMORY, "tarn_save: out of memory");
+    fill_entries(items, h->entries);
+    const int virtual_shards = r->peers ? r->peers->shards : 0;
+    (void)snprintf(h->step, sizeof(h->step), "%" PRIu64, r->step_count);
+    (void)snprintf(h->seed, sizeof(h->seed), "%" PRIu64, r->seed);
+    (void)snprintf(h->epoch, sizeof(h->epoch), "%" PRIu64, progress.epoch);
+    (void)snprintf(h->batches, sizeof(h->batches), "%" PRIu64, progress.batches);
+    (void)snprintf(h->shards, sizeof(h->shards), "%d", virtual_shards);
+    const struct safetensors_text metadata[] = {
+        { "batches", h->batches },     { "epoch", h->epoch }, { "format", "tarn" },
+        { "seed", h->seed },           { "step", h->step },   { "version", TARN_VERSION },
+        { VIRTUAL_SHARDS, h->shards }, /* the last: left out when there are none */
+    };
+    const size_t texts = sizeof(metadata) / sizeof(*metadata) - (virtual_shards == 0);
+    TRY(checksums_new(&h->sums, h->entries, items->count, metadata, texts));
+    return heading_build(h);
+}
+
+/* Files are little-endian, whatever the host is. */
+static void store_wide(uint8_t *to, const int32_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t value = (uint64_t)(int64_t)from[i];
+        for (int b = 0; b < 8; b++)
+            to[8 * i + (size_t)b] = (uint8_t)(value >> (8 * b));
+    }
+}
+
+static tarn_status write_item(tarn_replica *r, struct replace *w, const struct item *item,
+                              struct checksums *sums, size_t number)
+{
+    const size_t count = item_elements(item);
+    const size_t bytes = count * element_bytes(item);
+    uint8_t *data = malloc(bytes + 1), *wide = item->wide ? malloc(bytes + 1) : NULL;
+    tarn_status status = TARN_OK;
+    if (!data || (item->wide && !wide))
+        status = error_set(TARN_ERR_MEMORY, "tarn_save: out of memory for %s", item->name);
+    if (status == TARN_OK)
+        status = owned_read(r, item->owned, data);
+    if (status == TARN_OK && wide)
+        store_wide(wide, (const int32_t *)(const void *)data, count);
+    const uint8_t *from = wide ? wide : data;
+    if (status == TARN_OK) {
+        checksums_tensor(sums, number, from, bytes);
+        status = replace_write(w, from, bytes);
+    }
+    free(data);
+    free(wide);
+    return status;
+}
+
+static tarn_status write_items(tarn_replica *r, struct replace *w, const struct items *items,
+                               struct heading *h)
+{
+    TRY(replace_write(w, h->bytes, h->size));
+    for (size_t i = 0; i < items->count; i++)
+        TRY(write_item(r, w, &items->list[i], &h->sums, i));
+    TRY(checksums_header(&h->sums));
+    TRY(heading_build(h));
+    return replace_start(w, h->bytes, h->size);
+}
+
+static tarn_status write_file(tarn_replica *r, const char *path, const struct items *items,
+                              struct heading *h)
+{
+    struct replace w;
+    TRY(replace_begin(&w, path));
+    const tarn_status status = write_items(r, &w, items, h);
+    if (status == TARN_OK)
+        return replace_commit(&w);
+    replace_abort(&w);
+    return status;
+}
+
+tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
+{
+    if (!r || !path)
+        return error_set(TARN_ERR_ARGUMENT, "tarn_save: no %s given", r ? "path" : "replica");
+    if (r->status != TARN_OK)
+        return r->status;
+    TRY(tarn_wait(r));
+    struct items items = { .list = NULL };
+    struct heading h = { .entries = NULL };
+    tarn_status status = items_collect(r, &items);
+    if (status == TARN_OK)
+        status = heading_begin(r, &items, progress, &h);
+    if (status == TARN_OK)
+        status = write_file(r, path, &items, &h);
+    heading_release(&h);
+    items_release(&items);
+    return status == TARN_OK ? TARN_OK : replica_fail(r, status, NULL);
+}
+
+/* ---- loading -------------------------------------------------------------------------------- */
+
+/* A list of differences that fits into an error line. */
+struct differences {
+    char text[800];
+    size_t used;
+    unsigned count, left_out;
+};
+
+static void differ(struct differences *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void differ(struct differences *d, const char *format, ...)
+{
+    char line[400];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(line, sizeof(line), format, list);
+    va_end(list);
+    d->count++;
+    const size_t n = strlen(line);
+    if (d->used + n + 3 > sizeof(d->text)) {
+        d->left_out++;
+        return;
+    }
+    d->used += (size_t)snprintf(d->text + d->used, sizeof(d->text) - d->used, "%s%s",
+                                d->used ? "; " : "", line);
+}
+
+static void entry_text(const struct safetensors_entry *e, char *out, size_t capacity)
+{
+    size_t n = (size_t)snprintf(out, capacity, "%s [", e->dtype);
+    for (int i = 0; i < e->rank && n < capacity; i++)
+        n += (size_t)snprintf(out + n, capacity - n, "%s%" PRIu64, i ? "," : "", e->dim[i]);
+    if (n < capacity)
+        (void)snprintf(out + n, capacity - n, "]");
+}
+
+static bool fits(const struct item *item, const struct safetensors_entry *e)
+{
+    const struct owned *o = item->owned;
+    const struct item narrow = { .owned = item->owned };
+    if (strcmp(e->dtype, item_dtype(item)) != 0 && strcmp(e->dtype, item_dtype(&narrow)) != 0)
+        return false;
+    if (e->rank != o->shape.rank)
+        return false;
+    for (int i = 0; i < e->rank; i++) {
+        if (e->dim[i] != (uint64_t)o->shape.dim[i])
+            return false;
+    }
+    return true;
+}
+
+static int64_t load_wide(const uint8_t *from)
+{
+    uint64_t value = 0;
+    for (int b = 7; b >= 0; b--)
+        value = value << 8 | from[b];
+    return (int64_t)value;
+}
+
+static bool is_steps_name(const char *name)
+{
+    return strncmp(name, STEPS_PREFIX, strlen(STEPS_PREFIX)) == 0;
+}
+
+/* The tensor that an item is loaded from; NULL: none. Files of earlier versions have one count of
+ * steps for all parameters. */
+static const struct safetensors_entry *find_entry(const struct safetensors *file,
+                                                  const struct item *item)
+{
+    const struct safetensors_entry *e = safetensors_find(file, item->name);
+    if (e || item->owned->kind != OWNED_STATE || !is_steps_name(item->name))
+        return e;
+    for (size_t i = 0; i < file->count; i++) {
+        if (is_steps_name(file->entries[i].name))
+            return NULL;
+    }
+    return safetensors_find(file, STEPS);
+}
+
+static void compare_item(const struct item *item, const struct safetensors *file,
+                         const uint8_t *data, struct differences *d)
+{
+    char name[SAFETENSORS_ESCAPED], has[128];
+    const struct safetensors_entry *e = find_entry(file, item);
+    safetensors_escape(item->name, name);
+    if (!e) {
+        differ(d, "%s is missing", name);
+        return;
+    }
+    if (!fits(item, e)) {
+        entry_text(e, has, sizeof(has));
+        differ(d, "%s is %s in the file, %s %s in the model", name, has, item_dtype(item),
+               shape_text(item->owned->shape));
+        return;
+    }
+    if (strcmp(e->dtype, "I64") != 0)
+        return;
+    for (uint64_t at = e->begin; at < e->end; at += 8) {
+        const int64_t value = load_wide(data + at);
+        if (value < INT32_MIN || value > INT32_MAX) {
+            differ(d, "%s is %" PRId64 ", more than int32 holds", name, value);
+            return;
+        }
+    }
+}
+
+static bool in_items(const struct items *items, const char *name)
+{
+    /* Sorted by width first: one search for each. */
+    for (size_t first = 0; first < items->count;) {
+        size_t last = first;
+        while (last < items->count &&
+               element_bytes(&items->list[last]) == element_bytes(&items->list[first]))
+            last++;
+        for (size_t low = first, high = last; low < high;) {
+            const size_t middle = low + (high - low) / 2;
+            const int order = strcmp(items->list[middle].name, name);
+            if (order == 0)
+                return true;
+            if (order < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        first = last;
+    }
+    return false;
+}
+
+/* An optimizer that does not depend on the steps of each parameter does without them. */
+static bool counts_steps(const struct items *items)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        if (items->list[i].owned->kind == OWNED_STATE && is_steps_name(items->list[i].name))
+            return true;
+    }
+    return false;
+}
+
+/* Whether optimizer state takes part: only when there is some on both sides. */
+static bool wants_state(const tarn_replica *r, const struct safetensors *file)
+{
+    for (size_t i = 0; r->optimizer && i < file->count; i++) {
+        if (is_state_name(file->entries[i].name))
+            return true;
+    }
+    return false;
+}
+
+static tarn_status compare(const struct items *items, const struct safetensors *file,
+                           const uint8_t *data, const char *path, bool state)
+{
+    const bool counts = counts_steps(items);
+    struct differences d = { .used = 0 };
+    for (size_t i = 0; i < items->count; i++) {
+        if (state || items->list[i].owned->kind != OWNED_STATE)
+            compare_item(&items->list[i], file, data, &d);
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        const char *name = file->entries[i].name;
+        char shown[SAFETENSORS_ESCAPED];
+        if ((!is_state_name(name) || (state && (counts || !is_steps_name(name)))) &&
+            !in_items(items, name))
+            differ(&d, "%s is in the file only", safetensors_escape(name, shown));
+    }
+    if (!d.count)
+        return TARN_OK;
+    char more[40] = "";
+    if (d.left_out)
+        (void)snprintf(more, sizeof(more), "; and %u more", d.left_out);
+    return error_set(TARN_ERR_MISMATCH, "%s: of another model, nothing was loaded: %s%s", path,
+                     d.text, more);
+}
+
+static tarn_status read_number(const struct safetensors *file, const char *key, const char *path,
+                               uint64_t *out)
+{
+    const char *text = safetensors_metadata(file, key);
+    uint64_t value = 0;
+    bool good = text && *text;
+    for (const char *c = text; good && *c; c++) {
+        const uint64_t digit = (uint64_t)(*c - '0');
+        good = *c >= '0' && *c <= '9' && value <= (UINT64_MAX - digit) / 10;
+        value = value * 10 + digit;
+    }
+    if (!good)
+        return error_set(TARN_ERR_FORMAT, "%s: metadata \"%s\" is not a number", path, key);
+    *out = value;
+    return TARN_OK;
+}
+
+struct run_state {
+    uint64_t step, seed, shards;
+    tarn_progress progress;
+    bool known; /* false for a file that Tarn did not write */
+};
+
+static tarn_status read_run_state(const struct safetensors *file, const char *path,
+                                  struct run_state *out)
+{
+    const char *format = safetensors_metadata(file, "format");
+    memset(out, 0, sizeof(*out));
+    if (!format || strcmp(format, "tarn") != 0)
+        return TARN_OK;
+    out->known = true;
+    TRY(read_number(file, "step", path, &out->step));
+    TRY(read_number(file, "seed", path, &out->seed));
+    TRY(read_number(file, "epoch", path, &out->progress.epoch));
+    if (safetensors_metadata(file, VIRTUAL_SHARDS))
+        TRY(read_number(file, VIRTUAL_SHARDS, path, &out->shards));
+    return read_number(file, "batches", path, &out->progress.batches);
+}
+
+/* A run with virtual shards goes on with as many, on any number of devices, or not at all. */
+static tarn_status check_shards(const tarn_replica *r, const struct run_state *run,
+                                const char *path)
+{
+    const uint64_t own = r->peers ? (uint64_t)r->peers->shards : 0;
+    if (run->shards == 0 || run->shards == own)
+        return TARN_OK;
+    return error_set(TARN_ERR_MISMATCH,
+                     "%s: of a run with %" PRIu64 " virtual shards, this one has %" PRIu64
+                     ": its bits would be others; nothing was loaded",
+                     path, run->shards, own);
+}
+
+/* Allocates nothing, so that only a failing device can stop it between two tensors. */
+static tarn_status put_item(tarn_replica *r, const struct item *item,
+                            const struct safetensors_entry *e, uint8_t *data)
+{
+    uint8_t *from = data + e->begin;
+    const size_t count = strcmp(e->dtype, "I64") == 0 ? item_elements(item) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const int32_t narrow = (int32_t)load_wide(from + 8 * i);
+        memcpy(from + 4 * i, &narrow, sizeof(narrow));
+    }
+    return owned_write(r, item->owned, from);
+}
+
+static tarn_status load_checked(tarn_replica *r, const struct items *items,
+                                const struct safetensors *file, uint8_t *data, const char *path,
+                                struct run_state *run)
+{
+    const bool state = wants_state(r, file);
+    TRY(compare(items, file, data, path, state));
+    TRY(read_run_state(file, path, run));
+    TRY(check_shards(r, run, path));
+    for (size_t i = 0; i < items->count; i++) {
+        const struct item *item = &items->list[i];
+        if (state || item->owned->kind != OWNED_STATE)
+            TRY(put_item(r, item, find_entry(file, item), data));
+    }
+    return TARN_OK;
+}
+
+tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress)
+{
+    if (!r || !path)
+        return error_set(TARN_ERR_ARGUMENT, "tarn_load: no %s given", r ? "path" : "replica");
+    if (r->status != TARN_OK)
+        return r->status;
+    struct tarn_weight_file file = { .data = NULL };
+    struct items items = { .list = NULL };
+    struct run_state run = { .known = false };
+    tarn_status status = items_collect(r, &items);
+    if (status == TARN_OK)
+        status = weight_file_read(path, &file);
+    if (status == TARN_OK)
+        status = load_checked(r, &items, &file.head, file.data, path, &run);
+    weight_file_release(&file);
+    items_release(&items);
+    if (status != TARN_OK)
+        return replica_fail(r, status, NULL);
+    optimizer_forget(r);
+    for (uint32_t i = 0; i < r->owned_count; i++)
+        r->owned[i].apart = false;
+    status = optimizer_reload(r);
+    if (status != TARN_OK)
+        return replica_fail(r, status, NULL);
+    if (run.known) {
+        r->step_count = run.step;
+        r->side_steps = 0;
+        r->seed = run.seed;
+    }
+    if (progress)
+        *progress = run.progress;
+    return TARN_OK;
+}

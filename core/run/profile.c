@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels timed by the device's clock, and told of: to the user's function, or as lines. */
+#include "run/profile.h"
+#include "tensor/replica.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "env.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool profile_wanted(const tarn_replica *r)
+{
+    return r->profile != NULL || env_debug("time");
+}
+
+tarn_status profile_begin(tarn_replica *r, struct profiling *out)
+{
+    TRY(context_profile(r->context, true));
+    TRY(context_finish(r->context));
+    out->busy = context_counters(r->context).busy_seconds;
+    out->clock = now();
+    return TARN_OK;
+}
+
+static void print(const tarn_kernel_run *run)
+{
+    fprintf(stderr, "tarn: time %8.1f us %8.2f GFLOP/s %7.2f GB/s  %s: %s\n", 1e6 * run->seconds,
+            1e-9 * run->flops / run->seconds, 1e-9 * run->bytes / run->seconds, run->name,
+            run->about);
+}
+
+tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const struct plan_kernel *k)
+{
+    TRY(context_finish(r->context));
+    const double clock = now() - begin->clock;
+    const double busy = context_counters(r->context).busy_seconds - begin->busy;
+    /* A library tells only of the last of its kernels, and some drivers of none. */
+    const bool told = k->product_count == 0 && busy > 0;
+    const tarn_kernel_run run = { .name = k->kernel != NULL ? kernel_name(k->kernel) : "product",
+                                  .about = k->about,
+                                  .seconds = told ? busy : clock,
+                                  .flops = k->cost.flops,
+                                  .bytes = k->cost.bytes };
+    if (env_debug("time"))
+        print(&run);
+    if (r->profile != NULL)
+        r->profile(&run, r->profile_user);
+    return TARN_OK;
+}
+
+tarn_status tarn_profile(tarn_replica *r, tarn_profile_fn each, void *user)
+{
+    if (!r)
+        return error_set(TARN_ERR_ARGUMENT, "profile: the replica is NULL");
+    const tarn_status s = context_profile(r->context, each != NULL || env_debug("time"));
+    if (s != TARN_OK)
+        return replica_fail(r, s, NULL);
+    r->profile = each;
+    r->profile_user = user;
+    return TARN_OK;
+}

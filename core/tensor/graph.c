@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records the nodes of a step and hashes them as they come. Arrays keep their size over steps. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "tensor/shape.h"
+#include "train/optimizer.h"
+
+static const struct node no_node;
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static void keep_first(tarn_replica *r, tarn_status status, const char *line)
+{
+    if (!r) {
+        error_set(status, "%s", line);
+        return;
+    }
+    if (r->status != TARN_OK) {
+        r->errors++;
+        return;
+    }
+    r->status = status;
+    error_set(status, "%s (step %u)", line, (unsigned)r->step);
+    snprintf(r->error, sizeof r->error, "%s", error_text());
+}
+
+tarn_tensor graph_poison(tarn_replica *r)
+{
+    return (tarn_tensor){ r, 0, r ? r->step : 0 };
+}
+
+tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)
+{
+    char line[960];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    keep_first(r, status, line);
+    return graph_poison(r);
+}
+
+tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
+{
+    char line[960];
+    if (format) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(line, sizeof line, format, args);
+        va_end(args);
+    } else {
+        snprintf(line, sizeof line, "%s", error_text());
+    }
+    keep_first(r, status, line);
+    return status;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool grow(tarn_replica *r, void *array, uint32_t *capacity, uint32_t count, uint32_t more,
+                 size_t size)
+{
+    if (count <= *capacity && more <= *capacity - count)
+        return true;
+    uint64_t want = *capacity ? *capacity : 64;
+    while (want < (uint64_t)count + more)
+        want *= 2;
+    void *old, *bigger = NULL;
+    memcpy(&old, array, sizeof old);
+    if (want <= UINT32_MAX / 2 && want <= SIZE_MAX / size)
+        bigger = realloc(old, (size_t)want * size);
+    if (!bigger) {
+        replica_fail(r, TARN_ERR_MEMORY, "graph: no memory for %llu nodes; mark steps more often",
+                     (unsigned long long)want);
+        return false;
+    }
+    memcpy(array, &bigger, sizeof bigger);
+    *capacity = (uint32_t)want;
+    return true;
+}
+
+static void hash_mix(struct graph *g, const void *bytes, size_t count)
+{
+    const XXH128_hash_t h = XXH3_128bits_withSeed(bytes, count, g->hash[0]);
+    g->hash[0] = h.low64;
+    g->hash[1] = h.high64 ^ (g->hash[1] * UINT64_C(0x9FB21C651E98DF25) + 1);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* "add: operand 1", for error lines. */
+static const char *who(const char *op, int number, char text[64])
+{
+    if (op)
+        snprintf(text, 64, "%s: operand %d", op, number);
+    else
+        snprintf(text, 64, "an operand");
+    return text;
+}
+
+uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int number)
+{
+    char name[64];
+    if (!r)
+        r = t.replica;
+    if (r && r->status != TARN_OK)
+        return 0;
+    if (!t.replica) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "%s is no tensor: TARN_NONE or zeroed memory",
+                   who(op, number, name));
+        return 0;
+    }
+    if (t.replica != r) {
+        graph_fail(r, TARN_ERR_ARGUMENT,
+                   "%s is of another replica: read it there, and tarn_from() "
+                   "brings it here",
+                   who(op, number, name));
+        return 0;
+    }
+    if (t.step == STEP_OWNED && !owned_of(t)) {
+        graph_fail(r, TARN_ERR_STALE, "%s is %s", who(op, number, name), owned_gone(t));
+        return 0;
+    }
+    if (t.step == STEP_OWNED)
+        return owned_resolve(t);
+    if (t.node == 0 || (t.step == r->step && t.node >= r->graph.count)) {
+        graph_fail(r, TARN_ERR_STATE,
+                   "%s is poison: the result of a failed call, or of a lookup that found "
+                   "nothing; check it with tarn_failed()",
+                   who(op, number, name));
+        return 0;
+    }
+    if (t.step != r->step) {
+        graph_fail(r, TARN_ERR_STALE,
+                   "%s is tensor %u of step %u, used in step %u: results live until tarn_step(); "
+                   "tarn_keep() makes one outlive it",
+                   who(op, number, name), (unsigned)t.node, (unsigned)t.step, (unsigned)r->step);
+        return 0;
+    }
+    return t.node;
+}
+
+uint32_t graph_resolve(tarn_tensor t)
+{
+    return graph_operand(NULL, t, NULL, 0);
+}
+
+bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r)
+{
+    *r = NULL;
+    for (int i = 0; i < count && !*r; i++)
+        *r = in[i].replica;
+    for (int i = 0; i < count; i++) {
+        if (!graph_operand(*r, in[i], op, i))
+            return false;
+    }
+    return true;
+}
+
+const struct node *graph_node(tarn_tensor t)
+{
+    const uint32_t i = graph_resolve(t);
+    return i ? &t.replica->graph.nodes[i] : &no_node;
+}
+
+const struct node *graph_origin(const struct graph *g, uint32_t node)
+{
+    for (uint32_t i = 0; i < g->evaluated_count; i++) {
+        if (g->evaluated[i].node == node)
+            return &g->evaluated[i].before;
+    }
+    return &g->nodes[node];
+}
+
+tarn_tensor graph_handle(tarn_replica *r, uint32_t node)
+{
+    return (tarn_tensor){ r, node, r->step };
+}
+
+tarn_tensor graph_value(tarn_tensor x)
+{
+    const uint32_t node = graph_resolve(x);
+    return node ? graph_handle(x.replica, node) : graph_poison(x.replica);
+}
+
+/* ---- parts of batches ------------------------------------------------------------------------ */
+
+static bool same_share(struct graph_part a, struct graph_part b)
+{
+    return (int64_t)a.samples * b.global == (int64_t)b.samples * a.global;
+}
+
+static uint32_t part_add(tarn_replica *r, struct graph_part part)
+{
+    struct graph *g = &r->graph;
+    for (uint32_t i = 0; i < g->part_count; i++) {
+        if (g->parts[i].samples == part.samples && g->parts[i].global == part.global)
+            return i + 1;
+    }
+    if (part.global == 0 ||
+        !grow(r, &g->parts, &g->part_capacity, g->part_count, 1, sizeof *g->parts))
+        return 0;
+    g->parts[g->part_count++] = part;
+    return g->part_count;
+}
+
+/* What depends on two batches depends on the first, and on the other if that is another share. */
+static void join_part(const struct graph *g, struct node *n, uint32_t part)
+{
+    if (!n->part)
+        n->part = part;
+    else if (part && !n->other && !same_share(g->parts[n->part - 1], g->parts[part - 1]))
+        n->other = part;
+}
+
+void graph_mark_part(tarn_tensor leaf, struct graph_part part)
+{
+    tarn_replica *r = leaf.replica;
+    const uint32_t node = graph_resolve(leaf), added = node ? part_add(r, part) : 0;
+    if (!added)
+        return;
+    struct node *n = &r->graph.nodes[node];
+    join_part(&r->graph, n, added);
+    /* Plans depend on which inputs are batches. Of owned tensors it does not matter, and may change
+     * from the first step to the second. */
+    if (n->op != &op_input)
+        return;
+    if (has_shards(r))
+        n->spread = spread_of_part(r, part);
+    const uint32_t key[2] = { node, n->spread };
+    hash_mix(&r->graph, key, sizeof key);
+}
+
+bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct graph_part *out)
+{
+    const tarn_replica *r = t.replica;
+    const struct node *n = graph_node(t);
+    *out = (struct graph_part){ 1, r && r->peers ? r->peers->world : 1 };
+    if (!r || r->status != TARN_OK)
+        return false;
+    if (n->part)
+        *out = r->graph.parts[n->part - 1];
+    if (!n->other || out->global == out->samples)
+        return true;
+    const struct graph_part other = r->graph.parts[n->other - 1];
+    graph_fail(t.replica, TARN_ERR_ARGUMENT,
+               "%s depends on %d of the %d samples of one batch and on %d of the %d of another, "
+               "which are different shares: %s",
+               name, (int)out->samples, (int)out->global, (int)other.samples, (int)other.global,
+               advice);
+    return false;
+}
+
+static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
+{
+    struct {
+        char name[24];
+        tarn_shape shape;
+        int32_t dtype;
+        uint32_t count;
+        uint32_t has_samples;
+        union op_arg arg;
+        uint32_t in[OPERANDS_MOST];
+    } key;
+    memset(key.name, 0, sizeof key.name);
+    memcpy(key.name, n->op->name, strnlen(n->op->name, sizeof key.name));
+    key.shape = n->shape;
+    key.dtype = (int32_t)n->dtype;
+    key.count = n->in_count;
+    key.has_samples = n->spread == SPREAD_SAMPLES;
+    key.arg = n->arg;
+    memcpy(key.in, in, n->in_count * sizeof in[0]);
+    hash_mix(g, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
+}
+
+static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
+                        uint32_t *out)
+{
+    if (count < 0 || count > OPERANDS_MOST) {
+        replica_fail(r, TARN_ERR_ARGUMENT, "%s: %d operands, at most %d are possible", op->name,
+                     count, OPERANDS_MOST);
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        out[i] = graph_operand(r, in[i], op->name, i);
+        if (!out[i])
+            return false;
+    }
+    return true;
+}
+
+tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
+                         tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
+{
+    uint32_t operands[OPERANDS_MOST];
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "%s: the operand is no tensor", op->name);
+    if (r->status != TARN_OK || !resolve_all(r, op, in, count, operands))
+        return graph_poison(r);
+    if (!shape_valid(shape))
+        return graph_fail(r, TARN_ERR_SHAPE,
+                          "%s: the result %s is not a legal shape: rank 0 to %d, "
+                          "dimensions from 0, at most 2^31 - 1 elements",
+                          op->name, shape_text(shape), TARN_MAX_RANK);
+    struct graph *g = &r->graph;
+    if (g->count > TARN_MAX_NODES)
+        return graph_fail(
+            r, TARN_ERR_STATE,
+            "%s: this step has %d operations already, the most that it may have: call "
+            "tarn_step() more often, as after each batch",
+            op->name, TARN_MAX_NODES);
+    if (!grow(r, &g->nodes, &g->capacity, g->count, 2, sizeof *g->nodes) ||
+        !grow(r, &g->operands, &g->operand_capacity, g->operand_count, (uint32_t)count,
+              sizeof *g->operands))
+        return graph_poison(r);
+    if (g->count == 0)
+        g->nodes[g->count++] = no_node;
+    struct node *n = &g->nodes[g->count];
+    memset(n, 0, sizeof *n);
+    n->op = op;
+    n->shape.rank = shape.rank;
+    memcpy(n->shape.dim, shape.dim, (size_t)shape.rank * sizeof shape.dim[0]);
+    n->dtype = dtype;
+    n->first_in = g->operand_count;
+    n->in_count = (uint32_t)count;
+    if (arg)
+        n->arg = *arg;
+    for (int i = 0; i < count; i++) {
+        g->operands[g->operand_count++] = operands[i];
+        n->needs_grad |=
+            op->grad != op_no_grad && dtype == TARN_F32 && g->nodes[operands[i]].needs_grad;
+        join_part(g, n, g->nodes[operands[i]].part);
+        join_part(g, n, g->nodes[operands[i]].other);
+    }
+    n->spread = spread_of(r, n);
+    hash_node(g, n, operands);
+    return graph_handle(r, g->count++);
+}
+
+/* ---- leaves with a buffer -------------------------------------------------------------------- */
+
+static bool input_add(tarn_replica *r, struct graph_input input, uint32_t *slot)
+{
+    struct graph *g = &r->graph;
+    if (!grow(r, &g->inputs, &g->input_capacity, g->input_count, 1, sizeof *g->inputs))
+        return false;
+    *slot = g->input_count;
+    g->inputs[g->input_count++] = input;
+    return true;
+}
+
+static tarn_status input_release(const struct graph_input *in)
+{
+    if (in->free_after)
+        buffer_free(in->buffer);
+    return in->upload ? upload_release(in->upload) : TARN_OK;
+}
+
+tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload, bool free_after,
+                        tarn_shape shape, tarn_dtype dtype)
+{
+    const struct graph_input input = { b, upload, free_after };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    if (r->status != TARN_OK || !input_add(r, input, &arg.leaf.slot)) {
+        const tarn_status s = input_release(&input);
+        if (s != TARN_OK)
+            replica_fail(r, s, NULL);
+        return graph_poison(r);
+    }
+    return graph_record(r, &op_input, NULL, 0, shape, dtype, &arg);
+}
+
+tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
+{
+    struct graph *g = &r->graph;
+    uint32_t slot;
+    if (!grow(r, &g->evaluated, &g->evaluated_capacity, g->evaluated_count, 1,
+              sizeof *g->evaluated) ||
+        !input_add(r, (struct graph_input){ .buffer = b, .free_after = true }, &slot)) {
+        buffer_free(b);
+        return r->status;
+    }
+    struct node *n = &g->nodes[node];
+    g->evaluated[g->evaluated_count++] = (struct graph_evaluated){ node, *n };
+    n->op = &op_input;
+    n->in_count = 0;
+    memset(&n->arg, 0, sizeof n->arg);
+    n->arg.leaf.slot = slot;
+    const uint32_t key[3] = { UINT32_MAX, node, slot };
+    hash_mix(g, key, sizeof key);
+    return TARN_OK;
+}
+
+/* ---- the end of a step ----------------------------------------------------------------------- */
+
+void graph_reset(tarn_replica *r)
+{
+    struct graph *g = &r->graph;
+    for (uint32_t i = 0; i < g->input_count; i++) {
+        const tarn_status s = input_release(&g->inputs[i]);
+        if (s != TARN_OK)
+            replica_fail(r, s, NULL);
+    }
+    owned_reset(r);
+    optimizer_reset(r);
+    g->count = g->operand_count = g->input_count = g->number_count = 0;
+    g->evaluated_count = g->rand_count = g->part_count = 0;
+    g->hash[0] = g->hash[1] = 0;
+    r->updates = false;
+    if (++r->step == STEP_OWNED)
+        r->step = 1;
+}
+
+void graph_release(struct graph *g)
+{
+    free(g->nodes);
+    free(g->operands);
+    free(g->inputs);
+    free(g->parts);
+    free(g->numbers);
+    free(g->evaluated);
+    memset(g, 0, sizeof *g);
+}
+
+/* ---- what users may ask of a tensor ---------------------------------------------------------- */
+
+tarn_shape tarn_shape_get(tarn_tensor t)
+{
+    if (t.replica && t.step == STEP_OWNED) {
+        const struct owned *o = owned_of(t);
+        if (o)
+            return o->shape;
+    }
+    return graph_node(t)->shape;
+}
+
+tarn_dtype tarn_dtype_get(tarn_tensor t)
+{
+    if (t.replica && t.step == STEP_OWNED) {
+        const struct owned *o = owned_of(t);
+        if (o)
+            return o->dtype;
+    }
+    return graph_node(t)->dtype;
+}
+
+bool tarn_failed(tarn_tensor t)
+{
+    return !t.replica || t.node == 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lazy graph: the nodes of the current step, and how they are recorded. */
+#ifndef TARN_GRAPH_H
+#define TARN_GRAPH_H
+
+#include "tensor/op_record.h"
+
+struct node {
+    const struct op *op;
+    tarn_shape shape;
+    tarn_dtype dtype;
+    uint32_t first_in, in_count; /* operands: graph.operands[first_in ...] */
+    bool needs_grad;             /* depends on a parameter, or on a tensor asked for */
+    uint32_t part;    /* graph.parts[part - 1] is of the batch that it depends on; 0: on none */
+    uint32_t other;   /* the same of one that is another share of its batch than `part` is */
+    uint32_t spread;  /* enum spread (spread.h): how the value lies over the replicas */
+    union op_arg arg; /* zeroed before it is set: hashed as bytes */
+};
+
+/* What a replica has of a batch: so many samples of all that the replicas have. */
+struct graph_part {
+    int32_t samples, global;
+};
+
+/* A leaf buffer of the step: a batch, a host array, a kept or evaluated tensor. */
+struct graph_input {
+    struct buffer *buffer;
+    struct upload *upload; /* to be released at the step mark */
+    bool free_after;       /* the graph owns the buffer */
+};
+
+/* A node that became a leaf because tarn_eval computed it, as it was before: for gradients. */
+struct graph_evaluated {
+    uint32_t node;
+    struct node before;
+};
+
+struct graph {
+    struct node *nodes; /* nodes[0] is poison */
+    uint32_t count, capacity;
+    uint32_t *operands;
+    uint32_t operand_count, operand_capacity;
+    struct graph_input *inputs;
+    uint32_t input_count, input_capacity;
+    struct graph_part *parts; /* of the step's batches, each once */
+    uint32_t part_count, part_capacity;
+    float *numbers;
+    uint32_t number_count, number_capacity;
+    struct graph_evaluated *evaluated;
+    uint32_t evaluated_count, evaluated_capacity;
+    uint32_t rand_count;
+    uint64_t hash[2]; /* of everything recorded, in order */
+};
+
+/* ---- recording */
+
+/* Checks that a handle is usable now and returns its node index in this step's graph, resolving
+ * owned tensors to their current value; 0 means poison (the error is recorded). */
+uint32_t graph_resolve(tarn_tensor t);
+/* The same for operand `number` of an op of a replica, both of which the error names; it sticks to `r`,
+ * or to the operand's replica when `r` is NULL. */
+uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int number);
+/* The same for all operands of an op, none of which may be missing. `*r` becomes the replica of the
+ * first that has one. */
+bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r);
+const struct node *graph_node(tarn_tensor t);
+
+/* Appends a node. Operands must be of the same replica. Any poisoned operand: returns poison. */
+tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
+                         tarn_shape shape, tarn_dtype dtype, const union op_arg *arg);
+/* The handle of a node of this step. */
+tarn_tensor graph_handle(tarn_replica *r, uint32_t node);
+/* What x is now, for an operation that changes nothing: the handle of an owned tensor itself would stand
+ * for whatever is assigned to it later. */
+tarn_tensor graph_value(tarn_tensor x);
+
+/* A leaf for a buffer that stays valid until the step's commands ended. `upload` (may be NULL) is
+ * released at the step mark; `free_after` gives the buffer to the graph. */
+tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload, bool free_after,
+                        tarn_shape shape, tarn_dtype dtype);
+/* Says that a leaf holds this replica's part of a batch: what depends on it is part of a mean over
+ * the whole batch. */
+void graph_mark_part(tarn_tensor leaf, struct graph_part part);
+/* The part that t's share of all replicas' values is that of: of a batch that t depends on, else 1 of
+ * world. False after recording an error that begins with `name`, when it depends on batches of which
+ * this replica has unequal shares; `advice` says what to do. */
+bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct graph_part *out);
+/* The node as recorded, also when tarn_eval has made it a leaf since. */
+const struct node *graph_origin(const struct graph *g, uint32_t node);
+/* Makes a computed node a leaf with the buffer `b`, which the graph then owns. */
+tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b);
+/* Drops what was recorded and begins a new step. */
+void graph_reset(tarn_replica *r);
+void graph_release(struct graph *g);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ops: one constant record each; there is no enum of ops, and no switch over them. */
+#ifndef TARN_OP_RECORD_H
+#define TARN_OP_RECORD_H
+
+#include "backend.h"
+#include "tarn.h"
+
+#define OPERANDS_MOST 64 /* of one node */
+
+enum op_kind {
+    OP_LEAF,     /* a buffer, a constant, a number, a counter */
+    OP_MAP,      /* element by element: `code` in x, y, z */
+    OP_VIEW,     /* index map, or reshape when `index` is NULL */
+    OP_REDUCE,   /* over op_arg.reduce.axes, which stay as length 1; combine by `code` */
+    OP_CONTRACT, /* sum of products over a nest given by `contract` */
+    OP_MIX,      /* sums of in[0] times small constants, given by `mix`; the compiler's own */
+    OP_GATHER,   /* in[0] rows by the int32 index in[1] */
+    OP_CONCAT,
+    OP_COMPOSED, /* other nodes, which `expand` makes for the compiler; recorded as one */
+    OP_CALL,     /* a function of the host, run between kernels on the replica's thread */
+    OP_EFFECT    /* assign */
+};
+
+/* How an axis of the result indexes the operand:
+ * in[d] = (sum over o of coef[d][o] * out[o] + offset[d]) / divide[d]; where a guarded in[d] is out
+ * of range or not whole, the element is `fill`. */
+struct index_map {
+    int rank_in, rank_out;
+    struct {
+        int32_t coef[TARN_MAX_RANK];
+        int32_t offset, divide;
+        bool guarded;
+    } dim[TARN_MAX_RANK];
+    float fill;
+};
+
+/* A contraction as a nest: axes (the first `out_axes` are of the result, the rest are summed over),
+ * and three index maps from axes to dimensions of the result, in[0] and in[1]. A term with a guard
+ * that fails is left out. */
+#define CONTRACT_AXES 12
+struct contract_map {
+    struct {
+        int32_t coef[CONTRACT_AXES];
+        int32_t offset, divide;
+        bool guarded;
+    } dim[TARN_MAX_RANK];
+};
+struct contract {
+    int axes, out_axes;
+    int32_t extent[CONTRACT_AXES];
+    struct contract_map out, in[2];
+};
+
+/* Sums with factors from small tables that are known when code is made. The axes of the result come
+ * first; after them, one for each mix. Element = sum over the last axes of in[0] times, for each mix,
+ * table[row][its axis], where row = the axis `row` (-1: none) + step * the axis `step_axis`. A guard
+ * of `in` that fails reads 0; where one of `out` fails there is no element. */
+#define MIX_MOST 2
+struct mix_map {
+    int axes, out_axes;
+    int32_t extent[CONTRACT_AXES];
+    struct contract_map out, in;
+    int mixes;
+    struct {
+        int table, row, step_axis;
+        int32_t step;
+    } mix[MIX_MOST]; /* number i sums over axis out_axes + i */
+};
+
+union op_arg {
+    struct {
+        uint32_t slot;   /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
+        uint32_t bits;   /* constant: bits of the value in the node's type */
+        uint32_t axis;   /* iota: value is the index along this axis */
+        uint32_t serial; /* rand: distinguishes generators of one step */
+        uint32_t share;  /* rand: elements of one replica's part of the global batch; 0: no part */
+    } leaf;
+    struct {
+        uint32_t axes;   /* bit i: axis i is reduced */
+        uint32_t synced; /* norm: statistics are of all replicas' samples */
+        uint32_t whole; /* sum: every sample waits for it, so few values are not added up in rows */
+    } reduce;
+    struct {
+        int32_t order[TARN_MAX_RANK];
+    } permute;
+    struct {
+        int32_t start[TARN_MAX_RANK], step[TARN_MAX_RANK];
+    } slice;
+    struct {
+        int32_t low[TARN_MAX_RANK], high[TARN_MAX_RANK];
+        float value;
+    } pad;
+    struct {
+        int32_t step[TARN_MAX_RANK]; /* dilate: step[i] - 1 zeros between elements of axis i */
+    } dilate;
+    struct {
+        int32_t window[2], stride[2],
+            dilation[2]; /* window, unwindow: [N,C,H,W] <-> [N,C,OH,OW,KH,KW] */
+    } window;
+    struct {
+        int32_t stride[2], padding[2], dilation[2], groups;
+    } conv;
+    struct {
+        int32_t transpose[2]; /* of the last two axes of in[0], in[1] */
+    } matmul;
+    struct {
+        int32_t window[2], tiles[2], size[2], padding[2]; /* size: of the result's image */
+    } winograd;
+    struct {
+        int32_t axis;
+    } concat;
+    struct {
+        uint32_t owned;
+    } assign;
+    struct {
+        uint32_t first; /* position of the first element */
+    } fingerprint;
+    struct {
+        uint32_t label; /* enum spread */
+    } spread;
+    struct {
+        uint32_t reduction, witness, root;
+        uint32_t purpose, origin, order, serial; /* the caller's own */
+        tarn_shape shape;
+    } call;
+};
+
+struct node;
+struct graph;
+struct builder;
+
+/* One run of an OP_CALL. `in` holds the operand's elements, row-major; `out` takes the result's, and
+ * is `in` itself when op.in_place. Both are host memory until the function returns. */
+struct call_run {
+    tarn_replica *replica;
+    union op_arg arg;
+    tarn_dtype dtype;
+    size_t count; /* elements of the operand */
+    void *in, *out;
+};
+
+/* What a gradient rule sees; it sets gin[i] for all operands that are wanted. Broadcasting is undone
+ * by autograd.c. */
+struct grad_call {
+    tarn_tensor y, g;      /* the node, and the gradient of the loss with respect to it */
+    const tarn_tensor *in; /* its operands */
+    union op_arg arg;
+    const bool *wanted; /* gin[i] is only used where wanted[i]: a rule may save the others */
+    uint64_t without;   /* the rule sets bit i if it leaves out gin[i] though it is wanted */
+    tarn_tensor *gin;
+};
+
+struct op {
+    const char *name; /* stable: part of the plan hash */
+    int arity;        /* -1: any */
+    enum op_kind kind;
+    /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them).
+     * REDUCE: name of the combination: "sum", "max", "min", "argmax". */
+    const char *code;
+    void (*grad)(struct grad_call *c); /* op_no_grad: the result is a constant; NULL: unknown */
+    void (*index)(const struct node *n, tarn_shape in, struct index_map *out);
+    void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
+    void (*mix)(const struct node *n, tarn_shape in, struct mix_map *out);
+    tarn_status (*call)(const struct call_run *c);
+    bool in_place; /* CALL */
+    /* COMPOSED: adds nodes (nest.h, module_make()), of at most COMPOSED_NODES for each operand and one
+     * more, and returns the one that is the node's value. */
+    uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);
+};
+#define COMPOSED_NODES 8
+
+/* The rule of ops whose result does not change with small changes of the operands: comparisons, bits,
+ * indices. No rule at all is an error as soon as somebody asks for a gradient through the op. */
+void op_no_grad(struct grad_call *c);
+
+#define OP_DECLARE(name) extern const struct op op_##name;
+#define OP(name) OP_DECLARE(name)
+#include "tensor/ops.def"
+#undef OP
+extern const struct op *const all_ops[];
+extern const int all_ops_count;
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors that belong to the replica and outlive steps: parameters, buffers, optimizer state, kept
+ * values, and the flat storage that many of them may be slices of. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/op.h"
+#include "tensor/random.h"
+#include "tensor/shape.h"
+#include "train/optimizer.h"
+
+/* A handle's node: index + 1 in the low bits, generation above. */
+#define INDEX_BITS 20
+#define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
+#define GENERATION_MASK (UINT32_MAX >> INDEX_BITS)
+
+static size_t owned_bytes(const struct owned *o)
+{
+    return (size_t)tarn_shape_count(o->shape) * tarn_dtype_bytes(o->dtype);
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+struct owned *owned_of(tarn_tensor t)
+{
+    if (!t.replica || t.step != STEP_OWNED)
+        return NULL;
+    const uint32_t i = t.node & INDEX_MASK;
+    if (i == 0 || i > t.replica->owned_count)
+        return NULL;
+    struct owned *o = &t.replica->owned[i - 1];
+    const bool current = (o->generation & GENERATION_MASK) == t.node >> INDEX_BITS;
+    return o->kind != OWNED_FREE && current ? o : NULL;
+}
+
+tarn_tensor owned_handle(tarn_replica *r, uint32_t index_plus_one)
+{
+    if (index_plus_one == 0 || index_plus_one > r->owned_count)
+        return graph_poison(r);
+    const uint32_t generation = r->owned[index_plus_one - 1].generation & GENERATION_MASK;
+    return (tarn_tensor){ r, index_plus_one | generation << INDEX_BITS, STEP_OWNED };
+}
+
+struct owned *owned_find(tarn_replica *r, const char *name)
+{
+    for (uint32_t i = 0; name && i < r->owned_count; i++) {
+        const struct owned *o = &r->owned[i];
+        if (o->kind != OWNED_FREE && o->name && strcmp(o->name, name) == 0)
+            return &r->owned[i];
+    }
+    return NULL;
+}
+
+/* An unused slot that keeps its generation; NULL after recording an error. */
+static struct owned *slot_take(tarn_replica *r, enum owned_kind kind, uint32_t *index_plus_one)
+{
+    uint32_t i = r->owned_count;
+    for (uint32_t k = 0; kind == OWNED_KEPT && k < r->owned_count; k++) {
+        if (r->owned[k].kind == OWNED_FREE) {
+            i = k;
+            break;
+        }
+    }
+    if (i == INDEX_MASK) {
+        replica_fail(r, TARN_ERR_ARGUMENT, "more than %u owned tensors; tarn_drop() kept ones",
+                     (unsigned)INDEX_MASK);
+        return NULL;
+    }
+    if (i == r->owned_capacity) {
+        const uint32_t capacity = r->owned_capacity ? 2 * r->owned_capacity : 32;
+        struct owned *bigger = realloc(r->owned, capacity * sizeof *bigger);
+        if (!bigger) {
+            replica_fail(r, TARN_ERR_MEMORY, "no host memory for another owned tensor");
+            return NULL;
+        }
+        r->owned = bigger;
+        r->owned_capacity = capacity;
+    }
+    struct owned *o = &r->owned[i];
+    const struct owned before = i < r->owned_count ? *o : (struct owned){ .generation = 0 };
+    *o = (struct owned){ .kind = OWNED_FREE, .generation = before.generation, .lost = before.lost };
+    if (i == r->owned_count)
+        r->owned_count++;
+    *index_plus_one = i + 1;
+    return o;
+}
+
+static bool check_new(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
+                      tarn_dtype dtype)
+{
+    const bool named = kind != OWNED_KEPT && kind != OWNED_FLAT;
+    if (r->status != TARN_OK)
+        return false;
+    if (named && (!name || !*name)) {
+        replica_fail(r, TARN_ERR_ARGUMENT, "an owned tensor %s needs a name", shape_text(shape));
+        return false;
+    }
+    if (!shape_valid(shape) || tarn_dtype_bytes(dtype) == 0) {
+        replica_fail(r, tarn_dtype_bytes(dtype) ? TARN_ERR_SHAPE : TARN_ERR_DTYPE,
+                     "%s: %s %s is not a legal tensor", name ? name : "kept",
+                     tarn_dtype_name(dtype), shape_text(shape));
+        return false;
+    }
+    if (named && owned_find(r, name)) {
+        replica_fail(r, TARN_ERR_ARGUMENT, "%s: the name is taken; names must be new", name);
+        return false;
+    }
+    return true;
+}
+
+static tarn_status fill(struct owned *o, tarn_replica *r, bool defined, const void *data)
+{
+    const size_t bytes = owned_bytes(o);
+    TRY(buffer_new(r->context, bytes, &o->buffer));
+    if (!defined || bytes == 0)
+        return TARN_OK;
+    return data ? buffer_write(o->buffer, 0, data, bytes) : buffer_fill_zero(o->buffer, 0, bytes);
+}
+
+static void entry_free(struct owned *o)
+{
+    if (!o->flat)
+        buffer_free(o->buffer);
+    free(o->name);
+    *o = (struct owned){ .kind = OWNED_FREE, .generation = o->generation + 1, .lost = o->lost };
+}
+
+/* Whether a handle's tensor was kept in the last step to fail of those that had its slot. */
+static bool was_lost(tarn_tensor t)
+{
+    const tarn_replica *r = t.replica;
+    const uint32_t i = t.node & INDEX_MASK;
+    return i > 0 && i <= r->owned_count && r->owned[i - 1].lost &&
+           ((r->owned[i - 1].lost - 1) & GENERATION_MASK) == t.node >> INDEX_BITS;
+}
+
+const char *owned_gone(tarn_tensor t)
+{
+    return was_lost(t)
+               ? "a tensor that was kept in a step that failed or was cleared: it never got "
+                 "a value; keep it again"
+               : "a kept tensor, used after tarn_drop()";
+}
+
+/* Takes a slot with name and shape but without a buffer. */
+static struct owned *entry_new(tarn_replica *r, enum owned_kind kind, const char *name,
+                               tarn_shape shape, tarn_dtype dtype, uint32_t *index_plus_one)
+{
+    if (!check_new(r, kind, name, shape, dtype))
+        return NULL;
+    struct owned *o = slot_take(r, kind, index_plus_one);
+    if (!o)
+        return NULL;
+    o->shape = shape;
+    o->dtype = dtype;
+    if (name) {
+        o->name = strdup(name);
+        if (!o->name) {
+            replica_fail(r, TARN_ERR_MEMORY, "%s: no host memory for the name", name);
+            return NULL;
+        }
+    }
+    o->kind = kind;
+    return o;
+}
+
+uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
+                   tarn_dtype dtype, const void *data)
+{
+    uint32_t index;
+    struct owned *o = entry_new(r, kind, name, shape, dtype, &index);
+    if (!o)
+        return 0;
+    o->fresh = kind == OWNED_KEPT && !data;
+    const tarn_status s = fill(o, r, !o->fresh, data);
+    if (s != TARN_OK) {
+        replica_fail(r, s, NULL);
+        entry_free(o);
+        return 0;
+    }
+    return index;
+}
+
+uint32_t owned_add_slice(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
+                         uint32_t flat, size_t offset)
+{
+    if (flat == 0 || flat > r->owned_count || r->owned[flat - 1].kind != OWNED_FLAT) {
+        replica_fail(r, TARN_ERR_INTERNAL, "%s: slice of something that is not flat", name);
+        return 0;
+    }
+    uint32_t index;
+    struct owned *o = entry_new(r, kind, name, shape, r->owned[flat - 1].dtype, &index);
+    if (!o)
+        return 0;
+    const struct owned *whole = &r->owned[flat - 1];
+    if (offset > owned_bytes(whole) || owned_bytes(o) > owned_bytes(whole) - offset) {
+        replica_fail(r, TARN_ERR_INTERNAL, "%s: slice beyond its flat storage", name);
+        entry_free(o);
+        return 0;
+    }
+    o->buffer = whole->buffer;
+    o->offset = offset;
+    o->flat = flat;
+    return index;
+}
+
+tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out)
+{
+    const size_t bytes = owned_bytes(o);
+    const tarn_status s = bytes ? buffer_read(o->buffer, o->offset, out, bytes) : TARN_OK;
+    return s == TARN_OK ? s : replica_fail(r, s, NULL);
+}
+
+tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data)
+{
+    const size_t bytes = owned_bytes(o);
+    const tarn_status s = bytes ? buffer_write(o->buffer, o->offset, data, bytes) : TARN_OK;
+    return s == TARN_OK ? s : replica_fail(r, s, NULL);
+}
+
+/* A kept tensor stays part of the batch that it came from. */
+static void keep_part(const struct graph *g, struct owned *o)
+{
+    const struct node *n = &g->nodes[o->value];
+    const struct graph_part none = { 0, 0 };
+    o->part = n->part ? g->parts[n->part - 1] : none;
+    o->other = n->other ? g->parts[n->other - 1] : none;
+    /* What it was computed of is gone with the step. */
+    o->spread = n->spread == SPREAD_LINEAR || n->spread == SPREAD_EITHER ? SPREAD_OWN : n->spread;
+}
+
+void owned_reset(tarn_replica *r)
+{
+    const bool trained = r->status == TARN_OK && optimizer_gathered(r);
+    for (uint32_t i = 0; i < r->owned_count; i++) {
+        struct owned *o = &r->owned[i];
+        if (o->kind == OWNED_FREE)
+            continue;
+        const bool lost = o->fresh && r->status != TARN_OK;
+        if (lost && !o->dropped)
+            o->lost = o->generation + 1;
+        if (lost || o->dropped) {
+            entry_free(o);
+            continue;
+        }
+        if (o->kind == OWNED_KEPT && o->value && r->status == TARN_OK)
+            keep_part(&r->graph, o);
+        if (o->value && trained)
+            o->apart = !o->together;
+        o->node = o->grad = o->gathered = o->value = 0;
+        o->assigned = o->fresh = o->used = o->together = false;
+    }
+}
+
+void owned_release(tarn_replica *r)
+{
+    for (uint32_t i = 0; i < r->owned_count; i++) {
+        if (r->owned[i].kind != OWNED_FREE)
+            entry_free(&r->owned[i]);
+    }
+    free(r->owned);
+    r->owned = NULL;
+    r->owned_count = r->owned_capacity = 0;
+}
+
+/* ---- values in a step ------------------------------------------------------------------------ */
+
+static bool slices_assigned(const tarn_replica *r, uint32_t flat)
+{
+    for (uint32_t i = 0; i < r->owned_count; i++) {
+        if (r->owned[i].flat == flat && r->owned[i].value)
+            return true;
+    }
+    return false;
+}
+
+tarn_tensor owned_slice(tarn_replica *r, uint32_t index, uint32_t value)
+{
+    const struct owned *o = &r->owned[index];
+    const int32_t start = (int32_t)(o->offset / tarn_dtype_bytes(o->dtype));
+    const int32_t count = (int32_t)tarn_shape_count(o->shape);
+    const tarn_shape shape = o->shape;
+    return op_reshape_to(tarn_slice(graph_handle(r, value), 0, start, start + count, 1), shape);
+}
+
+static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op, const tarn_tensor *in,
+                        int count)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.leaf.slot = index + (op == &op_owned ? 0 : 1);
+    const tarn_shape shape = r->owned[index].shape;
+    const bool trained = r->owned[index].kind == OWNED_PARAMETER;
+    const tarn_tensor t = graph_record(r, op, in, count, shape, r->owned[index].dtype, &arg);
+    if (!t.node)
+        return t;
+    struct node *n = &r->graph.nodes[t.node];
+    n->needs_grad = trained;
+    /* What was learnt from a batch is no part of it. */
+    n->part = n->other = 0;
+    graph_mark_part(t, r->owned[index].part);
+    graph_mark_part(t, r->owned[index].other);
+    return t;
+}
+
+tarn_tensor owned_before(tarn_replica *r, uint32_t index_plus_one)
+{
+    return leaf(r, index_plus_one - 1, &op_owned, NULL, 0);
+}
+
+uint32_t owned_resolve(tarn_tensor t)
+{
+    tarn_replica *r = t.replica;
+    const struct owned *o = owned_of(t);
+    if (o->node)
+        return o->node;
+    const uint32_t index = (t.node & INDEX_MASK) - 1;
+    const uint32_t flat = o->flat ? r->owned[o->flat - 1].value : 0;
+    tarn_tensor now;
+    if (o->kind == OWNED_FLAT && !o->value && slices_assigned(r, index + 1)) {
+        replica_fail(r, TARN_ERR_STATE,
+                     "a parameter was assigned in this step before all parameters are read "
+                     "together (by an optimizer, say): call tarn_step() between");
+        return 0;
+    }
+    if (o->value || flat) {
+        now = o->value ? graph_handle(r, o->value) : owned_slice(r, index, flat);
+        /* A parameter's new value is a new leaf: gradients must not flow into its own update. */
+        if (r->owned[index].kind == OWNED_PARAMETER && now.node)
+            now = leaf(r, index, &op_detach, &now, 1);
+    } else {
+        now = leaf(r, index, &op_owned, NULL, 0);
+    }
+    r->owned[index].node = now.node;
+    return now.node;
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape, const float *data)
+{
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "parameter: the replica is NULL");
+    return owned_handle(r, owned_add(r, OWNED_PARAMETER, name, shape, TARN_F32, data));
+}
+
+tarn_tensor tarn_buffer(tarn_replica *r, const char *name, tarn_shape shape, tarn_dtype dtype,
+                        const void *data)
+{
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "buffer: the replica is NULL");
+    return owned_handle(r, owned_add(r, OWNED_BUFFER, name, shape, dtype, data));
+}
+
+tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape shape, int fan_in)
+{
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "parameter: the replica is NULL");
+    if (r->status != TARN_OK)
+        return graph_poison(r);
+    if (!name || fan_in < 1 || !shape_valid(shape))
+        return graph_fail(r, TARN_ERR_ARGUMENT, "%s: shape %s with fan_in %d cannot be initialised",
+                          name ? name : "parameter", shape_text(shape), fan_in);
+    const size_t count = (size_t)tarn_shape_count(shape);
+    float *data = malloc(count ? count * sizeof *data : sizeof *data);
+    if (!data)
+        return graph_fail(r, TARN_ERR_MEMORY, "%s: no host memory for %zu values", name, count);
+    const double bound = 1.0 / sqrt((double)fan_in);
+    const uint64_t key = random_key(r->seed, name);
+    for (size_t i = 0; i < count; i++) {
+        const double u = (double)(random_u32(key, i) >> 8) * 0x1p-24;
+        data[i] = (float)((2.0 * u - 1.0) * bound);
+    }
+    const tarn_tensor t = tarn_parameter(r, name, shape, data);
+    free(data);
+    return t;
+}
+
+tarn_tensor tarn_find(tarn_replica *r, const char *name)
+{
+    if (!r)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "find: the replica is NULL");
+    const struct owned *o = owned_find(r, name);
+    return o ? owned_handle(r, (uint32_t)(o - r->owned) + 1) : graph_poison(r);
+}
+
+static bool listed(const struct owned *o)
+{
+    return o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER;
+}
+
+int tarn_owned_count(const tarn_replica *r)
+{
+    int count = 0;
+    for (uint32_t i = 0; r && i < r->owned_count; i++)
+        count += listed(&r->owned[i]);
+    return count;
+}
+
+const char *tarn_owned_name(const tarn_replica *r, int i)
+{
+    for (uint32_t k = 0; r && k < r->owned_count; k++) {
+        if (listed(&r->owned[k]) && i-- == 0)
+            return r->owned[k].name;
+    }
+    return NULL;
+}
+
+tarn_tensor tarn_keep(tarn_tensor t)
+{
+    tarn_replica *r = t.replica;
+    if (!graph_operand(NULL, t, "keep", 0))
+        return graph_poison(r);
+    const tarn_shape shape = tarn_shape_get(t);
+    const uint32_t index = owned_add(r, OWNED_KEPT, NULL, shape, tarn_dtype_get(t), NULL);
+    const tarn_tensor kept = owned_handle(r, index);
+    if (index)
+        tarn_assign(kept, t);
+    return kept;
+}
+
+void tarn_drop(tarn_tensor t)
+{
+    struct owned *o = owned_of(t);
+    if (tarn_failed(t) || (!o && t.step == STEP_OWNED && was_lost(t)))
+        return;
+    if (!o || o->kind != OWNED_KEPT) {
+        replica_fail(t.replica, o ? TARN_ERR_ARGUMENT : TARN_ERR_STALE, "drop: %s",
+                     o ? "only kept tensors can be dropped" : "dropped already, or never kept");
+        return;
+    }
+    /* Nodes of this step may still read or write it. */
+    o->generation++;
+    if (o->node || o->assigned)
+        o->dropped = true;
+    else
+        entry_free(o);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors that the replica owns and that outlive steps: parameters, buffers, optimizer state, kept tensors. */
+#ifndef TARN_OWNED_H
+#define TARN_OWNED_H
+
+#include "tensor/graph.h"
+
+enum owned_kind { OWNED_PARAMETER, OWNED_BUFFER, OWNED_STATE, OWNED_KEPT, OWNED_FLAT, OWNED_FREE };
+
+struct owned {
+    char *name; /* NULL for kept tensors and flat storage */
+    enum owned_kind kind;
+    tarn_shape shape;
+    tarn_dtype dtype;
+    struct buffer *buffer;
+    size_t offset;       /* bytes into buffer */
+    uint32_t flat;       /* index + 1 of the OWNED_FLAT entry that this is a slice of, or 0 */
+    uint32_t node;       /* its current value in this step's graph, or 0 when not used yet */
+    uint32_t grad;       /* node of the gradient that backward left, and nobody gathered; or 0 */
+    uint32_t gathered;   /* node of what the optimizer gathered of it, or clipped; or 0 */
+    bool used;           /* an update was recorded with `gathered` */
+    bool assigned;       /* in this step */
+    uint32_t value;      /* node that was assigned in this step, or 0 */
+    bool together;       /* what was assigned is the same on all replicas */
+    bool apart;          /* a buffer: a training step left another value on each replica */
+    bool fresh;          /* kept in this step: has no contents when the step fails */
+    bool dropped;        /* to be freed at the step mark */
+    uint32_t generation; /* tells a dropped kept tensor from its slot's next tenant */
+    struct graph_part part, other; /* kept: of the batch that it came from, as those of a node */
+    uint32_t spread;               /* kept: as that of a node */
+    uint32_t lost; /* generation + 1 of the last tenant whose step failed; 0: none */
+};
+
+/* Handles of owned tensors carry this step: they never go stale. node = index + 1. */
+#define STEP_OWNED UINT32_MAX
+
+/* Adds an owned tensor with contents `data` (NULL: zeros) in a buffer of its own. 0 on failure,
+ * else index + 1. Kept tensors and flat storage have no name. */
+uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
+                   tarn_dtype dtype, const void *data);
+/* Adds a slice of flat storage under a name. */
+uint32_t owned_add_slice(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
+                         uint32_t flat, size_t offset);
+tarn_tensor owned_handle(tarn_replica *r, uint32_t index_plus_one);
+/* A slice's part of a flat value, in the slice's shape. By index. */
+tarn_tensor owned_slice(tarn_replica *r, uint32_t index, uint32_t value);
+/* Its value before this step, whatever was assigned since. */
+tarn_tensor owned_before(tarn_replica *r, uint32_t index_plus_one);
+/* Node of an owned tensor's current value, recording it at its first use in a step; 0: failed. The
+ * handle must have an entry. */
+uint32_t owned_resolve(tarn_tensor t);
+/* Why a handle has no entry. */
+const char *owned_gone(tarn_tensor t);
+/* Ends the step for all owned tensors. */
+void owned_reset(tarn_replica *r);
+void owned_release(tarn_replica *r);
+/* The entry behind a handle; NULL when the handle is not an owned tensor. */
+struct owned *owned_of(tarn_tensor t);
+struct owned *owned_find(tarn_replica *r, const char *name);
+/* Host copies, in order with the queue, waiting. Bytes = all of the tensor. */
+TARN_CHECKED tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out);
+TARN_CHECKED tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A replica: one device with its graph, owned tensors, errors and metrics. */
+#ifndef TARN_REPLICA_H
+#define TARN_REPLICA_H
+
+#include "tensor/owned.h"
+#include "backend.h"
+#include "tarn_profile.h"
+
+/* Something to be closed with the replica (a loader, an optimizer). */
+struct resource {
+    void (*close)(void *self);
+    void *self;
+    struct resource *next;
+};
+
+struct plan_cache;
+
+/* The replicas that this one trains with, as far as core must know them; dist fills it in. */
+struct peers {
+    int rank, world;
+    int shards;          /* virtual shards of the global batch: a multiple of world; 0: none */
+    bool sync_norm;      /* batch norm takes its statistics over all replicas */
+    size_t bucket_bytes; /* of gradients that are exchanged at once */
+    /* Tells the others that this replica compiles, or does not any more: they wait longer for it. NULL:
+     * nobody waits. */
+    void (*builds)(tarn_replica *r, bool begins);
+    /* Records the sum over all replicas. */
+    tarn_tensor (*sum)(tarn_tensor x);
+    /* Records the sum of a bucket of the flat gradient over all replicas, of which `first` is the
+     * first of a step: what else a training step exchanges goes with it. */
+    tarn_tensor (*reduce)(tarn_tensor bucket, bool first);
+};
+
+struct tarn_replica {
+    struct context *context;
+    struct graph graph;
+    struct owned *owned;
+    uint32_t owned_count, owned_capacity;
+    struct resource *resources;
+    struct plan_cache *plans;
+    uint32_t step;       /* of handles: starts at 1, grows with every mark */
+    uint64_t step_count; /* of marks that updated parameters; saved in checkpoints */
+    uint64_t side_steps; /* marks since then that drew random numbers */
+    bool updates;        /* an optimizer steps in the current step */
+    uint64_t seed;
+    bool training;
+    tarn_status status;
+    uint32_t errors; /* since the first */
+    char error[1024];
+    tarn_metrics metrics;
+    tarn_optimizer *optimizer; /* the one whose state is saved; NULL when none is open */
+    queue_mark in_flight[2];
+    struct peers *peers;     /* NULL: it trains alone */
+    tarn_profile_fn profile; /* NULL: nobody asks */
+    void *profile_user;
+};
+
+/* Records the first error of a replica with its line; returns poison, for `return`. */
+tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for functions that return a status. Takes the line of error_text() when format is NULL.
+ */
+tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+tarn_tensor graph_poison(tarn_replica *r);
+
+/* A replica on a device; tarn_close() ends it. */
+TARN_CHECKED tarn_status replica_open(const struct device *device, tarn_replica **out);
+/* Registers something to be closed by tarn_close; unregister when it is closed before. */
+tarn_status replica_register(tarn_replica *r, void (*close)(void *self), void *self);
+void replica_unregister(tarn_replica *r, void *self);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shapes: texts, comparisons, broadcasting. */
+#ifndef TARN_SHAPE_H
+#define TARN_SHAPE_H
+
+#include "tarn.h"
+
+/* "[128,10]" into a rotating thread-local text, for error lines. */
+const char *shape_text(tarn_shape s);
+bool shape_equal(tarn_shape a, tarn_shape b);
+/* The common shape of a and b as in NumPy; false when they do not broadcast. */
+bool shape_broadcast(tarn_shape a, tarn_shape b, tarn_shape *out);
+/* False when rank, a dimension or the element count (2^31 - 1) is out of range. */
+bool shape_valid(tarn_shape s);
+
+#endif
