@@ -173,16 +173,16 @@ TARN_CHECKED tarn_status shared_end(struct shared *s, bool written);
 
 /* ---- programs and launches ----------------------------------------------------------------- */
 
-struct program;
+struct built_program;
 struct kernel;
 
 /* Builds OpenCL C 1.2 source, or takes the binary from the on-disk cache. `label` names it in
  * errors ("plan 3f2a..."); on failure the error line carries the first line of the build log with
  * our line number and the path where the source was saved. */
 TARN_CHECKED tarn_status program_build(struct context *c, const char *source, const char *label,
-                                       struct program **out);
-void program_free(struct program *p);
-TARN_CHECKED tarn_status kernel_new(struct program *p, const char *name, struct kernel **out);
+                                       struct built_program **out);
+void program_free(struct built_program *p);
+TARN_CHECKED tarn_status kernel_new(struct built_program *p, const char *name, struct kernel **out);
 void kernel_free(struct kernel *k);
 const char *kernel_name(const struct kernel *k);
 

@@ -20,7 +20,7 @@
 #define LIKELY_WORK 33554432.0 /* and from which it is */
 
 struct gemm_tarn {
-    struct program *program;
+    struct built_program *program;
     struct kernel *kernel;
 };
 

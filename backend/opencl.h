@@ -43,7 +43,7 @@ struct context {
     struct gemm_tarn *gemm;   /* gemm_tarn.c's program, once it was needed */
     _Atomic bool lost;        /* a command that nobody waits for any more may still run */
     struct staging *staging;  /* what copies go through; NULL until one is needed */
-    struct program *programs; /* to be written to the disk cache when the context closes */
+    struct built_program *programs; /* to be written to the disk cache when the context closes */
     pthread_mutex_t upload_lock;
 };
 

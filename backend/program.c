@@ -15,17 +15,17 @@
 #define OPTIONS "-cl-std=CL1.2"
 #define TRIES 3
 
-struct program {
+struct built_program {
     struct context *context;
     cl_program program;
     char key[768];
     bool launched, keep; /* kept on disk once it has been launched */
     bool refused;        /* the driver did not take the binary that is kept */
-    struct program *next;
+    struct built_program *next;
 };
 
 struct kernel {
-    struct program *program;
+    struct built_program *program;
     cl_kernel kernel;
     char name[64];
     const char *label;
@@ -52,7 +52,7 @@ static void make_key(const struct device *d, const char *source, char *key, size
 /* ---- building
  * ---------------------------------------------------------------------------------------- */
 
-static bool from_cache(struct program *p)
+static bool from_cache(struct built_program *p)
 {
     struct context *c = p->context;
     size_t bytes = 0;
@@ -76,7 +76,7 @@ static bool from_cache(struct program *p)
     return false;
 }
 
-static char *build_log(const struct program *p)
+static char *build_log(const struct built_program *p)
 {
     size_t bytes = 0;
     const cl_device_id id = p->context->id;
@@ -103,7 +103,7 @@ static const char *first_cause(const char *log)
     return *text != '\0' ? text : "the driver's compiler says nothing";
 }
 
-static tarn_status build_failed(const struct program *p, const char *source, const char *label,
+static tarn_status build_failed(const struct built_program *p, const char *source, const char *label,
                                 cl_int code)
 {
     char path[512];
@@ -130,7 +130,7 @@ static tarn_status build_failed(const struct program *p, const char *source, con
     return status;
 }
 
-static tarn_status from_source(struct program *p, const char *source, const char *label)
+static tarn_status from_source(struct built_program *p, const char *source, const char *label)
 {
     struct context *c = p->context;
     const double start = now();
@@ -163,7 +163,7 @@ static tarn_status from_source(struct program *p, const char *source, const char
 struct build {
     struct context *context;
     const char *source, *label;
-    struct program **out;
+    struct built_program **out;
 };
 
 static tarn_status build(void *arg)
@@ -171,7 +171,7 @@ static tarn_status build(void *arg)
     const struct build *b = arg;
     struct context *c = b->context;
     const char *source = b->source, *label = b->label;
-    struct program *p = calloc(1, sizeof *p);
+    struct built_program *p = calloc(1, sizeof *p);
     if (p == NULL)
         return error_set(TARN_ERR_MEMORY, "%s: out of host memory", label);
     p->context = c;
@@ -198,14 +198,14 @@ static tarn_status build(void *arg)
 }
 
 tarn_status program_build(struct context *c, const char *source, const char *label,
-                          struct program **out)
+                          struct built_program **out)
 {
     struct build b = { .context = c, .source = source, .label = label, .out = out };
     *out = NULL;
     return run_deep(build, &b);
 }
 
-static void keep_binary(struct program *p)
+static void keep_binary(struct built_program *p)
 {
     size_t bytes = 0;
     void *kept = p->refused ? NULL : cache_load(p->key, &bytes);
@@ -225,7 +225,7 @@ static void keep_binary(struct program *p)
 
 /* Kernels are often finished at their first launch: only a program that ran is worth keeping. PoCL
  * compiles all kernels once more for a binary, and finds its own code as fast as that. */
-static void maybe_keep(struct program *p)
+static void maybe_keep(struct built_program *p)
 {
     if (p->launched && p->keep) {
         pthread_mutex_lock(&build_lock);
@@ -237,16 +237,16 @@ static void maybe_keep(struct program *p)
 
 void program_flush(struct context *c)
 {
-    for (struct program *p = c->programs; p != NULL; p = p->next)
+    for (struct built_program *p = c->programs; p != NULL; p = p->next)
         maybe_keep(p);
 }
 
-void program_free(struct program *p)
+void program_free(struct built_program *p)
 {
     if (p == NULL)
         return;
     maybe_keep(p);
-    for (struct program **at = &p->context->programs; *at != NULL; at = &(*at)->next)
+    for (struct built_program **at = &p->context->programs; *at != NULL; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
             break;
@@ -258,7 +258,7 @@ void program_free(struct program *p)
 /* ---- kernels
  * ------------------------------------------------------------------------------------------- */
 
-tarn_status kernel_new(struct program *p, const char *name, struct kernel **out)
+tarn_status kernel_new(struct built_program *p, const char *name, struct kernel **out)
 {
     *out = NULL;
     struct kernel *k = calloc(1, sizeof *k);

@@ -7,7 +7,7 @@
 
 struct own_kernel {
     struct context *context;
-    struct program *program;
+    struct built_program *program;
     struct kernel *kernel;
     struct kernel_arg args[8];
     int count;

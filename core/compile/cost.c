@@ -78,7 +78,7 @@ static int maps(const struct nest *n, int root, bool *counted)
 
 static double nest_flops(const struct nest *n, bool *counted)
 {
-    const struct product *g = &n->product;
+    const struct product_shape *g = &n->product.shape;
     int body = 0, epilogue = 0;
     if (n->kind == NEST_PRODUCT)
         return 2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What TARN_DEBUG prints of a compilation. */
+/* A compilation as text, for people. */
 #ifndef TARN_DEBUG_H
 #define TARN_DEBUG_H
 
 #include "compile/nest.h"
+#include "compile/text.h"
 
-/* One line on what a kernel computes: the names of its nests. */
-void debug_name_kernel(const struct program_ir *p, int kernel, char *out, size_t capacity);
-/* graph: the simplified graph, and which of its nodes are stored. */
-void debug_graph(const struct module *m);
-/* fuse: nests by kernel; plan: values and memory. */
-void debug_plan(const struct program_ir *p);
-/* plan: a line for each new plan; in the steady state there should be none. `seconds`: all so far.
- */
-void debug_compiled(const tarn_replica *r, uint64_t key, double seconds);
+/* The simplified graph, and which of its nodes are stored. */
+void debug_graph(const struct module *m, struct text *out);
+/* Nests by kernel. */
+void debug_nests(const struct program_ir *p, struct text *out);
+/* Values and memory. */
+void debug_values(const struct program_ir *p, struct text *out);
 
 #endif

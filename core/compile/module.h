@@ -4,7 +4,8 @@
 #define TARN_MODULE_H
 
 #include "compile/arena.h"
-#include "tensor/graph.h"
+#include "compile/program.h"
+#include "compile/target.h"
 
 struct root {
     uint32_t node;
@@ -14,6 +15,8 @@ struct root {
 
 struct module {
     struct arena *arena;
+    const struct program *program;
+    const struct target *target;
     struct node *nodes;
     uint32_t count;
     uint32_t *operands;

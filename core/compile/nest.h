@@ -26,13 +26,11 @@ struct store {
     bool best; /* ARGMAX: the accumulator is the maximum, not its position */
 };
 
-/* A matrix product left to a provider: c = op(a) op(b), `batch` times. */
+/* A matrix product left to a provider. */
 struct product {
-    size_t m, n, k, batch;
-    bool transpose_a, transpose_b;
-    bool sums_batch; /* k is the batch */
-    int a, b;        /* values, row-major */
-    int provider;    /* choose_product()'s */
+    struct product_shape shape;
+    int a, b;     /* values, row-major */
+    int provider; /* target_provider()'s */
 };
 
 /* A call of the host between kernels. */
@@ -85,15 +83,13 @@ struct nest {
 struct program_ir {
     struct arena *arena;
     struct module *module;
+    const struct target *target;
     struct value *values;
     int value_count, value_capacity;
     struct nest *nests;
     int nest_count, nest_capacity;
     int first_root; /* nests from here on write what leaves the plan */
     int kernel_count;
-    bool fuse;
-    bool products;         /* large matrix products need not be nests */
-    bool gpu;              /* a lane is a work-item */
     int local;             /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
     int blocks, groups;    /* of sharded sections */

@@ -1,20 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a recorded graph to enqueued kernels. */
+/* A plan: a compiled program on a device, with all that it takes to run. */
 #ifndef TARN_PLAN_H
 #define TARN_PLAN_H
 
-#include "tarn.h"
 #include "backend.h"
-#include "tensor/replica.h"
+#include "compile/kernel_plan.h"
+#include "hash_table.h"
 
+/* A function of the host, with the shared memory that it works on. */
+struct plan_call {
+    const struct op *op;
+    union op_arg arg;
+    tarn_dtype dtype;
+    size_t count; /* elements of the operand */
+    struct shared *in, *out;
+    int ready, due; /* kernel that completes the operand, and the first that needs the result */
+};
 
-/* Compiles what the current graph needs for `outputs` (nodes) and, when `effects`, for all its
- * assignments; or finds the plan made before for the same graph; and enqueues it. buffers[i]
- * becomes a new buffer with the row-major elements of outputs[i], owned by the caller. Assigned
- * tensors are written in place after everything that reads their old value. Does not wait.
- * The graph stays as it is: the caller resets it. */
-TARN_CHECKED tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
-                                      struct buffer **buffers, bool effects);
-void plan_cache_free(struct plan_cache *cache);
+struct plan_kernel {
+    struct planned_product *products; /* to run beside the kernel */
+    int product_count;
+    struct kernel *kernel; /* NULL when there are only products */
+    struct param *params;
+    int param_count;
+    int groups;
+    struct cost cost;
+    char about[160];
+};
+
+struct plan {
+    uint64_t key[2];
+    struct built_program *program;
+    int local; /* work-items of a group */
+    struct plan_kernel *kernels;
+    int kernel_count;
+    queue_mark *after; /* each kernel, in the run under way */
+    struct shared **shared;
+    uint32_t shared_count;
+    struct plan_call *calls; /* in the order in which their operands are ready */
+    int call_count;
+    struct kernel_arg *args; /* as many as the largest kernel takes */
+    size_t arena_bytes;
+    size_t *output_bytes;
+    UT_hash_handle hh;
+};
+
+/* Builds what was compiled of a program, into an empty plan, which is to be freed even after a failure.
+ * plan->key names it in errors. */
+TARN_CHECKED tarn_status plan_make(struct context *c, const struct program *program,
+                                   const struct kernel_plan *from, struct plan *plan);
+void plan_free(struct plan *plan);
 
 #endif

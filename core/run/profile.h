@@ -3,7 +3,7 @@
 #ifndef PROFILE_H
 #define PROFILE_H
 
-#include "run/plan_build.h"
+#include "run/plan.h"
 
 /* Where clock and device stood before the kernel. */
 struct profiling {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "run/plan.h"
+#include "run/plan_cache.h"
 #include "tensor/shape.h"
 #include "train/optimizer.h"
 

@@ -5,6 +5,9 @@
 
 #include "tensor/op_record.h"
 
+struct buffer;
+struct upload;
+
 struct node {
     const struct op *op;
     tarn_shape shape;

@@ -3,7 +3,7 @@
 #ifndef TARN_OP_RECORD_H
 #define TARN_OP_RECORD_H
 
-#include "backend.h"
+#include "error.h"
 #include "tarn.h"
 
 #define OPERANDS_MOST 64 /* of one node */

@@ -6,17 +6,7 @@
 #define TARN_SPREAD_H
 
 #include "tensor/replica.h"
-
-enum spread {
-    SPREAD_SAME,   /* the same bits on each replica, and for any number of them */
-    SPREAD_ALIKE,  /* likewise, and all elements along axis 0 are equal */
-    SPREAD_EITHER, /* has a row for each sample by its length alone: random values, host arrays */
-    SPREAD_SAMPLES, /* axis 0 is the replica's part of a batch; each sample has the same bits wherever
-                       it is */
-    SPREAD_PARTIAL, /* sum over the replica's samples: the tree of a sum over replicas continues it */
-    SPREAD_LINEAR, /* a linear function of such sums, computed of the replica's own */
-    SPREAD_OWN     /* the replica's own; no such sum makes it the same */
-};
+#include "tensor/spread_label.h"
 
 static inline bool has_shards(const tarn_replica *r)
 {
@@ -37,13 +27,6 @@ bool spread_can_sum(tarn_tensor x);
 /* Whether x has the same bits on any number of devices, or may be summed so that it has. Else false
  * after recording an error that says that `name` has not, and why. */
 bool spread_check(tarn_tensor x, const char *name, bool summed);
-/* The axis that alone indexes dimension 0 and no other dimension; -1 when there is none. */
-int spread_leading_axis(const struct contract_map *map, int axes, int rank);
-/* The operands, as bits, of which an op is the sum of linear functions. */
-unsigned spread_adds(const struct op *op);
-/* Whether a view leaves axis 0 as it is. */
-bool spread_view_keeps(const struct node *n, tarn_shape in);
-
 /* ---- sums over all replicas (spread_sum.c) ---- */
 
 typedef tarn_tensor (*spread_sum_fn)(tarn_tensor partial, void *user);

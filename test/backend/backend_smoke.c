@@ -53,7 +53,7 @@ static void check_launch(struct context *c)
 {
     float x[COUNT];
     struct buffer *b;
-    struct program *p;
+    struct built_program *p;
     struct kernel *k;
     for (int i = 0; i < COUNT; ++i)
         x[i] = (float)i;
@@ -89,7 +89,7 @@ static void check_launch(struct context *c)
 
 static void check_wrong_source(struct context *c)
 {
-    struct program *p;
+    struct built_program *p;
     CHECK(program_build(c, "__kernel void f(__global float *x)\n{\n    x[0] = nonsense;\n}\n",
                         "wrong", &p) == TARN_ERR_BUILD);
     CHECK(p == NULL && strstr(error_text(), "nonsense") != NULL);

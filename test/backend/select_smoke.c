@@ -124,7 +124,7 @@ struct member {
 
 static tarn_status compute(struct member *m, struct context *c)
 {
-    struct program *p = NULL;
+    struct built_program *p = NULL;
     struct kernel *k = NULL;
     struct buffer *b = NULL;
     float *x = calloc(COUNT, sizeof *x);

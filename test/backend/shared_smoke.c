@@ -52,7 +52,7 @@ static const char source[] =
 /* A context with the kernels and the memory that they use. */
 struct rig {
     struct context *context;
-    struct program *program;
+    struct built_program *program;
     struct kernel *set, *twice, *spin;
     struct shared *shared;
     struct buffer *out, *other;

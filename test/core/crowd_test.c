@@ -33,7 +33,8 @@ static int accumulators(int size, int nests)
     for (int a = 0; a < NEST_AXES; a++)
         n.tile[a] = 1;
     n.order[0] = 1;
-    choose_tile(&n, nests);
+    const struct target t = target_vectors();
+    choose_tile(&t, &n, nests);
     return n.tile[1];
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tensor/shape.h"
-#include "run/plan.h"
+#include "run/plan_cache.h"
 #include "train/optimizer.h"
 
 static int failures;

@@ -6,8 +6,8 @@
 #include "compile/nest.h"
 
 /* Copies what the roots need: common sub-expressions once, constants through views. */
-tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
-                     struct arena *a, struct module *out);
+tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
+                     struct module *out);
 /* Adds a node to the module under construction, or finds its equal. */
 struct builder;
 uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in);
@@ -18,16 +18,18 @@ struct module *module_of(const struct builder *b);
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
  * (winograd.c); false leaves it as it is. */
 enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no weight gradients */
-enum winograd winograd_wanted(const tarn_replica *r);
+enum winograd winograd_wanted(const struct program *p, const struct target *t);
 bool winograd_expand(struct builder *b, enum winograd wanted, const struct node *n,
                      const uint32_t in[2], uint32_t *out);
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
-void shard(struct module *m, const tarn_replica *r);
+void shard(struct module *m);
+/* Whether all samples must have been seen before the node has its value: a kernel ends there. */
+bool gathers(const struct module *m, uint32_t i);
 /* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that its
  * row of sums does not depend on how many of them this replica has. */
 struct program_ir;
-tarn_status share_out(struct program_ir *p, const tarn_replica *r);
+tarn_status share_out(struct program_ir *p);
 /* The batch axis of a contraction's nest: an OUT axis, or a RED axis (*reduced); -1: none. */
 int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
                         bool *reduced);
@@ -35,10 +37,9 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
 int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c);
 /* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
-/* Whether a map's code calls a function, or divides: it counts as so many that do not. */
-#define HEAVY_MAP 8
+/* Whether a map's code calls a function, or divides */
 bool code_is_heavy(const char *code);
-/* Decides which maps get a value of their own; all of them when !fuse. */
-void choose_stored(struct module *m, bool fuse);
+/* Decides which maps get a value of their own; all of them when nothing is fused. */
+void choose_stored(struct module *m);
 
 #endif

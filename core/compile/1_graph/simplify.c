@@ -5,10 +5,10 @@
 
 #include "compile/1_graph/graph_passes.h"
 #include "tensor/shape.h"
-#include "tensor/spread.h"
+#include "tensor/spread_label.h"
 
 struct builder {
-    const struct graph *g;
+    const struct program *g;
     struct module *m;
     enum winograd winograd;
     uint32_t *renamed; /* graph node -> module node + 1 */
@@ -123,7 +123,7 @@ static uint32_t relabelled(struct builder *b, uint32_t x, uint32_t label)
 
 static uint32_t copy_node(struct builder *b, uint32_t index)
 {
-    const struct graph *g = b->g;
+    const struct program *g = b->g;
     struct module *m = b->m;
     struct node n = g->nodes[index];
     uint32_t *in = arena_take(m->arena, (n.in_count + 1) * sizeof *in);
@@ -160,7 +160,7 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     return module_add(b, &n, in);
 }
 
-static void mark_needed(const struct graph *g, bool *needed)
+static void mark_needed(const struct program *g, bool *needed)
 {
     for (uint32_t i = g->count; i-- > 1;) {
         if (!needed[i])
@@ -197,18 +197,17 @@ static void count_uses(struct module *m, bool *live)
     }
 }
 
-static tarn_status collect_roots(const struct graph *g, const uint32_t *outputs, int output_count,
-                                 bool effects, struct builder *b, bool *needed)
+static tarn_status collect_roots(const struct program *g, struct builder *b, bool *needed)
 {
     struct module *m = b->m;
-    m->roots = arena_take(m->arena, (g->count + (uint32_t)output_count) * sizeof *m->roots);
+    m->roots = arena_take(m->arena, (g->count + (uint32_t)g->output_count) * sizeof *m->roots);
     if (m->roots == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (int i = 0; i < output_count; ++i) {
-        m->roots[m->root_count++] = (struct root){ .node = outputs[i], .owned = -1, .output = i };
-        needed[outputs[i]] = true;
+    for (int i = 0; i < g->output_count; ++i) {
+        m->roots[m->root_count++] = (struct root){ .node = g->outputs[i], .owned = -1, .output = i };
+        needed[g->outputs[i]] = true;
     }
-    for (uint32_t i = 1; effects && i < g->count; ++i) {
+    for (uint32_t i = 1; g->effects && i < g->count; ++i) {
         const struct node *n = &g->nodes[i];
         if (n->op->kind != OP_EFFECT)
             continue;
@@ -234,12 +233,11 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
     return n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0;
 }
 
-tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_count, bool effects,
-                     struct arena *a, struct module *m)
+tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
+                     struct module *m)
 {
-    const struct graph *g = &r->graph;
-    *m = (struct module){ .arena = a };
-    struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(r) };
+    *m = (struct module){ .arena = a, .program = g, .target = t };
+    struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(g, t) };
     size_t n = g->count + 1;
     for (uint32_t i = 1; i < g->count; ++i)
         n += added_nodes(&b, &g->nodes[i]);
@@ -259,7 +257,7 @@ tarn_status simplify(const tarn_replica *r, const uint32_t *outputs, int output_
     bool *needed = arena_take(a, n * sizeof *needed);
     if (a->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    TRY(collect_roots(g, outputs, output_count, effects, &b, needed));
+    TRY(collect_roots(g, &b, needed));
     mark_needed(g, needed);
     for (uint32_t i = 1; i < g->count; ++i)
         if (needed[i] && g->nodes[i].op->kind != OP_EFFECT)

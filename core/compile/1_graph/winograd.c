@@ -9,24 +9,17 @@
  * the batch is divided among them. */
 #include <string.h>
 
-#include "env.h"
 #include "compile/1_graph/graph_passes.h"
 #include "compile/1_graph/winograd_ops.h"
-#include "compile/4_schedule/schedule.h"
-#include "tensor/spread.h"
 #include "tensor/sum_order.h"
 
 /* With virtual shards the sums of each shard by itself must go on to other replicas, and the transform
  * back, which comes after the sum, would round once for each replica. */
-enum winograd winograd_wanted(const tarn_replica *r)
+enum winograd winograd_wanted(const struct program *p, const struct target *t)
 {
-    const char *word = env_text(ENV_WINOGRAD);
-    bool gpu = false;
-    if (r->context == NULL || schedule_kind(r, &gpu) != TARN_OK || gpu)
-        return WINOGRAD_NONE; /* the schedule for GPUs knows no mixes */
-    const bool any = strcmp(word, "auto") == 0 ? context_device(r->context)->kind == DEVICE_CPU
-                                               : env_number(ENV_WINOGRAD) != 0;
-    return !any ? WINOGRAD_NONE : has_shards(r) ? WINOGRAD_SAMPLES : WINOGRAD_ALL;
+    return t->winograd == WINOGRAD_NEVER ? WINOGRAD_NONE
+           : p->partition.shards > 0     ? WINOGRAD_SAMPLES
+                                         : WINOGRAD_ALL;
 }
 
 /* ---- what it is good for ---------------------------------------------------------------------- */
@@ -39,10 +32,8 @@ static bool plain_options(const union op_arg *arg)
     return arg->conv.groups == 1;
 }
 
-/* Below this many channels on either side the transforms outweigh what the products save. */
-#define FEWEST_CHANNELS 8
-
-static bool suits(const union op_arg *arg, tarn_shape x, tarn_shape w, tarn_shape y)
+static bool suits(const struct target *t, const union op_arg *arg, tarn_shape x, tarn_shape w,
+                  tarn_shape y)
 {
     if (!plain_options(arg) || tarn_shape_count(x) == 0 || tarn_shape_count(w) == 0 ||
         tarn_shape_count(y) == 0)
@@ -50,9 +41,9 @@ static bool suits(const union op_arg *arg, tarn_shape x, tarn_shape w, tarn_shap
     for (int i = 0; i < 2; ++i)
         if (w.dim[2 + i] != 3 && w.dim[2 + i] != 5)
             return false;
-    if (strcmp(env_text(ENV_WINOGRAD), "auto") != 0)
+    if (t->winograd == WINOGRAD_ALWAYS)
         return true;
-    return x.dim[1] >= FEWEST_CHANNELS && y.dim[1] >= FEWEST_CHANNELS &&
+    return x.dim[1] >= t->winograd_channels && y.dim[1] >= t->winograd_channels &&
            y.dim[2] >= WINOGRAD_STEP && y.dim[3] >= WINOGRAD_STEP;
 }
 
@@ -195,7 +186,7 @@ bool winograd_expand(struct builder *b, enum winograd wanted, const struct node 
     p.x = n->op == &op_conv2d_input ? n->shape : s[0];
     p.w = n->op == &op_conv2d_weight ? n->shape : s[1];
     p.y = n->op == &op_conv2d ? n->shape : n->op == &op_conv2d_input ? s[0] : s[1];
-    if (!suits(&n->arg, p.x, p.w, p.y))
+    if (!suits(m->target, &n->arg, p.x, p.w, p.y))
         return false;
     double most = LANES * (double)(p.x.dim[1] > p.y.dim[1] ? p.x.dim[1] : p.y.dim[1]);
     for (int i = 0; i < 2; ++i) {

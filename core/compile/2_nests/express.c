@@ -51,7 +51,7 @@ static bool index_is_local(const struct nest *n, const struct rational *index, i
 bool crosses_by_copy(const struct lowering *l, uint32_t node)
 {
     const struct node *n = &l->m->nodes[node];
-    if (!l->p->fuse || l->p->gpu || !l->m->sharded[node] || n->dtype == TARN_U8 ||
+    if (!l->p->target->fuse || l->p->target->items || !l->m->sharded[node] || n->dtype == TARN_U8 ||
         tarn_shape_count(n->shape) / n->shape.dim[0] < 16)
         return false;
     /* A tensor that is updated in place must be read by the nest that writes it. */

@@ -6,7 +6,6 @@
 #include "compile/1_graph/graph_passes.h"
 #include "compile/2_nests/lower.h"
 #include "compile/2_nests/nest_passes.h"
-#include "tensor/replica.h"
 
 int lower_fail(struct lowering *l, tarn_status status)
 {
@@ -65,7 +64,7 @@ static bool is_core(const struct lowering *l, uint32_t node)
 static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
 {
     const struct node *n = &l->m->nodes[at];
-    for (uint32_t k = 0; l->p->fuse && depth < PATH_MOST - 1 && k < n->in_count; ++k) {
+    for (uint32_t k = 0; l->p->target->fuse && depth < PATH_MOST - 1 && k < n->in_count; ++k) {
         const uint32_t x = lowering_operand(l, at, k);
         if (k > 0 && x == lowering_operand(l, at, k - 1))
             continue; /* x + x: searched already */
@@ -107,15 +106,15 @@ static void index_up(const struct module *m, struct path *path, const struct rat
 
 /* ---- nests ---------------------------------------------------------------------------------- */
 
-/* What a finished nest writes to: a value, with an offset along one axis (for concat). */
-struct target {
+/* Where a finished nest writes: to a value, with an offset along one axis (for concat). */
+struct destination {
     int value;
     int axis;
     int32_t offset;
 };
 
 static int finish(struct lowering *l, struct nest *n, uint32_t root, const struct path *path,
-                  const struct rational *index, const struct target *t)
+                  const struct rational *index, const struct destination *t)
 {
     const uint32_t core = path == NULL ? UINT32_MAX : path->node[path->length - 1];
     const struct site s = { .l = l, .nest = n, .root = root, .core = core, .path = path };
@@ -132,7 +131,7 @@ static int finish(struct lowering *l, struct nest *n, uint32_t root, const struc
     return lower_append(l, n);
 }
 
-static int map_nest(struct lowering *l, uint32_t root, const struct target *t)
+static int map_nest(struct lowering *l, uint32_t root, const struct destination *t)
 {
     const struct node *node = &l->m->nodes[root];
     struct nest n = lower_nest(node->op->name);
@@ -171,7 +170,7 @@ static int rows_tree(struct lowering *l, struct nest *n, const struct expr *row,
 
 /* The second half of a reduction over the batch: adds up the rows of partial results. */
 static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
-                     const struct path *path, const struct target *t)
+                     const struct path *path, const struct destination *t)
 {
     struct nest n = lower_nest(partial->name);
     n.out_axes = partial->out_axes;
@@ -195,7 +194,7 @@ static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
 /* Ends a nest with a core: directly, or through rows of partial sums over the batch. `index` is the
  * core's own index over the OUT axes. */
 static int core_nest(struct lowering *l, struct nest *n, const struct rational *core_index,
-                     struct path *path, const struct target *t)
+                     struct path *path, const struct destination *t)
 {
     const uint32_t core = path->node[path->length - 1];
     index_up(l->m, path, core_index);
@@ -220,7 +219,7 @@ static int core_nest(struct lowering *l, struct nest *n, const struct rational *
     return rows_nest(l, n, rows, path, t);
 }
 
-static int reduce_nest(struct lowering *l, struct path *path, const struct target *t)
+static int reduce_nest(struct lowering *l, struct path *path, const struct destination *t)
 {
     struct nest n;
     struct rational out_index[TARN_MAX_RANK];
@@ -238,7 +237,7 @@ struct rational lower_mapped(const struct contract_map *map, int axes, int d)
     return map->dim[d].divide > 1 ? rational_divide(at, map->dim[d].divide) : at;
 }
 
-static int contract_nest(struct lowering *l, struct path *path, const struct target *t)
+static int contract_nest(struct lowering *l, struct path *path, const struct destination *t)
 {
     const uint32_t core = path->node[path->length - 1];
     const struct node *node = &l->m->nodes[core];
@@ -277,7 +276,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct tar
     return core_nest(l, &n, out_index, path, t);
 }
 
-static int mix_nest(struct lowering *l, struct path *path, const struct target *t)
+static int mix_nest(struct lowering *l, struct path *path, const struct destination *t)
 {
     struct nest n;
     struct rational out_index[TARN_MAX_RANK];
@@ -302,7 +301,7 @@ static void index_give(struct lowering *l, struct path_index *index)
 }
 
 /* Builds the nest that writes a node to a target. */
-static int build(struct lowering *l, uint32_t root, const struct target *t)
+static int build(struct lowering *l, uint32_t root, const struct destination *t)
 {
     struct path path;
     if (tarn_shape_count(l->m->nodes[root].shape) == 0)
@@ -326,13 +325,13 @@ static bool is_joined_part(const struct lowering *l, uint32_t x, int axis)
 {
     const struct node *n = &l->m->nodes[x];
     return n->op->kind == OP_CONCAT && n->arg.concat.axis == axis && l->m->uses[x] == 1 &&
-           l->primary[x] == 0 && l->p->fuse;
+           l->primary[x] == 0 && l->p->target->fuse;
 }
 
 static int concat_parts(struct lowering *l, uint32_t node, int value, int32_t offset)
 {
     const struct node *n = &l->m->nodes[node];
-    struct target t = { .value = value, .axis = n->arg.concat.axis, .offset = offset };
+    struct destination t = { .value = value, .axis = n->arg.concat.axis, .offset = offset };
     for (uint32_t k = 0; k < n->in_count; ++k) {
         const uint32_t x = lowering_operand(l, node, k);
         /* A part without the batch, such as a constant, is spread over the samples' blocks. */
@@ -349,7 +348,7 @@ static int concat_parts(struct lowering *l, uint32_t node, int value, int32_t of
 
 int lower_into(struct lowering *l, uint32_t node, int value)
 {
-    const struct target t = { .value = value };
+    const struct destination t = { .value = value };
     struct path path;
     if (tarn_shape_count(l->m->nodes[node].shape) == 0)
         return 0;
@@ -364,7 +363,7 @@ int lower_into(struct lowering *l, uint32_t node, int value)
 
 static int build_value(struct lowering *l, uint32_t node, int value)
 {
-    const struct target t = { .value = value };
+    const struct destination t = { .value = value };
     if (l->m->nodes[node].op->kind == OP_CONCAT)
         return concat_parts(l, node, value, 0);
     return l->product[node] > 1 ? product_nest(l, node, value) : build(l, node, &t);
@@ -386,7 +385,7 @@ int value_of(struct lowering *l, uint32_t node)
     if (v < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
     if (n->op == &op_owned)
-        l->p->values[v].offset = l->r->owned[n->arg.leaf.slot].offset;
+        l->p->values[v].offset = l->m->program->storage[n->arg.leaf.slot].offset;
     if (!leaf && build_value(l, node, v) < 0)
         return -1;
     l->primary[node] = v + 1;
@@ -401,7 +400,7 @@ static int copy_of(struct lowering *l, uint32_t node, int *cache, enum layout la
     const struct node *n = &l->m->nodes[node];
     if (value_of(l, node) < 0)
         return -1;
-    const struct target t = { .value =
+    const struct destination t = { .value =
                                   value_add(l->p, PLACE_ARENA, layout, 0, n->shape, n->dtype) };
     if (t.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
@@ -429,11 +428,11 @@ int blocked_of(struct lowering *l, uint32_t node)
  */
 
 /* Adds a root that is a plain map to the last nest when both run over the same elements. */
-static bool join_last(struct lowering *l, int first, uint32_t root, const struct target *t)
+static bool join_last(struct lowering *l, int first, uint32_t root, const struct destination *t)
 {
     struct program_ir *p = l->p;
     const struct node *node = &l->m->nodes[root];
-    if (!p->fuse || l->m->sharded[root] || p->nest_count <= first)
+    if (!p->target->fuse || l->m->sharded[root] || p->nest_count <= first)
         return false;
     struct nest *n = &p->nests[p->nest_count - 1];
     const enum value_place place = p->values[n->store[0].value].place;
@@ -478,12 +477,12 @@ static int build_root(struct lowering *l, const struct root *root, int first)
     const struct node *n = &l->m->nodes[root->node];
     const enum value_place place = root->owned >= 0 ? PLACE_OWNED : PLACE_OUTPUT;
     const uint32_t slot = (uint32_t)(root->owned >= 0 ? root->owned : root->output);
-    const struct target t = { .value =
+    const struct destination t = { .value =
                                   value_add(l->p, place, LAYOUT_PLAIN, slot, n->shape, n->dtype) };
     if (t.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
     if (root->owned >= 0)
-        l->p->values[t.value].offset = l->r->owned[root->owned].offset;
+        l->p->values[t.value].offset = l->m->program->storage[root->owned].offset;
     if (tarn_shape_count(n->shape) == 0)
         return 0;
     if (l->m->uses[root->node] == 1 && l->primary[root->node] == 0) {
@@ -524,19 +523,19 @@ static tarn_status build_deep(struct lowering *l)
     return TARN_OK;
 }
 
-tarn_status lower(struct program_ir *p, const tarn_replica *r)
+tarn_status lower(struct program_ir *p)
 {
     struct module *m = p->module;
     const size_t n = (m->count + 1) * sizeof(int);
-    struct lowering l = { .p = p, .m = m, .r = r };
+    struct lowering l = { .p = p, .m = m };
     l.primary = arena_take(p->arena, n);
     l.plain = arena_take(p->arena, n);
     l.blocked = arena_take(p->arena, n);
     l.product = arena_take(p->arena, m->count + 1);
     if (p->arena->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    TRY(share_out(p, r));
-    TRY(product_choose_all(&l));
+    TRY(share_out(p));
+    product_choose_all(&l);
     TRY(build_deep(&l));
     for (int i = 0; i < m->root_count; ++i) {
         const struct root *root = &m->roots[i];

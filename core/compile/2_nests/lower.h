@@ -10,7 +10,6 @@ struct path_index;
 struct lowering {
     struct program_ir *p;
     struct module *m;
-    const tarn_replica *r;
     int *primary;         /* node -> value + 1 as its nest stores it (leaves: where they are) */
     int *plain;           /* node -> value + 1 of a row-major copy */
     int *blocked;         /* node -> value + 1 of a batch-innermost copy of a leaf */
@@ -81,8 +80,8 @@ struct rational lower_mapped(const struct contract_map *map, int axes, int d);
 int mix_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
 /* The same for an OP_REDUCE (reduce.c). */
 int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
-/* Decides for every large matrix product (product.c), and builds the call of a library. */
-tarn_status product_choose_all(struct lowering *l);
+/* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
+void product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
 /* Computes a node straight into a value of its own; what others read too is copied from there. */
 int lower_into(struct lowering *l, uint32_t node, int value);

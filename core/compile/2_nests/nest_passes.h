@@ -5,13 +5,14 @@
 
 #include "compile/nest.h"
 
-/* Module to nests. The replica tells where owned tensors lie. */
-tarn_status lower(struct program_ir *p, const tarn_replica *r);
+/* Module to nests. */
+tarn_status lower(struct program_ir *p);
 /* Joins each maximum with its position, where the plan computes both (pair.c). */
 void pair_maxima(struct program_ir *p);
 /* Joins axes of the result that memory runs through as one (flatten.c). */
 void flatten(struct program_ir *p);
-/* Who multiplies best here (plan.c): 0 a nest, else the number of another provider. */
-tarn_status choose_product(const tarn_replica *r, const struct product *shape, int *provider);
+/* The large matrix products of a module: those that a provider may compute. Sets *count, and returns
+ * their shapes, each once, in the module's arena; NULL without memory. */
+struct product_shape *list_products(const struct module *m, int *count);
 
 #endif

@@ -57,7 +57,7 @@ static void join(struct program_ir *p, int position, int maximum)
 
 void pair_maxima(struct program_ir *p)
 {
-    for (int i = 0; i < p->first_root && !p->gpu; ++i) {
+    for (int i = 0; i < p->first_root && !p->target->items; ++i) {
         const struct nest *n = &p->nests[i];
         if (n->combine != COMBINE_ARGMAX || n->kind != NEST_LOOPS)
             continue;

@@ -7,14 +7,17 @@
 #include "compile/2_nests/lower.h"
 #include "compile/2_nests/nest_passes.h"
 
-#define PRODUCT_WORK 2097152.0 /* multiply-adds from which a launch of its own can pay */
-
-static struct product product_shape(const struct lowering *l, uint32_t node)
+static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
 {
-    const struct node *n = &l->m->nodes[node];
-    const tarn_shape a = l->m->nodes[lowering_operand(l, node, 0)].shape;
+    return m->operands[m->nodes[node].first_in + k];
+}
+
+static struct product_shape shape_of(const struct module *m, uint32_t node)
+{
+    const struct node *n = &m->nodes[node];
+    const tarn_shape a = m->nodes[operand(m, node, 0)].shape;
     const int last = n->shape.rank - 1;
-    struct product p = { .m = (size_t)n->shape.dim[last - 1], .n = (size_t)n->shape.dim[last] };
+    struct product_shape p = { .m = (size_t)n->shape.dim[last - 1], .n = (size_t)n->shape.dim[last] };
     p.transpose_a = n->arg.matmul.transpose[0] != 0;
     p.transpose_b = n->arg.matmul.transpose[1] != 0;
     p.k = (size_t)a.dim[p.transpose_a ? last - 1 : last];
@@ -23,38 +26,50 @@ static struct product product_shape(const struct lowering *l, uint32_t node)
 }
 
 /* Whether the product runs over the batch, and whether it sums over it. */
-static bool over_batch(const struct lowering *l, uint32_t node, bool *summed)
+static bool over_batch(const struct module *m, uint32_t node, bool *summed)
 {
-    const struct node *n = &l->m->nodes[node];
-    const tarn_shape in[2] = { l->m->nodes[lowering_operand(l, node, 0)].shape,
-                               l->m->nodes[lowering_operand(l, node, 1)].shape };
+    const struct node *n = &m->nodes[node];
+    const tarn_shape in[2] = { m->nodes[operand(m, node, 0)].shape,
+                               m->nodes[operand(m, node, 1)].shape };
     struct contract c;
     memset(&c, 0, sizeof c);
     n->op->contract(n, in, &c);
     *summed = false;
-    return l->m->batch > 0 && contract_batch_axis(l->m, node, &c, summed) >= 0;
+    return m->batch > 0 && contract_batch_axis(m, node, &c, summed) >= 0;
 }
 
-/* Decides for every large matrix product whose result has no batch. */
-tarn_status product_choose_all(struct lowering *l)
+/* Whether a provider may compute a node, and the shape by which it is chosen. */
+static bool is_large_product(const struct module *m, uint32_t node, struct product_shape *out)
+{
+    const struct node *n = &m->nodes[node];
+    if (n->op != &op_matmul || n->dtype != TARN_F32 || m->uses[node] == 0 || n->shape.rank < 2 ||
+        tarn_shape_count(n->shape) == 0)
+        return false;
+    *out = shape_of(m, node);
+    if ((double)out->m * (double)out->n * (double)out->k * (double)out->batch <
+        m->target->product_work)
+        return false;
+    /* Virtual shards need the sums of each shard by itself. */
+    return !over_batch(m, node, &out->sums_batch) || (out->sums_batch && m->shards == 0);
+}
+
+struct product_shape *list_products(const struct module *m, int *count)
+{
+    struct product_shape *list = arena_take(m->arena, ((size_t)m->count + 1) * sizeof *list);
+    *count = 0;
+    for (uint32_t i = 0; list != NULL && i < m->count; ++i)
+        *count += is_large_product(m, i, &list[*count]);
+    return list;
+}
+
+void product_choose_all(struct lowering *l)
 {
     for (uint32_t i = 0; i < l->m->count; ++i) {
-        const struct node *n = &l->m->nodes[i];
-        int provider = 0;
+        struct product_shape p;
         l->product[i] = 1;
-        if (!l->p->products || n->op != &op_matmul || n->dtype != TARN_F32 || l->m->uses[i] == 0 ||
-            n->shape.rank < 2 || tarn_shape_count(n->shape) == 0)
-            continue;
-        struct product p = product_shape(l, i);
-        if ((double)p.m * (double)p.n * (double)p.k * (double)p.batch < PRODUCT_WORK)
-            continue;
-        /* Virtual shards need the sums of each shard by itself. */
-        if (over_batch(l, i, &p.sums_batch) && (!p.sums_batch || l->m->shards > 0))
-            continue;
-        TRY(choose_product(l->r, &p, &provider));
-        l->product[i] = (signed char)(1 + provider);
+        if (is_large_product(l->m, i, &p))
+            l->product[i] = (signed char)(1 + target_provider(l->m->target, &p));
     }
-    return TARN_OK;
 }
 
 /* The row-major value of an operand; a view that swaps the last two axes becomes a transposition.
@@ -77,10 +92,10 @@ int product_nest(struct lowering *l, uint32_t node, int value)
 {
     struct nest n = lower_nest("matmul by provider");
     n.kind = NEST_PRODUCT;
-    n.product = product_shape(l, node);
-    n.product.provider = l->product[node] - 1;
-    n.product.a = product_operand(l, lowering_operand(l, node, 0), &n.product.transpose_a);
-    n.product.b = product_operand(l, lowering_operand(l, node, 1), &n.product.transpose_b);
+    n.product = (struct product){ .shape = shape_of(l->m, node),
+                                  .provider = l->product[node] - 1 };
+    n.product.a = product_operand(l, lowering_operand(l, node, 0), &n.product.shape.transpose_a);
+    n.product.b = product_operand(l, lowering_operand(l, node, 1), &n.product.shape.transpose_b);
     if (n.product.a < 0 || n.product.b < 0)
         return -1;
     /* Loads without a use: they tell the later passes what is read. */

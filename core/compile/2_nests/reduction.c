@@ -5,8 +5,6 @@
 #include "compile/2_nests/lower.h"
 #include "tensor/sum_order.h"
 
-#define WHOLE_MOST 32768 /* elements of a sum without rows: some microseconds for each group */
-
 static enum combine combine_of(const struct op *op)
 {
     return op == &op_sum      ? COMBINE_SUM

@@ -9,29 +9,16 @@
 #include "compile/3_kernels/fuse.h"
 #include "compile/3_kernels/uses.h"
 #include "compile/4_schedule/schedule.h"
-#include "tensor/replica.h"
 #include "tensor/sum_order.h"
 
-/* In cycles of a core, roughly. A kernel more costs two cores some 50 us, in which both wait. */
-#define TINY_WORK 131072.0      /* what one group does sooner than a kernel more is launched */
-#define ALONE_WORK 262144.0     /* the same for one element, which no more groups can share */
-#define REPLICATED_WORK 24576.0 /* the same for what every group does; a core has several groups */
-#define ACCESS_WORK 4           /* of a register that is loaded or stored, in the second cache */
-
-/* Weight of a kernel's expressions from which it takes no more nests: drivers' compilers take about a
- * second for so many, and more than twice as long for twice as many. */
-#define KERNEL_WEIGHT 1024
-/* Of a nest besides its expressions: counted where there are hundreds of nests. */
-#define LOOPS_WEIGHT 16
-
-static double nest_work(const struct nest *n)
+static double nest_work(const struct target *t, const struct nest *n)
 {
     int accesses = n->stores;
     for (int e = 0; e < n->expr_count; ++e)
         accesses += n->exprs[e].kind == EXPR_LOAD;
     double work = 1.0;
     if (n->combine != COMBINE_FMA)
-        work += n->expr_count / 4 + ACCESS_WORK * accesses;
+        work += n->expr_count / 4 + t->fusion.access_cycles * accesses;
     if (n->mixed) /* rows, then columns, from registers: two sums instead of one of their product */
         work = 2.0 / MIX_LONGEST;
     for (int a = 0; a < n->axes; ++a)
@@ -41,10 +28,11 @@ static double nest_work(const struct nest *n)
 
 static int code_weight(const struct program_ir *p, const struct nest *n)
 {
-    int weight = n->expr_count + (p->nest_count > CROWD ? LOOPS_WEIGHT : 0);
+    const struct fusion_limits *f = &p->target->fusion;
+    int weight = n->expr_count + (p->nest_count > f->crowd ? f->loops_weight : 0);
     for (int e = 0; e < n->expr_count; ++e)
         if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
-            weight += HEAVY_MAP - 1;
+            weight += p->target->expression.heavy_map - 1;
     return weight;
 }
 
@@ -53,8 +41,8 @@ static bool is_tiny(const struct program_ir *p, const struct nest *n)
     bool alone = true;
     for (int a = 0; a < n->out_axes; ++a)
         alone &= n->extent[a] == 1;
-    return !p->gpu && !n->sharded && n->kind == NEST_LOOPS &&
-           n->work <= (alone ? ALONE_WORK : TINY_WORK);
+    return !p->target->items && !n->sharded && n->kind == NEST_LOOPS &&
+           n->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
 }
 
 static bool writes_out(const struct program_ir *p, const struct nest *n)
@@ -66,30 +54,31 @@ static bool writes_out(const struct program_ir *p, const struct nest *n)
     return false;
 }
 
-static bool same_memory(const tarn_replica *r, const struct value *a, const struct value *b)
+static bool same_memory(const struct program_ir *p, const struct value *a, const struct value *b)
 {
+    const struct storage *at = p->module->program->storage;
     return a->place == PLACE_OWNED && b->place == PLACE_OWNED &&
-           r->owned[a->slot].buffer == r->owned[b->slot].buffer;
+           at[a->slot].memory == at[b->slot].memory;
 }
 
-static bool reads(const tarn_replica *r, const struct program_ir *p, const struct nest *n,
+static bool reads(const struct program_ir *p, const struct nest *n,
                   const struct value *v)
 {
     for (int e = 0; e < n->expr_count; ++e)
         if (n->exprs[e].kind == EXPR_LOAD &&
-            same_memory(r, &p->values[n->exprs[e].access.value], v))
+            same_memory(p, &p->values[n->exprs[e].access.value], v))
             return true;
     return false;
 }
 
 /* Whether every read of the stored tensor in its own nest is of the very element stored. */
-static bool reads_in_place(const tarn_replica *r, const struct program_ir *p, const struct nest *n,
+static bool reads_in_place(const struct program_ir *p, const struct nest *n,
                            const struct store *s)
 {
     const struct value *v = &p->values[s->value];
     for (int i = 0; i < n->expr_count; ++i) {
         const struct expr *e = &n->exprs[i];
-        if (e->kind != EXPR_LOAD || !same_memory(r, &p->values[e->access.value], v))
+        if (e->kind != EXPR_LOAD || !same_memory(p, &p->values[e->access.value], v))
             continue;
         if (n->combine != COMBINE_NONE || n->sharded || e->access.gather >= 0 ||
             e->access.part_count > 0 || p->values[e->access.value].offset != v->offset ||
@@ -101,18 +90,18 @@ static bool reads_in_place(const tarn_replica *r, const struct program_ir *p, co
 
 /* Whether some nest that writes an owned tensor's new value, or another nest that writes what leaves
  * the plan, still reads the old one. A value can have several writers, each of a part of it. */
-static bool is_read_while_written(const tarn_replica *r, const struct program_ir *p, int value)
+static bool is_read_while_written(const struct program_ir *p, int value)
 {
     for (int i = 0; i < p->nest_count; ++i) {
         const struct nest *n = &p->nests[i];
         for (int s = 0; s < n->stores; ++s) {
             if (n->store[s].value != value)
                 continue;
-            if (!reads_in_place(r, p, n, &n->store[s]))
+            if (!reads_in_place(p, n, &n->store[s]))
                 return true;
             for (int k = 0; k < p->nest_count; ++k)
                 if (k != i && writes_out(p, &p->nests[k]) &&
-                    reads(r, p, &p->nests[k], &p->values[value]))
+                    reads(p, &p->nests[k], &p->values[value]))
                     return true;
         }
     }
@@ -145,11 +134,11 @@ static tarn_status write_by_copy(struct program_ir *p, int value)
 }
 
 /* What is still read while it is written goes to a temporary first. */
-static tarn_status detour(const tarn_replica *r, struct program_ir *p)
+static tarn_status detour(struct program_ir *p)
 {
     const int values = p->value_count;
     for (int v = 0; v < values; ++v)
-        if (p->values[v].place == PLACE_OWNED && is_read_while_written(r, p, v))
+        if (p->values[v].place == PLACE_OWNED && is_read_while_written(p, v))
             TRY(write_by_copy(p, v));
     return TARN_OK;
 }
@@ -158,7 +147,7 @@ static tarn_status detour(const tarn_replica *r, struct program_ir *p)
 static bool can_share(const struct program_ir *p, const struct nest *from, const struct nest *n,
                       const struct expr *e)
 {
-    return p->fuse && !p->gpu &&
+    return p->target->fuse && !p->target->items &&
            ((from->sharded && n->sharded && !from->partial &&
              (e->access.local || e->access.rows)) ||
             (from->tiny && n->tiny) || (from->replicable && n->sharded));
@@ -250,7 +239,7 @@ static void delay(struct program_ir *p, const struct uses *u)
 }
 
 /* Kernels before which nothing may overwrite the memory of owned tensors that n stores to. */
-static int after_readers(const tarn_replica *r, const struct program_ir *p, const struct nest *n)
+static int after_readers(const struct program_ir *p, const struct nest *n)
 {
     int kernel = 0;
     for (int s = 0; s < n->stores; ++s) {
@@ -259,7 +248,7 @@ static int after_readers(const tarn_replica *r, const struct program_ir *p, cons
             continue;
         for (int k = 0; k < p->nest_count; ++k) {
             const struct nest *other = &p->nests[k];
-            if (other != n && other->kernel >= kernel && reads(r, p, other, v))
+            if (other != n && other->kernel >= kernel && reads(p, other, v))
                 kernel = other->kernel + 1;
         }
     }
@@ -299,7 +288,7 @@ static bool has_one_writer(const struct uses *u, int value)
  * reads is complete before the kernel begins, or replicable too. */
 static bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest *n)
 {
-    if (!n->tiny || !p->fuse || p->module->batch == 0 || n->work > REPLICATED_WORK)
+    if (!n->tiny || !p->target->fuse || p->module->batch == 0 || n->work > p->target->fusion.replicated_work)
         return false;
     for (int s = 0; s < n->stores; ++s)
         if (p->values[n->store[s].value].place != PLACE_ARENA ||
@@ -343,7 +332,7 @@ static void replicate(struct program_ir *p, const struct uses *u)
 static int section_of(const struct program_ir *p, const bool *sharded, int i)
 {
     const struct nest *n = &p->nests[i];
-    if (sharded[n->kernel] && !p->gpu)
+    if (sharded[n->kernel] && !p->target->items)
         return 0;
     return n->tiny ? 1 : 2 + i;
 }
@@ -385,19 +374,19 @@ static void set_lifetimes(struct program_ir *p)
 /* The first kernel from `kernel` on that has room for the nest. */
 static int with_room(const struct program_ir *p, const int *weight, int kernel, int more)
 {
-    while (kernel < p->kernel_count && weight[kernel] > 0 && weight[kernel] + more > KERNEL_WEIGHT)
+    while (kernel < p->kernel_count && weight[kernel] > 0 && weight[kernel] + more > p->target->fusion.kernel_weight)
         ++kernel;
     return kernel;
 }
 
-static tarn_status place_nests(struct program_ir *p, const struct uses *u, const tarn_replica *r)
+static tarn_status place_nests(struct program_ir *p, const struct uses *u)
 {
     int *weight = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *weight);
     if (weight == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     /* First what computes, in order; then what writes tensors that others read. */
     for (int pass = 0; pass < 2; ++pass) {
-        if (pass == 1 && p->fuse && !p->gpu && has_calls(p))
+        if (pass == 1 && p->target->fuse && !p->target->items && has_calls(p))
             delay(p, u);
         for (int i = 0; i < p->nest_count; ++i) {
             struct nest *n = &p->nests[i];
@@ -405,11 +394,11 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u, const
             if (writes_out(p, n) != (pass == 1))
                 continue;
             n->kernel = earliest(p, u, n);
-            const int safe = after_readers(r, p, n);
+            const int safe = after_readers(p, n);
             n->kernel = safe > n->kernel ? safe : n->kernel;
             if (n->kind != NEST_CALL)
                 n->kernel = after_calls(p, with_room(p, weight, n->kernel, more));
-            if (!p->fuse)
+            if (!p->target->fuse)
                 n->kernel = p->kernel_count;
             if (n->kernel >= p->kernel_count)
                 p->kernel_count = n->kernel + 1;
@@ -420,21 +409,21 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u, const
     return TARN_OK;
 }
 
-tarn_status fuse(struct program_ir *p, const tarn_replica *r)
+tarn_status fuse(struct program_ir *p)
 {
     struct uses u;
-    TRY(detour(r, p));
+    TRY(detour(p));
     if (!uses_build(p, &u))
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
-        n->work = nest_work(n);
+        n->work = nest_work(p->target, n);
         n->tiny = is_tiny(p, n);
         n->kernel = -1;
     }
-    TRY(place_nests(p, &u, r));
+    TRY(place_nests(p, &u));
     replicate(p, &u);
-    if (p->gpu)
+    if (p->target->items)
         part_lane_sums(p);
     TRY(set_sections(p));
     set_lifetimes(p);

@@ -6,6 +6,6 @@
 #include "compile/nest.h"
 
 /* Nests to kernels: sets kernel and section. */
-tarn_status fuse(struct program_ir *p, const tarn_replica *r);
+tarn_status fuse(struct program_ir *p);
 
 #endif

@@ -2,33 +2,8 @@
 /* Fifth pass for a GPU: a lane is a work-item, a team of 16 of them is what a vector is on a CPU,
  * and a nest is divided into as many teams as it has register tiles and batch blocks. Which axis is
  * summed over lanes is the CPU's choice, so that no sum changes its order; the rest is free. */
-#include <string.h>
-
-#include "env.h"
 #include "compile/4_schedule/schedule.h"
-#include "tensor/replica.h"
 #include "tensor/sum_order.h"
-
-#define GROUP_ITEMS 64 /* four teams: a wavefront, or two warps */
-#define MOST_ACCUMULATORS 16
-#define UNROLL_RED 8      /* innermost summed axis up to this length is unrolled */
-#define UNROLL_POINTS 128 /* unrolled points of a tile, so that code stays small */
-#define TEAMS_PER_UNIT 16 /* teams that hide the latency of memory on one compute unit */
-#define LANE_SUM_POINTS 4 /* accumulators of a team that adds up its lanes once */
-#define WASTE 1.25        /* idle teams that a uniform tile index is worth */
-
-tarn_status schedule_kind(const tarn_replica *r, bool *gpu)
-{
-    const char *wanted = env_text(ENV_SCHEDULE);
-    const struct device *d = context_device(r->context);
-    *gpu = strcmp(wanted, "gpu") == 0 || (strcmp(wanted, "auto") == 0 && d->kind != DEVICE_CPU);
-    if (d->max_group < LANES)
-        *gpu = false; /* a team must fit into a group */
-    if (strcmp(wanted, "gpu") != 0 && strcmp(wanted, "cpu") != 0 && strcmp(wanted, "auto") != 0)
-        return error_set(TARN_ERR_ENVIRONMENT,
-                         "TARN_SCHEDULE=%s: no such schedule; there are auto, cpu, gpu", wanted);
-    return TARN_OK;
-}
 
 int64_t nest_tiles(const struct nest *n)
 {
@@ -131,7 +106,7 @@ static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
 }
 
 /* The two OUT axes, and how much of them, that save the most loads with `most` accumulators. */
-static void choose_team_tile(struct nest *n, int most)
+static void choose_team_tile(const struct item_figures *f, struct nest *n, int most)
 {
     const int lane = nest_vector_axis(n);
     const int red = n->axes > n->out_axes ? n->tile[n->axes - 1] : 1;
@@ -142,7 +117,7 @@ static void choose_team_tile(struct nest *n, int most)
             for (int i = 1; b != lane && i <= most && i <= n->extent[a]; ++i)
                 for (int k = 1; k <= (a == b ? 1 : most / i) && k <= n->extent[b]; ++k) {
                     if (n->extent[a] % i != 0 || n->extent[b] % k != 0 || i * k > most ||
-                        i * k * red > UNROLL_POINTS)
+                        i * k * red > f->points)
                         continue;
                     const double cost = loads_per_term(n, a, i, b, k);
                     if (cost < best) {
@@ -168,12 +143,13 @@ static int64_t teams(const struct program_ir *p, const struct nest *n)
 }
 
 /* The largest tile that leaves teams enough for all compute units. */
-static void choose_filling_tile(const struct program_ir *p, struct nest *n, unsigned units)
+static void choose_filling_tile(const struct program_ir *p, struct nest *n)
 {
+    const struct item_figures *f = &p->target->item;
     const bool lane_sum = !n->sharded && nest_sums_lanes(n);
-    for (int most = lane_sum ? LANE_SUM_POINTS : MOST_ACCUMULATORS; most >= 1; most /= 2) {
-        choose_team_tile(n, most);
-        if (teams(p, n) >= (int64_t)units * TEAMS_PER_UNIT)
+    for (int most = lane_sum ? f->lane_sum_points : f->accumulators; most >= 1; most /= 2) {
+        choose_team_tile(f, n, most);
+        if (teams(p, n) >= (int64_t)f->units * f->teams_per_unit)
             break;
     }
 }
@@ -192,7 +168,7 @@ static void divide(const struct program_ir *p, struct nest *n)
     const int team_count = p->local / LANES;
     const int64_t tiles = nest_tiles(n), per_tile = pieces(p->blocks, team_count);
     n->uniform = n->sharded && !n->partial && n->combine == COMBINE_FMA &&
-                 (double)(per_tile * team_count) <= WASTE * p->blocks;
+                 (double)(per_tile * team_count) <= p->target->item.waste * p->blocks;
     if (n->by_sample)
         n->groups = (int)pieces(p->groups * tiles * n->extent[n->lane_axis], p->local);
     else if (n->partial)
@@ -207,11 +183,9 @@ static void divide(const struct program_ir *p, struct nest *n)
         n->groups = (int)pieces(tiles * (n->lane_axis < 0 ? 1 : n->extent[n->lane_axis]), p->local);
 }
 
-void schedule_gpu(struct program_ir *p, const struct device *device)
+void schedule_gpu(struct program_ir *p)
 {
-    p->local = GROUP_ITEMS;
-    while (p->local > (int)device->max_group)
-        p->local /= 2;
+    p->local = p->target->item.group_items;
     for (int i = 0; i < p->nest_count; ++i) {
         struct nest *n = &p->nests[i];
         if (n->kind != NEST_LOOPS)
@@ -220,10 +194,10 @@ void schedule_gpu(struct program_ir *p, const struct device *device)
             n->tile[a] = 1;
         const int last = n->axes - 1;
         if (n->axes > n->out_axes && last != nest_vector_axis(n) && !n->by_sample &&
-            n->extent[last] <= UNROLL_RED)
+            n->extent[last] <= p->target->item.unrolled_sum)
             n->tile[last] = n->extent[last];
         if (n->combine == COMBINE_FMA)
-            choose_filling_tile(p, n, device->compute_units);
+            choose_filling_tile(p, n);
         divide(p, n);
     }
 }

@@ -5,9 +5,6 @@
 #include "compile/4_schedule/schedule.h"
 #include "tensor/sum_order.h"
 
-#define SHORT_AXIS 4      /* steps of a guarded mix that are unrolled */
-#define GROUP_WORK 8192.0 /* cycles worth a group of their own */
-
 /* ---- the vector axis of nests that do not carry the batch
  * --------------------------------------------- */
 
@@ -67,14 +64,14 @@ int schedule_lane(const struct nest *n)
 
 /* What tells the rows of a mix apart is unrolled: its tables hold at compile time alone. So is a short
  * axis on whose edge a guard fails, which leaves no conditions. */
-static void unroll_mix(struct nest *n)
+static void unroll_mix(const struct vector_figures *v, struct nest *n)
 {
     for (int i = 0; i < n->expr_count; ++i) {
         const struct expr *e = &n->exprs[i];
         for (int a = 0; a < n->out_axes; ++a) {
             bool unroll = e->kind == EXPR_MIX && e->index.e.k[a] != 0;
             for (int g = 0; e->kind == EXPR_GUARD && g < e->guards; ++g)
-                unroll |= e->guard[g].e.k[a] != 0 && n->extent[a] <= SHORT_AXIS;
+                unroll |= e->guard[g].e.k[a] != 0 && n->extent[a] <= v->unrolled_edge;
             if (unroll && a != n->batch_axis)
                 n->tile[a] = n->extent[a];
         }
@@ -82,20 +79,20 @@ static void unroll_mix(struct nest *n)
 }
 
 /* `groups` is how many share a nest, 0: as many as are worth it; the plan has so many `nests`. */
-static void schedule_nest(struct nest *n, int groups, int nests)
+static void schedule_nest(const struct target *t, struct nest *n, int groups, int nests)
 {
     for (int a = 0; a < NEST_AXES; ++a)
         n->tile[a] = 1;
     if (!n->sharded)
         n->lane_axis = schedule_lane(n);
     if (n->mixed)
-        unroll_mix(n);
+        unroll_mix(&t->vector, n);
     const int lane = nest_vector_axis(n);
     for (int a = 0, at = 0; a < n->out_axes; ++a)
         if (a != lane)
             n->order[at++] = a;
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
-        choose_tile(n, nests);
+        choose_tile(t, n, nests);
     n->groups = 1;
     if (n->sharded || n->tiny)
         return;
@@ -108,7 +105,7 @@ static void schedule_nest(struct nest *n, int groups, int nests)
         return;
     const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
     const int pieces = (n->extent[n->split_axis] + step - 1) / step;
-    const double worth = n->work / GROUP_WORK;
+    const double worth = n->work / t->vector.group_work;
     n->groups = groups > 0 ? groups : worth < 1 ? 1 : worth > MAX_GROUPS ? MAX_GROUPS : (int)worth;
     if (groups == 0 && n->groups > pieces)
         n->groups = pieces;
@@ -120,5 +117,6 @@ void schedule(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; ++i)
         if (p->nests[i].kind == NEST_LOOPS)
-            schedule_nest(&p->nests[i], p->nests[i].section == 0 ? p->groups : 0, p->nest_count);
+            schedule_nest(p->target, &p->nests[i], p->nests[i].section == 0 ? p->groups : 0,
+                          p->nest_count);
 }

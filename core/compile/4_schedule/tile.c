@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register tiles: which OUT axes of a sum are unrolled, how far, and the order of the loops around
- * the tile. Every candidate is weighed by a model of a core: two multiply-adds and two loads a
- * cycle, 32 vector registers, a first cache. None of it changes the order of a sum. */
+ * the tile. Every candidate is weighed by a model of a core (target.h): multiply-adds and loads a
+ * cycle, vector registers, caches. None of it changes the order of a sum. */
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
 #include "compile/4_schedule/schedule.h"
 
-#define MOST_ACCUMULATORS 25 /* of 32 vector registers */
-#define MOST_POINTS 256      /* unrolled points of a body, so that code stays small */
-#define GUARDED_POINTS 128   /* the same where guards decide the tile */
-#define UNROLL_RED 8         /* innermost summed axis up to this length is then unrolled */
+/* What the tables here have room for; the target's figures must not be larger. */
+#define ACCUMULATORS_ROOM 64
+#define POINTS_ROOM 512
 #define MOST_LOADS 16
-#define MOST_AXES 2       /* OUT axes in a tile */
-#define LATENCY 8.0       /* accumulators that hide the latency of a multiply-add */
-#define CACHE_BYTES 40000 /* of a first cache of 48 KiB, or most of one of 32 */
-#define LINE_CYCLES 0.4   /* for 64 bytes from the second cache, half hidden by arithmetic */
-#define SECOND_CACHE_BYTES 1000000 /* of a second cache of 1.25 or 2 MiB */
-#define SECOND_LINE_CYCLES 8.0     /* for 64 bytes from behind it */
-#define CODE_CYCLES 32.0           /* a block; an expression more takes a millisecond to compile */
-#define SMALL_BODY 16              /* expressions of a sum that is worth repeating in a tile */
 #define SEEN_CAPACITY 1024u
 
 /* A load of the body: how its address moves with each axis. */
@@ -31,6 +22,7 @@ struct walk {
 
 struct tiling {
     const struct nest *n;
+    const struct vector_figures *core;
     int lane; /* the vector axis, or -1 */
     struct walk loads[MOST_LOADS];
     int load_count;
@@ -115,6 +107,7 @@ static int points_of(const struct tiling *t, const int *tile, int from, int to)
 static double register_cycles(const struct tiling *t, const int *tile)
 {
     const struct nest *n = t->n;
+    const struct vector_figures *c = t->core;
     const int outs = points_of(t, tile, 0, n->out_axes);
     const int reds = points_of(t, tile, n->out_axes, n->axes);
     static _Thread_local struct seen table[SEEN_CAPACITY];
@@ -142,7 +135,7 @@ static double register_cycles(const struct tiling *t, const int *tile)
         }
     }
     /* Registers that are alive at a point, beside the accumulators. */
-    int moves[MOST_POINTS + 2] = { 0 }, alive = 0, most = 0;
+    int moves[POINTS_ROOM + 2] = { 0 }, alive = 0, most = 0;
     for (unsigned i = 0; i < SEEN_CAPACITY; ++i)
         if (table[i].last != 0 && table[i].last - table[i].first > 1) {
             ++moves[table[i].first];
@@ -152,13 +145,13 @@ static double register_cycles(const struct tiling *t, const int *tile)
         alive += moves[p];
         most = alive > most ? alive : most;
     }
-    const int missing = outs + most + 1 - 32;
-    const double spills = missing > 0 ? 3.0 * missing * (reds > 1 ? 2 : 1) : 0;
+    const int missing = outs + most + 1 - c->registers;
+    const double spills = missing > 0 ? c->spill_loads * missing * (reds > 1 ? 2 : 1) : 0;
     const double work = outs * reds, loads = distinct + spills;
-    double cycles = 0.5 * (work > loads ? work : loads) + 0.05 * loads;
-    if (outs < LATENCY && cycles < 0.5 * LATENCY * reds)
-        cycles = 0.5 * LATENCY * reds;
-    return (cycles + 1.0 + 0.01 * work) / work; /* the loop itself, and the code's size */
+    double cycles = c->cycles_per_term * (work > loads ? work : loads) + c->load_cycles * loads;
+    if (outs < c->latency && cycles < c->cycles_per_term * c->latency * reds)
+        cycles = c->cycles_per_term * c->latency * reds;
+    return (cycles + c->loop_cycles + c->point_cycles * work) / work;
 }
 
 /* ---- caches
@@ -236,8 +229,9 @@ static double misses(const struct tiling *t, const int *tile, const int *order, 
 
 static double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
 {
-    return LINE_CYCLES / 64 * misses(t, tile, order, loops, CACHE_BYTES) +
-           SECOND_LINE_CYCLES / 64 * misses(t, tile, order, loops, SECOND_CACHE_BYTES);
+    const struct vector_figures *c = t->core;
+    return c->line_cycles / 64 * misses(t, tile, order, loops, c->cache_bytes) +
+           c->second_line_cycles / 64 * misses(t, tile, order, loops, c->second_cache_bytes);
 }
 
 /* Chooses the loops from the innermost one outward, each the one that waits least for caches. */
@@ -291,7 +285,7 @@ static void try_tile(const struct tiling *t, const int *tile, struct best *best)
     const struct nest *n = t->n;
     const int outs = points_of(t, tile, 0, n->out_axes);
     const int reds = points_of(t, tile, n->out_axes, n->axes);
-    if (outs > MOST_ACCUMULATORS || outs * reds > MOST_POINTS)
+    if (outs > t->core->accumulators || outs * reds > t->core->points)
         return;
     int order[NEST_AXES] = { 0 };
     double vectors = 1;
@@ -311,7 +305,7 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
                      struct best *best)
 {
     const struct nest *n = t->n;
-    int d[MOST_ACCUMULATORS];
+    int d[ACCUMULATORS_ROOM];
     try_tile(t, tile, best);
     for (int a = from; a < n->out_axes && axes > 0; ++a) {
         const int count = a == t->lane ? 0 : divisors(n->extent[a], most, d);
@@ -327,43 +321,44 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
 
 /* In a plan of many nests code costs more: each has less to do with the time of a step, and all of them
  * together take the driver's compiler minutes. */
-static void weigh_code(struct tiling *t, int nests)
+static void weigh_code(struct tiling *t, const struct target *target, int nests)
 {
     const struct nest *n = t->n;
-    const double crowd = (double)nests / CROWD;
-    t->code_cycles = CODE_CYCLES;
-    if (nests <= CROWD)
+    const double crowd = (double)nests / target->fusion.crowd;
+    t->code_cycles = target->vector.code_cycles;
+    if (nests <= target->fusion.crowd)
         return;
     t->code_cycles *= crowd * crowd;
     t->rest = n->expr_count - t->size;
     for (int e = 0; e < n->expr_count; ++e)
         if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
-            t->rest += HEAVY_MAP;
+            t->rest += target->expression.heavy_map;
 }
 
-static void choose_best(struct nest *n, int nests)
+static void choose_best(const struct target *target, struct nest *n, int nests)
 {
-    struct tiling t = { .n = n, .lane = nest_vector_axis(n) };
-    int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[MOST_ACCUMULATORS];
+    const struct vector_figures *c = &target->vector;
+    struct tiling t = { .n = n, .core = c, .lane = nest_vector_axis(n) };
+    int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[ACCUMULATORS_ROOM];
     for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); ++i)
         collect(&t, n->body[i], seen, &seen_count);
-    const int most = n->combine == COMBINE_FMA  ? MOST_ACCUMULATORS
-                     : seen_count <= SMALL_BODY ? (int)LATENCY
+    const int most = n->combine == COMBINE_FMA  ? c->accumulators
+                     : seen_count <= c->small_body ? (int)c->latency
                                                 : 1;
     t.size = seen_count;
-    weigh_code(&t, nests);
+    weigh_code(&t, target, nests);
     struct best best = { .cycles = 1e300 };
     const int last = n->axes - 1;
     for (int a = 0; a < NEST_AXES; ++a)
         tile[a] = 1;
     /* The last summed axis is unrolled whole, or by a few. */
-    const int reds = last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], 8, red);
-    try_axes(&t, tile, 0, MOST_AXES, most, &best);
+    const int reds = last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], c->unrolled_sum, red);
+    try_axes(&t, tile, 0, c->tile_axes, most, &best);
     for (int i = 0; i < reds; ++i) {
         if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]))
             continue;
         tile[last] = red[i];
-        try_axes(&t, tile, 0, MOST_AXES, most, &best);
+        try_axes(&t, tile, 0, c->tile_axes, most, &best);
         tile[last] = 1;
     }
     memcpy(n->tile, best.tile, sizeof n->tile);
@@ -382,43 +377,43 @@ static bool body_uses(const struct nest *n, int axis)
 }
 
 /* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
-static void unroll_guarded(struct nest *n, int lane)
+static void unroll_guarded(const struct vector_figures *c, struct nest *n, int lane)
 {
     int axis = -1;
     for (int g = 0; g < n->guards; ++g)
         for (int a = 0; a < n->out_axes; ++a)
-            if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= 14)
+            if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= c->guarded_extent)
                 axis = a; /* the last: the innermost of the image */
     if (axis < 0)
         return;
     n->tile[axis] = n->extent[axis];
     const int red_unroll = n->tile[n->axes - 1];
     for (int a = 0; a < n->out_axes; ++a) {
-        int d[MOST_ACCUMULATORS];
+        int d[ACCUMULATORS_ROOM];
         bool guarded = false;
         for (int g = 0; g < n->guards; ++g)
             guarded |= n->guard[g].e.k[a] != 0;
         if (a == lane || a == axis || guarded || !body_uses(n, a))
             continue;
-        const int count = divisors(n->extent[a], MOST_ACCUMULATORS, d);
+        const int count = divisors(n->extent[a], c->accumulators, d);
         for (int i = 0; i < count; ++i)
-            if (d[i] * n->tile[axis] <= MOST_ACCUMULATORS &&
-                d[i] * n->tile[axis] * red_unroll <= GUARDED_POINTS)
+            if (d[i] * n->tile[axis] <= c->accumulators &&
+                d[i] * n->tile[axis] * red_unroll <= c->guarded_points)
                 n->tile[a] = d[i];
         return;
     }
 }
 
-void choose_tile(struct nest *n, int nests)
+void choose_tile(const struct target *t, struct nest *n, int nests)
 {
     const int lane = nest_vector_axis(n), last = n->axes - 1;
     if (n->combine == COMBINE_FMA) {
-        if (last != lane && !n->by_sample && n->extent[last] <= UNROLL_RED)
+        if (last != lane && !n->by_sample && n->extent[last] <= t->vector.unrolled_sum)
             n->tile[last] = n->extent[last];
-        unroll_guarded(n, lane);
+        unroll_guarded(&t->vector, n, lane);
     }
     for (int a = 0; a < n->out_axes; ++a)
         if (n->tile[a] > 1)
             return;
-    choose_best(n, nests);
+    choose_best(t, n, nests);
 }

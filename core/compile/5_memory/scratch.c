@@ -3,7 +3,6 @@
  * batch. They go to local memory, one block large: each worker of a CPU device uses the same piece of
  * it for every block, so it stays in the cache, where a temporary of the whole batch would not. */
 #include "compile/5_memory/memory_passes.h"
-#include "tensor/replica.h"
 
 #define ALIGNMENT 64u /* a vector of 16 floats */
 

@@ -4,7 +4,7 @@
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
 
-#include "compile/kernel_ir.h"
+#include "compile/kernel_plan.h"
 
 #define NAME 64
 
@@ -115,6 +115,6 @@ void describe_nest(struct printer *pr);
 
 /* For a GPU: who a work-item is, and local memory; then all nests of a kernel, with their groups. */
 void print_team(const struct program_ir *p, int kernel, struct text *out);
-void print_nests_gpu(struct printer *pr, struct kernel_ir *k);
+void print_nests_gpu(struct printer *pr, struct planned_kernel *k);
 
 #endif

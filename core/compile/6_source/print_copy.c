@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies between the plain and the blocked layout, 16 elements of 16 samples at a time: as vectors
  * along the samples' own elements, turned over in registers. */
-#include "compile/4_schedule/schedule.h"
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 
@@ -93,14 +92,14 @@ static void print_rows(struct printer *pr, const struct copy *c, bool load)
     }
 }
 
-/* Turning elements over in registers is much code: not worth it for small copies among many nests. */
-#define SMALL_COPY 16384 /* elements */
-
 bool print_copy(struct printer *pr)
 {
+    const struct fusion_limits *limit = &pr->p->target->fusion;
     struct copy c;
+    /* Turning elements over in registers is much code: not worth it for small copies in a crowd. */
     if (!find_copy(pr, &c) ||
-        (pr->p->nest_count > CROWD && c.elements * pr->n->extent[pr->n->batch_axis] < SMALL_COPY))
+        (pr->p->nest_count > limit->crowd &&
+         c.elements * pr->n->extent[pr->n->batch_axis] < limit->small_copy))
         return false;
     int loops = 1;
     for (int a = 0; a < c.first; ++a)

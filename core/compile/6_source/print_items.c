@@ -434,7 +434,7 @@ void print_team(const struct program_ir *p, int kernel, struct text *out)
         text_add(out, "    __local uint exchange[%d];\n", words);
 }
 
-void print_nests_gpu(struct printer *pr, struct kernel_ir *k)
+void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
     pr->items = true;
     for (int i = 0; i < pr->nest_count; ++i) {

@@ -7,7 +7,7 @@
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
-static void want_param(struct arena *a, struct kernel_ir *k, enum param_kind kind, uint32_t slot)
+static void want_param(struct arena *a, struct planned_kernel *k, enum param_kind kind, uint32_t slot)
 {
     for (int i = 0; i < k->param_count; ++i)
         if (k->params[i].kind == kind && k->params[i].slot == slot)
@@ -25,7 +25,7 @@ static void want_param(struct arena *a, struct kernel_ir *k, enum param_kind kin
     k->params[k->param_count++] = (struct param){ .kind = kind, .slot = slot };
 }
 
-static void want_value(struct program_ir *p, struct kernel_ir *k, int value, bool *used)
+static void want_value(struct program_ir *p, struct planned_kernel *k, int value, bool *used)
 {
     static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
                                              [PLACE_INPUT] = PARAM_INPUT,
@@ -39,7 +39,7 @@ static void want_value(struct program_ir *p, struct kernel_ir *k, int value, boo
     want_param(p->arena, k, kinds[v->place], v->place == PLACE_ARENA ? 0 : v->slot);
 }
 
-static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k, bool *used)
+static void collect_params(struct program_ir *p, int kernel, struct planned_kernel *k, bool *used)
 {
     for (int i = 0; i < p->nest_count; ++i) {
         const struct nest *n = &p->nests[i];
@@ -60,7 +60,7 @@ static void collect_params(struct program_ir *p, int kernel, struct kernel_ir *k
     }
 }
 
-static void print_head(struct program_ir *p, struct text *t, int kernel, const struct kernel_ir *k,
+static void print_head(struct program_ir *p, struct text *t, int kernel, const struct planned_kernel *k,
                        const bool *used)
 {
     static const char *const places[] = { [PLACE_INPUT] = "input",
@@ -100,7 +100,7 @@ static void print_head(struct program_ir *p, struct text *t, int kernel, const s
         }
     }
     text_add(t, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
-    if (p->gpu)
+    if (p->target->items)
         print_team(p, kernel, t);
     size_t scratch = 0;
     for (int v = 0; v < p->value_count; ++v) {
@@ -231,7 +231,7 @@ static const struct nest *first_of(const struct printer *pr, int section)
     return &pr->p->nests[pr->nests[i]];
 }
 
-tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, struct kernel_ir *k)
+tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, struct planned_kernel *k)
 {
     bool *used = arena_take(p->arena, (size_t)(p->value_count + 1) * sizeof *used);
     if (used == NULL)
@@ -242,9 +242,9 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, str
     pr.tail = p->module->batch % LANES != 0;
     pr.nests = nests_of(p, kernel, &pr.nest_count);
     k->groups = 0;
-    if (p->gpu)
+    if (p->target->items)
         print_nests_gpu(&pr, k);
-    for (int done = -1, section; !p->gpu && (section = next_section(&pr, done)) >= 0;
+    for (int done = -1, section; !p->target->items && (section = next_section(&pr, done)) >= 0;
          done = section) {
         const struct nest *n = first_of(&pr, section);
         const int groups = section == 0 ? p->groups : n->groups;

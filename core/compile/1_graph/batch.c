@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Second pass: finds the batch axis, and which values carry it as axis 0: those are stored batch
+ * innermost in blocks. */
+#include <string.h>
+
+#include "compile/1_graph/graph_passes.h"
+#include "tensor/shape.h"
+#include "tensor/spread_label.h"
+#include "tensor/sum_order.h"
+
+
+static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
+{
+    return m->operands[m->nodes[node].first_in + k];
+}
+
+/* How surely a leaf holds samples: a loader delivered it, the program gave it, or it was kept. The
+ * optimizer keeps gradients. */
+enum certainty { NO_DATA, KEPT_DATA, GIVEN_DATA, LOADED_DATA };
+
+static enum certainty data_of(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (m->shards > 0)
+        return n->op->kind != OP_LEAF || n->op == &op_rand ? NO_DATA
+               : n->spread == SPREAD_SAMPLES               ? LOADED_DATA
+               : n->spread == SPREAD_EITHER                ? GIVEN_DATA
+                                                           : NO_DATA;
+    if (n->op == &op_input)
+        return n->part ? LOADED_DATA : GIVEN_DATA;
+    return n->op == &op_owned && m->program->storage[n->arg.leaf.slot].kept ? KEPT_DATA
+                                                                               : NO_DATA;
+}
+
+/* The first dimension of the largest of the surest. */
+static int32_t find_batch(const struct module *m)
+{
+    int64_t largest = 0;
+    int32_t batch = 0;
+    enum certainty surest = KEPT_DATA;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        const int64_t bytes = tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
+        const enum certainty data = data_of(m, i);
+        if (n->shape.rank == 0 || m->uses[i] == 0 || data < surest ||
+            (data == surest && bytes <= largest))
+            continue;
+        surest = data;
+        largest = bytes;
+        batch = n->shape.dim[0];
+    }
+    return batch >= SMALLEST_BATCH ? batch : 0;
+}
+
+/* The axis of a contraction that is the batch: of the result, or summed over (*reduced). */
+int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
+                        bool *reduced)
+{
+    const struct node *n = &m->nodes[node];
+    const int out = spread_leading_axis(&c->out, c->axes, n->shape.rank);
+    int summed = -1;
+    *reduced = false;
+    for (uint32_t k = 0; k < 2; ++k) {
+        const uint32_t x = operand(m, node, k);
+        if (!m->sharded[x])
+            continue;
+        const int axis = spread_leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
+        if (axis >= 0 && axis == out && n->shape.dim[0] == m->batch)
+            return axis;
+        if (axis >= c->out_axes)
+            summed = axis;
+    }
+    *reduced = summed >= 0;
+    return summed;
+}
+
+int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c)
+{
+    const struct node *n = &m->nodes[node];
+    const uint32_t x = operand(m, node, 0);
+    if (!m->sharded[x] || n->shape.dim[0] != m->batch)
+        return -1;
+    const int axis = spread_leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
+    return axis == spread_leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
+}
+
+static bool carries_batch(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (n->shape.rank == 0 || n->shape.dim[0] != m->batch || tarn_shape_count(n->shape) == 0)
+        return false;
+    bool reduced;
+    struct contract c;
+    struct mix_map mix;
+    switch (n->op->kind) {
+    case OP_LEAF:
+        return data_of(m, i) != NO_DATA;
+    case OP_VIEW:
+        return m->sharded[operand(m, i, 0)] &&
+               spread_view_keeps(n, m->nodes[operand(m, i, 0)].shape);
+    case OP_REDUCE:
+        return m->sharded[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
+    case OP_CONTRACT:
+        memset(&c, 0, sizeof c);
+        n->op->contract(
+            n,
+            (tarn_shape[2]){ m->nodes[operand(m, i, 0)].shape, m->nodes[operand(m, i, 1)].shape },
+            &c);
+        return contract_batch_axis(m, i, &c, &reduced) >= 0 && !reduced;
+    case OP_MIX:
+        memset(&mix, 0, sizeof mix);
+        n->op->mix(n, m->nodes[operand(m, i, 0)].shape, &mix);
+        return mix_batch_axis(m, i, &mix) >= 0;
+    case OP_GATHER:
+        return m->sharded[operand(m, i, 1)];
+    case OP_MAP:
+    case OP_CONCAT:
+        if (n->op->kind == OP_CONCAT && n->arg.concat.axis == 0)
+            return false;
+        for (uint32_t k = 0; k < n->in_count; ++k)
+            if (m->sharded[operand(m, i, k)])
+                return true;
+        return false;
+    case OP_CALL:
+    case OP_COMPOSED:
+    case OP_EFFECT:
+        break;
+    }
+    return false;
+}
+
+bool gathers(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (n->op->kind == OP_CALL)
+        return true;
+    for (uint32_t k = 0; k < n->in_count && !m->sharded[i]; ++k)
+        if ((n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT) &&
+            m->sharded[operand(m, i, k)])
+            return true;
+    return false;
+}
+
+/* This replica's virtual shards, where the plan has samples that they divide. */
+static int count_shards(const struct module *m)
+{
+    for (uint32_t i = 0; i < m->count; ++i)
+        if (m->uses[i] > 0 && m->nodes[i].op->kind == OP_LEAF &&
+            m->nodes[i].spread == SPREAD_SAMPLES)
+            return m->program->partition.shards / m->program->partition.world;
+    return 0;
+}
+
+void shard(struct module *m)
+{
+    m->shards = count_shards(m);
+    m->batch = find_batch(m);
+    for (uint32_t i = 0; i < m->count; ++i) {
+        m->sharded[i] = m->batch > 0 && carries_batch(m, i);
+        /* A gradient that all samples have alike is a constant to this pass. */
+        if (m->shards > 0 && m->nodes[i].spread == SPREAD_SAMPLES)
+            m->sharded[i] |= m->nodes[i].shape.rank > 0 && m->nodes[i].shape.dim[0] == m->batch;
+        for (uint32_t k = 0; k < m->nodes[i].in_count; ++k) {
+            const uint32_t x = operand(m, i, k);
+            const int after = m->phase[x] + gathers(m, x);
+            m->phase[i] = after > m->phase[i] ? after : m->phase[i];
+        }
+    }
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+/* Whether the compiler sums what was recorded as a sum over samples in rows, one for each shard. */
+static bool sums_in_rows(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (n->spread != SPREAD_PARTIAL || (n->op->kind != OP_REDUCE && n->op->kind != OP_CONTRACT) ||
+        m->uses[i] == 0)
+        return true;
+    return gathers(m, i);
+}
+
+tarn_status share_out(struct program_ir *p)
+{
+    const struct module *m = p->module;
+    p->blocks = (m->batch + LANES - 1) / LANES;
+    p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
+    if (m->shards == 0)
+        return TARN_OK;
+    p->groups = m->shards;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        if (n->spread == SPREAD_SAMPLES && n->shape.dim[0] != m->batch)
+            return error_set(TARN_ERR_SHAPE,
+                             "compile: batches of %d and %d samples in one step with %d virtual "
+                             "shards: call tarn_step() between",
+                             (int)m->batch, (int)n->shape.dim[0], m->program->partition.shards);
+        if (!sums_in_rows(m, i))
+            return error_set(TARN_ERR_INTERNAL,
+                             "compile: %s %s is a sum over samples without a row for each of the "
+                             "%d virtual shards",
+                             n->op->name, shape_text(n->shape), m->program->partition.shards);
+    }
+    return TARN_OK;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Third pass: which nodes get a place in memory. All others are computed in the nests of their
+ * readers. In: the module with its batch. Out: module.stored. */
+#include "compile/1_graph/graph_passes.h"
+
+static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
+{
+    return m->operands[m->nodes[node].first_in + k];
+}
+
+/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It must not
+ * make that wait: what `from` reads may be at hand now, and far away later. */
+bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
+{
+    const struct node *f = &m->nodes[from], *t = &m->nodes[to];
+    if (m->phase[to] > m->phase[from] + gathers(m, from))
+        return false;
+    if (t->op->kind == OP_MAP)
+        return m->sharded[from] == m->sharded[to];
+    if (t->op != &op_reshape || m->sharded[from] != m->sharded[to])
+        return false;
+    struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
+    for (int i = 0; i < f->shape.rank; ++i)
+        index[i] = rational_axis(i);
+    return reshape_index(t->shape, f->shape, index, unused);
+}
+
+static void store_tops(struct module *m, bool *claimed)
+{
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const enum op_kind kind = m->nodes[i].op->kind;
+        if (m->uses[i] == 0)
+            continue;
+        if (kind == OP_CONCAT || kind == OP_CALL)
+            m->stored[i] = true;
+        if (kind != OP_REDUCE && kind != OP_CONTRACT && kind != OP_MIX)
+            continue;
+        uint32_t top = i, last = i;
+        while (m->uses[top] == 1 && m->user[top] != UINT32_MAX && !claimed[m->user[top]] &&
+               joins_epilogue(m, top, m->user[top])) {
+            top = m->user[top];
+            claimed[top] = true;
+            if (m->nodes[top].op->kind == OP_MAP)
+                last = top;
+        }
+        m->stored[last] = true;
+    }
+}
+
+static bool is_cheap_leaf(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    return n->op->kind == OP_LEAF && n->op != &op_input && n->op != &op_owned;
+}
+
+/* Which nodes depend on something in memory. */
+static void find_readers(const struct module *m, bool *reads)
+{
+    for (uint32_t i = 0; i < m->count; ++i) {
+        reads[i] = m->nodes[i].op->kind == OP_LEAF && !is_cheap_leaf(m, i);
+        for (uint32_t k = 0; k < m->nodes[i].in_count; ++k)
+            reads[i] |= reads[operand(m, i, k)];
+    }
+}
+
+/* Stores what is computed below views, so that its reader finds it in memory. */
+static void store_below(struct module *m, const bool *reads, uint32_t i)
+{
+    while (m->nodes[i].op->kind == OP_VIEW && !m->stored[i])
+        i = operand(m, i, 0);
+    const enum op_kind kind = m->nodes[i].op->kind;
+    if (kind == OP_GATHER || (kind == OP_MAP && reads[i]))
+        m->stored[i] = true;
+}
+
+static void store_operands(struct module *m, const bool *reads)
+{
+    for (uint32_t i = m->count; i-- > 0;) {
+        const struct node *n = &m->nodes[i];
+        if (m->uses[i] == 0)
+            continue;
+        for (uint32_t k = 0;
+             (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count; ++k)
+            store_below(m, reads, operand(m, i, k));
+        if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
+            m->stored[operand(m, i, 0)] = true;
+        if (n->op->kind == OP_VIEW && n->in_count == 1 &&
+            (tarn_shape_count(n->shape) > tarn_shape_count(m->nodes[operand(m, i, 0)].shape) ||
+             n->op == &op_window || n->op == &op_unwindow) &&
+            n->op != &op_pad)
+            store_below(m, reads, operand(m, i, 0));
+    }
+}
+
+bool code_is_heavy(const char *code)
+{
+    static const struct op *const heavy[] = { &op_exp,  &op_log,     &op_tanh,  &op_erf, &op_pow,
+                                              &op_sqrt, &op_sigmoid, &op_rsqrt, &op_div };
+    for (size_t k = 0; k < sizeof heavy / sizeof *heavy; ++k)
+        if (code == heavy[k]->code)
+            return true;
+    return false;
+}
+
+static int own_weight(const struct expression_limits *limit, const struct node *n)
+{
+    if (n->op->kind == OP_MAP)
+        return code_is_heavy(n->op->code) ? limit->heavy_map : 1;
+    return n->op->kind == OP_GATHER ? limit->gather : 0;
+}
+
+/* What an expression has come to at a node. */
+struct extent {
+    int weight, height;
+};
+
+static void store_shared(struct module *m, struct extent *below)
+{
+    const struct expression_limits *limit = &m->target->expression;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        struct extent *e = &below[i];
+        if (n->op->kind == OP_LEAF || m->stored[i]) {
+            e->weight = n->op->kind == OP_LEAF && is_cheap_leaf(m, i) ? 0 : 1;
+            continue;
+        }
+        e->weight = own_weight(limit, n);
+        for (uint32_t k = 0; k < n->in_count; ++k) {
+            const struct extent *x = &below[operand(m, i, k)];
+            e->weight += x->weight;
+            e->height = x->height >= e->height ? x->height + 1 : e->height;
+        }
+        const bool shared = m->uses[i] > 1 && e->weight > limit->recomputed && n->op->kind != OP_VIEW;
+        if (shared || e->weight > limit->most_weight || e->height > limit->most_height) {
+            m->stored[i] = true;
+            *e = (struct extent){ .weight = 1 };
+        }
+    }
+}
+
+/* A reshape that splits an axis can only read memory. */
+static void store_reshaped(struct module *m)
+{
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const struct node *n = &m->nodes[i];
+        if (n->op != &op_reshape || m->uses[i] == 0)
+            continue;
+        const uint32_t x = operand(m, i, 0);
+        struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
+        for (int d = 0; d < n->shape.rank; ++d)
+            index[d] = rational_axis(d);
+        if (m->nodes[x].op->kind != OP_LEAF &&
+            !reshape_index(m->nodes[x].shape, n->shape, index, unused))
+            m->stored[x] = true;
+        if (m->nodes[x].op->kind == OP_LEAF && is_cheap_leaf(m, x))
+            m->stored[x] = true;
+    }
+}
+
+/* A mix reads each element many times, and conditions would multiply in its unrolled code. */
+static void store_padded(struct module *m)
+{
+    for (uint32_t i = 0; i < m->count; ++i)
+        if (m->nodes[i].op->kind == OP_MIX && m->uses[i] > 0 &&
+            m->nodes[operand(m, i, 0)].op == &op_pad)
+            m->stored[operand(m, i, 0)] = true;
+}
+
+void choose_stored(struct module *m)
+{
+    bool *claimed = arena_take(m->arena, (m->count + 1) * sizeof *claimed);
+    bool *reads = arena_take(m->arena, (m->count + 1) * sizeof *reads);
+    struct extent *below = arena_take(m->arena, (m->count + 1) * sizeof *below);
+    if (claimed == NULL || reads == NULL || below == NULL)
+        return;
+    store_reshaped(m); /* first: what is stored above a map serves the map's readers, too */
+    store_padded(m);
+    if (m->target->fuse) {
+        store_tops(m, claimed);
+        find_readers(m, reads);
+        store_operands(m, reads);
+        store_shared(m, below);
+    } else {
+        for (uint32_t i = 0; i < m->count; ++i) {
+            const enum op_kind kind = m->nodes[i].op->kind;
+            m->stored[i] |= kind != OP_LEAF && kind != OP_VIEW && m->uses[i] > 0;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The compiler: its stages in order. In: a program and a target. Out: a plan. It knows no replica, no
+ * device, no clock and no environment, and prints nothing. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/1_graph/graph_passes.h"
+#include "compile/2_nests/nest_passes.h"
+#include "compile/3_kernels/fuse.h"
+#include "compile/4_schedule/schedule.h"
+#include "compile/5_memory/memory_passes.h"
+#include "compile/6_source/source.h"
+#include "error.h"
+#include "kernels.h"
+
+static tarn_status out_of_memory(void)
+{
+    return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+}
+
+/* ---- what runs beside kernels ---------------------------------------------------------------- */
+
+static struct param place_of(const struct value *v)
+{
+    static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
+                                             [PLACE_INPUT] = PARAM_INPUT,
+                                             [PLACE_OWNED] = PARAM_OWNED,
+                                             [PLACE_OUTPUT] = PARAM_OUTPUT,
+                                             [PLACE_SHARED] = PARAM_SHARED };
+    return (struct param){ .kind = kinds[v->place], .slot = v->slot };
+}
+
+static tarn_status plan_products(const struct program_ir *p, int kernel, struct planned_kernel *k)
+{
+    size_t count = 0;
+    for (int i = 0; i < p->nest_count; ++i)
+        count += p->nests[i].kernel == kernel && p->nests[i].kind == NEST_PRODUCT;
+    k->products = arena_take(p->arena, (count + 1) * sizeof *k->products);
+    if (k->products == NULL)
+        return out_of_memory();
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        if (n->kernel != kernel || n->kind != NEST_PRODUCT)
+            continue;
+        const int values[3] = { n->product.a, n->product.b, n->store[0].value };
+        struct planned_product *out = &k->products[k->product_count++];
+        out->shape = n->product.shape;
+        out->provider = n->product.provider;
+        for (int v = 0; v < 3; ++v) {
+            out->param[v] = place_of(&p->values[values[v]]);
+            out->offset[v] = p->values[values[v]].offset;
+        }
+    }
+    return TARN_OK;
+}
+
+static int by_readiness(const void *a, const void *b)
+{
+    const struct planned_call *x = a, *y = b;
+    if (x->ready != y->ready)
+        return x->ready < y->ready ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The first kernel that reads a value after the call has written it. */
+static int first_reader(const struct program_ir *p, const struct nest *call)
+{
+    int first = p->kernel_count;
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        for (int e = 0; n != call && e < n->expr_count; ++e)
+            if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.value == call->store[0].value &&
+                n->kernel < first)
+                first = n->kernel;
+    }
+    return first;
+}
+
+static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *plan)
+{
+    plan->shared_bytes = arena_take(p->arena, (p->shared_count + 1) * sizeof *plan->shared_bytes);
+    plan->calls = arena_take(p->arena, ((size_t)p->nest_count + 1) * sizeof *plan->calls);
+    if (plan->shared_bytes == NULL || plan->calls == NULL)
+        return out_of_memory();
+    for (int i = 0; i < p->value_count; ++i)
+        if (p->values[i].place == PLACE_SHARED)
+            plan->shared_bytes[plan->shared_count++] = p->values[i].bytes;
+    for (int i = 0; i < p->nest_count; ++i) {
+        const struct nest *n = &p->nests[i];
+        if (n->kind != NEST_CALL)
+            continue;
+        const struct value *in = &p->values[n->call.in];
+        plan->calls[plan->call_count++] =
+            (struct planned_call){ .op = n->call.op,
+                                   .arg = n->call.arg,
+                                   .dtype = in->dtype,
+                                   .count = (size_t)tarn_shape_count(in->shape),
+                                   .in = in->slot,
+                                   .out = p->values[n->store[0].value].slot,
+                                   .ready = n->kernel - 1,
+                                   .due = first_reader(p, n),
+                                   .order = i };
+    }
+    qsort(plan->calls, (size_t)plan->call_count, sizeof *plan->calls, by_readiness);
+    return TARN_OK;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------------- */
+
+/* The names of a kernel's nests. */
+static void describe(const struct program_ir *p, int kernel, char *out, size_t capacity)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < p->nest_count && used + 4 < capacity; ++i) {
+        const struct nest *n = &p->nests[i];
+        if (n->kernel != kernel)
+            continue;
+        const int wrote =
+            snprintf(out + used, capacity - used, "%s%s", used == 0 ? "" : " ", n->name);
+        if (wrote < 0)
+            return;
+        used += (size_t)wrote;
+    }
+    if (used >= capacity)
+        memcpy(out + capacity - 4, "...", 4);
+}
+
+/* Prints every kernel into one program: the driver's fixed cost of a build is paid once. */
+static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
+{
+    plan->kernels = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *plan->kernels);
+    if (plan->kernels == NULL)
+        return out_of_memory();
+    text_add(&plan->source, "%s%s", (const char *)kernel_text_prelude,
+             (const char *)kernel_text_random);
+    for (; plan->kernel_count < p->kernel_count; ++plan->kernel_count) {
+        const int i = plan->kernel_count;
+        struct planned_kernel *k = &plan->kernels[i];
+        snprintf(k->name, sizeof k->name, "k%d", i);
+        describe(p, i, k->about, sizeof k->about);
+        text_add(&plan->source, "/* %s */\n", k->about);
+        TRY(print_kernel(p, i, &plan->source, k));
+        TRY(plan_products(p, i, k));
+        if (!kernel_cost(p, i, &k->cost))
+            return out_of_memory();
+    }
+    return TARN_OK;
+}
+
+/* ---- stages ------------------------------------------------------------------------------------ */
+
+/* What is computed, which axis is the batch, and what lies in memory. */
+static tarn_status graph_stage(const struct program *program, const struct target *target,
+                               struct arena *a, struct module *m)
+{
+    TRY(simplify(program, target, a, m));
+    shard(m);
+    choose_stored(m);
+    return a->failed ? out_of_memory() : TARN_OK;
+}
+
+static tarn_status nest_stage(struct program_ir *p)
+{
+    TRY(lower(p));
+    pair_maxima(p);
+    flatten(p);
+    return TARN_OK;
+}
+
+static void schedule_stage(struct program_ir *p)
+{
+    if (p->target->items)
+        schedule_gpu(p);
+    else
+        schedule(p);
+}
+
+static void memory_stage(struct program_ir *p)
+{
+    if (p->target->fuse && !p->target->items)
+        use_scratch(p, p->target->local_bytes);
+    memplan(p);
+}
+
+tarn_status compile(const struct program *program, const struct target *target,
+                    struct kernel_plan *out)
+{
+    struct arena *a = &out->arena;
+    struct module *m = arena_take(a, sizeof *m);
+    struct program_ir *p = arena_take(a, sizeof *p);
+    if (m == NULL || p == NULL)
+        return out_of_memory();
+    *p = (struct program_ir){ .arena = a, .module = m, .target = target, .local = 1 };
+    out->ir = p;
+    TRY(graph_stage(program, target, a, m));
+    TRY(nest_stage(p));
+    TRY(fuse(p));
+    schedule_stage(p);
+    memory_stage(p);
+    if (a->failed)
+        return out_of_memory();
+    out->local = p->local;
+    out->arena_bytes = p->arena_bytes;
+    TRY(plan_calls(p, out));
+    return plan_kernels(p, out);
+}
+
+void kernel_plan_free(struct kernel_plan *plan)
+{
+    arena_free(&plan->arena);
+    text_free(&plan->source);
+    *plan = (struct kernel_plan){ 0 };
+}
+
+tarn_status compile_list_products(const struct program *program, const struct target *target,
+                                  struct product_shape **list, int *count)
+{
+    struct arena a = { 0 };
+    struct module m;
+    *list = NULL;
+    *count = 0;
+    tarn_status status = graph_stage(program, target, &a, &m);
+    const struct product_shape *found = status == TARN_OK ? list_products(&m, count) : NULL;
+    if (status == TARN_OK)
+        *list = malloc(((size_t)*count + 1) * sizeof **list);
+    if (status == TARN_OK && (found == NULL || *list == NULL))
+        status = out_of_memory();
+    if (status == TARN_OK && *count > 0)
+        memcpy(*list, found, (size_t)*count * sizeof **list);
+    arena_free(&a);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the compiler makes: OpenCL C, what each kernel takes, and what runs beside the kernels. No device
+ * has seen it yet. */
+#ifndef TARN_KERNEL_PLAN_H
+#define TARN_KERNEL_PLAN_H
+
+#include "compile/cost.h"
+#include "compile/text.h"
+
+/* What a kernel takes, in order. */
+enum param_kind {
+    PARAM_ARENA,
+    PARAM_INPUT,
+    PARAM_OWNED,
+    PARAM_OUTPUT,
+    PARAM_SHARED,
+    PARAM_NUMBER,
+    PARAM_KEY,
+    PARAM_RANK
+};
+struct param {
+    enum param_kind kind;
+    uint32_t slot;
+};
+
+/* A matrix product by a provider. */
+struct planned_product {
+    struct product_shape shape;
+    int provider;
+    struct param param[3]; /* a, b, c */
+    size_t offset[3];      /* bytes */
+};
+
+/* A function of the host between kernels. */
+struct planned_call {
+    const struct op *op;
+    union op_arg arg;
+    tarn_dtype dtype;
+    size_t count;     /* elements of the operand */
+    uint32_t in, out; /* slots of shared memory */
+    int ready, due;   /* kernel that completes the operand, and the first that needs the result */
+    int order;        /* of recording */
+};
+
+struct planned_kernel {
+    char name[64];
+    char about[160]; /* what it computes, for people */
+    struct param *params;
+    int param_count, param_capacity;
+    int groups; /* 0: there are only products */
+    struct planned_product *products;
+    int product_count;
+    struct cost cost;
+};
+
+struct kernel_plan {
+    struct arena arena; /* holds all of it but the source */
+    struct text source;
+    struct planned_kernel *kernels;
+    int kernel_count;
+    struct planned_call *calls; /* in the order in which their operands are ready */
+    int call_count;
+    size_t *shared_bytes; /* of memory that device and host share, by slot */
+    uint32_t shared_count;
+    int local; /* work-items of a group */
+    size_t arena_bytes;
+    const struct program_ir *ir; /* what it was made of, for debug.h */
+};
+
+/* Compiles a program for a target. The same program and target give the same plan, byte for byte. The
+ * plan is to be freed even after an error, whose line is in error_text(). Needs a deep stack for deep
+ * programs (deep.h of backend). */
+TARN_CHECKED tarn_status compile(const struct program *program, const struct target *target,
+                                 struct kernel_plan *out);
+void kernel_plan_free(struct kernel_plan *plan);
+
+/* The large matrix products of a program, which a provider may compute: their shapes, each as often as it
+ * comes, in *list, which is the caller's to free. */
+TARN_CHECKED tarn_status compile_list_products(const struct program *program,
+                                               const struct target *target,
+                                               struct product_shape **list, int *count);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers of all cost models, each with where it comes from. In: the kind of a device. Out: its
+ * figures. Knows neither devices nor the environment: run/device_target.c asks those. */
+#include "compile/target.h"
+
+/* By what the driver's compiler takes (PoCL 3.1 on two cores), and by taste: chains of cheap maps are
+ * cheaper computed twice than stored. The same for all targets, so that all of them store the same
+ * nodes. */
+static const struct expression_limits expression = {
+    .heavy_map = 8,
+    .gather = 4,
+    .recomputed = 8,
+    .most_weight = 256, /* larger ones: the driver's compiler, and walks through them, take long */
+    .most_height = 64,
+};
+
+static const struct fusion_limits fusion = {
+    /* A launch more costs two cores of PoCL some 50 us, in which both wait: at 2.6 GHz and half of the
+     * cores at work these are 131,072 cycles. */
+    .tiny_work = 131072,
+    .alone_work = 262144,
+    .replicated_work = 24576, /* a core has several groups */
+    .access_cycles = 4,       /* latency of 14 or so, three in flight */
+    /* Drivers' compilers take about a second for so many, and more than twice as long for twice as
+     * many. */
+    .kernel_weight = 1024,
+    .loops_weight = 16,
+    .crowd = 256, /* some minutes of compiling without these measures */
+    .small_copy = 16384,
+};
+
+/* A core of a server with AVX-512: two multiply-adds and two loads a cycle, 32 registers, caches of 48
+ * KiB and 1.25 or 2 MiB. */
+static const struct vector_figures vector = {
+    .registers = 32,
+    .accumulators = 25,
+    .points = 256,
+    .guarded_points = 128,
+    .guarded_extent = 14,
+    .unrolled_sum = 8,
+    .tile_axes = 2,
+    .small_body = 16,
+    .latency = 8, /* of 4 cycles, at two a cycle */
+    .cycles_per_term = 0.5,
+    .load_cycles = 0.05, /* measured: equal loads are not quite free */
+    .spill_loads = 3,
+    .loop_cycles = 1,
+    .point_cycles = 0.01,
+    .cache_bytes = 40000,          /* of 48 KiB, or most of one of 32 */
+    .line_cycles = 0.4,            /* half hidden by arithmetic */
+    .second_cache_bytes = 1000000, /* of 1.25 or 2 MiB */
+    .second_line_cycles = 8,
+    .code_cycles = 32,
+    .group_work = 8192, /* PoCL's cost of a group, ten times over */
+    .unrolled_edge = 4,
+};
+
+/* Reasoned from what GPUs have in common; not measured on one. */
+static const struct item_figures item = {
+    .units = 1,
+    .group_items = 64, /* a wavefront, or two warps: four teams */
+    .accumulators = 16,
+    .unrolled_sum = 8,
+    .points = 128,
+    .teams_per_unit = 16,
+    .lane_sum_points = 4,
+    .waste = 1.25,
+};
+
+struct target target_vectors(void)
+{
+    return (struct target){
+        .fuse = true,
+        .winograd = WINOGRAD_WHERE_FASTER,
+        .winograd_channels = 8, /* below, the transforms outweigh what the products save */
+        .product_work = 2097152,
+        .expression = expression,
+        .fusion = fusion,
+        .vector = vector,
+        .item = item,
+    };
+}
+
+struct target target_items(void)
+{
+    struct target t = target_vectors();
+    t.items = true;
+    t.winograd = WINOGRAD_NEVER; /* this schedule knows no transforms */
+    return t;
+}
+
+static bool same_shape(const struct product_shape *a, const struct product_shape *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->batch == b->batch &&
+           a->transpose_a == b->transpose_a && a->transpose_b == b->transpose_b &&
+           a->sums_batch == b->sums_batch;
+}
+
+const struct product_choice *target_choice(const struct target *t,
+                                           const struct product_shape *shape)
+{
+    for (int i = 0; i < t->choice_count; ++i)
+        if (same_shape(&t->choices[i].shape, shape))
+            return &t->choices[i];
+    return NULL;
+}
+
+int target_provider(const struct target *t, const struct product_shape *shape)
+{
+    const struct product_choice *chosen = target_choice(t, shape);
+    return chosen != NULL ? chosen->provider : 0;
+}

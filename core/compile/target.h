@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the compiler knows of a device and of the driver behind it: every number that a cost model or a
+ * threshold takes. None of them changes the order of a sum (tensor/sum_order.h); Winograd's and the
+ * providers of products change last digits, and are the same on all replicas of a launch. */
+#ifndef TARN_TARGET_H
+#define TARN_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Which convolutions become Winograd's. */
+enum winograd_use {
+    WINOGRAD_NEVER,
+    WINOGRAD_WHERE_FASTER,
+    WINOGRAD_ALWAYS /* where the algorithm applies */
+};
+
+/* A matrix product that need not be a nest: c = op(a) op(b), `batch` times. */
+struct product_shape {
+    size_t m, n, k, batch;
+    bool transpose_a, transpose_b;
+    bool sums_batch; /* k is the batch */
+};
+
+/* Who computes the products of a shape: 0 a nest, else the number of another provider. */
+struct product_choice {
+    struct product_shape shape;
+    int provider;
+};
+
+/* Limits of what is written as one expression, in weights: 1 for a map that is an instruction or two. */
+struct expression_limits {
+    int heavy_map;    /* the weight of a map that calls a function, or divides */
+    int gather;       /* the weight of a load through an index */
+    int recomputed;   /* a map with several readers is computed anew in each up to this weight */
+    int most_weight;  /* of one expression, */
+    int most_height;  /* and nodes below each other, so that the driver's compiler takes no time */
+};
+
+/* When nests share a kernel. Work is in cycles of a core. */
+struct fusion_limits {
+    double tiny_work;       /* what one group does sooner than another kernel is launched */
+    double alone_work;      /* the same of one element, which no more groups can share */
+    double replicated_work; /* the same of what every group does for itself */
+    int access_cycles;      /* of a register that is loaded from the second cache, or stored */
+    int kernel_weight;      /* of a kernel's expressions from which on it takes no more nests */
+    int loops_weight;       /* of a nest besides its expressions, where there are many nests */
+    int crowd;              /* nests of a plan from which on the driver's time counts */
+    int small_copy;         /* elements below which a crowd's copies have no code of their own */
+};
+
+/* A core with vector registers. */
+struct vector_figures {
+    int registers;             /* vector registers */
+    int accumulators;          /* of them that may be accumulators of one tile */
+    int points;                /* unrolled points of a body, so that code stays small */
+    int guarded_points;        /* the same where guards decide the tile */
+    int guarded_extent;        /* an axis up to this length is unrolled whole for its guards */
+    int unrolled_sum;          /* an innermost summed axis up to this length is unrolled */
+    int tile_axes;             /* OUT axes in a tile */
+    int small_body;            /* expressions of a sum that is worth repeating in a tile */
+    double latency;            /* multiply-adds under way that hide the latency of one */
+    double cycles_per_term;    /* of a multiply-add, or of a load beside it */
+    double load_cycles;        /* of a load more, besides its port */
+    double spill_loads;        /* loads that a register costs which is not there */
+    double loop_cycles;        /* of a loop's end */
+    double point_cycles;       /* of a point more in the body: its code is fetched */
+    double cache_bytes;        /* of a first cache that a tile may fill */
+    double line_cycles;        /* for 64 bytes from the second cache */
+    double second_cache_bytes; /* likewise, of the second */
+    double second_line_cycles; /* for 64 bytes from behind it */
+    double code_cycles;        /* an expression more in a body: stands for a ms of compile time */
+    double group_work;         /* cycles worth a group of their own */
+    int unrolled_edge;         /* steps of a guarded transform that are unrolled */
+};
+
+/* Compute units with work-items. */
+struct item_figures {
+    int units;
+    int group_items;     /* work-items of a group */
+    int accumulators;    /* of a work-item */
+    int unrolled_sum;    /* as above */
+    int points;          /* as above */
+    int teams_per_unit;  /* teams of 16 items that hide the latency of memory on one unit */
+    int lane_sum_points; /* accumulators of a team that adds up its lanes once */
+    double waste;        /* idle teams that a uniform tile index is worth: all to busy */
+};
+
+struct target {
+    bool items;      /* a lane is a work-item, not an element of a vector */
+    bool fuse;       /* else each node is a kernel of its own */
+    size_t local_bytes; /* local memory of a group */
+    enum winograd_use winograd;
+    int winograd_channels; /* fewest on either side where WINOGRAD_WHERE_FASTER */
+    double product_work;   /* multiply-adds from which a product's own launch can pay */
+    struct expression_limits expression;
+    struct fusion_limits fusion;
+    struct vector_figures vector;
+    struct item_figures item;
+    struct product_choice *choices; /* a product that is not among them is a nest */
+    int choice_count;
+};
+
+/* The figures of a kind of device; local memory and units are the caller's to set. */
+struct target target_vectors(void); /* CPUs */
+struct target target_items(void);   /* GPUs, and all others */
+
+/* What was chosen for a product; NULL: nothing. */
+const struct product_choice *target_choice(const struct target *t,
+                                           const struct product_shape *shape);
+/* The provider of a product. */
+int target_provider(const struct target *t, const struct product_shape *shape);
+
+#endif

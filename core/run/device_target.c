@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A device and the environment as the compiler's figures. In: what the driver says. Out: a target. */
+#include "run/device_target.h"
+
+#include <string.h>
+
+#include "env.h"
+#include "tensor/sum_order.h"
+
+/* Whether the environment and the device ask for work-items rather than vectors. */
+static tarn_status wants_items(const struct device *d, bool *items)
+{
+    const char *wanted = env_text(ENV_SCHEDULE);
+    const bool automatic = strcmp(wanted, "auto") == 0;
+    *items = strcmp(wanted, "gpu") == 0 || (automatic && d->kind != DEVICE_CPU);
+    if (d->max_group < LANES)
+        *items = false; /* a team must fit into a group */
+    if (strcmp(wanted, "gpu") != 0 && strcmp(wanted, "cpu") != 0 && !automatic)
+        return error_set(TARN_ERR_ENVIRONMENT,
+                         "TARN_SCHEDULE=%s: no such schedule; there are auto, cpu, gpu", wanted);
+    return TARN_OK;
+}
+
+static enum winograd_use wanted_winograd(const struct device *d)
+{
+    if (strcmp(env_text(ENV_WINOGRAD), "auto") == 0)
+        return d->kind == DEVICE_CPU ? WINOGRAD_WHERE_FASTER : WINOGRAD_NEVER;
+    return env_number(ENV_WINOGRAD) != 0 ? WINOGRAD_ALWAYS : WINOGRAD_NEVER;
+}
+
+tarn_status device_target(const struct device *d, struct target *out)
+{
+    bool items;
+    TRY(wants_items(d, &items));
+    *out = items ? target_items() : target_vectors();
+    out->fuse = env_number(ENV_FUSE) != 0;
+    out->local_bytes = d->local_bytes;
+    if (!items)
+        out->winograd = wanted_winograd(d);
+    out->item.units = (int)d->compute_units;
+    while (out->item.group_items > (int)d->max_group)
+        out->item.group_items /= 2;
+    return TARN_OK;
+}

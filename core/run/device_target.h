@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The target that a device is. */
+#ifndef TARN_DEVICE_TARGET_H
+#define TARN_DEVICE_TARGET_H
+
+#include "backend.h"
+#include "compile/target.h"
+
+/* By the device's kind and figures, and by TARN_SCHEDULE, TARN_FUSE and TARN_WINOGRAD. It has no choices of
+ * products yet (tune.h). */
+TARN_CHECKED tarn_status device_target(const struct device *d, struct target *out);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches the kernels, products and calls of a plan. In: a plan and what it works on. Out: commands in
+ * the context's queue. */
+#include "run/execute.h"
+
+#include <stdio.h>
+
+#include "run/profile.h"
+
+const struct gemm_provider *const execute_providers[PROVIDERS] = { NULL, &gemm_tarn, &gemm_clblast };
+
+static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
+                                const struct binding *b)
+{
+    switch (p->kind) {
+    case PARAM_ARENA:
+        return b->arena;
+    case PARAM_INPUT:
+        return b->inputs[p->slot].buffer;
+    case PARAM_OWNED:
+        return b->owned[p->slot].buffer;
+    case PARAM_OUTPUT:
+        return b->outputs[p->slot];
+    case PARAM_SHARED:
+        return shared_buffer(plan->shared[p->slot]);
+    case PARAM_NUMBER:
+    case PARAM_KEY:
+    case PARAM_RANK:
+        break;
+    }
+    return NULL;
+}
+
+static tarn_status run_products(const struct plan *plan, const struct plan_kernel *k,
+                                const struct binding *b)
+{
+    for (int i = 0; i < k->product_count; ++i) {
+        const struct planned_product *p = &k->products[i];
+        const struct product_shape *s = &p->shape;
+        const struct gemm g = {
+            .m = s->m,
+            .n = s->n,
+            .k = s->k,
+            .batch = s->batch,
+            .transpose_a = s->transpose_a,
+            .transpose_b = s->transpose_b,
+            .a = buffer_of(plan, &p->param[0], b),
+            .b = buffer_of(plan, &p->param[1], b),
+            .c = buffer_of(plan, &p->param[2], b),
+            .a_offset = p->offset[0] / sizeof(float),
+            .b_offset = p->offset[1] / sizeof(float),
+            .c_offset = p->offset[2] / sizeof(float),
+            .a_stride = s->m * s->k,
+            .b_stride = s->k * s->n,
+            .c_stride = s->m * s->n,
+        };
+        const struct gemm_provider *by = execute_providers[p->provider];
+        TRY(by->run(b->context, &g, by->user));
+    }
+    return TARN_OK;
+}
+
+tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
+                           const struct binding *b)
+{
+    TRY(run_products(plan, k, b));
+    if (k->kernel == NULL)
+        return TARN_OK;
+    for (int i = 0; i < k->param_count; ++i) {
+        const struct param *p = &k->params[i];
+        struct kernel_arg *a = &plan->args[i];
+        *a = (struct kernel_arg){ .size = sizeof(void *) };
+        a->buffer = buffer_of(plan, p, b);
+        if (p->kind == PARAM_NUMBER) {
+            a->size = sizeof(float);
+            a->value.f32 = b->numbers[p->slot];
+        } else if (p->kind == PARAM_KEY) {
+            a->size = sizeof(uint64_t);
+            a->value.u64 = b->key;
+        } else if (p->kind == PARAM_RANK) {
+            a->size = sizeof(uint32_t);
+            a->value.u32 = b->rank;
+        }
+    }
+    return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups,
+                         (size_t)plan->local);
+}
+
+static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
+                              const struct binding *b)
+{
+    struct profiling before;
+    if (!profile_wanted(r))
+        return execute_kernel(plan, k, b);
+    TRY(profile_begin(r, &before));
+    TRY(execute_kernel(plan, k, b));
+    return profile_end(r, &before, k);
+}
+
+static tarn_status run_call(tarn_replica *r, const struct plan *plan, const struct plan_call *k)
+{
+    const queue_mark ready = k->ready < 0 ? 0 : plan->after[k->ready];
+    struct call_run run = { .replica = r, .arg = k->arg, .dtype = k->dtype, .count = k->count };
+    TRY(context_flush(r->context));
+    TRY(shared_begin(k->in, ready, true, &run.in));
+    run.out = run.in;
+    tarn_status status = TARN_OK;
+    if (k->out != k->in)
+        status = shared_begin(k->out, ready, false, &run.out);
+    if (status == TARN_OK)
+        status = k->op->call(&run);
+    /* The memory is given back also after a failure, whose line must survive that. */
+    char line[960];
+    if (status != TARN_OK)
+        snprintf(line, sizeof line, "%s", error_text());
+    tarn_status ended = shared_end(k->in, k->out == k->in && status == TARN_OK);
+    if (k->out != k->in && ended == TARN_OK)
+        ended = shared_end(k->out, status == TARN_OK);
+    return status != TARN_OK ? error_set(status, "%s", line) : ended;
+}
+
+/* Runs what kernel `next` needs. All replicas run their calls in one order, and as late as possible,
+ * so that the device computes on meanwhile. */
+static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *called, int next)
+{
+    int last = *called;
+    for (int i = *called; i < plan->call_count; ++i)
+        if (plan->calls[i].due <= next)
+            last = i + 1;
+    for (; *called < last; ++*called)
+        TRY(run_call(r, plan, &plan->calls[*called]));
+    return TARN_OK;
+}
+
+tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct binding *b)
+{
+    int called = 0;
+    for (int i = 0; i < plan->kernel_count; ++i) {
+        TRY(run_calls(r, plan, &called, i));
+        TRY(run_kernel(r, plan, &plan->kernels[i], b));
+        TRY(context_mark(r->context, &plan->after[i]));
+    }
+    TRY(run_calls(r, plan, &called, plan->kernel_count));
+    return context_flush(r->context);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a plan. */
+#ifndef TARN_EXECUTE_H
+#define TARN_EXECUTE_H
+
+#include "run/plan.h"
+#include "tensor/replica.h"
+
+/* What a plan works on, by the slots of its parameters. */
+struct binding {
+    struct context *context;
+    struct buffer *arena;
+    const struct graph_input *inputs;
+    const struct owned *owned;
+    struct buffer **outputs;
+    const float *numbers;
+    uint64_t key;  /* of random numbers */
+    uint32_t rank; /* whose random numbers */
+};
+
+/* Enqueues one kernel of a plan, and the products beside it. */
+TARN_CHECKED tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
+                                        const struct binding *b);
+/* Enqueues all of a replica's plan, running calls of the host between; the arena must be large enough.
+ * Kernels are timed, which waits, where somebody asked for profiles. */
+TARN_CHECKED tarn_status execute_plan(tarn_replica *r, const struct plan *plan,
+                                      const struct binding *b);
+/* The providers by target_provider()'s numbers; number 0, a nest, is NULL. */
+extern const struct gemm_provider *const execute_providers[];
+enum { PROVIDERS = 3 };
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans found again by hash. In: a replica's graph. Out: enqueued kernels, of a known plan or a new one. */
+#include "run/plan_cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compile/debug.h"
+#include "deep.h"
+#include "env.h"
+#include "run/device_target.h"
+#include "run/execute.h"
+#include "run/snapshot.h"
+#include "run/tune.h"
+#include "tensor/random.h"
+
+/* Of the programs of one kernel PoCL takes 1.2 MB each. */
+#define PLANS_MOST 24
+
+struct plan_cache {
+    struct plan *plans;   /* the least recently used first */
+    struct buffer *arena; /* one for all plans: the compute queue is in order */
+};
+
+/* What is asked of a replica's graph. */
+struct request {
+    tarn_replica *replica;
+    struct target target;
+    uint64_t key[2];
+    const uint32_t *outputs;
+    int count;
+    bool effects;
+    struct buffer **buffers;
+};
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
+static tarn_status need_arena(const tarn_replica *r, size_t bytes)
+{
+    struct buffer **arena = &r->plans->arena;
+    if (bytes == 0 || (*arena != NULL && buffer_bytes(*arena) >= bytes))
+        return TARN_OK;
+    buffer_free(*arena);
+    *arena = NULL;
+    return buffer_new(r->context, bytes, arena);
+}
+
+static tarn_status run(const struct request *q, const struct plan *plan)
+{
+    tarn_replica *r = q->replica;
+    TRY(need_arena(r, plan->arena_bytes));
+    for (int i = 0; i < q->count; ++i)
+        TRY(buffer_new(r->context, plan->output_bytes[i], &q->buffers[i]));
+    const struct binding b = { .context = r->context,
+                               .arena = r->plans->arena,
+                               .inputs = r->graph.inputs,
+                               .owned = r->owned,
+                               .outputs = q->buffers,
+                               .numbers = r->graph.numbers,
+                               .key = random_key_now(r),
+                               .rank = r->peers != NULL ? (uint32_t)r->peers->rank : 0 };
+    return execute_plan(r, plan, &b);
+}
+
+/* ---- the cache --------------------------------------------------------------------------------- */
+
+/* The graph's hash, what is asked of it, how the storage of owned tensors is laid out now, and what of the
+ * target the environment sets. */
+static void make_key(struct request *q)
+{
+    const tarn_replica *r = q->replica;
+    const struct target *t = &q->target;
+    uint64_t h = q->effects ? 1 : 2;
+    for (int i = 0; i < q->count; ++i)
+        h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
+    uint64_t flat = 0;
+    for (uint32_t i = 0; i < r->owned_count; ++i)
+        flat += r->owned[i].flat != 0;
+    h = (h ^ flat) * 0x9e3779b97f4a7c15u;
+    h = (h ^ ((uint64_t)t->winograd << 2 | (uint64_t)t->items << 1 | t->fuse)) *
+        0x9e3779b97f4a7c15u;
+    q->key[0] = r->graph.hash[0] ^ h;
+    q->key[1] = r->graph.hash[1] + (h << 1 | h >> 63);
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
+}
+
+/* Makes room for one more. What still runs is waited for: compiling takes longer anyway. */
+static tarn_status drop_oldest(tarn_replica *r)
+{
+    struct plan *oldest = r->plans->plans;
+    if (HASH_COUNT(oldest) < PLANS_MOST)
+        return TARN_OK;
+    TRY(context_finish(r->context));
+    HASH_DEL(r->plans->plans, oldest);
+    plan_free(oldest);
+    return TARN_OK;
+}
+
+static struct plan *known_plan(const struct request *q)
+{
+    struct plan_cache *cache = q->replica->plans;
+    struct plan *plan;
+    HASH_FIND(hh, cache->plans, q->key, sizeof plan->key, plan);
+    if (plan != NULL) {
+        ++q->replica->metrics.plan_hits;
+        HASH_DEL(cache->plans, plan);
+        HASH_ADD(hh, cache->plans, key, sizeof plan->key, plan);
+    }
+    return plan;
+}
+
+/* ---- new plans --------------------------------------------------------------------------------- */
+
+struct build {
+    struct request *request;
+    const struct program *program;
+    struct plan *plan;
+};
+
+static void print_stages(const struct program_ir *ir)
+{
+    struct text lines = { 0 };
+    if (env_debug("graph"))
+        debug_graph(ir->module, &lines);
+    if (env_debug("fuse"))
+        debug_nests(ir, &lines);
+    if (env_debug("plan"))
+        debug_values(ir, &lines);
+    if (lines.length > 0)
+        fputs(lines.data, stderr);
+    text_free(&lines);
+}
+
+static tarn_status build(void *arg)
+{
+    const struct build *b = arg;
+    struct request *q = b->request;
+    struct context *c = q->replica->context;
+    struct kernel_plan compiled = { 0 };
+    tarn_status status = tune_products(c, b->program, q->replica->peers != NULL, &q->target);
+    if (status == TARN_OK)
+        status = compile(b->program, &q->target, &compiled);
+    if (status == TARN_OK)
+        print_stages(compiled.ir);
+    if (status == TARN_OK && env_debug("kernels"))
+        fprintf(stderr, "%s\n", compiled.source.data);
+    if (status == TARN_OK)
+        status = plan_make(c, b->program, &compiled, b->plan);
+    tune_free(&q->target);
+    kernel_plan_free(&compiled);
+    return status;
+}
+
+static tarn_status compile_graph(struct request *q, struct plan *plan)
+{
+    struct snapshot s;
+    struct build b = { .request = q, .program = &s.program, .plan = plan };
+    tarn_status status = snapshot_take(q->replica, q->outputs, q->count, q->effects, &s);
+    if (status == TARN_OK)
+        status = run_deep(build, &b);
+    snapshot_free(&s);
+    return status;
+}
+
+static tarn_status new_plan(struct request *q, struct plan **out)
+{
+    tarn_replica *r = q->replica;
+    TRY(drop_oldest(r));
+    struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    memcpy(plan->key, q->key, sizeof plan->key);
+    const tarn_status status = compile_graph(q, plan);
+    if (status != TARN_OK) {
+        plan_free(plan);
+        return status;
+    }
+    HASH_ADD(hh, r->plans->plans, key, sizeof plan->key, plan);
+    if (plan->hh.tbl == NULL) {
+        plan_free(plan);
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    }
+    ++r->metrics.plans_compiled;
+    r->metrics.compile_seconds += seconds_since(&start);
+    *out = plan;
+    return TARN_OK;
+}
+
+struct first_run {
+    const struct request *request;
+    const struct plan *plan;
+};
+
+static tarn_status run_and_finish(void *arg)
+{
+    const struct first_run *f = arg;
+    TRY(run(f->request, f->plan));
+    return context_finish(f->request->replica->context);
+}
+
+/* Drivers finish kernels at their first launch, some of them in the thread that calls: that is
+ * compilation too, so it has a large stack; wait and count it. */
+static tarn_status run_first(const struct request *q, const struct plan *plan)
+{
+    tarn_replica *r = q->replica;
+    struct timespec start;
+    struct first_run first = { q, plan };
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    TRY(run_deep(run_and_finish, &first));
+    r->metrics.compile_seconds += seconds_since(&start);
+    if (env_debug("plan"))
+        fprintf(stderr,
+                "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling "
+                "so far\n",
+                (unsigned long long)plan->key[0], (unsigned long long)r->step_count,
+                (unsigned long long)r->metrics.plans_compiled, r->metrics.compile_seconds);
+    return TARN_OK;
+}
+
+static void tell_peers(tarn_replica *r, bool builds)
+{
+    if (r->peers != NULL && r->peers->builds != NULL)
+        r->peers->builds(r, builds);
+}
+
+/* Runs the plan that is known, or compiles one first. */
+static tarn_status find_and_run(struct request *q)
+{
+    TRY(device_target(context_device(q->replica->context), &q->target));
+    make_key(q);
+    struct plan *plan = known_plan(q);
+    if (plan != NULL)
+        return run(q, plan);
+    tell_peers(q->replica, true);
+    tarn_status status = new_plan(q, &plan);
+    if (status == TARN_OK)
+        status = run_first(q, plan);
+    tell_peers(q->replica, false);
+    return status;
+}
+
+tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
+                         struct buffer **buffers, bool effects)
+{
+    struct request q = { .replica = r,
+                         .outputs = outputs,
+                         .count = count,
+                         .effects = effects,
+                         .buffers = buffers };
+    for (int i = 0; i < count; ++i)
+        buffers[i] = NULL;
+    if (r->plans == NULL) {
+        r->plans = calloc(1, sizeof *r->plans);
+        if (r->plans == NULL)
+            return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    }
+    const tarn_status status = find_and_run(&q);
+    for (int i = 0; status != TARN_OK && i < count; ++i) {
+        buffer_free(buffers[i]);
+        buffers[i] = NULL;
+    }
+    return status;
+}
+
+void plan_cache_free(struct plan_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    struct plan *plan, *next;
+    HASH_ITER(hh, cache->plans, plan, next)
+    {
+        HASH_DEL(cache->plans, plan);
+        plan_free(plan);
+    }
+    buffer_free(cache->arena);
+    free(cache);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a recorded graph to enqueued kernels. */
+#ifndef TARN_PLAN_CACHE_H
+#define TARN_PLAN_CACHE_H
+
+#include "tensor/replica.h"
+
+/* Compiles what the current graph needs for `outputs` (nodes) and, when `effects`, for all its
+ * assignments; or finds the plan made before for the same graph; and enqueues it. buffers[i]
+ * becomes a new buffer with the row-major elements of outputs[i], owned by the caller. Assigned
+ * tensors are written in place after everything that reads their old value. Does not wait.
+ * The graph stays as it is: the caller resets it. */
+TARN_CHECKED tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
+                                      struct buffer **buffers, bool effects);
+void plan_cache_free(struct plan_cache *cache);
+
+#endif
