@@ -184,8 +184,8 @@ static void memory_stage(struct program_ir *p)
     memplan(p);
 }
 
-tarn_status compile(const struct program *program, const struct target *target,
-                    struct kernel_plan *out)
+tarn_status compile_program(const struct program *program, const struct target *target,
+                            struct kernel_plan *out)
 {
     struct arena *a = &out->arena;
     struct module *m = arena_take(a, sizeof *m);

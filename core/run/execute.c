@@ -7,7 +7,8 @@
 
 #include "run/profile.h"
 
-const struct gemm_provider *const execute_providers[PROVIDERS] = { NULL, &gemm_tarn, &gemm_clblast };
+const struct gemm_provider *const execute_providers[PROVIDERS] = { NULL, &gemm_tarn,
+                                                                   &gemm_clblast };
 
 static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
                                 const struct binding *b)

@@ -147,7 +147,7 @@ static tarn_status build(void *arg)
     struct kernel_plan compiled = { 0 };
     tarn_status status = tune_products(c, b->program, q->replica->peers != NULL, &q->target);
     if (status == TARN_OK)
-        status = compile(b->program, &q->target, &compiled);
+        status = compile_program(b->program, &q->target, &compiled);
     if (status == TARN_OK)
         print_stages(compiled.ir);
     if (status == TARN_OK && env_debug("kernels"))
@@ -252,11 +252,9 @@ static tarn_status find_and_run(struct request *q)
 tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
                          struct buffer **buffers, bool effects)
 {
-    struct request q = { .replica = r,
-                         .outputs = outputs,
-                         .count = count,
-                         .effects = effects,
-                         .buffers = buffers };
+    struct request q = {
+        .replica = r, .outputs = outputs, .count = count, .effects = effects, .buffers = buffers
+    };
     for (int i = 0; i < count; ++i)
         buffers[i] = NULL;
     if (r->plans == NULL) {

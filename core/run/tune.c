@@ -67,7 +67,7 @@ static tarn_status prepare(struct context *c, const struct gemm *g, struct nest_
     if (n->plan == NULL)
         return out_of_memory();
     make_product(g, &p);
-    tarn_status status = compile(&p.program, n->target, &compiled);
+    tarn_status status = compile_program(&p.program, n->target, &compiled);
     if (status == TARN_OK)
         status = plan_make(c, &p.program, &compiled, n->plan);
     kernel_plan_free(&compiled);
@@ -83,9 +83,7 @@ static tarn_status run_nest(struct context *c, const struct gemm *g, void *user)
         TRY(prepare(c, g, n));
     const struct graph_input inputs[2] = { { .buffer = g->a }, { .buffer = g->b } };
     struct buffer *out = g->c;
-    const struct binding b = {
-        .context = c, .arena = n->arena, .inputs = inputs, .outputs = &out
-    };
+    const struct binding b = { .context = c, .arena = n->arena, .inputs = inputs, .outputs = &out };
     for (int i = 0; i < n->plan->kernel_count; ++i)
         TRY(execute_kernel(n->plan, &n->plan->kernels[i], &b));
     return TARN_OK;
