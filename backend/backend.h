@@ -15,7 +15,7 @@
 
 #include "error.h"
 
-/* ---- devices ------------------------------------------------------------------------------ */
+/* ---- devices -------------------------------------------------------------------------------- */
 
 enum device_kind { DEVICE_CPU, DEVICE_GPU, DEVICE_OTHER };
 
@@ -59,7 +59,7 @@ void device_describe(const struct device *d, char *out, size_t capacity);
  * driver's cores are not known, or with TARN_PIN=0. */
 void device_stay(const struct device *d);
 
-/* ---- contexts ----------------------------------------------------------------------------- */
+/* ---- contexts ------------------------------------------------------------------------------- */
 
 struct context; /* one replica's OpenCL context with a compute and an upload queue, both in order */
 
@@ -86,7 +86,7 @@ TARN_CHECKED tarn_status context_wait(struct context *c, queue_mark mark);
 /* While on, the device notes when its commands begin and end. Waits. */
 TARN_CHECKED tarn_status context_profile(struct context *c, bool on);
 
-/* ---- buffers ------------------------------------------------------------------------------ */
+/* ---- buffers -------------------------------------------------------------------------------- */
 
 struct buffer; /* device memory, taken from and given back to the context's pool */
 
@@ -113,7 +113,7 @@ TARN_CHECKED tarn_status buffer_copy(struct buffer *to, size_t to_offset, struct
                                      size_t from_offset, size_t bytes);
 TARN_CHECKED tarn_status buffer_fill_zero(struct buffer *b, size_t offset, size_t bytes);
 
-/* ---- uploads from another thread ----------------------------------------------------------- */
+/* ---- uploads from another thread ------------------------------------------------------------ */
 
 struct upload; /* a device buffer filled by another thread, then used on the compute queue */
 
@@ -171,7 +171,7 @@ TARN_CHECKED tarn_status shared_begin(struct shared *s, queue_mark after, bool r
  * `written` false the host must have changed nothing. */
 TARN_CHECKED tarn_status shared_end(struct shared *s, bool written);
 
-/* ---- programs and launches ----------------------------------------------------------------- */
+/* ---- programs and launches ------------------------------------------------------------------ */
 
 struct built_program;
 struct kernel;
@@ -213,7 +213,7 @@ struct backend_counters {
 };
 struct backend_counters context_counters(const struct context *c);
 
-/* ---- planned failures (tests) ---------------------------------------------------------------- */
+/* ---- planned failures (tests) --------------------------------------------------------------- */
 
 /* Counts down at every allocation and launch, the one at 0 fails; negative: none. */
 extern _Atomic long backend_fail_nth;

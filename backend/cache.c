@@ -26,8 +26,7 @@ struct head {
     uint64_t magic, key_bytes, payload_bytes, low, high;
 };
 
-/* ---- entries
- * --------------------------------------------------------------------------------------------- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 static void entry_name(const char *key, char name[40])
 {

@@ -37,7 +37,7 @@ struct survey {
     uint64_t bytes;
 };
 
-/* ---- trees ------------------------------------------------------------------------------------ */
+/* ---- trees ---------------------------------------------------------------------------------- */
 
 static DIR *open_folder(int at, const char *name)
 {
@@ -84,7 +84,7 @@ static void remove_tree(int at, const char *name, int depth)
     (void)!unlinkat(at, name, AT_REMOVEDIR); /* what stays is tried again by the next trim */
 }
 
-/* ---- what there is ------------------------------------------------------------------------------ */
+/* ---- what there is -------------------------------------------------------------------------- */
 
 static bool note(struct survey *s, int at, const char *folder, const char *name)
 {
@@ -150,7 +150,7 @@ static bool survey_pocl(int cache, struct survey *s)
     return good;
 }
 
-/* ---- what leaves -------------------------------------------------------------------------------- */
+/* ---- what leaves ---------------------------------------------------------------------------- */
 
 static int by_use(const void *a, const void *b)
 {

@@ -21,8 +21,7 @@ static tarn_status scan_status;
 static char scan_line[512];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* ---- finding
- * ---------------------------------------------------------------------------------------- */
+/* ---- finding -------------------------------------------------------------------------------- */
 
 static char passing[512]; /* the folder to be removed when this process ends */
 static pid_t maker;

@@ -59,7 +59,7 @@ static void make_folders(char *path)
     (void)!mkdir(path, 0700);
 }
 
-/* ---- trust ------------------------------------------------------------------------------------ */
+/* ---- trust ---------------------------------------------------------------------------------- */
 
 /* Why an open folder is not to be used; NULL: it is. */
 static const char *fault_of(int at)
@@ -135,7 +135,7 @@ int cache_directory(char *path, size_t capacity)
     return at;
 }
 
-/* ---- PoCL's part --------------------------------------------------------------------------------- */
+/* ---- PoCL's part ---------------------------------------------------------------------------- */
 
 static bool has_room(int at)
 {

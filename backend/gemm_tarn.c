@@ -94,8 +94,7 @@ static tarn_status need_kernel(struct context *c)
     return status;
 }
 
-/* ---- cutting
- * ---------------------------------------------------------------------------------------- */
+/* ---- cutting -------------------------------------------------------------------------------- */
 
 struct blocks {
     size_t down, over; /* how many */

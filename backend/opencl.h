@@ -40,9 +40,9 @@ struct context {
     struct buffer *pool[POOL_CLASSES];
     struct buffer_stats stats;
     struct backend_counters counters;
-    struct gemm_tarn *gemm;   /* gemm_tarn.c's program, once it was needed */
-    _Atomic bool lost;        /* a command that nobody waits for any more may still run */
-    struct staging *staging;  /* what copies go through; NULL until one is needed */
+    struct gemm_tarn *gemm;         /* gemm_tarn.c's program, once it was needed */
+    _Atomic bool lost;              /* a command that nobody waits for any more may still run */
+    struct staging *staging;        /* what copies go through; NULL until one is needed */
     struct built_program *programs; /* to be written to the disk cache when the context closes */
     pthread_mutex_t upload_lock;
 };

@@ -49,8 +49,7 @@ static void make_key(const struct device *d, const char *source, char *key, size
              d->name, d->vendor, d->driver, d->platform, d->parts, (int)d->compute_units);
 }
 
-/* ---- building
- * ---------------------------------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------------------------- */
 
 static bool from_cache(struct built_program *p)
 {
@@ -103,8 +102,8 @@ static const char *first_cause(const char *log)
     return *text != '\0' ? text : "the driver's compiler says nothing";
 }
 
-static tarn_status build_failed(const struct built_program *p, const char *source, const char *label,
-                                cl_int code)
+static tarn_status build_failed(const struct built_program *p, const char *source,
+                                const char *label, cl_int code)
 {
     char path[512];
     char *log = build_log(p);
@@ -255,8 +254,7 @@ void program_free(struct built_program *p)
     free(p);
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 tarn_status kernel_new(struct built_program *p, const char *name, struct kernel **out)
 {

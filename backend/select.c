@@ -170,8 +170,7 @@ tarn_status device_select(const char *spec, struct device *out, int capacity, in
     return TARN_OK;
 }
 
-/* ---- several
- * ---------------------------------------------------------------------------------------- */
+/* ---- several -------------------------------------------------------------------------------- */
 
 static tarn_status too_few(int wanted, const char *who, int count)
 {

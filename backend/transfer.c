@@ -10,7 +10,7 @@
 #define LEAST_STAGED ((size_t)64 << 10)
 #define MOST_STAGED ((size_t)4 << 20) /* larger copies go in pieces */
 
-/* ---- staging ---------------------------------------------------------------------------------- */
+/* ---- staging -------------------------------------------------------------------------------- */
 
 struct staging {
     struct staging *next; /* of those that are lost */
@@ -52,7 +52,7 @@ void staging_settle(struct context *c, struct staging **s, cl_event event)
     clReleaseEvent(event);
 }
 
-/* ---- copies ----------------------------------------------------------------------------------- */
+/* ---- copies --------------------------------------------------------------------------------- */
 
 static tarn_status check_range(const struct buffer *b, size_t offset, size_t bytes,
                                const char *what)

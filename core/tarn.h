@@ -50,7 +50,7 @@ extern "C" {
 
 #define TARN_VERSION "0.1.0"
 
-/* ---- shapes and element types ---- */
+/* ---- shapes and element types --------------------------------------------------------------- */
 
 #define TARN_MAX_RANK 8
 /** The most operations that may be recorded for one step, those of tarn_backward() and of optimizers
@@ -90,7 +90,7 @@ TARN_API tarn_shape tarn_shape_of(int rank, const int32_t *dims);
 /** Number of elements; 1 for a scalar. */
 TARN_API int64_t tarn_shape_count(tarn_shape shape);
 
-/* ---- replicas: a device, its graph, its parameters ---- */
+/* ---- replicas: a device, its graph, its parameters ------------------------------------------ */
 
 typedef struct tarn_replica tarn_replica;
 
@@ -130,7 +130,7 @@ TARN_API tarn_status tarn_wait(tarn_replica *r);
 /** Number of step marks so far at which an optimizer updated parameters (continues over tarn_load). */
 TARN_API uint64_t tarn_step_count(const tarn_replica *r);
 
-/* ---- errors ---- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 /** The replica's first error since the last tarn_error_clear(), one line, "" for none. With NULL:
  *  the calling thread's last error (tarn_open, tarn_list_devices and readers use it). */
@@ -148,7 +148,7 @@ TARN_API const char *tarn_status_name(tarn_status status);
 /** True when the tensor is poison. */
 TARN_API bool tarn_failed(tarn_tensor t);
 
-/* ---- creating, reading, keeping ---- */
+/* ---- creating, reading, keeping ------------------------------------------------------------- */
 
 /** A tensor with a copy of `data` (row-major, tarn_shape_count elements). Lives for this step. */
 TARN_API tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype,
@@ -194,7 +194,7 @@ TARN_API void tarn_assign(tarn_tensor owned, tarn_tensor value);
 /** Cuts the gradient. */
 TARN_API tarn_tensor tarn_detach(tarn_tensor t);
 
-/* ---- maps: element by element, with broadcasting as in PyTorch and NumPy ---- */
+/* ---- maps: element by element, with broadcasting as in PyTorch and NumPy -------------------- */
 
 TARN_API tarn_tensor tarn_add(tarn_tensor a, tarn_tensor b);
 TARN_API tarn_tensor tarn_sub(tarn_tensor a, tarn_tensor b);
@@ -240,7 +240,7 @@ TARN_API tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tenso
 /** Converts; float to integer truncates. Gradient passes between float types only. */
 TARN_API tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype);
 
-/* ---- views: the same elements, indexed in another way ---- */
+/* ---- views: the same elements, indexed in another way --------------------------------------- */
 
 /** One dimension may be -1: what is left over. */
 TARN_API tarn_tensor tarn_reshape(tarn_tensor x, tarn_shape shape);
@@ -261,7 +261,7 @@ TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, fl
 /** Joins 1 to 64 tensors along an axis. */
 TARN_API tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis);
 
-/* ---- reductions; the reduced axes stay as length 1 when `keep` ---- */
+/* ---- reductions; the reduced axes stay as length 1 when `keep` ------------------------------ */
 
 TARN_API tarn_tensor tarn_sum(tarn_tensor x, tarn_shape axes, bool keep);
 TARN_API tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep);
@@ -273,7 +273,7 @@ TARN_API tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep);
 /** Mean squared distance from the mean, divided by n - correction. Two passes. */
 TARN_API tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep);
 
-/* ---- contractions ---- */
+/* ---- contractions --------------------------------------------------------------------------- */
 
 /** [..., M, K] x [..., K, N] -> [..., M, N]; leading axes broadcast. Rank 1 operands as in
  *  torch.matmul. */
@@ -300,14 +300,14 @@ TARN_API tarn_tensor tarn_max_pool2d_with(tarn_tensor x, tarn_pool_options optio
 TARN_API tarn_tensor tarn_avg_pool2d(tarn_tensor x, int window);
 TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options);
 
-/* ---- gather ---- */
+/* ---- gather --------------------------------------------------------------------------------- */
 
 /** Rows of table [V, D] by int32 index [...]: [..., D]. Indices outside 0..V-1 are clamped. */
 TARN_API tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index);
 /** int32 or uint8 index [...] -> float32 [..., classes]. */
 TARN_API tarn_tensor tarn_one_hot(tarn_tensor index, int classes);
 
-/* ---- composed: soft-max, losses, norms, dropout ---- */
+/* ---- composed: soft-max, losses, norms, dropout --------------------------------------------- */
 
 TARN_API tarn_tensor tarn_softmax(tarn_tensor x, int axis);
 TARN_API tarn_tensor tarn_log_softmax(tarn_tensor x, int axis);
@@ -325,7 +325,7 @@ TARN_API tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_
 /** Zeroes with probability p and scales the rest by 1 / (1 - p), when the replica trains. */
 TARN_API tarn_tensor tarn_dropout(tarn_tensor x, float p);
 
-/* ---- gradients ---- */
+/* ---- gradients ------------------------------------------------------------------------------ */
 
 /** Records the gradients of a scalar with respect to all parameters that it depends on. They are
  *  added to what earlier calls of this step left.
@@ -349,7 +349,7 @@ TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);
 TARN_API void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count,
                              tarn_tensor *gradients);
 
-/* ---- looking inside ---- */
+/* ---- looking inside ------------------------------------------------------------------------- */
 
 typedef struct tarn_metrics {
     uint64_t steps, plans_compiled, plan_hits;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* ---- data sets ---- */
+/* ---- data sets ------------------------------------------------------------------------------ */
 
 /** Samples, each of one or more inputs and of any number of targets, in host memory or from a function.
  *  Several replicas and loaders may read one at a time. */
@@ -85,7 +85,7 @@ TARN_API tarn_shape tarn_dataset_sample_shape(const tarn_dataset *d);
 TARN_API const uint8_t *tarn_dataset_samples(const tarn_dataset *d);
 TARN_API const uint8_t *tarn_dataset_labels(const tarn_dataset *d);
 
-/* ---- loaders ---- */
+/* ---- loaders -------------------------------------------------------------------------------- */
 
 /** Zero means: batch 128 (of tarn_dataset_repeat: its own), in order, seed 0, last smaller batch
  *  delivered, 3 batches ahead, one thread, mean 0 and deviation 1, no flip, no crop.

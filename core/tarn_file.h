@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* ---- checkpoints: safetensors ---- */
+/* ---- checkpoints: safetensors --------------------------------------------------------------- */
 
 /** What a run needs besides tensors to go on bit for bit. */
 typedef struct tarn_progress {
@@ -28,7 +28,7 @@ TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress 
  *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
 TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
 
-/* ---- weight files: safetensors of any framework, read without a replica ---- */
+/* ---- weight files: safetensors of any framework, read without a replica --------------------- */
 
 typedef struct tarn_weight_file tarn_weight_file;
 

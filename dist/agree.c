@@ -7,7 +7,7 @@
 #include "agree.h"
 #include "recorder.h"
 
-/* ---- do they ask for the same? ----------------------------------------------------------------- */
+/* ---- do they ask for the same? -------------------------------------------------------------- */
 
 static const char *label_of(const struct collective *c)
 {
@@ -99,7 +99,7 @@ static tarn_status check_same(const struct collective *const *all, int world, ui
     return TARN_OK;
 }
 
-/* ---- is it possible? ---------------------------------------------------------------------------- */
+/* ---- is it possible? ------------------------------------------------------------------------ */
 
 static tarn_status refuse(const struct collective *c, uint64_t number, const char *why)
 {
@@ -154,7 +154,7 @@ static tarn_status check_memory(const struct collective *c, int world, int rank,
     return TARN_OK;
 }
 
-/* ---- do the witnesses agree? --------------------------------------------------------------------- */
+/* ---- do the witnesses agree? ---------------------------------------------------------------- */
 
 static const char *witness(const struct collective *c)
 {

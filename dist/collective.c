@@ -34,7 +34,7 @@ static const char *const labels[] = { [PURPOSE_USER] = "all_reduce",
                                       [PURPOSE_GRADIENTS] = "gradients",
                                       [PURPOSE_BATCH_NORM] = "batch norm" };
 
-/* ---- all-reduce ------------------------------------------------------------------------------- */
+/* ---- all-reduce ----------------------------------------------------------------------------- */
 
 /* A check of the weights rides along as a witness. What differs is looked for at once: all replicas
  * have the same verdict, so all of them come to the comparison. */
@@ -123,7 +123,7 @@ tarn_tensor collective_sum(tarn_tensor x, enum purpose purpose)
                                  : record_all_reduce(x, TARN_SUM, 0, purpose);
 }
 
-/* ---- the others ------------------------------------------------------------------------------- */
+/* ---- the others ----------------------------------------------------------------------------- */
 
 static tarn_status run_reduce_scatter(const struct call_run *c)
 {
@@ -183,7 +183,7 @@ static tarn_tensor gathered(tarn_tensor x)
     return record(&op_all_gather, x, shape_times(x, tarn_world_size(x.replica), 1), TARN_SUM, 0);
 }
 
-/* ---- gradients: of the sum of all replicas' losses ---------------------------------------------- */
+/* ---- gradients: of the sum of all replicas' losses ------------------------------------------ */
 
 /* Of a reduction over replicas, from g and y at all of x's elements. Extremes go to those that hold
  * them, and equal ones share, as tarn_max does; where the result is NaN nothing equals it, and
@@ -250,7 +250,7 @@ NAMED(all_gather)
 NAMED(broadcast)
 NAMED(all_to_all)
 
-/* ---- checks, and the public names ------------------------------------------------------------------ */
+/* ---- checks, and the public names ----------------------------------------------------------- */
 
 static bool check_reduction(const char *name, tarn_tensor x, tarn_reduction reduction)
 {

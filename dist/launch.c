@@ -41,7 +41,7 @@ struct launch {
 
 static _Atomic int left_behind;
 
-/* ---- a replica's thread ------------------------------------------------------------------------- */
+/* ---- a replica's thread --------------------------------------------------------------------- */
 
 static tarn_status train(const struct seat *s, tarn_replica *r)
 {
@@ -102,7 +102,7 @@ static void *seat_main(void *arg)
     return NULL;
 }
 
-/* ---- starting ------------------------------------------------------------------------------------ */
+/* ---- starting ------------------------------------------------------------------------------- */
 
 static bool is_power_of_two(int n)
 {
@@ -172,7 +172,7 @@ static void start(struct launch *l)
     }
 }
 
-/* ---- ending -------------------------------------------------------------------------------------- */
+/* ---- ending --------------------------------------------------------------------------------- */
 
 static struct timespec in_seconds(double seconds)
 {
@@ -290,7 +290,7 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
     return status;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------ */
 
 int tarn_rank(const tarn_replica *r)
 {

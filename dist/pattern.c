@@ -11,7 +11,7 @@ enum {
     BLOCK = 4096, /* elements that are reduced at once */
 };
 
-/* ---- who owns what --------------------------------------------------------------------------- */
+/* ---- who owns what -------------------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b)
 {
@@ -35,7 +35,7 @@ int pattern_target(int world, int rank, int step)
     return (rank + step) % world;
 }
 
-/* ---- arithmetic ------------------------------------------------------------------------------- */
+/* ---- arithmetic ----------------------------------------------------------------------------- */
 
 union block {
     float f[BLOCK];
@@ -152,7 +152,7 @@ static const struct combine *combine_of(tarn_dtype dtype, tarn_reduction reducti
     return dtype == TARN_I32 ? &on_ints[which] : &on_floats[which];
 }
 
-/* ---- the tree ---------------------------------------------------------------------------------- */
+/* ---- the tree ------------------------------------------------------------------------------- */
 
 static void tree(const struct combine *by, const void *const *in, int n, size_t first, size_t count,
                  void *out)

@@ -105,7 +105,7 @@ void recorder_mark(struct recorder *r, int rank, enum moment moment)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* False when a newer one took its place. */
 static bool fetch(struct log *l, uint64_t number, struct record *out)

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* ---- launching -------------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------ */
 
 /** What each replica runs, on a thread of its own. A status other than TARN_OK ends the launch. */
 typedef tarn_status (*tarn_replica_fn)(tarn_replica *r, void *arg);
@@ -64,8 +64,7 @@ TARN_API void tarn_print0(const tarn_replica *r, const char *format, ...)
 /** Waits until every replica is here. */
 TARN_API tarn_status tarn_barrier(tarn_replica *r);
 
-/* ---- collectives: operations like others, computed at the step mark -----------------------------
- */
+/* ---- collectives: operations like others, computed at the step mark ------------------------- */
 
 /** Collectives that replicas ask for in another order may well be of equal form. So these are
  *  compared: kind, reduction, element type, shape, root, training step; which operations and which
@@ -96,7 +95,7 @@ TARN_API tarn_tensor tarn_broadcast(tarn_tensor x, int root);
 /** Part j of axis 0 goes to replica j; the parts received are joined in rank order. */
 TARN_API tarn_tensor tarn_all_to_all(tarn_tensor x);
 
-/* ---- weights ---------------------------------------------------------------------------------- */
+/* ---- weights -------------------------------------------------------------------------------- */
 
 /** Compares parameters, buffers and optimizer state of all replicas now, bit for bit, but for float
  *  buffers that training steps without an exchange of gradients have changed: the next makes them the

@@ -114,7 +114,7 @@ void team_record(struct team *t, int most, void (*line)(void *user, const char *
     recorder_write(t->recorder, most, line, user);
 }
 
-/* ---- ending ------------------------------------------------------------------------------------ */
+/* ---- ending --------------------------------------------------------------------------------- */
 
 /* The caller holds the lock. */
 static void set_cause(struct team *t, int rank, tarn_status status, const char *line)
@@ -165,7 +165,7 @@ static tarn_status aborted(const struct team *t, int rank)
                      t->cause_step, t->cause_line);
 }
 
-/* ---- meeting ------------------------------------------------------------------------------------ */
+/* ---- meeting -------------------------------------------------------------------------------- */
 
 /* An even phase is over when it is complete or aborted; an odd one only when it is complete. */
 static bool is_over(uint64_t word, uint64_t phase)
@@ -354,7 +354,7 @@ static void wait_until_over(struct team *t, uint64_t phase, uint64_t number,
     pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- collectives ---------------------------------------------------------------------------------- */
+/* ---- collectives ---------------------------------------------------------------------------- */
 
 /* In an odd phase. */
 static tarn_status take_part(struct team *t, int rank, uint64_t number)

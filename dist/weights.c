@@ -13,7 +13,7 @@
 #include "tensor/shape.h"
 #include "train/optimizer.h"
 
-/* ---- the fingerprint --------------------------------------------------------------------------- */
+/* ---- the fingerprint ------------------------------------------------------------------------ */
 
 /* Storage that must stay equal, each byte once: slices lie in flat storage. */
 static bool is_storage(const struct owned *o)
@@ -57,7 +57,7 @@ tarn_tensor weights_fingerprint(tarn_replica *r)
     return total.replica != NULL ? total : op_constant_of(r, TARN_SHAPE(1), TARN_I32, 0.0);
 }
 
-/* ---- tensor by tensor --------------------------------------------------------------------------- */
+/* ---- tensor by tensor ----------------------------------------------------------------------- */
 
 static bool is_named(const struct owned *o)
 {

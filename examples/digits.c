@@ -7,7 +7,7 @@
 
 enum { SIDE = 28, PIXELS = SIDE * SIDE, CLASSES = 10, MOST = 1 << 21 };
 
-/* ---- random numbers: a function of key and counter -------------------------------------------- */
+/* ---- random numbers: a function of key and counter ------------------------------------------ */
 
 #define GOLDEN UINT64_C(0x9E3779B97F4A7C15)
 
@@ -32,7 +32,7 @@ static uint64_t key_of(uint64_t seed, int sample)
     return mix(mix(key + GOLDEN) ^ ((uint64_t)sample + GOLDEN));
 }
 
-/* ---- drawing ---------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 struct bar {
     int top, left, height, width;
@@ -63,7 +63,7 @@ static void draw_digit(uint8_t *image, int digit, uint64_t key)
         image[i] = (uint8_t)(image[i] + draw(key, 2 + (uint64_t)i) % 32);
 }
 
-/* ---- the data set: one piece of memory, images first ------------------------------------------ */
+/* ---- the data set: one piece of memory, images first ---------------------------------------- */
 
 tarn_dataset *digits_open(int count, uint64_t seed)
 {

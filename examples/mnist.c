@@ -20,8 +20,7 @@
 
 enum { TEST_BATCH = 1000, FAKE_TRAIN = 10240, FAKE_TEST = 2500 };
 
-/* ---- a run --------------------------------------------------------------------------------------
- */
+/* ---- a run ---------------------------------------------------------------------------------- */
 
 /* What all replicas share; written by rank 0 alone. */
 struct job {
@@ -223,8 +222,7 @@ static tarn_status open_model(struct run *run)
     return tarn_step(r);
 }
 
-/* ---- what the user sees
- * --------------------------------------------------------------------------- */
+/* ---- what the user sees --------------------------------------------------------------------- */
 
 static void draw_bar(const struct run *run, const struct totals *epoch, long done, long length,
                      double seconds, double loss)
@@ -272,8 +270,7 @@ static tarn_status log_result(const struct run *run, const char *event, const st
                    strerror(errno));
 }
 
-/* ---- training and evaluation
- * ------------------------------------------------------------------------ */
+/* ---- training and evaluation ---------------------------------------------------------------- */
 
 static tarn_status train_step(struct run *run, const tarn_batch *b)
 {

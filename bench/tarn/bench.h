@@ -41,7 +41,7 @@ struct work {
     void *arg;
 };
 
-/* ---- items (measure.c) ---- */
+/* ---- items (measure.c) ---------------------------------------------------------------------- */
 
 /* The next item, or NULL when it was not asked for. */
 struct item *item_new(struct bench *b, const char *unit, double flops, double bytes,
@@ -58,7 +58,7 @@ double seconds_now(void);
 /* Warms up, chooses how many runs make a block, and times blocks until the budget is used. */
 tarn_status measure(const struct bench *b, const struct work *w, struct times *out);
 
-/* ---- operations of the public API (ops.c) ---- */
+/* ---- operations of the public API (ops.c) --------------------------------------------------- */
 
 /* An input is samples, whose axis 0 is the batch as in training, or else weights. */
 struct operation {
@@ -76,7 +76,7 @@ void operation_run(struct bench *b, struct item *i, const struct operation *o, d
 /* The replica as the public API opens it. */
 tarn_replica *bench_open(const struct bench *b);
 
-/* ---- groups ---- */
+/* ---- groups --------------------------------------------------------------------------------- */
 
 void launch_run(struct bench *b);
 void fma_run(struct bench *b);
@@ -88,7 +88,7 @@ void conv_run(struct bench *b);
 void step_run(struct bench *b);
 void kernel_run(struct bench *b);
 
-/* ---- results ---- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 void report_begin(const struct bench *b);
 void report_item(const struct item *i);

@@ -116,7 +116,7 @@ void memory_run(struct bench *b)
     stream_item(b, true, "triad in memory", large, b->quick ? 1 : 2);
 }
 
-/* ---- by the library -------------------------------------------------------------------------- */
+/* ---- by the library ------------------------------------------------------------------------- */
 
 static tarn_tensor record_sum(const tarn_tensor *in, const void *arg)
 {

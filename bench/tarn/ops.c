@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
 struct running {
     const struct operation *operation;
     tarn_replica *replica;

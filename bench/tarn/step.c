@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-
 /* What metrics say of one batch size; per step but for the compilation. */
 struct outcome {
     struct times times;

@@ -19,7 +19,7 @@ static tarn_status out_of_memory(void)
     return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
 }
 
-/* ---- what runs beside kernels ---------------------------------------------------------------- */
+/* ---- what runs beside kernels --------------------------------------------------------------- */
 
 static struct param place_of(const struct value *v)
 {
@@ -106,7 +106,7 @@ static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *pl
     return TARN_OK;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 /* The names of a kernel's nests. */
 static void describe(const struct program_ir *p, int kernel, char *out, size_t capacity)
@@ -149,7 +149,7 @@ static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
     return TARN_OK;
 }
 
-/* ---- stages ------------------------------------------------------------------------------------ */
+/* ---- stages --------------------------------------------------------------------------------- */
 
 /* What is computed, which axis is the batch, and what lies in memory. */
 static tarn_status graph_stage(const struct program *program, const struct target *target,

@@ -14,8 +14,7 @@ static double points(const struct nest *n, int axes)
     return count;
 }
 
-/* ---- operations
- * --------------------------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static bool holds(const struct guard *g, const int32_t *at)
 {
@@ -95,8 +94,7 @@ static double nest_flops(const struct nest *n, bool *counted)
     return body * terms(n) + epilogue * points(n, n->out_axes);
 }
 
-/* ---- bytes
- * -------------------------------------------------------------------------------------------- */
+/* ---- bytes ---------------------------------------------------------------------------------- */
 
 /* Elements that an access can meet: one for each point of the axes that it looks at. */
 static double touched(const struct program_ir *p, const struct nest *n, const struct access *x)

@@ -3,7 +3,6 @@
 #include "compile/debug.h"
 #include "tensor/shape.h"
 
-
 void debug_graph(const struct module *m, struct text *out)
 {
     text_add(out, "tarn: graph of %u nodes, batch %d\n", m->count, m->batch);
@@ -12,7 +11,7 @@ void debug_graph(const struct module *m, struct text *out)
         if (m->uses[i] == 0)
             continue;
         text_add(out, "  %%%u = %s %s%s", i, tarn_dtype_name(n->dtype), shape_text(n->shape),
-                m->sharded[i] ? "/batch " : " ");
+                 m->sharded[i] ? "/batch " : " ");
         text_add(out, "%s(", n->op->name);
         for (uint32_t k = 0; k < n->in_count; ++k)
             text_add(out, "%s%%%u", k == 0 ? "" : ", ", m->operands[n->first_in + k]);
@@ -44,12 +43,12 @@ void debug_nests(const struct program_ir *p, struct text *out)
 void debug_values(const struct program_ir *p, struct text *out)
 {
     text_add(out, "tarn: plan of %d kernels, %zu bytes of temporaries\n", p->kernel_count,
-            p->arena_bytes);
+             p->arena_bytes);
     for (int i = 0; i < p->value_count; ++i) {
         const struct value *v = &p->values[i];
         if (v->place == PLACE_ARENA && v->first >= 0)
             text_add(out, "  v%-4d %s %s%s, kernels %d to %d, at %zu\n", i,
-                    tarn_dtype_name(v->dtype), shape_text(v->shape),
-                    v->layout == LAYOUT_BLOCKED ? " blocked" : "", v->first, v->last, v->offset);
+                     tarn_dtype_name(v->dtype), shape_text(v->shape),
+                     v->layout == LAYOUT_BLOCKED ? " blocked" : "", v->first, v->last, v->offset);
     }
 }

@@ -30,11 +30,11 @@ struct product_choice {
 
 /* Limits of what is written as one expression, in weights: 1 for a map that is an instruction or two. */
 struct expression_limits {
-    int heavy_map;    /* the weight of a map that calls a function, or divides */
-    int gather;       /* the weight of a load through an index */
-    int recomputed;   /* a map with several readers is computed anew in each up to this weight */
-    int most_weight;  /* of one expression, */
-    int most_height;  /* and nodes below each other, so that the driver's compiler takes no time */
+    int heavy_map;   /* the weight of a map that calls a function, or divides */
+    int gather;      /* the weight of a load through an index */
+    int recomputed;  /* a map with several readers is computed anew in each up to this weight */
+    int most_weight; /* of one expression, */
+    int most_height; /* and nodes below each other, so that the driver's compiler takes no time */
 };
 
 /* When nests share a kernel. Work is in cycles of a core. */
@@ -87,8 +87,8 @@ struct item_figures {
 };
 
 struct target {
-    bool items;      /* a lane is a work-item, not an element of a vector */
-    bool fuse;       /* else each node is a kernel of its own */
+    bool items;         /* a lane is a work-item, not an element of a vector */
+    bool fuse;          /* else each node is a kernel of its own */
     size_t local_bytes; /* local memory of a group */
     enum winograd_use winograd;
     int winograd_channels; /* fewest on either side where WINOGRAD_WHERE_FASTER */

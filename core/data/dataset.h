@@ -5,7 +5,6 @@
 
 #include "tensor/replica.h"
 
-
 #define FIELDS_MOST (2 * TARN_DATA_MOST)
 
 /* One input or target of all samples. */

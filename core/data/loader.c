@@ -104,7 +104,7 @@ tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d, tarn_loade
     return l;
 }
 
-/* ---- batches ---------------------------------------------------------------------------------- */
+/* ---- batches -------------------------------------------------------------------------------- */
 
 /* The leaf of an input or target: [n, a sample's shape]. */
 static tarn_tensor record_field(struct tarn_loader *l, const struct slot *s, int field)

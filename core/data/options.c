@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-
 static tarn_status check_ranges(const tarn_loader_options *o)
 {
     if (o->batch < 0 || o->prefetch < 0 || o->prefetch > MAX_PREFETCH)

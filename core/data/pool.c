@@ -18,7 +18,7 @@ double pool_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static tarn_status make_job(const struct pool_plan *plan, struct job *j)
 {
@@ -84,7 +84,7 @@ void pool_dispose(struct pool *p)
     free(p);
 }
 
-/* ---- starting and ending ---------------------------------------------------------------------- */
+/* ---- starting and ending -------------------------------------------------------------------- */
 
 static tarn_status start_worker(struct pool *p, struct worker *w)
 {
@@ -153,7 +153,7 @@ tarn_status pool_open(struct context *c, const struct pool_plan *plan, struct po
     return status;
 }
 
-/* ---- callbacks that are late ------------------------------------------------------------------ */
+/* ---- callbacks that are late ---------------------------------------------------------------- */
 
 static bool is_late(const struct worker *w, double now)
 {
@@ -233,7 +233,7 @@ void pool_free(struct pool *p)
         pool_dispose(p);
 }
 
-/* ---- the training loop's side ----------------------------------------------------------------- */
+/* ---- the training loop's side --------------------------------------------------------------- */
 
 struct slot *pool_slots(struct pool *p, int *count)
 {

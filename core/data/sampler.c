@@ -4,7 +4,6 @@
 #include "tensor/replica.h"
 #include "tensor/random.h"
 
-
 /* Products whose low half falls into the short last interval are drawn again. */
 uint32_t sampler_below(uint32_t bound, uint64_t key, uint64_t *counter)
 {

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-
 tarn_status transform_make(const tarn_loader_options *o, tarn_shape sample, tarn_dtype dtype,
                            struct transform *out)
 {

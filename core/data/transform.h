@@ -5,7 +5,6 @@
 
 #include "tensor/replica.h"
 
-
 struct transform {
     bool any, flip;
     int32_t planes, height, width; /* of a sample */

@@ -7,8 +7,7 @@
 
 #include "data/pool_parts.h"
 
-
-/* ---- one sample ------------------------------------------------------------------------------- */
+/* ---- one sample ----------------------------------------------------------------------------- */
 
 static uint8_t *row_of(const struct pool *p, const struct job *j, int field, int32_t place)
 {
@@ -67,7 +66,7 @@ static tarn_status call_sample(const struct worker *w, const struct job *j, int3
     return TARN_OK;
 }
 
-/* ---- a batch ---------------------------------------------------------------------------------- */
+/* ---- a batch -------------------------------------------------------------------------------- */
 
 /* The batch's memory and slot are free again. Locked. */
 static void release_job(struct pool *p, struct job *j)
@@ -203,7 +202,7 @@ static bool begin_batch(struct pool *p)
     return true;
 }
 
-/* ---- a worker --------------------------------------------------------------------------------- */
+/* ---- a worker ------------------------------------------------------------------------------- */
 
 /* Copies are quick: some at a time, so that all threads have their share. */
 static int32_t portion(const struct pool *p, const struct job *j)

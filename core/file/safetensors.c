@@ -249,7 +249,7 @@ static tarn_status check_cover(const struct reading *r, struct safetensors *s)
     return TARN_OK;
 }
 
-/* ---- piece by piece: the JSON parser sees one name or one tensor at a time -------------------- */
+/* ---- piece by piece: the JSON parser sees one name or one tensor at a time ------------------ */
 
 struct cursor {
     char *at, *end;

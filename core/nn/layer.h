@@ -6,7 +6,6 @@
 #include "tarn.h"
 #include "tensor/replica.h"
 
-
 /* False, after recording an error, when the name is missing or a size is below 1. */
 bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out);
 /* "name.part" in memory of its own; NULL after recording an error. */

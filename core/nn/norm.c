@@ -6,7 +6,7 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-/* ---- batch norm ------------------------------------------------------------------------------ */
+/* ---- batch norm ----------------------------------------------------------------------------- */
 
 tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels)
 {
@@ -96,7 +96,7 @@ tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
     return tarn_add(scaled, per_channel(layer->bias, s.dim[1], s.rank));
 }
 
-/* ---- layer norm ------------------------------------------------------------------------------ */
+/* ---- layer norm ----------------------------------------------------------------------------- */
 
 tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features)
 {

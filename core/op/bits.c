@@ -22,7 +22,7 @@ tarn_tensor op_value_of_bits(tarn_tensor x)
     return graph_record(x.replica, &op_from_bits, &x, 1, tarn_shape_get(x), TARN_F32, NULL);
 }
 
-/* ---- fingerprints ----------------------------------------------------------------------------- */
+/* ---- fingerprints --------------------------------------------------------------------------- */
 
 /* The sum of the hashes of a tensor's elements, each with its position. */
 static uint32_t sum_of_hashes(struct builder *b, uint32_t x, uint32_t first)

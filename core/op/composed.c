@@ -5,7 +5,7 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-/* ---- soft-max -------------------------------------------------------------------------------- */
+/* ---- soft-max ------------------------------------------------------------------------------- */
 
 /* x minus its maximum along the axis; the maximum cancels out of value and gradient. */
 static tarn_tensor shifted(tarn_tensor x, int axis)
@@ -44,7 +44,7 @@ tarn_tensor tarn_log_softmax(tarn_tensor x, int axis)
     return tarn_sub(z, tarn_log(op_reduce(&op_sum, tarn_exp(z), UINT32_C(1) << a)));
 }
 
-/* ---- losses ---------------------------------------------------------------------------------- */
+/* ---- losses --------------------------------------------------------------------------------- */
 
 tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
 {
@@ -86,7 +86,7 @@ tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
-/* ---- normalisation --------------------------------------------------------------------------- */
+/* ---- normalisation -------------------------------------------------------------------------- */
 
 static int64_t axes_count(tarn_shape s, uint32_t axes)
 {
@@ -280,7 +280,7 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
     return biased ? tarn_add(y, lift(bias, s.rank)) : y;
 }
 
-/* ---- dropout --------------------------------------------------------------------------------- */
+/* ---- dropout -------------------------------------------------------------------------------- */
 
 tarn_tensor tarn_dropout(tarn_tensor x, float p)
 {

@@ -5,7 +5,7 @@
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 
-/* ---- the op: operands of equal rank and equal leading axes ----------------------------------- */
+/* ---- the op: operands of equal rank and equal leading axes ---------------------------------- */
 
 static tarn_tensor record_matmul(tarn_tensor a, tarn_tensor b, bool ta, bool tb)
 {
@@ -68,7 +68,7 @@ const struct op op_matmul = {
     .contract = matmul_contract,
 };
 
-/* ---- the public form ------------------------------------------------------------------------- */
+/* ---- the public form ------------------------------------------------------------------------ */
 
 /* Takes a swap of the last two axes off an operand, so that it is read in place. */
 static tarn_tensor strip_transpose(tarn_tensor t, bool *transposed)

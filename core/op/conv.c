@@ -5,7 +5,7 @@
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 
-/* ---- nests ----------------------------------------------------------------------------------- */
+/* ---- nests ---------------------------------------------------------------------------------- */
 
 /* One spatial direction: extents of input, output and window, with the options along it. */
 struct line {
@@ -138,7 +138,7 @@ static void conv2d_weight_contract(const struct node *n, const tarn_shape in[2],
     }
 }
 
-/* ---- ops; the three are each other's gradients ----------------------------------------------- */
+/* ---- ops; the three are each other's gradients ---------------------------------------------- */
 
 static tarn_tensor record(const struct op *op, tarn_tensor a, tarn_tensor b, tarn_shape shape,
                           const union op_arg *arg)
@@ -189,7 +189,7 @@ const struct op op_conv2d_weight = {
     .contract = conv2d_weight_contract,
 };
 
-/* ---- the public form ------------------------------------------------------------------------- */
+/* ---- the public form ------------------------------------------------------------------------ */
 
 /* Larger options would overflow the 32-bit index maps. */
 #define OPTION_MOST (1 << 20)

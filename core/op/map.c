@@ -18,7 +18,7 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-/* ---- types and shapes of operands ------------------------------------------------------------ */
+/* ---- types and shapes of operands ----------------------------------------------------------- */
 
 enum promotion {
     KEEP,  /* the larger of the operands' types: uint8, int32, float32 */
@@ -75,7 +75,7 @@ static tarn_tensor num(tarn_tensor like, double value)
     return op_constant_of(like.replica, TARN_SCALAR, TARN_F32, value);
 }
 
-/* ---- the tables ------------------------------------------------------------------------------ */
+/* ---- the tables ----------------------------------------------------------------------------- */
 
 /* Short names, in which gradients read as formulas: y is the result, g the arriving gradient. */
 #define add tarn_add
@@ -197,7 +197,7 @@ COMPARISON(ge, "TARN_BOOL(x >= y)")
 #undef where
 #undef times
 
-/* ---- what no row can say --------------------------------------------------------------------- */
+/* ---- what no row can say -------------------------------------------------------------------- */
 
 static void where_grad(struct grad_call *c)
 {

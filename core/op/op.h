@@ -6,14 +6,14 @@
 
 #include "tensor/spread.h"
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 /* A negative axis counts from the end. -1 after recording an error that begins with `name`. */
 int op_axis(tarn_tensor x, const char *name, int axis);
 /* Bit i for axis i. False after recording an error. */
 bool op_axes(tarn_tensor x, const char *name, tarn_shape axes, uint32_t *mask);
 
-/* ---- leaves ---------------------------------------------------------------------------------- */
+/* ---- leaves --------------------------------------------------------------------------------- */
 
 /* Every element is `value`, which is part of the compiled code. */
 tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, double value);
@@ -28,7 +28,7 @@ tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first);
 /* The float32 that has the bits of an int32. */
 tarn_tensor op_value_of_bits(tarn_tensor x);
 
-/* ---- views ----------------------------------------------------------------------------------- */
+/* ---- views ---------------------------------------------------------------------------------- */
 
 /* x itself when the shape is the same. */
 tarn_tensor op_reshape_to(tarn_tensor x, tarn_shape shape);
@@ -49,14 +49,14 @@ tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step);
 /* Joins any number of pieces (at least one) along axis 0, overwriting the list. */
 tarn_tensor op_join(tarn_tensor *pieces, uint32_t count);
 
-/* ---- reductions: reduced axes stay as length 1 ----------------------------------------------- */
+/* ---- reductions: reduced axes stay as length 1 ---------------------------------------------- */
 
 /* Over the axes of the mask; op_argmax counts them in row-major order, result int32. */
 tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes);
 /* The sum over axis 0 of a few values that each sample has, where all samples wait for the result. */
 tarn_tensor op_sum_whole(tarn_tensor x);
 
-/* ---- normalisation (composed.c) -------------------------------------------------------------- */
+/* ---- normalisation (composed.c) ------------------------------------------------------------- */
 
 /* How many values a sum over these axes adds up: of all replicas when `synced`. 0: an error. */
 int64_t op_count_over(tarn_tensor x, uint32_t axes, bool synced);

@@ -28,7 +28,7 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, tarn_shape shape,
     return graph_record(x.replica, op, &x, 1, shape, tarn_dtype_get(x), arg);
 }
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 int op_axis(tarn_tensor x, const char *name, int axis)
 {
@@ -70,7 +70,7 @@ bool op_axes(tarn_tensor x, const char *name, tarn_shape axes, uint32_t *mask)
     return true;
 }
 
-/* ---- reshape --------------------------------------------------------------------------------- */
+/* ---- reshape -------------------------------------------------------------------------------- */
 
 static void reshape_grad(struct grad_call *c)
 {
@@ -129,7 +129,7 @@ tarn_tensor tarn_flatten(tarn_tensor x, int first)
     return op_reshape_to(x, to);
 }
 
-/* ---- permute --------------------------------------------------------------------------------- */
+/* ---- permute -------------------------------------------------------------------------------- */
 
 static void permute_grad(struct grad_call *c)
 {
@@ -182,7 +182,7 @@ tarn_tensor tarn_transpose(tarn_tensor x, int a, int b)
     return tarn_permute(x, order);
 }
 
-/* ---- expand ---------------------------------------------------------------------------------- */
+/* ---- expand --------------------------------------------------------------------------------- */
 
 /* autograd.c sums over what was broadcast. */
 static void expand_grad(struct grad_call *c)
@@ -224,7 +224,7 @@ tarn_tensor tarn_broadcast_to(tarn_tensor x, tarn_shape shape)
     return op_expand_to(x, shape);
 }
 
-/* ---- slice, pad, dilate ---------------------------------------------------------------------- */
+/* ---- slice, pad, dilate --------------------------------------------------------------------- */
 
 static void slice_grad(struct grad_call *c)
 {
@@ -386,7 +386,7 @@ tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step)
     return any ? record(&op_dilate, x, shape, &arg) : graph_value(x);
 }
 
-/* ---- windows --------------------------------------------------------------------------------- */
+/* ---- windows -------------------------------------------------------------------------------- */
 
 /* Windows side by side: each element of the image is in one at most, so nothing is added up. */
 static tarn_tensor unwindow_tiles(tarn_tensor g, tarn_shape image)
@@ -498,7 +498,7 @@ tarn_tensor op_unwindow_view(tarn_tensor x, int32_t h, int32_t w, const int32_t 
     return record(&op_unwindow, x, shape, &arg);
 }
 
-/* ---- detach ---------------------------------------------------------------------------------- */
+/* ---- detach --------------------------------------------------------------------------------- */
 
 static void detach_index(const struct node *n, tarn_shape in, struct index_map *out)
 {

@@ -35,7 +35,7 @@ struct request {
     struct buffer **buffers;
 };
 
-/* ---- running ----------------------------------------------------------------------------------- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 static tarn_status need_arena(const tarn_replica *r, size_t bytes)
 {
@@ -64,7 +64,7 @@ static tarn_status run(const struct request *q, const struct plan *plan)
     return execute_plan(r, plan, &b);
 }
 
-/* ---- the cache --------------------------------------------------------------------------------- */
+/* ---- the cache ------------------------------------------------------------------------------ */
 
 /* The graph's hash, what is asked of it, how the storage of owned tensors is laid out now, and what of the
  * target the environment sets. */
@@ -117,7 +117,7 @@ static struct plan *known_plan(const struct request *q)
     return plan;
 }
 
-/* ---- new plans --------------------------------------------------------------------------------- */
+/* ---- new plans ------------------------------------------------------------------------------ */
 
 struct build {
     struct request *request;

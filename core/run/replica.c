@@ -17,7 +17,7 @@ static double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+/* ---- opening and closing -------------------------------------------------------------------- */
 
 tarn_status replica_open(const struct device *device, tarn_replica **out)
 {
@@ -116,7 +116,7 @@ tarn_status tarn_list_devices(char *out, size_t capacity)
     return TARN_OK;
 }
 
-/* ---- the step mark --------------------------------------------------------------------------- */
+/* ---- the step mark -------------------------------------------------------------------------- */
 
 /* Lets at most two steps be in flight. */
 static tarn_status throttle(tarn_replica *r, double *waited)
@@ -185,7 +185,7 @@ uint64_t tarn_step_count(const tarn_replica *r)
     return r ? r->step_count : 0;
 }
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 const char *tarn_error(const tarn_replica *r)
 {
@@ -220,7 +220,7 @@ const char *tarn_status_name(tarn_status status)
     return status_name(status);
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static size_t tensor_bytes(tarn_tensor t)
 {
@@ -343,7 +343,7 @@ float tarn_item(tarn_tensor t)
     return value;
 }
 
-/* ---- settings and numbers -------------------------------------------------------------------- */
+/* ---- settings and numbers ------------------------------------------------------------------- */
 
 void tarn_seed(tarn_replica *r, uint64_t seed)
 {

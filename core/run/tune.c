@@ -13,7 +13,7 @@ static tarn_status out_of_memory(void)
     return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
 }
 
-/* ---- a product as a nest --------------------------------------------------------------------- */
+/* ---- a product as a nest -------------------------------------------------------------------- */
 
 /* A program of two inputs and their product: node 0 is poison, as in every graph. */
 struct product_program {
@@ -89,7 +89,7 @@ static tarn_status run_nest(struct context *c, const struct gemm *g, void *user)
     return TARN_OK;
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------- */
+/* ---- choosing ------------------------------------------------------------------------------- */
 
 static struct gemm gemm_of(const struct product_shape *s)
 {

@@ -13,7 +13,7 @@
 
 static const struct node no_node;
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 static void keep_first(tarn_replica *r, tarn_status status, const char *line)
 {
@@ -61,7 +61,7 @@ tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format
     return status;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static bool grow(tarn_replica *r, void *array, uint32_t *capacity, uint32_t count, uint32_t more,
                  size_t size)
@@ -92,7 +92,7 @@ static void hash_mix(struct graph *g, const void *bytes, size_t count)
     g->hash[1] = h.high64 ^ (g->hash[1] * UINT64_C(0x9FB21C651E98DF25) + 1);
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------- */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 /* "add: operand 1", for error lines. */
 static const char *who(const char *op, int number, char text[64])
@@ -189,7 +189,7 @@ tarn_tensor graph_value(tarn_tensor x)
     return node ? graph_handle(x.replica, node) : graph_poison(x.replica);
 }
 
-/* ---- parts of batches ------------------------------------------------------------------------ */
+/* ---- parts of batches ----------------------------------------------------------------------- */
 
 static bool same_share(struct graph_part a, struct graph_part b)
 {
@@ -343,7 +343,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
     return graph_handle(r, g->count++);
 }
 
-/* ---- leaves with a buffer -------------------------------------------------------------------- */
+/* ---- leaves with a buffer ------------------------------------------------------------------- */
 
 static bool input_add(tarn_replica *r, struct graph_input input, uint32_t *slot)
 {
@@ -398,7 +398,7 @@ tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
     return TARN_OK;
 }
 
-/* ---- the end of a step ----------------------------------------------------------------------- */
+/* ---- the end of a step ---------------------------------------------------------------------- */
 
 void graph_reset(tarn_replica *r)
 {
@@ -429,7 +429,7 @@ void graph_release(struct graph *g)
     memset(g, 0, sizeof *g);
 }
 
-/* ---- what users may ask of a tensor ---------------------------------------------------------- */
+/* ---- what users may ask of a tensor --------------------------------------------------------- */
 
 tarn_shape tarn_shape_get(tarn_tensor t)
 {

@@ -20,7 +20,7 @@ static size_t owned_bytes(const struct owned *o)
     return (size_t)tarn_shape_count(o->shape) * tarn_dtype_bytes(o->dtype);
 }
 
-/* ---- entries --------------------------------------------------------------------------------- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 struct owned *owned_of(tarn_tensor t)
 {
@@ -264,7 +264,7 @@ void owned_release(tarn_replica *r)
     r->owned_count = r->owned_capacity = 0;
 }
 
-/* ---- values in a step ------------------------------------------------------------------------ */
+/* ---- values in a step ----------------------------------------------------------------------- */
 
 static bool slices_assigned(const tarn_replica *r, uint32_t flat)
 {
@@ -336,7 +336,7 @@ uint32_t owned_resolve(tarn_tensor t)
     return now.node;
 }
 
-/* ---- public ---------------------------------------------------------------------------------- */
+/* ---- public --------------------------------------------------------------------------------- */
 
 tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape, const float *data)
 {

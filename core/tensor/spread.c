@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-
-/* ---- index maps ------------------------------------------------------------------------------ */
+/* ---- index maps ----------------------------------------------------------------------------- */
 
 int spread_leading_axis(const struct contract_map *map, int axes, int rank)
 {
@@ -67,7 +66,7 @@ static bool uses_axis(const struct contract_map *map, int rank, int axis)
     return false;
 }
 
-/* ---- linear ops ------------------------------------------------------------------------------ */
+/* ---- linear ops ----------------------------------------------------------------------------- */
 
 struct linear {
     const struct op *op;
@@ -112,7 +111,7 @@ unsigned spread_adds(const struct op *op)
     return l.jointly ? l.operands : 0;
 }
 
-/* ---- rules ----------------------------------------------------------------------------------- */
+/* ---- rules ---------------------------------------------------------------------------------- */
 
 /* A node with its operands, and how many of them have which label. */
 struct view_of {
@@ -309,7 +308,7 @@ enum spread spread_of_part(const tarn_replica *r, struct graph_part part)
                : SPREAD_OWN;
 }
 
-/* ---- labels by hand -------------------------------------------------------------------------- */
+/* ---- labels by hand ------------------------------------------------------------------------- */
 
 /* A sum over replicas on one device, where nothing is to be done: so is its gradient. */
 static void spread_grad(struct grad_call *c)
@@ -357,7 +356,7 @@ tarn_tensor spread_gradient(tarn_replica *r, uint32_t node, tarn_tensor g)
     return s == SPREAD_SAMPLES ? g : spread_as(g, s == SPREAD_ALIKE ? SPREAD_SAMPLES : SPREAD_OWN);
 }
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 /* Where along the operands of a node the bits were lost. */
 static uint32_t culprit(const struct graph *g, uint32_t node)

@@ -27,7 +27,7 @@ bool spread_can_sum(tarn_tensor x);
 /* Whether x has the same bits on any number of devices, or may be summed so that it has. Else false
  * after recording an error that says that `name` has not, and why. */
 bool spread_check(tarn_tensor x, const char *name, bool summed);
-/* ---- sums over all replicas (spread_sum.c) ---- */
+/* ---- sums over all replicas (spread_sum.c) -------------------------------------------------- */
 
 typedef tarn_tensor (*spread_sum_fn)(tarn_tensor partial, void *user);
 

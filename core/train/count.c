@@ -9,7 +9,7 @@
 #include "op/op.h"
 #include "train/optimizer.h"
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 /* 1 - beta^t from a table that is computed in double: t is cut into digits, of 10, 10 and 11 bits,
  * and 1 - x y = (1 - x) + x (1 - y) puts them together without cancellation. */
@@ -67,7 +67,7 @@ tarn_tensor count_beta2(const tarn_optimizer *o, tarn_tensor steps)
     return one_minus_power(o, steps, 1);
 }
 
-/* ---- values of groups ------------------------------------------------------------------------ */
+/* ---- values of groups ----------------------------------------------------------------------- */
 
 static int32_t extent_of(const tarn_optimizer *o, uint32_t i)
 {
@@ -155,7 +155,7 @@ tarn_tensor count_mask(const tarn_optimizer *o)
     return mask_of(o, TARN_F32, extent_of);
 }
 
-/* ---- counting -------------------------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------------------------- */
 
 static int32_t one_each(const tarn_optimizer *o, uint32_t i)
 {
@@ -192,7 +192,7 @@ void count_step(tarn_optimizer *o, tarn_tensor bad)
     free(names);
 }
 
-/* ---- counts from elsewhere ------------------------------------------------------------------- */
+/* ---- counts from elsewhere ------------------------------------------------------------------ */
 
 static void group_by_count(tarn_optimizer *o, const int32_t *counts)
 {

@@ -8,7 +8,7 @@
 /* Optimizer steps between two looks at the flag: a look waits for the device. */
 #define CHECK_EVERY 64
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- making --------------------------------------------------------------------------------- */
 
 static bool record_new(const tarn_optimizer *o, struct record *record)
 {
@@ -166,7 +166,7 @@ float tarn_optimizer_lr(const tarn_optimizer *o)
     return o ? o->lr : 0.0f;
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------- */
 
 static void record_update(tarn_optimizer *o)
 {

@@ -52,7 +52,7 @@ struct update {
     tarn_tensor g, old, now, state[2], state_now[2];
 };
 
-/* ---- flat storage (flat.c) ---- */
+/* ---- flat storage (flat.c) ------------------------------------------------------------------ */
 
 /* Elements that a tensor takes of the flat storage. */
 int64_t flat_extent(tarn_shape s);
@@ -63,7 +63,7 @@ TARN_CHECKED tarn_status flat_add_state(tarn_optimizer *o, int which, const char
 /* Adds the counts, whose slices are named "optimizer.step.<parameter>". */
 TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
 
-/* ---- the gradient of a step (gradient.c) ---- */
+/* ---- the gradient of a step (gradient.c) ---------------------------------------------------- */
 
 /* Moves what backward has left since into o->now, which is summed over all replicas afterwards when
  * `sum` says so, or was before. False after recording an error: a parameter is not in flat storage,
@@ -73,7 +73,7 @@ bool gradient_gather(tarn_optimizer *o, bool sum);
  * exchange of the step. */
 tarn_tensor gradient_of_shards(const tarn_optimizer *o, bool first);
 
-/* ---- rules (rules.c) ---- */
+/* ---- rules (rules.c) ------------------------------------------------------------------------ */
 
 /* What the caller of a float meant: 0.9f is 0.9. PyTorch computes with doubles here. */
 double rule_meant(float value);
@@ -82,7 +82,7 @@ bool rule_counts(const tarn_optimizer *o);
 /* Records the new values from the old ones and the gradient. */
 void rule_update(const tarn_optimizer *o, struct update *u);
 
-/* ---- steps of each parameter (count.c) ---- */
+/* ---- steps of each parameter (count.c) ------------------------------------------------------ */
 
 /* Makes the table of 1 - beta^t. */
 TARN_CHECKED tarn_status count_table(tarn_optimizer *o);
@@ -100,7 +100,7 @@ void count_step(tarn_optimizer *o, tarn_tensor bad);
 /* Whether every parameter has a gradient. */
 bool count_all(const tarn_optimizer *o);
 
-/* ---- the guard (guard.c) ---- */
+/* ---- the guard (guard.c) -------------------------------------------------------------------- */
 
 /* uint8 scalar: whether an element is NaN or infinite. */
 tarn_tensor guard_not_finite(tarn_tensor g);
@@ -110,7 +110,7 @@ void guard_count(const tarn_optimizer *o, tarn_tensor bad);
 /* False after recording that a number is out of range (optimizer.c). */
 bool optimizer_range(tarn_replica *r, const char *name, float value, float low, float below);
 
-/* ---- for others: no-ops on a replica without an optimizer ---- */
+/* ---- for others: no-ops on a replica without an optimizer ----------------------------------- */
 
 /* Waits and reports the first optimizer step whose gradient was not finite, once. */
 TARN_CHECKED tarn_status optimizer_check(tarn_replica *r);

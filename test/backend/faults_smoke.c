@@ -16,8 +16,7 @@
 #define BATCH 8
 #define MOST_FAULTS 200
 
-/* ---- a training step ---------------------------------------------------------------------------
- */
+/* ---- a training step ------------------------------------------------------------------------ */
 
 static tarn_status train(tarn_replica *r, const tarn_linear *layer, tarn_optimizer *o)
 {
@@ -92,8 +91,7 @@ static void check_steps(const char *device)
     tarn_close(r);
 }
 
-/* ---- the backend's own -------------------------------------------------------------------------
- */
+/* ---- the backend's own ---------------------------------------------------------------------- */
 
 static void check_pool(struct context *c)
 {
@@ -184,8 +182,7 @@ static void check_last_error(void)
     CHECK(tarn_error_status(NULL) == TARN_ERR_SHAPE);
 }
 
-/* ---- the folder for PoCL -----------------------------------------------------------------------
- */
+/* ---- the folder for PoCL -------------------------------------------------------------------- */
 
 /* In a process of its own: the driver is loaded with the cache off, and compiles. */
 static int run_uncached(const char *device)

@@ -35,8 +35,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* ---- what is selected --------------------------------------------------------------------------
- */
+/* ---- what is selected ----------------------------------------------------------------------- */
 
 static bool is_part(const struct device *d, int part, int parts)
 {
@@ -111,8 +110,7 @@ static void check_counts(int cpu)
     unsetenv("TARN_NUM_DEVICES");
 }
 
-/* ---- two at once -------------------------------------------------------------------------------
- */
+/* ---- two at once ---------------------------------------------------------------------------- */
 
 struct member {
     struct device device;

@@ -135,8 +135,7 @@ static void check_out(struct rig *r, int factor, int plus)
     CHECK(wrong == 0);
 }
 
-/* ---- one context -------------------------------------------------------------------------------
- */
+/* ---- one context ---------------------------------------------------------------------------- */
 
 static void one_round(struct rig *r, int by)
 {
@@ -225,8 +224,7 @@ static void measure(const struct device *d, size_t count, enum shared_way way)
     close_rig(&r);
 }
 
-/* ---- two contexts, two threads, each with a loader ---------------------------------------------
- */
+/* ---- two contexts, two threads, each with a loader ------------------------------------------ */
 
 struct member {
     struct rig rig;

@@ -166,8 +166,7 @@ static void layers(void)
         expect("layers: weight", (double)after[k], (double)start[k] - 0.5 * gradient[k], 1e-5);
 }
 
-/* ---- many layers, each with weights of its own
- * --------------------------------------------------------------------------- */
+/* ---- many layers, each with weights of its own ---------------------------------------------- */
 
 enum { WIDE = 8, SAMPLES = 4, MOST_LAYERS = 1024 };
 
@@ -300,8 +299,7 @@ static void terms(void)
     expect("terms: weight", (double)tarn_item(w), (double)start - gradient, 0);
 }
 
-/* ---- on replicas, whose threads have the stack that the program's limit gives
- * ---------------------------------------------------------- */
+/* ---- on replicas, whose threads have the stack that the program's limit gives --------------- */
 
 /* Errors as in tanh_chain, and the gradient's as those of `separate`: it is below 2, too. */
 static tarn_status train_replica(tarn_replica *replica, void *count)

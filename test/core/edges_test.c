@@ -143,7 +143,7 @@ Test(edges, reading_what_was_evaluated_compiles_nothing)
     tarn_close(here);
 }
 
-/* ---- operations that change nothing ------------------------------------------------------------- */
+/* ---- operations that change nothing --------------------------------------------------------- */
 
 static tarn_tensor unchanged(tarn_tensor x, int which)
 {

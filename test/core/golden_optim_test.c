@@ -37,7 +37,7 @@ static double expect_within(const char *name, tarn_tensor t, const float *want, 
     return worst;
 }
 
-/* ---- optimizers ------------------------------------------------------------------------------ */
+/* ---- optimizers ----------------------------------------------------------------------------- */
 
 enum method { SGD, ADAM, ADAMW };
 
@@ -135,7 +135,7 @@ Test(golden_optim, clipping, .timeout = 600)
     golden_close(g);
 }
 
-/* ---- running statistics ---------------------------------------------------------------------- */
+/* ---- running statistics --------------------------------------------------------------------- */
 
 /* Means of 80 values below 2, and of squares of deviations below 4: gamma(84) of 2 and of 16, in
  * both libraries; the evaluation divides by a deviation above 0.9 and subtracts at most 4. */

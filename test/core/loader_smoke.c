@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- a function that does what it is told -------------------------------------------------------- */
+/* ---- a function that does what it is told --------------------------------------------------- */
 
 struct script {
     pthread_mutex_t lock;
@@ -106,7 +106,7 @@ static tarn_dataset *scripted(struct script *s)
         get, s);
 }
 
-/* ---- the same batches with any number of threads --------------------------------------------------- */
+/* ---- the same batches with any number of threads -------------------------------------------- */
 
 static int32_t numbers[SIZE][3], labels[SIZE];
 
@@ -165,7 +165,7 @@ static void same_with_threads(tarn_replica *r)
     tarn_dataset_close(sets[1]);
 }
 
-/* ---- failures -------------------------------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------------------- */
 
 /* Batches before the one that fails come; the error names the first sample, and the batch comes when
  * the function has been mended. */
@@ -211,7 +211,7 @@ static void failures_have_names(tarn_replica *r)
     }
 }
 
-/* ---- functions that do not return ------------------------------------------------------------------ */
+/* ---- functions that do not return ----------------------------------------------------------- */
 
 enum { ASKED, UNASKED, REPLICA_ONLY, WAYS };
 
@@ -245,7 +245,7 @@ static void gives_up(int threads, int way)
     unsetenv("TARN_TIMEOUT");
 }
 
-/* ---- launches ---------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------- */
 
 struct shared {
     tarn_dataset *data;

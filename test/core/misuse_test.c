@@ -15,7 +15,7 @@
 
 TestSuite(misuse, .timeout = 600);
 
-/* ---- operations: every operand in turn is wrong ---------------------------------------------- */
+/* ---- operations: every operand in turn is wrong --------------------------------------------- */
 
 /* x float32 [2,3,4,4], w as its operand needs it. */
 enum operand { X, MATRIX, VECTOR, INDEX, TARGET, BYTES, SCALAR, OWNED };
@@ -383,7 +383,7 @@ Test(misuse, no_operand_at_all)
     close_both();
 }
 
-/* ---- pointers -------------------------------------------------------------------------------- */
+/* ---- pointers ------------------------------------------------------------------------------- */
 
 #define THREAD_ERROR(call) \
     do { \

@@ -170,7 +170,7 @@ Test(norm_gradient, second_gradients_are_those_of_the_first)
     tarn_close(r);
 }
 
-/* ---- third derivatives: power series in t, to the third power -------------------------------- */
+/* ---- third derivatives: power series in t, to the third power ------------------------------- */
 
 struct series {
     double c[4];

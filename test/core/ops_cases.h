@@ -37,8 +37,7 @@
     }
 #define CALLS(name) dev_##name, ref_of_##name
 
-/* ---- maps ---------------------------------------------------------------------------------------
- */
+/* ---- maps ----------------------------------------------------------------------------------- */
 
 FUNCTION1(neg, -x)
 FUNCTION1(clamp, x<-0.75 ? -0.75 : x> 1.25 ? 1.25 : x)
@@ -144,8 +143,7 @@ static const struct op_case map_cases[] = {
 };
 /* clang-format on */
 
-/* ---- views; arg[0] is a rank where a list follows
- * ------------------------------------------------- */
+/* ---- views; arg[0] is a rank where a list follows ------------------------------------------- */
 
 #define ARG_SHAPE(c) tarn_shape_of((c)->arg[0], (const int32_t *)&(c)->arg[1])
 DEVICE(reshape, tarn_reshape(in[0], ARG_SHAPE(c)))
@@ -190,7 +188,7 @@ static const struct op_case view_cases[] = {
     VIEW("concat an empty part",        concat,    D(0), 2, { IN(SIGNED, 2, 0, 3), IN(SIGNED, 2, 2, 3) }),
 };
 
-/* ---- reductions: arg[0] axes as bits, arg[1] keep, arg[2] correction ------------------------------- */
+/* ---- reductions: arg[0] axes as bits, arg[1] keep, arg[2] correction ------------------------ */
 
 static tarn_shape axes_of(unsigned bits)
 {

@@ -35,7 +35,7 @@ static const struct op_case matmul_cases[] = {
     { "matmul transposed",         CALLS(matmul_transposed), BOUND_LINEAR, 0, 17, false, { 0 }, 2, { IN(SIGNED, 2, 17, 5), IN(SIGNED, 2, 3, 17) } },
 };
 
-/* ---- convolution: arg is stride, padding, dilation (two each), groups ------------------------------ */
+/* ---- convolution: arg is stride, padding, dilation (two each), groups ----------------------- */
 
 static tarn_tensor dev_conv2d(const tarn_tensor *in, const struct op_case *c)
 {
@@ -68,7 +68,7 @@ static const struct op_case conv_cases[] = {
     CONV("conv empty batch",       9,  D(1, 1, 0, 0, 1, 1, 1), 2, { IN(SIGNED, 4, 0, 1, 5, 5), IN(SIGNED, 4, 2, 1, 3, 3) }),
 };
 
-/* ---- pools: arg is window, stride, padding (two each) ------------------------------------------------ */
+/* ---- pools: arg is window, stride, padding (two each) --------------------------------------- */
 
 static tarn_pool_options pool_options(const struct op_case *c)
 {
@@ -100,7 +100,7 @@ static const struct op_case pool_cases[] = {
     { "avg_pool 3 padded",       CALLS(avg_pool), BOUND_LINEAR, 0, 11, false, { 3, 3, 2, 1, 1, 1 }, S1(4, D(2, 3, 7, 5)) },
 };
 
-/* ---- gather, soft-max, losses, norms: arg[0] axis or classes ----------------------------------------- */
+/* ---- gather, soft-max, losses, norms: arg[0] axis or classes -------------------------------- */
 
 DEVICE(embedding, tarn_embedding(in[0], in[1]))
 REFERENCE(embedding, ref_embedding(&in[0], &in[1]))

@@ -67,8 +67,7 @@ Test(ops, norms, .timeout = 600)
     check_all(norm_cases, COUNT(norm_cases));
 }
 
-/* ---- NaN, infinities, signed zero
- * ------------------------------------------------------------------ */
+/* ---- NaN, infinities, signed zero ----------------------------------------------------------- */
 
 enum { SPECIALS = 8 };
 static const float special[SPECIALS] = {
@@ -166,8 +165,7 @@ Test(values, signed_zero_stays, .timeout = 600)
     tarn_close(r);
 }
 
-/* ---- where gradients have a choice
- * ------------------------------------------------------------------- */
+/* ---- where gradients have a choice ---------------------------------------------------------- */
 
 static tarn_tensor gradient_of_sum(tarn_tensor y, tarn_tensor x)
 {

@@ -42,7 +42,7 @@ static const struct oracle_rule adam_decay = { "adam_decay", ORACLE_ADAM, LR, BE
                                                .decay = 0.125 };
 static const struct oracle_rule adamw = { "adamw", ORACLE_ADAMW, LR, BETAS, .decay = 0.125 };
 
-/* ---- random sequences ------------------------------------------------------------------------ */
+/* ---- random sequences ----------------------------------------------------------------------- */
 
 static void check_sequences(const struct oracle_rule *rule, uint64_t count)
 {
@@ -75,7 +75,7 @@ Test(optim, sequences_of_adam)
     check_sequences(&adam, 100);
 }
 
-/* ---- PyTorch --------------------------------------------------------------------------------- */
+/* ---- PyTorch -------------------------------------------------------------------------------- */
 
 /* As in test/golden/generate_calls.py. */
 static const char *const calls[] = { "as",  "as",  "cs", "bs", "cu",   "as",
@@ -149,7 +149,7 @@ Test(optim, learning_rates_as_pytorch)
     golden_close(g);
 }
 
-/* ---- accumulation, case by case: SGD of rate 1, gradients of 1 for each backward --------------- */
+/* ---- accumulation, case by case: SGD of rate 1, gradients of 1 for each backward ------------ */
 
 struct plain {
     tarn_replica *r;
@@ -343,7 +343,7 @@ Test(optim, loading_drops_what_was_accumulated)
     tarn_close(p.r);
 }
 
-/* ---- settings -------------------------------------------------------------------------------- */
+/* ---- settings ------------------------------------------------------------------------------- */
 
 Test(optim, clip_at_infinity_measures)
 {
@@ -393,7 +393,7 @@ Test(optim, learning_rate_of_the_next_step)
     tarn_close(p.r);
 }
 
-/* ---- counts ---------------------------------------------------------------------------------- */
+/* ---- counts --------------------------------------------------------------------------------- */
 
 /* A step from no moments with a gradient of 1: all that is left is the correction for t. */
 static double change_at(tarn_replica *r, tarn_optimizer *o, int32_t steps)
@@ -531,7 +531,7 @@ Test(optim, counts_are_saved)
     resume(&sgd, &dampened, 2, 3, ignored); /* a file that has one */
 }
 
-/* ---- layers ---------------------------------------------------------------------------------- */
+/* ---- layers --------------------------------------------------------------------------------- */
 
 Test(optim, layers_use_their_options)
 {

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define COUNT(a) ((int)(sizeof(a) / sizeof(*(a))))
 
 static const int worlds[] = { 1, 2, 3, 4, 5, 8 };

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { SIZE = 12, PLANES = 3, HEIGHT = 5, WIDTH = 7, PIXELS = PLANES * HEIGHT * WIDTH };
 
 /* ---- one sample ----------------------------------------------------------------------------- */

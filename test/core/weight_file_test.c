@@ -145,7 +145,7 @@ Test(weight_file, takes_no_memory_before_the_header_is_checked)
     expect_refused("tensors take 0 bytes");
 }
 
-/* ---- memory ---- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static long peak_kib(void)
 {

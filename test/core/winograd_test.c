@@ -26,7 +26,7 @@ static const struct shape_case cases[] = {
     { 3, 1, 2, 80, 6, { 3, 3 }, { 2, 1 } }
 };
 
-/* ---- the three ops, in double ------------------------------------------------------------------ */
+/* ---- the three ops, in double --------------------------------------------------------------- */
 
 struct data {
     struct shape_case s;
@@ -99,7 +99,7 @@ static struct ref expected(const struct data *d, int kind)
     return out;
 }
 
-/* ---- the bound ----------------------------------------------------------------------------------- */
+/* ---- the bound ------------------------------------------------------------------------------ */
 
 struct tables {
     struct mix_table take, give, weight; /* of absolute values */
@@ -194,7 +194,7 @@ static struct ref bounds(const struct data *d, int kind, const struct ref *like)
     return out;
 }
 
-/* ---- the device ---------------------------------------------------------------------------------- */
+/* ---- the device ----------------------------------------------------------------------------- */
 
 /* The schedule for CPUs: that for GPUs sums directly, whatever is wanted. */
 static tarn_replica *open_with(const char *winograd, const char *fuse)

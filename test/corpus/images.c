@@ -6,7 +6,7 @@
 
 enum { BATCH = 128, STEPS = 2 };
 
-/* ---- a perceptron of 784, 1024, 1024 and 10 ---------------------------------------------------- */
+/* ---- a perceptron of 784, 1024, 1024 and 10 ------------------------------------------------- */
 
 static void mlp(void)
 {
@@ -25,7 +25,7 @@ static void mlp(void)
     close_device(r);
 }
 
-/* ---- ResNet-20 on images of 3 by 32 by 32 ------------------------------------------------------ */
+/* ---- ResNet-20 on images of 3 by 32 by 32 --------------------------------------------------- */
 
 enum { STAGES = 3, BLOCKS = 3 };
 
@@ -110,7 +110,7 @@ static void resnet(void)
     close_device(r);
 }
 
-/* ---- a variational autoencoder of digits -------------------------------------------------------- */
+/* ---- a variational autoencoder of digits ---------------------------------------------------- */
 
 enum { LATENT = 20 };
 

@@ -14,7 +14,7 @@ static void launch(tarn_replica_fn fn, tarn_launch_options options)
     tarn_dataset_close(d);
 }
 
-/* ---- training --------------------------------------------------------------------------------- */
+/* ---- training ------------------------------------------------------------------------------- */
 
 typedef tarn_optimizer *optimizer_fn(tarn_replica *r);
 
@@ -85,7 +85,7 @@ static void shards_of_four(void)
     launch(by_sgd, (tarn_launch_options){ .devices = "cpu/2", .virtual_shards = 4 });
 }
 
-/* ---- collectives ------------------------------------------------------------------------------ */
+/* ---- collectives ---------------------------------------------------------------------------- */
 
 static tarn_tensor summed(tarn_tensor x)
 {

@@ -8,7 +8,7 @@
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 static const int sizes[] = { 3, 32, 37 };
 
-/* ---- products ----------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------- */
 
 static void products(void)
 {
@@ -39,7 +39,7 @@ static void products(void)
     close_device(r);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------ */
+/* ---- windows -------------------------------------------------------------------------------- */
 
 static void convolutions(void)
 {
@@ -94,7 +94,7 @@ static void pools(void)
     close_device(r);
 }
 
-/* ---- gathers, soft-max, losses ------------------------------------------------------------------ */
+/* ---- gathers, soft-max, losses -------------------------------------------------------------- */
 
 static void gathers(void)
 {
@@ -132,7 +132,7 @@ static void losses(void)
     close_device(r);
 }
 
-/* ---- norms, random numbers ---------------------------------------------------------------------- */
+/* ---- norms, random numbers ------------------------------------------------------------------ */
 
 static void norms(void)
 {
@@ -177,7 +177,7 @@ static void leaves(void)
     close_device(r);
 }
 
-/* ---- gradients of gradients --------------------------------------------------------------------- */
+/* ---- gradients of gradients ----------------------------------------------------------------- */
 
 /* Of one tensor x [n, 4, 6, 6]. */
 typedef tarn_tensor layer_fn(tarn_tensor x);

@@ -29,7 +29,7 @@ void close_device(tarn_replica *r)
     tarn_close(r);
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------- */
+/* ---- tensors -------------------------------------------------------------------------------- */
 
 static tarn_tensor sawtooth(tarn_replica *r, tarn_shape shape, float lowest)
 {
@@ -71,7 +71,7 @@ tarn_tensor integers(tarn_replica *r, tarn_shape shape, int classes, tarn_dtype 
     return t;
 }
 
-/* ---- plans ------------------------------------------------------------------------------------ */
+/* ---- plans ---------------------------------------------------------------------------------- */
 
 tarn_tensor squares(tarn_tensor y)
 {
@@ -104,7 +104,7 @@ void train(tarn_optimizer *o, tarn_tensor loss)
     tarn_drop(kept);
 }
 
-/* ---- the command line ------------------------------------------------------------------------- */
+/* ---- the command line ----------------------------------------------------------------------- */
 
 static const struct program *const files[] = { mnist_programs, launch_programs,   fuse_programs,
                                                image_programs, sequence_programs, op_programs,

@@ -46,7 +46,7 @@ static tarn_tensor loss_of(const struct net *n, tarn_replica *r, int batch)
     return tarn_nll_loss(net_forward(n, x), integers(r, TARN_SHAPE(batch), 10, TARN_I32));
 }
 
-/* ---- training --------------------------------------------------------------------------------- */
+/* ---- training ------------------------------------------------------------------------------- */
 
 typedef tarn_optimizer *optimizer_fn(tarn_replica *r);
 
@@ -103,7 +103,7 @@ static void train_loader(void)
     tarn_dataset_close(d);
 }
 
-/* ---- optimizers ------------------------------------------------------------------------------- */
+/* ---- optimizers ----------------------------------------------------------------------------- */
 
 static tarn_optimizer *plain(tarn_replica *r)
 {
@@ -166,7 +166,7 @@ static void train_accumulate(void)
     close_device(r);
 }
 
-/* ---- evaluation ------------------------------------------------------------------------------- */
+/* ---- evaluation ----------------------------------------------------------------------------- */
 
 static void evaluate(void)
 {

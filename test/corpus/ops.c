@@ -8,7 +8,7 @@
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 static const int sizes[] = { 3, 32, 37 };
 
-/* ---- maps --------------------------------------------------------------------------------------- */
+/* ---- maps ----------------------------------------------------------------------------------- */
 
 typedef tarn_tensor unary_fn(tarn_tensor x);
 typedef tarn_tensor binary_fn(tarn_tensor a, tarn_tensor b);
@@ -73,7 +73,7 @@ static void broadcasts(void)
     close_device(r);
 }
 
-/* ---- element types ------------------------------------------------------------------------------ */
+/* ---- element types -------------------------------------------------------------------------- */
 
 static tarn_tensor typed(tarn_replica *r, tarn_shape shape, tarn_dtype dtype)
 {
@@ -109,7 +109,7 @@ static void dtypes(void)
     close_device(r);
 }
 
-/* ---- views -------------------------------------------------------------------------------------- */
+/* ---- views ---------------------------------------------------------------------------------- */
 
 static void views(void)
 {
@@ -150,7 +150,7 @@ static void views(void)
     close_device(r);
 }
 
-/* ---- reductions --------------------------------------------------------------------------------- */
+/* ---- reductions ----------------------------------------------------------------------------- */
 
 typedef tarn_tensor reduce_fn(tarn_tensor x, tarn_shape axes, bool keep);
 

@@ -35,7 +35,7 @@ static void expect_failure(tarn_status s, tarn_status want, const char *text)
     cr_expect_not_null(strstr(tarn_error(NULL), text), "no \"%s\" in: %s", text, tarn_error(NULL));
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 enum { WORLD = 3, ROWS = 6, COUNT = 2 * ROWS, CASES = 10, MOST = WORLD * COUNT };
 
@@ -263,7 +263,7 @@ Test(collective, one_replica_gets_what_it_gave)
     tarn_close(r);
 }
 
-/* ---- refusals -------------------------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------- */
 
 static tarn_status misuse(tarn_replica *r, void *arg)
 {
@@ -339,7 +339,7 @@ Test(collective, other_layers_are_refused)
                    "rank 1 owns other tensors");
 }
 
-/* ---- launches ---------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------- */
 
 static tarn_status open_loader(tarn_replica *r, void *arg)
 {
@@ -503,7 +503,7 @@ Test(launch, replicas_know_their_place)
     cr_expect_eq(tarn_check_weights(NULL), TARN_ERR_ARGUMENT);
 }
 
-/* ---- how long a device may be late ---------------------------------------------------------------- */
+/* ---- how long a device may be late ---------------------------------------------------------- */
 
 /* Work of more than a millisecond in each kernel. */
 static tarn_status compute(tarn_replica *r, void *arg)

@@ -36,7 +36,7 @@ static void run_equal(struct ddp_run *run, const char *what)
         expect_same(&run->ranks[0], &run->ranks[i], what, run->world);
 }
 
-/* ---- replicas are equal ----------------------------------------------------------------------- */
+/* ---- replicas are equal --------------------------------------------------------------------- */
 
 static void expect_equal_replicas(struct ddp_run settings, const char *what)
 {
@@ -119,7 +119,7 @@ Test(ddp, running_statistics_are_of_all_samples)
     ddp_free(&two);
 }
 
-/* ---- steps without an update ------------------------------------------------------------------- */
+/* ---- steps without an update ---------------------------------------------------------------- */
 
 enum { PART = 16, CYCLES = 3 };
 
@@ -186,7 +186,7 @@ Test(ddp, statistics_of_accumulated_steps_are_averaged)
               (double)got[0], want[0]);
 }
 
-/* ---- virtual shards: the same bits on any number of devices -------------------------------------- */
+/* ---- virtual shards: the same bits on any number of devices --------------------------------- */
 
 static void expect_same_on_all(struct ddp_run settings, const char *what)
 {
@@ -227,7 +227,7 @@ Test(ddp, shards_give_equal_bits_with_adamw_and_small_buckets)
         "8 virtual shards, a bucket for each parameter");
 }
 
-/* ---- plain data parallelism, within the error of rounding ---------------------------------------- */
+/* ---- plain data parallelism, within the error of rounding ----------------------------------- */
 
 Test(ddp, unequal_parts_agree_with_one_device_within_rounding)
 {
@@ -259,7 +259,7 @@ Test(ddp, unequal_parts_agree_with_one_device_within_rounding)
     ddp_free(&start);
 }
 
-/* ---- resuming ---------------------------------------------------------------------------------- */
+/* ---- resuming ------------------------------------------------------------------------------- */
 
 static size_t slurp(const char *path, char *out, size_t capacity)
 {
@@ -310,7 +310,7 @@ Test(ddp, resumes_on_other_numbers_of_devices)
     ddp_free(&c);
 }
 
-/* ---- changes of weights are found ---------------------------------------------------------------- */
+/* ---- changes of weights are found ----------------------------------------------------------- */
 
 /* Changes one bit of an element on rank 1 of all others, as a kernel gone wrong would. */
 static tarn_status change(tarn_replica *r, const char *name, int element, uint32_t bit)

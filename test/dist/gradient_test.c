@@ -64,7 +64,7 @@ static const struct collective cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* ---- the same in double ---------------------------------------------------------------------------- */
+/* ---- the same in double --------------------------------------------------------------------- */
 
 /* Quarters, so few that all sums and products in float32 are exact, and at each place another on
  * every rank, so that no extreme is shared. */
@@ -175,7 +175,7 @@ static double directional(const struct collective *c, const struct values *x, in
     return slope(loss, c, x, world, &along);
 }
 
-/* ---- on devices -------------------------------------------------------------------------------------- */
+/* ---- on devices ----------------------------------------------------------------------------- */
 
 struct found {
     float first[CASES][MOST][COUNT], second[CASES][MOST][COUNT];
@@ -277,7 +277,7 @@ Test(gradient, of_collectives_on_4_devices)
     check(4);
 }
 
-/* ---- equal extremes, and NaN ---------------------------------------------------------------------------- */
+/* ---- equal extremes, and NaN ---------------------------------------------------------------- */
 
 struct ties {
     float reduce[3][4], scatter[3][3];
@@ -315,7 +315,7 @@ Test(gradient, equal_extremes_share_over_replicas)
     }
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------------ */
+/* ---- parameters ----------------------------------------------------------------------------- */
 
 /* The mean over replicas of a loss that each computes of all. */
 static tarn_status through_a_parameter(tarn_replica *r, void *arg)
@@ -358,7 +358,7 @@ Test(gradient, of_a_broadcast_is_zero_elsewhere)
     cr_expect(got[1][0] == 1 && isnan(got[1][1]), "%g %g", (double)got[1][0], (double)got[1][1]);
 }
 
-/* ---- ops without a rule ------------------------------------------------------------------------------------ */
+/* ---- ops without a rule --------------------------------------------------------------------- */
 
 Test(gradient, every_op_has_a_rule_or_is_a_constant)
 {

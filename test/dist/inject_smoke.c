@@ -48,7 +48,7 @@ static tarn_status train(tarn_replica *r, const struct model *m, int steps)
     return s;
 }
 
-/* ---- flips ------------------------------------------------------------------------------------ */
+/* ---- flips ---------------------------------------------------------------------------------- */
 
 /* All that can be flipped, and how many elements of each are. */
 static const struct {
@@ -133,7 +133,7 @@ static tarn_status stay_clean(tarn_replica *r, void *arg)
     return train(r, &m, CLEAN_STEPS);
 }
 
-/* ---- what was reported ------------------------------------------------------------------------- */
+/* ---- what was reported ---------------------------------------------------------------------- */
 
 /* Runs with the standard error stream in a file, which is returned. */
 static FILE *launch(tarn_replica_fn fn, tarn_status *status)

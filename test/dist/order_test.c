@@ -51,7 +51,7 @@ static tarn_status sum_both(tarn_replica *r, tarn_tensor a, tarn_tensor b)
     return tarn_step(r);
 }
 
-/* ---- refused --------------------------------------------------------------------------------------- */
+/* ---- refused -------------------------------------------------------------------------------- */
 
 static tarn_status data(tarn_replica *r, void *arg)
 {
@@ -133,7 +133,7 @@ Test(order, ranks_are_compared_with_one_that_can_be)
     cr_expect_not_null(strstr(tarn_error(NULL), "rank 1 for"), "%s", tarn_error(NULL));
 }
 
-/* ---- what replicas may do -------------------------------------------------------------------------- */
+/* ---- what replicas may do ------------------------------------------------------------------- */
 
 /* Other slices, constants, data on the root alone, and looks at results in between. */
 static tarn_status by_rank(tarn_replica *r, void *arg)

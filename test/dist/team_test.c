@@ -16,7 +16,7 @@ enum { MOST = 8 };
 
 TestSuite(team, .timeout = 600);
 
-/* ---- ranks on threads --------------------------------------------------------------------------- */
+/* ---- ranks on threads ----------------------------------------------------------------------- */
 
 struct rank {
     struct team *team;
@@ -66,7 +66,7 @@ static void barrier(struct rank *me)
     collect(me, &(struct collective){ .kind = COLLECTIVE_BARRIER, .label = "barrier" });
 }
 
-/* ---- a plain reference ---------------------------------------------------------------------------- */
+/* ---- a plain reference ---------------------------------------------------------------------- */
 
 struct job {
     struct collective c;
@@ -260,7 +260,7 @@ Test(team, movements)
     }
 }
 
-/* ---- refusals -------------------------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------- */
 
 struct refusal {
     struct collective usual, odd; /* of rank 1 */
@@ -383,7 +383,7 @@ Test(team, what_cannot_be_done_is_refused_on_all_ranks)
     cr_assert_eq(team_new(2, NAN, &t), TARN_ERR_ARGUMENT);
 }
 
-/* ---- witnesses --------------------------------------------------------------------------------------- */
+/* ---- witnesses ------------------------------------------------------------------------------ */
 
 struct witnesses {
     unsigned odd; /* ranks whose word 2 is another one */
@@ -440,7 +440,7 @@ Test(team, witnesses_that_differ_are_named)
     check_witnesses(8, 0x8a, "ranks 1, 3 and 7 differ", "the minority is 1, 3 and 7");
 }
 
-/* ---- late ranks and aborts ------------------------------------------------------------------------------ */
+/* ---- late ranks and aborts ------------------------------------------------------------------ */
 
 static void come_late(struct rank *me)
 {

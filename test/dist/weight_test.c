@@ -95,7 +95,7 @@ static void expect_uneven(float (*measure)(tarn_replica *r, struct loaders *l))
     expect_weights(measure, 1.0f / UNEVEN, 2.0f / UNEVEN);
 }
 
-/* ---- of the batch that the loss depends on, whatever another loader hands out -------------------- */
+/* ---- of the batch that the loss depends on, whatever another loader hands out --------------- */
 
 static float after_another(tarn_replica *r, struct loaders *l)
 {
@@ -149,7 +149,7 @@ Test(weight, comes_by_paths_without_a_gradient)
     expect_uneven(by_a_constant);
 }
 
-/* ---- through tarn_eval and tarn_keep ---------------------------------------------------------------- */
+/* ---- through tarn_eval and tarn_keep -------------------------------------------------------- */
 
 static float evaluated(tarn_replica *r, struct loaders *l)
 {
@@ -202,7 +202,7 @@ Test(weight, is_not_that_of_what_was_learnt_before)
     expect_even(after_an_update);
 }
 
-/* ---- several batches ------------------------------------------------------------------------------ */
+/* ---- several batches ------------------------------------------------------------------------ */
 
 static float equal_shares(tarn_replica *r, struct loaders *l)
 {
@@ -242,7 +242,7 @@ Test(weight, of_batches_of_unequal_shares_is_refused)
         cr_expect_float_eq((double)f.got[rank], (double)f.uneven[rank], 0x1p-23, "rank %d", rank);
 }
 
-/* ---- a weight of one's own, and none -------------------------------------------------------------- */
+/* ---- a weight of one's own, and none -------------------------------------------------------- */
 
 static float own(tarn_replica *r, struct loaders *l)
 {
@@ -294,7 +294,7 @@ Test(weight, does_not_reach_tarn_gradients)
     expect_weights(gradients, 1, 1);
 }
 
-/* ---- synced statistics count the samples of their batch -------------------------------------------- */
+/* ---- synced statistics count the samples of their batch ------------------------------------- */
 
 static float statistics(tarn_replica *r, struct loaders *l)
 {

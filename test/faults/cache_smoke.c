@@ -46,7 +46,7 @@ static void remove_all(void)
     CHECK(system(command) == 0);
 }
 
-/* ---- folders that are refused -------------------------------------------------------------------- */
+/* ---- folders that are refused --------------------------------------------------------------- */
 
 /* In a process of its own, since there is one line in each. */
 static void check_refused(const char *folder, const char *why)
@@ -110,7 +110,7 @@ static void check_used(void)
     CHECK(cache_folder_of_pocl(path, sizeof path) && strcmp(path, expected) == 0);
 }
 
-/* ---- entries ---------------------------------------------------------------------------------------- */
+/* ---- entries -------------------------------------------------------------------------------- */
 
 static bool is_entry(const char *name)
 {
@@ -136,7 +136,7 @@ static void check_fifo(void)
     free(value);
 }
 
-/* ---- the lock ---------------------------------------------------------------------------------------- */
+/* ---- the lock ------------------------------------------------------------------------------- */
 
 static void check_lock(void)
 {
@@ -163,7 +163,7 @@ static void check_lock(void)
     close(ready[1]);
 }
 
-/* ---- what is written ----------------------------------------------------------------------------------- */
+/* ---- what is written ------------------------------------------------------------------------ */
 
 static void check_failed_sources(void)
 {

@@ -24,7 +24,7 @@ static char folder[] = "/tmp/tarn-host-smoke-XXXXXX";
 static char start[100], save[100];
 static unsigned char file[FILE_MOST];
 
-/* ---- memory between pages that no one may touch -------------------------------------------------- */
+/* ---- memory between pages that no one may touch --------------------------------------------- */
 
 struct guarded {
     unsigned char *map;
@@ -56,7 +56,7 @@ static void unguard(struct guarded g)
     munmap(g.map, g.bytes);
 }
 
-/* ---- the run -------------------------------------------------------------------------------------- */
+/* ---- the run -------------------------------------------------------------------------------- */
 
 struct result {
     tarn_status status;
@@ -126,7 +126,7 @@ static struct result run(const char *load, bool at_end)
     return out;
 }
 
-/* ---- what is left ---------------------------------------------------------------------------------- */
+/* ---- what is left --------------------------------------------------------------------------- */
 
 static size_t read_file(const char *path)
 {

@@ -47,7 +47,7 @@ static void catch_up(struct context *c)
     buffer_free(b);
 }
 
-/* ---- the caller's memory ------------------------------------------------------------------------ */
+/* ---- the caller's memory -------------------------------------------------------------------- */
 
 static void check_read(struct context *c, const char *fault, tarn_status expected)
 {
@@ -109,7 +109,7 @@ static void check_upload(struct context *c, const char *fault, tarn_status expec
     free(got);
 }
 
-/* ---- what counts as done -------------------------------------------------------------------------- */
+/* ---- what counts as done -------------------------------------------------------------------- */
 
 static void check_lost_command(struct context *c)
 {
@@ -138,7 +138,7 @@ static void check_failed_early(struct context *c)
     buffer_free(b);
 }
 
-/* ---- questions ------------------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------------ */
 
 static tarn_status open_first(struct context **c)
 {

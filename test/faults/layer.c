@@ -47,7 +47,7 @@ static struct fault planned;
 static char function[64] = "*";
 static long calls, nth = -1;
 
-/* ---- the plan --------------------------------------------------------------------------------- */
+/* ---- the plan ------------------------------------------------------------------------------- */
 
 EXPORT int fault_plan(const char *text)
 {
@@ -106,7 +106,7 @@ static bool fails(struct fault f)
     return f.action == FAIL || f.action == DROP || f.action == LOSE;
 }
 
-/* ---- commands --------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------- */
 
 struct gate {
     cl_event event;
@@ -161,7 +161,7 @@ static void hold_up(cl_command_queue queue, struct fault f, cl_uint *count, cons
         pthread_detach(thread);
 }
 
-/* ---- calls: their parameters, then the same without types --------------------------------------- */
+/* ---- calls: their parameters, then the same without types ----------------------------------- */
 
 #define CALL(name, parameters, ...) \
     static cl_int CL_API_CALL do_##name parameters \
@@ -296,7 +296,7 @@ static void *CL_API_CALL do_clSVMAlloc(cl_context c, cl_svm_mem_flags how, size_
     return fails(arrive("clSVMAlloc", false)) ? NULL : next->clSVMAlloc(c, how, size, alignment);
 }
 
-/* ---- the loader's side -------------------------------------------------------------------------- */
+/* ---- the loader's side ---------------------------------------------------------------------- */
 
 static void report(void)
 {

@@ -69,7 +69,7 @@ static int depth; /* of ways; 0: every call counts */
 static uint64_t ways[MOST_WAYS];
 static atomic_long calls, of_group[GROUPS];
 
-/* ---- the plan --------------------------------------------------------------------------------- */
+/* ---- the plan ------------------------------------------------------------------------------- */
 
 EXPORT int fault_plan(const char *text)
 {
@@ -155,7 +155,7 @@ __attribute__((noinline)) static enum action arrive(const char *name, enum group
 
 #define ARRIVE(name, group, why) arrive(#name, group, __builtin_return_address(0), why)
 
-/* ---- memory: glibc's own names, since looking others up asks for memory ---------------------------- */
+/* ---- memory: glibc's own names, since looking others up asks for memory --------------------- */
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -200,7 +200,7 @@ EXPORT char *strdup(const char *text)
     return copy != NULL ? memcpy(copy, text, bytes) : NULL;
 }
 
-/* ---- the rest: type, name, parameters, group, errno, what it returns then, arguments ---------------- */
+/* ---- the rest: type, name, parameters, group, errno, what it returns then, arguments -------- */
 
 /* The function of this name behind this library. */
 #define NEXT(type, name, parameters) \
@@ -332,7 +332,7 @@ EXPORT size_t fwrite(const void *data, size_t bytes, size_t count, FILE *file)
     return stream_fails(ARRIVE(fwrite, FILES, ENOSPC), file) ? 0 : next(data, bytes, count, file);
 }
 
-/* ---- the process -------------------------------------------------------------------------------- */
+/* ---- the process ---------------------------------------------------------------------------- */
 
 static int add_ranges(struct dl_phdr_info *info, size_t bytes, void *first)
 {

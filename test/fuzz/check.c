@@ -32,7 +32,7 @@ enum configuration check_other(const struct program *p)
     return (enum configuration)(1 + p->seed % 2);
 }
 
-/* ---- running --------------------------------------------------------------------------------- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 static const char *const configuration_sets[RUN_COUNT][2] = { { NULL, NULL },
                                                               { "TARN_FUSE", "0" },
@@ -78,7 +78,7 @@ static void free_all(const struct program *p, struct readings *all)
         readings_free(&all[rank]);
 }
 
-/* ---- comparing ------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------ */
 
 static void describe(const struct check *c, int rank, const struct result *r, char *out,
                      size_t capacity)

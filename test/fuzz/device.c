@@ -27,7 +27,7 @@ struct run {
     size_t capacity;
 };
 
-/* ---- data ------------------------------------------------------------------------------------ */
+/* ---- data ----------------------------------------------------------------------------------- */
 
 static void *packed(const double *v, int64_t n, tarn_dtype dtype)
 {
@@ -77,7 +77,7 @@ static double *read_tensor(tarn_tensor t, const struct result *want)
     return NULL;
 }
 
-/* ---- calls ----------------------------------------------------------------------------------- */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 static tarn_tensor leaf(struct run *u, const struct line *l)
 {
@@ -324,7 +324,7 @@ static void make_optimizer(struct run *u, const struct line *l)
         u->optimizer = l->op == OP_ID_make_adam ? tarn_adam(u->r, adam) : tarn_adamw(u->r, adam);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------- */
+/* ---- steps ---------------------------------------------------------------------------------- */
 
 static bool complain(struct run *u, const char *what)
 {
@@ -487,7 +487,7 @@ void readings_free(struct readings *r)
     memset(r, 0, sizeof *r);
 }
 
-/* ---- what must come out ---------------------------------------------------------------------- */
+/* ---- what must come out --------------------------------------------------------------------- */
 
 static void add_result(struct results *out, struct result r)
 {

@@ -25,7 +25,7 @@ tarn_shape shape_of_line(const struct generator *g, int i)
     return g->p->line[i].shape;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 /* A bound within 0.1 % of the largest value, which stays moderate. */
 static bool tame_on(const struct generator *g, const struct interpreter *m, int i)
@@ -115,7 +115,7 @@ int any_line(struct generator *g, bool floats)
     return -1;
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------- */
+/* ---- leaves --------------------------------------------------------------------------------- */
 
 tarn_shape random_shape(struct generator *g)
 {
@@ -185,7 +185,7 @@ static int positive(struct generator *g, int x)
                               .op = OP_ID_add_scalar, .in = { square }, .ins = 1, .f = { 0.5f } });
 }
 
-/* ---- one line of each kind ------------------------------------------------------------------- */
+/* ---- one line of each kind ------------------------------------------------------------------ */
 
 static int partner(struct generator *g, int a)
 {

@@ -4,7 +4,7 @@
 
 #include "generate.h"
 
-/* ---- gradients ------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------ */
 
 static int make_loss(struct generator *g, int y)
 {
@@ -120,7 +120,7 @@ static void add_gradients(struct generator *g)
         output(g, gradient_of(g, again));
 }
 
-/* ---- owned tensors --------------------------------------------------------------------------- */
+/* ---- owned tensors -------------------------------------------------------------------------- */
 
 static int any_owned(struct generator *g)
 {
@@ -209,7 +209,7 @@ static void add_owned(struct generator *g)
     }
 }
 
-/* ---- programs -------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------- */
 
 static void add_segment(struct generator *g, int lines)
 {

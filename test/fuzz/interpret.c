@@ -32,7 +32,7 @@ int interpret_operand(const struct interpreter *m, const struct line *l, int k)
     return interpret_node(m, l->in[k]);
 }
 
-/* ---- random numbers, as docs/numerics.md and core/tensor/random.c describe them --------------------- */
+/* ---- random numbers, as docs/numerics.md and core/tensor/random.c describe them ------------- */
 
 static uint64_t mix(uint64_t z)
 {
@@ -76,7 +76,7 @@ static int kaiming(struct interpreter *m, const char *name, int count, int fan_i
     return y;
 }
 
-/* ---- owned tensors --------------------------------------------------------------------------- */
+/* ---- owned tensors -------------------------------------------------------------------------- */
 
 static int add_slot(struct interpreter *m, int line, int part, int value, bool parameter)
 {
@@ -144,7 +144,7 @@ static bool add_owned(struct interpreter *m, int i)
     return slot >= 0;
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------- */
 
 static void end_step(struct interpreter *m)
 {

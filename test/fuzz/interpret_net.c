@@ -183,7 +183,7 @@ static int one_hot(struct tape *t, int index, int classes)
     return y;
 }
 
-/* ---- soft-max, losses, norms ----------------------------------------------------------------- */
+/* ---- soft-max, losses, norms ---------------------------------------------------------------- */
 
 static int softmax(struct tape *t, int x, tarn_shape s, int axis, bool log)
 {
@@ -294,7 +294,7 @@ static int dropout(struct interpreter *m, const struct line *l, int x)
     return tape_map2(t, T_MUL, x, mask);
 }
 
-/* ---- layers ---------------------------------------------------------------------------------- */
+/* ---- layers --------------------------------------------------------------------------------- */
 
 static int layer(struct interpreter *m, const struct line *l, int x, tarn_shape s)
 {

@@ -6,7 +6,7 @@
 
 #include "interpret.h"
 
-/* ---- positions ------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------ */
 
 int64_t position_of(tarn_shape s, const int *at)
 {
@@ -75,7 +75,7 @@ int sum_axes(struct tape *t, int x, tarn_shape from, unsigned mask)
     return y;
 }
 
-/* ---- what picks one of its operands ---------------------------------------------------------- */
+/* ---- what picks one of its operands --------------------------------------------------------- */
 
 /* Is a < b (-1), a == b (0) or a > b (1)? 2: the bounds do not tell. */
 static int order(double a, double ea, double b, double eb)
@@ -226,7 +226,7 @@ int extreme(struct tape *t, int x, int count, const int *group, int sign, bool f
     return y;
 }
 
-/* ---- maps ------------------------------------------------------------------------------------ */
+/* ---- maps ----------------------------------------------------------------------------------- */
 
 static int cast(struct tape *t, int a, tarn_dtype to)
 {
@@ -330,7 +330,7 @@ static int map(struct interpreter *m, const struct line *l)
     }
 }
 
-/* ---- views ----------------------------------------------------------------------------------- */
+/* ---- views ---------------------------------------------------------------------------------- */
 
 static int view_source(const struct line *l, tarn_shape from, const int *to)
 {
@@ -393,7 +393,7 @@ static int concat(struct interpreter *m, const struct line *l)
     return y;
 }
 
-/* ---- reductions ------------------------------------------------------------------------------ */
+/* ---- reductions ----------------------------------------------------------------------------- */
 
 static int argmax(struct tape *t, int x, tarn_shape from, int axis)
 {

@@ -5,7 +5,7 @@
 #include "interpret.h"
 #include "tarn_dist.h"
 
-/* ---- collectives ----------------------------------------------------------------------------- */
+/* ---- collectives ---------------------------------------------------------------------------- */
 
 /* All replicas' x one after the other: exact, as x + 0 is x. */
 static int joined(const struct interpreter *team, int line, int n)
@@ -104,7 +104,7 @@ int interpret_loss(struct interpreter *m, int i)
     return y;
 }
 
-/* ---- training -------------------------------------------------------------------------------- */
+/* ---- training ------------------------------------------------------------------------------- */
 
 /* The sum of one node of each replica, as a binary tree over the ranks. */
 static int tree(struct tape *t, const int *node, int count)

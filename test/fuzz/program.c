@@ -90,7 +90,7 @@ void program_remove(struct program *p, int i)
             p->line[k].in[o] -= p->line[k].in[o] > i;
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------- */
+/* ---- shapes --------------------------------------------------------------------------------- */
 
 bool broadcast_shape(tarn_shape a, tarn_shape b, tarn_shape *out)
 {

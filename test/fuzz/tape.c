@@ -266,7 +266,7 @@ int tape_pick(struct tape *t, int count, const double *v, const double *e, int a
     return y;
 }
 
-/* ---- gradients ------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------ */
 
 static int mul(struct tape *t, int a, int b)
 {

@@ -140,7 +140,7 @@ void ddp_bound_step(struct ddp_bound *b, const tarn_dataset *data, const int32_t
     free(all);
 }
 
-/* ---- over tensors ----------------------------------------------------------------------------- */
+/* ---- over tensors --------------------------------------------------------------------------- */
 
 static const char *const names[] = { "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias" };
 

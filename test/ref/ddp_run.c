@@ -65,7 +65,7 @@ static tarn_status train_step(tarn_replica *r, const struct net *n, const struct
     return s;
 }
 
-/* ---- bringing home ---------------------------------------------------------------------------- */
+/* ---- bringing home -------------------------------------------------------------------------- */
 
 static tarn_status bring(tarn_replica *r, const char *name, struct ddp_tensors *out)
 {
@@ -101,7 +101,7 @@ static tarn_status bring_all(tarn_replica *r, const struct ddp_run *run, struct 
     return s;
 }
 
-/* ---- a replica -------------------------------------------------------------------------------- */
+/* ---- a replica ------------------------------------------------------------------------------ */
 
 static tarn_status train(tarn_replica *r, const struct shared *s, tarn_loader *loader,
                          const struct net *n)
@@ -168,7 +168,7 @@ void ddp_free(struct ddp_run *run)
     }
 }
 
-/* ---- looking at it ---------------------------------------------------------------------------- */
+/* ---- looking at it -------------------------------------------------------------------------- */
 
 bool ddp_equal(const struct ddp_tensors *a, const struct ddp_tensors *b, char *why, size_t capacity)
 {

@@ -49,8 +49,7 @@ static bool complain(struct check *k, const char *format, ...)
     return false;
 }
 
-/* ---- operands -----------------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------------------- */
 
 static double draw(const struct op_input *in, unsigned long long *state)
 {
@@ -118,8 +117,7 @@ static double *download(tarn_tensor t, size_t n)
     return out;
 }
 
-/* ---- the device
- * ----------------------------------------------------------------------------------- */
+/* ---- the device ----------------------------------------------------------------------------- */
 
 static bool same_shape(const struct ref *want, tarn_tensor got)
 {
@@ -170,8 +168,7 @@ static bool run_device(tarn_replica *r, struct check *k)
     return read || complain(k, "%s", tarn_error(r));
 }
 
-/* ---- bounds
- * ----------------------------------------------------------------------------------------- */
+/* ---- bounds --------------------------------------------------------------------------------- */
 
 static double largest(const double *v, size_t n)
 {
@@ -226,8 +223,7 @@ static bool compare_values(struct check *k)
     return good;
 }
 
-/* ---- gradients
- * --------------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------ */
 
 struct slope {
     double gradient, size; /* sum of w dy/dx, and of its magnitudes */

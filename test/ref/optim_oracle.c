@@ -120,7 +120,7 @@ void oracle_step(struct oracle *o)
     }
 }
 
-/* ---- on a replica ---------------------------------------------------------------------------- */
+/* ---- on a replica --------------------------------------------------------------------------- */
 
 static tarn_optimizer *make_optimizer(tarn_replica *r, const struct oracle_rule *rule)
 {
@@ -169,7 +169,7 @@ void oracle_replica_backward(const struct oracle_replica *a, unsigned mask, floa
     tarn_backward_weighted(tarn_mul(loss, tarn_number(a->r, scale)), 1.0f);
 }
 
-/* ---- sequences ------------------------------------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------ */
 
 /* The calls of one step. */
 static const char *const calls[] = { "cs",   "as",   "bs",   "cu",  "au",   "bu",    "cku",  "aks",

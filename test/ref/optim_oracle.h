@@ -42,7 +42,7 @@ double oracle_clip(struct oracle *o, double max_norm);
 void oracle_step(struct oracle *o);
 bool oracle_has_grad(const struct oracle *o);
 
-/* ---- the same on a replica ---- */
+/* ---- the same on a replica ------------------------------------------------------------------ */
 
 struct oracle_replica {
     tarn_replica *r;

@@ -74,8 +74,7 @@ static void broadcast_dims(const struct ref *x, int rank, int *dim)
             dim[rank - x->rank + d] = x->dim[d];
 }
 
-/* ---- maps ---------------------------------------------------------------------------------------
- */
+/* ---- maps ----------------------------------------------------------------------------------- */
 
 struct ref ref_unary(double (*f)(double), const struct ref *x)
 {
@@ -145,8 +144,7 @@ double ref_minimum(double a, double b)
     return isnan(a) || isnan(b) ? (double)NAN : fmin(a, b);
 }
 
-/* ---- views --------------------------------------------------------------------------------------
- */
+/* ---- views ---------------------------------------------------------------------------------- */
 
 struct ref ref_reshape(const struct ref *x, int rank, const int *dim)
 {
@@ -243,8 +241,7 @@ struct ref ref_concat(const struct ref *parts, int count, int axis)
     return y;
 }
 
-/* ---- reductions ---------------------------------------------------------------------------------
- */
+/* ---- reductions ----------------------------------------------------------------------------- */
 
 static double combine_add(double a, double b)
 {

@@ -22,7 +22,7 @@ struct ref ref_copy(const struct ref *x);
 void ref_free(struct ref *x);
 size_t ref_count(const struct ref *x);
 
-/* ---- maps (broadcasting) ---- */
+/* ---- maps (broadcasting) -------------------------------------------------------------------- */
 struct ref ref_unary(double (*f)(double), const struct ref *x);
 struct ref ref_binary(double (*f)(double, double), const struct ref *a, const struct ref *b);
 struct ref ref_where(const struct ref *condition, const struct ref *a, const struct ref *b);
@@ -33,7 +33,7 @@ double ref_rsqrt(double x);
 double ref_maximum(double a, double b);
 double ref_minimum(double a, double b);
 
-/* ---- views ---- */
+/* ---- views ---------------------------------------------------------------------------------- */
 struct ref ref_reshape(const struct ref *x, int rank, const int *dim);
 struct ref ref_permute(const struct ref *x, const int *order);
 struct ref ref_broadcast(const struct ref *x, int rank, const int *dim);
@@ -41,7 +41,7 @@ struct ref ref_slice(const struct ref *x, int axis, int start, int stop, int ste
 struct ref ref_pad(const struct ref *x, const int *low, const int *high, double value);
 struct ref ref_concat(const struct ref *parts, int count, int axis);
 
-/* ---- reductions; bit i of `axes` means axis i ---- */
+/* ---- reductions; bit i of `axes` means axis i ----------------------------------------------- */
 struct ref ref_sum(const struct ref *x, unsigned axes, bool keep);
 struct ref ref_mean(const struct ref *x, unsigned axes, bool keep);
 struct ref ref_max(const struct ref *x, unsigned axes, bool keep);
@@ -49,7 +49,7 @@ struct ref ref_min(const struct ref *x, unsigned axes, bool keep);
 struct ref ref_argmax(const struct ref *x, int axis, bool keep);
 struct ref ref_var(const struct ref *x, unsigned axes, int correction, bool keep);
 
-/* ---- contractions and windows ---- */
+/* ---- contractions and windows --------------------------------------------------------------- */
 struct ref ref_matmul(const struct ref *a, const struct ref *b);
 struct ref_conv {
     int stride[2], padding[2], dilation[2], groups;
@@ -62,7 +62,7 @@ struct ref_pool {
 struct ref ref_max_pool(const struct ref *x, const struct ref_pool *p);
 struct ref ref_avg_pool(const struct ref *x, const struct ref_pool *p);
 
-/* ---- gather, soft-max, losses, norms ---- */
+/* ---- gather, soft-max, losses, norms -------------------------------------------------------- */
 struct ref ref_embedding(const struct ref *table, const struct ref *index);
 struct ref ref_one_hot(const struct ref *index, int classes);
 struct ref ref_log_softmax(const struct ref *x, int axis);

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- contractions -------------------------------------------------------------------------------
- */
+/* ---- contractions --------------------------------------------------------------------------- */
 
 /* Rank 1 operands lose their axis in the result, as in torch.matmul. */
 struct ref ref_matmul(const struct ref *a, const struct ref *b)
@@ -94,8 +93,7 @@ struct ref ref_conv2d(const struct ref *x, const struct ref *w, const struct ref
     return y;
 }
 
-/* ---- pools --------------------------------------------------------------------------------------
- */
+/* ---- pools ---------------------------------------------------------------------------------- */
 
 static double pool_at(const struct ref *x, const struct ref_pool *p, int n, int c, int h, int v,
                       bool mean)
@@ -137,8 +135,7 @@ struct ref ref_avg_pool(const struct ref *x, const struct ref_pool *p)
     return pool(x, p, true);
 }
 
-/* ---- gather -------------------------------------------------------------------------------------
- */
+/* ---- gather --------------------------------------------------------------------------------- */
 
 struct ref ref_embedding(const struct ref *table, const struct ref *index)
 {
@@ -166,8 +163,7 @@ struct ref ref_one_hot(const struct ref *index, int classes)
     return y;
 }
 
-/* ---- soft-max and losses ------------------------------------------------------------------------
- */
+/* ---- soft-max and losses -------------------------------------------------------------------- */
 
 static double minus(double a, double b)
 {
@@ -217,8 +213,7 @@ struct ref ref_mse(const struct ref *a, const struct ref *b)
     return y;
 }
 
-/* ---- norms --------------------------------------------------------------------------------------
- */
+/* ---- norms ---------------------------------------------------------------------------------- */
 
 static double plus(double a, double b)
 {

@@ -64,7 +64,7 @@ static void *code_of(void *object, cl_int *code)
     return object;
 }
 
-/* ---- programs --------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------- */
 
 static void release(struct program *p)
 {
@@ -144,7 +144,7 @@ static cl_int CL_API_CALL do_clReleaseProgram(cl_program p)
     return CL_SUCCESS;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 static cl_kernel CL_API_CALL do_clCreateKernel(cl_program program, const char *name, cl_int *code)
 {
@@ -204,7 +204,7 @@ static cl_int CL_API_CALL do_clEnqueueNDRangeKernel(cl_command_queue q, cl_kerne
     return next->clEnqueueMarkerWithWaitList(q, n, waits, event);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static cl_mem CL_API_CALL do_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t n, void *at,
                                             cl_int *code)
@@ -226,7 +226,7 @@ static void *CL_API_CALL do_clSVMAlloc(cl_context c, cl_svm_mem_flags how, size_
     return memory != NULL ? memset(memory, 0, size) : NULL;
 }
 
-/* ---- the loader's side -------------------------------------------------------------------------- */
+/* ---- the loader's side ---------------------------------------------------------------------- */
 
 static void end(void)
 {

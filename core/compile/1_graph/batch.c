@@ -8,7 +8,6 @@
 #include "tensor/spread_label.h"
 #include "tensor/sum_order.h"
 
-
 static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
 {
     return m->operands[m->nodes[node].first_in + k];
@@ -28,8 +27,7 @@ static enum certainty data_of(const struct module *m, uint32_t i)
                                                            : NO_DATA;
     if (n->op == &op_input)
         return n->part ? LOADED_DATA : GIVEN_DATA;
-    return n->op == &op_owned && m->program->storage[n->arg.leaf.slot].kept ? KEPT_DATA
-                                                                               : NO_DATA;
+    return n->op == &op_owned && m->program->storage[n->arg.leaf.slot].kept ? KEPT_DATA : NO_DATA;
 }
 
 /* The first dimension of the largest of the surest. */

@@ -204,7 +204,8 @@ static tarn_status collect_roots(const struct program *g, struct builder *b, boo
     if (m->roots == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < g->output_count; ++i) {
-        m->roots[m->root_count++] = (struct root){ .node = g->outputs[i], .owned = -1, .output = i };
+        m->roots[m->root_count++] =
+            (struct root){ .node = g->outputs[i], .owned = -1, .output = i };
         needed[g->outputs[i]] = true;
     }
     for (uint32_t i = 1; g->effects && i < g->count; ++i) {

@@ -130,7 +130,8 @@ static void store_shared(struct module *m, struct extent *below)
             e->weight += x->weight;
             e->height = x->height >= e->height ? x->height + 1 : e->height;
         }
-        const bool shared = m->uses[i] > 1 && e->weight > limit->recomputed && n->op->kind != OP_VIEW;
+        const bool shared =
+            m->uses[i] > 1 && e->weight > limit->recomputed && n->op->kind != OP_VIEW;
         if (shared || e->weight > limit->most_weight || e->height > limit->most_height) {
             m->stored[i] = true;
             *e = (struct extent){ .weight = 1 };

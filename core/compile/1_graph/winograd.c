@@ -22,7 +22,7 @@ enum winograd winograd_wanted(const struct program *p, const struct target *t)
                                          : WINOGRAD_ALL;
 }
 
-/* ---- what it is good for ---------------------------------------------------------------------- */
+/* ---- what it is good for -------------------------------------------------------------------- */
 
 static bool plain_options(const union op_arg *arg)
 {
@@ -47,7 +47,7 @@ static bool suits(const struct target *t, const union op_arg *arg, tarn_shape x,
            y.dim[2] >= WINOGRAD_STEP && y.dim[3] >= WINOGRAD_STEP;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------ */
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
 struct plan_of {
     struct builder *b;

@@ -5,7 +5,6 @@
 #include "compile/1_graph/winograd_table.h"
 #include "tensor/graph.h"
 
-
 static void put(struct contract_map *m, int dim, int axis, int32_t coef)
 {
     m->dim[dim].coef[axis] = coef;
@@ -23,7 +22,7 @@ static int32_t points_of(const struct node *n, int i)
     return WINOGRAD_STEP + n->arg.winograd.window[i] - 1;
 }
 
-/* ---- transforms ------------------------------------------------------------------------------ */
+/* ---- transforms ----------------------------------------------------------------------------- */
 
 static void add_mix(struct mix_map *c, enum mix_role role, int window, int row, int32_t length)
 {
@@ -163,7 +162,7 @@ MIX_OP(row, "winograd row");
 MIX_OP(column, "winograd column");
 MIX_OP(window, "winograd window");
 
-/* ---- products ---------------------------------------------------------------------------------- */
+/* ---- products ------------------------------------------------------------------------------- */
 
 /* Axes of a product: sample, both coordinates of the point, channels of result and operand, tile. */
 static void product_over(const struct node *n, const tarn_shape in[2], bool back,

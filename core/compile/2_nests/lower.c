@@ -50,8 +50,7 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
     return s;
 }
 
-/* ---- finding the core of a nest
- * ------------------------------------------------------------------------ */
+/* ---- finding the core of a nest ------------------------------------------------------------- */
 
 /* Whether a node is computed by loops with an epilogue, not by a library. */
 static bool is_core(const struct lowering *l, uint32_t node)
@@ -400,8 +399,8 @@ static int copy_of(struct lowering *l, uint32_t node, int *cache, enum layout la
     const struct node *n = &l->m->nodes[node];
     if (value_of(l, node) < 0)
         return -1;
-    const struct destination t = { .value =
-                                  value_add(l->p, PLACE_ARENA, layout, 0, n->shape, n->dtype) };
+    const struct destination t = { .value = value_add(l->p, PLACE_ARENA, layout, 0, n->shape,
+                                                      n->dtype) };
     if (t.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
     if (map_nest(l, node, &t) < 0)
@@ -423,9 +422,7 @@ int blocked_of(struct lowering *l, uint32_t node)
     return copy_of(l, node, l->blocked, LAYOUT_BLOCKED);
 }
 
-/* ---- roots
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- roots ---------------------------------------------------------------------------------- */
 
 /* Adds a root that is a plain map to the last nest when both run over the same elements. */
 static bool join_last(struct lowering *l, int first, uint32_t root, const struct destination *t)
@@ -477,8 +474,8 @@ static int build_root(struct lowering *l, const struct root *root, int first)
     const struct node *n = &l->m->nodes[root->node];
     const enum value_place place = root->owned >= 0 ? PLACE_OWNED : PLACE_OUTPUT;
     const uint32_t slot = (uint32_t)(root->owned >= 0 ? root->owned : root->output);
-    const struct destination t = { .value =
-                                  value_add(l->p, place, LAYOUT_PLAIN, slot, n->shape, n->dtype) };
+    const struct destination t = { .value = value_add(l->p, place, LAYOUT_PLAIN, slot, n->shape,
+                                                      n->dtype) };
     if (t.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
     if (root->owned >= 0)

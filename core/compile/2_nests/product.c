@@ -17,7 +17,8 @@ static struct product_shape shape_of(const struct module *m, uint32_t node)
     const struct node *n = &m->nodes[node];
     const tarn_shape a = m->nodes[operand(m, node, 0)].shape;
     const int last = n->shape.rank - 1;
-    struct product_shape p = { .m = (size_t)n->shape.dim[last - 1], .n = (size_t)n->shape.dim[last] };
+    struct product_shape p = { .m = (size_t)n->shape.dim[last - 1],
+                               .n = (size_t)n->shape.dim[last] };
     p.transpose_a = n->arg.matmul.transpose[0] != 0;
     p.transpose_b = n->arg.matmul.transpose[1] != 0;
     p.k = (size_t)a.dim[p.transpose_a ? last - 1 : last];
@@ -92,8 +93,7 @@ int product_nest(struct lowering *l, uint32_t node, int value)
 {
     struct nest n = lower_nest("matmul by provider");
     n.kind = NEST_PRODUCT;
-    n.product = (struct product){ .shape = shape_of(l->m, node),
-                                  .provider = l->product[node] - 1 };
+    n.product = (struct product){ .shape = shape_of(l->m, node), .provider = l->product[node] - 1 };
     n.product.a = product_operand(l, lowering_operand(l, node, 0), &n.product.shape.transpose_a);
     n.product.b = product_operand(l, lowering_operand(l, node, 1), &n.product.shape.transpose_b);
     if (n.product.a < 0 || n.product.b < 0)

@@ -61,8 +61,7 @@ static bool same_memory(const struct program_ir *p, const struct value *a, const
            at[a->slot].memory == at[b->slot].memory;
 }
 
-static bool reads(const struct program_ir *p, const struct nest *n,
-                  const struct value *v)
+static bool reads(const struct program_ir *p, const struct nest *n, const struct value *v)
 {
     for (int e = 0; e < n->expr_count; ++e)
         if (n->exprs[e].kind == EXPR_LOAD &&
@@ -72,8 +71,7 @@ static bool reads(const struct program_ir *p, const struct nest *n,
 }
 
 /* Whether every read of the stored tensor in its own nest is of the very element stored. */
-static bool reads_in_place(const struct program_ir *p, const struct nest *n,
-                           const struct store *s)
+static bool reads_in_place(const struct program_ir *p, const struct nest *n, const struct store *s)
 {
     const struct value *v = &p->values[s->value];
     for (int i = 0; i < n->expr_count; ++i) {
@@ -264,8 +262,7 @@ static int after_calls(const struct program_ir *p, int kernel)
     return kernel;
 }
 
-/* ---- small sums that every group computes for itself
- * ----------------------------------------------------------------------- */
+/* ---- small sums that every group computes for itself ---------------------------------------- */
 
 /* The tiny nest of kernel `kernel` that writes a value; NULL when there is none. */
 static struct nest *tiny_writer(struct program_ir *p, const struct uses *u, int value, int kernel)
@@ -288,7 +285,8 @@ static bool has_one_writer(const struct uses *u, int value)
  * reads is complete before the kernel begins, or replicable too. */
 static bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest *n)
 {
-    if (!n->tiny || !p->target->fuse || p->module->batch == 0 || n->work > p->target->fusion.replicated_work)
+    if (!n->tiny || !p->target->fuse || p->module->batch == 0 ||
+        n->work > p->target->fusion.replicated_work)
         return false;
     for (int s = 0; s < n->stores; ++s)
         if (p->values[n->store[s].value].place != PLACE_ARENA ||
@@ -374,7 +372,8 @@ static void set_lifetimes(struct program_ir *p)
 /* The first kernel from `kernel` on that has room for the nest. */
 static int with_room(const struct program_ir *p, const int *weight, int kernel, int more)
 {
-    while (kernel < p->kernel_count && weight[kernel] > 0 && weight[kernel] + more > p->target->fusion.kernel_weight)
+    while (kernel < p->kernel_count && weight[kernel] > 0 &&
+           weight[kernel] + more > p->target->fusion.kernel_weight)
         ++kernel;
     return kernel;
 }

@@ -28,8 +28,7 @@ int nest_points(const struct nest *n)
     return points;
 }
 
-/* ---- the axis of consecutive work-items
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the axis of consecutive work-items ----------------------------------------------------- */
 
 /* The OUT axis along which most of what is read and written lies side by side; -1: none. */
 static int choose_out_lane(const struct nest *n)
@@ -59,8 +58,7 @@ static void choose_lane(struct nest *n)
         n->lane_axis = choose_out_lane(n);
 }
 
-/* ---- kernels
- * ---------------------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 void part_lane_sums(struct program_ir *p)
 {
@@ -87,8 +85,7 @@ void part_lane_sums(struct program_ir *p)
     p->kernel_count = kernels;
 }
 
-/* ---- register tiles
- * ---------------------------------------------------------------------------------------- */
+/* ---- register tiles ------------------------------------------------------------------------- */
 
 /* Loads for one multiply-add of the tile; what all lanes read alike comes at half the price. */
 static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
@@ -154,9 +151,7 @@ static void choose_filling_tile(const struct program_ir *p, struct nest *n)
     }
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- groups --------------------------------------------------------------------------------- */
 
 static int64_t pieces(int64_t count, int64_t size)
 {

@@ -5,8 +5,7 @@
 #include "compile/4_schedule/schedule.h"
 #include "tensor/sum_order.h"
 
-/* ---- the vector axis of nests that do not carry the batch
- * --------------------------------------------- */
+/* ---- the vector axis of nests that do not carry the batch ----------------------------------- */
 
 static int unit_strides(const struct nest *n, int axis)
 {

@@ -31,8 +31,7 @@ struct tiling {
     double code_cycles;
 };
 
-/* ---- loads of the body
- * --------------------------------------------------------------------------------------- */
+/* ---- loads of the body ---------------------------------------------------------------------- */
 
 static bool is_known(const int *list, int count, int e)
 {
@@ -66,8 +65,7 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
     }
 }
 
-/* ---- registers
- * --------------------------------------------------------------------------------------------- */
+/* ---- registers ------------------------------------------------------------------------------ */
 
 struct seen {
     uint64_t key;
@@ -154,8 +152,7 @@ static double register_cycles(const struct tiling *t, const int *tile)
     return (cycles + c->loop_cycles + c->point_cycles * work) / work;
 }
 
-/* ---- caches
- * ------------------------------------------------------------------------------------------------ */
+/* ---- caches --------------------------------------------------------------------------------- */
 
 /* Elements that a load touches while the given axes run: axes that step over each other's elements,
  * as those of a window do, count once. */
@@ -263,8 +260,7 @@ static double order_loops(const struct tiling *t, const int *tile, int *order)
     return traffic(t, tile, order, loops);
 }
 
-/* ---- candidates
- * -------------------------------------------------------------------------------------------- */
+/* ---- candidates ----------------------------------------------------------------------------- */
 
 static int divisors(int extent, int most, int *out)
 {
@@ -342,9 +338,9 @@ static void choose_best(const struct target *target, struct nest *n, int nests)
     int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[ACCUMULATORS_ROOM];
     for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); ++i)
         collect(&t, n->body[i], seen, &seen_count);
-    const int most = n->combine == COMBINE_FMA  ? c->accumulators
+    const int most = n->combine == COMBINE_FMA     ? c->accumulators
                      : seen_count <= c->small_body ? (int)c->latency
-                                                : 1;
+                                                   : 1;
     t.size = seen_count;
     weigh_code(&t, target, nests);
     struct best best = { .cycles = 1e300 };
@@ -352,7 +348,8 @@ static void choose_best(const struct target *target, struct nest *n, int nests)
     for (int a = 0; a < NEST_AXES; ++a)
         tile[a] = 1;
     /* The last summed axis is unrolled whole, or by a few. */
-    const int reds = last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], c->unrolled_sum, red);
+    const int reds =
+        last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], c->unrolled_sum, red);
     try_axes(&t, tile, 0, c->tile_axes, most, &best);
     for (int i = 0; i < reds; ++i) {
         if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]))
@@ -365,8 +362,7 @@ static void choose_best(const struct target *target, struct nest *n, int nests)
     memcpy(n->order, best.order, sizeof n->order);
 }
 
-/* ---- guarded nests
- * ---------------------------------------------------------------------------------------- */
+/* ---- guarded nests -------------------------------------------------------------------------- */
 
 static bool body_uses(const struct nest *n, int axis)
 {

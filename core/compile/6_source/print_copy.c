@@ -97,9 +97,8 @@ bool print_copy(struct printer *pr)
     const struct fusion_limits *limit = &pr->p->target->fusion;
     struct copy c;
     /* Turning elements over in registers is much code: not worth it for small copies in a crowd. */
-    if (!find_copy(pr, &c) ||
-        (pr->p->nest_count > limit->crowd &&
-         c.elements * pr->n->extent[pr->n->batch_axis] < limit->small_copy))
+    if (!find_copy(pr, &c) || (pr->p->nest_count > limit->crowd &&
+                               c.elements * pr->n->extent[pr->n->batch_axis] < limit->small_copy))
         return false;
     int loops = 1;
     for (int a = 0; a < c.first; ++a)

@@ -38,8 +38,7 @@ const char *value_space(const struct value *v)
     return v->place == PLACE_SCRATCH ? "__local" : "__global";
 }
 
-/* ---- indices
- * ---------------------------------------------------------------------------------------- */
+/* ---- indices -------------------------------------------------------------------------------- */
 
 static void add_term(struct text *t, int32_t factor, const char *what)
 {
@@ -162,8 +161,7 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
     return DEPENDS;
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------ */
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static uint64_t text_hash(const char *s)
 {

@@ -11,8 +11,7 @@
 #define PITCH (LANES + 1) /* words between rows in local memory: lanes read them from other banks */
 #define UNROLL_SUM 4      /* loads in flight of a sum that has a single accumulator */
 
-/* ---- indices
- * ---------------------------------------------------------------------------------------------- */
+/* ---- indices -------------------------------------------------------------------------------- */
 
 static bool is_large(const struct program_ir *p, int value)
 {
@@ -89,8 +88,7 @@ static void print_block(struct printer *pr)
     }
 }
 
-/* ---- loops over summed axes
- * ----------------------------------------------------------------------------------- */
+/* ---- loops over summed axes ----------------------------------------------------------------- */
 
 static void open_red(struct printer *pr, int axis, const char *from, int32_t to, int32_t step,
                      int unroll)
@@ -132,9 +130,7 @@ static void print_red_loops(struct printer *pr, const char *lane_from, int32_t l
     close_loops(pr, loops);
 }
 
-/* ---- results
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 static void print_store(struct printer *pr, const struct store *s, const char *value,
                         const char *condition)
@@ -178,8 +174,7 @@ static void print_inside(struct printer *pr, const char *condition)
     print_results(pr, condition);
 }
 
-/* ---- a work-item or a lane for each element
- * ------------------------------------------------------------------------- */
+/* ---- a work-item or a lane for each element ------------------------------------------------- */
 
 /* Without the batch: consecutive work-items along the lane axis. */
 static void print_items(struct printer *pr)
@@ -233,9 +228,7 @@ static void print_samples(struct printer *pr)
     close_loops(pr, 1);
 }
 
-/* ---- sums over the lanes of a team
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- sums over the lanes of a team ---------------------------------------------------------- */
 
 /* A tile for each team. Those past the end compute the last one again and store nothing, since
  * barriers need all work-items of the group. */
@@ -417,9 +410,7 @@ static void print_nest_gpu(struct printer *pr, int start)
     close_loops(pr, 1);
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 void print_team(const struct program_ir *p, int kernel, struct text *out)
 {

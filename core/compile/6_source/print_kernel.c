@@ -7,7 +7,8 @@
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
-static void want_param(struct arena *a, struct planned_kernel *k, enum param_kind kind, uint32_t slot)
+static void want_param(struct arena *a, struct planned_kernel *k, enum param_kind kind,
+                       uint32_t slot)
 {
     for (int i = 0; i < k->param_count; ++i)
         if (k->params[i].kind == kind && k->params[i].slot == slot)
@@ -60,8 +61,8 @@ static void collect_params(struct program_ir *p, int kernel, struct planned_kern
     }
 }
 
-static void print_head(struct program_ir *p, struct text *t, int kernel, const struct planned_kernel *k,
-                       const bool *used)
+static void print_head(struct program_ir *p, struct text *t, int kernel,
+                       const struct planned_kernel *k, const bool *used)
 {
     static const char *const places[] = { [PLACE_INPUT] = "input",
                                           [PLACE_OWNED] = "owned",
@@ -231,7 +232,8 @@ static const struct nest *first_of(const struct printer *pr, int section)
     return &pr->p->nests[pr->nests[i]];
 }
 
-tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out, struct planned_kernel *k)
+tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out,
+                         struct planned_kernel *k)
 {
     bool *used = arena_take(p->arena, (size_t)(p->value_count + 1) * sizeof *used);
     if (used == NULL)

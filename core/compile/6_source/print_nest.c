@@ -8,8 +8,7 @@
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 
-/* ---- accumulators
- * ------------------------------------------------------------------------------------------ */
+/* ---- accumulators --------------------------------------------------------------------------- */
 
 const char *identity(const struct nest *n)
 {
@@ -245,9 +244,7 @@ void print_body(struct printer *pr)
     text_free(&c.all);
 }
 
-/* ---- stores
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- stores --------------------------------------------------------------------------------- */
 
 static void store_lanes(struct printer *pr, const struct store *s, const char *address, int k,
                         const char *v)
@@ -384,9 +381,7 @@ static void print_results(struct printer *pr)
     known_reset(pr, scope);
 }
 
-/* ---- loops
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- loops ---------------------------------------------------------------------------------- */
 
 static void print_red_loops(struct printer *pr, bool lanes_too)
 {
