@@ -51,13 +51,13 @@ static void *turn(void *unused)
     bool running = sched_setscheduler(0, SCHED_IDLE, &parameter) == 0;
     while (running) {
         while (nanoseconds() < until)
-            for (int i = 0; i < PAUSES; ++i)
+            for (int i = 0; i < PAUSES; i++)
                 pause_core();
         pthread_mutex_lock(&lock);
-        ++asleep;
+        asleep++;
         while (!stopping && nanoseconds() >= until)
             pthread_cond_wait(&wake, &lock);
-        --asleep;
+        asleep--;
         running = !stopping;
         pthread_mutex_unlock(&lock);
     }
@@ -74,7 +74,7 @@ static void start_on(int core)
         return;
     if (pthread_attr_setaffinity_np(&attributes, sizeof one, &one) == 0 &&
         pthread_create(&threads[thread_count], &attributes, turn, NULL) == 0)
-        ++thread_count;
+        thread_count++;
     pthread_attr_destroy(&attributes);
 }
 
@@ -85,7 +85,7 @@ static void start_all(void)
         CPU_COUNT(&allowed) > MOST_CORES)
         return;
     stopping = false;
-    for (int core = 0; core < CPU_SETSIZE && thread_count < MOST_CORES; ++core)
+    for (int core = 0; core < CPU_SETSIZE && thread_count < MOST_CORES; core++)
         if (CPU_ISSET((size_t)core, &allowed))
             start_on(core);
 }

@@ -149,7 +149,7 @@ void cache_store_text(const char *key, const char *text)
 static bool lock_soon(int file)
 {
     static _Atomic bool in_vain;
-    for (int naps = 0; flock(file, LOCK_EX | LOCK_NB) != 0; ++naps) {
+    for (int naps = 0; flock(file, LOCK_EX | LOCK_NB) != 0; naps++) {
         const struct timespec nap = { .tv_nsec = 1000000000 / NAPS };
         if ((errno != EWOULDBLOCK && errno != EINTR) || in_vain)
             return false;

@@ -104,7 +104,7 @@ static bool note(struct survey *s, int at, const char *folder, const char *name)
     snprintf(e->name, sizeof e->name, "%s", name);
     measure(at, name, 0, e);
     s->bytes += e->bytes;
-    ++s->count;
+    s->count++;
     return true;
 }
 
@@ -174,7 +174,7 @@ static void remove_oldest(int cache, struct survey *s, uint64_t limit)
 {
     const time_t latest = time(NULL) - FRESH_SECONDS;
     qsort(s->list, s->count, sizeof *s->list, by_use);
-    for (size_t i = 0; i < s->count && s->bytes > limit && s->list[i].used < latest; ++i) {
+    for (size_t i = 0; i < s->count && s->bytes > limit && s->list[i].used < latest; i++) {
         remove_entry(cache, &s->list[i]);
         s->bytes -= s->list[i].bytes;
     }

@@ -41,7 +41,7 @@ static const struct {
 
 const char *cl_error_name(cl_int code)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].code == code)
             return names[i].name;
     return "OpenCL error";

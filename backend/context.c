@@ -66,7 +66,7 @@ static tarn_status divide(struct context *c, cl_device_id whole)
     if (parts == NULL)
         return error_set(TARN_ERR_MEMORY, "open: out of host memory");
     code = clCreateSubDevices(whole, equally, count, parts, NULL);
-    for (cl_uint i = 0; code == CL_SUCCESS && i < count; ++i) {
+    for (cl_uint i = 0; code == CL_SUCCESS && i < count; i++) {
         if (i == (cl_uint)c->device.part)
             c->id = parts[i];
         else
@@ -111,7 +111,7 @@ tarn_status context_open(const struct device *device, struct context **out)
         return made;
     }
     pthread_mutex_lock(&count_lock);
-    ++open_contexts;
+    open_contexts++;
     pthread_mutex_unlock(&count_lock);
     awake_join(device);
     tarn_status status = env_seconds(ENV_TIMEOUT, &c->timeout);

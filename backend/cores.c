@@ -19,11 +19,11 @@ static bool cores_of(const struct device *d, cpu_set_t *out)
         sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return false;
     const unsigned cores = list[d->number].compute_units, each = cores / (unsigned)d->parts;
-    for (unsigned i = 0; i < cores; ++i)
+    for (unsigned i = 0; i < cores; i++)
         if (!CPU_ISSET(i, &allowed))
             return false;
     CPU_ZERO(out);
-    for (unsigned i = 0; i < each; ++i)
+    for (unsigned i = 0; i < each; i++)
         CPU_SET((unsigned)d->part * each + i, out);
     return each > 0;
 }

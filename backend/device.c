@@ -100,7 +100,7 @@ static int most_parts(cl_device_id id)
     cl_uint most = 1;
     number_info(id, CL_DEVICE_PARTITION_PROPERTIES, how, sizeof how);
     number_info(id, CL_DEVICE_PARTITION_MAX_SUB_DEVICES, &most, sizeof most);
-    for (int i = 0; i < 15 && how[i] != 0; ++i)
+    for (int i = 0; i < 15 && how[i] != 0; i++)
         if (how[i] == CL_DEVICE_PARTITION_EQUALLY && most > 1)
             return (int)most;
     return 1;
@@ -158,7 +158,7 @@ static void scan_platform(cl_platform_id platform, cl_int *failure)
         *failure = code;
         return;
     }
-    for (cl_uint i = 0; i < count && device_count < MOST_DEVICES; ++i) {
+    for (cl_uint i = 0; i < count && device_count < MOST_DEVICES; i++) {
         struct device *d = &devices[device_count];
         describe(platform, found[i], d);
         d->number = device_count;
@@ -173,7 +173,7 @@ static void scan(void)
     cl_uint count = 0;
     cl_int failure = CL_SUCCESS;
     const cl_int code = clGetPlatformIDs(MOST_PLATFORMS, platforms, &count);
-    for (cl_uint i = 0; code == CL_SUCCESS && i < count && i < MOST_PLATFORMS; ++i)
+    for (cl_uint i = 0; code == CL_SUCCESS && i < count && i < MOST_PLATFORMS; i++)
         scan_platform(platforms[i], &failure);
     if (device_count > 0)
         return;

@@ -93,7 +93,7 @@ static tarn_status too_late(const struct context *c, const char *label, double l
 /* How long a command may be late: not because the driver compiles it, or one that is in line before. */
 static double limit_of(const struct context *c)
 {
-    for (uint64_t i = c->first; i < c->next; ++i)
+    for (uint64_t i = c->first; i < c->next; i++)
         if (c->ring[i % TRACKED].first)
             return c->build_timeout > c->timeout ? c->build_timeout : c->timeout;
     return c->timeout;
@@ -159,7 +159,7 @@ static void retire(struct context *c, cl_int status)
     if (c->profiled && status >= 0)
         c->counters.busy_seconds += seconds_of(t->event);
     event_forget(t);
-    ++c->first;
+    c->first++;
 }
 
 static tarn_status report(struct context *c)
@@ -271,6 +271,6 @@ tarn_status event_track_cause(struct context *c, cl_event event, cl_event cause,
         }
     }
     c->ring[c->next % TRACKED] = t;
-    ++c->next;
+    c->next++;
     return TARN_OK;
 }

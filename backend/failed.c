@@ -50,7 +50,7 @@ static void keep_latest(DIR *folder)
             continue;
         }
         int oldest = 0;
-        for (int i = 1; i < count; ++i)
+        for (int i = 1; i < count; i++)
             oldest = is_older(&kept[i], &kept[oldest]) ? i : oldest;
         struct saved out = next;
         if (is_older(&kept[oldest], &next)) {

@@ -50,7 +50,7 @@ static bool folder_name(char *path, size_t capacity)
 
 static void make_folders(char *path)
 {
-    for (char *at = path + 1; *at != '\0'; ++at)
+    for (char *at = path + 1; *at != '\0'; at++)
         if (*at == '/') {
             *at = '\0';
             (void)!mkdir(path, 0700); /* what cannot be made shows when the last one is opened */

@@ -46,7 +46,7 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
                              : TARN_ERR_DEVICE,
                          "CLBlast gemm %zux%zux%zu on device \"%s\": status %d", g->m, g->n, g->k,
                          c->label, (int)code);
-    ++c->counters.launches;
+    c->counters.launches++;
     return event_track(c, event, "CLBlast gemm");
 }
 
@@ -92,7 +92,7 @@ static tarn_status measure(struct context *c, const struct gemm *g, const struct
     double took[RUNS];
     TRY(p->run(c, g, p->user));
     TRY(context_finish(c));
-    for (int i = 0; i < RUNS; ++i) {
+    for (int i = 0; i < RUNS; i++) {
         struct timespec a, b;
         clock_gettime(CLOCK_MONOTONIC, &a);
         TRY(p->run(c, g, p->user));
@@ -119,7 +119,7 @@ static tarn_status fastest(struct context *c, const struct gemm *g,
     tarn_status first = TARN_OK;
     double best = 0;
     *out = -1;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i++) {
         double seconds = 0;
         if (!candidate(c, g, &providers[i], serial))
             continue;
@@ -150,7 +150,7 @@ static tarn_status measure_all(struct context *c, const struct gemm *shape,
     tarn_status status = TARN_OK;
     g.a = g.b = g.c = NULL;
     g.a_offset = g.b_offset = g.c_offset = 0;
-    for (int i = 0; i < 3 && status == TARN_OK; ++i) {
+    for (int i = 0; i < 3 && status == TARN_OK; i++) {
         const size_t bytes = g.batch * elements[i] * sizeof(float);
         status = buffer_new(c, bytes, at[i]);
         if (status == TARN_OK && i < 2)
@@ -158,14 +158,14 @@ static tarn_status measure_all(struct context *c, const struct gemm *shape,
     }
     if (status == TARN_OK)
         status = fastest(c, &g, providers, count, serial, out);
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; i++)
         buffer_free(*at[i]);
     return status;
 }
 
 static int by_name(const struct gemm_provider *providers, int count, const char *name)
 {
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         if (strcmp(providers[i].name, name) == 0)
             return i;
     return -1;
@@ -207,7 +207,7 @@ tarn_status gemm_check(void)
 {
     static const char *const words[] = { "auto", "nest", "tarn", "clblast" };
     const char *name = env_text(ENV_GEMM);
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; i++)
         if (strcmp(name, words[i]) == 0)
             return TARN_OK;
     return error_set(TARN_ERR_ENVIRONMENT,
@@ -243,9 +243,9 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
     int candidates = 0, guess = 0;
     if (strcmp(name, "auto") != 0)
         return forced(name, providers, count, serial, out);
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         if (candidate(c, g, &providers[i], serial)) {
-            ++candidates;
+            candidates++;
             if (providers[i].likely == NULL || providers[i].likely(c, g))
                 guess = i;
         }

@@ -118,9 +118,9 @@ static struct blocks cut(const struct context *c, const struct gemm *g)
     wanted = wanted < most ? wanted : most;
     while ((double)(b.down * b.over * g->batch) < wanted) {
         if (g->m * b.over >= g->n * b.down && g->m >= 2 * b.down * rows)
-            ++b.down;
+            b.down++;
         else if (g->n >= 2 * b.over * cols)
-            ++b.over;
+            b.over++;
         else
             break;
     }

@@ -25,14 +25,14 @@ static int class_of(size_t bytes, size_t *capacity)
 {
     int k = SMALLEST_CLASS;
     while (k < POOL_CLASSES - 1 && ((size_t)1 << k) < bytes)
-        ++k;
+        k++;
     *capacity = k > 20 ? (bytes + 65535) / 65536 * 65536 : (size_t)1 << k;
     return k;
 }
 
 void pool_release(struct context *c, bool keep)
 {
-    for (int k = 0; k < POOL_CLASSES; ++k)
+    for (int k = 0; k < POOL_CLASSES; k++)
         while (c->pool[k] != NULL) {
             struct buffer *b = c->pool[k];
             c->pool[k] = b->next;
@@ -102,7 +102,7 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
     }
     b->context = c;
     b->capacity = capacity;
-    ++c->counters.buffers_created;
+    c->counters.buffers_created++;
     *out = b;
     return TARN_OK;
 }
@@ -127,7 +127,7 @@ static tarn_status make(struct context *c, size_t bytes, bool pooled, struct ori
         TRY(create(c, bytes, capacity, o, &b));
     b->bytes = bytes;
     b->next = NULL;
-    ++c->stats.live;
+    c->stats.live++;
     c->stats.live_bytes += bytes;
     *out = b;
     return TARN_OK;
@@ -148,7 +148,7 @@ void buffer_drop(struct buffer *b, bool keep)
 {
     if (b == NULL)
         return;
-    --b->context->stats.live;
+    b->context->stats.live--;
     b->context->stats.live_bytes -= b->bytes;
     if (!keep)
         clReleaseMemObject(b->memory);
@@ -162,7 +162,7 @@ void buffer_free(struct buffer *b)
     struct context *c = b->context;
     size_t capacity;
     const int k = class_of(b->bytes, &capacity);
-    --c->stats.live;
+    c->stats.live--;
     c->stats.live_bytes -= b->bytes;
     c->stats.pooled_bytes += b->capacity;
     b->next = c->pool[k];

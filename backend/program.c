@@ -65,7 +65,7 @@ static bool from_cache(struct built_program *p)
         code = clBuildProgram(p->program, 1, &c->id, OPTIONS, NULL, NULL);
     free(binary);
     if (code == CL_SUCCESS && status == CL_SUCCESS) {
-        ++c->counters.cache_hits;
+        c->counters.cache_hits++;
         return true;
     }
     if (p->program != NULL)
@@ -115,7 +115,7 @@ static tarn_status build_failed(const struct built_program *p, const char *sourc
     if (found != NULL) {
         const char *start = found;
         while (start > log && start[-1] != '\n')
-            --start;
+            start--;
         const char *colon = strchr(start, ':');
         if (colon != NULL && colon < line)
             snprintf(where, sizeof where, " line %ld:", strtol(colon + 1, NULL, 10));
@@ -135,14 +135,14 @@ static tarn_status from_source(struct built_program *p, const char *source, cons
     const double start = now();
     cl_int code = CL_SUCCESS;
     /* Drivers with a shared cache of their own fail now and then when processes build at once. */
-    for (int try = 0; try < TRIES; ++try) {
+    for (int try = 0; try < TRIES; try++) {
         p->program = clCreateProgramWithSource(c->context, 1, &source, NULL, &code);
         if (code != CL_SUCCESS)
             return cl_failed(c, "clCreateProgramWithSource", code);
         code = clBuildProgram(p->program, 1, &c->id, OPTIONS, NULL, NULL);
         if (code == CL_SUCCESS) {
             p->keep = !c->device.keeps_code;
-            ++c->counters.builds;
+            c->counters.builds++;
             c->counters.build_seconds += now() - start;
             return TARN_OK;
         }
@@ -296,7 +296,7 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
     struct context *c = k->program->context;
     if (groups == 0)
         return TARN_OK;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i++) {
         const struct kernel_arg *a = &args[i];
         const cl_int code =
             a->buffer != NULL
@@ -315,7 +315,7 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
     if (code != CL_SUCCESS)
         return cl_failed(c, k->label, code);
     k->program->launched = true;
-    ++c->counters.launches;
+    c->counters.launches++;
     TRY(event_track(c, event, k->label));
     c->ring[(c->next - 1) % TRACKED].first = !k->launched;
     k->launched = true;

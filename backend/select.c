@@ -23,7 +23,7 @@ static void what_there_is(char *out, size_t capacity)
     out[0] = '\0';
     if (device_list(&devices, &device_count) != TARN_OK)
         return;
-    for (int i = 0; i < device_count && used < capacity; ++i)
+    for (int i = 0; i < device_count && used < capacity; i++)
         used += (size_t)snprintf(out + used, capacity - used, "%s%d: %s \"%s\", %u units",
                                  i == 0 ? "" : "; ", i, kind_name(devices[i].kind), devices[i].name,
                                  devices[i].compute_units);
@@ -93,7 +93,7 @@ static void add_parts(const struct device *d, int part, int parts, struct device
     struct device one = *d;
     one.parts = parts;
     one.compute_units /= (unsigned)parts;
-    for (one.part = 0; one.part < parts; ++one.part)
+    for (one.part = 0; one.part < parts; one.part++)
         if (part < 0 || part == one.part)
             add(one, out, capacity, count);
 }
@@ -105,7 +105,7 @@ static tarn_status add_matching(char *word, struct device *out, int capacity, in
     bool known = false;
     TRY(device_list(&devices, &device_count));
     TRY(parse_part(word, &part, &parts));
-    for (int i = 0; i < device_count; ++i) {
+    for (int i = 0; i < device_count; i++) {
         if (!matches(&devices[i], word))
             continue;
         known = true;
@@ -187,10 +187,10 @@ static tarn_status too_few(int wanted, const char *who, int count)
 /* Numbers those that are the very same device, so that messages can tell them apart. */
 static void number_copies(struct device *d, int count)
 {
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i++) {
         d[i].copy = 0;
         d[i].copies = 0;
-        for (int j = 0; j < count; ++j) {
+        for (int j = 0; j < count; j++) {
             const bool same =
                 d[j].number == d[i].number && d[j].part == d[i].part && d[j].parts == d[i].parts;
             d[i].copy += same && j < i;
@@ -225,7 +225,7 @@ static const char *best_kind(void)
     int known = 0;
     if (device_list(&list, &known) != TARN_OK)
         return "all";
-    for (int i = 0; i < known; ++i)
+    for (int i = 0; i < known; i++)
         if (list[i].kind == DEVICE_GPU)
             return "gpu";
     return "all";

@@ -21,7 +21,7 @@ static size_t plain_bytes(const unsigned char *at)
                          : c >= 0xe0 && c < 0xf0 ? 3
                          : c >= 0xc2 && c < 0xe0 ? 2
                                                  : 0;
-    for (size_t i = 1; i < bytes; ++i)
+    for (size_t i = 1; i < bytes; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
     const unsigned char next = bytes > 0 ? at[1] : 0;

@@ -56,9 +56,9 @@ static void *run_rank(void *argument)
     struct rank *me = argument;
     const struct job *job = me->job;
     float *in = malloc(4 * job->count), *out = malloc(4 * job->count);
-    for (size_t i = 0; in && out && i < job->count; i++)
+    for (size_t i = 0; in != NULL && out != NULL && i < job->count; i++)
         in[i] = out[i] = 0;
-    if (!in || !out)
+    if (in == NULL || out == NULL)
         team_abort(job->team, me->rank, TARN_ERR_MEMORY, "no memory");
     for (int i = -2; i < job->times && me->status == TARN_OK; i++) {
         me->status = barrier(me);

@@ -67,7 +67,7 @@ static int by_value(const void *a, const void *b)
 /* A batch of random images and labels, kept on the device. */
 static bool make_batch(tarn_replica *r, int n, tarn_tensor *x, tarn_tensor *y)
 {
-    int32_t *labels = malloc((size_t)n * sizeof(*labels));
+    int32_t *labels = malloc((size_t)n * sizeof *labels);
     if (labels == NULL)
         return false;
     for (int i = 0; i < n; i++)

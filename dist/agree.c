@@ -11,7 +11,7 @@
 
 static const char *label_of(const struct collective *c)
 {
-    return c->label ? c->label : "";
+    return c->label != NULL ? c->label : "";
 }
 
 static bool same_shape(const tarn_shape *a, const tarn_shape *b)
@@ -56,16 +56,16 @@ static void describe(const struct collective *c, char *out, size_t capacity)
     for (int i = 0; i < c->shape.rank; i++)
         n += (size_t)snprintf(shape + n, sizeof shape - n, "%s%d", i ? "," : "",
                               (int)c->shape.dim[i]);
-    (void)snprintf(
-        out, capacity, "%s \"%.100s\" (%s, %zu %s [%s], %zu of witness, root %d, step %" PRIu64 ")",
-        collective_name(c->kind), label_of(c), reduction < 4 ? reductions[reduction] : "?",
-        c->count, tarn_dtype_name(c->dtype), shape, c->witness, c->root, c->step);
+    snprintf(out, capacity,
+             "%s \"%.100s\" (%s, %zu %s [%s], %zu of witness, root %d, step %" PRIu64 ")",
+             collective_name(c->kind), label_of(c), reduction < 4 ? reductions[reduction] : "?",
+             c->count, tarn_dtype_name(c->dtype), shape, c->witness, c->root, c->step);
 }
 
 static tarn_status check_two(const struct collective *const *all, int a, int b, uint64_t number)
 {
     const char *what = difference(all[a], all[b]);
-    if (!what)
+    if (what == NULL)
         return TARN_OK;
     char first[400], other[400];
     describe(all[a], first, sizeof first);
@@ -146,7 +146,7 @@ static tarn_status check_memory(const struct collective *c, int world, int rank,
     const uintptr_t in = (uintptr_t)c->in, out = (uintptr_t)c->out;
     const bool in_place = c->kind == COLLECTIVE_ALL_REDUCE || c->kind == COLLECTIVE_BROADCAST ||
                           c->kind == COLLECTIVE_ALL_TO_ALL;
-    if ((in_bytes && !c->in) || (out_bytes && !c->out))
+    if ((in_bytes && c->in == NULL) || (out_bytes && c->out == NULL))
         return refuse(c, number, "no memory was given");
     if (in_bytes && out_bytes && !(in_place && in == out) && in < out + out_bytes &&
         out < in + in_bytes)
@@ -218,9 +218,9 @@ static tarn_status weights_differ(const struct collective *const *all, int world
     const uint64_t less = minority(all, world);
     agree_list(less, few, sizeof few);
     if (less == ~UINT64_C(0) >> (64 - world))
-        (void)snprintf(side, sizeof side, "there is no majority");
+        snprintf(side, sizeof side, "there is no majority");
     else
-        (void)snprintf(side, sizeof side, "the minority is%s", few);
+        snprintf(side, sizeof side, "the minority is%s", few);
     const bool one = !(differ & (differ - 1));
     return error_set(
         TARN_ERR_WEIGHTS,

@@ -79,8 +79,8 @@ static tarn_tensor reduce(tarn_tensor bucket, bool first)
         m->begun = true;
     }
     tarn_tensor *pieces = calloc((size_t)r->owned_count + 2, sizeof *pieces);
-    if (!pieces)
-        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its pieces");
+    if (pieces == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its pieces");
     pieces[0] = bucket;
     const tarn_tensor reduced = exchange(r, m, pieces);
     free(pieces);

@@ -12,8 +12,8 @@
 void tarn_collective_name(tarn_replica *r, const char *name)
 {
     struct member *m = member_of(r);
-    if (m)
-        m->name = name ? (uint32_t)random_key(1, name) | 1 : 0;
+    if (m != NULL)
+        m->name = name != NULL ? (uint32_t)random_key(1, name) | 1 : 0;
 }
 
 static uint32_t call_operand(const struct graph *g, const struct node *n)
@@ -71,7 +71,7 @@ static uint32_t origin_of(tarn_replica *r, uint32_t operand)
     int count = 0;
     uint64_t hash = 0;
     bool *used = calloc((size_t)operand + 1, sizeof *used);
-    if (!used)
+    if (used == NULL)
         return 0;
     used[operand] = true;
     for (uint32_t i = operand; i > 0; i--) {
@@ -79,7 +79,7 @@ static uint32_t origin_of(tarn_replica *r, uint32_t operand)
             continue;
         const struct node *n = graph_origin(g, i);
         const char *name = name_of(r, n);
-        if (name) {
+        if (name != NULL) {
             hash += random_key(2, name);
             continue;
         }
@@ -104,7 +104,7 @@ void form_set(tarn_tensor x, enum purpose purpose, union op_arg *arg)
     const uint32_t operand = graph_resolve(x);
     arg->call.shape = tarn_shape_get(x);
     arg->call.order = FORM_ANY;
-    if (!m || !operand || purpose != PURPOSE_USER)
+    if (m == NULL || !operand || purpose != PURPOSE_USER)
         return;
     count_earlier(&r->graph, operand, arg);
     arg->call.origin = m->name ? m->name : origin_of(r, operand);

@@ -83,7 +83,7 @@ static void *seat_main(void *arg)
     }
     if (status != TARN_OK) {
         char line[1200];
-        const char *why = r && r->status != TARN_OK ? r->error : error_text();
+        const char *why = r != NULL && r->status != TARN_OK ? r->error : error_text();
         snprintf(line, sizeof line, "%s", *why ? why : status_name(status));
         team_abort(l->team, rank, status, line);
     }
@@ -256,12 +256,12 @@ static tarn_status verdict(struct launch *l, bool all)
 
 tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options)
 {
-    if (!fn)
+    if (fn == NULL)
         return error_set(TARN_ERR_ARGUMENT, "launch: no function");
     TRY(check_options(&options));
     struct launch *l = calloc(1, sizeof *l);
-    if (!l)
-        return error_set(TARN_ERR_MEMORY, "launch: no host memory");
+    if (l == NULL)
+        return error_set(TARN_ERR_MEMORY, "launch: out of host memory");
     l->fn = fn;
     l->arg = arg;
     tarn_status status = lock_make_waited(&l->lock, &l->changed, "launch");
@@ -294,17 +294,17 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
 
 int tarn_rank(const tarn_replica *r)
 {
-    return r && r->peers ? r->peers->rank : 0;
+    return r != NULL && r->peers != NULL ? r->peers->rank : 0;
 }
 
 int tarn_world_size(const tarn_replica *r)
 {
-    return r && r->peers ? r->peers->world : 1;
+    return r != NULL && r->peers != NULL ? r->peers->world : 1;
 }
 
 int tarn_virtual_shards(const tarn_replica *r)
 {
-    return r && r->peers ? r->peers->shards : 0;
+    return r != NULL && r->peers != NULL ? r->peers->shards : 0;
 }
 
 void tarn_print0(const tarn_replica *r, const char *format, ...)
@@ -320,7 +320,7 @@ void tarn_print0(const tarn_replica *r, const char *format, ...)
 
 tarn_status tarn_barrier(tarn_replica *r)
 {
-    if (!r)
+    if (r == NULL)
         return error_set(TARN_ERR_ARGUMENT, "barrier: the replica is NULL");
     if (r->status != TARN_OK || tarn_world_size(r) == 1)
         return r->status;

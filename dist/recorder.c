@@ -53,7 +53,7 @@ const char *collective_name(enum collective_kind kind)
 tarn_status recorder_new(int world, struct recorder **out)
 {
     struct recorder *r = calloc(1, sizeof *r + (size_t)world * sizeof *r->log);
-    if (!r)
+    if (r == NULL)
         return error_set(TARN_ERR_MEMORY, "no memory for the records of %d ranks", world);
     clock_gettime(CLOCK_MONOTONIC, &r->began);
     for (; r->world < world; r->world++) {
@@ -69,7 +69,7 @@ tarn_status recorder_new(int world, struct recorder **out)
 
 void recorder_free(struct recorder *r)
 {
-    for (int i = 0; r && i < r->world; i++)
+    for (int i = 0; r != NULL && i < r->world; i++)
         pthread_mutex_destroy(&r->log[i].lock);
     free(r);
 }
@@ -120,7 +120,7 @@ static bool fetch(struct log *l, uint64_t number, struct record *out)
 static void escape(const char *text, char *out, size_t capacity)
 {
     size_t n = 0;
-    for (const char *p = text ? text : ""; *p && n + 7 < capacity; p++) {
+    for (const char *p = text != NULL ? text : ""; *p && n + 7 < capacity; p++) {
         const unsigned char c = (unsigned char)*p;
         if (c == '"' || c == '\\') {
             out[n++] = '\\';
@@ -141,16 +141,15 @@ static void write_record(int rank, const struct record *record,
     escape(record->label, label, sizeof label);
     for (int i = 0; i < MOMENTS; i++) {
         if (record->at[i] < 0)
-            (void)snprintf(at[i], sizeof at[i], "null");
+            snprintf(at[i], sizeof at[i], "null");
         else
-            (void)snprintf(at[i], sizeof at[i], "%.9f", record->at[i]);
+            snprintf(at[i], sizeof at[i], "%.9f", record->at[i]);
     }
-    (void)snprintf(text, sizeof text,
-                   "{\"rank\": %d, \"sequence\": %" PRIu64 ", \"kind\": \"%s\", \"label\": \"%s\", "
-                   "\"count\": %zu, \"step\": %" PRIu64
-                   ", \"arrival\": %s, \"start\": %s, \"end\": %s}",
-                   rank, record->number, collective_name(record->kind), label, record->count,
-                   record->step, at[MOMENT_ARRIVAL], at[MOMENT_START], at[MOMENT_END]);
+    snprintf(text, sizeof text,
+             "{\"rank\": %d, \"sequence\": %" PRIu64 ", \"kind\": \"%s\", \"label\": \"%s\", "
+             "\"count\": %zu, \"step\": %" PRIu64 ", \"arrival\": %s, \"start\": %s, \"end\": %s}",
+             rank, record->number, collective_name(record->kind), label, record->count,
+             record->step, at[MOMENT_ARRIVAL], at[MOMENT_START], at[MOMENT_END]);
     line(user, text);
 }
 

@@ -76,7 +76,7 @@ tarn_status team_new(int world, double timeout, struct team **out)
     double build_timeout;
     TRY(env_seconds(ENV_BUILD_TIMEOUT, &build_timeout));
     struct team *t = aligned_alloc(CACHE_LINE, sizeof *t);
-    if (!t)
+    if (t == NULL)
         return error_set(TARN_ERR_MEMORY, "no memory for a team of %d ranks", world);
     memset(t, 0, sizeof *t);
     tarn_status status = recorder_new(world, &t->recorder);
@@ -97,7 +97,7 @@ tarn_status team_new(int world, double timeout, struct team **out)
 
 void team_free(struct team *t)
 {
-    if (!t)
+    if (t == NULL)
         return;
     recorder_free(t->recorder);
     lock_free_waited(&t->lock, &t->moved);
@@ -122,7 +122,7 @@ static void set_cause(struct team *t, int rank, tarn_status status, const char *
     t->cause = status;
     t->cause_rank = rank;
     t->cause_step = rank >= 0 ? atomic_load(&t->seats[rank].step) : 0;
-    (void)snprintf(t->cause_line, sizeof t->cause_line, "%s", line);
+    snprintf(t->cause_line, sizeof t->cause_line, "%s", line);
 }
 
 void team_abort(struct team *t, int rank, tarn_status status, const char *line)
@@ -130,7 +130,7 @@ void team_abort(struct team *t, int rank, tarn_status status, const char *line)
     pthread_mutex_lock(&t->lock);
     if (!(atomic_load(&t->word) & ABORTED)) {
         set_cause(t, rank >= 0 && rank < t->world ? rank : -1,
-                  status == TARN_OK ? TARN_ERR_REPLICA : status, line ? line : "");
+                  status == TARN_OK ? TARN_ERR_REPLICA : status, line != NULL ? line : "");
         atomic_fetch_or(&t->word, ABORTED);
         pthread_cond_broadcast(&t->moved);
     }
@@ -140,17 +140,17 @@ void team_abort(struct team *t, int rank, tarn_status status, const char *line)
 tarn_status team_cause(struct team *t, char *line, size_t capacity, int *rank)
 {
     const bool over = atomic_load(&t->word) & ABORTED;
-    if (line && capacity)
+    if (line != NULL && capacity)
         *line = '\0';
     if (!over)
         return TARN_OK;
-    if (rank)
+    if (rank != NULL)
         *rank = t->cause_rank;
-    if (line && t->cause_rank < 0)
-        (void)snprintf(line, capacity, "%s", t->cause_line);
-    else if (line)
-        (void)snprintf(line, capacity, "rank %d, step %" PRIu64 ": %s", t->cause_rank,
-                       t->cause_step, t->cause_line);
+    if (line != NULL && t->cause_rank < 0)
+        snprintf(line, capacity, "%s", t->cause_line);
+    else if (line != NULL)
+        snprintf(line, capacity, "rank %d, step %" PRIu64 ": %s", t->cause_rank, t->cause_step,
+                 t->cause_line);
     return t->cause;
 }
 
@@ -220,20 +220,19 @@ static void set_stalled(struct team *t, uint64_t missing, bool gone, uint64_t nu
     agree_list(missing, who, sizeof who);
     while (!(missing >> first & 1))
         first++;
-    (void)snprintf(what, sizeof what, "%s \"%.100s\" of step %" PRIu64 ", collective %" PRIu64,
-                   collective_name(c->kind), c->label ? c->label : "", c->step, number);
+    snprintf(what, sizeof what, "%s \"%.100s\" of step %" PRIu64 ", collective %" PRIu64,
+             collective_name(c->kind), c->label != NULL ? c->label : "", c->step, number);
     const char *s = missing & (missing - 1) ? "s" : "";
     if (gone)
-        (void)snprintf(line, sizeof line,
-                       "the function of rank%s%s has returned, while others came to %s; every "
-                       "replica must record the same collectives",
-                       s, who, what);
+        snprintf(line, sizeof line,
+                 "the function of rank%s%s has returned, while others came to %s; every "
+                 "replica must record the same collectives",
+                 s, who, what);
     else
-        (void)snprintf(
-            line, sizeof line,
-            "rank%s%s did not come within %g s to %s; see whether it hangs, or raise the "
-            "timeout",
-            s, who, t->timeout, what);
+        snprintf(line, sizeof line,
+                 "rank%s%s did not come within %g s to %s; see whether it hangs, or raise the "
+                 "timeout",
+                 s, who, t->timeout, what);
     set_cause(t, first, TARN_ERR_STALLED, line);
     t->stalled = true;
 }

@@ -98,8 +98,8 @@ static tarn_status same_tensors(tarn_replica *r)
 {
     const int world = r->peers->world;
     struct manifest mine = { 0 }, *all = calloc((size_t)world, sizeof *all);
-    if (!all)
-        return error_set(TARN_ERR_MEMORY, "replicas: no host memory");
+    if (all == NULL)
+        return error_set(TARN_ERR_MEMORY, "replicas: out of host memory");
     for (uint32_t i = 0; i < r->owned_count; i++) {
         const struct owned *o = &r->owned[i];
         if (!is_named(o))
@@ -138,8 +138,9 @@ tarn_status weights_broadcast(tarn_replica *r)
     TRY(same_tensors(r));
     const size_t bytes = largest(r);
     void *own = malloc(bytes), *first = malloc(bytes);
-    tarn_status s =
-        own && first ? TARN_OK : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
+    tarn_status s = own != NULL && first != NULL
+                        ? TARN_OK
+                        : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
     for (uint32_t i = 0; s == TARN_OK && i < r->owned_count; i++) {
         const struct owned *o = &r->owned[i];
         if (!is_named(o) || bytes_of(o) == 0)
@@ -209,7 +210,7 @@ tarn_status weights_compare(tarn_replica *r)
     struct difference mine = { 0 };
     struct difference *all = calloc((size_t)r->peers->world, sizeof *all);
     void *own = malloc(bytes), *first = malloc(bytes);
-    tarn_status s = own && first && all
+    tarn_status s = own != NULL && first != NULL && all != NULL
                         ? same_tensors(r)
                         : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
     for (uint32_t i = 0; s == TARN_OK && i < r->owned_count; i++) {
@@ -232,7 +233,7 @@ tarn_status weights_compare(tarn_replica *r)
 
 tarn_status tarn_check_weights(tarn_replica *r)
 {
-    if (!r)
+    if (r == NULL)
         return error_set(TARN_ERR_ARGUMENT, "check_weights: the replica is NULL");
     if (r->status != TARN_OK || tarn_world_size(r) == 1)
         return r->status;

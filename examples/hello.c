@@ -19,7 +19,7 @@ int main(void)
     tarn_tensor b = tarn_from(r, TARN_SHAPE(3), TARN_F32, right); /* repeats over the rows */
 
     float sum[6];
-    if (tarn_read(tarn_add(a, b), sum, sizeof(sum)) != TARN_OK) {
+    if (tarn_read(tarn_add(a, b), sum, sizeof sum) != TARN_OK) {
         fprintf(stderr, "hello: %s\n", tarn_error(r));
         tarn_close(r);
         return EXIT_FAILURE;

@@ -67,7 +67,7 @@ static int fail(int code, const char *format, ...)
     char line[2000];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
     terminal_line("mnist", "%s", line);
     return code;
@@ -95,7 +95,7 @@ static tarn_status problem(struct job *job, tarn_status status, const char *form
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(job->problem, sizeof(job->problem), format, args);
+    vsnprintf(job->problem, sizeof job->problem, format, args);
     va_end(args);
     return status;
 }
@@ -106,7 +106,7 @@ static int check_save(const char *path)
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
     const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    if (path[length] == '\0' || length >= sizeof(folder))
+    if (path[length] == '\0' || length >= sizeof folder)
         return fail(EXIT_USAGE, "--save: '%s' is no file name", path);
     memcpy(folder, length > 0 ? path : ".", length > 0 ? length : 1);
     folder[length > 0 ? length : 1] = '\0';
@@ -125,8 +125,8 @@ static bool has_mnist(const char *folder)
     static const char *const endings[] = { "", ".gz" };
     for (int i = 0; i < 2; i++) {
         const int n =
-            snprintf(path, sizeof(path), "%s/train-images-idx3-ubyte%s", folder, endings[i]);
-        if (n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) == 0)
+            snprintf(path, sizeof path, "%s/train-images-idx3-ubyte%s", folder, endings[i]);
+        if (n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0)
             return true;
     }
     return false;
@@ -140,7 +140,7 @@ static const char *find_data(void)
                                            "/usr/share/datasets/mnist",
                                            "/usr/local/share/datasets/mnist",
                                            "data/fashion-mnist" };
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+    for (size_t i = 0; i < sizeof folders / sizeof(folders[0]); i++)
         if (has_mnist(folders[i]))
             return folders[i];
     return "/usr/share/datasets/fashion-mnist";
@@ -288,11 +288,11 @@ static tarn_status train_step(struct run *run, const tarn_batch *b)
 static tarn_status sum_losses(const struct run *run, bool all, double *sum)
 {
     const int length = tarn_loader_length(run->train_loader);
-    float *values = malloc((size_t)length * sizeof(*values));
+    float *values = malloc((size_t)length * sizeof *values);
     if (values == NULL)
         return problem(run->job, TARN_ERR_MEMORY, "no memory for %d losses", length);
     const tarn_tensor losses = all ? tarn_all_reduce(run->losses, TARN_MEAN) : run->losses;
-    const tarn_status s = tarn_read(losses, values, (size_t)length * sizeof(*values));
+    const tarn_status s = tarn_read(losses, values, (size_t)length * sizeof *values);
     *sum = 0;
     for (int i = 0; s == TARN_OK && i < length; i++)
         *sum += (double)values[i];

@@ -12,7 +12,7 @@
 void usage_init(struct argp_state *state)
 {
     FILE *nowhere = fopen("/dev/null", "w");
-    if (nowhere)
+    if (nowhere != NULL)
         state->err_stream = nowhere;
 }
 
@@ -21,7 +21,7 @@ void usage_error(const struct argp_state *state, const char *format, ...)
     char line[1000];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
     terminal_line(state->name, "%s", line);
     exit(EXIT_USAGE);

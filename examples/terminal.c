@@ -28,9 +28,9 @@ void terminal_line(const char *program, const char *format, ...)
     char line[LONGEST], escaped[ESCAPED];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    tarn_escape(line, escaped, sizeof(escaped));
+    tarn_escape(line, escaped, sizeof escaped);
     fprintf(stderr, "%s: %s\n", program, escaped);
 }
 

@@ -91,7 +91,7 @@ static const char fma_source[] =
     "    const float16 scale = s, shift = t;\n"
     "    float16 sum = 0;\n"
     "    ALL(BEGIN)\n"
-    "    for (int i = 0; i < rounds; ++i) {\n"
+    "    for (int i = 0; i < rounds; i++) {\n"
     "        ALL(NEXT)\n"
     "    }\n"
     "    ALL(ADD)\n"

@@ -44,7 +44,7 @@ static void one(struct bench *b, const struct product *p, const char *provider)
     o.in[0] = p->transpose[0] ? TARN_SHAPE(p->k, p->m) : TARN_SHAPE(p->m, p->k);
     o.in[1] = p->transpose[1] ? TARN_SHAPE(p->n, p->k) : TARN_SHAPE(p->k, p->n);
     if (setenv(env_table[ENV_GEMM].name, provider, 1) != 0)
-        item_fail(b, i, "no host memory for a variable of the environment");
+        item_fail(b, i, "out of host memory for a variable of the environment");
     else
         operation_run(b, i, &o, 1e-9 * flops);
 }
@@ -68,7 +68,7 @@ void gemm_run(struct bench *b)
     static const int sizes[] = { 128, 256, 512, 1024, 2048 };
     static const int layers[][3] = { { 128, 784, 128 }, { 128, 320, 50 }, { 128, 50, 10 } };
     char user[64];
-    (void)snprintf(user, sizeof user, "%s", env_text(ENV_GEMM));
+    snprintf(user, sizeof user, "%s", env_text(ENV_GEMM));
     for (int i = 0; i < (b->quick ? 2 : 5); i++)
         each_provider(
             b, &(struct product){ .name = "", .m = sizes[i], .k = sizes[i], .n = sizes[i] }, user);

@@ -93,9 +93,9 @@ static void picture_path(const char *path, int number, int count, char *out, siz
     const char *name = strrchr(path, '/'), *dot = strrchr(name != NULL ? name : path, '.');
     const int stem = dot != NULL ? (int)(dot - path) : (int)strlen(path);
     if (count == 1)
-        (void)snprintf(out, capacity, "%s", path);
+        snprintf(out, capacity, "%s", path);
     else
-        (void)snprintf(out, capacity, "%.*s-%d%s", stem, path, number, path + stem);
+        snprintf(out, capacity, "%.*s-%d%s", stem, path, number, path + stem);
 }
 
 static enum exit_code bench_device(const struct config *c, const struct device *d, int number,

@@ -88,7 +88,7 @@ void item_number(struct bench *b, struct item *i, double value)
 
 void item_fail(struct bench *b, struct item *i, const char *line)
 {
-    (void)snprintf(i->error, sizeof i->error, "%s", *line != '\0' ? line : "failed without a line");
+    snprintf(i->error, sizeof i->error, "%s", *line != '\0' ? line : "failed without a line");
     b->failed++;
     done(b, i);
 }

@@ -15,7 +15,7 @@ static const char stream_source[] =
     "{\n"
     "    const int begin = get_group_id(0) * slice + get_local_id(0);\n"
     "    const int end = (get_group_id(0) + 1) * slice, step = get_local_size(0);\n"
-    "    for (int p = 0; p < passes; ++p)\n"
+    "    for (int p = 0; p < passes; p++)\n"
     "        if (triad)\n"
     "            for (int i = begin; i < end; i += step)\n"
     "                to[i] = a[i] + s * b[i];\n"

@@ -27,7 +27,7 @@ static tarn_tensor own(tarn_replica *r, int number, tarn_shape shape, bool sampl
     char name[16];
     if (samples)
         return owned_handle(r, owned_add(r, OWNED_KEPT, NULL, shape, TARN_F32, data));
-    (void)snprintf(name, sizeof name, "in%d", number);
+    snprintf(name, sizeof name, "in%d", number);
     return tarn_buffer(r, name, shape, TARN_F32, data);
 }
 
@@ -41,7 +41,8 @@ static tarn_tensor make_input(tarn_replica *r, int number, tarn_shape shape, boo
         data[i] = (float)(state >> 8) * 0x1p-23f - 1;
     }
     if (data == NULL)
-        replica_fail(r, TARN_ERR_MEMORY, "no host memory for the %zu values of an input", count);
+        replica_fail(r, TARN_ERR_MEMORY, "out of host memory for the %zu values of an input",
+                     count);
     const tarn_tensor t =
         data != NULL ? own(r, number, shape, samples, data) : (tarn_tensor){ .replica = r };
     free(data);
@@ -70,7 +71,7 @@ static tarn_status run(struct bench *b, struct running *w, struct times *t)
         for (int k = 0; k < o->inputs; k++)
             w->in[i][k] = make_input(w->replica, i * MOST_INPUTS + k, o->in[k], o->samples[k]);
         const tarn_shape shape = tarn_shape_get(o->record(w->in[i], o->arg));
-        (void)snprintf(name, sizeof name, "out%d", i);
+        snprintf(name, sizeof name, "out%d", i);
         w->out[i] = tarn_buffer(w->replica, name, shape, TARN_F32, NULL);
     }
     TRY(tarn_error_status(w->replica));

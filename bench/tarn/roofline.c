@@ -231,12 +231,12 @@ static const char *split_name(const struct item *i, int number, char *label, siz
 {
     static const char kernel[] = "kernel/";
     if (strncmp(i->name, kernel, sizeof kernel - 1) != 0) {
-        (void)snprintf(label, capacity, "%d", number);
+        snprintf(label, capacity, "%d", number);
         return i->name;
     }
     const char *name = i->name + sizeof kernel - 1;
     const size_t length = strcspn(name, " ");
-    (void)snprintf(label, capacity, "%.*s", (int)length, name);
+    snprintf(label, capacity, "%.*s", (int)length, name);
     return name + length + (name[length] == ' ');
 }
 

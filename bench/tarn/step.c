@@ -26,7 +26,7 @@ tarn_status model_make(struct model *m, int batch)
     m->net = net_make(m->replica);
     m->sgd = tarn_sgd(m->replica, (tarn_sgd_options){ .lr = 0.01f, .momentum = 0.5f });
     if (labels == NULL || pixels == NULL) {
-        replica_fail(m->replica, TARN_ERR_MEMORY, "no host memory for a batch of %d", batch);
+        replica_fail(m->replica, TARN_ERR_MEMORY, "out of host memory for a batch of %d", batch);
     } else {
         const tarn_shape images = TARN_SHAPE(batch, 1, 28, 28), targets = TARN_SHAPE(batch);
         m->x = owned_handle(m->replica,

@@ -77,12 +77,12 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
                               .arg = n.arg,
                               .wanted = wanted,
                               .gin = gin };
-    if (n.op->grad)
+    if (n.op->grad != NULL)
         n.op->grad(&call);
     for (uint32_t i = 0; i < n.in_count && r->status == TARN_OK; i++) {
         if (!wanted[i] || call.without >> i & 1)
             continue;
-        if (!gin[i].replica)
+        if (gin[i].replica == NULL)
             return no_rule(r, &n, i);
         if (!accumulate(r, index[i], gin[i], grads))
             return false;
@@ -148,8 +148,8 @@ static void backward(tarn_tensor loss, uint32_t last, float weight)
     }
     uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
     uint8_t *depends = calloc((size_t)last + 1, 1);
-    if (!grads || !depends) {
-        graph_fail(r, TARN_ERR_MEMORY, "backward: no host memory");
+    if (grads == NULL || depends == NULL) {
+        graph_fail(r, TARN_ERR_MEMORY, "backward: out of host memory");
         goto done;
     }
     for (uint32_t i = 1; i <= last; i++)
@@ -190,9 +190,9 @@ tarn_tensor tarn_grad(tarn_tensor parameter)
 {
     const struct owned *o = owned_of(parameter);
     tarn_replica *r = parameter.replica;
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "grad: the parameter is no tensor");
-    if (!o || r->status != TARN_OK)
+    if (o == NULL || r->status != TARN_OK)
         return graph_poison(r);
     const uint32_t grad = o->grad, before = grad && o->used ? 0 : o->gathered;
     if (grad && before)
@@ -213,22 +213,22 @@ static void spread(const struct graph *g, uint32_t last, uint8_t *depends)
 void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn_tensor *gradients)
 {
     tarn_replica *r = loss.replica;
-    for (int i = 0; inputs && i < count && !r; i++)
+    for (int i = 0; inputs != NULL && i < count && r == NULL; i++)
         r = inputs[i].replica;
-    for (int i = 0; gradients && i < count; i++)
+    for (int i = 0; gradients != NULL && i < count; i++)
         gradients[i] = graph_poison(r);
     const uint32_t last = check_loss(r, loss, "gradients");
-    if (last && (count < 0 || (count > 0 && (!inputs || !gradients))))
+    if (last && (count < 0 || (count > 0 && (inputs == NULL || gradients == NULL))))
         graph_fail(r, TARN_ERR_ARGUMENT, "gradients: %d inputs: %s", count,
-                   count < 0 ? "must be 0 or more"
-                   : !inputs ? "inputs is NULL"
-                             : "gradients is NULL");
-    if (!last || count < 1 || !inputs || !gradients)
+                   count < 0        ? "must be 0 or more"
+                   : inputs == NULL ? "inputs is NULL"
+                                    : "gradients is NULL");
+    if (!last || count < 1 || inputs == NULL || gradients == NULL)
         return;
     uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
     uint8_t *depends = calloc((size_t)last + 1, 1);
-    if (!grads || !depends) {
-        graph_fail(r, TARN_ERR_MEMORY, "gradients: no host memory");
+    if (grads == NULL || depends == NULL) {
+        graph_fail(r, TARN_ERR_MEMORY, "gradients: out of host memory");
         goto done;
     }
     for (int i = 0; i < count; i++) {

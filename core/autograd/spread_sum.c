@@ -16,10 +16,10 @@ bool spread_walk_begin(tarn_replica *r, struct spread_walk *w)
                                .total = calloc(n, sizeof *w->total),
                                .needed = calloc(n, 1),
                                .count = r->graph.count };
-    if (w->total && w->needed)
+    if (w->total != NULL && w->needed != NULL)
         return true;
     spread_walk_end(w);
-    graph_fail(r, TARN_ERR_MEMORY, "all_reduce: no host memory");
+    graph_fail(r, TARN_ERR_MEMORY, "all_reduce: out of host memory");
     return false;
 }
 
@@ -109,8 +109,8 @@ tarn_tensor spread_sum(tarn_tensor x, spread_sum_fn sum, void *user)
     if (s == SPREAD_SAMPLES || s == SPREAD_EITHER || s == SPREAD_OWN)
         return spread_as(sum(x, user), SPREAD_OWN);
     uint32_t *list = calloc((size_t)node + 1, sizeof *list);
-    if (!list)
-        return graph_fail(r, TARN_ERR_MEMORY, "all_reduce: no host memory");
+    if (list == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "all_reduce: out of host memory");
     tarn_tensor total = graph_poison(r);
     if (spread_walk_begin(r, &w)) {
         const uint32_t count = spread_walk_sources(&w, node, list);

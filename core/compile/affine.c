@@ -20,7 +20,7 @@ struct affine affine_axis(int axis)
 struct affine affine_add_scaled(struct affine a, struct affine b, int32_t factor)
 {
     a.constant += b.constant * factor;
-    for (int i = 0; i < NEST_AXES; ++i)
+    for (int i = 0; i < NEST_AXES; i++)
         a.k[i] += b.k[i] * factor;
     return a;
 }
@@ -80,7 +80,7 @@ bool reshape_index(tarn_shape in, tarn_shape out, const struct rational *out_ind
                    struct rational *in_index)
 {
     int o = out.rank - 1;
-    for (int i = in.rank - 1; i >= 0; --i) {
+    for (int i = in.rank - 1; i >= 0; i--) {
         /* The dimensions of `out` from o down that together make dimension i of `in`. */
         struct rational index = rational_constant(0);
         int32_t stride = 1;
@@ -89,7 +89,7 @@ bool reshape_index(tarn_shape in, tarn_shape out, const struct rational *out_ind
                 return false;
             index = rational_add_scaled(index, out_index[o], stride);
             stride *= out.dim[o];
-            --o;
+            o--;
         }
         in_index[i] = index;
     }
@@ -99,7 +99,7 @@ bool reshape_index(tarn_shape in, tarn_shape out, const struct rational *out_ind
 bool access_uses(const struct access *a, int axis)
 {
     bool uses = a->address.k[axis] != 0;
-    for (int i = 0; i < a->part_count; ++i)
+    for (int i = 0; i < a->part_count; i++)
         uses |= rational_uses(&a->part[i].index, axis);
     return uses;
 }

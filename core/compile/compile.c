@@ -34,12 +34,12 @@ static struct param place_of(const struct value *v)
 static tarn_status plan_products(const struct program_ir *p, int kernel, struct planned_kernel *k)
 {
     size_t count = 0;
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         count += p->nests[i].kernel == kernel && p->nests[i].kind == NEST_PRODUCT;
     k->products = arena_take(p->arena, (count + 1) * sizeof *k->products);
     if (k->products == NULL)
         return out_of_memory();
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kernel != kernel || n->kind != NEST_PRODUCT)
             continue;
@@ -47,7 +47,7 @@ static tarn_status plan_products(const struct program_ir *p, int kernel, struct 
         struct planned_product *out = &k->products[k->product_count++];
         out->shape = n->product.shape;
         out->provider = n->product.provider;
-        for (int v = 0; v < 3; ++v) {
+        for (int v = 0; v < 3; v++) {
             out->param[v] = place_of(&p->values[values[v]]);
             out->offset[v] = p->values[values[v]].offset;
         }
@@ -67,9 +67,9 @@ static int by_readiness(const void *a, const void *b)
 static int first_reader(const struct program_ir *p, const struct nest *call)
 {
     int first = p->kernel_count;
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        for (int e = 0; n != call && e < n->expr_count; ++e)
+        for (int e = 0; n != call && e < n->expr_count; e++)
             if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.value == call->store[0].value &&
                 n->kernel < first)
                 first = n->kernel;
@@ -83,10 +83,10 @@ static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *pl
     plan->calls = arena_take(p->arena, ((size_t)p->nest_count + 1) * sizeof *plan->calls);
     if (plan->shared_bytes == NULL || plan->calls == NULL)
         return out_of_memory();
-    for (int i = 0; i < p->value_count; ++i)
+    for (int i = 0; i < p->value_count; i++)
         if (p->values[i].place == PLACE_SHARED)
             plan->shared_bytes[plan->shared_count++] = p->values[i].bytes;
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kind != NEST_CALL)
             continue;
@@ -113,7 +113,7 @@ static void describe(const struct program_ir *p, int kernel, char *out, size_t c
 {
     size_t used = 0;
     out[0] = '\0';
-    for (int i = 0; i < p->nest_count && used + 4 < capacity; ++i) {
+    for (int i = 0; i < p->nest_count && used + 4 < capacity; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kernel != kernel)
             continue;
@@ -135,7 +135,7 @@ static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
         return out_of_memory();
     text_add(&plan->source, "%s%s", (const char *)kernel_text_prelude,
              (const char *)kernel_text_random);
-    for (; plan->kernel_count < p->kernel_count; ++plan->kernel_count) {
+    for (; plan->kernel_count < p->kernel_count; plan->kernel_count++) {
         const int i = plan->kernel_count;
         struct planned_kernel *k = &plan->kernels[i];
         snprintf(k->name, sizeof k->name, "k%d", i);

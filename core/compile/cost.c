@@ -9,7 +9,7 @@ enum { MOST_POINTS = 1 << 20 }; /* of the axes of one guard that are counted one
 static double points(const struct nest *n, int axes)
 {
     double count = 1;
-    for (int a = 0; a < axes; ++a)
+    for (int a = 0; a < axes; a++)
         count *= n->extent[a];
     return count;
 }
@@ -19,7 +19,7 @@ static double points(const struct nest *n, int axes)
 static bool holds(const struct guard *g, const int32_t *at)
 {
     int32_t e = g->e.constant;
-    for (int a = 0; a < NEST_AXES; ++a)
+    for (int a = 0; a < NEST_AXES; a++)
         e += g->e.k[a] * at[a];
     return e >= 0 && e % g->divide == 0 && e / g->divide < g->extent;
 }
@@ -27,7 +27,7 @@ static bool holds(const struct guard *g, const int32_t *at)
 /* The next point of the axes that the guard looks at; false after the last. */
 static bool advance(const struct nest *n, const struct guard *g, int32_t *at)
 {
-    for (int a = 0; a < n->axes; ++a) {
+    for (int a = 0; a < n->axes; a++) {
         if (g->e.k[a] == 0)
             continue;
         if (++at[a] < n->extent[a])
@@ -42,7 +42,7 @@ static double share(const struct nest *n, const struct guard *g)
 {
     int32_t at[NEST_AXES] = { 0 };
     double all = 1, through = 0;
-    for (int a = 0; a < n->axes; ++a)
+    for (int a = 0; a < n->axes; a++)
         if (g->e.k[a] != 0)
             all *= n->extent[a];
     if (all < 1 || all > MOST_POINTS)
@@ -57,7 +57,7 @@ static double share(const struct nest *n, const struct guard *g)
 static double terms(const struct nest *n)
 {
     double count = points(n, n->axes);
-    for (int g = 0; g < n->guards; ++g)
+    for (int g = 0; g < n->guards; g++)
         count *= share(n, &n->guard[g]);
     return count;
 }
@@ -70,7 +70,7 @@ static int maps(const struct nest *n, int root, bool *counted)
         return 0;
     counted[root] = true;
     const struct expr *e = &n->exprs[root];
-    for (int i = 0; (e->kind == EXPR_MAP || e->kind == EXPR_GUARD) && i < e->args; ++i)
+    for (int i = 0; (e->kind == EXPR_MAP || e->kind == EXPR_GUARD) && i < e->args; i++)
         count += maps(n, e->arg[i], counted);
     return count + (e->kind == EXPR_MAP);
 }
@@ -83,13 +83,13 @@ static double nest_flops(const struct nest *n, bool *counted)
         return 2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch;
     if (n->kind != NEST_LOOPS)
         return 0;
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         counted[e] = false;
     if (n->combine != COMBINE_NONE)
         body = maps(n, n->body[0], counted) + 1;
     if (n->combine == COMBINE_FMA)
         body += maps(n, n->body[1], counted) + 1;
-    for (int s = 0; s < n->stores; ++s)
+    for (int s = 0; s < n->stores; s++)
         epilogue += maps(n, n->store[s].expr, counted);
     return body * terms(n) + epilogue * points(n, n->out_axes);
 }
@@ -103,7 +103,7 @@ static double touched(const struct program_ir *p, const struct nest *n, const st
     const bool blocked = p->values[x->value].layout == LAYOUT_BLOCKED;
     if (n->kind != NEST_LOOPS)
         return (double)tarn_shape_count(p->values[x->value].shape);
-    for (int a = 0; a < n->axes; ++a) {
+    for (int a = 0; a < n->axes; a++) {
         const bool used =
             access_uses(x, a) || x->gather >= 0 || (blocked && (!n->sharded || a == n->batch_axis));
         count *= used ? n->extent[a] : 1;
@@ -117,7 +117,7 @@ struct traffic {
 
 static void nest_traffic(const struct program_ir *p, const struct nest *n, struct traffic *t)
 {
-    for (int e = 0; e < n->expr_count; ++e) {
+    for (int e = 0; e < n->expr_count; e++) {
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
         const struct access *x = &n->exprs[e].access;
@@ -127,7 +127,7 @@ static void nest_traffic(const struct program_ir *p, const struct nest *n, struc
     }
     /* Partial sums and products have whole values for results. */
     const bool whole = n->kind != NEST_LOOPS || n->partial;
-    for (int s = 0; s < n->stores; ++s) {
+    for (int s = 0; s < n->stores; s++) {
         const int v = n->store[s].value;
         t[v].written += whole ? (double)p->values[v].bytes : points(n, n->out_axes);
     }
@@ -142,14 +142,14 @@ static double bytes_of(const struct value *v, double elements)
 static void add_up(const struct program_ir *p, int kernel, bool *counted, struct traffic *t,
                    struct cost *out)
 {
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kernel != kernel || n->kind == NEST_CALL)
             continue;
         out->flops += nest_flops(n, counted);
         nest_traffic(p, n, t);
     }
-    for (int i = 0; i < p->value_count; ++i) {
+    for (int i = 0; i < p->value_count; i++) {
         const struct value *v = &p->values[i];
         const bool before = v->place == PLACE_INPUT || v->place == PLACE_OWNED;
         if (before || v->first < kernel)
@@ -164,7 +164,7 @@ bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out)
 {
     int most = 0;
     *out = (struct cost){ 0 };
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         most = p->nests[i].expr_count > most ? p->nests[i].expr_count : most;
     struct traffic *t = calloc((size_t)p->value_count + 1, sizeof *t);
     bool *counted = calloc((size_t)most + 1, sizeof *counted);

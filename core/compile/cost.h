@@ -10,7 +10,7 @@ struct cost {
     double bytes; /* that cross the kernel's boundary, each value once read and once written */
 };
 
-/* After memplan. False when there is no host memory. */
+/* After memplan. False when there is out of host memory. */
 bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out);
 
 #endif

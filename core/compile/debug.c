@@ -6,14 +6,14 @@
 void debug_graph(const struct module *m, struct text *out)
 {
     text_add(out, "tarn: graph of %u nodes, batch %d\n", m->count, m->batch);
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         if (m->uses[i] == 0)
             continue;
         text_add(out, "  %%%u = %s %s%s", i, tarn_dtype_name(n->dtype), shape_text(n->shape),
                  m->sharded[i] ? "/batch " : " ");
         text_add(out, "%s(", n->op->name);
-        for (uint32_t k = 0; k < n->in_count; ++k)
+        for (uint32_t k = 0; k < n->in_count; k++)
             text_add(out, "%s%%%u", k == 0 ? "" : ", ", m->operands[n->first_in + k]);
         text_add(out, ")%s\n", m->stored[i] ? " stored" : "");
     }
@@ -21,14 +21,14 @@ void debug_graph(const struct module *m, struct text *out)
 
 void debug_nests(const struct program_ir *p, struct text *out)
 {
-    for (int k = 0; k < p->kernel_count; ++k) {
+    for (int k = 0; k < p->kernel_count; k++) {
         text_add(out, "tarn: kernel k%d\n", k);
-        for (int i = 0; i < p->nest_count; ++i) {
+        for (int i = 0; i < p->nest_count; i++) {
             const struct nest *n = &p->nests[i];
             if (n->kernel != k)
                 continue;
             text_add(out, "  section %-3d %-14s", n->section, n->name);
-            for (int a = 0; a < n->axes; ++a) {
+            for (int a = 0; a < n->axes; a++) {
                 text_add(out, "%s%d", a == n->out_axes ? " | " : " ", n->extent[a]);
                 if (n->tile[a] > 1)
                     text_add(out, "/%d", n->tile[a]);
@@ -44,7 +44,7 @@ void debug_values(const struct program_ir *p, struct text *out)
 {
     text_add(out, "tarn: plan of %d kernels, %zu bytes of temporaries\n", p->kernel_count,
              p->arena_bytes);
-    for (int i = 0; i < p->value_count; ++i) {
+    for (int i = 0; i < p->value_count; i++) {
         const struct value *v = &p->values[i];
         if (v->place == PLACE_ARENA && v->first >= 0)
             text_add(out, "  v%-4d %s %s%s, kernels %d to %d, at %zu\n", i,

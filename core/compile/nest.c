@@ -45,7 +45,7 @@ struct nest *nest_add(struct program_ir *p)
 
 int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
 {
-    for (int i = 0; i < n->expr_count; ++i)
+    for (int i = 0; i < n->expr_count; i++)
         if (memcmp(&n->exprs[i], e, sizeof *e) == 0)
             return i;
     n->exprs = grown(p->arena, n->exprs, n->expr_count, &n->expr_capacity, sizeof *n->exprs);

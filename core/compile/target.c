@@ -99,7 +99,7 @@ static bool same_shape(const struct product_shape *a, const struct product_shape
 const struct product_choice *target_choice(const struct target *t,
                                            const struct product_shape *shape)
 {
-    for (int i = 0; i < t->choice_count; ++i)
+    for (int i = 0; i < t->choice_count; i++)
         if (same_shape(&t->choices[i].shape, shape))
             return &t->choices[i];
     return NULL;

@@ -12,8 +12,7 @@
 const char *field_name(const struct source *s, int field, char out[24])
 {
     const bool input = field < s->inputs;
-    (void)snprintf(out, 24, "%s[%d]", input ? "inputs" : "targets",
-                   input ? field : field - s->inputs);
+    snprintf(out, 24, "%s[%d]", input ? "inputs" : "targets", input ? field : field - s->inputs);
     return out;
 }
 
@@ -24,7 +23,7 @@ static int count_arrays(const tarn_array *list)
     while (count < TARN_DATA_MOST && list[count].shape.rank != 0)
         count++;
     for (int i = count; i < TARN_DATA_MOST; i++) {
-        if (list[i].shape.rank != 0 || list[i].data)
+        if (list[i].shape.rank != 0 || list[i].data != NULL)
             return -1;
     }
     return count;
@@ -68,9 +67,9 @@ static tarn_status check_array(const char *caller, const char *name, const tarn_
     if (a->classes < 0 || (a->classes > 0 && a->dtype == TARN_F32))
         return error_set(TARN_ERR_ARGUMENT, "%s: %s: %d classes of %s; classes are of integers",
                          caller, name, a->classes, tarn_dtype_name(a->dtype));
-    if (!called && !a->data)
+    if (!called && a->data == NULL)
         return error_set(TARN_ERR_ARGUMENT, "%s: %s: data is NULL", caller, name);
-    if (called && a->data)
+    if (called && a->data != NULL)
         return error_set(TARN_ERR_ARGUMENT,
                          "%s: %s: data is given, but samples come from the function; leave it NULL",
                          caller, name);
@@ -83,7 +82,7 @@ bool field_in_range(const struct field *f, const uint8_t *sample, int32_t *bad)
     for (size_t at = 0; f->classes > 0 && at < f->bytes; at += each) {
         int32_t value = sample[at];
         if (f->dtype == TARN_I32)
-            memcpy(&value, sample + at, sizeof(value));
+            memcpy(&value, sample + at, sizeof value);
         if (value >= 0 && value < f->classes)
             continue;
         *bad = value;
@@ -144,13 +143,13 @@ tarn_dataset *dataset_new(const char *caller, const tarn_arrays *a, tarn_sample_
     struct source s = { .get = get, .user = user };
     if (describe(caller, a, get != NULL, &s) != TARN_OK)
         return NULL;
-    if (!get && check_values(caller, &s) != TARN_OK)
+    if (get == NULL && check_values(caller, &s) != TARN_OK)
         return NULL;
-    tarn_dataset *d = calloc(1, sizeof(*d));
-    if (d)
+    tarn_dataset *d = calloc(1, sizeof *d);
+    if (d != NULL)
         d->source = s;
     else
-        (void)error_set(TARN_ERR_MEMORY, "%s: out of memory", caller);
+        (void)error_set(TARN_ERR_MEMORY, "%s: out of host memory", caller);
     return d;
 }
 
@@ -161,7 +160,7 @@ tarn_dataset *tarn_dataset_from(tarn_arrays arrays)
 
 tarn_dataset *tarn_dataset_call(tarn_arrays arrays, tarn_sample_fn get, void *user)
 {
-    if (get)
+    if (get != NULL)
         return dataset_new("tarn_dataset_call", &arrays, get, user);
     (void)error_set(TARN_ERR_ARGUMENT, "tarn_dataset_call: no function");
     return NULL;
@@ -178,7 +177,7 @@ tarn_dataset *tarn_dataset_repeat(tarn_arrays arrays, int32_t times)
         return NULL;
     }
     tarn_dataset *d = dataset_new("tarn_dataset_repeat", &arrays, NULL, NULL);
-    if (d) {
+    if (d != NULL) {
         d->source.size = (int32_t)size;
         d->batch = d->source.given;
     }
@@ -187,9 +186,9 @@ tarn_dataset *tarn_dataset_repeat(tarn_arrays arrays, int32_t times)
 
 void tarn_dataset_close(tarn_dataset *d)
 {
-    if (!d)
+    if (d == NULL)
         return;
-    for (size_t i = 0; i < sizeof(d->owned) / sizeof(*d->owned); i++)
+    for (size_t i = 0; i < sizeof d->owned / sizeof *d->owned; i++)
         free(d->owned[i]);
     free(d);
 }
@@ -198,27 +197,29 @@ void tarn_dataset_close(tarn_dataset *d)
 
 int tarn_dataset_size(const tarn_dataset *d)
 {
-    return d ? d->source.size : 0;
+    return d != NULL ? d->source.size : 0;
 }
 
 int tarn_dataset_classes(const tarn_dataset *d)
 {
-    return d && d->source.fields > d->source.inputs ? d->source.field[d->source.inputs].classes : 0;
+    return d != NULL && d->source.fields > d->source.inputs
+               ? d->source.field[d->source.inputs].classes
+               : 0;
 }
 
 tarn_shape tarn_dataset_sample_shape(const tarn_dataset *d)
 {
-    return d ? d->source.field[0].sample : tarn_shape_of(0, NULL);
+    return d != NULL ? d->source.field[0].sample : tarn_shape_of(0, NULL);
 }
 
 const uint8_t *tarn_dataset_samples(const tarn_dataset *d)
 {
-    return d && d->source.field[0].dtype == TARN_U8 ? d->source.field[0].data : NULL;
+    return d != NULL && d->source.field[0].dtype == TARN_U8 ? d->source.field[0].data : NULL;
 }
 
 const uint8_t *tarn_dataset_labels(const tarn_dataset *d)
 {
-    if (!d || d->source.fields == d->source.inputs)
+    if (d == NULL || d->source.fields == d->source.inputs)
         return NULL;
     const struct field *f = &d->source.field[d->source.inputs];
     return f->dtype == TARN_U8 && f->sample.rank == 0 ? f->data : NULL;

@@ -46,9 +46,9 @@ static tarn_status refill(struct source *s)
 static tarn_status inflate_error(const struct source *s, int code)
 {
     if (code == Z_MEM_ERROR)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory while unpacking", s->path);
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory while unpacking", s->path);
     return error_set(TARN_ERR_FORMAT, "%s: damaged gzip file: %s", s->path,
-                     s->z.msg ? s->z.msg : "bad data");
+                     s->z.msg != NULL ? s->z.msg : "bad data");
 }
 
 static tarn_status read_zipped(struct source *s, uint8_t *to, size_t want, size_t *got)
@@ -131,7 +131,7 @@ static tarn_status source_start(struct source *s)
     if (s->have < 2 || s->chunk[0] != 0x1f || s->chunk[1] != 0x8b)
         return TARN_OK;
     if (inflateInit2(&s->z, 15 + 16) != Z_OK)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory while unpacking", s->path);
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory while unpacking", s->path);
     s->zipped = true;
     return TARN_OK;
 }
@@ -160,7 +160,7 @@ static tarn_status check_room(const struct source *s, uint64_t header, uint64_t 
 static tarn_status read_magic(struct source *s, uint32_t wanted, uint32_t *rank)
 {
     uint8_t head[4];
-    TRY(source_read(s, head, sizeof(head)));
+    TRY(source_read(s, head, sizeof head));
     const uint32_t magic = big_endian(head);
     *rank = magic & 0xff;
     const bool fits = wanted ? *rank == wanted : *rank >= 1 && *rank <= IDX_MAX_RANK;
@@ -207,20 +207,21 @@ static tarn_status read_all(struct source *s, uint32_t rank, struct idx *out)
     TRY(source_start(s));
     TRY(read_header(s, rank, out));
     out->data = malloc(out->bytes);
-    if (!out->data)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory for %zu bytes", s->path, out->bytes);
+    if (out->data == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory for %zu bytes", s->path,
+                         out->bytes);
     TRY(source_read(s, out->data, out->bytes));
     return source_expect_end(s);
 }
 
 tarn_status idx_read(const char *path, uint32_t rank, struct idx *out)
 {
-    memset(out, 0, sizeof(*out));
-    if (!path || rank > IDX_MAX_RANK)
+    memset(out, 0, sizeof *out);
+    if (path == NULL || rank > IDX_MAX_RANK)
         return error_set(TARN_ERR_ARGUMENT, "idx: no file name");
-    struct source *s = calloc(1, sizeof(*s));
-    if (!s)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", path);
+    struct source *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", path);
     s->path = path;
     /* Not blocking, so that a pipe under this name is refused instead of waited for. */
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -236,7 +237,7 @@ tarn_status idx_read(const char *path, uint32_t rank, struct idx *out)
     free(s);
     if (status != TARN_OK) {
         free(out->data);
-        memset(out, 0, sizeof(*out));
+        memset(out, 0, sizeof *out);
     }
     return status;
 }

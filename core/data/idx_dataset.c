@@ -56,7 +56,7 @@ tarn_dataset *tarn_idx_open(const char *images, const char *labels, int classes)
                                                classes } } };
         d = dataset_new("tarn_idx_open", &a, NULL, NULL);
     }
-    if (!d) {
+    if (d == NULL) {
         free(x.data);
         free(y.data);
         return NULL;
@@ -70,7 +70,7 @@ tarn_dataset *tarn_idx_open(const char *images, const char *labels, int classes)
 static tarn_status find_file(const char *folder, const char *name, char out[PATH_MAX])
 {
     static const char *const endings[] = { "", ".gz" };
-    for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         const int n = snprintf(out, PATH_MAX, "%s/%s%s", folder, name, endings[i]);
         if (n < 0 || n >= PATH_MAX)
             return error_set(TARN_ERR_ARGUMENT, "tarn_mnist_open: the folder's name is too long");
@@ -84,7 +84,7 @@ static tarn_status find_file(const char *folder, const char *name, char out[PATH
 tarn_dataset *tarn_mnist_open(const char *folder, bool train)
 {
     char images[PATH_MAX], labels[PATH_MAX];
-    if (!folder) {
+    if (folder == NULL) {
         (void)error_set(TARN_ERR_ARGUMENT, "tarn_mnist_open: no folder given");
         return NULL;
     }

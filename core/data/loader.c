@@ -25,7 +25,7 @@ static void forget_slot(struct graph *g, const struct slot *s)
 {
     for (uint32_t i = 0; i < g->input_count; i++) {
         for (int k = 0; k < FIELDS_MOST; k++) {
-            if (s->upload[k] && g->inputs[i].upload == s->upload[k])
+            if (s->upload[k] != NULL && g->inputs[i].upload == s->upload[k])
                 g->inputs[i].upload = NULL;
         }
     }
@@ -36,7 +36,7 @@ static void destroy(void *self)
 {
     struct tarn_loader *l = self;
     int count = 0;
-    struct slot *slots = l->pool ? pool_slots(l->pool, &count) : NULL;
+    struct slot *slots = l->pool != NULL ? pool_slots(l->pool, &count) : NULL;
     for (int i = 0; i < count; i++)
         forget_slot(&l->r->graph, &slots[i]);
     pool_free(l->pool);
@@ -49,8 +49,8 @@ static bool keep_for_step(struct tarn_loader *l)
 {
     int count = 0;
     bool in_step = false;
-    struct slot *slots = l->pool ? pool_slots(l->pool, &count) : NULL;
-    if (l->pool)
+    struct slot *slots = l->pool != NULL ? pool_slots(l->pool, &count) : NULL;
+    if (l->pool != NULL)
         pool_stop(l->pool);
     for (int i = 0; i < count; i++) {
         if (slots[i].state == SLOT_HANDED && slots[i].step == l->r->step)
@@ -63,7 +63,7 @@ static bool keep_for_step(struct tarn_loader *l)
 
 void tarn_loader_close(tarn_loader *l)
 {
-    if (!l)
+    if (l == NULL)
         return;
     /* Batches of the step being recorded are still needed: they stay until the replica closes. */
     if (keep_for_step(l))
@@ -83,13 +83,13 @@ static tarn_status open_parts(struct tarn_loader *l, const tarn_loader_options *
 
 tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d, tarn_loader_options options)
 {
-    if (!r) {
+    if (r == NULL) {
         (void)error_set(TARN_ERR_ARGUMENT, "tarn_loader_open: no replica");
         return NULL;
     }
-    struct tarn_loader *l = calloc(1, sizeof(*l));
-    if (!l) {
-        (void)replica_fail(r, TARN_ERR_MEMORY, "tarn_loader_open: out of memory");
+    struct tarn_loader *l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        (void)replica_fail(r, TARN_ERR_MEMORY, "tarn_loader_open: out of host memory");
         return NULL;
     }
     l->r = r;
@@ -114,7 +114,7 @@ static tarn_tensor record_field(struct tarn_loader *l, const struct slot *s, int
     if (field == 0)
         sample = transform_shape(&l->plan.transform, sample);
     tarn_shape shape = { .rank = sample.rank + 1, .dim = { s->n } };
-    memcpy(shape.dim + 1, sample.dim, (size_t)sample.rank * sizeof(*sample.dim));
+    memcpy(shape.dim + 1, sample.dim, (size_t)sample.rank * sizeof *sample.dim);
     const tarn_tensor leaf = graph_input(l->r, upload_buffer(s->upload[field]), s->upload[field],
                                          false, shape, f->dtype);
     graph_mark_part(leaf, (struct graph_part){ s->n, s->global });
@@ -144,7 +144,7 @@ static void go_to(struct tarn_loader *l, struct place to)
     l->next = to;
     l->ticket = 0;
     l->missed = false;
-    if (l->pool)
+    if (l->pool != NULL)
         pool_seek(l->pool, to);
 }
 
@@ -160,12 +160,12 @@ static tarn_status next_batch(struct tarn_loader *l, struct slot **out)
 
 bool tarn_loader_next(tarn_loader *l, tarn_batch *out)
 {
-    if (out)
-        memset(out, 0, sizeof(*out));
-    if (!l)
+    if (out != NULL)
+        memset(out, 0, sizeof *out);
+    if (l == NULL)
         return false;
     l->last =
-        out || l->r->status != TARN_OK
+        out != NULL || l->r->status != TARN_OK
             ? l->r->status
             : replica_fail(l->r, TARN_ERR_ARGUMENT, "tarn_loader_next: nowhere to put a batch");
     if (l->last != TARN_OK)
@@ -186,12 +186,12 @@ bool tarn_loader_next(tarn_loader *l, tarn_batch *out)
 
 tarn_status tarn_loader_status(const tarn_loader *l)
 {
-    return l ? l->last : TARN_ERR_ARGUMENT;
+    return l != NULL ? l->last : TARN_ERR_ARGUMENT;
 }
 
 void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches)
 {
-    if (!l)
+    if (l == NULL)
         return;
     if (batches > (uint64_t)l->length) {
         (void)replica_fail(l->r, TARN_ERR_ARGUMENT,
@@ -205,10 +205,10 @@ void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches)
 
 uint64_t tarn_loader_epoch(const tarn_loader *l)
 {
-    return l ? l->next.epoch : 0;
+    return l != NULL ? l->next.epoch : 0;
 }
 
 int tarn_loader_length(const tarn_loader *l)
 {
-    return l ? l->length : 0;
+    return l != NULL ? l->length : 0;
 }

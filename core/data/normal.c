@@ -9,13 +9,13 @@
 
 static double mean_of(const tarn_loader_options *o, int32_t channel)
 {
-    return (double)(o->means ? o->means[channel] : o->mean);
+    return (double)(o->means != NULL ? o->means[channel] : o->mean);
 }
 
 static double deviation_of(const tarn_loader_options *o, int32_t channel)
 {
-    const float one = o->deviations ? o->deviations[channel] : o->deviation;
-    return one == 0 && !o->deviations ? 1 : (double)one;
+    const float one = o->deviations != NULL ? o->deviations[channel] : o->deviation;
+    return one == 0 && o->deviations == NULL ? 1 : (double)one;
 }
 
 static tarn_status check_value(double mean, double deviation, int32_t channel)
@@ -30,8 +30,8 @@ static tarn_status check_value(double mean, double deviation, int32_t channel)
 
 tarn_status normal_check(const tarn_loader_options *o, tarn_shape sample, tarn_dtype dtype)
 {
-    const bool some = o->means || o->deviations;
-    if ((o->means && o->mean != 0) || (o->deviations && o->deviation != 0))
+    const bool some = o->means != NULL || o->deviations != NULL;
+    if ((o->means != NULL && o->mean != 0) || (o->deviations != NULL && o->deviation != 0))
         return error_set(TARN_ERR_ARGUMENT,
                          "tarn_loader_open: one mean or deviation, and those of each channel; give "
                          "one of them");
@@ -55,7 +55,7 @@ tarn_status normal_check(const tarn_loader_options *o, tarn_shape sample, tarn_d
 static tarn_status upload(struct context *c, const float *values, int32_t count,
                           struct buffer **out)
 {
-    const size_t bytes = (size_t)count * sizeof(*values);
+    const size_t bytes = (size_t)count * sizeof *values;
     TRY(buffer_new(c, bytes, out));
     return buffer_write(*out, 0, values, bytes);
 }
@@ -64,12 +64,13 @@ tarn_status normal_make(struct context *c, const tarn_loader_options *o, tarn_dt
                         struct normal *out)
 {
     *out = (struct normal){ .mean = mean_of(o, 0), .deviation = deviation_of(o, 0) };
-    if (!o->means && !o->deviations)
+    if (o->means == NULL && o->deviations == NULL)
         return TARN_OK;
     const size_t count = (size_t)o->channels;
-    float *values = malloc(2 * count * sizeof(*values));
-    if (!values)
-        return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory for %zu means", count);
+    float *values = malloc(2 * count * sizeof *values);
+    if (values == NULL)
+        return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of host memory for %zu means",
+                         count);
     for (int32_t i = 0; i < o->channels; i++) {
         const double mean = mean_of(o, i), deviation = deviation_of(o, i);
         values[i] = (float)(1 / ((dtype == TARN_U8 ? 255 : 1) * deviation));
@@ -102,11 +103,11 @@ static tarn_tensor by_channel(const struct normal *n, struct buffer *b, tarn_ten
 static tarn_tensor record_bytes(const struct normal *n, tarn_tensor x)
 {
     x = tarn_cast(x, TARN_F32);
-    if (n && n->channels)
+    if (n != NULL && n->channels)
         return tarn_add(tarn_mul(x, by_channel(n, n->scale, x)), by_channel(n, n->shift, x));
-    const double deviation = n ? n->deviation : 1;
+    const double deviation = n != NULL ? n->deviation : 1;
     x = tarn_mul_scalar(x, (float)(1 / (255 * deviation)));
-    return n && n->mean != 0 ? tarn_add_scalar(x, (float)(-n->mean / deviation)) : x;
+    return n != NULL && n->mean != 0 ? tarn_add_scalar(x, (float)(-n->mean / deviation)) : x;
 }
 
 static tarn_tensor record_floats(const struct normal *n, tarn_tensor x)
@@ -120,5 +121,7 @@ static tarn_tensor record_floats(const struct normal *n, tarn_tensor x)
 tarn_tensor normal_record(const struct normal *n, tarn_tensor x)
 {
     const tarn_dtype dtype = tarn_dtype_get(x);
-    return dtype == TARN_U8 ? record_bytes(n, x) : dtype == TARN_F32 && n ? record_floats(n, x) : x;
+    return dtype == TARN_U8                 ? record_bytes(n, x)
+           : dtype == TARN_F32 && n != NULL ? record_floats(n, x)
+                                            : x;
 }

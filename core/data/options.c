@@ -53,8 +53,8 @@ static tarn_status check_parts(const struct pool_plan *p, bool trains, int32_t l
 static void divide(struct pool_plan *p, const struct peers *peers, int32_t *length)
 {
     int32_t first, n;
-    p->rank = peers ? peers->rank : 0;
-    p->world = peers ? peers->world : 1;
+    p->rank = peers != NULL ? peers->rank : 0;
+    p->world = peers != NULL ? peers->world : 1;
     *length = sampler_length(&p->cut);
     p->most = sampler_most(&p->cut, p->rank, p->world);
     sampler_part(sampler_batch(&p->cut, (uint64_t)*length - 1), p->rank, p->world, &first, &n);
@@ -87,8 +87,8 @@ static void size_fields(struct pool_plan *p)
 tarn_status options_plan(const tarn_replica *r, const tarn_dataset *d, tarn_loader_options o,
                          struct pool_plan *plan, int32_t *length)
 {
-    memset(plan, 0, sizeof(*plan));
-    if (!d)
+    memset(plan, 0, sizeof *plan);
+    if (d == NULL)
         return error_set(TARN_ERR_ARGUMENT, "tarn_loader_open: no data set");
     TRY(check_ranges(&o));
     const struct field *first = &d->source.field[0];
@@ -115,6 +115,6 @@ tarn_status options_plan(const tarn_replica *r, const tarn_dataset *d, tarn_load
     divide(plan, r->peers, length);
     /* In order, with all samples: evaluation. */
     TRY(check_parts(plan, o.shuffle || o.drop_last || o.pad_last, *length,
-                    r->peers ? r->peers->shards : 0));
+                    r->peers != NULL ? r->peers->shards : 0));
     return check_sizes(plan);
 }

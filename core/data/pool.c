@@ -23,15 +23,15 @@ double pool_now(void)
 static tarn_status make_job(const struct pool_plan *plan, struct job *j)
 {
     const size_t rows = (size_t)plan->most;
-    j->index = malloc(rows * sizeof(*j->index));
+    j->index = malloc(rows * sizeof *j->index);
     bool good = j->index != NULL;
     for (int k = 0; k < plan->source.fields; k++) {
         j->memory[k] = malloc(rows * plan->bytes[k]);
-        good = good && j->memory[k];
+        good = good && j->memory[k] != NULL;
     }
     return good ? TARN_OK
-                : error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory for batches of %zu",
-                            rows);
+                : error_set(TARN_ERR_MEMORY,
+                            "tarn_loader_open: out of host memory for batches of %zu", rows);
 }
 
 /* Batches that are filled at the same time: as many as keep all threads busy while one is uploaded. */
@@ -48,9 +48,10 @@ static tarn_status make_memory(struct pool *p, struct context *c)
     while (p->job_count < jobs_wanted(plan))
         TRY(make_job(plan, &p->jobs[p->job_count++]));
     if (plan->shuffle) {
-        p->order = malloc((size_t)plan->cut.size * sizeof(*p->order));
-        if (!p->order)
-            return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory for the order of %d",
+        p->order = malloc((size_t)plan->cut.size * sizeof *p->order);
+        if (p->order == NULL)
+            return error_set(TARN_ERR_MEMORY,
+                             "tarn_loader_open: out of host memory for the order of %d",
                              plan->cut.size);
     }
     /* Besides those prepared ahead: one of the step being recorded, one of the step being computed. */
@@ -66,7 +67,7 @@ void pool_free_slot(struct slot *s)
 {
     for (int k = 0; k < FIELDS_MOST; k++)
         upload_free(s->upload[k]);
-    memset(s, 0, sizeof(*s));
+    memset(s, 0, sizeof *s);
 }
 
 void pool_dispose(struct pool *p)
@@ -89,10 +90,10 @@ void pool_dispose(struct pool *p)
 static tarn_status start_worker(struct pool *p, struct worker *w)
 {
     w->pool = p;
-    if (p->plan.source.get && p->plan.transform.any) {
+    if (p->plan.source.get != NULL && p->plan.transform.any) {
         w->scratch = malloc(p->plan.source.field[0].bytes);
-        if (!w->scratch)
-            return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory for a sample");
+        if (w->scratch == NULL)
+            return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of host memory for a sample");
     }
     const int code = pthread_create(&w->thread, NULL, work_main, w);
     if (code != 0)
@@ -134,9 +135,9 @@ static tarn_status make_locks(struct pool *p)
 tarn_status pool_open(struct context *c, const struct pool_plan *plan, struct pool **out)
 {
     *out = NULL;
-    struct pool *p = calloc(1, sizeof(*p));
-    if (!p)
-        return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of memory");
+    struct pool *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return error_set(TARN_ERR_MEMORY, "tarn_loader_open: out of host memory");
     p->plan = *plan;
     tarn_status status = make_locks(p);
     if (status != TARN_OK) {
@@ -182,7 +183,7 @@ static const struct worker *late_worker(const struct pool *p, uint64_t ticket)
             return w;
         any = w;
     }
-    return any && count_late(p) == p->started ? any : NULL;
+    return any != NULL && count_late(p) == p->started ? any : NULL;
 }
 
 /* Waits for a change, not longer than until the next callback may be late; for one that begins now, it
@@ -220,7 +221,7 @@ void pool_stop(struct pool *p)
 
 void pool_free(struct pool *p)
 {
-    if (!p)
+    if (p == NULL)
         return;
     pool_stop(p);
     for (int i = 0; i < p->slot_count; i++)
@@ -243,7 +244,7 @@ struct slot *pool_slots(struct pool *p, int *count)
 
 static bool slot_is_idle(struct slot *s)
 {
-    for (int k = 0; k < FIELDS_MOST && s->upload[k]; k++) {
+    for (int k = 0; k < FIELDS_MOST && s->upload[k] != NULL; k++) {
         if (!upload_is_idle(s->upload[k]))
             return false;
     }
@@ -271,7 +272,8 @@ static struct slot *oldest_handed(struct pool *p, uint32_t step)
     struct slot *oldest = NULL;
     for (int i = 0; i < p->slot_count; i++) {
         struct slot *s = &p->slots[i];
-        if (s->state == SLOT_HANDED && s->step != step && (!oldest || s->step < oldest->step))
+        if (s->state == SLOT_HANDED && s->step != step &&
+            (oldest == NULL || s->step < oldest->step))
             oldest = s;
     }
     return oldest;
@@ -279,7 +281,7 @@ static struct slot *oldest_handed(struct pool *p, uint32_t step)
 
 static tarn_status settle(struct slot *s)
 {
-    for (int k = 0; k < FIELDS_MOST && s->upload[k]; k++)
+    for (int k = 0; k < FIELDS_MOST && s->upload[k] != NULL; k++)
         TRY(upload_settle(s->upload[k]));
     return TARN_OK;
 }
@@ -314,10 +316,10 @@ static tarn_status await_change(struct pool *p, uint64_t ticket, uint32_t step)
     if (p->failed && p->failed_ticket == ticket)
         return error_set(p->status, "%s", p->error);
     struct slot *oldest = has_work(p) ? NULL : oldest_handed(p, step);
-    if (oldest)
+    if (oldest != NULL)
         return settle(oldest);
     const struct worker *late = late_worker(p, ticket);
-    if (late)
+    if (late != NULL)
         return error_set(TARN_ERR_TIMEOUT,
                          "loader: sample %d: the data set's function has not returned within %g s; "
                          "TARN_TIMEOUT, or the timeout of the launch, sets the limit",
@@ -345,16 +347,16 @@ tarn_status pool_take(struct pool *p, uint64_t ticket, uint32_t step, struct slo
     tarn_status status = check_step(p, step);
     bool freed = false;
     *out = NULL;
-    while (status == TARN_OK && !*out) {
+    while (status == TARN_OK && *out == NULL) {
         freed = take_back(p, step) || freed;
         *out = ready_slot(p, ticket);
-        if (*out)
+        if (*out != NULL)
             break;
         if (freed)
             pthread_cond_signal(&p->work);
         status = await_change(p, ticket, step);
     }
-    if (*out) {
+    if (*out != NULL) {
         (*out)->state = SLOT_HANDED;
         (*out)->step = step;
     }

@@ -11,7 +11,7 @@
 tarn_status transform_make(const tarn_loader_options *o, tarn_shape sample, tarn_dtype dtype,
                            struct transform *out)
 {
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     if (!o->flip && o->pad == 0 && o->crop[0] == 0 && o->crop[1] == 0)
         return TARN_OK;
     if (sample.rank != 3)

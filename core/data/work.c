@@ -51,7 +51,7 @@ static tarn_status call_sample(const struct worker *w, const struct job *j, int3
     uint8_t *at[FIELDS_MOST];
     tarn_sample out = { .inputs = { NULL } };
     for (int k = 0; k < s->fields; k++) {
-        at[k] = k == 0 && w->scratch ? w->scratch : row_of(p, j, k, place);
+        at[k] = k == 0 && w->scratch != NULL ? w->scratch : row_of(p, j, k, place);
         memset(at[k], 0, s->field[k].bytes);
         *(k < s->inputs ? &out.inputs[k] : &out.targets[k - s->inputs]) = at[k];
     }
@@ -60,7 +60,7 @@ static tarn_status call_sample(const struct worker *w, const struct job *j, int3
         return error_set(TARN_ERR_IO, "loader: sample %d: the data set's function failed with %d",
                          index, code);
     TRY(check_sample(s, index, at));
-    if (w->scratch)
+    if (w->scratch != NULL)
         transform_sample(&p->plan.transform, j->at.epoch, index, w->scratch,
                          row_of(p, j, 0, place));
     return TARN_OK;
@@ -82,7 +82,7 @@ void work_drop_current(struct pool *p)
 {
     struct job *j = p->current;
     p->current = NULL;
-    if (!j)
+    if (j == NULL)
         return;
     j->left -= j->n - j->taken;
     j->taken = j->n;
@@ -98,7 +98,7 @@ static void note_failure(struct pool *p, const struct job *j, const char *line)
     p->failed = true;
     p->failed_ticket = j->ticket;
     p->status = j->status;
-    (void)snprintf(p->error, sizeof(p->error), "%s", line);
+    snprintf(p->error, sizeof p->error, "%s", line);
 }
 
 static tarn_status upload_batch(const struct pool *p, const struct job *j)
@@ -117,7 +117,7 @@ static void end_batch(struct pool *p, struct job *j)
         pthread_mutex_lock(&p->lock);
         j->status = status;
         if (status != TARN_OK)
-            (void)snprintf(j->error, sizeof(j->error), "loader: %s", error_text());
+            snprintf(j->error, sizeof j->error, "loader: %s", error_text());
     }
     if (j->seeks == p->seeks && j->status != TARN_OK)
         note_failure(p, j, j->error);
@@ -179,7 +179,7 @@ static bool begin_batch(struct pool *p)
 {
     struct slot *s = free_slot(p);
     struct job *j = free_job(p);
-    if (p->beginning || p->failed || !s || !j)
+    if (p->beginning || p->failed || s == NULL || j == NULL)
         return false;
     if (p->ahead.batch >= p->plan.parts)
         p->ahead = (struct place){ .epoch = p->ahead.epoch + 1, .batch = 0 };
@@ -207,14 +207,14 @@ static bool begin_batch(struct pool *p)
 /* Copies are quick: some at a time, so that all threads have their share. */
 static int32_t portion(const struct pool *p, const struct job *j)
 {
-    const int32_t part = p->plan.source.get ? 1 : 1 + (j->n - 1) / (p->plan.threads * 4);
+    const int32_t part = p->plan.source.get != NULL ? 1 : 1 + (j->n - 1) / (p->plan.threads * 4);
     const int32_t rest = j->n - j->taken;
-    return p->plan.threads == 1 && !p->plan.source.get ? rest : part < rest ? part : rest;
+    return p->plan.threads == 1 && p->plan.source.get == NULL ? rest : part < rest ? part : rest;
 }
 
 static tarn_status fill(const struct worker *w, const struct job *j, int32_t first, int32_t count)
 {
-    if (w->pool->plan.source.get)
+    if (w->pool->plan.source.get != NULL)
         return call_sample(w, j, first);
     for (int32_t i = first; i < first + count; i++)
         copy_sample(w->pool, j, i);
@@ -229,7 +229,7 @@ static void note_sample(struct pool *p, struct job *j, int32_t place, tarn_statu
         return;
     j->failed = place;
     j->status = status;
-    (void)snprintf(j->error, sizeof(j->error), "%s", error_text());
+    snprintf(j->error, sizeof j->error, "%s", error_text());
     if (p->current == j)
         work_drop_current(p);
 }
@@ -268,7 +268,7 @@ void *work_main(void *worker)
     (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
-        if (p->current)
+        if (p->current != NULL)
             take_samples(w);
         else if (!begin_batch(p))
             pthread_cond_wait(&p->work, &p->lock);

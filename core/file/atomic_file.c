@@ -58,7 +58,7 @@ static void sweep(const struct replace *w)
 {
     const int fd = openat(w->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
+    if (dir == NULL) {
         if (fd >= 0)
             (void)close(fd);
         return;
@@ -75,15 +75,16 @@ static void sweep(const struct replace *w)
 static tarn_status open_folder(struct replace *w)
 {
     const char *slash = strrchr(w->path, '/');
-    const char *base = slash ? slash + 1 : w->path;
+    const char *base = slash != NULL ? slash + 1 : w->path;
     if (!*base || strlen(base) > NAME_MAX - 40)
         return error_set(TARN_ERR_ARGUMENT, "%s: %s", w->path,
                          *base ? "the file's name is too long" : "names a folder, not a file");
-    (void)snprintf(w->target, sizeof(w->target), "%s", base);
-    char *folder =
-        slash ? strndup(w->path, slash == w->path ? 1 : (size_t)(slash - w->path)) : strdup(".");
-    if (!folder)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", w->path);
+    snprintf(w->target, sizeof w->target, "%s", base);
+    char *folder = slash != NULL
+                       ? strndup(w->path, slash == w->path ? 1 : (size_t)(slash - w->path))
+                       : strdup(".");
+    if (folder == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", w->path);
     w->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
     return w->folder < 0 ? fail_errno(w, "open its folder") : TARN_OK;
@@ -108,8 +109,8 @@ static tarn_status check_target(const struct replace *w)
 static tarn_status open_temporary(struct replace *w)
 {
     for (int i = 0; i < 100; i++) {
-        (void)snprintf(w->temporary, sizeof(w->temporary), "%.*s" MARK "%ld.%d", NAME_MAX - 40,
-                       w->target, (long)getpid(), i);
+        snprintf(w->temporary, sizeof w->temporary, "%.*s" MARK "%ld.%d", NAME_MAX - 40, w->target,
+                 (long)getpid(), i);
         w->file = file_aside(
             openat(w->folder, w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (w->file >= 0) {

@@ -48,8 +48,8 @@ static char *file_name(const struct owned *o)
     const bool bare = o->kind == OWNED_STATE && !is_state_name(o->name);
     const size_t bytes = strlen(o->name) + sizeof(STATE_PREFIX);
     char *name = malloc(bytes);
-    if (name)
-        (void)snprintf(name, bytes, "%s%s", bare ? STATE_PREFIX : "", o->name);
+    if (name != NULL)
+        snprintf(name, bytes, "%s%s", bare ? STATE_PREFIX : "", o->name);
     return name;
 }
 
@@ -83,23 +83,23 @@ static void items_release(struct items *items)
     for (size_t i = 0; i < items->count; i++)
         free(items->list[i].name);
     free(items->list);
-    memset(items, 0, sizeof(*items));
+    memset(items, 0, sizeof *items);
 }
 
 static tarn_status items_collect(tarn_replica *r, struct items *out)
 {
     out->count = 0;
-    out->list = calloc((size_t)r->owned_count + 1, sizeof(*out->list));
-    if (!out->list)
-        return error_set(TARN_ERR_MEMORY, "checkpoint: out of memory");
+    out->list = calloc((size_t)r->owned_count + 1, sizeof *out->list);
+    if (out->list == NULL)
+        return error_set(TARN_ERR_MEMORY, "checkpoint: out of host memory");
     for (uint32_t i = 0; i < r->owned_count; i++) {
         struct owned *o = &r->owned[i];
         if (o->assigned && o->kind != OWNED_KEPT)
             return error_set(TARN_ERR_STATE,
                              "checkpoint: %s is assigned in a step that has not ended; call "
                              "tarn_step first",
-                             o->name ? o->name : "the storage of parameters");
-        if (!o->name || o->kind > OWNED_STATE)
+                             o->name != NULL ? o->name : "the storage of parameters");
+        if (o->name == NULL || o->kind > OWNED_STATE)
             continue;
         if (!text_is_plain(o->name) || strcmp(o->name, SAFETENSORS_METADATA) == 0)
             return error_set(TARN_ERR_ARGUMENT,
@@ -107,11 +107,11 @@ static tarn_status items_collect(tarn_replica *r, struct items *out)
                              "without control characters");
         struct item *item = &out->list[out->count];
         *item = (struct item){ .owned = o, .name = file_name(o), .wide = is_counter(o) };
-        if (!item->name)
-            return error_set(TARN_ERR_MEMORY, "checkpoint: out of memory");
+        if (item->name == NULL)
+            return error_set(TARN_ERR_MEMORY, "checkpoint: out of host memory");
         out->count++;
     }
-    qsort(out->list, out->count, sizeof(*out->list), by_width_and_name);
+    qsort(out->list, out->count, sizeof *out->list, by_width_and_name);
     return TARN_OK;
 }
 
@@ -162,22 +162,22 @@ static tarn_status heading_build(struct heading *h)
 static tarn_status heading_begin(const tarn_replica *r, const struct items *items,
                                  tarn_progress progress, struct heading *h)
 {
-    h->entries = calloc(items->count + 1, sizeof(*h->entries));
-    if (!h->entries)
-        return error_set(TARN_ERR_MEMORY, "tarn_save: out of memory");
+    h->entries = calloc(items->count + 1, sizeof *h->entries);
+    if (h->entries == NULL)
+        return error_set(TARN_ERR_MEMORY, "tarn_save: out of host memory");
     fill_entries(items, h->entries);
-    const int virtual_shards = r->peers ? r->peers->shards : 0;
-    (void)snprintf(h->step, sizeof(h->step), "%" PRIu64, r->step_count);
-    (void)snprintf(h->seed, sizeof(h->seed), "%" PRIu64, r->seed);
-    (void)snprintf(h->epoch, sizeof(h->epoch), "%" PRIu64, progress.epoch);
-    (void)snprintf(h->batches, sizeof(h->batches), "%" PRIu64, progress.batches);
-    (void)snprintf(h->shards, sizeof(h->shards), "%d", virtual_shards);
+    const int virtual_shards = r->peers != NULL ? r->peers->shards : 0;
+    snprintf(h->step, sizeof h->step, "%" PRIu64, r->step_count);
+    snprintf(h->seed, sizeof h->seed, "%" PRIu64, r->seed);
+    snprintf(h->epoch, sizeof h->epoch, "%" PRIu64, progress.epoch);
+    snprintf(h->batches, sizeof h->batches, "%" PRIu64, progress.batches);
+    snprintf(h->shards, sizeof h->shards, "%d", virtual_shards);
     const struct safetensors_text metadata[] = {
         { "batches", h->batches },     { "epoch", h->epoch }, { "format", "tarn" },
         { "seed", h->seed },           { "step", h->step },   { "version", TARN_VERSION },
         { VIRTUAL_SHARDS, h->shards }, /* the last: left out when there are none */
     };
-    const size_t texts = sizeof(metadata) / sizeof(*metadata) - (virtual_shards == 0);
+    const size_t texts = sizeof metadata / sizeof *metadata - (virtual_shards == 0);
     TRY(checksums_new(&h->sums, h->entries, items->count, metadata, texts));
     return heading_build(h);
 }
@@ -199,13 +199,13 @@ static tarn_status write_item(tarn_replica *r, struct replace *w, const struct i
     const size_t bytes = count * element_bytes(item);
     uint8_t *data = malloc(bytes + 1), *wide = item->wide ? malloc(bytes + 1) : NULL;
     tarn_status status = TARN_OK;
-    if (!data || (item->wide && !wide))
-        status = error_set(TARN_ERR_MEMORY, "tarn_save: out of memory for %s", item->name);
+    if (data == NULL || (item->wide && wide == NULL))
+        status = error_set(TARN_ERR_MEMORY, "tarn_save: out of host memory for %s", item->name);
     if (status == TARN_OK)
         status = owned_read(r, item->owned, data);
-    if (status == TARN_OK && wide)
+    if (status == TARN_OK && wide != NULL)
         store_wide(wide, (const int32_t *)(const void *)data, count);
-    const uint8_t *from = wide ? wide : data;
+    const uint8_t *from = wide != NULL ? wide : data;
     if (status == TARN_OK) {
         checksums_tensor(sums, number, from, bytes);
         status = replace_write(w, from, bytes);
@@ -240,8 +240,9 @@ static tarn_status write_file(tarn_replica *r, const char *path, const struct it
 
 tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
 {
-    if (!r || !path)
-        return error_set(TARN_ERR_ARGUMENT, "tarn_save: no %s given", r ? "path" : "replica");
+    if (r == NULL || path == NULL)
+        return error_set(TARN_ERR_ARGUMENT, "tarn_save: no %s given",
+                         r != NULL ? "path" : "replica");
     if (r->status != TARN_OK)
         return r->status;
     TRY(tarn_wait(r));
@@ -273,15 +274,15 @@ static void differ(struct differences *d, const char *format, ...)
     char line[400];
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(line, sizeof(line), format, list);
+    (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
     d->count++;
     const size_t n = strlen(line);
-    if (d->used + n + 3 > sizeof(d->text)) {
+    if (d->used + n + 3 > sizeof d->text) {
         d->left_out++;
         return;
     }
-    d->used += (size_t)snprintf(d->text + d->used, sizeof(d->text) - d->used, "%s%s",
+    d->used += (size_t)snprintf(d->text + d->used, sizeof d->text - d->used, "%s%s",
                                 d->used ? "; " : "", line);
 }
 
@@ -291,7 +292,7 @@ static void entry_text(const struct safetensors_entry *e, char *out, size_t capa
     for (int i = 0; i < e->rank && n < capacity; i++)
         n += (size_t)snprintf(out + n, capacity - n, "%s%" PRIu64, i ? "," : "", e->dim[i]);
     if (n < capacity)
-        (void)snprintf(out + n, capacity - n, "]");
+        snprintf(out + n, capacity - n, "]");
 }
 
 static bool fits(const struct item *item, const struct safetensors_entry *e)
@@ -328,7 +329,7 @@ static const struct safetensors_entry *find_entry(const struct safetensors *file
                                                   const struct item *item)
 {
     const struct safetensors_entry *e = safetensors_find(file, item->name);
-    if (e || item->owned->kind != OWNED_STATE || !is_steps_name(item->name))
+    if (e != NULL || item->owned->kind != OWNED_STATE || !is_steps_name(item->name))
         return e;
     for (size_t i = 0; i < file->count; i++) {
         if (is_steps_name(file->entries[i].name))
@@ -343,12 +344,12 @@ static void compare_item(const struct item *item, const struct safetensors *file
     char name[SAFETENSORS_ESCAPED], has[128];
     const struct safetensors_entry *e = find_entry(file, item);
     safetensors_escape(item->name, name);
-    if (!e) {
+    if (e == NULL) {
         differ(d, "%s is missing", name);
         return;
     }
     if (!fits(item, e)) {
-        entry_text(e, has, sizeof(has));
+        entry_text(e, has, sizeof has);
         differ(d, "%s is %s in the file, %s %s in the model", name, has, item_dtype(item),
                shape_text(item->owned->shape));
         return;
@@ -400,7 +401,7 @@ static bool counts_steps(const struct items *items)
 /* Whether optimizer state takes part: only when there is some on both sides. */
 static bool wants_state(const tarn_replica *r, const struct safetensors *file)
 {
-    for (size_t i = 0; r->optimizer && i < file->count; i++) {
+    for (size_t i = 0; r->optimizer != NULL && i < file->count; i++) {
         if (is_state_name(file->entries[i].name))
             return true;
     }
@@ -427,7 +428,7 @@ static tarn_status compare(const struct items *items, const struct safetensors *
         return TARN_OK;
     char more[40] = "";
     if (d.left_out)
-        (void)snprintf(more, sizeof(more), "; and %u more", d.left_out);
+        snprintf(more, sizeof more, "; and %u more", d.left_out);
     return error_set(TARN_ERR_MISMATCH, "%s: of another model, nothing was loaded: %s%s", path,
                      d.text, more);
 }
@@ -437,7 +438,7 @@ static tarn_status read_number(const struct safetensors *file, const char *key, 
 {
     const char *text = safetensors_metadata(file, key);
     uint64_t value = 0;
-    bool good = text && *text;
+    bool good = text != NULL && *text;
     for (const char *c = text; good && *c; c++) {
         const uint64_t digit = (uint64_t)(*c - '0');
         good = *c >= '0' && *c <= '9' && value <= (UINT64_MAX - digit) / 10;
@@ -459,14 +460,14 @@ static tarn_status read_run_state(const struct safetensors *file, const char *pa
                                   struct run_state *out)
 {
     const char *format = safetensors_metadata(file, "format");
-    memset(out, 0, sizeof(*out));
-    if (!format || strcmp(format, "tarn") != 0)
+    memset(out, 0, sizeof *out);
+    if (format == NULL || strcmp(format, "tarn") != 0)
         return TARN_OK;
     out->known = true;
     TRY(read_number(file, "step", path, &out->step));
     TRY(read_number(file, "seed", path, &out->seed));
     TRY(read_number(file, "epoch", path, &out->progress.epoch));
-    if (safetensors_metadata(file, VIRTUAL_SHARDS))
+    if (safetensors_metadata(file, VIRTUAL_SHARDS) != NULL)
         TRY(read_number(file, VIRTUAL_SHARDS, path, &out->shards));
     return read_number(file, "batches", path, &out->progress.batches);
 }
@@ -475,7 +476,7 @@ static tarn_status read_run_state(const struct safetensors *file, const char *pa
 static tarn_status check_shards(const tarn_replica *r, const struct run_state *run,
                                 const char *path)
 {
-    const uint64_t own = r->peers ? (uint64_t)r->peers->shards : 0;
+    const uint64_t own = r->peers != NULL ? (uint64_t)r->peers->shards : 0;
     if (run->shards == 0 || run->shards == own)
         return TARN_OK;
     return error_set(TARN_ERR_MISMATCH,
@@ -492,7 +493,7 @@ static tarn_status put_item(tarn_replica *r, const struct item *item,
     const size_t count = strcmp(e->dtype, "I64") == 0 ? item_elements(item) : 0;
     for (size_t i = 0; i < count; i++) {
         const int32_t narrow = (int32_t)load_wide(from + 8 * i);
-        memcpy(from + 4 * i, &narrow, sizeof(narrow));
+        memcpy(from + 4 * i, &narrow, sizeof narrow);
     }
     return owned_write(r, item->owned, from);
 }
@@ -515,8 +516,9 @@ static tarn_status load_checked(tarn_replica *r, const struct items *items,
 
 tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress)
 {
-    if (!r || !path)
-        return error_set(TARN_ERR_ARGUMENT, "tarn_load: no %s given", r ? "path" : "replica");
+    if (r == NULL || path == NULL)
+        return error_set(TARN_ERR_ARGUMENT, "tarn_load: no %s given",
+                         r != NULL ? "path" : "replica");
     if (r->status != TARN_OK)
         return r->status;
     struct tarn_weight_file file = { .data = NULL };
@@ -542,7 +544,7 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
         r->side_steps = 0;
         r->seed = run.seed;
     }
-    if (progress)
+    if (progress != NULL)
         *progress = run.progress;
     return TARN_OK;
 }

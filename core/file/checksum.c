@@ -13,7 +13,7 @@
 
 static void print(uint64_t sum, char out[CHECKSUM_BYTES])
 {
-    (void)snprintf(out, CHECKSUM_BYTES, "%016" PRIx64, sum);
+    snprintf(out, CHECKSUM_BYTES, "%016" PRIx64, sum);
 }
 
 static int by_name(const void *a, const void *b)
@@ -39,7 +39,7 @@ static void add_entry(XXH3_state_t *state, const struct safetensors_entry *e)
     char shape[SAFETENSORS_MAX_RANK * 21 + 1] = "";
     size_t used = 0;
     for (int i = 0; i < e->rank; i++)
-        used += (size_t)snprintf(shape + used, sizeof(shape) - used, "%" PRIu64 ",", e->dim[i]);
+        used += (size_t)snprintf(shape + used, sizeof shape - used, "%" PRIu64 ",", e->dim[i]);
     add_text(state, e->name);
     add_text(state, e->dtype);
     add_text(state, shape);
@@ -51,19 +51,19 @@ static tarn_status header_sum(const struct safetensors_entry *entries, size_t co
                               const struct safetensors_text *texts, size_t text_count,
                               const char *label, uint64_t *out)
 {
-    const struct safetensors_entry **e = calloc(count + 1, sizeof(*e));
-    const struct safetensors_text **t = calloc(text_count + 1, sizeof(*t));
-    if (!e || !t) {
+    const struct safetensors_entry **e = calloc(count + 1, sizeof *e);
+    const struct safetensors_text **t = calloc(text_count + 1, sizeof *t);
+    if (e == NULL || t == NULL) {
         free(e);
         free(t);
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory for its checksum", label);
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory for its checksum", label);
     }
     for (size_t i = 0; i < count; i++)
         e[i] = &entries[i];
     for (size_t i = 0; i < text_count; i++)
         t[i] = &texts[i];
-    qsort(e, count, sizeof(*e), by_name);
-    qsort(t, text_count, sizeof(*t), by_key);
+    qsort(e, count, sizeof *e, by_name);
+    qsort(t, text_count, sizeof *t, by_key);
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
     for (size_t i = 0; i < count; i++)
@@ -86,8 +86,8 @@ static char *tensor_key(const char *name)
 {
     const size_t bytes = sizeof(TENSOR_PREFIX) + strlen(name);
     char *key = malloc(bytes);
-    if (key)
-        (void)snprintf(key, bytes, "%s%s", TENSOR_PREFIX, name);
+    if (key != NULL)
+        snprintf(key, bytes, "%s%s", TENSOR_PREFIX, name);
     return key;
 }
 
@@ -95,16 +95,16 @@ tarn_status checksums_new(struct checksums *c, const struct safetensors_entry *e
                           size_t count, const struct safetensors_text *texts, size_t text_count)
 {
     *c = (struct checksums){ .entries = entries, .count = count };
-    c->texts = calloc(text_count + count + 1, sizeof(*c->texts));
-    c->sums = calloc(count + 1, sizeof(*c->sums));
-    if (!c->texts || !c->sums)
-        return error_set(TARN_ERR_MEMORY, "tarn_save: out of memory");
-    memcpy(c->texts, texts, text_count * sizeof(*texts));
+    c->texts = calloc(text_count + count + 1, sizeof *c->texts);
+    c->sums = calloc(count + 1, sizeof *c->sums);
+    if (c->texts == NULL || c->sums == NULL)
+        return error_set(TARN_ERR_MEMORY, "tarn_save: out of host memory");
+    memcpy(c->texts, texts, text_count * sizeof *texts);
     for (size_t i = 0; i <= count; i++) {
         print(0, c->sums[i]);
         char *key = i < count ? tensor_key(entries[i].name) : strdup(CHECKSUM_KEY);
-        if (!key)
-            return error_set(TARN_ERR_MEMORY, "tarn_save: out of memory");
+        if (key == NULL)
+            return error_set(TARN_ERR_MEMORY, "tarn_save: out of host memory");
         c->texts[text_count + i] = (struct safetensors_text){ key, c->sums[i] };
         c->text_count = text_count + i + 1;
     }
@@ -116,12 +116,12 @@ void checksums_release(struct checksums *c)
     for (size_t i = 0; i < c->text_count; i++) {
         /* The caller's texts have other values. */
         const char *value = c->texts[i].value, *first = (const char *)c->sums;
-        if (value >= first && value < first + (c->count + 1) * sizeof(*c->sums))
+        if (value >= first && value < first + (c->count + 1) * sizeof *c->sums)
             free((char *)(uintptr_t)c->texts[i].key);
     }
     free(c->texts);
     free(c->sums);
-    memset(c, 0, sizeof(*c));
+    memset(c, 0, sizeof *c);
 }
 
 void checksums_tensor(struct checksums *c, size_t entry, const void *data, size_t bytes)
@@ -155,7 +155,7 @@ static tarn_status verify_header(const struct safetensors *head, const char *lab
     const char *stored = safetensors_metadata(head, CHECKSUM_KEY);
     TRY(header_sum(head->entries, head->count, head->texts, head->text_count, label, &sum));
     print(sum, text);
-    if (stored && strcmp(stored, text) == 0)
+    if (stored != NULL && strcmp(stored, text) == 0)
         return TARN_OK;
     return error_set(TARN_ERR_FORMAT,
                      "%s: the header does not have the checksum that is stored in it: the file is "
@@ -169,12 +169,12 @@ static tarn_status verify_tensor(const struct safetensors *head, const struct sa
 {
     char text[CHECKSUM_BYTES], shown[SAFETENSORS_ESCAPED];
     char *key = tensor_key(e->name);
-    if (!key)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory for its checksums", label);
+    if (key == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory for its checksums", label);
     const char *stored = safetensors_metadata(head, key);
     free(key);
     print(XXH3_64bits(data + e->begin, (size_t)(e->end - e->begin)), text);
-    if (stored && strcmp(stored, text) == 0)
+    if (stored != NULL && strcmp(stored, text) == 0)
         return TARN_OK;
     return error_set(TARN_ERR_FORMAT,
                      "%s: the data of tensor \"%s\" do not have the checksum that is stored for "

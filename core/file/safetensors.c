@@ -32,7 +32,7 @@ static const struct {
 
 unsigned safetensors_dtype_bits(const char *dtype)
 {
-    for (size_t i = 0; i < sizeof(dtypes) / sizeof(*dtypes); i++) {
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
         if (strcmp(dtypes[i].name, dtype) == 0)
             return dtypes[i].bits;
     }
@@ -42,7 +42,7 @@ unsigned safetensors_dtype_bits(const char *dtype)
 /* The name as a text that lives for ever; NULL for one that is not in the format. */
 static const char *dtype_name(const char *dtype)
 {
-    for (size_t i = 0; i < sizeof(dtypes) / sizeof(*dtypes); i++) {
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
         if (strcmp(dtypes[i].name, dtype) == 0)
             return dtypes[i].name;
     }
@@ -189,7 +189,7 @@ static tarn_status check_size(const struct reading *r, const struct safetensors_
 static tarn_status read_entry(const struct reading *r, const char *name, const json_t *value,
                               struct safetensors_entry *e)
 {
-    memset(e, 0, sizeof(*e));
+    memset(e, 0, sizeof *e);
     e->name = name;
     if (!text_is_plain(name))
         return refuse(r, name, "control character in the name");
@@ -198,7 +198,7 @@ static tarn_status read_entry(const struct reading *r, const char *name, const j
     const json_t *dtype = json_object_get(value, "dtype");
     const json_t *offsets = json_object_get(value, "data_offsets");
     e->dtype = json_is_string(dtype) ? dtype_name(json_string_value(dtype)) : NULL;
-    if (!e->dtype)
+    if (e->dtype == NULL)
         return refuse(r, name, "unknown dtype");
     TRY(read_shape(r, json_object_get(value, "shape"), e));
     if (!json_is_array(offsets) || json_array_size(offsets) != 2)
@@ -227,7 +227,7 @@ static tarn_status check_cover(const struct reading *r, struct safetensors *s)
 {
     uint64_t at = 0;
     if (s->count)
-        qsort(s->entries, s->count, sizeof(*s->entries), by_place);
+        qsort(s->entries, s->count, sizeof *s->entries, by_place);
     for (size_t i = 0; i < s->count; i++) {
         if (s->entries[i].begin != at)
             return refuse(r, s->entries[i].name,
@@ -241,7 +241,7 @@ static tarn_status check_cover(const struct reading *r, struct safetensors *s)
                          " bytes, but %" PRIu64 " follow the header",
                          r->label, at, r->data_bytes);
     if (s->count)
-        qsort(s->entries, s->count, sizeof(*s->entries), by_name);
+        qsort(s->entries, s->count, sizeof *s->entries, by_name);
     for (size_t i = 1; i < s->count; i++) {
         if (strcmp(s->entries[i - 1].name, s->entries[i].name) == 0)
             return refuse(r, s->entries[i].name, "stands twice");
@@ -262,7 +262,7 @@ struct piece {
 
 static void skip_space(struct cursor *c)
 {
-    while (c->at < c->end && strchr(" \t\r\n", *c->at) && *c->at)
+    while (c->at < c->end && strchr(" \t\r\n", *c->at) != NULL && *c->at)
         c->at++;
 }
 
@@ -288,7 +288,7 @@ static struct piece take_value(struct cursor *c)
             c->at++;
         else if (x == '"')
             quoted = !quoted;
-        else if (!quoted && depth == 0 && strchr(",:}]", x) && x)
+        else if (!quoted && depth == 0 && strchr(",:}]", x) != NULL && x)
             break;
         else if (!quoted)
             depth += (x == '{' || x == '[') - (x == '}' || x == ']');
@@ -302,7 +302,7 @@ static tarn_status parse_piece(const struct reading *r, struct piece p, json_t *
     json_error_t error;
     char shown[SAFETENSORS_ESCAPED];
     *out = json_loadb(p.text, p.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (*out)
+    if (*out != NULL)
         return TARN_OK;
     return error_set(TARN_ERR_FORMAT, "%s: not a valid safetensors file: JSON header: %s", r->label,
                      safetensors_escape(error.text, shown));
@@ -314,9 +314,9 @@ static tarn_status read_text(const struct reading *r, struct piece p, const char
     json_t *json = NULL;
     TRY(parse_piece(r, p, &json));
     const char *text = json_string_value(json);
-    if (text)
+    if (text != NULL)
         memcpy(p.text, text, json_string_length(json) + 1);
-    *out = text ? p.text : NULL;
+    *out = text != NULL ? p.text : NULL;
     json_decref(json);
     return TARN_OK;
 }
@@ -333,8 +333,8 @@ static tarn_status next_member(const struct reading *r, struct cursor *c, bool f
     }
     const struct piece key = take_value(c);
     TRY(read_text(r, key, name));
-    if (!*name || !take(c, ':'))
-        return refuse(r, *name ? *name : "",
+    if (*name == NULL || !take(c, ':'))
+        return refuse(r, *name != NULL ? *name : "",
                       "the header is no JSON: a name and a colon are missing");
     *value = take_value(c);
     *more = true;
@@ -354,8 +354,8 @@ static tarn_status after_member(const struct reading *r, struct cursor *c, const
 
 static bool more_texts(struct safetensors *s)
 {
-    struct safetensors_text *bigger = realloc(s->texts, (s->text_count + MORE) * sizeof(*bigger));
-    if (bigger)
+    struct safetensors_text *bigger = realloc(s->texts, (s->text_count + MORE) * sizeof *bigger);
+    if (bigger != NULL)
         s->texts = bigger;
     return bigger != NULL;
 }
@@ -363,14 +363,14 @@ static bool more_texts(struct safetensors *s)
 static tarn_status add_text(const struct reading *r, struct safetensors *s, const char *key,
                             const char *value)
 {
-    if (!value)
+    if (value == NULL)
         return refuse(r, SAFETENSORS_METADATA, "holds a value that is not a string");
     if (!text_is_plain(key))
         return refuse(r, SAFETENSORS_METADATA, "holds a key with a control character");
     if (s->text_count == MAX_TEXTS)
         return refuse(r, SAFETENSORS_METADATA, "holds too many texts");
     if (s->text_count > 0 && s->text_count % MORE == 0 && !more_texts(s))
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", r->label);
     s->texts[s->text_count++] = (struct safetensors_text){ key, value };
     return TARN_OK;
 }
@@ -385,12 +385,12 @@ static tarn_status read_metadata(const struct reading *r, struct piece object,
                                  struct safetensors *s)
 {
     struct cursor c = { object.text, object.text + object.bytes };
-    if (s->texts)
+    if (s->texts != NULL)
         return refuse(r, SAFETENSORS_METADATA, "stands twice");
     if (!take(&c, '{'))
         return refuse(r, SAFETENSORS_METADATA, "is not an object");
     if (!more_texts(s))
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", r->label);
     bool more = true;
     for (bool first = true; more; first = false) {
         const char *key = NULL, *text = NULL;
@@ -406,7 +406,7 @@ static tarn_status read_metadata(const struct reading *r, struct piece object,
     if (c.at != c.end)
         return refuse(r, SAFETENSORS_METADATA, "is not an object");
     if (s->text_count)
-        qsort(s->texts, s->text_count, sizeof(*s->texts), by_key);
+        qsort(s->texts, s->text_count, sizeof *s->texts, by_key);
     for (size_t i = 1; i < s->text_count; i++) {
         if (strcmp(s->texts[i - 1].key, s->texts[i].key) == 0)
             return refuse(r, SAFETENSORS_METADATA, "holds a key twice");
@@ -416,8 +416,8 @@ static tarn_status read_metadata(const struct reading *r, struct piece object,
 
 static bool more_entries(struct safetensors *s)
 {
-    struct safetensors_entry *bigger = realloc(s->entries, (s->count + MORE) * sizeof(*bigger));
-    if (bigger)
+    struct safetensors_entry *bigger = realloc(s->entries, (s->count + MORE) * sizeof *bigger);
+    if (bigger != NULL)
         s->entries = bigger;
     return bigger != NULL;
 }
@@ -430,7 +430,7 @@ static tarn_status read_member(const struct reading *r, const char *name, struct
     if (s->count == MAX_TENSORS)
         return refuse(r, name, "too many tensors");
     if (s->count % MORE == 0 && !more_entries(s))
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory", r->label);
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", r->label);
     json_t *json = NULL;
     TRY(parse_piece(r, value, &json));
     const tarn_status status = read_entry(r, name, json, &s->entries[s->count++]);
@@ -464,7 +464,7 @@ static tarn_status parse(const char *label, uint64_t file_bytes, size_t have,
     char *text = (char *)out->head + LENGTH_BYTES;
     const size_t bytes = head_bytes - LENGTH_BYTES;
     const char *problem = bytes && text[0] == '{' ? scan(text, bytes) : "no JSON object";
-    if (problem)
+    if (problem != NULL)
         return error_set(TARN_ERR_FORMAT, "%s: not a valid safetensors file: %s", label, problem);
     out->data_start = head_bytes;
     const struct reading r = { .label = label, .data_bytes = file_bytes - head_bytes };
@@ -474,7 +474,7 @@ static tarn_status parse(const char *label, uint64_t file_bytes, size_t have,
 tarn_status safetensors_parse(uint8_t *head, size_t have, uint64_t file_bytes, const char *label,
                               struct safetensors *out)
 {
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     out->head = head;
     const tarn_status status = parse(label, file_bytes, have, out);
     if (status != TARN_OK)
@@ -487,7 +487,7 @@ void safetensors_release(struct safetensors *s)
     free(s->entries);
     free(s->texts);
     free(s->head);
-    memset(s, 0, sizeof(*s));
+    memset(s, 0, sizeof *s);
 }
 
 const struct safetensors_entry *safetensors_find(const struct safetensors *s, const char *name)
@@ -495,15 +495,15 @@ const struct safetensors_entry *safetensors_find(const struct safetensors *s, co
     const struct safetensors_entry wanted = { .name = name };
     if (!s->count)
         return NULL;
-    return bsearch(&wanted, s->entries, s->count, sizeof(*s->entries), by_name);
+    return bsearch(&wanted, s->entries, s->count, sizeof *s->entries, by_name);
 }
 
 const char *safetensors_metadata(const struct safetensors *s, const char *key)
 {
     const struct safetensors_text wanted = { .key = key };
     const struct safetensors_text *found =
-        s->text_count ? bsearch(&wanted, s->texts, s->text_count, sizeof(*s->texts), by_key) : NULL;
-    return found ? found->value : NULL;
+        s->text_count ? bsearch(&wanted, s->texts, s->text_count, sizeof *s->texts, by_key) : NULL;
+    return found != NULL ? found->value : NULL;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -549,8 +549,8 @@ static json_t *build_json(const struct safetensors_entry *entries, size_t count,
 static char *build_text(const json_t *root)
 {
     char *text = json_dumps(root, JSON_COMPACT | JSON_PRESERVE_ORDER);
-    json_t *again = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    const bool whole = again && json_equal(root, again);
+    json_t *again = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const bool whole = again != NULL && json_equal(root, again);
     json_decref(again);
     if (whole)
         return text;
@@ -563,16 +563,17 @@ tarn_status safetensors_build(const struct safetensors_entry *entries, size_t co
                               uint8_t **out, size_t *bytes)
 {
     json_t *root = build_json(entries, count, metadata, metadata_count);
-    char *text = root ? build_text(root) : NULL;
+    char *text = root != NULL ? build_text(root) : NULL;
     json_decref(root);
-    const size_t length = text ? strlen(text) : 0;
+    const size_t length = text != NULL ? strlen(text) : 0;
     const size_t padded = (length + 7) / 8 * 8;
-    uint8_t *head = text ? malloc(LENGTH_BYTES + padded) : NULL;
-    if (!head || padded > SAFETENSORS_MAX_HEADER) {
+    uint8_t *head = text != NULL ? malloc(LENGTH_BYTES + padded) : NULL;
+    if (head == NULL || padded > SAFETENSORS_MAX_HEADER) {
         free(text);
         free(head);
         return error_set(TARN_ERR_MEMORY, "cannot build the header for %zu tensors: %s", count,
-                         head ? "it is larger than the format allows" : "out of memory");
+                         head != NULL ? "it is larger than the format allows"
+                                      : "out of host memory");
     }
     for (int i = 0; i < LENGTH_BYTES; i++)
         head[i] = (uint8_t)(padded >> (8 * i));

@@ -140,12 +140,12 @@ static void note_integers(const tarn_weight *w, uint64_t a, uint64_t b, tarn_wei
 
 static tarn_status check_alike(const tarn_weight *a, const tarn_weight *b)
 {
-    if (!a || !b || !a->name || !b->name)
+    if (a == NULL || b == NULL || a->name == NULL || b->name == NULL)
         return error_set(TARN_ERR_ARGUMENT, "tarn_weight_compare: a tensor is missing");
     if (strcmp(a->dtype, b->dtype) != 0)
         return error_set(TARN_ERR_DTYPE, "%s is %s, %s is %s: only equal types can be compared",
                          a->name, a->dtype, b->name, b->dtype);
-    if (a->rank != b->rank || memcmp(a->dim, b->dim, sizeof(a->dim)) != 0)
+    if (a->rank != b->rank || memcmp(a->dim, b->dim, sizeof a->dim) != 0)
         return error_set(TARN_ERR_SHAPE, "%s and %s differ in shape and cannot be compared",
                          a->name, b->name);
     return TARN_OK;
@@ -154,7 +154,7 @@ static tarn_status check_alike(const tarn_weight *a, const tarn_weight *b)
 tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b, uint64_t tolerance,
                                 tarn_weight_difference *out)
 {
-    if (!a || !b || !out || !a->name || !b->name)
+    if (a == NULL || b == NULL || out == NULL || a->name == NULL || b->name == NULL)
         return error_set(TARN_ERR_ARGUMENT,
                          "tarn_weight_compare: a tensor or the result is missing");
     TRY(check_alike(a, b));
@@ -162,13 +162,13 @@ tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b, uint
     tarn_weight_difference d = { .different = 0 };
     for (size_t i = 0; i < a->count; i++) {
         const uint64_t x = load(a, i), y = load(b, i);
-        d.nan_a += f && is_nan(f, x);
-        d.nan_b += f && is_nan(f, y);
+        d.nan_a += f != NULL && is_nan(f, x);
+        d.nan_b += f != NULL && is_nan(f, y);
         if (x == y)
             continue;
         if (d.different++ == 0)
             d.first = i;
-        if (f)
+        if (f != NULL)
             note_floats(f, x, y, tolerance, &d);
         else if (a->kind == TARN_WEIGHT_INTEGER)
             note_integers(a, x, y, &d);
@@ -183,24 +183,24 @@ tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b, uint
 
 uint64_t tarn_weight_bits(const tarn_weight *w, size_t element)
 {
-    return w && w->data && element < w->count ? load(w, element) : 0;
+    return w != NULL && w->data != NULL && element < w->count ? load(w, element) : 0;
 }
 
 void tarn_weight_text(const tarn_weight *w, size_t element, char *out, size_t capacity)
 {
     const uint64_t bits = tarn_weight_bits(w, element);
-    if (!out || capacity == 0)
+    if (out == NULL || capacity == 0)
         return;
-    if (!w || !w->data || element >= w->count)
-        (void)snprintf(out, capacity, "none");
+    if (w == NULL || w->data == NULL || element >= w->count)
+        snprintf(out, capacity, "none");
     else if (w->kind == TARN_WEIGHT_BITS)
-        (void)snprintf(out, capacity, "0x%0*" PRIx64, (int)(2 * w->width), bits);
+        snprintf(out, capacity, "0x%0*" PRIx64, (int)(2 * w->width), bits);
     else if (w->kind == TARN_WEIGHT_FLOAT && is_nan(format_of(w), bits))
-        (void)snprintf(out, capacity, "nan");
+        snprintf(out, capacity, "nan");
     else if (w->kind == TARN_WEIGHT_FLOAT)
-        (void)snprintf(out, capacity, "%.*g", format_of(w)->digits, value_of(format_of(w), bits));
+        snprintf(out, capacity, "%.*g", format_of(w)->digits, value_of(format_of(w), bits));
     else if (w->dtype[0] == 'I')
-        (void)snprintf(out, capacity, "%" PRId64, sign_extend(bits, w->width));
+        snprintf(out, capacity, "%" PRId64, sign_extend(bits, w->width));
     else
-        (void)snprintf(out, capacity, "%" PRIu64, bits);
+        snprintf(out, capacity, "%" PRIu64, bits);
 }

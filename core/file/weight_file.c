@@ -48,13 +48,13 @@ static tarn_status file_size(int fd, const char *path, uint64_t *out)
 static tarn_status read_head(int fd, const char *path, uint64_t size, struct safetensors *out)
 {
     uint8_t first[8];
-    const size_t have = size < sizeof(first) ? (size_t)size : sizeof(first);
+    const size_t have = size < sizeof first ? (size_t)size : sizeof first;
     size_t bytes = 0;
     TRY(read_fully(fd, path, first, have));
     TRY(safetensors_head_bytes(first, have, size, path, &bytes));
     uint8_t *head = malloc(bytes);
-    if (!head)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory for a header of %zu bytes", path,
+    if (head == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory for a header of %zu bytes", path,
                          bytes);
     memcpy(head, first, have);
     const tarn_status status = read_fully(fd, path, head + have, bytes - have);
@@ -68,8 +68,8 @@ static tarn_status read_head(int fd, const char *path, uint64_t size, struct saf
 static tarn_status read_data(int fd, const char *path, size_t bytes, uint8_t **out)
 {
     *out = malloc(bytes + 1);
-    if (!*out)
-        return error_set(TARN_ERR_MEMORY, "%s: out of memory for %zu bytes", path, bytes);
+    if (*out == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory for %zu bytes", path, bytes);
     return read_fully(fd, path, *out, bytes);
 }
 
@@ -84,7 +84,7 @@ static tarn_status read_open(int fd, const char *path, struct tarn_weight_file *
 
 tarn_status weight_file_read(const char *path, struct tarn_weight_file *out)
 {
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     /* Not to be held up by a pipe that nobody writes to. */
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -107,13 +107,13 @@ void weight_file_release(struct tarn_weight_file *f)
 
 tarn_weight_file *tarn_weight_file_open(const char *path)
 {
-    if (!path) {
+    if (path == NULL) {
         (void)error_set(TARN_ERR_ARGUMENT, "tarn_weight_file_open: no path given");
         return NULL;
     }
-    tarn_weight_file *f = malloc(sizeof(*f));
-    if (!f) {
-        (void)error_set(TARN_ERR_MEMORY, "%s: out of memory", path);
+    tarn_weight_file *f = malloc(sizeof *f);
+    if (f == NULL) {
+        (void)error_set(TARN_ERR_MEMORY, "%s: out of host memory", path);
         return NULL;
     }
     if (weight_file_read(path, f) == TARN_OK)
@@ -124,20 +124,20 @@ tarn_weight_file *tarn_weight_file_open(const char *path)
 
 void tarn_weight_file_close(tarn_weight_file *f)
 {
-    if (f)
+    if (f != NULL)
         weight_file_release(f);
     free(f);
 }
 
 int tarn_weight_file_count(const tarn_weight_file *f)
 {
-    return f ? (int)f->head.count : 0; /* the header's limit on values bounds it */
+    return f != NULL ? (int)f->head.count : 0; /* the header's limit on values bounds it */
 }
 
 static tarn_weight_kind kind_of(const char *dtype)
 {
     static const char *const floats[] = { "F16", "BF16", "F32", "F64" };
-    for (size_t i = 0; i < sizeof(floats) / sizeof(*floats); i++) {
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
         if (strcmp(dtype, floats[i]) == 0)
             return TARN_WEIGHT_FLOAT;
     }
@@ -155,24 +155,25 @@ static tarn_weight view(const tarn_weight_file *f, const struct safetensors_entr
                       .bytes = (size_t)(e->end - e->begin),
                       .data = f->data + e->begin };
     w.count = w.bytes / w.width;
-    memcpy(w.dim, e->dim, sizeof(w.dim));
+    memcpy(w.dim, e->dim, sizeof w.dim);
     return w;
 }
 
 tarn_weight tarn_weight_file_at(const tarn_weight_file *f, int i)
 {
-    if (!f || i < 0 || (size_t)i >= f->head.count)
+    if (f == NULL || i < 0 || (size_t)i >= f->head.count)
         return (tarn_weight){ .name = NULL };
     return view(f, &f->head.entries[i]);
 }
 
 tarn_weight tarn_weight_file_find(const tarn_weight_file *f, const char *name)
 {
-    const struct safetensors_entry *e = f && name ? safetensors_find(&f->head, name) : NULL;
-    return e ? view(f, e) : (tarn_weight){ .name = NULL };
+    const struct safetensors_entry *e =
+        f != NULL && name != NULL ? safetensors_find(&f->head, name) : NULL;
+    return e != NULL ? view(f, e) : (tarn_weight){ .name = NULL };
 }
 
 const char *tarn_weight_file_metadata(const tarn_weight_file *f, const char *key)
 {
-    return f && key ? safetensors_metadata(&f->head, key) : NULL;
+    return f != NULL && key != NULL ? safetensors_metadata(&f->head, key) : NULL;
 }

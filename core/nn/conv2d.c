@@ -32,7 +32,7 @@ tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out,
 
 tarn_tensor tarn_conv2d_forward(const tarn_conv2d *layer, tarn_tensor x)
 {
-    if (!layer)
+    if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "conv2d: the layer is NULL");
     return tarn_conv2d_op(x, layer->weight, layer->bias, layer->options);
 }

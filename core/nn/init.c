@@ -9,11 +9,11 @@
 
 bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out)
 {
-    if (r && name && *name && in >= 1 && out >= 1)
+    if (r != NULL && name != NULL && *name && in >= 1 && out >= 1)
         return true;
     graph_fail(r, TARN_ERR_ARGUMENT,
                "%s %s: a layer needs a replica, a name and sizes from 1 (got %d and %d)", kind,
-               name && *name ? name : "without a name", in, out);
+               name != NULL && *name ? name : "without a name", in, out);
     return false;
 }
 
@@ -21,10 +21,10 @@ char *layer_name(tarn_replica *r, const char *name, const char *part)
 {
     const size_t bytes = strlen(name) + strlen(part) + 2;
     char *full = malloc(bytes);
-    if (full)
+    if (full != NULL)
         snprintf(full, bytes, "%s.%s", name, part);
     else
-        graph_fail(r, TARN_ERR_MEMORY, "%s.%s: no host memory for the name", name, part);
+        graph_fail(r, TARN_ERR_MEMORY, "%s.%s: out of host memory for the name", name, part);
     return full;
 }
 
@@ -32,7 +32,7 @@ tarn_tensor layer_parameter(tarn_replica *r, const char *name, const char *part,
                             int fan_in)
 {
     char *full = layer_name(r, name, part);
-    if (!full)
+    if (full == NULL)
         return graph_poison(r);
     const tarn_tensor t = tarn_parameter_kaiming(r, full, shape, fan_in);
     free(full);
@@ -43,10 +43,11 @@ tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name
                          int n, float value)
 {
     char *full = layer_name(r, name, part);
-    float *data = full && n >= 1 ? calloc((size_t)n, sizeof *data) : NULL;
-    if (!data) {
+    float *data = full != NULL && n >= 1 ? calloc((size_t)n, sizeof *data) : NULL;
+    if (data == NULL) {
         free(full);
-        return graph_fail(r, TARN_ERR_MEMORY, "%s.%s: no host memory for %d values", name, part, n);
+        return graph_fail(r, TARN_ERR_MEMORY, "%s.%s: out of host memory for %d values", name, part,
+                          n);
     }
     for (int i = 0; i < n; i++)
         data[i] = value;

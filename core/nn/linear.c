@@ -16,11 +16,11 @@ tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out)
 tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x)
 {
     tarn_replica *r;
-    if (!layer)
+    if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "linear: the layer is NULL");
     const tarn_tensor in[] = { x, layer->weight, layer->bias };
     if (!graph_operands("linear", in, 2 + (layer->bias.replica != NULL), &r))
         return graph_poison(r);
     const tarn_tensor y = tarn_matmul(x, tarn_transpose(layer->weight, 0, 1));
-    return layer->bias.replica ? tarn_add(y, layer->bias) : y;
+    return layer->bias.replica != NULL ? tarn_add(y, layer->bias) : y;
 }

@@ -19,7 +19,7 @@ tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int chan
     n.running_mean = layer_filled(r, OWNED_BUFFER, name, "running_mean", channels, 0.0f);
     n.running_var = layer_filled(r, OWNED_BUFFER, name, "running_var", channels, 1.0f);
     char *full = layer_name(r, name, "num_batches_tracked");
-    if (full)
+    if (full != NULL)
         n.num_batches_tracked = tarn_buffer(r, full, TARN_SCALAR, TARN_I32, NULL);
     free(full);
     return n;
@@ -46,7 +46,7 @@ static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
     const tarn_shape s = tarn_shape_get(x);
     const uint32_t axes = ((UINT32_C(1) << s.rank) - 1) & ~UINT32_C(2);
     const struct peers *p = x.replica->peers;
-    const bool synced = p && p->sync_norm && (p->world > 1 || p->shards > 0);
+    const bool synced = p != NULL && p->sync_norm && (p->world > 1 || p->shards > 0);
     const int64_t count = op_count_over(x, axes, synced);
     if (count < 2)
         return graph_fail(x.replica, TARN_ERR_SHAPE,
@@ -74,7 +74,7 @@ static tarn_tensor normalise_running(const tarn_batch_norm *n, tarn_tensor x)
 tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
 {
     tarn_replica *r;
-    if (!layer)
+    if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "batch_norm: the layer is NULL");
     const tarn_tensor in[] = { x,
                                layer->weight,
@@ -82,7 +82,7 @@ tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
                                layer->running_mean,
                                layer->running_var,
                                layer->num_batches_tracked };
-    const tarn_tensor any = x.replica ? x : layer->weight;
+    const tarn_tensor any = x.replica != NULL ? x : layer->weight;
     if (!graph_operands("batch_norm", in, tarn_training(any.replica) ? 6 : 5, &r))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(layer->weight);
@@ -110,7 +110,7 @@ tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int feat
 
 tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x)
 {
-    if (!layer)
+    if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "layer_norm: the layer is NULL");
     return tarn_layer_norm_op(x, layer->weight, layer->bias, layer->eps);
 }

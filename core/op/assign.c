@@ -23,17 +23,17 @@ static bool overlaps(const tarn_replica *r, const struct owned *o)
 
 void tarn_assign(tarn_tensor owned, tarn_tensor value)
 {
-    tarn_replica *r = owned.replica ? owned.replica : value.replica;
+    tarn_replica *r = owned.replica != NULL ? owned.replica : value.replica;
     struct owned *o = owned_of(owned);
-    if (r && r->status != TARN_OK)
+    if (r != NULL && r->status != TARN_OK)
         return;
-    if (!o) {
-        const bool gone = owned.replica && owned.step == STEP_OWNED;
+    if (o == NULL) {
+        const bool gone = owned.replica != NULL && owned.step == STEP_OWNED;
         graph_fail(r, gone ? TARN_ERR_STALE : TARN_ERR_ARGUMENT, "assign: the target is %s",
                    gone ? owned_gone(owned) : "no parameter, buffer or kept tensor");
         return;
     }
-    const char *name = o->name ? o->name : "a kept tensor";
+    const char *name = o->name != NULL ? o->name : "a kept tensor";
     if (!graph_operand(r, value, "assign", 1))
         return;
     const tarn_shape shape = tarn_shape_get(value);

@@ -52,7 +52,7 @@ static uint32_t sum_of_hashes(struct builder *b, uint32_t x, uint32_t first)
 static uint32_t fingerprint_expand(struct builder *b, const struct node *n, const uint32_t *in)
 {
     uint32_t first = n->arg.fingerprint.first, total = 0;
-    for (uint32_t i = 0; i < n->in_count; ++i) {
+    for (uint32_t i = 0; i < n->in_count; i++) {
         const uint32_t sum[2] = { total, sum_of_hashes(b, in[i], first) };
         total = i == 0 ? sum[1] : module_make(b, &op_add, TARN_SHAPE(1), TARN_I32, NULL, sum, 2);
         first += (uint32_t)tarn_shape_count(module_of(b)->nodes[in[i]].shape);

@@ -106,10 +106,10 @@ const struct op op_concat = {
 
 tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
 {
-    if (count < 1 || count > MOST_PARTS || !parts)
-        return graph_fail(parts && count > 0 ? parts[0].replica : NULL, TARN_ERR_ARGUMENT,
+    if (count < 1 || count > MOST_PARTS || parts == NULL)
+        return graph_fail(parts != NULL && count > 0 ? parts[0].replica : NULL, TARN_ERR_ARGUMENT,
                           "concat: %d parts%s, must be 1 to %d", count,
-                          parts ? "" : " of a list that is NULL", MOST_PARTS);
+                          parts != NULL ? "" : " of a list that is NULL", MOST_PARTS);
     tarn_replica *r;
     if (!graph_operands("concat", parts, count, &r))
         return graph_poison(r);

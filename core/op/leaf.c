@@ -53,7 +53,7 @@ tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis)
 
 tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const void *data)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "from: the replica is NULL");
     if (r->status != TARN_OK)
         return graph_poison(r);
@@ -62,7 +62,7 @@ tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const
                           "from: %s %s is not a legal tensor", tarn_dtype_name(dtype),
                           shape_text(shape));
     const size_t bytes = (size_t)tarn_shape_count(shape) * tarn_dtype_bytes(dtype);
-    if (!data && bytes)
+    if (data == NULL && bytes)
         return graph_fail(r, TARN_ERR_ARGUMENT, "from: data is NULL for %s", shape_text(shape));
     struct buffer *b = NULL;
     tarn_status s = buffer_new(r->context, bytes, &b);
@@ -78,7 +78,7 @@ tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const
 
 tarn_tensor tarn_full(tarn_replica *r, tarn_shape shape, float value)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "full: the replica is NULL");
     return op_constant_of(r, shape, TARN_F32, (double)value);
 }
@@ -95,14 +95,14 @@ tarn_tensor tarn_ones(tarn_replica *r, tarn_shape shape)
 
 tarn_tensor tarn_number(tarn_replica *r, float value)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "number: the replica is NULL");
     struct graph *g = &r->graph;
     if (g->number_count == g->number_capacity) {
         const uint32_t capacity = g->number_capacity ? 2 * g->number_capacity : 16;
         float *bigger = realloc(g->numbers, (size_t)capacity * sizeof *bigger);
-        if (!bigger)
-            return graph_fail(r, TARN_ERR_MEMORY, "number: no host memory");
+        if (bigger == NULL)
+            return graph_fail(r, TARN_ERR_MEMORY, "number: out of host memory");
         g->numbers = bigger;
         g->number_capacity = capacity;
     }
@@ -114,7 +114,7 @@ tarn_tensor tarn_number(tarn_replica *r, float value)
 
 tarn_tensor tarn_arange(tarn_replica *r, int32_t n)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "arange: the replica is NULL");
     return op_iota_of(r, TARN_SHAPE(n), 0);
 }
@@ -131,13 +131,14 @@ static bool is_part(const struct graph *g, int32_t samples)
 
 tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "rand: the replica is NULL");
     union op_arg arg = no_arg();
     arg.leaf.serial = r->graph.rand_count++;
     /* With virtual shards a sample draws the same numbers on whichever replica it is. */
     const struct peers *p = r->peers;
-    if (p && p->shards && p->world > 1 && shape.rank > 0 && is_part(&r->graph, shape.dim[0]))
+    if (p != NULL && p->shards && p->world > 1 && shape.rank > 0 &&
+        is_part(&r->graph, shape.dim[0]))
         arg.leaf.share = (uint32_t)tarn_shape_count(shape);
     return record(r, &op_rand, shape, TARN_F32, &arg);
 }

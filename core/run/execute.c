@@ -35,7 +35,7 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
 static tarn_status run_products(const struct plan *plan, const struct plan_kernel *k,
                                 const struct binding *b)
 {
-    for (int i = 0; i < k->product_count; ++i) {
+    for (int i = 0; i < k->product_count; i++) {
         const struct planned_product *p = &k->products[i];
         const struct product_shape *s = &p->shape;
         const struct gemm g = {
@@ -67,7 +67,7 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
     TRY(run_products(plan, k, b));
     if (k->kernel == NULL)
         return TARN_OK;
-    for (int i = 0; i < k->param_count; ++i) {
+    for (int i = 0; i < k->param_count; i++) {
         const struct param *p = &k->params[i];
         struct kernel_arg *a = &plan->args[i];
         *a = (struct kernel_arg){ .size = sizeof(void *) };
@@ -125,7 +125,7 @@ static tarn_status run_call(tarn_replica *r, const struct plan *plan, const stru
 static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *called, int next)
 {
     int last = *called;
-    for (int i = *called; i < plan->call_count; ++i)
+    for (int i = *called; i < plan->call_count; i++)
         if (plan->calls[i].due <= next)
             last = i + 1;
     for (; *called < last; ++*called)
@@ -136,7 +136,7 @@ static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *call
 tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct binding *b)
 {
     int called = 0;
-    for (int i = 0; i < plan->kernel_count; ++i) {
+    for (int i = 0; i < plan->kernel_count; i++) {
         TRY(run_calls(r, plan, &called, i));
         TRY(run_kernel(r, plan, &plan->kernels[i], b));
         TRY(context_mark(r->context, &plan->after[i]));

@@ -16,13 +16,13 @@ void plan_free(struct plan *plan)
 {
     if (plan == NULL)
         return;
-    for (int i = 0; i < plan->kernel_count; ++i) {
+    for (int i = 0; i < plan->kernel_count; i++) {
         kernel_free(plan->kernels[i].kernel);
         free(plan->kernels[i].params);
         free(plan->kernels[i].products);
     }
     program_free(plan->program);
-    for (uint32_t i = 0; i < plan->shared_count; ++i)
+    for (uint32_t i = 0; i < plan->shared_count; i++)
         shared_free(plan->shared[i]);
     free(plan->shared);
     free(plan->calls);
@@ -68,7 +68,7 @@ static tarn_status add_kernels(struct context *c, const struct kernel_plan *from
         return out_of_memory();
     if (from->kernel_count > 0)
         TRY(program_build(c, from->source.data, label, &plan->program));
-    for (int i = 0; i < from->kernel_count; ++i) {
+    for (int i = 0; i < from->kernel_count; i++) {
         TRY(add_kernel(plan, &from->kernels[i]));
         most = from->kernels[i].param_count > most ? from->kernels[i].param_count : most;
     }
@@ -82,9 +82,9 @@ static tarn_status add_calls(struct context *c, const struct kernel_plan *from, 
     plan->calls = calloc((size_t)from->call_count + 1, sizeof *plan->calls);
     if (plan->shared == NULL || plan->calls == NULL)
         return out_of_memory();
-    for (uint32_t i = 0; i < from->shared_count; ++i)
+    for (uint32_t i = 0; i < from->shared_count; i++)
         TRY(shared_new(c, from->shared_bytes[i], &plan->shared[plan->shared_count++]));
-    for (int i = 0; i < from->call_count; ++i) {
+    for (int i = 0; i < from->call_count; i++) {
         const struct planned_call *k = &from->calls[i];
         plan->calls[plan->call_count++] = (struct plan_call){ .op = k->op,
                                                               .arg = k->arg,
@@ -106,7 +106,7 @@ tarn_status plan_make(struct context *c, const struct program *program,
     plan->output_bytes = calloc((size_t)program->output_count + 1, sizeof *plan->output_bytes);
     if (plan->output_bytes == NULL)
         return out_of_memory();
-    for (int i = 0; i < program->output_count; ++i) {
+    for (int i = 0; i < program->output_count; i++) {
         const struct node *n = &program->nodes[program->outputs[i]];
         plan->output_bytes[i] = (size_t)tarn_shape_count(n->shape) * tarn_dtype_bytes(n->dtype);
     }

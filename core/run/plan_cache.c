@@ -51,7 +51,7 @@ static tarn_status run(const struct request *q, const struct plan *plan)
 {
     tarn_replica *r = q->replica;
     TRY(need_arena(r, plan->arena_bytes));
-    for (int i = 0; i < q->count; ++i)
+    for (int i = 0; i < q->count; i++)
         TRY(buffer_new(r->context, plan->output_bytes[i], &q->buffers[i]));
     const struct binding b = { .context = r->context,
                                .arena = r->plans->arena,
@@ -73,10 +73,10 @@ static void make_key(struct request *q)
     const tarn_replica *r = q->replica;
     const struct target *t = &q->target;
     uint64_t h = q->effects ? 1 : 2;
-    for (int i = 0; i < q->count; ++i)
+    for (int i = 0; i < q->count; i++)
         h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
     uint64_t flat = 0;
-    for (uint32_t i = 0; i < r->owned_count; ++i)
+    for (uint32_t i = 0; i < r->owned_count; i++)
         flat += r->owned[i].flat != 0;
     h = (h ^ flat) * 0x9e3779b97f4a7c15u;
     h = (h ^ ((uint64_t)t->winograd << 2 | (uint64_t)t->items << 1 | t->fuse)) *
@@ -110,7 +110,7 @@ static struct plan *known_plan(const struct request *q)
     struct plan *plan;
     HASH_FIND(hh, cache->plans, q->key, sizeof plan->key, plan);
     if (plan != NULL) {
-        ++q->replica->metrics.plan_hits;
+        q->replica->metrics.plan_hits++;
         HASH_DEL(cache->plans, plan);
         HASH_ADD(hh, cache->plans, key, sizeof plan->key, plan);
     }
@@ -190,7 +190,7 @@ static tarn_status new_plan(struct request *q, struct plan **out)
         plan_free(plan);
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     }
-    ++r->metrics.plans_compiled;
+    r->metrics.plans_compiled++;
     r->metrics.compile_seconds += seconds_since(&start);
     *out = plan;
     return TARN_OK;
@@ -255,7 +255,7 @@ tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
     struct request q = {
         .replica = r, .outputs = outputs, .count = count, .effects = effects, .buffers = buffers
     };
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         buffers[i] = NULL;
     if (r->plans == NULL) {
         r->plans = calloc(1, sizeof *r->plans);
@@ -263,7 +263,7 @@ tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
             return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     }
     const tarn_status status = find_and_run(&q);
-    for (int i = 0; status != TARN_OK && i < count; ++i) {
+    for (int i = 0; status != TARN_OK && i < count; i++) {
         buffer_free(buffers[i]);
         buffers[i] = NULL;
     }

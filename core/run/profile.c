@@ -57,7 +57,7 @@ tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const st
 
 tarn_status tarn_profile(tarn_replica *r, tarn_profile_fn each, void *user)
 {
-    if (!r)
+    if (r == NULL)
         return error_set(TARN_ERR_ARGUMENT, "profile: the replica is NULL");
     const tarn_status s = context_profile(r->context, each != NULL || env_debug("time"));
     if (s != TARN_OK)

@@ -23,8 +23,8 @@ tarn_status replica_open(const struct device *device, tarn_replica **out)
 {
     *out = NULL;
     tarn_replica *r = calloc(1, sizeof *r);
-    if (!r)
-        return error_set(TARN_ERR_MEMORY, "open: no host memory for a replica");
+    if (r == NULL)
+        return error_set(TARN_ERR_MEMORY, "open: out of host memory for a replica");
     r->step = 1;
     r->training = true;
     const tarn_status s = context_open(device, &r->context);
@@ -51,10 +51,10 @@ tarn_replica *tarn_open(const char *device)
 
 void tarn_close(tarn_replica *r)
 {
-    if (!r)
+    if (r == NULL)
         return;
     graph_reset(r);
-    while (r->resources) {
+    while (r->resources != NULL) {
         const struct resource first = *r->resources;
         replica_unregister(r, first.self);
         first.close(first.self);
@@ -72,8 +72,8 @@ void tarn_close(tarn_replica *r)
 tarn_status replica_register(tarn_replica *r, void (*close)(void *self), void *self)
 {
     struct resource *entry = malloc(sizeof *entry);
-    if (!entry)
-        return replica_fail(r, TARN_ERR_MEMORY, "no host memory to register a resource");
+    if (entry == NULL)
+        return replica_fail(r, TARN_ERR_MEMORY, "out of host memory to register a resource");
     *entry = (struct resource){ close, self, r->resources };
     r->resources = entry;
     return TARN_OK;
@@ -93,7 +93,7 @@ void replica_unregister(tarn_replica *r, void *self)
 
 const char *tarn_device_name(const tarn_replica *r)
 {
-    return r ? context_device(r->context)->name : "";
+    return r != NULL ? context_device(r->context)->name : "";
 }
 
 tarn_status tarn_list_devices(char *out, size_t capacity)
@@ -101,7 +101,7 @@ tarn_status tarn_list_devices(char *out, size_t capacity)
     static const char *const kinds[] = { "cpu", "gpu", "other" };
     const struct device *list;
     int count = 0;
-    if (!out || capacity == 0)
+    if (out == NULL || capacity == 0)
         return error_set(TARN_ERR_ARGUMENT, "list_devices: no room for the text");
     out[0] = 0;
     TRY(device_list(&list, &count));
@@ -140,7 +140,7 @@ static tarn_status enqueue(tarn_replica *r, double *waited)
 
 tarn_status tarn_step(tarn_replica *r)
 {
-    if (!r)
+    if (r == NULL)
         return error_set(TARN_ERR_ARGUMENT, "step: the replica is NULL");
     if (r->status != TARN_OK) {
         graph_reset(r);
@@ -170,7 +170,7 @@ tarn_status tarn_step(tarn_replica *r)
 
 tarn_status tarn_wait(tarn_replica *r)
 {
-    if (!r)
+    if (r == NULL)
         return error_set(TARN_ERR_ARGUMENT, "wait: the replica is NULL");
     tarn_status s = context_finish(r->context);
     if (s == TARN_OK && r->status == TARN_OK)
@@ -182,14 +182,14 @@ tarn_status tarn_wait(tarn_replica *r)
 
 uint64_t tarn_step_count(const tarn_replica *r)
 {
-    return r ? r->step_count : 0;
+    return r != NULL ? r->step_count : 0;
 }
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
 const char *tarn_error(const tarn_replica *r)
 {
-    return r ? r->error : error_text();
+    return r != NULL ? r->error : error_text();
 }
 
 void tarn_escape(const char *text, char *out, size_t capacity)
@@ -199,12 +199,12 @@ void tarn_escape(const char *text, char *out, size_t capacity)
 
 tarn_status tarn_error_status(const tarn_replica *r)
 {
-    return r ? r->status : error_last();
+    return r != NULL ? r->status : error_last();
 }
 
 void tarn_error_clear(tarn_replica *r)
 {
-    if (!r)
+    if (r == NULL)
         return;
     /* The step is dropped as a failed one, so that kept tensors without a value go. */
     if (r->status == TARN_OK)
@@ -240,7 +240,7 @@ static tarn_status execute(tarn_replica *r, const uint32_t *nodes, int count, st
 static const struct graph_input *input_of(const struct graph *g, uint32_t node)
 {
     const struct node *n = &g->nodes[node];
-    const bool ready = n->op == &op_input && !g->inputs[n->arg.leaf.slot].upload;
+    const bool ready = n->op == &op_input && g->inputs[n->arg.leaf.slot].upload == NULL;
     return ready ? &g->inputs[n->arg.leaf.slot] : NULL;
 }
 
@@ -248,18 +248,18 @@ tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes)
 {
     tarn_replica *r = t.replica;
     const struct owned *o = owned_of(t);
-    if (o && r->status == TARN_OK && bytes == tensor_bytes(t) && !o->value &&
-        !(o->flat && r->owned[o->flat - 1].value) && !o->fresh && (out || bytes == 0))
+    if (o != NULL && r->status == TARN_OK && bytes == tensor_bytes(t) && !o->value &&
+        !(o->flat && r->owned[o->flat - 1].value) && !o->fresh && (out != NULL || bytes == 0))
         return owned_read(r, o, out);
     const uint32_t node = graph_operand(NULL, t, "read", 0);
     if (!node)
-        return r ? r->status : TARN_ERR_ARGUMENT;
-    if (bytes != tensor_bytes(t) || (!out && bytes))
+        return r != NULL ? r->status : TARN_ERR_ARGUMENT;
+    if (bytes != tensor_bytes(t) || (out == NULL && bytes))
         return replica_fail(
             r, TARN_ERR_ARGUMENT, "read: %zu bytes are asked of %s %s, which has %zu", bytes,
             tarn_dtype_name(tarn_dtype_get(t)), shape_text(tarn_shape_get(t)), tensor_bytes(t));
     const struct graph_input *in = input_of(&r->graph, node);
-    if (in) {
+    if (in != NULL) {
         const tarn_status s = bytes ? buffer_read(in->buffer, 0, out, bytes) : TARN_OK;
         return s == TARN_OK ? s : replica_fail(r, s, NULL);
     }
@@ -281,21 +281,22 @@ static bool has_node(const uint32_t *nodes, int count, uint32_t node)
 
 tarn_status tarn_eval(const tarn_tensor *tensors, int count)
 {
-    if (!tensors || count < 1)
+    if (tensors == NULL || count < 1)
         return count == 0 ? TARN_OK : error_set(TARN_ERR_ARGUMENT, "eval: no tensors");
     tarn_replica *r = NULL;
-    for (int i = 0; i < count && !r; i++)
+    for (int i = 0; i < count && r == NULL; i++)
         r = tensors[i].replica;
     uint32_t *nodes = calloc((size_t)count, sizeof *nodes);
     struct buffer **buffers = calloc((size_t)count, sizeof *buffers);
-    tarn_status s = nodes && buffers ? TARN_OK : TARN_ERR_MEMORY;
+    tarn_status s = nodes != NULL && buffers != NULL ? TARN_OK : TARN_ERR_MEMORY;
     int used = 0;
     if (s != TARN_OK)
-        s = r ? replica_fail(r, s, "eval: no host memory") : error_set(s, "eval: no host memory");
+        s = r != NULL ? replica_fail(r, s, "eval: out of host memory")
+                      : error_set(s, "eval: out of host memory");
     for (int i = 0; s == TARN_OK && i < count; i++) {
         const uint32_t node = graph_operand(r, tensors[i], "eval", i);
         if (!node) {
-            s = r ? r->status : error_last();
+            s = r != NULL ? r->status : error_last();
             break;
         }
         const struct op *op = r->graph.nodes[node].op;
@@ -309,7 +310,7 @@ tarn_status tarn_eval(const tarn_tensor *tensors, int count)
         buffers[i] = NULL;
         s = graph_evaluate(r, nodes[i], b);
     }
-    for (int i = 0; buffers && i < used; i++)
+    for (int i = 0; buffers != NULL && i < used; i++)
         buffer_free(buffers[i]);
     free(nodes);
     free(buffers);
@@ -327,9 +328,9 @@ float tarn_item(tarn_tensor t)
         int32_t i32;
         uint8_t u8;
     } *data = bytes ? malloc(bytes < sizeof *data ? sizeof *data : bytes) : NULL;
-    if (!data) {
+    if (data == NULL) {
         replica_fail(r, bytes ? TARN_ERR_MEMORY : TARN_ERR_SHAPE, "item: %s",
-                     bytes ? "no host memory" : "the tensor has no element");
+                     bytes ? "out of host memory" : "the tensor has no element");
         return NAN;
     }
     float value = NAN;
@@ -347,26 +348,26 @@ float tarn_item(tarn_tensor t)
 
 void tarn_seed(tarn_replica *r, uint64_t seed)
 {
-    if (r)
+    if (r != NULL)
         r->seed = seed;
 }
 
 void tarn_train(tarn_replica *r, bool training)
 {
-    if (r)
+    if (r != NULL)
         r->training = training;
 }
 
 bool tarn_training(const tarn_replica *r)
 {
-    return r && r->training;
+    return r != NULL && r->training;
 }
 
 tarn_metrics tarn_metrics_get(const tarn_replica *r)
 {
     tarn_metrics m;
     memset(&m, 0, sizeof m);
-    if (!r)
+    if (r == NULL)
         return m;
     m = r->metrics;
     m.launches = context_counters(r->context).launches;

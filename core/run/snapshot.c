@@ -29,7 +29,7 @@ tarn_status snapshot_take(const tarn_replica *r, const uint32_t *outputs, int co
                                      .partition = { .world = 1 } };
     if (storage == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (uint32_t i = 0; i < r->owned_count; ++i)
+    for (uint32_t i = 0; i < r->owned_count; i++)
         storage[i] = storage_of(r, i);
     if (r->peers != NULL)
         out->program.partition =

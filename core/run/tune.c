@@ -84,7 +84,7 @@ static tarn_status run_nest(struct context *c, const struct gemm *g, void *user)
     const struct graph_input inputs[2] = { { .buffer = g->a }, { .buffer = g->b } };
     struct buffer *out = g->c;
     const struct binding b = { .context = c, .arena = n->arena, .inputs = inputs, .outputs = &out };
-    for (int i = 0; i < n->plan->kernel_count; ++i)
+    for (int i = 0; i < n->plan->kernel_count; i++)
         TRY(execute_kernel(n->plan, &n->plan->kernels[i], &b));
     return TARN_OK;
 }
@@ -119,7 +119,7 @@ static tarn_status choose(struct context *c, const struct target *target, bool s
     struct gemm_provider list[PROVIDERS] = {
         { .name = "nest", .run = run_nest, .user = &nest, .serial = true }
     };
-    for (int i = 1; i < PROVIDERS; ++i)
+    for (int i = 1; i < PROVIDERS; i++)
         list[i] = *execute_providers[i];
     const tarn_status status = gemm_choose(c, &g, list, PROVIDERS, serial, &choice->provider);
     plan_free(nest.plan);
@@ -138,7 +138,7 @@ tarn_status tune_products(struct context *c, const struct program *program, bool
         known.choices = calloc((size_t)count + 1, sizeof *known.choices);
         status = known.choices != NULL ? TARN_OK : out_of_memory();
     }
-    for (int i = 0; i < count && status == TARN_OK; ++i) {
+    for (int i = 0; i < count && status == TARN_OK; i++) {
         if (target_choice(&known, &shapes[i]) != NULL)
             continue;
         known.choices[known.choice_count].shape = shapes[i];

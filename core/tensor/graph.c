@@ -17,7 +17,7 @@ static const struct node no_node;
 
 static void keep_first(tarn_replica *r, tarn_status status, const char *line)
 {
-    if (!r) {
+    if (r == NULL) {
         error_set(status, "%s", line);
         return;
     }
@@ -32,7 +32,7 @@ static void keep_first(tarn_replica *r, tarn_status status, const char *line)
 
 tarn_tensor graph_poison(tarn_replica *r)
 {
-    return (tarn_tensor){ r, 0, r ? r->step : 0 };
+    return (tarn_tensor){ r, 0, r != NULL ? r->step : 0 };
 }
 
 tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)
@@ -49,7 +49,7 @@ tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, 
 tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
 {
     char line[960];
-    if (format) {
+    if (format != NULL) {
         va_list args;
         va_start(args, format);
         vsnprintf(line, sizeof line, format, args);
@@ -75,7 +75,7 @@ static bool grow(tarn_replica *r, void *array, uint32_t *capacity, uint32_t coun
     memcpy(&old, array, sizeof old);
     if (want <= UINT32_MAX / 2 && want <= SIZE_MAX / size)
         bigger = realloc(old, (size_t)want * size);
-    if (!bigger) {
+    if (bigger == NULL) {
         replica_fail(r, TARN_ERR_MEMORY, "graph: no memory for %llu nodes; mark steps more often",
                      (unsigned long long)want);
         return false;
@@ -97,7 +97,7 @@ static void hash_mix(struct graph *g, const void *bytes, size_t count)
 /* "add: operand 1", for error lines. */
 static const char *who(const char *op, int number, char text[64])
 {
-    if (op)
+    if (op != NULL)
         snprintf(text, 64, "%s: operand %d", op, number);
     else
         snprintf(text, 64, "an operand");
@@ -107,11 +107,11 @@ static const char *who(const char *op, int number, char text[64])
 uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int number)
 {
     char name[64];
-    if (!r)
+    if (r == NULL)
         r = t.replica;
-    if (r && r->status != TARN_OK)
+    if (r != NULL && r->status != TARN_OK)
         return 0;
-    if (!t.replica) {
+    if (t.replica == NULL) {
         graph_fail(r, TARN_ERR_ARGUMENT, "%s is no tensor: TARN_NONE or zeroed memory",
                    who(op, number, name));
         return 0;
@@ -123,7 +123,7 @@ uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int numbe
                    who(op, number, name));
         return 0;
     }
-    if (t.step == STEP_OWNED && !owned_of(t)) {
+    if (t.step == STEP_OWNED && owned_of(t) == NULL) {
         graph_fail(r, TARN_ERR_STALE, "%s is %s", who(op, number, name), owned_gone(t));
         return 0;
     }
@@ -154,7 +154,7 @@ uint32_t graph_resolve(tarn_tensor t)
 bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r)
 {
     *r = NULL;
-    for (int i = 0; i < count && !*r; i++)
+    for (int i = 0; i < count && *r == NULL; i++)
         *r = in[i].replica;
     for (int i = 0; i < count; i++) {
         if (!graph_operand(*r, in[i], op, i))
@@ -241,8 +241,8 @@ bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct g
 {
     const tarn_replica *r = t.replica;
     const struct node *n = graph_node(t);
-    *out = (struct graph_part){ 1, r && r->peers ? r->peers->world : 1 };
-    if (!r || r->status != TARN_OK)
+    *out = (struct graph_part){ 1, r != NULL && r->peers != NULL ? r->peers->world : 1 };
+    if (r == NULL || r->status != TARN_OK)
         return false;
     if (n->part)
         *out = r->graph.parts[n->part - 1];
@@ -299,7 +299,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
                          tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
 {
     uint32_t operands[OPERANDS_MOST];
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "%s: the operand is no tensor", op->name);
     if (r->status != TARN_OK || !resolve_all(r, op, in, count, operands))
         return graph_poison(r);
@@ -329,7 +329,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
     n->dtype = dtype;
     n->first_in = g->operand_count;
     n->in_count = (uint32_t)count;
-    if (arg)
+    if (arg != NULL)
         n->arg = *arg;
     for (int i = 0; i < count; i++) {
         g->operands[g->operand_count++] = operands[i];
@@ -359,7 +359,7 @@ static tarn_status input_release(const struct graph_input *in)
 {
     if (in->free_after)
         buffer_free(in->buffer);
-    return in->upload ? upload_release(in->upload) : TARN_OK;
+    return in->upload != NULL ? upload_release(in->upload) : TARN_OK;
 }
 
 tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload, bool free_after,
@@ -433,9 +433,9 @@ void graph_release(struct graph *g)
 
 tarn_shape tarn_shape_get(tarn_tensor t)
 {
-    if (t.replica && t.step == STEP_OWNED) {
+    if (t.replica != NULL && t.step == STEP_OWNED) {
         const struct owned *o = owned_of(t);
-        if (o)
+        if (o != NULL)
             return o->shape;
     }
     return graph_node(t)->shape;
@@ -443,9 +443,9 @@ tarn_shape tarn_shape_get(tarn_tensor t)
 
 tarn_dtype tarn_dtype_get(tarn_tensor t)
 {
-    if (t.replica && t.step == STEP_OWNED) {
+    if (t.replica != NULL && t.step == STEP_OWNED) {
         const struct owned *o = owned_of(t);
-        if (o)
+        if (o != NULL)
             return o->dtype;
     }
     return graph_node(t)->dtype;
@@ -453,5 +453,5 @@ tarn_dtype tarn_dtype_get(tarn_tensor t)
 
 bool tarn_failed(tarn_tensor t)
 {
-    return !t.replica || t.node == 0;
+    return t.replica == NULL || t.node == 0;
 }

@@ -24,7 +24,7 @@ static size_t owned_bytes(const struct owned *o)
 
 struct owned *owned_of(tarn_tensor t)
 {
-    if (!t.replica || t.step != STEP_OWNED)
+    if (t.replica == NULL || t.step != STEP_OWNED)
         return NULL;
     const uint32_t i = t.node & INDEX_MASK;
     if (i == 0 || i > t.replica->owned_count)
@@ -44,9 +44,9 @@ tarn_tensor owned_handle(tarn_replica *r, uint32_t index_plus_one)
 
 struct owned *owned_find(tarn_replica *r, const char *name)
 {
-    for (uint32_t i = 0; name && i < r->owned_count; i++) {
+    for (uint32_t i = 0; name != NULL && i < r->owned_count; i++) {
         const struct owned *o = &r->owned[i];
-        if (o->kind != OWNED_FREE && o->name && strcmp(o->name, name) == 0)
+        if (o->kind != OWNED_FREE && o->name != NULL && strcmp(o->name, name) == 0)
             return &r->owned[i];
     }
     return NULL;
@@ -70,8 +70,8 @@ static struct owned *slot_take(tarn_replica *r, enum owned_kind kind, uint32_t *
     if (i == r->owned_capacity) {
         const uint32_t capacity = r->owned_capacity ? 2 * r->owned_capacity : 32;
         struct owned *bigger = realloc(r->owned, capacity * sizeof *bigger);
-        if (!bigger) {
-            replica_fail(r, TARN_ERR_MEMORY, "no host memory for another owned tensor");
+        if (bigger == NULL) {
+            replica_fail(r, TARN_ERR_MEMORY, "out of host memory for another owned tensor");
             return NULL;
         }
         r->owned = bigger;
@@ -92,17 +92,17 @@ static bool check_new(tarn_replica *r, enum owned_kind kind, const char *name, t
     const bool named = kind != OWNED_KEPT && kind != OWNED_FLAT;
     if (r->status != TARN_OK)
         return false;
-    if (named && (!name || !*name)) {
+    if (named && (name == NULL || !*name)) {
         replica_fail(r, TARN_ERR_ARGUMENT, "an owned tensor %s needs a name", shape_text(shape));
         return false;
     }
     if (!shape_valid(shape) || tarn_dtype_bytes(dtype) == 0) {
         replica_fail(r, tarn_dtype_bytes(dtype) ? TARN_ERR_SHAPE : TARN_ERR_DTYPE,
-                     "%s: %s %s is not a legal tensor", name ? name : "kept",
+                     "%s: %s %s is not a legal tensor", name != NULL ? name : "kept",
                      tarn_dtype_name(dtype), shape_text(shape));
         return false;
     }
-    if (named && owned_find(r, name)) {
+    if (named && owned_find(r, name) != NULL) {
         replica_fail(r, TARN_ERR_ARGUMENT, "%s: the name is taken; names must be new", name);
         return false;
     }
@@ -115,7 +115,8 @@ static tarn_status fill(struct owned *o, tarn_replica *r, bool defined, const vo
     TRY(buffer_new(r->context, bytes, &o->buffer));
     if (!defined || bytes == 0)
         return TARN_OK;
-    return data ? buffer_write(o->buffer, 0, data, bytes) : buffer_fill_zero(o->buffer, 0, bytes);
+    return data != NULL ? buffer_write(o->buffer, 0, data, bytes)
+                        : buffer_fill_zero(o->buffer, 0, bytes);
 }
 
 static void entry_free(struct owned *o)
@@ -150,14 +151,14 @@ static struct owned *entry_new(tarn_replica *r, enum owned_kind kind, const char
     if (!check_new(r, kind, name, shape, dtype))
         return NULL;
     struct owned *o = slot_take(r, kind, index_plus_one);
-    if (!o)
+    if (o == NULL)
         return NULL;
     o->shape = shape;
     o->dtype = dtype;
-    if (name) {
+    if (name != NULL) {
         o->name = strdup(name);
-        if (!o->name) {
-            replica_fail(r, TARN_ERR_MEMORY, "%s: no host memory for the name", name);
+        if (o->name == NULL) {
+            replica_fail(r, TARN_ERR_MEMORY, "%s: out of host memory for the name", name);
             return NULL;
         }
     }
@@ -170,9 +171,9 @@ uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn
 {
     uint32_t index;
     struct owned *o = entry_new(r, kind, name, shape, dtype, &index);
-    if (!o)
+    if (o == NULL)
         return 0;
-    o->fresh = kind == OWNED_KEPT && !data;
+    o->fresh = kind == OWNED_KEPT && data == NULL;
     const tarn_status s = fill(o, r, !o->fresh, data);
     if (s != TARN_OK) {
         replica_fail(r, s, NULL);
@@ -191,7 +192,7 @@ uint32_t owned_add_slice(tarn_replica *r, enum owned_kind kind, const char *name
     }
     uint32_t index;
     struct owned *o = entry_new(r, kind, name, shape, r->owned[flat - 1].dtype, &index);
-    if (!o)
+    if (o == NULL)
         return 0;
     const struct owned *whole = &r->owned[flat - 1];
     if (offset > owned_bytes(whole) || owned_bytes(o) > owned_bytes(whole) - offset) {
@@ -340,7 +341,7 @@ uint32_t owned_resolve(tarn_tensor t)
 
 tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape, const float *data)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "parameter: the replica is NULL");
     return owned_handle(r, owned_add(r, OWNED_PARAMETER, name, shape, TARN_F32, data));
 }
@@ -348,24 +349,24 @@ tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape, 
 tarn_tensor tarn_buffer(tarn_replica *r, const char *name, tarn_shape shape, tarn_dtype dtype,
                         const void *data)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "buffer: the replica is NULL");
     return owned_handle(r, owned_add(r, OWNED_BUFFER, name, shape, dtype, data));
 }
 
 tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape shape, int fan_in)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "parameter: the replica is NULL");
     if (r->status != TARN_OK)
         return graph_poison(r);
-    if (!name || fan_in < 1 || !shape_valid(shape))
+    if (name == NULL || fan_in < 1 || !shape_valid(shape))
         return graph_fail(r, TARN_ERR_ARGUMENT, "%s: shape %s with fan_in %d cannot be initialised",
-                          name ? name : "parameter", shape_text(shape), fan_in);
+                          name != NULL ? name : "parameter", shape_text(shape), fan_in);
     const size_t count = (size_t)tarn_shape_count(shape);
     float *data = malloc(count ? count * sizeof *data : sizeof *data);
-    if (!data)
-        return graph_fail(r, TARN_ERR_MEMORY, "%s: no host memory for %zu values", name, count);
+    if (data == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "%s: out of host memory for %zu values", name, count);
     const double bound = 1.0 / sqrt((double)fan_in);
     const uint64_t key = random_key(r->seed, name);
     for (size_t i = 0; i < count; i++) {
@@ -379,10 +380,10 @@ tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape
 
 tarn_tensor tarn_find(tarn_replica *r, const char *name)
 {
-    if (!r)
+    if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "find: the replica is NULL");
     const struct owned *o = owned_find(r, name);
-    return o ? owned_handle(r, (uint32_t)(o - r->owned) + 1) : graph_poison(r);
+    return o != NULL ? owned_handle(r, (uint32_t)(o - r->owned) + 1) : graph_poison(r);
 }
 
 static bool listed(const struct owned *o)
@@ -393,14 +394,14 @@ static bool listed(const struct owned *o)
 int tarn_owned_count(const tarn_replica *r)
 {
     int count = 0;
-    for (uint32_t i = 0; r && i < r->owned_count; i++)
+    for (uint32_t i = 0; r != NULL && i < r->owned_count; i++)
         count += listed(&r->owned[i]);
     return count;
 }
 
 const char *tarn_owned_name(const tarn_replica *r, int i)
 {
-    for (uint32_t k = 0; r && k < r->owned_count; k++) {
+    for (uint32_t k = 0; r != NULL && k < r->owned_count; k++) {
         if (listed(&r->owned[k]) && i-- == 0)
             return r->owned[k].name;
     }
@@ -423,11 +424,12 @@ tarn_tensor tarn_keep(tarn_tensor t)
 void tarn_drop(tarn_tensor t)
 {
     struct owned *o = owned_of(t);
-    if (tarn_failed(t) || (!o && t.step == STEP_OWNED && was_lost(t)))
+    if (tarn_failed(t) || (o == NULL && t.step == STEP_OWNED && was_lost(t)))
         return;
-    if (!o || o->kind != OWNED_KEPT) {
-        replica_fail(t.replica, o ? TARN_ERR_ARGUMENT : TARN_ERR_STALE, "drop: %s",
-                     o ? "only kept tensors can be dropped" : "dropped already, or never kept");
+    if (o == NULL || o->kind != OWNED_KEPT) {
+        replica_fail(t.replica, o != NULL ? TARN_ERR_ARGUMENT : TARN_ERR_STALE, "drop: %s",
+                     o != NULL ? "only kept tensors can be dropped"
+                               : "dropped already, or never kept");
         return;
     }
     /* Nodes of this step may still read or write it. */

@@ -25,7 +25,7 @@ const char *tarn_dtype_name(tarn_dtype dtype)
 tarn_shape tarn_shape_of(int rank, const int32_t *dims)
 {
     tarn_shape s = { .rank = rank };
-    for (int i = 0; i < rank && i < TARN_MAX_RANK && dims; i++)
+    for (int i = 0; i < rank && i < TARN_MAX_RANK && dims != NULL; i++)
         s.dim[i] = dims[i];
     return s;
 }

@@ -13,14 +13,14 @@ int spread_leading_axis(const struct contract_map *map, int axes, int rank)
     if (rank == 0 || map->dim[0].offset != 0 || map->dim[0].divide > 1 || map->dim[0].guarded)
         return -1;
     int found = -1;
-    for (int a = 0; a < axes; ++a) {
+    for (int a = 0; a < axes; a++) {
         if (map->dim[0].coef[a] == 0)
             continue;
         if (found >= 0 || map->dim[0].coef[a] != 1)
             return -1;
         found = a;
     }
-    for (int d = 1; found >= 0 && d < rank; ++d)
+    for (int d = 1; found >= 0 && d < rank; d++)
         if (map->dim[d].coef[found] != 0)
             return -1;
     return found;
@@ -35,10 +35,10 @@ bool spread_view_keeps(const struct node *n, tarn_shape in)
     struct index_map map;
     memset(&map, 0, sizeof map);
     n->op->index(n, in, &map);
-    for (int o = 0; o < n->shape.rank; ++o)
+    for (int o = 0; o < n->shape.rank; o++)
         if (map.dim[0].coef[o] != (o == 0))
             return false;
-    for (int d = 1; d < in.rank; ++d)
+    for (int d = 1; d < in.rank; d++)
         if (map.dim[d].coef[0] != 0)
             return false;
     return map.dim[0].offset == 0 && map.dim[0].divide <= 1 && !map.dim[0].guarded;
@@ -52,7 +52,7 @@ static bool view_repeats(const struct node *n, tarn_shape in)
         return false;
     memset(&map, 0, sizeof map);
     n->op->index(n, in, &map);
-    for (int d = 0; d < in.rank; ++d)
+    for (int d = 0; d < in.rank; d++)
         if (map.dim[d].coef[0] != 0 || map.dim[d].guarded)
             return false;
     return true;
@@ -60,7 +60,7 @@ static bool view_repeats(const struct node *n, tarn_shape in)
 
 static bool uses_axis(const struct contract_map *map, int rank, int axis)
 {
-    for (int d = 0; d < rank; ++d)
+    for (int d = 0; d < rank; d++)
         if (map->dim[d].coef[axis] != 0)
             return true;
     return false;

@@ -17,19 +17,19 @@ static void copy_record(const tarn_optimizer *o, struct record *to, const struct
 void optimizer_commit(tarn_replica *r)
 {
     tarn_optimizer *o = r->optimizer;
-    if (o)
+    if (o != NULL)
         copy_record(o, &o->marked, &o->next);
 }
 
 bool optimizer_gathered(const tarn_replica *r)
 {
-    return r->optimizer && r->optimizer->gathered;
+    return r->optimizer != NULL && r->optimizer->gathered;
 }
 
 void optimizer_reset(tarn_replica *r)
 {
     tarn_optimizer *o = r->optimizer;
-    if (!o)
+    if (o == NULL)
         return;
     copy_record(o, &o->next, &o->marked);
     o->now.any = o->marked.kept;
@@ -42,7 +42,7 @@ void optimizer_reset(tarn_replica *r)
 void optimizer_forget(tarn_replica *r)
 {
     tarn_optimizer *o = r->optimizer;
-    if (!o)
+    if (o == NULL)
         return;
     o->marked.kept = o->marked.summed = false;
     memset(o->marked.has, 0, o->slice_count * sizeof *o->marked.has);
@@ -55,24 +55,24 @@ static bool has_storage(tarn_optimizer *o)
     if (o->kept)
         return true;
     float *zeros = calloc((size_t)o->total + 1, sizeof *zeros);
-    if (zeros)
+    if (zeros != NULL)
         o->kept = owned_add(r, OWNED_KEPT, NULL, TARN_SHAPE(o->total), TARN_F32, zeros);
     else
-        replica_fail(r, TARN_ERR_MEMORY, "optimizer_accumulate: no host memory");
+        replica_fail(r, TARN_ERR_MEMORY, "optimizer_accumulate: out of host memory");
     free(zeros);
     return o->kept != 0;
 }
 
 void tarn_optimizer_accumulate(tarn_optimizer *o)
 {
-    if (!o) {
+    if (o == NULL) {
         error_set(TARN_ERR_ARGUMENT, "optimizer_accumulate: the optimizer is NULL");
         return;
     }
     tarn_replica *r = o->replica;
     /* Virtual shards: sums of one step and of several would else meet in an order that depends on
      * the number of devices. */
-    const bool sum = r->peers && r->peers->shards > 0;
+    const bool sum = r->peers != NULL && r->peers->shards > 0;
     if (r->status != TARN_OK || !gradient_gather(o, sum) || !has_storage(o))
         return;
     tarn_assign(owned_handle(r, o->kept), graph_handle(r, o->now.node));

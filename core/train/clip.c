@@ -9,15 +9,15 @@
 static bool is_apart(const tarn_replica *r)
 {
     const tarn_optimizer *o = r->optimizer;
-    const bool alone = !r->peers || (r->peers->world == 1 && r->peers->shards == 0);
-    return alone && !(o && o->now.any);
+    const bool alone = r->peers == NULL || (r->peers->world == 1 && r->peers->shards == 0);
+    return alone && !(o != NULL && o->now.any);
 }
 
 /* Gathers the gradients of all replicas now, since only their norm is the norm. */
 static bool gather_early(tarn_replica *r)
 {
     tarn_optimizer *o = r->optimizer;
-    if (!o) {
+    if (o == NULL) {
         replica_fail(r, TARN_ERR_STATE,
                      "clip_grad_norm: on several devices the optimizer must be made before");
         return false;
@@ -45,11 +45,11 @@ static tarn_tensor sum_of_squares(tarn_replica *r, bool apart)
     tarn_tensor squares = TARN_NONE;
     for (uint32_t i = 0; i < r->owned_count; i++) {
         const uint32_t *node = gradient_of(r, i, apart);
-        if (!node)
+        if (node == NULL)
             continue;
         const tarn_tensor g = graph_handle(r, *node);
         const tarn_tensor sum = tarn_sum(tarn_mul(g, g), TARN_ALL, false);
-        squares = squares.replica ? tarn_add(squares, sum) : sum;
+        squares = squares.replica != NULL ? tarn_add(squares, sum) : sum;
     }
     return squares;
 }
@@ -58,7 +58,7 @@ static void scale_gradients(tarn_replica *r, tarn_tensor scale, bool apart)
 {
     for (uint32_t i = 0; i < r->owned_count; i++) {
         const uint32_t *node = gradient_of(r, i, apart);
-        if (!node)
+        if (node == NULL)
             continue;
         const uint32_t scaled = tarn_mul(graph_handle(r, *node), scale).node;
         *gradient_of(r, i, apart) = scaled;
@@ -69,7 +69,7 @@ static void scale_gradients(tarn_replica *r, tarn_tensor scale, bool apart)
 
 tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
 {
-    if (!r || !(max_norm >= 0.0f))
+    if (r == NULL || !(max_norm >= 0.0f))
         return graph_fail(
             r, TARN_ERR_ARGUMENT,
             "clip_grad_norm: max_norm is %g, must be at least 0; INFINITY measures only",
@@ -80,7 +80,7 @@ tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
     if (!apart && !gather_early(r))
         return graph_poison(r);
     const tarn_tensor squares = sum_of_squares(r, apart);
-    if (!squares.replica)
+    if (squares.replica == NULL)
         return graph_fail(
             r, TARN_ERR_STATE,
             "clip_grad_norm: no parameter has a gradient; call tarn_backward() first");

@@ -82,7 +82,7 @@ static tarn_tensor steps_of(const tarn_optimizer *o, uint32_t i)
 
 bool count_all(const tarn_optimizer *o)
 {
-    return !memchr(o->now.has, 0, o->slice_count);
+    return memchr(o->now.has, 0, o->slice_count) == NULL;
 }
 
 /* The first slice from `i` on whose value may differ from that of `like`: those without a gradient
@@ -105,8 +105,8 @@ tarn_tensor count_spread(const tarn_optimizer *o, count_rule *rule)
 {
     tarn_replica *r = o->replica;
     tarn_tensor *pieces = calloc((size_t)o->slice_count + 1, sizeof *pieces);
-    if (!pieces)
-        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its list");
+    if (pieces == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");
     uint32_t count = 0, like = next_with_gradient(o, 0);
     for (uint32_t first = 0; first < o->slice_count;) {
         const uint32_t last = run_end(o, like, first);
@@ -133,8 +133,8 @@ static tarn_tensor mask_of(const tarn_optimizer *o, tarn_dtype dtype,
 {
     tarn_replica *r = o->replica;
     tarn_tensor *pieces = calloc((size_t)o->slice_count + 1, sizeof *pieces);
-    if (!pieces)
-        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its list");
+    if (pieces == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");
     uint32_t count = 0;
     for (uint32_t i = 0; i < o->slice_count;) {
         const uint8_t has = o->now.has[i];
@@ -185,10 +185,10 @@ void count_step(tarn_optimizer *o, tarn_tensor bad)
     const tarn_tensor more = all ? integer(o, 1) : mask_of(o, TARN_I32, one_each);
     tarn_assign(counts, tarn_where(bad, counts, tarn_add(counts, more)));
     uint32_t *names = all ? NULL : calloc(2 * (size_t)o->slice_count, sizeof *names);
-    if (names)
+    if (names != NULL)
         split_groups(o, names);
     else if (!all)
-        replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its groups");
+        replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its groups");
     free(names);
 }
 
@@ -208,15 +208,15 @@ tarn_status optimizer_reload(tarn_replica *r)
 {
     tarn_optimizer *o = r->optimizer;
     int32_t steps = 0;
-    if (!o)
+    if (o == NULL)
         return TARN_OK;
     TRY(owned_read(r, &r->owned[o->step - 1], &steps));
     o->marked.steps = o->next.steps = steps > 0 ? (uint64_t)steps : 0;
     if (!o->counts)
         return TARN_OK;
     int32_t *counts = calloc(o->slice_count, sizeof *counts);
-    if (!counts)
-        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its counts");
+    if (counts == NULL)
+        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its counts");
     const tarn_status s = owned_read(r, &r->owned[o->counts - 1], counts);
     if (s == TARN_OK)
         group_by_count(o, counts);

@@ -160,9 +160,9 @@ static bool room_make(const tarn_optimizer *o, struct room *m)
     m->in = calloc(most, sizeof *m->in);
     m->buckets = calloc(most, sizeof *m->buckets);
     m->sources = calloc(most, sizeof *m->sources);
-    if (m->out && m->in && m->buckets && m->sources)
+    if (m->out != NULL && m->in != NULL && m->buckets != NULL && m->sources != NULL)
         return true;
-    graph_fail(o->replica, TARN_ERR_MEMORY, "optimizer: no host memory for its buckets");
+    graph_fail(o->replica, TARN_ERR_MEMORY, "optimizer: out of host memory for its buckets");
     return false;
 }
 

@@ -19,8 +19,8 @@ static tarn_status list_parameters(tarn_optimizer *o)
     tarn_replica *r = o->replica;
     int64_t total = 0;
     o->slices = calloc(r->owned_count ? r->owned_count : 1, sizeof *o->slices);
-    if (!o->slices)
-        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its list");
+    if (o->slices == NULL)
+        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");
     for (uint32_t i = 0; i < r->owned_count; i++) {
         if (r->owned[i].kind != OWNED_PARAMETER)
             continue;
@@ -57,8 +57,8 @@ tarn_status flat_collect(tarn_optimizer *o)
     tarn_replica *r = o->replica;
     TRY(list_parameters(o));
     float *data = calloc(o->total ? (size_t)o->total : 1, sizeof *data);
-    if (!data)
-        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for %d values",
+    if (data == NULL)
+        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for %d values",
                             o->total);
     const tarn_status s = read_parameters(o, data);
     if (s == TARN_OK)
@@ -88,8 +88,8 @@ static tarn_status add_slices(tarn_optimizer *o, uint32_t flat, const char *kind
         const size_t offset = scalars ? i * sizeof(int32_t) : p->offset;
         const size_t bytes = strlen(p->name) + strlen(kind) + 16;
         char *name = malloc(bytes);
-        if (!name)
-            return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for a name");
+        if (name == NULL)
+            return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for a name");
         snprintf(name, bytes, "optimizer.%s.%s", kind, p->name);
         const uint32_t slice = owned_add_slice(r, OWNED_STATE, name, shape, flat, offset);
         free(name);

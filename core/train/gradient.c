@@ -38,8 +38,8 @@ static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint3
 {
     tarn_replica *r = o->replica;
     tarn_tensor *pieces = calloc(2 * (size_t)(last - first) + 1, sizeof *pieces);
-    if (!pieces)
-        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its list");
+    if (pieces == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");
     uint32_t count = 0;
     for (uint32_t i = first; i < last; i++) {
         const struct owned p = *slice_of(o, i);
@@ -93,8 +93,8 @@ static tarn_tensor reduced_gradient(tarn_optimizer *o, struct terms t)
 {
     tarn_replica *r = o->replica;
     tarn_tensor *buckets = calloc((size_t)o->slice_count + 1, sizeof *buckets);
-    if (!buckets)
-        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its buckets");
+    if (buckets == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its buckets");
     uint32_t used = o->slice_count; /* buckets[used ..] are done, in flat order */
     for (uint32_t last = o->slice_count; last > 0;) {
         uint32_t first = last;
@@ -127,7 +127,7 @@ static tarn_tensor combine(tarn_optimizer *o, struct terms t, bool sum)
 {
     if (has_shards(o->replica))
         return combine_shards(o, t);
-    const bool alone = !o->replica->peers || o->replica->peers->world == 1;
+    const bool alone = o->replica->peers == NULL || o->replica->peers->world == 1;
     if (alone || (!sum && !o->now.summed))
         return gradient_of(o, t, 0, o->slice_count);
     if (!o->now.summed)

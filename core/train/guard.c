@@ -30,7 +30,7 @@ tarn_status optimizer_check(tarn_replica *r)
 {
     const tarn_optimizer *o = r->optimizer;
     int32_t step = 0;
-    if (!o)
+    if (o == NULL)
         return TARN_OK;
     TRY(owned_read(r, &r->owned[o->flag - 1], &step));
     if (step == 0)

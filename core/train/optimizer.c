@@ -14,7 +14,7 @@ static bool record_new(const tarn_optimizer *o, struct record *record)
 {
     record->has = calloc(o->slice_count, sizeof *record->has);
     record->group = calloc(o->slice_count, sizeof *record->group);
-    return record->has && record->group;
+    return record->has != NULL && record->group != NULL;
 }
 
 static void record_free(const struct record *record)
@@ -28,8 +28,8 @@ static tarn_status set_up(tarn_optimizer *o)
     tarn_replica *r = o->replica;
     TRY(flat_collect(o));
     o->now.has = calloc(o->slice_count, sizeof *o->now.has);
-    if (!record_new(o, &o->marked) || !record_new(o, &o->next) || !o->now.has)
-        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory for its lists");
+    if (!record_new(o, &o->marked) || !record_new(o, &o->next) || o->now.has == NULL)
+        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its lists");
     if (o->method == METHOD_SGD) {
         if (o->momentum != 0.0f)
             TRY(flat_add_state(o, 0, "momentum_buffer"));
@@ -64,13 +64,13 @@ static tarn_optimizer *make(const tarn_optimizer *settings)
     tarn_replica *r = settings->replica;
     if (r->status != TARN_OK)
         return NULL;
-    if (r->optimizer) {
+    if (r->optimizer != NULL) {
         replica_fail(r, TARN_ERR_STATE, "optimizer: the replica has one already");
         return NULL;
     }
     tarn_optimizer *o = malloc(sizeof *o);
-    if (!o) {
-        replica_fail(r, TARN_ERR_MEMORY, "optimizer: no host memory");
+    if (o == NULL) {
+        replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory");
         return NULL;
     }
     *o = *settings;
@@ -84,7 +84,7 @@ static tarn_optimizer *make(const tarn_optimizer *settings)
 
 bool optimizer_range(tarn_replica *r, const char *name, float value, float low, float below)
 {
-    if (!r) {
+    if (r == NULL) {
         error_set(TARN_ERR_ARGUMENT, "optimizer: the replica is NULL");
         return false;
     }
@@ -157,13 +157,13 @@ tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options)
 
 void tarn_optimizer_set_lr(tarn_optimizer *o, float lr)
 {
-    if (o && optimizer_range(o->replica, "lr", lr, 0.0f, INFINITY))
+    if (o != NULL && optimizer_range(o->replica, "lr", lr, 0.0f, INFINITY))
         o->lr = lr;
 }
 
 float tarn_optimizer_lr(const tarn_optimizer *o)
 {
-    return o ? o->lr : 0.0f;
+    return o != NULL ? o->lr : 0.0f;
 }
 
 /* ---- the step ------------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static void gradients_used(tarn_optimizer *o)
 
 void tarn_optimizer_step(tarn_optimizer *o)
 {
-    if (!o) {
+    if (o == NULL) {
         error_set(TARN_ERR_ARGUMENT, "optimizer_step: the optimizer is NULL");
         return;
     }

@@ -32,7 +32,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static enum exit_code check_file(const char *path)
 {
     tarn_weight_file *f = tarn_weight_file_open(path); /* compares */
-    if (!f) {
+    if (f == NULL) {
         fprintf(stderr, "tarn-weights check: %s\n", tarn_error(NULL));
         return EXIT_UNREADABLE;
     }
@@ -46,8 +46,8 @@ static enum exit_code check_file(const char *path)
 int check_main(int argc, char **argv)
 {
     static const struct argp argp = { NULL, parse_option, "FILE...", usage, NULL, NULL, NULL };
-    struct config c = { .files = calloc((size_t)argc + 1, sizeof(*c.files)) };
-    if (!c.files) {
+    struct config c = { .files = calloc((size_t)argc + 1, sizeof *c.files) };
+    if (c.files == NULL) {
         fprintf(stderr, "tarn-weights check: out of memory\n");
         return EXIT_UNREADABLE;
     }

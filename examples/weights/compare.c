@@ -96,9 +96,9 @@ static bool ignored(const struct config *c, const char *name)
 
 static enum row_state state_of(struct row *r, uint64_t tolerance)
 {
-    if (!r->b.name)
+    if (r->b.name == NULL)
         return ROW_ONLY_FIRST;
-    if (!r->a.name)
+    if (r->a.name == NULL)
         return ROW_ONLY_SECOND;
     const tarn_status status = tarn_weight_compare(&r->a, &r->b, tolerance, &r->d);
     if (status != TARN_OK)
@@ -112,7 +112,7 @@ static enum row_state state_of(struct row *r, uint64_t tolerance)
 static struct row next_row(const tarn_weight_file *a, const tarn_weight_file *b, int *i, int *k)
 {
     struct row r = { .a = tarn_weight_file_at(a, *i), .b = tarn_weight_file_at(b, *k) };
-    const int order = !r.b.name ? -1 : !r.a.name ? 1 : strcmp(r.a.name, r.b.name);
+    const int order = r.b.name == NULL ? -1 : r.a.name == NULL ? 1 : strcmp(r.a.name, r.b.name);
     if (order < 0)
         r.b.name = NULL;
     if (order > 0)
@@ -126,8 +126,8 @@ static bool compare_files(const struct config *c, const tarn_weight_file *a,
                           const tarn_weight_file *b, struct comparison *out)
 {
     const int a_count = tarn_weight_file_count(a), b_count = tarn_weight_file_count(b);
-    out->rows = calloc((size_t)a_count + (size_t)b_count + 1, sizeof(*out->rows));
-    if (!out->rows)
+    out->rows = calloc((size_t)a_count + (size_t)b_count + 1, sizeof *out->rows);
+    if (out->rows == NULL)
         return false;
     for (int i = 0, k = 0; i < a_count || k < b_count;) {
         struct row r = next_row(a, b, &i, &k);
@@ -164,13 +164,13 @@ static int take(struct run *run, const struct comparison *c, char *path)
     run->bad += c->bad;
     run->within += c->within;
     run->bad_files += c->bad > 0;
-    for (size_t i = 0; i < c->count && !run->first_bad_file; i++) {
+    for (size_t i = 0; i < c->count && run->first_bad_file == NULL; i++) {
         if (c->rows[i].state < ROW_DIFFERENT)
             continue;
         run->first_name = strdup(row_name(&c->rows[i]));
         run->first_bad_file = path;
     }
-    if (run->files && json_array_append_new(run->files, comparison_json(c)) != 0)
+    if (run->files != NULL && json_array_append_new(run->files, comparison_json(c)) != 0)
         return fail("out of memory");
     if (!run->config->json && !run->config->quiet)
         table_print(c);
@@ -180,7 +180,7 @@ static int take(struct run *run, const struct comparison *c, char *path)
 static int compare_with(struct run *run, char *path)
 {
     tarn_weight_file *second = tarn_weight_file_open(path);
-    if (!second)
+    if (second == NULL)
         return fail(tarn_error(NULL));
     struct comparison c = { .first = run->config->files[0], .second = path };
     const int code = compare_files(run->config, run->first, second, &c) ? take(run, &c, path)
@@ -196,7 +196,7 @@ static void print_verdict(const struct run *run)
     if (run->bad)
         printf("different: %zu of %zu tensors, %d of %d files; the first is %s in %s\n", run->bad,
                run->compared, run->bad_files, others,
-               run->first_name ? terminal_name(run->first_name) : "?",
+               run->first_name != NULL ? terminal_name(run->first_name) : "?",
                terminal_name(run->first_bad_file));
     else if (run->within)
         printf("equal: %zu tensors, %zu of them within %" PRIu64 " ULP, in %d files\n",
@@ -219,7 +219,7 @@ static int print_json(struct run *run)
     failed |= json_object_set(root, "files", run->files);
     char *text = failed ? NULL : json_dumps(root, JSON_INDENT(2));
     json_decref(root);
-    if (!text)
+    if (text == NULL)
         return fail("out of memory");
     puts(text);
     free(text);
@@ -231,7 +231,7 @@ static int run_all(struct run *run)
     const struct config *c = run->config;
     run->files = c->json ? json_array() : NULL;
     run->first = tarn_weight_file_open(c->files[0]);
-    if (!run->first)
+    if (run->first == NULL)
         return fail(tarn_error(NULL));
     int code = EXIT_EQUAL;
     for (int i = 1; i < c->file_count && code == EXIT_EQUAL; i++)
@@ -253,7 +253,7 @@ int compare_main(int argc, char **argv)
                              .ignored = calloc((size_t)argc, sizeof(char *)) };
     struct run run = { .config = &config };
     int code = EXIT_UNREADABLE;
-    if (config.files && config.ignored) {
+    if (config.files != NULL && config.ignored != NULL) {
         argp_parse(&parser, argc, argv, 0, NULL, &config);
         code = run_all(&run);
     } else {

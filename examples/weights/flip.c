@@ -30,24 +30,22 @@ bool flip_possible(tarn_replica *r, const struct flip *f, char *line, size_t cap
     const int world = tarn_world_size(r);
     *line = '\0';
     if (world < 2) {
-        (void)snprintf(line, capacity, "--devices: one replica has no other to differ from");
+        snprintf(line, capacity, "--devices: one replica has no other to differ from");
     } else if (f->rank >= world) {
-        (void)snprintf(line, capacity, "--rank: %ld is not a rank from 0 to %d", f->rank,
-                       world - 1);
+        snprintf(line, capacity, "--rank: %ld is not a rank from 0 to %d", f->rank, world - 1);
     } else if (!find(r, f->tensor, &w)) {
         char names[1600];
-        list_names(r, names, sizeof(names));
-        (void)snprintf(line, capacity, "--tensor: '%.100s' is none of %s", f->tensor, names);
+        list_names(r, names, sizeof names);
+        snprintf(line, capacity, "--tensor: '%.100s' is none of %s", f->tensor, names);
     } else {
         const size_t size = tarn_dtype_bytes(tarn_dtype_get(w.tensor)), count = w.bytes / size;
         if ((size_t)f->element >= count)
-            (void)snprintf(line, capacity,
-                           "--element: %ld is not from 0 to %zu, the elements of %s", f->element,
-                           count - 1, f->tensor);
+            snprintf(line, capacity, "--element: %ld is not from 0 to %zu, the elements of %s",
+                     f->element, count - 1, f->tensor);
         else if ((size_t)f->bit >= 8 * size)
-            (void)snprintf(line, capacity,
-                           "--bit: %ld is not from 0 to %zu, the bits of an element of %s", f->bit,
-                           8 * size - 1, f->tensor);
+            snprintf(line, capacity,
+                     "--bit: %ld is not from 0 to %zu, the bits of an element of %s", f->bit,
+                     8 * size - 1, f->tensor);
     }
     return *line == '\0';
 }
@@ -74,7 +72,7 @@ tarn_status flip_apply(tarn_replica *r, struct flip *f)
         return TARN_ERR_ARGUMENT;
     f->dtype = tarn_dtype_get(w.tensor);
     unsigned char *data = malloc(w.bytes);
-    const tarn_status s = data ? flip_in(w.tensor, data, w.bytes, f) : TARN_ERR_MEMORY;
+    const tarn_status s = data != NULL ? flip_in(w.tensor, data, w.bytes, f) : TARN_ERR_MEMORY;
     free(data);
     return s;
 }
@@ -83,10 +81,10 @@ void flip_text(const struct flip *f, uint32_t bits, char *out, size_t capacity)
 {
     float real;
     int32_t whole;
-    memcpy(&real, &bits, sizeof(real));
-    memcpy(&whole, &bits, sizeof(whole));
+    memcpy(&real, &bits, sizeof real);
+    memcpy(&whole, &bits, sizeof whole);
     if (f->dtype == TARN_F32)
-        (void)snprintf(out, capacity, "%.9g", (double)real);
+        snprintf(out, capacity, "%.9g", (double)real);
     else
-        (void)snprintf(out, capacity, "%d", (int)whole);
+        snprintf(out, capacity, "%d", (int)whole);
 }

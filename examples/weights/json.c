@@ -20,10 +20,10 @@ static const char *const states[] = {
 json_t *argument_json(const char *text)
 {
     json_t *whole = json_string(text);
-    if (whole)
+    if (whole != NULL)
         return whole;
     char ascii[4096];
-    (void)snprintf(ascii, sizeof(ascii), "%s", text);
+    snprintf(ascii, sizeof ascii, "%s", text);
     for (char *c = ascii; *c; c++)
         *c = (unsigned char)*c < 0x80 ? *c : '?';
     return json_string(ascii);
@@ -43,7 +43,7 @@ static json_t *real(double value)
 
 static json_t *side(const tarn_weight *w)
 {
-    if (!w->name)
+    if (w->name == NULL)
         return json_null();
     json_t *shape = json_array(), *out = json_object();
     int failed = 0;
@@ -60,9 +60,8 @@ static json_t *side(const tarn_weight *w)
 static json_t *element(const tarn_weight *w, size_t at)
 {
     char value[64], bits[24];
-    tarn_weight_text(w, at, value, sizeof(value));
-    (void)snprintf(bits, sizeof(bits), "0x%0*" PRIx64, (int)(2 * w->width),
-                   tarn_weight_bits(w, at));
+    tarn_weight_text(w, at, value, sizeof value);
+    snprintf(bits, sizeof bits, "0x%0*" PRIx64, (int)(2 * w->width), tarn_weight_bits(w, at));
     return json_pack("{s:s, s:s}", "value", value, "bits", bits);
 }
 

@@ -58,8 +58,8 @@ static tarn_status open_model(struct run *run)
                                                           .mean = MNIST_MEAN,
                                                           .deviation = MNIST_DEVIATION });
     run->loss = tarn_keep(tarn_zeros(r, TARN_SCALAR));
-    run->hashes = calloc((size_t)tarn_world_size(r), sizeof(*run->hashes));
-    return run->hashes ? tarn_step(r) : TARN_ERR_MEMORY;
+    run->hashes = calloc((size_t)tarn_world_size(r), sizeof *run->hashes);
+    return run->hashes != NULL ? tarn_step(r) : TARN_ERR_MEMORY;
 }
 
 /* ---- looking at the weights ----------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static const char *missed(const struct live_config *c, const struct check *k, ta
         return NULL;
     if (found == TARN_OK)
         return "hashes differ, but tarn_check_weights() says that all is equal";
-    if (c->flip.tensor && k->step >= c->flip.step)
+    if (c->flip.tensor != NULL && k->step >= c->flip.step)
         return "hashes still differ after the step, which did not find the flip";
     return NULL;
 }
@@ -152,7 +152,8 @@ static tarn_status train_step(struct run *run)
 
 static bool is_due(const struct live_config *c, long step)
 {
-    return step % c->check == 0 || step == c->steps || (c->flip.tensor && step == c->flip.step);
+    return step % c->check == 0 || step == c->steps ||
+           (c->flip.tensor != NULL && step == c->flip.step);
 }
 
 static tarn_status train_steps(struct run *run)
@@ -160,7 +161,7 @@ static tarn_status train_steps(struct run *run)
     const struct live_config *c = &run->job->config;
     tarn_status s = TARN_OK;
     for (long step = 1; s == TARN_OK && step <= c->steps; step++) {
-        if (c->flip.tensor && step == c->flip.step)
+        if (c->flip.tensor != NULL && step == c->flip.step)
             s = inject(run);
         if (s == TARN_OK)
             s = train_step(run);
@@ -178,14 +179,14 @@ static tarn_status train(tarn_replica *r, void *arg)
     struct job *job = arg;
     struct run run = { .job = job, .replica = r, .first = tarn_rank(r) == 0 };
     const struct flip *f = &job->config.flip;
-    char refused[sizeof(job->refused)] = "";
+    char refused[sizeof job->refused] = "";
     tarn_status s = open_model(&run);
     /* All replicas refuse alike. */
     const bool possible =
-        s == TARN_OK && (!f->tensor || flip_possible(r, f, refused, sizeof(refused)));
+        s == TARN_OK && (f->tensor == NULL || flip_possible(r, f, refused, sizeof refused));
     if (run.first) {
         job->world = tarn_world_size(r);
-        memcpy(job->refused, refused, sizeof(refused));
+        memcpy(job->refused, refused, sizeof refused);
         job->started = possible;
         if (possible)
             report_start(&job->config, r);
@@ -217,15 +218,15 @@ static int exit_code_of(tarn_status s)
 static int open_data(struct job *job)
 {
     const struct live_config *c = &job->config;
-    job->data = c->data ? tarn_mnist_open(c->data, true) : digits_open(SYNTHETIC, c->seed);
-    if (!job->data)
+    job->data = c->data != NULL ? tarn_mnist_open(c->data, true) : digits_open(SYNTHETIC, c->seed);
+    if (job->data == NULL)
         return fail(EXIT_UNREADABLE, tarn_error(NULL));
     const int size = tarn_dataset_size(job->data);
     if (size >= c->batch)
         return EXIT_EQUAL;
     char line[100];
-    (void)snprintf(line, sizeof(line), "--batch-size: %ld is more than the %d training samples",
-                   c->batch, size);
+    snprintf(line, sizeof line, "--batch-size: %ld is more than the %d training samples", c->batch,
+             size);
     return fail(EXIT_USAGE, line);
 }
 
@@ -236,10 +237,10 @@ static int conclude(const struct job *job, tarn_status s)
         .word = "equal", .checks = job->checks, .steps = job->steps, .world = job->world
     };
     int code = EXIT_EQUAL;
-    if (job->missed || (s == TARN_OK && c->flip.tensor && !c->heal)) {
+    if (job->missed != NULL || (s == TARN_OK && c->flip.tensor != NULL && !c->heal)) {
         v.word = "not_found";
-        v.line =
-            job->missed ? job->missed : "a bit was flipped, and the run ended without an error";
+        v.line = job->missed != NULL ? job->missed
+                                     : "a bit was flipped, and the run ended without an error";
         code = EXIT_NOT_FOUND;
     } else if (s == TARN_ERR_WEIGHTS) {
         v.word = "different";
@@ -278,7 +279,7 @@ static int live_main(int argc, char **argv, bool with_flip)
     job.config = live_parse(argc, argv, with_flip);
     const int code = run_job(&job);
     if (code != EXIT_REPLICA)
-        (job.config.data ? tarn_dataset_close : digits_close)(job.data);
+        (job.config.data != NULL ? tarn_dataset_close : digits_close)(job.data);
     return code;
 }
 

@@ -93,7 +93,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static void check_flip(const struct argp_state *state, const struct live_config *c)
 {
     const struct flip *f = &c->flip;
-    if (!f->tensor || f->element < 0 || f->bit < 0 || f->rank < 0 || f->step < 0)
+    if (f->tensor == NULL || f->element < 0 || f->bit < 0 || f->rank < 0 || f->step < 0)
         usage_error(state,
                     "--tensor, --element, --bit, --rank and --step are all needed; see --help");
     if (f->step < 2 || f->step > c->steps)
@@ -148,7 +148,7 @@ struct live_config live_parse(int argc, char **argv, bool inject)
                              .batch = 128,
                              .flip = { .element = -1, .bit = -1, .rank = -1, .step = -1 } };
     argp_parse(inject ? &flip : &watch, argc, argv, 0, NULL, &c);
-    if (!c.devices && c.count == 0)
+    if (c.devices == NULL && c.count == 0)
         c.count = 2;
     return c;
 }

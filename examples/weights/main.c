@@ -23,7 +23,7 @@ static const struct command {
     { "inject", inject_main, "the same, with one bit flipped that must be found" },
 };
 
-enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
+enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_usage(FILE *to)
 {
@@ -36,7 +36,7 @@ static void print_usage(FILE *to)
 static int run_command(const struct command *c, int argc, char **argv)
 {
     char title[64];
-    (void)snprintf(title, sizeof(title), "tarn-weights %s", c->name);
+    snprintf(title, sizeof title, "tarn-weights %s", c->name);
     argv[0] = title;
     argp_err_exit_status = EXIT_USAGE;
     const int code = c->run(argc, argv);

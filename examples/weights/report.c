@@ -14,9 +14,9 @@
 /* Takes the object. A reader gets every line as soon as it is there. */
 static void print_line(json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
-    if (text)
+    if (text != NULL)
         puts(text);
     else
         fputs("tarn-weights: no memory for a line\n", stderr);
@@ -29,7 +29,7 @@ static json_t *hashes_json(const struct check *k)
     json_t *list = json_array();
     for (int i = 0; i < k->world; i++) {
         char text[24];
-        (void)snprintf(text, sizeof(text), "%016" PRIx64, k->hashes[i]);
+        snprintf(text, sizeof text, "%016" PRIx64, k->hashes[i]);
         json_array_append_new(list, json_string(text));
     }
     return list;
@@ -50,8 +50,8 @@ void report_start(const struct live_config *c, tarn_replica *r)
                              "bytes", (json_int_t)bytes, "steps", (json_int_t)c->steps));
         return;
     }
-    printf("data:    %s\ndevices: %d x %s\n", c->data ? terminal_name(c->data) : "synthetic", world,
-           tarn_device_name(r));
+    printf("data:    %s\ndevices: %d x %s\n",
+           c->data != NULL ? terminal_name(c->data) : "synthetic", world, tarn_device_name(r));
     printf("weights: %d tensors, %zu bytes on each; compared in every step, hashed every %ld\n\n",
            tensors, bytes, c->check);
     printf("%8s %6s %8s  %-9s  %8s  hash of all tensors on rank 0 ... %d\n", "step", "check",
@@ -74,7 +74,7 @@ void report_check(const struct live_config *c, const struct check *k)
     }
     char number[24] = "flip";
     if (k->number)
-        (void)snprintf(number, sizeof(number), "%ld", k->number);
+        snprintf(number, sizeof number, "%ld", k->number);
     const double loss = isfinite(k->loss) ? k->loss : NAN; /* without a sign */
     printf("%8ld %6s %8d  %-9s  %8.4f ", k->step, number, k->world, verdict, loss);
     for (int i = 0; i < k->world; i++)
@@ -89,7 +89,7 @@ void report_flip(const struct live_config *c, const struct flip *f)
     for (int i = 0; i < 2; i++) {
         const uint32_t b = i ? f->after : f->before;
         flip_text(f, b, value[i], sizeof(value[i]));
-        (void)snprintf(bits[i], sizeof(bits[i]), "0x%08" PRIx32, b);
+        snprintf(bits[i], sizeof(bits[i]), "0x%08" PRIx32, b);
     }
     if (c->json) {
         print_line(json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:{s:s, s:s}, s:{s:s, s:s}}", "event",
@@ -109,13 +109,13 @@ void report_flip(const struct live_config *c, const struct flip *f)
 void report_verdict(const struct live_config *c, const struct verdict *v)
 {
     if (c->json) {
-        json_t *line = v->line ? argument_json(v->line) : json_null();
+        json_t *line = v->line != NULL ? argument_json(v->line) : json_null();
         print_line(json_pack("{s:s, s:s, s:o, s:I, s:I, s:i}", "event", "verdict", "verdict",
                              v->word, "line", line, "checks", (json_int_t)v->checks, "steps",
                              (json_int_t)v->steps, "replicas", v->world));
         return;
     }
-    if (v->line)
+    if (v->line != NULL)
         printf("%s: %s\n", strcmp(v->word, "not_found") == 0 ? "NOT FOUND" : v->word, v->line);
     else
         printf("equal: bit for bit (replicas: %d, steps: %ld, checks: %ld)\n", v->world, v->steps,

@@ -30,7 +30,7 @@ static void shape_cell(const tarn_weight *w, char *out, size_t capacity)
     size_t n = (size_t)snprintf(out, capacity, "[");
     for (int i = 0; i < w->rank; i++)
         n += (size_t)snprintf(out + n, capacity - n, "%s%" PRIu64, i ? "," : "", w->dim[i]);
-    (void)snprintf(out + n, capacity - n, "]");
+    snprintf(out + n, capacity - n, "]");
 }
 
 /* Both sides where they may differ, one where they cannot. */
@@ -40,13 +40,13 @@ static void side_cell(const struct row *r, enum column column, char *out)
     const tarn_weight *sides[] = { &r->a, &r->b };
     char *texts[] = { a, b };
     for (int i = 0; i < 2; i++) {
-        if (sides[i]->name && column == TYPE)
-            (void)snprintf(texts[i], sizeof(a), "%s", sides[i]->dtype);
-        else if (sides[i]->name)
-            shape_cell(sides[i], texts[i], sizeof(a));
+        if (sides[i]->name != NULL && column == TYPE)
+            snprintf(texts[i], sizeof a, "%s", sides[i]->dtype);
+        else if (sides[i]->name != NULL)
+            shape_cell(sides[i], texts[i], sizeof a);
     }
     const bool both = *a && *b && strcmp(a, b) != 0;
-    (void)snprintf(out, CELL, "%s%s%s", *a ? a : b, both ? " / " : "", both ? b : "");
+    snprintf(out, CELL, "%s%s%s", *a ? a : b, both ? " / " : "", both ? b : "");
 }
 
 static void first_cell(const struct row *r, char *out)
@@ -54,13 +54,13 @@ static void first_cell(const struct row *r, char *out)
     char a[64], b[64];
     const size_t at = (size_t)r->d.first;
     const int digits = (int)(2 * r->a.width);
-    tarn_weight_text(&r->a, at, a, sizeof(a));
-    tarn_weight_text(&r->b, at, b, sizeof(b));
+    tarn_weight_text(&r->a, at, a, sizeof a);
+    tarn_weight_text(&r->b, at, b, sizeof b);
     if (r->a.kind == TARN_WEIGHT_BITS)
-        (void)snprintf(out, CELL, "at %zu: %s, %s", at, a, b);
+        snprintf(out, CELL, "at %zu: %s, %s", at, a, b);
     else
-        (void)snprintf(out, CELL, "at %zu: %s (0x%0*" PRIx64 "), %s (0x%0*" PRIx64 ")", at, a,
-                       digits, tarn_weight_bits(&r->a, at), b, digits, tarn_weight_bits(&r->b, at));
+        snprintf(out, CELL, "at %zu: %s (0x%0*" PRIx64 "), %s (0x%0*" PRIx64 ")", at, a, digits,
+                 tarn_weight_bits(&r->a, at), b, digits, tarn_weight_bits(&r->b, at));
 }
 
 /* "-" where a column says nothing about a row. */
@@ -86,15 +86,15 @@ static void number_cell(const struct row *r, enum column column, char *out)
 {
     const tarn_weight_difference *d = &r->d;
     if (column == DIFFERENT)
-        (void)snprintf(out, CELL, "%" PRIu64, d->different);
+        snprintf(out, CELL, "%" PRIu64, d->different);
     else if (column == NANS)
-        (void)snprintf(out, CELL, "%" PRIu64 " / %" PRIu64, d->nan_a, d->nan_b);
+        snprintf(out, CELL, "%" PRIu64 " / %" PRIu64, d->nan_a, d->nan_b);
     else if (column == ABS && r->a.kind == TARN_WEIGHT_FLOAT)
-        (void)snprintf(out, CELL, "%.3g", d->max_abs);
+        snprintf(out, CELL, "%.3g", d->max_abs);
     else if (column == REL)
-        (void)snprintf(out, CELL, "%.3g", d->max_rel);
+        snprintf(out, CELL, "%.3g", d->max_rel);
     else
-        (void)snprintf(out, CELL, "%" PRIu64, d->max_steps);
+        snprintf(out, CELL, "%" PRIu64, d->max_steps);
 }
 
 static const char *cell(const struct row *r, enum column column, char out[CELL])

@@ -37,12 +37,12 @@ static void check_devices(void)
     struct device chosen[8];
     int count = 0, selected = 0;
     CHECK(device_list(&list, &count) == TARN_OK && count > 0);
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         printf("device %d: %s, %s, %u units\n", list[i].number, list[i].name, list[i].platform,
                list[i].compute_units);
     CHECK(device_select("0", chosen, 8, &selected) == TARN_OK && selected == 1);
     static const char *const wrong[] = { "99", "-1", "cpu:2/2", "cpu:0/0", "0:0/9999", "no such" };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK(device_select(wrong[i], chosen, 8, &selected) != TARN_OK);
         CHECK(strstr(error_text(), list[0].name) != NULL); /* it says what there is */
         CHECK(strchr(error_text(), '\n') == NULL);
@@ -55,7 +55,7 @@ static void check_launch(struct context *c)
     struct buffer *b;
     struct built_program *p;
     struct kernel *k;
-    for (int i = 0; i < COUNT; ++i)
+    for (int i = 0; i < COUNT; i++)
         x[i] = (float)i;
     const double start = now();
     CHECK(program_build(c, source, "smoke", &p) == TARN_OK);
@@ -74,7 +74,7 @@ static void check_launch(struct context *c)
     CHECK(buffer_read(b, 0, x, sizeof x) == TARN_OK);
     printf("program: build %.1f ms, first launch and read %.1f ms\n", (built - start) * 1e3,
            (now() - built) * 1e3);
-    for (int i = 0; i < COUNT; ++i)
+    for (int i = 0; i < COUNT; i++)
         CHECK(x[i] == 3.0f * (float)i);
     CHECK(buffer_fill_zero(b, 0, sizeof x) == TARN_OK);
     CHECK(buffer_read(b, 0, x, sizeof x) == TARN_OK && x[0] == 0 && x[COUNT - 1] == 0);
@@ -106,7 +106,7 @@ static void check_wrong_source(struct context *c)
 static float *fill(size_t count, unsigned seed)
 {
     float *x = malloc(count * sizeof *x);
-    for (size_t i = 0; x != NULL && i < count; ++i) {
+    for (size_t i = 0; x != NULL && i < count; i++) {
         seed = seed * 1664525u + 1013904223u;
         x[i] = (float)(seed >> 16) / 65536.0f - 0.5f;
     }
@@ -133,11 +133,11 @@ static void check_gemm(struct context *c, bool transpose_a, bool transpose_b)
     CHECK(gemm_clblast.run(c, &g, gemm_clblast.user) == TARN_OK);
     CHECK(buffer_read(g.c, 0, out, batch * m * n * sizeof *out) == TARN_OK);
     double worst = 0;
-    for (size_t s = 0; s < batch; ++s)
-        for (size_t i = 0; i < m; ++i)
-            for (size_t j = 0; j < n; ++j) {
+    for (size_t s = 0; s < batch; s++)
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < n; j++) {
                 double sum = 0;
-                for (size_t q = 0; q < k; ++q)
+                for (size_t q = 0; q < k; q++)
                     sum += (double)a[s * m * k + (transpose_a ? q * m + i : i * k + q)] *
                            (double)b[transpose_b ? j * k + q : q * n + j];
                 worst = fmax(worst, fabs(sum - (double)out[s * m * n + i * n + j]));
@@ -156,8 +156,8 @@ static void check_upload(struct context *c)
     int32_t sent[256], got[256];
     struct upload *u;
     CHECK(upload_new(c, sizeof sent, &u) == TARN_OK);
-    for (int round = 0; round < 4; ++round) {
-        for (int i = 0; i < 256; ++i)
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 256; i++)
             sent[i] = round * 1000 + i;
         CHECK(upload_put(u, sent, sizeof sent) == TARN_OK);
         CHECK(buffer_read(upload_buffer(u), 0, got, sizeof got) == TARN_OK);
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
         CHECK(cache_load_text("smoke record", text, sizeof text) && strcmp(text, "kept") == 0);
     } else {
         check_wrong_source(c);
-        for (int t = 0; t < 4; ++t)
+        for (int t = 0; t < 4; t++)
             check_gemm(c, (t & 1) != 0, (t & 2) != 0);
         check_upload(c);
         cache_store_text("smoke record", "kept");

@@ -22,7 +22,7 @@ static void make_file(const char *name, int kib, long age)
 {
     char path[300];
     static const char block[1024];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "wb");
     cr_assert_not_null(f, "%s", path);
     for (int i = 0; i < kib; i++)
@@ -35,7 +35,7 @@ static void make_file(const char *name, int kib, long age)
 static void make_folder(const char *name, long age)
 {
     char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     cr_assert_eq(mkdir(path, 0700), 0, "%s", path);
     const struct timespec when[2] = { { time(NULL) - age, 0 }, { time(NULL) - age, 0 } };
     cr_assert_eq(utimensat(AT_FDCWD, path, when, 0), 0);
@@ -44,7 +44,7 @@ static void make_folder(const char *name, long age)
 static bool exists(const char *name)
 {
     char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     return access(path, F_OK) == 0;
 }
 
@@ -53,14 +53,14 @@ static const char *own(int i)
     static char name[2][40];
     static int turn;
     char *out = name[turn ^= 1];
-    (void)snprintf(out, 40, "%032d", i);
+    snprintf(out, 40, "%032d", i);
     return out;
 }
 
 static const char *pocl(int i)
 {
     static char name[80];
-    (void)snprintf(name, sizeof name, "pocl/AB/PROGRAM%d", i);
+    snprintf(name, sizeof name, "pocl/AB/PROGRAM%d", i);
     return name;
 }
 
@@ -74,24 +74,24 @@ static void make_entry(int i)
         return;
     }
     make_folder(pocl(i), age);
-    (void)snprintf(name, sizeof name, "%s/k0", pocl(i));
+    snprintf(name, sizeof name, "%s/k0", pocl(i));
     make_folder(name, age);
-    (void)snprintf(name, sizeof name, "%s/k0/k0.so", pocl(i));
+    snprintf(name, sizeof name, "%s/k0/k0.so", pocl(i));
     make_file(name, KIB - 4, 1000000); /* old, but the program was used again */
-    (void)snprintf(name, sizeof name, "%s/last_accessed", pocl(i));
+    snprintf(name, sizeof name, "%s/last_accessed", pocl(i));
     make_file(name, 0, age);
     /* What was made in them has touched the folders. */
     char path[300];
     const struct timespec when[2] = { { time(NULL) - age, 0 }, { time(NULL) - age, 0 } };
     for (int k = 0; k < 2; k++) {
-        (void)snprintf(path, sizeof path, "%s/%s%s", folder, pocl(i), k ? "/k0" : "");
+        snprintf(path, sizeof path, "%s/%s%s", folder, pocl(i), k ? "/k0" : "");
         cr_assert_eq(utimensat(AT_FDCWD, path, when, 0), 0);
     }
 }
 
 static void begin(const char *limit)
 {
-    (void)snprintf(folder, sizeof folder, "/tmp/tarn-trim-%ld", (long)getpid());
+    snprintf(folder, sizeof folder, "/tmp/tarn-trim-%ld", (long)getpid());
     cr_assert_eq(mkdir(folder, 0700), 0);
     cr_assert_eq(setenv("TARN_CACHE_DIR", folder, 1), 0);
     cr_assert_eq(setenv("TARN_CACHE_BYTES", limit, 1), 0);
@@ -105,7 +105,7 @@ static void begin(const char *limit)
 static void end(void)
 {
     char command[200];
-    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    snprintf(command, sizeof command, "rm -r %s", folder);
     cr_assert_eq(system(command), 0);
 }
 
@@ -160,7 +160,7 @@ Test(cache_trim, a_load_keeps_an_entry)
     begin("1");
     cache_store_text("a key", "a text");
     char command[200], text[20];
-    (void)snprintf(command, sizeof command, "touch -d '2 hours ago' %s/*", folder);
+    snprintf(command, sizeof command, "touch -d '2 hours ago' %s/*", folder);
     cr_assert_eq(system(command), 0);
     cr_expect(cache_load_text("a key", text, sizeof text));
     cache_trim();

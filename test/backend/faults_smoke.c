@@ -21,7 +21,7 @@
 static tarn_status train(tarn_replica *r, const tarn_linear *layer, tarn_optimizer *o)
 {
     float x[BATCH * FEATURES];
-    for (int i = 0; i < BATCH * FEATURES; ++i)
+    for (int i = 0; i < BATCH * FEATURES; i++)
         x[i] = (float)(i % 7) - 3;
     const tarn_tensor in = tarn_from(r, TARN_SHAPE(BATCH, FEATURES), TARN_F32, x);
     const tarn_tensor out = tarn_linear_forward(layer, in);
@@ -74,18 +74,18 @@ static void check_steps(const char *device)
 {
     long nth = 0;
     while (nth < MOST_FAULTS && !fail_in_new(device, nth))
-        ++nth;
+        nth++;
     printf("a first step has %ld allocations and launches\n", nth);
     CHECK(nth > 3 && nth < MOST_FAULTS);
 
     tarn_replica *r = tarn_open(device);
     const tarn_linear layer = tarn_linear_make(r, "fc", FEATURES, 3);
     tarn_optimizer *o = tarn_adam(r, (tarn_adam_options){ .lr = 0.1f });
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; i++)
         CHECK(train(r, &layer, o) == TARN_OK);
     const struct buffer_stats before = buffer_statistics(r->context);
     for (nth = 0; nth < MOST_FAULTS && !fail_in_step(r, &layer, o, nth, &before);)
-        ++nth;
+        nth++;
     printf("a later step has %ld\n", nth);
     CHECK(nth > 0 && nth < MOST_FAULTS);
     tarn_close(r);

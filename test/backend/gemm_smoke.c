@@ -26,7 +26,7 @@ static struct operand operand_new(struct context *c, size_t elements, unsigned s
     CHECK(o.host != NULL && buffer_new(c, o.count * sizeof *o.host, &o.device) == TARN_OK);
     if (failures > 0)
         exit(1);
-    for (size_t i = 0; i < o.count; ++i) {
+    for (size_t i = 0; i < o.count; i++) {
         seed = seed * 1664525u + 1013904223u;
         o.host[i] = i < GAP || i >= GAP + elements ? MARK : (float)(seed >> 8) * 0x1p-23f - 1;
     }
@@ -60,7 +60,7 @@ static void check_element(const struct shape *s, const struct gemm *g, const str
     const float *y = b->host + g->b_offset + batch * g->b_stride;
     double sum = 0, size = 0;
     float chain = 0;
-    for (size_t q = 0; q < s->k; ++q) {
+    for (size_t q = 0; q < s->k; q++) {
         const float l = g->transpose_a ? x[q * s->m + i] : x[i * s->k + q];
         const float r = g->transpose_b ? y[j * s->k + q] : y[q * s->n + j];
         sum += (double)l * (double)r;
@@ -68,9 +68,9 @@ static void check_element(const struct shape *s, const struct gemm *g, const str
         chain = fmaf(l, r, chain);
     }
     if (serial && memcmp(&chain, &got, sizeof got) != 0)
-        ++failures;
+        failures++;
     if (!(fabs(sum - (double)got) <= 1e-6 * size))
-        ++failures;
+        failures++;
 }
 
 /* Returns the result, which the caller frees. */
@@ -99,12 +99,12 @@ static float *check_product(struct context *c, const struct gemm_provider *p, co
     const int before = failures;
     CHECK(p->run(c, &g, p->user) == TARN_OK);
     CHECK(buffer_read(out.device, 0, out.host, out.count * sizeof *out.host) == TARN_OK);
-    for (size_t i = 0; i < GAP; ++i)
+    for (size_t i = 0; i < GAP; i++)
         CHECK(out.host[i] == MARK && out.host[out.count - 1 - i] == MARK);
     const float *at = out.host + GAP;
-    for (size_t batch = 0; batch < s->batch; ++batch)
-        for (size_t i = 0; i < s->m; ++i)
-            for (size_t j = 0; j < s->n; ++j)
+    for (size_t batch = 0; batch < s->batch; batch++)
+        for (size_t i = 0; i < s->m; i++)
+            for (size_t j = 0; j < s->n; j++)
                 check_element(s, &g, &a, &b, batch, i, j, *at++, p->serial);
     if (failures > before)
         fprintf(stderr, "%s: %zu x %zu x %zu, batch %zu, transposed %d %d is wrong\n", p->name,
@@ -177,8 +177,8 @@ int main(void)
         return 1;
     }
     const bool cpu = device.kind == DEVICE_CPU;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i)
-        for (int t = 0; t < 4; ++t) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int t = 0; t < 4; t++) {
             const bool ta = (t & 1) != 0, tb = (t & 2) != 0;
             free(check_product(c, &gemm_clblast, &shapes[i], ta, tb));
             if (cpu)

@@ -57,7 +57,7 @@ static void check_parts(void)
     CHECK(strstr(a, d[0].name) != NULL && strcmp(a, b) != 0);
     CHECK(device_select_many("cpu/2", 1, d, MOST, &n) == TARN_OK && n == 1);
     static const char *const wrong[] = { "cpu/0", "cpu/99999", "/2", "cpu/2x", "cpu:2/2", "," };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(device_select(wrong[i], d, MOST, &n) == TARN_ERR_NO_DEVICE);
 }
 
@@ -133,13 +133,13 @@ static tarn_status compute(struct member *m, struct context *c)
         s = buffer_new(c, COUNT * sizeof *x, &b);
     const struct kernel_arg arg = { .buffer = b };
     m->began = now();
-    for (int i = 0; s == TARN_OK && i < 20; ++i)
+    for (int i = 0; s == TARN_OK && i < 20; i++)
         s = kernel_launch(k, &arg, 1, COUNT / LOCAL, LOCAL);
     if (s == TARN_OK)
         s = buffer_read(b, 0, x, COUNT * sizeof *x);
     m->ended = now();
     int wrong = 0;
-    for (int i = 0; s == TARN_OK && i < COUNT; ++i)
+    for (int i = 0; s == TARN_OK && i < COUNT; i++)
         wrong += x[i] != (float)i + 1000;
     CHECK(wrong == 0);
     kernel_free(k);
@@ -153,7 +153,7 @@ static void *run_member(void *arg)
 {
     struct member *m = arg;
     struct context *c;
-    for (int i = 0; i < OPENINGS; ++i) {
+    for (int i = 0; i < OPENINGS; i++) {
         CHECK(context_open(&m->device, &c) == TARN_OK);
         if (i < OPENINGS - 1)
             context_close(c);
@@ -174,23 +174,23 @@ static void check_at_once(const char *spec)
     int n = 0;
     const double start = now();
     CHECK(device_select_many(spec, 2, d, 2, &n) == TARN_OK && n == 2);
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n; i++) {
         m[i] = (struct member){ .device = d[i] };
         snprintf(m[i].source, sizeof m->source,
                  "/* %.6f */ __kernel void f(__global float *x)\n"
                  "{\n"
                  "    float y = 0;\n"
-                 "    for (int i = 0; i < 1000; ++i)\n"
+                 "    for (int i = 0; i < 1000; i++)\n"
                  "        y += 1;\n"
                  "    x[get_global_id(0)] = (float)get_global_id(0) + y;\n"
                  "}\n",
                  start);
     }
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; i++)
         CHECK(pthread_create(&m[i].thread, NULL, run_member, &m[i]) == 0);
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; i++)
         pthread_join(m[i].thread, NULL);
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n; i++) {
         char name[256];
         device_describe(&d[i], name, sizeof name);
         printf("%s: computed from %.1f to %.1f ms, builds %d in %.0f ms, cache hits %d\n", name,

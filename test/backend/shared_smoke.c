@@ -44,7 +44,7 @@ static const char source[] =
     "__kernel void spin(__global uint *x, uint times)\n"
     "{\n"
     "    uint y = x[get_global_id(0)];\n"
-    "    for (uint i = 0; i < times; ++i)\n"
+    "    for (uint i = 0; i < times; i++)\n"
     "        y = y * 1664525u + 1013904223u;\n"
     "    x[get_global_id(0)] = y;\n"
     "}\n";
@@ -130,7 +130,7 @@ static void check_out(struct rig *r, int factor, int plus)
 {
     CHECK(buffer_read(r->out, 0, r->got, r->count * sizeof(int)) == TARN_OK);
     size_t wrong = 0;
-    for (size_t i = 0; i < r->count; ++i)
+    for (size_t i = 0; i < r->count; i++)
         wrong += r->got[i] != (int)i * factor + plus;
     CHECK(wrong == 0);
 }
@@ -152,7 +152,7 @@ static void one_round(struct rig *r, int by)
     CHECK(spin(r, 1000) == TARN_OK);
     int *x = host;
     size_t wrong = 0;
-    for (size_t i = 0; i < r->count; ++i) {
+    for (size_t i = 0; i < r->count; i++) {
         wrong += x[i] != (int)i * by;
         x[i] += 5;
     }
@@ -167,12 +167,12 @@ static void check_one_way(struct rig *r)
 {
     void *host;
     CHECK(shared_begin(r->shared, 0, false, &host) == TARN_OK);
-    for (size_t i = 0; host != NULL && i < r->count; ++i)
+    for (size_t i = 0; host != NULL && i < r->count; i++)
         ((int *)host)[i] = (int)i * 7;
     CHECK(shared_end(r->shared, true) == TARN_OK && twice(r) == TARN_OK);
     /* At once again: the first writing may still be on its way. */
     CHECK(shared_begin(r->shared, UINT64_MAX, false, &host) == TARN_OK);
-    for (size_t i = 0; host != NULL && i < r->count; ++i)
+    for (size_t i = 0; host != NULL && i < r->count; i++)
         ((int *)host)[i] = (int)i * 9;
     CHECK(shared_end(r->shared, true) == TARN_OK);
     check_out(r, 14, 0);
@@ -194,7 +194,7 @@ static void measure(const struct device *d, size_t count, enum shared_way way)
     double begin[ROUNDS], end[ROUNDS], busy[ROUNDS];
     if (!open_rig(&r, d, count, way))
         return;
-    for (int i = 0; i < 2 * ROUNDS; ++i) {
+    for (int i = 0; i < 2 * ROUNDS; i++) {
         const bool with_work = i >= ROUNDS;
         queue_mark after = 0;
         void *host;
@@ -242,9 +242,9 @@ static void *load(void *arg)
 {
     struct member *m = arg;
     int data[256];
-    for (int i = 0; i < 256; ++i)
+    for (int i = 0; i < 256; i++)
         data[i] = i;
-    for (int i = 0; i < ROUNDS; ++i)
+    for (int i = 0; i < ROUNDS; i++)
         CHECK(upload_put(m->upload, data, sizeof data) == TARN_OK);
     return NULL;
 }
@@ -253,11 +253,11 @@ static void *load(void *arg)
 static void add_half(int rank)
 {
     const size_t half = COUNT / WORLD;
-    for (size_t i = (size_t)rank * half; i < (size_t)(rank + 1) * half; ++i) {
+    for (size_t i = (size_t)rank * half; i < (size_t)(rank + 1) * half; i++) {
         int sum = 0;
-        for (int j = 0; j < WORLD; ++j)
+        for (int j = 0; j < WORLD; j++)
             sum += members[j].host[i];
-        for (int j = 0; j < WORLD; ++j)
+        for (int j = 0; j < WORLD; j++)
             members[j].host[i] = sum;
     }
 }
@@ -273,7 +273,7 @@ static void *run_member(void *arg)
     if (failures > 0)
         return NULL;
     CHECK(pthread_create(&m->loader, NULL, load, m) == 0);
-    for (int round = 1; round <= ROUNDS; ++round) {
+    for (int round = 1; round <= ROUNDS; round++) {
         queue_mark after = 0;
         void *host;
         CHECK(set(r, round * (m->rank + 1)) == TARN_OK);
@@ -297,11 +297,11 @@ static void *run_member(void *arg)
 static void check_two(const struct device *d, enum shared_way way)
 {
     pthread_barrier_init(&meeting, NULL, WORLD);
-    for (int i = 0; i < WORLD; ++i) {
+    for (int i = 0; i < WORLD; i++) {
         members[i] = (struct member){ .device = d[i], .way = way, .rank = i };
         CHECK(pthread_create(&members[i].thread, NULL, run_member, &members[i]) == 0);
     }
-    for (int i = 0; i < WORLD; ++i)
+    for (int i = 0; i < WORLD; i++)
         pthread_join(members[i].thread, NULL);
     pthread_barrier_destroy(&meeting);
 }
@@ -321,7 +321,7 @@ static void check_way(const struct device *whole, const struct device *pair, enu
     }
     CHECK(status == TARN_OK);
     if (open_rig(&r, whole, 1000, way))
-        for (int round = 1; round <= ROUNDS; ++round)
+        for (int round = 1; round <= ROUNDS; round++)
             one_round(&r, round);
     if (failures == 0)
         check_one_way(&r);
@@ -342,7 +342,7 @@ int main(void)
     /* Halves where there are any, else the same device twice. */
     if (device_select("cpu:0/2,cpu:1/2", pair, WORLD, &count) != TARN_OK)
         pair[0] = pair[1] = whole;
-    for (int way = 0; way <= SHARED_COPIED; ++way)
+    for (int way = 0; way <= SHARED_COPIED; way++)
         check_way(&whole, pair, (enum shared_way)way);
     printf("shared: %d failures\n", failures);
     return failures > 0;

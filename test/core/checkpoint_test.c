@@ -161,15 +161,15 @@ static const struct file_case bad[] = {
 
 Test(safetensors, accepts_good_files, .timeout = 600)
 {
-    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         cr_expect_eq(parse(good[i].header, good[i].data), TARN_OK, "%s: %s", good[i].header,
                      error_text());
 }
 
 Test(safetensors, refuses_bad_files, .timeout = 600)
 {
-    cr_assert_geq(sizeof(bad) / sizeof(*bad), 60);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    cr_assert_geq(sizeof bad / sizeof *bad, 60);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         cr_expect_eq(parse(bad[i].header, bad[i].data), TARN_ERR_FORMAT, "case %zu: %s", i,
                      bad[i].header);
         for (const char *c = error_text(); *c; c++)
@@ -180,7 +180,7 @@ Test(safetensors, refuses_bad_files, .timeout = 600)
 Test(safetensors, refuses_bad_lengths, .timeout = 600)
 {
     static const uint64_t said[] = { 0, 1, 3, 100000001, UINT64_MAX, (uint64_t)1 << 63 };
-    for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         cr_expect_eq(parse_bytes("{}", 2, said[i], 0), TARN_ERR_FORMAT, "%" PRIu64, said[i]);
     cr_expect_eq(parse_bytes("{}\0", 3, 3, 0), TARN_ERR_FORMAT, "NUL after the header");
     cr_expect_eq(parse_bytes("{\"a\0\":1}", 8, 8, 0), TARN_ERR_FORMAT, "NUL in a name");
@@ -192,7 +192,7 @@ Test(safetensors, refuses_bad_lengths, .timeout = 600)
         cr_expect_eq(safetensors_parse(head, n, n, "test", &s), TARN_ERR_FORMAT);
     }
     static const char whole[] = "{" A "," B "}";
-    for (size_t n = 0; n < sizeof(whole) - 1; n++)
+    for (size_t n = 0; n < sizeof whole - 1; n++)
         cr_expect_eq(parse_bytes(whole, n, n, 16), TARN_ERR_FORMAT, "first %zu bytes", n);
 }
 
@@ -214,11 +214,11 @@ Test(safetensors, refuses_deep_and_crowded_headers, .timeout = 600)
 Test(safetensors, survives_every_changed_byte, .timeout = 600)
 {
     char text[] = "{\"__metadata__\":{\"k\":\"v\"}," A "," B "}";
-    for (size_t i = 0; i < sizeof(text) - 1; i++) {
+    for (size_t i = 0; i < sizeof text - 1; i++) {
         const char before = text[i];
         for (int c = 0; c < 256; c++) {
             text[i] = (char)c;
-            (void)parse_bytes(text, sizeof(text) - 1, sizeof(text) - 1, 16);
+            (void)parse_bytes(text, sizeof text - 1, sizeof text - 1, 16);
         }
         text[i] = before;
     }
@@ -229,8 +229,8 @@ Test(safetensors, escapes_names, .timeout = 600)
     char out[SAFETENSORS_ESCAPED], big[1000];
     cr_expect_str_eq(safetensors_escape("fc1.weight", out), "fc1.weight");
     cr_expect_str_eq(safetensors_escape("\x1b[2J\"\\\xff", out), "\\x1b[2J\\x22\\x5c\\xff");
-    memset(big, 0x1b, sizeof(big) - 1);
-    big[sizeof(big) - 1] = '\0';
+    memset(big, 0x1b, sizeof big - 1);
+    big[sizeof big - 1] = '\0';
     cr_expect_lt(strlen(safetensors_escape(big, out)), SAFETENSORS_ESCAPED);
 }
 
@@ -262,9 +262,9 @@ static char folder[64], path[128];
 
 static void make_folder(void)
 {
-    (void)snprintf(folder, sizeof(folder), "/tmp/tarn-checkpoint-test-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/tarn-checkpoint-test-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof(path), "%s/model.safetensors", folder);
+    snprintf(path, sizeof path, "%s/model.safetensors", folder);
 }
 
 static int count_files(bool remove)
@@ -314,9 +314,9 @@ Test(replace, keeps_the_old_file_until_the_end)
     cr_expect_eq(st.st_mode & 0777, 0600);
     cr_assert_eq(replace_begin(&w, path), TARN_OK);
     cr_assert_eq(replace_write(&w, "twoo", 4), TARN_OK);
-    cr_expect_eq(slurp(path, text, sizeof(text)), 3);
+    cr_expect_eq(slurp(path, text, sizeof text), 3);
     replace_abort(&w);
-    cr_expect_eq(slurp(path, text, sizeof(text)), 3);
+    cr_expect_eq(slurp(path, text, sizeof text), 3);
     cr_expect_eq(memcmp(text, "one", 3), 0);
     cr_expect_eq(count_files(false), 1);
     cr_expect_neq(replace_begin(&w, "/nowhere/at/all"), TARN_OK);
@@ -373,7 +373,7 @@ Test(replace, sweeps_what_dead_processes_left)
     cr_assert_eq(code, 0);
     cr_assert_eq(count_files(false), 1);
     char other[192];
-    (void)snprintf(other, sizeof(other), "%s.tmp.%ld.x", path, (long)child);
+    snprintf(other, sizeof other, "%s.tmp.%ld.x", path, (long)child);
     FILE *f = fopen(other, "wb"); /* not of our form: stays */
     cr_assert_not_null(f);
     (void)fclose(f);
@@ -424,12 +424,12 @@ Test(checkpoint, resumes_bit_for_bit)
     struct model m;
     tarn_replica *r = open_model(&m, 4, 5, true);
     train(r, &m, 3);
-    (void)save(r, (tarn_progress){ .epoch = 2, .batches = 3 }, straight, sizeof(straight));
+    (void)save(r, (tarn_progress){ .epoch = 2, .batches = 3 }, straight, sizeof straight);
     char middle[192];
-    (void)snprintf(middle, sizeof(middle), "%s/middle", folder);
+    snprintf(middle, sizeof middle, "%s/middle", folder);
     cr_assert_eq(rename(path, middle), 0);
     train(r, &m, 3);
-    const size_t n = save(r, (tarn_progress){ .epoch = 2 }, straight, sizeof(straight));
+    const size_t n = save(r, (tarn_progress){ .epoch = 2 }, straight, sizeof straight);
     tarn_close(r);
 
     r = open_model(&m, 99, 5, true);
@@ -438,7 +438,7 @@ Test(checkpoint, resumes_bit_for_bit)
     cr_expect(p.epoch == 2 && p.batches == 3);
     cr_expect_eq(tarn_step_count(r), 3);
     train(r, &m, 3);
-    cr_expect_eq(save(r, (tarn_progress){ .epoch = 2 }, resumed, sizeof(resumed)), n);
+    cr_expect_eq(save(r, (tarn_progress){ .epoch = 2 }, resumed, sizeof resumed), n);
     cr_expect_eq(memcmp(straight, resumed, n), 0);
     tarn_close(r);
 
@@ -452,22 +452,22 @@ Test(checkpoint, lists_differences_and_loads_nothing)
     static char before[65536], after[65536];
     struct model m;
     char other[192];
-    (void)snprintf(other, sizeof(other), "%s/other", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
     tarn_replica *r = open_model(&m, 1, 7, false);
     (void)tarn_linear_make(r, "extra", 2, 2);
     cr_assert_eq(tarn_save(r, other, (tarn_progress){ 0 }), TARN_OK, "%s", tarn_error(r));
     tarn_close(r);
     r = open_model(&m, 2, 5, false);
     (void)tarn_linear_make(r, "absent", 2, 2);
-    const size_t n = save(r, (tarn_progress){ 0 }, before, sizeof(before));
+    const size_t n = save(r, (tarn_progress){ 0 }, before, sizeof before);
     cr_expect_eq(tarn_load(r, other, NULL), TARN_ERR_MISMATCH);
     static const char *const named[] = { "fc.weight", "absent.bias is missing",
                                          "extra.weight is in the file only", "[7,6]", "[5,6]" };
-    for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         cr_expect_not_null(strstr(tarn_error(r), named[i]), "%s: %s", named[i], tarn_error(r));
     cr_expect_eq(tarn_save(r, path, (tarn_progress){ 0 }), TARN_ERR_MISMATCH, "after an error");
     tarn_error_clear(r);
-    cr_expect_eq(save(r, (tarn_progress){ 0 }, after, sizeof(after)), n);
+    cr_expect_eq(save(r, (tarn_progress){ 0 }, after, sizeof after), n);
     cr_expect_eq(memcmp(before, after, n), 0);
     cr_expect_eq(tarn_load(r, folder, NULL), TARN_ERR_IO);
     tarn_error_clear(r);

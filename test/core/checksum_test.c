@@ -43,8 +43,8 @@ static void write_file(const uint8_t *from, size_t n)
 
 static void begin(void)
 {
-    (void)snprintf(path, sizeof path, "/tmp/tarn-checksum-%ld", (long)getpid());
-    (void)snprintf(changed, sizeof changed, "%s.changed", path);
+    snprintf(path, sizeof path, "/tmp/tarn-checksum-%ld", (long)getpid());
+    snprintf(changed, sizeof changed, "%s.changed", path);
     open_model();
     cr_assert_eq(tarn_save(r, path, (tarn_progress){ 3, 4 }), TARN_OK, "%s", tarn_error(r));
     size = read_file(path, bytes);
@@ -126,7 +126,7 @@ static void remove_checksums(void)
     for (;;) {
         bytes[size] = 0;
         char *at = strstr(head, ",\"tarn.xxh3");
-        if (!at || at >= (char *)bytes + data_start)
+        if (at == NULL || at >= (char *)bytes + data_start)
             return;
         char *stop = strstr(strstr(at, ":\"") + 2, "\"");
         memset(at, ' ', (size_t)(stop + 1 - at));
@@ -158,7 +158,7 @@ Test(checksum, the_same_state_gives_the_same_bytes)
     cr_assert_not_null(f, "%s", tarn_error(NULL));
     for (int i = 0; i < tarn_weight_file_count(f); i++) {
         char key[100];
-        (void)snprintf(key, sizeof key, "tarn.xxh3.%s", tarn_weight_file_at(f, i).name);
+        snprintf(key, sizeof key, "tarn.xxh3.%s", tarn_weight_file_at(f, i).name);
         const char *sum = tarn_weight_file_metadata(f, key);
         cr_expect(sum && strlen(sum) == 16, "%s", key);
     }

@@ -17,7 +17,7 @@ static char folder[64];
 
 static void make_folder(void)
 {
-    (void)snprintf(folder, sizeof(folder), "/tmp/tarn-data-test-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/tarn-data-test-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
 }
 
@@ -26,8 +26,8 @@ static void remove_folder(void)
     static const char *const names[] = { "x", "y", "train-images-idx3-ubyte",
                                          "train-labels-idx1-ubyte.gz" };
     char path[128];
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         (void)unlink(path);
     }
     (void)rmdir(folder);
@@ -40,7 +40,7 @@ static const char *put(const char *name, const void *bytes, size_t size)
     static char paths[4][128];
     static int turn;
     char *path = paths[turn++ % 4];
-    (void)snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
+    snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
     FILE *f = fopen(path, "wb");
     cr_assert_not_null(f);
     cr_assert_eq(fwrite(bytes, 1, size, f), size);
@@ -80,8 +80,8 @@ static void expect_refused(const void *bytes, size_t size, const char *what)
 Test(data, reads_plain_and_gzip)
 {
     unsigned char gz[256];
-    const size_t n = pack(labels, sizeof(labels), gz, sizeof(gz));
-    (void)put("train-images-idx3-ubyte", images, sizeof(images));
+    const size_t n = pack(labels, sizeof labels, gz, sizeof gz);
+    (void)put("train-images-idx3-ubyte", images, sizeof images);
     (void)put("train-labels-idx1-ubyte.gz", gz, n);
     tarn_dataset *d = tarn_mnist_open(folder, true);
     cr_assert_not_null(d, "%s", error_text());
@@ -92,7 +92,7 @@ Test(data, reads_plain_and_gzip)
     tarn_dataset_close(d);
     cr_expect_null(tarn_mnist_open(folder, false));
     /* A plain file whose name says gzip. */
-    (void)put("train-labels-idx1-ubyte.gz", labels, sizeof(labels));
+    (void)put("train-labels-idx1-ubyte.gz", labels, sizeof labels);
     d = tarn_mnist_open(folder, true);
     cr_expect_not_null(d, "%s", error_text());
     tarn_dataset_close(d);
@@ -101,21 +101,21 @@ Test(data, reads_plain_and_gzip)
 Test(data, refuses_every_prefix)
 {
     unsigned char gz[256];
-    const size_t n = pack(images, sizeof(images), gz, sizeof(gz));
+    const size_t n = pack(images, sizeof images, gz, sizeof gz);
     char what[64];
     for (size_t i = 0; i < n; i++) {
-        (void)snprintf(what, sizeof(what), "first %zu bytes of gzip", i);
+        snprintf(what, sizeof what, "first %zu bytes of gzip", i);
         expect_refused(gz, i, what);
     }
-    for (size_t i = 0; i < sizeof(images); i++) {
-        (void)snprintf(what, sizeof(what), "first %zu bytes of plain", i);
+    for (size_t i = 0; i < sizeof images; i++) {
+        snprintf(what, sizeof what, "first %zu bytes of plain", i);
         expect_refused(images, i, what);
     }
 }
 
 Test(data, refuses_changed_bytes)
 {
-    unsigned char bad[sizeof(images)], gz[256];
+    unsigned char bad[sizeof images], gz[256];
     static const struct {
         size_t at;
         unsigned char value;
@@ -134,13 +134,13 @@ Test(data, refuses_changed_bytes)
         { 8, 0x80, "product over limit" },
         { 12, 0xff, "product overflows" },
     };
-    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
-        memcpy(bad, images, sizeof(bad));
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        memcpy(bad, images, sizeof bad);
         bad[changes[i].at] = changes[i].value;
-        expect_refused(bad, sizeof(bad), changes[i].what);
-        expect_refused(gz, pack(bad, sizeof(bad), gz, sizeof(gz)), changes[i].what);
+        expect_refused(bad, sizeof bad, changes[i].what);
+        expect_refused(gz, pack(bad, sizeof bad, gz, sizeof gz), changes[i].what);
     }
-    const size_t n = pack(images, sizeof(images), gz, sizeof(gz));
+    const size_t n = pack(images, sizeof images, gz, sizeof gz);
     for (size_t i = 1; i <= 8; i++) {
         gz[n - i] ^= 0x10;
         expect_refused(gz, n, "checksum or size");
@@ -169,7 +169,7 @@ Test(data, refuses_bombs_and_lies)
 Test(data, refuses_pairs)
 {
     struct idx x;
-    const char *a = put("x", images, sizeof(images)), *b = put("y", labels, sizeof(labels));
+    const char *a = put("x", images, sizeof images), *b = put("y", labels, sizeof labels);
     cr_expect_null(tarn_idx_open(a, b, 9));
     cr_expect_not_null(strstr(error_text(), "label 0 is 9"), "%s", error_text());
     cr_expect_null(tarn_idx_open(a, b, 0));
@@ -178,7 +178,7 @@ Test(data, refuses_pairs)
     cr_expect_null(tarn_idx_open(a, NULL, 10));
     cr_expect_neq(idx_read(folder, 3, &x), TARN_OK);
     static const unsigned char three[] = { 0, 0, 8, 1, 0, 0, 0, 3, 1, 2, 3 };
-    cr_expect_null(tarn_idx_open(a, put("y", three, sizeof(three)), 10));
+    cr_expect_null(tarn_idx_open(a, put("y", three, sizeof three), 10));
     cr_expect_not_null(strstr(error_text(), "3 labels"), "%s", error_text());
 }
 
@@ -187,7 +187,7 @@ Test(data, sampler_covers_exactly)
     enum { N = 1000 };
     int32_t a[N], b[N];
     static const int32_t sizes[] = { 1, 2, 3, 17, N };
-    for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const int32_t n = sizes[s];
         bool seen[N] = { false };
         sampler_permute(a, n, 7, 3);
@@ -196,12 +196,12 @@ Test(data, sampler_covers_exactly)
             seen[a[i]] = true;
         }
         sampler_permute(b, n, 7, 3);
-        cr_expect_eq(memcmp(a, b, (size_t)n * sizeof(*a)), 0);
+        cr_expect_eq(memcmp(a, b, (size_t)n * sizeof *a), 0);
     }
     sampler_permute(b, N, 7, 4);
-    cr_expect_neq(memcmp(a, b, sizeof(a)), 0);
+    cr_expect_neq(memcmp(a, b, sizeof a), 0);
     sampler_permute(b, N, 8, 3);
-    cr_expect_neq(memcmp(a, b, sizeof(a)), 0);
+    cr_expect_neq(memcmp(a, b, sizeof a), 0);
 }
 
 /* All 6 orders of 3 come equally often: 10,000 each, give or take 6 standard deviations. */
@@ -246,11 +246,11 @@ Test(data, digits_are_reproducible)
 
 static void expect_batch(tarn_batch b, const tarn_dataset *d, const int32_t *chosen)
 {
-    float *x = malloc((size_t)b.n * 784 * sizeof(*x));
-    int32_t *y = malloc((size_t)b.n * sizeof(*y));
+    float *x = malloc((size_t)b.n * 784 * sizeof *x);
+    int32_t *y = malloc((size_t)b.n * sizeof *y);
     cr_assert(x && y);
-    cr_assert_eq(tarn_read(b.x, x, (size_t)b.n * 784 * sizeof(*x)), TARN_OK);
-    cr_assert_eq(tarn_read(b.y, y, (size_t)b.n * sizeof(*y)), TARN_OK);
+    cr_assert_eq(tarn_read(b.x, x, (size_t)b.n * 784 * sizeof *x), TARN_OK);
+    cr_assert_eq(tarn_read(b.y, y, (size_t)b.n * sizeof *y), TARN_OK);
     for (int32_t i = 0; i < b.n; i++) {
         const uint8_t *sample = tarn_dataset_samples(d) + (size_t)chosen[i] * 784;
         cr_expect_eq(y[i], tarn_dataset_labels(d)[chosen[i]]);
@@ -342,7 +342,7 @@ Test(loader, names_its_refusals, .timeout = 600)
         { .deviation = -1.0f },
         { .batch = 65, .drop_last = true },
     };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         cr_expect_null(tarn_loader_open(r, d, bad[i]), "case %zu", i);
         cr_expect_eq(tarn_error_status(r), TARN_ERR_ARGUMENT, "case %zu", i);
         tarn_error_clear(r);

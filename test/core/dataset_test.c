@@ -10,7 +10,7 @@
 
 #include "tarn.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define COUNT(a) (sizeof a / sizeof(*(a)))
 
 static const uint8_t bytes[4][3] = { { 1, 2, 3 }, { 4, 5, 6 }, { 7, 8, 9 }, { 10, 11, 255 } };
 static const float floats[4] = { 0.5f, -1, 2, NAN };

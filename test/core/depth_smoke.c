@@ -389,7 +389,7 @@ static void *run_all(void *only)
         r = tarn_open(NULL);
         if (r == NULL) {
             printf("depth_smoke: %s\n", tarn_error(NULL));
-            ++failures;
+            failures++;
             return NULL;
         }
         programs[i].run();

@@ -178,7 +178,7 @@ Test(fuse, graphs, .timeout = 600)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int b = 0; b < 3; b++) {
             char name[64];
-            (void)snprintf(name, sizeof name, "%s, batch %d", cases[i].name, batches[b]);
+            snprintf(name, sizeof name, "%s, batch %d", cases[i].name, batches[b]);
             struct trace split = run_case(&cases[i], batches[b], "0");
             struct trace fused = run_case(&cases[i], batches[b], "1");
             compare(name, &split, &fused);
@@ -223,7 +223,7 @@ Test(fuse, training, .timeout = 600)
     static const int batches[] = { 32, 37 };
     for (int b = 0; b < 2; b++) {
         char name[64];
-        (void)snprintf(name, sizeof name, "training, batch %d", batches[b]);
+        snprintf(name, sizeof name, "training, batch %d", batches[b]);
         struct trace split = run_training(batches[b], "0");
         struct trace fused = run_training(batches[b], "1");
         compare(name, &split, &fused);

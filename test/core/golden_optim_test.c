@@ -6,7 +6,7 @@
 
 #include "golden.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define COUNT(a) ((int)(sizeof a / sizeof((a)[0])))
 
 enum { STEPS = 5, SIZE = 7, MOST = 256 };
 
@@ -97,7 +97,7 @@ static void check_optimizer(const struct golden *g, const struct optim_case *c)
     double worst = 0;
     for (int s = 0; s < STEPS; s++) {
         char name[64];
-        (void)snprintf(name, sizeof(name), "%s, step %d", c->name, s + 1);
+        snprintf(name, sizeof name, "%s, step %d", c->name, s + 1);
         tarn_backward(squared_distance(r, g, p, s));
         tarn_optimizer_step(o);
         cr_assert(tarn_step(r) == TARN_OK, "%s: %s", name, tarn_error(r));
@@ -158,7 +158,7 @@ Test(golden_optim, running_statistics, .timeout = 600)
     expect_within("running mean", bn.running_mean, get(g, "bn.mean").data, 3, 2 * sum);
     expect_within("running variance", bn.running_var, get(g, "bn.var").data, 3, 16 * sum);
     int32_t tracked = 0;
-    cr_assert(tarn_read(bn.num_batches_tracked, &tracked, sizeof(tracked)) == TARN_OK);
+    cr_assert(tarn_read(bn.num_batches_tracked, &tracked, sizeof tracked) == TARN_OK);
     cr_expect(tracked == 3, "%d batches tracked, should be 3", tracked);
     tarn_train(r, false);
     const tarn_tensor last = tarn_from(r, TARN_SHAPE(5, 3, 4, 4), TARN_F32, x + ELEMENTS * 3);

@@ -8,7 +8,7 @@
 #include "golden.h"
 #include "mnist_net.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define COUNT(a) ((int)(sizeof a / sizeof((a)[0])))
 
 /* ---- ops ------------------------------------------------------------------------------------ */
 

@@ -306,7 +306,7 @@ static void expect_line(const struct call *c, enum flaw f, int at, const char *l
                        line);
     char number[40];
     const bool listed = strcmp(c->name, "gradients") == 0 && at > 0;
-    (void)snprintf(number, sizeof number, "operand %d", listed ? at - 1 : at);
+    snprintf(number, sizeof number, "operand %d", listed ? at - 1 : at);
     cr_expect_not_null(strstr(line, number), "%s, operand %d: %s", c->name, at, line);
 }
 
@@ -330,7 +330,7 @@ static void try(const struct call *c, enum flaw f, int at)
                   c->name, at, (int)f);
     expect_line(c, f, at, tarn_error(here));
     char line[1200];
-    (void)snprintf(line, sizeof line, "%s", tarn_error(here));
+    snprintf(line, sizeof line, "%s", tarn_error(here));
     cr_expect_neq(tarn_step(here), TARN_OK);
     cr_expect_str_eq(tarn_error(here), line);
     cr_expect_eq(tarn_error_status(other), TARN_OK, "%s: %s", c->name, tarn_error(other));
@@ -389,7 +389,7 @@ Test(misuse, no_operand_at_all)
     do { \
         (void)tarn_open("no such device"); \
         char before[1200]; \
-        (void)snprintf(before, sizeof before, "%s", tarn_error(NULL)); \
+        snprintf(before, sizeof before, "%s", tarn_error(NULL)); \
         call; \
         cr_expect_str_neq(tarn_error(NULL), before, "%s: no error", #call); \
     } while (0)

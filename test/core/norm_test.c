@@ -28,7 +28,7 @@ static float values[MOST];
 static int count_of(const struct norm_case *c)
 {
     int count = 1;
-    for (int i = 0; i < c->rank; ++i)
+    for (int i = 0; i < c->rank; i++)
         count *= c->dim[i];
     return count;
 }
@@ -38,7 +38,7 @@ static void fill(const struct norm_case *c)
     unsigned long long state = 11;
     const int count = count_of(c);
     cr_assert_leq(count, MOST);
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         values[i] = (float)(c->offset + 4 * check_random(&state) - 2);
 }
 
@@ -53,9 +53,9 @@ static void moments(const struct norm_case *c, int channel, double *mean, double
 {
     const int count = count_of(c) / c->dim[1];
     *mean = *var = 0;
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         *mean += element(c, channel, i) / count;
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         *var += pow(element(c, channel, i) - *mean, 2) / (count - 1);
 }
 
@@ -94,7 +94,7 @@ static void check(const struct norm_case *c, int number)
     cr_expect_eq(memcmp(var, other[1], channels), 0, "case %d: variances fused and not", number);
     cr_expect_eq(memcmp(y[0], y[1], (size_t)count_of(c) * sizeof(float)), 0,
                  "case %d: results fused and not", number);
-    for (int i = 0; i < c->dim[1]; ++i) {
+    for (int i = 0; i < c->dim[1]; i++) {
         double m, v;
         moments(c, i, &m, &v);
         const double shift = gamma * (c->offset + 2);
@@ -108,6 +108,6 @@ static void check(const struct norm_case *c, int number)
 
 Test(norm, statistics_far_from_zero, .timeout = 600)
 {
-    for (int i = 0; i < CASES; ++i)
+    for (int i = 0; i < CASES; i++)
         check(&cases[i], i);
 }

@@ -7,7 +7,7 @@
 #include "ops_cases.h"
 #include "ops_nn_cases.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define COUNT(a) ((int)(sizeof a / sizeof((a)[0])))
 
 static void check_all(const struct op_case *cases, int count)
 {
@@ -15,7 +15,7 @@ static void check_all(const struct op_case *cases, int count)
     cr_assert(r != NULL, "%s", tarn_error(NULL));
     for (int i = 0; i < count; i++) {
         char message[512] = "";
-        cr_expect(op_check(r, &cases[i], message, sizeof(message)), "%s", message);
+        cr_expect(op_check(r, &cases[i], message, sizeof message), "%s", message);
     }
     tarn_close(r);
 }
@@ -124,7 +124,7 @@ Test(values, maps_pass_nan_on, .timeout = 600)
                   { "clamp(x, -1, 1)", tarn_clamp(x, -1, 1), clamp } };
     for (int c = 0; c < COUNT(cases); c++) {
         float got[SPECIALS];
-        const tarn_status s = tarn_read(cases[c].t, got, sizeof(got));
+        const tarn_status s = tarn_read(cases[c].t, got, sizeof got);
         cr_expect(s == TARN_OK, "%s: %s", cases[c].name, tarn_error(r));
         for (int i = 0; s == TARN_OK && i < SPECIALS; i++)
             cr_expect(i == 5 || same(got[i], cases[c].want[i]), "%s of %g is %g, should be %g",
@@ -158,9 +158,9 @@ Test(values, signed_zero_stays, .timeout = 600)
     static const float zeros[] = { -0.0f, 0.0f };
     const tarn_tensor x = tarn_from(r, TARN_SHAPE(2), TARN_F32, zeros);
     float got[2];
-    cr_assert(tarn_read(tarn_neg(x), got, sizeof(got)) == TARN_OK, "%s", tarn_error(r));
+    cr_assert(tarn_read(tarn_neg(x), got, sizeof got) == TARN_OK, "%s", tarn_error(r));
     cr_expect(!signbit(got[0]) && signbit(got[1]), "neg loses the sign of zero");
-    cr_assert(tarn_read(tarn_reshape(x, TARN_SHAPE(2, 1)), got, sizeof(got)) == TARN_OK);
+    cr_assert(tarn_read(tarn_reshape(x, TARN_SHAPE(2, 1)), got, sizeof got) == TARN_OK);
     cr_expect(signbit(got[0]) && !signbit(got[1]), "reshape loses the sign of zero");
     tarn_close(r);
 }

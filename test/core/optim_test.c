@@ -18,7 +18,7 @@ static char path[64];
 
 static void save(tarn_replica *r)
 {
-    (void)snprintf(path, sizeof(path), "/tmp/tarn-optim-test-%ld", (long)getpid());
+    snprintf(path, sizeof path, "/tmp/tarn-optim-test-%ld", (long)getpid());
     cr_assert_eq(tarn_save(r, path, (tarn_progress){ 0 }), TARN_OK, "%s", tarn_error(r));
 }
 
@@ -52,7 +52,7 @@ static void check_sequences(const struct oracle_rule *rule, uint64_t count)
     save(r);
     for (uint64_t seed = 0; seed < count; seed++) {
         char why[600];
-        cr_assert(oracle_sequence(&a, rule, path, seed, why, sizeof(why)), "%s", why);
+        cr_assert(oracle_sequence(&a, rule, path, seed, why, sizeof why), "%s", why);
     }
     (void)unlink(path);
     printf("%s: %llu sequences, %llu plans\n", rule->name, (unsigned long long)count,
@@ -80,7 +80,7 @@ Test(optim, sequences_of_adam)
 /* As in test/golden/generate_calls.py. */
 static const char *const calls[] = { "as",  "as",  "cs", "bs", "cu",   "as",
                                      "cks", "cks", "au", "bs", "ckas", "cs" };
-enum { CALLS = sizeof(calls) / sizeof(*calls), VALUES = 3 + 18 + 1 };
+enum { CALLS = sizeof calls / sizeof *calls, VALUES = 3 + 18 + 1 };
 
 static void check_calls(const struct golden *g, const struct oracle_rule *rule)
 {
@@ -409,7 +409,7 @@ static double change_at(tarn_replica *r, tarn_optimizer *o, int32_t steps)
     tarn_optimizer_step(o);
     step(r);
     int32_t now = 0;
-    cr_assert_eq(tarn_read(tarn_find(r, "optimizer.step.p"), &now, sizeof(now)), TARN_OK);
+    cr_assert_eq(tarn_read(tarn_find(r, "optimizer.step.p"), &now, sizeof now), TARN_OK);
     cr_expect_eq(now, steps + 1);
     return -(double)tarn_item(p);
 }
@@ -429,7 +429,7 @@ static void check_corrections(double beta1, double beta2)
                          .lr = 0.5f, .beta1 = (float)beta1, .beta2 = (float)beta2, .eps = 1e-30f });
     cr_assert_not_null(o, "%s", tarn_error(r));
     double worst = 0;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         const double t = (double)counts[i] + 1;
         const double c1 = -expm1(t * log(beta1)), c2 = -expm1(t * log(beta2));
         const double want = 0.5 / c1 * (1 - beta1) / (sqrt(1 - beta2) / sqrt(c2));
@@ -523,7 +523,7 @@ Test(optim, counts_are_saved)
         for (int first = 5; first < 7; first++) { /* a part of the parameters comes next, or all */
             float resumed[ALL] = { 0 };
             resume(rules[i], rules[i], first, 7, resumed);
-            cr_expect_eq(memcmp(whole, resumed, sizeof(whole)), 0, "%s", rules[i]->name);
+            cr_expect_eq(memcmp(whole, resumed, sizeof whole), 0, "%s", rules[i]->name);
         }
     }
     float ignored[ALL];

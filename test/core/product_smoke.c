@@ -15,7 +15,7 @@ enum { M = 150, K = 200, N = 140, SAMPLES = 64, IN = 400, OUT = 350 };
 static float *fill(size_t count, unsigned seed)
 {
     float *x = malloc(count * sizeof *x);
-    for (size_t i = 0; x != NULL && i < count; ++i) {
+    for (size_t i = 0; x != NULL && i < count; i++) {
         seed = seed * 1664525u + 1013904223u;
         x[i] = (float)(seed >> 8) * 0x1p-23f - 1;
     }
@@ -85,7 +85,7 @@ static double compare(const char *a, const char *b, int form)
     float *x = computed(a, form), *y = computed(b, form);
     const size_t count = form < 0 ? (size_t)OUT * IN : (size_t)2 * M * N;
     double most = 0;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; i++)
         most = fmax(most, fabs((double)x[i] - (double)y[i]));
     free(x);
     free(y);
@@ -99,7 +99,7 @@ int main(void)
     CHECK(device_select(NULL, &device, 1, &count) == TARN_OK);
     const char *own = device.kind == DEVICE_CPU ? "tarn" : "nest";
     static const int forms[] = { 0, 3, 5, 6 };
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i)
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         CHECK(compare("nest", own, forms[i]) == 0);
     CHECK(compare("nest", "clblast", 3) < 1e-4);
     CHECK(compare("nest", "auto", 0) < 1e-4);

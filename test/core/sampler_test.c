@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof(*(a))))
+#define COUNT(a) ((int)(sizeof a / sizeof(*(a))))
 
 static const int worlds[] = { 1, 2, 3, 4, 5, 8 };
 
@@ -161,7 +161,7 @@ static void expect_same_everywhere(tarn_replica *r, int size, tarn_loader_option
                                    const int *tried, int count)
 {
     tarn_dataset *d = digits_open(size, 1);
-    struct seen *alone = calloc(1, sizeof(*alone)), *joined = malloc(sizeof(*joined));
+    struct seen *alone = calloc(1, sizeof *alone), *joined = malloc(sizeof *joined);
     cr_assert(d && alone && joined);
     const int length = (expected + o.batch - 1) / o.batch;
     collect(alone, r, d, o, 1, 0, length);
@@ -169,9 +169,9 @@ static void expect_same_everywhere(tarn_replica *r, int size, tarn_loader_option
     const bool same = memcmp(alone->x[0], alone->x[1], sizeof(alone->x[0])) == 0;
     cr_expect_eq(same, !o.shuffle, "two epochs of %d samples", size);
     for (int w = 0; w < count; w++) {
-        memset(joined, 0, sizeof(*joined));
+        memset(joined, 0, sizeof *joined);
         collect(joined, r, d, o, tried[w], 0, length);
-        cr_expect_eq(memcmp(alone, joined, sizeof(*alone)), 0, "%d samples, world %d", size,
+        cr_expect_eq(memcmp(alone, joined, sizeof *alone), 0, "%d samples, world %d", size,
                      tried[w]);
     }
     free(alone);
@@ -218,7 +218,7 @@ Test(replicas, resume_with_another_world, .timeout = 600)
                                     .seed = 9,
                                     .mean = MNIST_MEAN,
                                     .deviation = MNIST_DEVIATION };
-    struct seen *alone = calloc(1, sizeof(*alone)), *joined = calloc(1, sizeof(*joined));
+    struct seen *alone = calloc(1, sizeof *alone), *joined = calloc(1, sizeof *joined);
     cr_assert(d && alone && joined);
     collect(alone, r, d, o, 1, 0, 3);
     struct peers peers = { .world = 2 };
@@ -233,7 +233,7 @@ Test(replicas, resume_with_another_world, .timeout = 600)
         tarn_loader_close(l);
     }
     collect(joined, r, d, o, 8, 1, 3);
-    cr_expect_eq(memcmp(alone, joined, sizeof(*alone)), 0);
+    cr_expect_eq(memcmp(alone, joined, sizeof *alone), 0);
     free(alone);
     free(joined);
     digits_close(d);
@@ -260,7 +260,7 @@ Test(replicas, read_and_close_side_by_side, .timeout = 600)
             int32_t y[8];
             cr_assert(tarn_loader_next(l[i], &b));
             cr_expect(b.n == 8 && b.global == 16);
-            cr_assert_eq(tarn_read(b.y, y, sizeof(y)), TARN_OK);
+            cr_assert_eq(tarn_read(b.y, y, sizeof y), TARN_OK);
             for (int s = 0; s < 8; s++)
                 cr_expect_eq(y[s], tarn_dataset_labels(d)[16 * batch + 8 * i + s]);
             if (batch == 0)
@@ -362,7 +362,7 @@ Test(replicas, name_their_refusals)
         r->peers = &peers;
         tarn_loader *l = tarn_loader_open(r, d, cases[i].o);
         cr_expect_eq(l == NULL, cases[i].line != NULL, "case %d: %s", i, tarn_error(r));
-        if (cases[i].line) {
+        if (cases[i].line != NULL) {
             cr_expect_eq(tarn_error_status(r), TARN_ERR_ARGUMENT, "case %d", i);
             cr_expect_not_null(strstr(tarn_error(r), cases[i].line), "case %d: %s", i,
                                tarn_error(r));

@@ -16,7 +16,7 @@ static char path[64];
 
 static void make_path(void)
 {
-    (void)snprintf(path, sizeof(path), "/tmp/tarn-weight-file-test-XXXXXX");
+    snprintf(path, sizeof path, "/tmp/tarn-weight-file-test-XXXXXX");
     const int fd = mkstemp(path);
     cr_assert_geq(fd, 0);
     (void)close(fd);
@@ -52,7 +52,7 @@ static void write_file(const char *header, const void *data, size_t bytes)
 Test(weight_file, reads_names_shapes_bytes_and_metadata)
 {
     const uint8_t data[] = { 1, 0x00, 0x3c, 0x00, 0xc0 };
-    write_file(TWO, data, sizeof(data));
+    write_file(TWO, data, sizeof data);
     tarn_weight_file *f = tarn_weight_file_open(path);
     cr_assert_not_null(f, "%s", tarn_error(NULL));
     cr_assert_eq(tarn_weight_file_count(f), 2);
@@ -94,11 +94,11 @@ Test(weight_file, reads_every_type)
         { "U64", 2, 16, 8, TARN_WEIGHT_INTEGER },     { "C64", 2, 16, 8, TARN_WEIGHT_BITS },
     };
     const char zeros[16] = "";
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char header[128];
-        (void)snprintf(header, sizeof(header),
-                       "{\"t\":{\"dtype\":\"%s\",\"shape\":[%d],\"data_offsets\":[0,%d]}}",
-                       cases[i].dtype, cases[i].elements, cases[i].bytes);
+        snprintf(header, sizeof header,
+                 "{\"t\":{\"dtype\":\"%s\",\"shape\":[%d],\"data_offsets\":[0,%d]}}",
+                 cases[i].dtype, cases[i].elements, cases[i].bytes);
         write_file(header, zeros, (size_t)cases[i].bytes);
         tarn_weight_file *f = tarn_weight_file_open(path);
         cr_assert_not_null(f, "%s", tarn_error(NULL));
@@ -153,7 +153,7 @@ static long peak_kib(void)
     long kib = 0;
     FILE *f = fopen("/proc/self/status", "r");
     cr_assert_not_null(f);
-    while (fgets(line, sizeof line, f))
+    while (fgets(line, sizeof line, f) != NULL)
         (void)sscanf(line, "VmHWM: %ld", &kib);
     fclose(f);
     return kib;
@@ -345,7 +345,7 @@ static void expect_text(const char *dtype, tarn_weight_kind kind, size_t width, 
 {
     char text[64];
     const tarn_weight w = vector(dtype, kind, width, data, 1);
-    tarn_weight_text(&w, 0, text, sizeof(text));
+    tarn_weight_text(&w, 0, text, sizeof text);
     cr_expect_str_eq(text, want, "%s: %s, not %s", dtype, text, want);
 }
 

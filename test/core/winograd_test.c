@@ -38,7 +38,7 @@ struct data {
 static struct ref draw(int rank, const int *dim, double empty, unsigned long long *state)
 {
     struct ref t = ref_new(rank, dim);
-    for (size_t i = 0; i < ref_count(&t); ++i) {
+    for (size_t i = 0; i < ref_count(&t); i++) {
         const double u = check_random(state);
         t.v[i] = u < empty ? 0 : u < (1 + empty) / 2 ? -1 : 1;
     }
@@ -80,8 +80,8 @@ static struct ref expected(const struct data *d, int kind)
     if (kind == 1) {
         struct ref turned = ref_permute(&d->w, order);
         const int area = k[0] * k[1];
-        for (int i = 0; i < d->s.c * d->s.o; ++i)
-            for (int a = 0; a < area / 2; ++a) {
+        for (int i = 0; i < d->s.c * d->s.o; i++)
+            for (int a = 0; a < area / 2; a++) {
                 double *v = turned.v + i * area;
                 const double keep = v[a];
                 v[a] = v[area - 1 - a];
@@ -108,8 +108,8 @@ struct tables {
 static struct mix_table absolute(enum mix_role role, int window)
 {
     struct mix_table t = mix_table_make(mix_table_number(role, window));
-    for (int i = 0; i < MIX_LONGEST; ++i)
-        for (int k = 0; k < MIX_LONGEST; ++k)
+    for (int i = 0; i < MIX_LONGEST; i++)
+        for (int k = 0; k < MIX_LONGEST; k++)
             t.entry[i][k] = fabs(t.entry[i][k]);
     return t;
 }
@@ -128,8 +128,8 @@ static double in_domain(const struct mix_table *rows, const struct mix_table *co
                         const struct ref *t, int a, int b, int y, int x)
 {
     double sum = 0;
-    for (int k = 0; k < rows->columns; ++k)
-        for (int l = 0; l < columns->columns; ++l)
+    for (int k = 0; k < rows->columns; k++)
+        for (int l = 0; l < columns->columns; l++)
             sum += rows->entry[i][k] * columns->entry[j][l] * at(t, a, b, y + k, x + l);
     return sum;
 }
@@ -137,8 +137,8 @@ static double in_domain(const struct mix_table *rows, const struct mix_table *co
 static void spread(const struct mix_table *rows, const struct mix_table *columns, int i, int j,
                    double value, struct ref *t, int a, int b, int y, int x)
 {
-    for (int k = 0; k < rows->columns; ++k)
-        for (int l = 0; l < columns->columns; ++l)
+    for (int k = 0; k < rows->columns; k++)
+        for (int l = 0; l < columns->columns; l++)
             if (y + k >= 0 && x + l >= 0 && y + k < t->dim[2] && x + l < t->dim[3])
                 t->v[((a * t->dim[1] + b) * t->dim[2] + y + k) * t->dim[3] + x + l] +=
                     rows->entry[i][k] * columns->entry[j][l] * value;
@@ -148,10 +148,10 @@ static void bound_of_tile(const struct data *d, int kind, const struct tables t[
                           int x, struct ref *out)
 {
     const int *p = d->s.padding;
-    for (int o = 0; o < d->s.o; ++o)
-        for (int c = 0; c < d->s.c; ++c)
-            for (int i = 0; i < t[0].take.rows; ++i)
-                for (int j = 0; j < t[1].take.rows; ++j) {
+    for (int o = 0; o < d->s.o; o++)
+        for (int c = 0; c < d->s.c; c++)
+            for (int i = 0; i < t[0].take.rows; i++)
+                for (int j = 0; j < t[1].take.rows; j++) {
                     const double u =
                         kind == 2 ? 0
                                   : in_domain(&t[0].weight, &t[1].weight, i, j, &d->w, o, c, 0, 0);
@@ -175,7 +175,7 @@ static struct ref bounds(const struct data *d, int kind, const struct ref *like)
 {
     struct ref out = ref_new(4, like->dim);
     struct tables t[2];
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         t[i].take = absolute(MIX_TAKE, d->s.window[i]);
         t[i].give = absolute(MIX_GIVE, d->s.window[i]);
         t[i].weight = absolute(MIX_WEIGHT, d->s.window[i]);
@@ -183,13 +183,13 @@ static struct ref bounds(const struct data *d, int kind, const struct ref *like)
     int tiles = 0;
     for (int y = 0; y < d->oh; y += STEP)
         for (int x = 0; x < d->ow; x += STEP, ++tiles)
-            for (int n = 0; n < d->s.n; ++n)
+            for (int n = 0; n < d->s.n; n++)
                 bound_of_tile(d, kind, t, n, y, x, &out);
     const int chain = kind == 0   ? d->s.c
                       : kind == 1 ? d->s.o
                                   : tiles * ((d->s.n + LANES - 1) / LANES) + 8;
     const double terms = 6 * 9 + chain, unit = 1.0 / (1 << 24);
-    for (size_t i = 0; i < ref_count(&out); ++i)
+    for (size_t i = 0; i < ref_count(&out); i++)
         out.v[i] *= terms * unit / (1 - terms * unit);
     return out;
 }
@@ -211,7 +211,7 @@ static tarn_tensor upload(tarn_replica *r, const struct ref *t)
 {
     static float values[MOST];
     cr_assert_leq(ref_count(t), (size_t)MOST);
-    for (size_t i = 0; i < ref_count(t); ++i)
+    for (size_t i = 0; i < ref_count(t); i++)
         values[i] = (float)t->v[i];
     return tarn_from(r, tarn_shape_of(4, t->dim), TARN_F32, values);
 }
@@ -227,14 +227,14 @@ static void compute(tarn_replica *r, const struct data *d, float *out[KINDS])
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.conv.groups = 1;
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         arg.conv.stride[i] = arg.conv.dilation[i] = 1;
         arg.conv.padding[i] = d->s.padding[i];
     }
-    for (int k = 0; k < KINDS; ++k)
+    for (int k = 0; k < KINDS; k++)
         y[k] = graph_record(r, ops[k], in[k], 2, tarn_shape_of(4, shape[k]->dim), TARN_F32, &arg);
     cr_assert_eq(tarn_eval(y, KINDS), TARN_OK, "%s", tarn_error(r));
-    for (int k = 0; k < KINDS; ++k) {
+    for (int k = 0; k < KINDS; k++) {
         const size_t bytes = ref_count(shape[k]) * sizeof(float);
         out[k] = malloc(bytes);
         cr_assert_not_null(out[k]);
@@ -247,7 +247,7 @@ static void check_values(const struct data *d, int kind, const float *got)
     static const char *const names[KINDS] = { "forward", "input gradient", "weight gradient" };
     struct ref want = expected(d, kind), bound = bounds(d, kind, &want);
     double worst = 0, largest = 0, weakest = 0;
-    for (size_t i = 0; i < ref_count(&want); ++i) {
+    for (size_t i = 0; i < ref_count(&want); i++) {
         const double error = fabs(got[i] - want.v[i]);
         cr_assert(error <= bound.v[i], "%s %dx%d, n %d: element %zu is %.9g, not %.9g within %.3g",
                   names[kind], d->s.window[0], d->s.window[1], d->s.n, i, (double)got[i], want.v[i],
@@ -268,11 +268,11 @@ static void check_values(const struct data *d, int kind, const float *got)
 Test(winograd, against_reference, .timeout = 600)
 {
     tarn_replica *r = open_with("1", "1");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct data d = make(&cases[i]);
         float *got[KINDS];
         compute(r, &d, got);
-        for (int k = 0; k < KINDS; ++k) {
+        for (int k = 0; k < KINDS; k++) {
             check_values(&d, k, got[k]);
             free(got[k]);
         }
@@ -285,20 +285,20 @@ Test(winograd, against_reference, .timeout = 600)
 Test(winograd, fused_and_not, .timeout = 600)
 {
     static const char *const settings[3][2] = { { "1", "1" }, { "1", "0" }, { "0", "1" } };
-    for (size_t i = 1; i < 4; ++i) {
+    for (size_t i = 1; i < 4; i++) {
         struct data d = make(&cases[i]);
         const size_t count[KINDS] = { ref_count(&d.g), ref_count(&d.x), ref_count(&d.w) };
         float *got[3][KINDS];
-        for (int s = 0; s < 3; ++s) {
+        for (int s = 0; s < 3; s++) {
             tarn_replica *r = open_with(settings[s][0], settings[s][1]);
             compute(r, &d, got[s]);
             tarn_close(r);
         }
-        for (int k = 0; k < KINDS; ++k) {
+        for (int k = 0; k < KINDS; k++) {
             const size_t bytes = count[k] * sizeof(float);
             cr_expect_eq(memcmp(got[0][k], got[1][k], bytes), 0, "case %zu, result %d", i, k);
             cr_expect_neq(memcmp(got[0][k], got[2][k], bytes), 0, "case %zu, result %d", i, k);
-            for (int s = 0; s < 3; ++s)
+            for (int s = 0; s < 3; s++)
                 free(got[s][k]);
         }
         data_free(&d);

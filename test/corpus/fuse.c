@@ -12,7 +12,7 @@ typedef int record_fn(tarn_replica *r, int batch, tarn_tensor out[MOST]);
 static void at_all_sizes(record_fn *record)
 {
     static const int sizes[] = { 1, 7, 16, 33, 128 };
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 5; i++) {
         tarn_replica *r = open_device();
         tarn_tensor out[MOST];
         must(r, tarn_eval(out, record(r, sizes[i], out)));

@@ -15,7 +15,7 @@ static void mlp(void)
     const tarn_linear b = tarn_linear_make(r, "b", 1024, 1024);
     const tarn_linear c = tarn_linear_make(r, "c", 1024, 10);
     tarn_optimizer *o = tarn_adamw(r, (tarn_adam_options){ .lr = 1e-3f });
-    for (int step = 0; step < STEPS; ++step) {
+    for (int step = 0; step < STEPS; step++) {
         tarn_tensor x = numbers(r, TARN_SHAPE(BATCH, 784));
         x = tarn_relu(tarn_linear_forward(&a, x));
         x = tarn_relu(tarn_linear_forward(&b, x));
@@ -71,8 +71,8 @@ struct resnet {
 static void resnet_make(tarn_replica *r, struct resnet *n)
 {
     n->stem = unit_make(r, "stem", 3, 16, 1);
-    for (int s = 0; s < STAGES; ++s)
-        for (int b = 0; b < BLOCKS; ++b) {
+    for (int s = 0; s < STAGES; s++)
+        for (int b = 0; b < BLOCKS; b++) {
             const bool halves = s > 0 && b == 0;
             const int width = 16 << s;
             char name[32];
@@ -87,8 +87,8 @@ static void resnet_make(tarn_replica *r, struct resnet *n)
 static tarn_tensor resnet_forward(const struct resnet *n, tarn_tensor x)
 {
     x = tarn_relu(unit_forward(&n->stem, x));
-    for (int s = 0; s < STAGES; ++s)
-        for (int b = 0; b < BLOCKS; ++b) {
+    for (int s = 0; s < STAGES; s++)
+        for (int b = 0; b < BLOCKS; b++) {
             const tarn_tensor inner = tarn_relu(unit_forward(&n->first[s][b], x));
             const tarn_tensor around = s > 0 && b == 0 ? narrowed(x) : x;
             x = tarn_relu(tarn_add(unit_forward(&n->second[s][b], inner), around));
@@ -103,7 +103,7 @@ static void resnet(void)
     resnet_make(r, &n);
     tarn_optimizer *o =
         tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.9f, .weight_decay = 1e-4f });
-    for (int step = 0; step < STEPS; ++step) {
+    for (int step = 0; step < STEPS; step++) {
         const tarn_tensor y = resnet_forward(&n, numbers(r, TARN_SHAPE(BATCH, 3, 32, 32)));
         train(o, tarn_cross_entropy(y, integers(r, TARN_SHAPE(BATCH), 10, TARN_I32)));
     }
@@ -179,7 +179,7 @@ static void vae(void)
     tarn_replica *r = open_device();
     const struct vae n = vae_make(r);
     tarn_optimizer *o = tarn_adam(r, (tarn_adam_options){ .lr = 1e-3f });
-    for (int step = 0; step < STEPS; ++step)
+    for (int step = 0; step < STEPS; step++)
         train(o, vae_loss(&n, positive(r, TARN_SHAPE(BATCH, 1, 28, 28))));
     close_device(r);
 }

@@ -118,7 +118,7 @@ static tarn_status all_collectives(tarn_replica *r, void *arg)
                                                        scattered,      from_first, tarn_all_gather,
                                                        tarn_all_to_all };
     (void)arg;
-    for (int i = 0; i < (int)(sizeof all / sizeof *all); ++i) {
+    for (int i = 0; i < (int)(sizeof all / sizeof *all); i++) {
         const tarn_tensor x = numbers(r, TARN_SHAPE(32, 6));
         tarn_tensor out[2] = { tarn_tanh(all[i](tarn_exp(x))) };
         tarn_gradients(squares(out[0]), &x, 1, &out[1]);

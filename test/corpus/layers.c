@@ -5,7 +5,7 @@
 
 #include "corpus.h"
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+#define COUNT(list) ((int)(sizeof list / sizeof *(list)))
 static const int sizes[] = { 3, 32, 37 };
 
 /* ---- products ------------------------------------------------------------------------------- */
@@ -25,13 +25,13 @@ static void products(void)
         { TARN_SHAPE(32, 4, 16, 8), TARN_SHAPE(32, 4, 8, 16) },
         { TARN_SHAPE(2, 1, 3, 5), TARN_SHAPE(3, 5, 2) },
     };
-    for (int i = 0; i < COUNT(pairs); ++i) {
+    for (int i = 0; i < COUNT(pairs); i++) {
         tarn_tensor a = numbers(r, pairs[i][0]), b = numbers(r, pairs[i][1]);
         COMPILE(tarn_matmul(a, b), a, b);
         a = numbers(r, pairs[i][0]), b = numbers(r, pairs[i][1]);
         COMPILE(tarn_gelu(tarn_matmul(tarn_tanh(a), b)), a, b);
     }
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         const tarn_tensor a = numbers(r, TARN_SHAPE(17, sizes[s]));
         const tarn_tensor b = numbers(r, TARN_SHAPE(9, 17));
         COMPILE(tarn_matmul(tarn_transpose(a, 0, 1), tarn_transpose(b, 0, 1)), a, b);
@@ -61,8 +61,8 @@ static void convolutions(void)
         { 4, 6, 2, 9, { { 2, 1 }, { 1, 2 }, { 1, 2 }, 2 } },
     };
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s)
-        for (int i = 0; i < COUNT(all); ++i) {
+    for (int s = 0; s < COUNT(sizes); s++)
+        for (int i = 0; i < COUNT(all); i++) {
             const tarn_conv2d_options o = all[i].options;
             const int in = all[i].in / (o.groups > 0 ? o.groups : 1), k = all[i].window;
             const tarn_tensor x =
@@ -83,8 +83,8 @@ static void pools(void)
         { .window = { 2, 3 }, .stride = { 1, 1 }, .padding = { 1, 1 } },
     };
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s)
-        for (int i = 0; i < COUNT(all); ++i) {
+    for (int s = 0; s < COUNT(sizes); s++)
+        for (int i = 0; i < COUNT(all); i++) {
             const tarn_shape shape = TARN_SHAPE(sizes[s], 2, 7, 8);
             const tarn_tensor x = numbers(r, shape);
             COMPILE(tarn_max_pool2d_with(x, all[i]), x);
@@ -99,7 +99,7 @@ static void pools(void)
 static void gathers(void)
 {
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         const tarn_tensor table = numbers(r, TARN_SHAPE(11, 6));
         COMPILE(tarn_embedding(table, integers(r, TARN_SHAPE(sizes[s]), 11, TARN_I32)), table);
         const tarn_tensor wide = numbers(r, TARN_SHAPE(300, 16));
@@ -113,10 +113,10 @@ static void gathers(void)
 static void losses(void)
 {
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         const tarn_shape shape = TARN_SHAPE(sizes[s], 10), count = TARN_SHAPE(sizes[s]);
         tarn_tensor x, y;
-        for (int axis = 0; axis < 2; ++axis) {
+        for (int axis = 0; axis < 2; axis++) {
             x = numbers(r, shape);
             COMPILE(tarn_softmax(x, axis), x);
             x = numbers(r, shape);
@@ -136,8 +136,8 @@ static void losses(void)
 
 static void norms(void)
 {
-    for (int s = 0; s < COUNT(sizes); ++s)
-        for (int training = 0; training < 2; ++training) {
+    for (int s = 0; s < COUNT(sizes); s++)
+        for (int training = 0; training < 2; training++) {
             tarn_replica *r = open_device();
             const tarn_batch_norm flat = tarn_batch_norm_make(r, "flat", 6);
             const tarn_batch_norm image = tarn_batch_norm_make(r, "image", 3);
@@ -159,7 +159,7 @@ static void norms(void)
 static void leaves(void)
 {
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         const tarn_shape shape = TARN_SHAPE(sizes[s], 5);
         tarn_seed(r, 7);
         compile(tarn_rand(r, shape), NULL, 0);
@@ -228,8 +228,8 @@ static void second(void)
     static layer_fn *const all[] = { by_division,    by_product, by_softmax, by_reductions,
                                      by_convolution, by_norm,    by_views };
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s)
-        for (int i = 0; i < COUNT(all); ++i) {
+    for (int s = 0; s < COUNT(sizes); s++)
+        for (int i = 0; i < COUNT(all); i++) {
             const tarn_tensor x = numbers(r, TARN_SHAPE(sizes[s], 4, 6, 6));
             tarn_tensor first;
             tarn_gradients(squares(all[i](x)), &x, 1, &first);

@@ -37,7 +37,7 @@ static tarn_tensor sawtooth(tarn_replica *r, tarn_shape shape, float lowest)
     float *v = malloc((n + 1) * sizeof *v);
     if (v == NULL)
         abort();
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; i++)
         v[i] = lowest + (float)(i * 7 % 64) / 64;
     const tarn_tensor t = tarn_from(r, shape, TARN_F32, v);
     free(v);
@@ -61,7 +61,7 @@ tarn_tensor integers(tarn_replica *r, tarn_shape shape, int classes, tarn_dtype 
     uint8_t *narrow = malloc(n + 1);
     if (wide == NULL || narrow == NULL)
         abort();
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; i++) {
         wide[i] = (int32_t)(i * 7) % classes;
         narrow[i] = (uint8_t)wide[i];
     }
@@ -114,8 +114,8 @@ int main(int argc, char **argv)
 {
     const bool list = argc == 2 && strcmp(argv[1], "--list") == 0;
     bool found = list;
-    for (size_t i = 0; argc == 2 && i < sizeof files / sizeof *files; ++i)
-        for (const struct program *p = files[i]; p->name != NULL; ++p)
+    for (size_t i = 0; argc == 2 && i < sizeof files / sizeof *files; i++)
+        for (const struct program *p = files[i]; p->name != NULL; p++)
             if (list) {
                 printf("%s\n", p->name);
             } else if (strcmp(argv[1], p->name) == 0) {

@@ -64,11 +64,11 @@ static tarn_optimizer *adam(tarn_replica *r)
 static void train_sizes(optimizer_fn *optimizer)
 {
     static const int sizes[] = { 128, 16, 1024, 100 };
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         tarn_replica *r = open_device();
         const struct net n = net_make(r);
         tarn_optimizer *o = optimizer(r);
-        for (int step = 0; step < 2; ++step)
+        for (int step = 0; step < 2; step++)
             train(o, loss_of(&n, r, sizes[i]));
         close_device(r);
     }
@@ -96,7 +96,7 @@ static void train_loader(void)
         (tarn_loader_options){
             .shuffle = true, .mean = 0.1307f, .deviation = 0.3081f, .flip = true, .pad = 2 });
     tarn_batch b;
-    for (int epoch = 0; epoch < 2; ++epoch)
+    for (int epoch = 0; epoch < 2; epoch++)
         while (tarn_loader_next(l, &b))
             train(o, tarn_nll_loss(net_forward(&n, b.x), b.y));
     close_device(r);
@@ -135,11 +135,11 @@ static tarn_optimizer *adamw(tarn_replica *r)
 static void train_optimizers(void)
 {
     static optimizer_fn *const all[] = { plain, nesterov, dampened, decayed, adamw };
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 5; i++) {
         tarn_replica *r = open_device();
         const struct net n = net_make(r);
         tarn_optimizer *o = all[i](r);
-        for (int step = 0; step < 3; ++step) {
+        for (int step = 0; step < 3; step++) {
             tarn_optimizer_set_lr(o, tarn_lr_cosine(0.01f, (uint64_t)step, 3, 0.0f));
             train(o, loss_of(&n, r, 32));
         }
@@ -153,7 +153,7 @@ static void train_accumulate(void)
     tarn_replica *r = open_device();
     const struct net n = net_make(r);
     tarn_optimizer *o = adam(r);
-    for (int step = 0; step < 8; ++step) {
+    for (int step = 0; step < 8; step++) {
         tarn_backward_weighted(loss_of(&n, r, 24), 0.25f);
         if (step > 3)
             tarn_clip_grad_norm(r, 1.0f);
@@ -175,7 +175,7 @@ static void evaluate(void)
     const struct net n = net_make(r);
     const tarn_tensor right = tarn_keep(tarn_zeros(r, TARN_SCALAR));
     tarn_train(r, false);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         const tarn_tensor y = integers(r, TARN_SHAPE(sizes[i]), 10, TARN_U8);
         const tarn_tensor out = net_forward(&n, numbers(r, TARN_SHAPE(sizes[i], 1, 28, 28)));
         const tarn_tensor same = tarn_eq(tarn_argmax(out, 1, false), tarn_cast(y, TARN_I32));

@@ -5,7 +5,7 @@
 
 #include "corpus.h"
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+#define COUNT(list) ((int)(sizeof list / sizeof *(list)))
 static const int sizes[] = { 3, 32, 37 };
 
 /* ---- maps ----------------------------------------------------------------------------------- */
@@ -25,13 +25,13 @@ static void maps(void)
     static const float powers[] = { -1, 0, 0.5f, 1, 2, 3, 2.5f };
     tarn_replica *r = open_device();
 #define X positive(r, TARN_SHAPE(sizes[s], 7, 5))
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         tarn_tensor x;
-        for (int i = 0; i < COUNT(unaries); ++i) {
+        for (int i = 0; i < COUNT(unaries); i++) {
             x = X;
             COMPILE(unaries[i](x), x);
         }
-        for (int i = 0; i < COUNT(powers); ++i) {
+        for (int i = 0; i < COUNT(powers); i++) {
             x = X;
             COMPILE(tarn_pow_scalar(x, powers[i]), x);
         }
@@ -52,17 +52,17 @@ static void maps(void)
 static void broadcasts(void)
 {
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         const tarn_shape whole = TARN_SHAPE(sizes[s], 7, 5);
         const tarn_shape others[] = { whole, TARN_SHAPE(7, 1), TARN_SHAPE(sizes[s], 1, 5),
                                       TARN_SCALAR };
-        for (int o = 0; o < COUNT(others); ++o) {
+        for (int o = 0; o < COUNT(others); o++) {
             tarn_tensor a, b;
-            for (int i = 0; i < COUNT(binaries); ++i) {
+            for (int i = 0; i < COUNT(binaries); i++) {
                 a = positive(r, whole), b = positive(r, others[o]);
                 COMPILE(binaries[i](a, b), a, b);
             }
-            for (int i = 0; i < COUNT(comparisons); ++i) {
+            for (int i = 0; i < COUNT(comparisons); i++) {
                 a = numbers(r, others[o]), b = numbers(r, whole);
                 compile(comparisons[i](a, b), NULL, 0);
             }
@@ -83,15 +83,15 @@ static tarn_tensor typed(tarn_replica *r, tarn_shape shape, tarn_dtype dtype)
 static void dtypes(void)
 {
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s)
-        for (tarn_dtype t = TARN_F32; t <= TARN_U8; ++t) {
+    for (int s = 0; s < COUNT(sizes); s++)
+        for (tarn_dtype t = TARN_F32; t <= TARN_U8; t++) {
             const tarn_shape shape = TARN_SHAPE(sizes[s], 6);
 #define X typed(r, shape, t)
-            for (tarn_dtype to = TARN_F32; to <= TARN_U8; ++to)
+            for (tarn_dtype to = TARN_F32; to <= TARN_U8; to++)
                 compile(tarn_cast(X, to), NULL, 0);
-            for (int i = 0; i < COUNT(comparisons); ++i)
+            for (int i = 0; i < COUNT(comparisons); i++)
                 compile(comparisons[i](X, X), NULL, 0);
-            for (int i = 0; t != TARN_U8 && i < COUNT(binaries); ++i)
+            for (int i = 0; t != TARN_U8 && i < COUNT(binaries); i++)
                 if (t == TARN_F32 || binaries[i] != tarn_pow)
                     compile(binaries[i](X, typed(r, TARN_SHAPE(6), t)), NULL, 0);
             compile(tarn_where(X, X, typed(r, TARN_SHAPE(6), t)), NULL, 0);
@@ -117,11 +117,11 @@ static void views(void)
         { 0, 1, 3, 1 }, { 1, 0, 6, 2 }, { 1, -5, -1, 3 }, { 2, 3, 100, 2 }, { 0, 0, 100, 3 }
     };
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         const int n = sizes[s];
         tarn_tensor x;
         static unary_fn *const before[] = { NULL, tarn_exp };
-        for (int b = 0; b < COUNT(before); ++b) {
+        for (int b = 0; b < COUNT(before); b++) {
 #define VIEW(...) \
     do { \
         const tarn_tensor in = numbers(r, TARN_SHAPE(n, 6, 4)); \
@@ -138,11 +138,11 @@ static void views(void)
             VIEW(tarn_broadcast_to(x, TARN_SHAPE(2, n, 6, 4)));
             VIEW(
                 tarn_broadcast_to(tarn_reshape(x, TARN_SHAPE(n, 6, 1, 4)), TARN_SHAPE(n, 6, 3, 4)));
-            for (int i = 0; i < COUNT(slices); ++i)
+            for (int i = 0; i < COUNT(slices); i++)
                 VIEW(tarn_slice(x, slices[i][0], slices[i][1], slices[i][2], slices[i][3]));
             VIEW(tarn_pad(x, TARN_SHAPE(0, 1, 2), TARN_SHAPE(0, 0, 3), 1.5f));
             VIEW(tarn_pad(x, TARN_SHAPE(2, 0, 0), TARN_SHAPE(1, 0, 0), 0.0f));
-            for (int axis = 0; axis < 3; ++axis)
+            for (int axis = 0; axis < 3; axis++)
                 VIEW(tarn_concat((tarn_tensor[]){ x, tarn_tanh(x), x }, 3, axis));
 #undef VIEW
         }
@@ -163,19 +163,19 @@ static void reductions(void)
 {
     static reduce_fn *const all[] = { tarn_sum, tarn_mean, tarn_max, tarn_min, variance };
     tarn_replica *r = open_device();
-    for (int s = 0; s < COUNT(sizes); ++s) {
+    for (int s = 0; s < COUNT(sizes); s++) {
         const tarn_shape shape = TARN_SHAPE(sizes[s], 3, 5, 7);
         const tarn_shape axes[] = { TARN_ALL,           TARN_AXES(0),      TARN_AXES(1),
                                     TARN_AXES(-1),      TARN_AXES(2, 3),   TARN_AXES(0, 2),
                                     TARN_AXES(0, 2, 3), TARN_AXES(1, 2, 3) };
-        for (int a = 0; a < COUNT(axes); ++a)
-            for (int i = 0; i < COUNT(all); ++i) {
+        for (int a = 0; a < COUNT(axes); a++)
+            for (int i = 0; i < COUNT(all); i++) {
                 const tarn_tensor x = numbers(r, shape);
                 COMPILE(all[i](x, axes[a], i % 2 == 0), x);
                 const tarn_tensor y = numbers(r, shape);
                 COMPILE(tarn_tanh(all[i](tarn_exp(y), axes[a], true)), y);
             }
-        for (int axis = 0; axis < 4; ++axis) {
+        for (int axis = 0; axis < 4; axis++) {
             compile(tarn_argmax(numbers(r, shape), axis, axis % 2 == 0), NULL, 0);
             const tarn_tensor lowest = tarn_argmax(tarn_neg(numbers(r, shape)), axis, false);
             compile(tarn_add(lowest, lowest), NULL, 0);

@@ -27,7 +27,7 @@ static void gpt_make(tarn_replica *r, struct gpt *n, bool tied)
 {
     n->words = tarn_parameter_kaiming(r, "words", TARN_SHAPE(WORDS, WIDTH), WIDTH);
     n->places = tarn_parameter_kaiming(r, "places", TARN_SHAPE(CONTEXT, WIDTH), WIDTH);
-    for (int i = 0; i < LAYERS; ++i) {
+    for (int i = 0; i < LAYERS; i++) {
         struct block *b = &n->blocks[i];
         char name[32];
 #define NAMED(part) (snprintf(name, sizeof name, "%d." part, i), name)
@@ -67,7 +67,7 @@ static tarn_tensor attention(const struct block *b, tarn_tensor x)
 static tarn_tensor gpt_forward(const struct gpt *n, tarn_tensor text)
 {
     tarn_tensor x = tarn_add(tarn_embedding(n->words, text), n->places);
-    for (int i = 0; i < LAYERS; ++i) {
+    for (int i = 0; i < LAYERS; i++) {
         const struct block *b = &n->blocks[i];
         x = tarn_add(x, attention(b, tarn_layer_norm_forward(&b->norm1, x)));
         const tarn_tensor h = tarn_linear_forward(&b->up, tarn_layer_norm_forward(&b->norm2, x));
@@ -83,7 +83,7 @@ static void train_gpt(bool tied)
     struct gpt n;
     gpt_make(r, &n, tied);
     tarn_optimizer *o = tarn_adamw(r, (tarn_adam_options){ .lr = 1e-3f });
-    for (int step = 0; step < STEPS; ++step) {
+    for (int step = 0; step < STEPS; step++) {
         const tarn_tensor text = integers(r, TARN_SHAPE(TEXTS, CONTEXT), WORDS, TARN_I32);
         const tarn_tensor next = integers(r, TARN_SHAPE(TEXTS * CONTEXT), WORDS, TARN_I32);
         train(o, tarn_cross_entropy(gpt_forward(&n, text), next));
@@ -117,7 +117,7 @@ static tarn_tensor gate(tarn_tensor all, int which)
 static tarn_tensor lstm_forward(const struct lstm *n, tarn_tensor x)
 {
     tarn_tensor h = tarn_zeros(x.replica, TARN_SHAPE(IMAGES, HIDDEN)), c = h;
-    for (int t = 0; t < ROWS; ++t) {
+    for (int t = 0; t < ROWS; t++) {
         const tarn_tensor row =
             tarn_reshape(tarn_slice(x, 1, t, t + 1, 1), TARN_SHAPE(IMAGES, ROWS));
         const tarn_tensor all =
@@ -137,7 +137,7 @@ static void lstm(void)
                             tarn_linear_make(r, "state", HIDDEN, 4 * HIDDEN),
                             tarn_linear_make(r, "head", HIDDEN, 10) };
     tarn_optimizer *o = tarn_adam(r, (tarn_adam_options){ .lr = 1e-3f });
-    for (int step = 0; step < STEPS; ++step) {
+    for (int step = 0; step < STEPS; step++) {
         const tarn_tensor y = lstm_forward(&n, numbers(r, TARN_SHAPE(IMAGES, ROWS, ROWS)));
         tarn_backward(tarn_cross_entropy(y, integers(r, TARN_SHAPE(IMAGES), 10, TARN_I32)));
         tarn_clip_grad_norm(r, 1.0f);

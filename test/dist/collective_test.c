@@ -347,7 +347,7 @@ static tarn_status open_loader(tarn_replica *r, void *arg)
     tarn_dataset *d = digits_open(256, 1);
     tarn_loader *l = tarn_loader_open(
         r, d, (tarn_loader_options){ .batch = batch, .shuffle = true, .drop_last = true });
-    const tarn_status s = l ? TARN_OK : tarn_error_status(r);
+    const tarn_status s = l != NULL ? TARN_OK : tarn_error_status(r);
     tarn_loader_close(l);
     digits_close(d);
     return s;

@@ -277,9 +277,9 @@ Test(ddp, resumes_on_other_numbers_of_devices)
     static char straight[1 << 18], resumed[1 << 18];
     char folder[] = "/tmp/tarn-ddp-test-XXXXXX", half[64], end[64], whole[64];
     cr_assert_not_null(mkdtemp(folder));
-    (void)snprintf(half, sizeof half, "%s/half", folder);
-    (void)snprintf(end, sizeof end, "%s/end", folder);
-    (void)snprintf(whole, sizeof whole, "%s/whole", folder);
+    snprintf(half, sizeof half, "%s/half", folder);
+    snprintf(end, sizeof end, "%s/end", folder);
+    snprintf(whole, sizeof whole, "%s/whole", folder);
     const struct ddp_run settings = { .norm = true,
                                       .dropout = true,
                                       .clip = 0.1f,
@@ -364,7 +364,7 @@ static void expect_found(struct ddp_run run, const char *where, const char *when
     cr_assert_not_null(values, "%s", run.line);
     cr_expect_eq(sscanf(values, " is 0x%8x on rank 0 and 0x%8x on rank 1", &bits[0], &bits[1]), 2,
                  "%s", run.line);
-    if (strstr(when, "before training step 3") && !strstr(where, "running"))
+    if (strstr(when, "before training step 3") != NULL && strstr(where, "running") == NULL)
         cr_expect_eq(bits[0] ^ bits[1], 1, "%s", run.line);
     ddp_free(&run);
 }

@@ -14,7 +14,7 @@
 #include "member.h"
 #include "op/op.h"
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof(*(a))))
+#define COUNT(a) ((int)(sizeof a / sizeof(*(a))))
 enum { ELEMENTS = 100, BITS = 32, FLIPS = ELEMENTS * BITS, CLEAN_STEPS = 1000 };
 
 struct model {
@@ -95,7 +95,7 @@ static tarn_status flip(tarn_replica *r, struct flip *f)
 {
     static uint32_t values[512];
     const struct owned *o = owned_find(r, tensors[f->tensor].name);
-    if (!o || tarn_shape_count(o->shape) != tensors[f->tensor].size)
+    if (o == NULL || tarn_shape_count(o->shape) != tensors[f->tensor].size)
         return error_set(TARN_ERR_STATE, "no %s of this size", tensors[f->tensor].name);
     TRY(owned_read(r, o, values));
     f->before = values[f->element];
@@ -141,7 +141,7 @@ static FILE *launch(tarn_replica_fn fn, tarn_status *status)
     FILE *caught = tmpfile();
     (void)fflush(stderr);
     const int before = dup(STDERR_FILENO);
-    if (!caught || before < 0 || dup2(fileno(caught), STDERR_FILENO) < 0) {
+    if (caught == NULL || before < 0 || dup2(fileno(caught), STDERR_FILENO) < 0) {
         *status = TARN_ERR_IO;
         return caught;
     }
@@ -175,8 +175,8 @@ static int count_reports(FILE *f, int *right)
     char line[1024];
     int n = 0;
     *right = 0;
-    while (f && fgets(line, sizeof line, f)) {
-        if (!strstr(line, "weights differ")) {
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (strstr(line, "weights differ") == NULL) {
             fputs(line, stderr);
             continue;
         }
@@ -204,7 +204,7 @@ int main(void)
         failures++;
         fprintf(stderr, "FAILED: %s: %s\n", tarn_status_name(status), tarn_error(NULL));
     }
-    if (f)
+    if (f != NULL)
         (void)fclose(f);
     f = launch(stay_clean, &status);
     const int alarms = count_reports(f, &right);
@@ -213,7 +213,7 @@ int main(void)
         failures++;
         fprintf(stderr, "FAILED: %s: %s\n", tarn_status_name(status), tarn_error(NULL));
     }
-    if (f)
+    if (f != NULL)
         (void)fclose(f);
     return failures != 0;
 }

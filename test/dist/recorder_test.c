@@ -81,7 +81,7 @@ Test(recorder, keeps_the_last_collectives)
 
 static void copy_line(void *user, const char *text)
 {
-    (void)snprintf(user, 600, "%s", text);
+    snprintf(user, 600, "%s", text);
 }
 
 Test(recorder, survives_a_missing_or_endless_label)

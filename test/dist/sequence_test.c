@@ -41,7 +41,7 @@ static tarn_status on_a_replica(tarn_replica *r, void *arg)
 static void check_sequences(const struct oracle_rule *rule, uint64_t count, size_t bucket_bytes)
 {
     struct task t = { .rule = rule, .count = count };
-    (void)snprintf(t.start, sizeof(t.start), "/tmp/tarn-sequence-test-%ld", (long)getpid());
+    snprintf(t.start, sizeof t.start, "/tmp/tarn-sequence-test-%ld", (long)getpid());
     const tarn_launch_options options = { .devices = "0,0",
                                           .timeout = 120,
                                           .bucket_bytes = bucket_bytes };

@@ -253,7 +253,7 @@ static tarn_status bring_all(tarn_replica *r, struct job *job)
         s = bring(r, name, job);
         for (size_t k = 0; s == TARN_OK && k < sizeof states / sizeof *states; k++) {
             char text[160];
-            (void)snprintf(text, sizeof text, "optimizer.%s.%s", states[k], name);
+            snprintf(text, sizeof text, "optimizer.%s.%s", states[k], name);
             s = bring(r, text, job);
         }
     }
@@ -271,7 +271,7 @@ static tarn_status train(tarn_replica *r, void *arg)
         r, job->data,
         (tarn_loader_options){
             .batch = batch, .shuffle = !(f & UNEVEN), .drop_last = !(f & UNEVEN), .seed = 5 });
-    if (!loader)
+    if (loader == NULL)
         return tarn_error_status(r);
     for (int i = 0; i < STEPS; i++) {
         if (i == STEPS / 2)
@@ -307,16 +307,15 @@ static tarn_dataset *random_data(void)
 static void run(struct job *job, unsigned f, int shards, int count)
 {
     static tarn_dataset *data; /* a replica that failed may still read it */
-    if (!data)
+    if (data == NULL)
         data = random_data();
     *job = (struct job){ .features = f, .shards = shards, .data = data };
     const tarn_launch_options options = { .devices = "0,0,0,0,0,0,0,0",
                                           .count = count,
                                           .virtual_shards = shards,
                                           .bucket_bytes = f & SMALL_BUCKETS ? 1 : 0 };
-    job->status = data ? tarn_launch(train, job, options) : TARN_ERR_MEMORY;
-    (void)snprintf(job->line, sizeof job->line, "%s",
-                   job->status == TARN_OK ? "" : tarn_error(NULL));
+    job->status = data != NULL ? tarn_launch(train, job, options) : TARN_ERR_MEMORY;
+    snprintf(job->line, sizeof job->line, "%s", job->status == TARN_OK ? "" : tarn_error(NULL));
 }
 
 static void expect_equal(unsigned f, int shards)
@@ -382,8 +381,8 @@ Test(shards, convolution_with_batch_norm_and_a_large_batch)
 Test(shards, random_programs)
 {
     const char *text = getenv("TARN_SHARDS_SEED"), *most = getenv("TARN_SHARDS_COUNT");
-    unsigned state = text ? (unsigned)strtoul(text, NULL, 10) : 1;
-    for (long i = 0, n = most ? strtol(most, NULL, 10) : 1; i < n; i++) {
+    unsigned state = text != NULL ? (unsigned)strtoul(text, NULL, 10) : 1;
+    for (long i = 0, n = most != NULL ? strtol(most, NULL, 10) : 1; i < n; i++) {
         unsigned f = 0;
         for (int bit = 0; bit < FEATURES; bit++) {
             state = state * 1664525U + 1013904223U;

@@ -38,7 +38,7 @@ static void *enter(void *argument)
 static void collect(struct rank *me, const struct collective *c)
 {
     me->status = team_collect(me->team, me->rank, c);
-    (void)snprintf(me->line, sizeof me->line, "%s", me->status == TARN_OK ? "" : error_text());
+    snprintf(me->line, sizeof me->line, "%s", me->status == TARN_OK ? "" : error_text());
 }
 
 /* Runs `body` on every rank of a team; the caller frees it. */
@@ -184,7 +184,7 @@ static void run_job(struct rank *me)
         wrong += !job->in_place && i < c.count && memcmp(want, in + i * bytes, bytes) != 0;
     }
     if (wrong && me->status == TARN_OK)
-        (void)snprintf(me->line, sizeof me->line, "%d elements are wrong", wrong);
+        snprintf(me->line, sizeof me->line, "%d elements are wrong", wrong);
     free(in);
     if (!job->in_place)
         free(out);
@@ -276,7 +276,7 @@ static void ask(struct rank *me)
     for (int i = 0; i < 40; i++)
         in[i] = (float)(100 * me->rank + (i < 12 ? i : 0));
     memset(out, 0x5a, sizeof out);
-    c.in = c.in ? c.in == c.out ? out : in : NULL;
+    c.in = c.in != NULL ? c.in == c.out ? out : in : NULL;
     c.out = out;
     for (int i = 12; c.witness && i < 40; i++)
         in[i] = 7;
@@ -284,11 +284,11 @@ static void ask(struct rank *me)
     const struct rank refused = *me;
     for (size_t i = 0; i < sizeof out; i++)
         if (((unsigned char *)out)[i] != 0x5a)
-            (void)snprintf(me->line, sizeof me->line, "out was written");
+            snprintf(me->line, sizeof me->line, "out was written");
     barrier(me);
     if (me->status == TARN_OK) {
         me->status = refused.status;
-        (void)snprintf(me->line, sizeof me->line, "%s", refused.line);
+        snprintf(me->line, sizeof me->line, "%s", refused.line);
     }
 }
 
@@ -406,12 +406,12 @@ static void testify(struct rank *me)
                                       .out = memory });
     const float want = job->odd ? 1 : (float)me->world;
     if (memory[0] != want || memory[4] != want || memcmp(memory + 5, words, sizeof words) != 0)
-        (void)snprintf(me->line, sizeof me->line, "memory is %g", (double)memory[0]);
+        snprintf(me->line, sizeof me->line, "memory is %g", (double)memory[0]);
     if (me->status == TARN_ERR_WEIGHTS) {
         const struct rank refused = *me;
         barrier(me);
         me->status = me->status == TARN_OK ? refused.status : me->status;
-        (void)snprintf(me->line, sizeof me->line, "%s", refused.line);
+        snprintf(me->line, sizeof me->line, "%s", refused.line);
     }
 }
 
@@ -529,7 +529,7 @@ static void go_on(struct rank *me)
     free(in);
     free(out);
     if (wrong)
-        (void)snprintf(me->line, sizeof me->line, "%d wrong", wrong);
+        snprintf(me->line, sizeof me->line, "%d wrong", wrong);
 }
 
 struct cutter {

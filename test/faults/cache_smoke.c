@@ -74,7 +74,7 @@ static void check_refused(const char *folder, const char *why)
     const bool one = end != NULL && end == told + bytes - 1;
     if (!one || strstr(told, why) == NULL || strstr(told, folder) == NULL) {
         fprintf(stderr, "%s: expected one line with \"%s\", got: %s\n", folder, why, told);
-        ++failures;
+        failures++;
     }
 }
 
@@ -154,7 +154,7 @@ static void check_lock(void)
     }
     CHECK(child > 0 && read(ready[0], &byte, 1) == 1);
     CHECK(cache_lock() < 0); /* after seconds */
-    for (int i = 0; i < 100; ++i)
+    for (int i = 0; i < 100; i++)
         CHECK(cache_lock() < 0); /* at once: LONGEST is less than that many waits */
     CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
     const int again = cache_lock();
@@ -169,7 +169,7 @@ static void check_failed_sources(void)
 {
     char path[400] = "", text[40];
     int count = 0;
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 20; i++) {
         snprintf(text, sizeof text, "kernel %d", i);
         failed_save(text, path, sizeof path);
         CHECK(access(path, R_OK) == 0);

@@ -99,9 +99,9 @@ static struct result run(const char *load, bool at_end)
     static const float scale[IN] = { 0.5f, 2, 1 };
     struct result out = { .status = TARN_OK };
     unsigned char images[SAMPLES * IN], labels[SAMPLES];
-    for (int i = 0; i < SAMPLES * IN; ++i)
+    for (int i = 0; i < SAMPLES * IN; i++)
         images[i] = (unsigned char)(i * 41);
-    for (int i = 0; i < SAMPLES; ++i)
+    for (int i = 0; i < SAMPLES; i++)
         labels[i] = (unsigned char)(i * i % OUT);
     const struct guarded g[] = { guard_copy(images, sizeof images, at_end),
                                  guard_copy(labels, sizeof labels, at_end),
@@ -121,7 +121,7 @@ static struct result run(const char *load, bool at_end)
     tarn_close(r);
     tarn_dataset_close(d);
     memcpy(out.weights, g[3].at, sizeof out.weights);
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; i++)
         unguard(g[i]);
     return out;
 }
@@ -149,7 +149,7 @@ static int count_names(const char *path)
     DIR *all = opendir(path);
     CHECK(all != NULL);
     while (readdir(all) != NULL)
-        ++count;
+        count++;
     closedir(all);
     return count;
 }
@@ -181,7 +181,7 @@ static void check_each(const char *action, const char *group, const char *value,
     const long count = calls();
     int failed = 0, bad = 0;
     CHECK(count > 0);
-    for (long n = 0; n < count; ++n) {
+    for (long n = 0; n < count; n++) {
         write_file(save, "old", 3);
         snprintf(text, sizeof text, "%s:%s:%ld%s", action, group, n, value);
         CHECK(plan(text) == 0);
@@ -190,7 +190,7 @@ static void check_each(const char *action, const char *group, const char *value,
         failed += got.status != TARN_OK;
         if (is_right(&got, e))
             continue;
-        ++bad;
+        bad++;
         fprintf(stderr, "FAILED: TARN_FAULT=%s: %s: %s\n", text, tarn_status_name(got.status),
                 got.line);
     }

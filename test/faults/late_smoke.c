@@ -22,14 +22,14 @@ static fault_calls_function *calls;
 
 static void fill(unsigned char *at, int seed)
 {
-    for (int i = 0; i < BYTES; ++i)
+    for (int i = 0; i < BYTES; i++)
         at[i] = (unsigned char)(i * 7 + i / 251 + seed);
 }
 
 static int changed(const unsigned char *at, unsigned char value)
 {
     int count = 0;
-    for (int i = 0; i < BYTES; ++i)
+    for (int i = 0; i < BYTES; i++)
         count += at[i] != value;
     return count;
 }
@@ -172,7 +172,7 @@ static int open_failing(int question)
 static void check_questions(void)
 {
     int refused = 0;
-    for (int i = 0; i < QUESTIONS; ++i) {
+    for (int i = 0; i < QUESTIONS; i++) {
         const int hundreds = open_failing(i);
         CHECK(hundreds == 0 || hundreds == TARN_ERR_DEVICE / 100);
         refused += hundreds != 0;

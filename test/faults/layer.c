@@ -56,7 +56,7 @@ EXPORT int fault_plan(const char *text)
     int value = 0;
     const int got = sscanf(text, "%15[^:]:%63[^:]:%ld:%d", action, name, &at, &value);
     enum action chosen = NONE;
-    for (int i = 0; i < (int)(sizeof actions / sizeof *actions); ++i)
+    for (int i = 0; i < (int)(sizeof actions / sizeof *actions); i++)
         if (strcmp(action, actions[i].name) == 0)
             chosen = (enum action)i;
     if (got < 3 && (chosen != NONE || strcmp(action, "none") != 0))
@@ -148,7 +148,7 @@ static void hold_up(cl_command_queue queue, struct fault f, cl_uint *count, cons
     if ((f.action != DELAY && f.action != HANG) || *count + 1 > MOST_WAITS)
         return;
     const cl_event user = user_event(queue);
-    for (cl_uint i = 0; i < *count; ++i)
+    for (cl_uint i = 0; i < *count; i++)
         room[i] = (*list)[i];
     room[(*count)++] = user;
     *list = room;

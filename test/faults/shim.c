@@ -79,7 +79,7 @@ EXPORT int fault_plan(const char *text)
     snprintf(function, sizeof function, "*");
     const int got = sscanf(text, "%15[^:]:%63[^:]:%ld:%d", action, function, &at, &value);
     while (chosen <= HANG && strcmp(action, actions[chosen]) != 0)
-        ++chosen;
+        chosen++;
     if (chosen > HANG || (got < 3 && chosen != NONE))
         return -1;
     planned = (struct fault){ (enum action)chosen, got == 4 ? value : chosen == DELAY ? 1000 : 0 };
@@ -115,11 +115,11 @@ __attribute__((noinline)) static bool is_new_way(const char *name)
     void *frames[MOST_DEPTH + 3];
     const int found = backtrace(frames, depth + 3); /* this function, arrive, the call itself */
     uint64_t way = (uintptr_t)name | 1;
-    for (int i = 3; i < found; ++i)
+    for (int i = 3; i < found; i++)
         way = (way ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15u;
     pthread_mutex_lock(&lock);
     size_t at = way >> 48;
-    for (int i = 0; i < MOST_WAYS && ways[at] != 0 && ways[at] != way; ++i)
+    for (int i = 0; i < MOST_WAYS && ways[at] != 0 && ways[at] != way; i++)
         at = (at + 1) % MOST_WAYS;
     const bool new = ways[at] != way;
     ways[at] = way;
@@ -129,7 +129,7 @@ __attribute__((noinline)) static bool is_new_way(const char *name)
 
 static bool is_ours(const void *caller)
 {
-    for (int i = 0; i < range_count; ++i)
+    for (int i = 0; i < range_count; i++)
         if ((uintptr_t)caller >= ranges[i].from && (uintptr_t)caller < ranges[i].to)
             return true;
     return false;
@@ -141,7 +141,7 @@ __attribute__((noinline)) static enum action arrive(const char *name, enum group
 {
     if (!is_ours(caller) || (depth > 0 && !is_new_way(name)))
         return NONE;
-    ++of_group[group];
+    of_group[group]++;
     if (!counts(name, group) || calls++ != nth)
         return NONE;
     const int before = errno;
@@ -340,13 +340,13 @@ static int add_ranges(struct dl_phdr_info *info, size_t bytes, void *first)
     const bool ours = *(bool *)first || strstr(info->dlpi_name, "/libtarn") != NULL ||
                       strstr(info->dlpi_name, "/libjansson") != NULL;
     *(bool *)first = false; /* the program comes first */
-    for (int i = 0; ours && i < info->dlpi_phnum && range_count < MOST_RANGES; ++i) {
+    for (int i = 0; ours && i < info->dlpi_phnum && range_count < MOST_RANGES; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
             continue;
         ranges[range_count].from = info->dlpi_addr + part->p_vaddr;
         ranges[range_count].to = ranges[range_count].from + part->p_memsz;
-        ++range_count;
+        range_count++;
     }
     return 0;
 }
@@ -375,7 +375,7 @@ __attribute__((destructor)) static void report(void)
     if (file == NULL)
         return;
     fprintf(file, "calls %ld", calls);
-    for (int i = 0; i < GROUPS; ++i)
+    for (int i = 0; i < GROUPS; i++)
         fprintf(file, " %s %ld", groups[i], of_group[i] + (i == FILES ? of_group[TRANSFERS] : 0));
     fprintf(file, "\n");
     fclose(file);

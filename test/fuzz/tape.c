@@ -251,14 +251,15 @@ int tape_scatter(struct tape *t, int a, int count, const int *index)
 int tape_pick(struct tape *t, int count, const double *v, const double *e, int a, int wa, int b,
               int wb, const int *index)
 {
-    const int y = add_node(
-        t, (struct tape_node){ .kind = TAPE_PICK,
-                               .a = a,
-                               .b = b,
-                               .wa = wa,
-                               .wb = wb,
-                               .count = count,
-                               .index = index ? copy_index(index, t->node[a].count) : NULL });
+    const int y =
+        add_node(t, (struct tape_node){ .kind = TAPE_PICK,
+                                        .a = a,
+                                        .b = b,
+                                        .wa = wa,
+                                        .wb = wb,
+                                        .count = count,
+                                        .index = index != NULL ? copy_index(index, t->node[a].count)
+                                                               : NULL });
     for (int i = 0; i < count; i++) {
         t->node[y].v[i] = v[i];
         t->node[y].e[i] = bound(e[i]);

@@ -109,11 +109,11 @@ void ddp_bound_step(struct ddp_bound *b, const tarn_dataset *data, const int32_t
                     int count, float lr)
 {
     struct sample *all = calloc((size_t)count, sizeof *all);
-    for (int i = 0; all && i < count; i++) {
+    for (int i = 0; all != NULL && i < count; i++) {
         read_pixels(tarn_dataset_samples(data) + (size_t)samples[i] * DDP_INPUTS, all[i].x);
         run_sample(b, tarn_dataset_labels(data)[samples[i]], count, &all[i]);
     }
-    for (int j = 0; all && j < DDP_HIDDEN; j++) {
+    for (int j = 0; all != NULL && j < DDP_HIDDEN; j++) {
         struct dot bias = { 0 };
         for (int k = 0; k < DDP_INPUTS; k++) {
             struct dot d = { 0 };
@@ -125,7 +125,7 @@ void ddp_bound_step(struct ddp_bound *b, const tarn_dataset *data, const int32_t
             dot_add(&bias, all[i].dz1[j], one);
         descend(&b->b1[j], bias, count, lr);
     }
-    for (int c = 0; all && c < DDP_CLASSES; c++) {
+    for (int c = 0; all != NULL && c < DDP_CLASSES; c++) {
         struct dot bias = { 0 };
         for (int j = 0; j < DDP_HIDDEN; j++) {
             struct dot d = { 0 };
@@ -169,7 +169,7 @@ static bool walk(const struct ddp_bound *b, const struct ddp_tensors *t,
         const float *have = ddp_find(t, names[i], &bytes);
         for (size_t k = 0; k < bytes / sizeof *have; k++)
             each(values_of(values, i)[k], (double)have[k], total);
-        if (!have)
+        if (have == NULL)
             return false;
     }
     return true;

@@ -74,10 +74,10 @@ static tarn_status bring(tarn_replica *r, const char *name, struct ddp_tensors *
     const size_t bytes =
         (size_t)tarn_shape_count(tarn_shape_get(t)) * tarn_dtype_bytes(tarn_dtype_get(t));
     unsigned char *more = realloc(out->data, at + bytes + 1);
-    if (tarn_failed(t) || !more || out->count == DDP_TENSORS)
+    if (tarn_failed(t) || more == NULL || out->count == DDP_TENSORS)
         return TARN_ERR_MEMORY;
     out->data = more;
-    (void)snprintf(out->name[out->count], sizeof out->name[0], "%s", name);
+    snprintf(out->name[out->count], sizeof out->name[0], "%s", name);
     out->at[++out->count] = at + bytes;
     return tarn_read(t, more + at, bytes);
 }
@@ -90,11 +90,11 @@ static tarn_status bring_all(tarn_replica *r, const struct ddp_run *run, struct 
     for (int i = 0; s == TARN_OK && i < tarn_owned_count(r); i++) {
         const char *name = tarn_owned_name(r, i);
         s = bring(r, name, out);
-        if (run->plain || strstr(name, "running_") || strstr(name, "num_batches"))
+        if (run->plain || strstr(name, "running_") != NULL || strstr(name, "num_batches") != NULL)
             continue;
         for (int k = 0; s == TARN_OK && k < (run->adamw ? 2 : 1); k++) {
-            (void)snprintf(text, sizeof text, "optimizer.%s.%s",
-                           run->adamw ? moments[k] : "momentum_buffer", name);
+            snprintf(text, sizeof text, "optimizer.%s.%s",
+                     run->adamw ? moments[k] : "momentum_buffer", name);
             s = bring(r, text, out);
         }
     }
@@ -108,7 +108,7 @@ static tarn_status train(tarn_replica *r, const struct shared *s, tarn_loader *l
 {
     struct ddp_run *run = s->run;
     struct ddp_tensors *out = &run->ranks[tarn_rank(r)];
-    if (run->load) {
+    if (run->load != NULL) {
         tarn_progress p;
         const tarn_status loaded = tarn_load(r, run->load, &p);
         if (loaded != TARN_OK)
@@ -116,7 +116,7 @@ static tarn_status train(tarn_replica *r, const struct shared *s, tarn_loader *l
         tarn_loader_seek(loader, p.epoch, p.batches);
     }
     for (int i = run->first; i <= run->last; i++) {
-        tarn_status status = run->hook ? run->hook(r, i) : TARN_OK;
+        tarn_status status = run->hook != NULL ? run->hook(r, i) : TARN_OK;
         if (status == TARN_OK && i < run->last)
             status = train_step(r, n, run, loader, &out->loss[i]);
         if (status != TARN_OK)
@@ -125,7 +125,7 @@ static tarn_status train(tarn_replica *r, const struct shared *s, tarn_loader *l
     const int length = tarn_loader_length(loader);
     const tarn_progress p = { .epoch = (uint64_t)(run->last / length),
                               .batches = (uint64_t)(run->last % length) };
-    if (run->save && tarn_rank(r) == 0 && tarn_save(r, run->save, p) != TARN_OK)
+    if (run->save != NULL && tarn_rank(r) == 0 && tarn_save(r, run->save, p) != TARN_OK)
         return tarn_error_status(r);
     return bring_all(r, run, out);
 }
@@ -143,21 +143,21 @@ static tarn_status replica_main(tarn_replica *r, void *arg)
                                                                   .seed = s->run->seed,
                                                                   .mean = MNIST_MEAN,
                                                                   .deviation = MNIST_DEVIATION });
-    return loader ? train(r, s, loader, &n) : tarn_error_status(r);
+    return loader != NULL ? train(r, s, loader, &n) : tarn_error_status(r);
 }
 
 void ddp_run(struct ddp_run *run)
 {
     /* After a failure a replica's thread may still read it: so it stays. */
     static tarn_dataset *data;
-    if (!data)
+    if (data == NULL)
         data = digits_open(DDP_SAMPLES, 3);
     struct shared s = { run, data };
-    if (!run->launch.devices) /* more replicas than a machine may have devices: copies of one */
+    if (run->launch.devices ==
+        NULL) /* more replicas than a machine may have devices: copies of one */
         run->launch.devices = "0,0,0,0,0,0,0,0";
-    run->status = s.data ? tarn_launch(replica_main, &s, run->launch) : TARN_ERR_MEMORY;
-    (void)snprintf(run->line, sizeof run->line, "%s",
-                   run->status == TARN_OK ? "" : tarn_error(NULL));
+    run->status = s.data != NULL ? tarn_launch(replica_main, &s, run->launch) : TARN_ERR_MEMORY;
+    snprintf(run->line, sizeof run->line, "%s", run->status == TARN_OK ? "" : tarn_error(NULL));
 }
 
 void ddp_free(struct ddp_run *run)
@@ -172,7 +172,7 @@ void ddp_free(struct ddp_run *run)
 
 bool ddp_equal(const struct ddp_tensors *a, const struct ddp_tensors *b, char *why, size_t capacity)
 {
-    (void)snprintf(why, capacity, "%d and %d tensors", a->count, b->count);
+    snprintf(why, capacity, "%d and %d tensors", a->count, b->count);
     if (a->count != b->count || a->count == 0)
         return false;
     for (int i = 0; i < a->count; i++) {
@@ -181,14 +181,14 @@ bool ddp_equal(const struct ddp_tensors *a, const struct ddp_tensors *b, char *w
             at++;
         if (strcmp(a->name[i], b->name[i]) != 0 || a->at[i + 1] != b->at[i + 1] ||
             at < a->at[i + 1]) {
-            (void)snprintf(why, capacity, "%s, byte %zu", a->name[i], at - a->at[i]);
+            snprintf(why, capacity, "%s, byte %zu", a->name[i], at - a->at[i]);
             return false;
         }
     }
     for (int i = 0; i < DDP_STEPS; i++)
         if (memcmp(&a->loss[i], &b->loss[i], sizeof(float)) != 0) {
-            (void)snprintf(why, capacity, "loss of step %d: %.9g and %.9g", i, (double)a->loss[i],
-                           (double)b->loss[i]);
+            snprintf(why, capacity, "loss of step %d: %.9g and %.9g", i, (double)a->loss[i],
+                     (double)b->loss[i]);
             return false;
         }
     return true;

@@ -38,8 +38,8 @@ struct golden *golden_open(const char *file)
     char path[1024];
     size_t bytes = 0;
     uint64_t length = 0;
-    snprintf(path, sizeof(path), "%s/%s", TARN_GOLDEN_DIR, file);
-    struct golden *g = calloc(1, sizeof(*g));
+    snprintf(path, sizeof path, "%s/%s", TARN_GOLDEN_DIR, file);
+    struct golden *g = calloc(1, sizeof *g);
     if (g != NULL && (g->bytes = read_file(path, &bytes)) != NULL) {
         for (int i = 7; i >= 0; i--)
             length = length << 8 | (unsigned char)g->bytes[i];
@@ -72,7 +72,7 @@ struct golden_tensor golden_find(const struct golden *g, const char *format, ...
     char name[128];
     va_list args;
     va_start(args, format);
-    vsnprintf(name, sizeof(name), format, args);
+    vsnprintf(name, sizeof name, format, args);
     va_end(args);
     struct golden_tensor t = { .data = NULL, .count = 1 };
     const json_t *entry = json_object_get(g->header, name);

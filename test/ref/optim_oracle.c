@@ -330,6 +330,6 @@ bool oracle_sequence(const struct oracle_replica *a, const struct oracle_rule *r
         right = right && compare(a, &o, 2 * i, &s);
     }
     right = right && check_report(a->r, &o, &s);
-    (void)snprintf(why, capacity, "%s", s.text);
+    snprintf(why, capacity, "%s", s.text);
     return right;
 }

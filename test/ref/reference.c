@@ -189,7 +189,7 @@ static int clip(int i, int length)
 struct ref ref_slice(const struct ref *x, int axis, int start, int stop, int step)
 {
     int dim[REF_RANK], at[REF_RANK] = { 0 };
-    memcpy(dim, x->dim, sizeof(dim));
+    memcpy(dim, x->dim, sizeof dim);
     start = clip(start, x->dim[axis]);
     stop = clip(stop, x->dim[axis]);
     dim[axis] = 0;
@@ -224,7 +224,7 @@ struct ref ref_pad(const struct ref *x, const int *low, const int *high, double 
 struct ref ref_concat(const struct ref *parts, int count, int axis)
 {
     int dim[REF_RANK], at[REF_RANK] = { 0 };
-    memcpy(dim, parts[0].dim, sizeof(dim));
+    memcpy(dim, parts[0].dim, sizeof dim);
     dim[axis] = 0;
     for (int p = 0; p < count; p++)
         dim[axis] += parts[p].dim[axis];

@@ -140,7 +140,7 @@ struct ref ref_avg_pool(const struct ref *x, const struct ref_pool *p)
 struct ref ref_embedding(const struct ref *table, const struct ref *index)
 {
     int dim[REF_RANK];
-    memcpy(dim, index->dim, sizeof(dim));
+    memcpy(dim, index->dim, sizeof dim);
     dim[index->rank] = table->dim[1];
     struct ref y = ref_new(index->rank + 1, dim);
     const size_t width = (size_t)table->dim[1];
@@ -154,7 +154,7 @@ struct ref ref_embedding(const struct ref *table, const struct ref *index)
 struct ref ref_one_hot(const struct ref *index, int classes)
 {
     int dim[REF_RANK];
-    memcpy(dim, index->dim, sizeof(dim));
+    memcpy(dim, index->dim, sizeof dim);
     dim[index->rank] = classes;
     struct ref y = ref_new(index->rank + 1, dim);
     for (size_t i = 0; i < ref_count(index); i++)

@@ -89,7 +89,7 @@ static cl_program CL_API_CALL do_clCreateProgramWithSource(cl_context c, cl_uint
     char name[32];
     snprintf(name, sizeof name, "%ld.cl", p->number);
     FILE *file = open_in_folder(name);
-    for (cl_uint i = 0; i < n; ++i)
+    for (cl_uint i = 0; i < n; i++)
         fwrite(text[i], 1, size != NULL && size[i] != 0 ? size[i] : strlen(text[i]), file);
     fclose(file);
     return code_of(p, code);
@@ -154,7 +154,7 @@ static cl_kernel CL_API_CALL do_clCreateKernel(cl_program program, const char *n
     k->program = (struct program *)program;
     snprintf(k->name, sizeof k->name, "%s", name);
     pthread_mutex_lock(&lock);
-    ++k->program->users;
+    k->program->users++;
     pthread_mutex_unlock(&lock);
     return code_of(k, code);
 }
@@ -194,9 +194,9 @@ static cl_int CL_API_CALL do_clEnqueueNDRangeKernel(cl_command_queue q, cl_kerne
     const struct kernel *k = (const struct kernel *)kernel;
     pthread_mutex_lock(&lock);
     fprintf(launches, "%ld %s", k->program->number, k->name);
-    for (cl_uint i = 0; i < dimensions; ++i)
+    for (cl_uint i = 0; i < dimensions; i++)
         fprintf(launches, " %zu/%zu", global[i], local != NULL ? local[i] : 0);
-    for (int i = 0; i < k->count; ++i)
+    for (int i = 0; i < k->count; i++)
         if (k->arguments[i].value)
             fprintf(launches, " %d:%llx", i, (unsigned long long)k->arguments[i].bits);
     fputc('\n', launches);

@@ -36,7 +36,7 @@ static int32_t find_batch(const struct module *m)
     int64_t largest = 0;
     int32_t batch = 0;
     enum certainty surest = KEPT_DATA;
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         const int64_t bytes = tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
         const enum certainty data = data_of(m, i);
@@ -58,7 +58,7 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
     const int out = spread_leading_axis(&c->out, c->axes, n->shape.rank);
     int summed = -1;
     *reduced = false;
-    for (uint32_t k = 0; k < 2; ++k) {
+    for (uint32_t k = 0; k < 2; k++) {
         const uint32_t x = operand(m, node, k);
         if (!m->sharded[x])
             continue;
@@ -115,7 +115,7 @@ static bool carries_batch(const struct module *m, uint32_t i)
     case OP_CONCAT:
         if (n->op->kind == OP_CONCAT && n->arg.concat.axis == 0)
             return false;
-        for (uint32_t k = 0; k < n->in_count; ++k)
+        for (uint32_t k = 0; k < n->in_count; k++)
             if (m->sharded[operand(m, i, k)])
                 return true;
         return false;
@@ -132,7 +132,7 @@ bool gathers(const struct module *m, uint32_t i)
     const struct node *n = &m->nodes[i];
     if (n->op->kind == OP_CALL)
         return true;
-    for (uint32_t k = 0; k < n->in_count && !m->sharded[i]; ++k)
+    for (uint32_t k = 0; k < n->in_count && !m->sharded[i]; k++)
         if ((n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT) &&
             m->sharded[operand(m, i, k)])
             return true;
@@ -142,7 +142,7 @@ bool gathers(const struct module *m, uint32_t i)
 /* This replica's virtual shards, where the plan has samples that they divide. */
 static int count_shards(const struct module *m)
 {
-    for (uint32_t i = 0; i < m->count; ++i)
+    for (uint32_t i = 0; i < m->count; i++)
         if (m->uses[i] > 0 && m->nodes[i].op->kind == OP_LEAF &&
             m->nodes[i].spread == SPREAD_SAMPLES)
             return m->program->partition.shards / m->program->partition.world;
@@ -153,12 +153,12 @@ void shard(struct module *m)
 {
     m->shards = count_shards(m);
     m->batch = find_batch(m);
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         m->sharded[i] = m->batch > 0 && carries_batch(m, i);
         /* A gradient that all samples have alike is a constant to this pass. */
         if (m->shards > 0 && m->nodes[i].spread == SPREAD_SAMPLES)
             m->sharded[i] |= m->nodes[i].shape.rank > 0 && m->nodes[i].shape.dim[0] == m->batch;
-        for (uint32_t k = 0; k < m->nodes[i].in_count; ++k) {
+        for (uint32_t k = 0; k < m->nodes[i].in_count; k++) {
             const uint32_t x = operand(m, i, k);
             const int after = m->phase[x] + gathers(m, x);
             m->phase[i] = after > m->phase[i] ? after : m->phase[i];
@@ -186,7 +186,7 @@ tarn_status share_out(struct program_ir *p)
     if (m->shards == 0)
         return TARN_OK;
     p->groups = m->shards;
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         if (n->spread == SPREAD_SAMPLES && n->shape.dim[0] != m->batch)
             return error_set(TARN_ERR_SHAPE,

@@ -26,9 +26,9 @@ static uint64_t mix(uint64_t h, uint64_t v)
 static uint64_t node_hash(const struct node *n, const uint32_t *in)
 {
     uint64_t h = mix((uint64_t)(uintptr_t)n->op, (uint64_t)n->dtype);
-    for (int i = 0; i < n->shape.rank; ++i)
+    for (int i = 0; i < n->shape.rank; i++)
         h = mix(h, (uint64_t)n->shape.dim[i]);
-    for (uint32_t i = 0; i < n->in_count; ++i)
+    for (uint32_t i = 0; i < n->in_count; i++)
         h = mix(h, in[i]);
     uint64_t word;
     const unsigned char *bytes = (const unsigned char *)&n->arg;
@@ -60,7 +60,7 @@ uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in)
     struct node *copy = &m->nodes[m->count];
     *copy = *n;
     copy->first_in = m->operand_count;
-    for (uint32_t i = 0; i < n->in_count; ++i)
+    for (uint32_t i = 0; i < n->in_count; i++)
         m->operands[m->operand_count++] = in[i];
     b->table[at] = m->count + 1;
     return m->count++;
@@ -87,7 +87,7 @@ static int same_operand(const struct module *m, const struct node *n, const uint
         return -1;
     if (n->dtype == TARN_F32)
         memcpy(&bits, &one, sizeof bits);
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < 2; k++) {
         const struct node *c = &m->nodes[in[k]], *x = &m->nodes[in[1 - k]];
         if (c->op == &op_constant && c->arg.leaf.bits == bits && x->dtype == n->dtype &&
             shape_equal(x->shape, n->shape))
@@ -129,7 +129,7 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     uint32_t *in = arena_take(m->arena, (n.in_count + 1) * sizeof *in);
     if (in == NULL)
         return 0;
-    for (uint32_t i = 0; i < n.in_count; ++i)
+    for (uint32_t i = 0; i < n.in_count; i++)
         in[i] = b->renamed[g->operands[n.first_in + i]] - 1;
     n.needs_grad = false;
     if (n.op == &op_spread)
@@ -166,7 +166,7 @@ static void mark_needed(const struct program *g, bool *needed)
         if (!needed[i])
             continue;
         const struct node *n = &g->nodes[i];
-        for (uint32_t k = 0; k < n->in_count; ++k)
+        for (uint32_t k = 0; k < n->in_count; k++)
             needed[g->operands[n->first_in + k]] = true;
     }
 }
@@ -174,24 +174,24 @@ static void mark_needed(const struct program *g, bool *needed)
 /* Counts consumers among the nodes that still matter: collapsing views leaves some behind. */
 static void count_uses(struct module *m, bool *live)
 {
-    for (int i = 0; i < m->root_count; ++i)
+    for (int i = 0; i < m->root_count; i++)
         live[m->roots[i].node] = true;
     for (uint32_t i = m->count; i-- > 0;)
-        for (uint32_t k = 0; live[i] && k < m->nodes[i].in_count; ++k)
+        for (uint32_t k = 0; live[i] && k < m->nodes[i].in_count; k++)
             live[m->operands[m->nodes[i].first_in + k]] = true;
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         if (!live[i])
             continue;
         const struct node *n = &m->nodes[i];
-        for (uint32_t k = 0; k < n->in_count; ++k) {
+        for (uint32_t k = 0; k < n->in_count; k++) {
             const uint32_t x = m->operands[n->first_in + k];
             if (k > 0 && x == m->operands[n->first_in + k - 1])
                 continue;
-            ++m->uses[x];
+            m->uses[x]++;
             m->user[x] = i;
         }
     }
-    for (int i = 0; i < m->root_count; ++i) {
+    for (int i = 0; i < m->root_count; i++) {
         m->uses[m->roots[i].node] += 1;
         m->user[m->roots[i].node] = UINT32_MAX;
     }
@@ -203,12 +203,12 @@ static tarn_status collect_roots(const struct program *g, struct builder *b, boo
     m->roots = arena_take(m->arena, (g->count + (uint32_t)g->output_count) * sizeof *m->roots);
     if (m->roots == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (int i = 0; i < g->output_count; ++i) {
+    for (int i = 0; i < g->output_count; i++) {
         m->roots[m->root_count++] =
             (struct root){ .node = g->outputs[i], .owned = -1, .output = i };
         needed[g->outputs[i]] = true;
     }
-    for (uint32_t i = 1; g->effects && i < g->count; ++i) {
+    for (uint32_t i = 1; g->effects && i < g->count; i++) {
         const struct node *n = &g->nodes[i];
         if (n->op->kind != OP_EFFECT)
             continue;
@@ -216,12 +216,12 @@ static tarn_status collect_roots(const struct program *g, struct builder *b, boo
         const int owned = (int)n->arg.assign.owned;
         int at = 0; /* a later assignment to the same tensor replaces the earlier one */
         while (at < m->root_count && m->roots[at].owned != owned)
-            ++at;
+            at++;
         m->roots[at] = (struct root){ .node = value, .owned = owned, .output = -1 };
         if (at == m->root_count)
-            ++m->root_count;
+            m->root_count++;
     }
-    for (int i = 0; i < m->root_count; ++i)
+    for (int i = 0; i < m->root_count; i++)
         needed[m->roots[i].node] = true;
     return TARN_OK;
 }
@@ -240,7 +240,7 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
     *m = (struct module){ .arena = a, .program = g, .target = t };
     struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(g, t) };
     size_t n = g->count + 1;
-    for (uint32_t i = 1; i < g->count; ++i)
+    for (uint32_t i = 1; i < g->count; i++)
         n += added_nodes(&b, &g->nodes[i]);
     uint32_t table_size = 64;
     while (table_size < 4 * n)
@@ -260,10 +260,10 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     TRY(collect_roots(g, &b, needed));
     mark_needed(g, needed);
-    for (uint32_t i = 1; i < g->count; ++i)
+    for (uint32_t i = 1; i < g->count; i++)
         if (needed[i] && g->nodes[i].op->kind != OP_EFFECT)
             b.renamed[i] = copy_node(&b, i) + 1;
-    for (int i = 0; i < m->root_count; ++i)
+    for (int i = 0; i < m->root_count; i++)
         m->roots[i].node = b.renamed[m->roots[i].node] - 1;
     memset(needed, 0, n * sizeof *needed);
     count_uses(m, needed);

@@ -20,14 +20,14 @@ bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
     if (t->op != &op_reshape || m->sharded[from] != m->sharded[to])
         return false;
     struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
-    for (int i = 0; i < f->shape.rank; ++i)
+    for (int i = 0; i < f->shape.rank; i++)
         index[i] = rational_axis(i);
     return reshape_index(t->shape, f->shape, index, unused);
 }
 
 static void store_tops(struct module *m, bool *claimed)
 {
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         const enum op_kind kind = m->nodes[i].op->kind;
         if (m->uses[i] == 0)
             continue;
@@ -56,9 +56,9 @@ static bool is_cheap_leaf(const struct module *m, uint32_t i)
 /* Which nodes depend on something in memory. */
 static void find_readers(const struct module *m, bool *reads)
 {
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         reads[i] = m->nodes[i].op->kind == OP_LEAF && !is_cheap_leaf(m, i);
-        for (uint32_t k = 0; k < m->nodes[i].in_count; ++k)
+        for (uint32_t k = 0; k < m->nodes[i].in_count; k++)
             reads[i] |= reads[operand(m, i, k)];
     }
 }
@@ -80,7 +80,7 @@ static void store_operands(struct module *m, const bool *reads)
         if (m->uses[i] == 0)
             continue;
         for (uint32_t k = 0;
-             (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count; ++k)
+             (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count; k++)
             store_below(m, reads, operand(m, i, k));
         if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
             m->stored[operand(m, i, 0)] = true;
@@ -96,7 +96,7 @@ bool code_is_heavy(const char *code)
 {
     static const struct op *const heavy[] = { &op_exp,  &op_log,     &op_tanh,  &op_erf, &op_pow,
                                               &op_sqrt, &op_sigmoid, &op_rsqrt, &op_div };
-    for (size_t k = 0; k < sizeof heavy / sizeof *heavy; ++k)
+    for (size_t k = 0; k < sizeof heavy / sizeof *heavy; k++)
         if (code == heavy[k]->code)
             return true;
     return false;
@@ -117,7 +117,7 @@ struct extent {
 static void store_shared(struct module *m, struct extent *below)
 {
     const struct expression_limits *limit = &m->target->expression;
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         struct extent *e = &below[i];
         if (n->op->kind == OP_LEAF || m->stored[i]) {
@@ -125,7 +125,7 @@ static void store_shared(struct module *m, struct extent *below)
             continue;
         }
         e->weight = own_weight(limit, n);
-        for (uint32_t k = 0; k < n->in_count; ++k) {
+        for (uint32_t k = 0; k < n->in_count; k++) {
             const struct extent *x = &below[operand(m, i, k)];
             e->weight += x->weight;
             e->height = x->height >= e->height ? x->height + 1 : e->height;
@@ -142,13 +142,13 @@ static void store_shared(struct module *m, struct extent *below)
 /* A reshape that splits an axis can only read memory. */
 static void store_reshaped(struct module *m)
 {
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         if (n->op != &op_reshape || m->uses[i] == 0)
             continue;
         const uint32_t x = operand(m, i, 0);
         struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
-        for (int d = 0; d < n->shape.rank; ++d)
+        for (int d = 0; d < n->shape.rank; d++)
             index[d] = rational_axis(d);
         if (m->nodes[x].op->kind != OP_LEAF &&
             !reshape_index(m->nodes[x].shape, n->shape, index, unused))
@@ -161,7 +161,7 @@ static void store_reshaped(struct module *m)
 /* A mix reads each element many times, and conditions would multiply in its unrolled code. */
 static void store_padded(struct module *m)
 {
-    for (uint32_t i = 0; i < m->count; ++i)
+    for (uint32_t i = 0; i < m->count; i++)
         if (m->nodes[i].op->kind == OP_MIX && m->uses[i] > 0 &&
             m->nodes[operand(m, i, 0)].op == &op_pad)
             m->stored[operand(m, i, 0)] = true;
@@ -182,7 +182,7 @@ void choose_stored(struct module *m)
         store_operands(m, reads);
         store_shared(m, below);
     } else {
-        for (uint32_t i = 0; i < m->count; ++i) {
+        for (uint32_t i = 0; i < m->count; i++) {
             const enum op_kind kind = m->nodes[i].op->kind;
             m->stored[i] |= kind != OP_LEAF && kind != OP_VIEW && m->uses[i] > 0;
         }

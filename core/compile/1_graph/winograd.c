@@ -26,7 +26,7 @@ enum winograd winograd_wanted(const struct program *p, const struct target *t)
 
 static bool plain_options(const union op_arg *arg)
 {
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; i++)
         if (arg->conv.stride[i] != 1 || arg->conv.dilation[i] != 1)
             return false;
     return arg->conv.groups == 1;
@@ -38,7 +38,7 @@ static bool suits(const struct target *t, const union op_arg *arg, tarn_shape x,
     if (!plain_options(arg) || tarn_shape_count(x) == 0 || tarn_shape_count(w) == 0 ||
         tarn_shape_count(y) == 0)
         return false;
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; i++)
         if (w.dim[2 + i] != 3 && w.dim[2 + i] != 5)
             return false;
     if (t->winograd == WINOGRAD_ALWAYS)
@@ -71,7 +71,7 @@ static union op_arg options(const struct plan_of *p)
 {
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         arg.winograd.window[i] = p->w.dim[2 + i];
         arg.winograd.tiles[i] = p->tiles[i];
     }
@@ -95,7 +95,7 @@ static uint32_t padded(const struct plan_of *p, uint32_t x, tarn_shape shape, co
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     bool any = false;
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         arg.pad.low[2 + i] = low[i];
         arg.pad.high[2 + i] = length[i] - low[i] - shape.dim[2 + i];
         any |= shape.dim[2 + i] != length[i];
@@ -189,7 +189,7 @@ bool winograd_expand(struct builder *b, enum winograd wanted, const struct node 
     if (!suits(m->target, &n->arg, p.x, p.w, p.y))
         return false;
     double most = LANES * (double)(p.x.dim[1] > p.y.dim[1] ? p.x.dim[1] : p.y.dim[1]);
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         p.a[i] = WINOGRAD_STEP + p.w.dim[2 + i] - 1;
         p.tiles[i] = (p.y.dim[2 + i] + WINOGRAD_STEP - 1) / WINOGRAD_STEP;
         most *= (double)p.a[i] * p.tiles[i];

@@ -13,7 +13,7 @@ static void put(struct contract_map *m, int dim, int axis, int32_t coef)
 
 static void put_each(struct contract_map *m, int count, const int *axes)
 {
-    for (int d = 0; d < count; ++d)
+    for (int d = 0; d < count; d++)
         put(m, d, axes[d], 1);
 }
 
@@ -34,7 +34,7 @@ static void add_mix(struct mix_map *c, enum mix_role role, int window, int row, 
 static void set_axes(struct mix_map *c, int count, const int32_t *extents)
 {
     c->axes = c->out_axes = count;
-    for (int a = 0; a < count; ++a)
+    for (int a = 0; a < count; a++)
         c->extent[a] = extents[a];
 }
 
@@ -49,7 +49,7 @@ static void take_tiles(const struct node *n, tarn_shape in, enum mix_role role, 
     put(&c->out, 4, 4, tiles[1]);
     put(&c->in, 0, 0, 1);
     put(&c->in, 1, 3, 1);
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         add_mix(c, role, window[i], 1 + i, role == MIX_TAKE ? points_of(n, i) : WINOGRAD_STEP);
         put(&c->in, 2 + i, 4 + i, WINOGRAD_STEP);
         put(&c->in, 2 + i, 6 + i, 1);
@@ -71,7 +71,7 @@ static void weight_mix(const struct node *n, tarn_shape in, struct mix_map *c)
     set_axes(c, 3, (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1) });
     put_each(&c->out, 3, (int[]){ 1, 2, 0 });
     put_each(&c->in, 3, (int[]){ 0, 3, 4 });
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; i++)
         add_mix(c, MIX_WEIGHT, n->arg.winograd.window[i], 1 + i, in.dim[1 + i]);
 }
 
@@ -80,7 +80,7 @@ static void window_mix(const struct node *n, tarn_shape in, struct mix_map *c)
     set_axes(c, 3, n->shape.dim);
     put_each(&c->out, 3, (int[]){ 0, 1, 2 });
     put_each(&c->in, 3, (int[]){ 3, 4, 0 });
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; i++)
         add_mix(c, MIX_WINDOW, n->arg.winograd.window[i], 1 + i, in.dim[i]);
 }
 
@@ -91,7 +91,7 @@ static void result_mix(const struct node *n, tarn_shape in, struct mix_map *c)
         (int32_t[]){ in.dim[0], in.dim[3], in.dim[4], WINOGRAD_STEP, in.dim[5], WINOGRAD_STEP });
     put_each(&c->out, 2, (int[]){ 0, 1 });
     put_each(&c->in, 6, (int[]){ 0, 6, 7, 1, 2, 4 });
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; i++) {
         add_mix(c, MIX_RESULT, n->arg.winograd.window[i], 3 + 2 * i, in.dim[1 + i]);
         put(&c->out, 2 + i, 2 + 2 * i, WINOGRAD_STEP);
         put(&c->out, 2 + i, 3 + 2 * i, 1);
@@ -170,7 +170,7 @@ static void product_over(const struct node *n, const tarn_shape in[2], bool back
 {
     const int32_t to = n->shape.dim[3], from = in[0].dim[3];
     *c = (struct contract){ .axes = 6, .out_axes = 5 };
-    for (int d = 0; d < 5; ++d)
+    for (int d = 0; d < 5; d++)
         c->extent[d] = n->shape.dim[d];
     c->extent[5] = from;
     put_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 4 });
@@ -196,7 +196,7 @@ static void product_weight_contract(const struct node *n, const tarn_shape in[2]
     const int32_t extent[6] = { n->shape.dim[0], n->shape.dim[1], in[1].dim[3],
                                 in[0].dim[3],    in[0].dim[0],    in[0].dim[4] };
     *c = (struct contract){ .axes = 6, .out_axes = 4 };
-    for (int a = 0; a < 6; ++a)
+    for (int a = 0; a < 6; a++)
         c->extent[a] = extent[a];
     put_each(&c->out, 3, (int[]){ 0, 1, 3 });
     put(&c->out, 2, 2, extent[3]);

@@ -18,10 +18,10 @@ static void product_of_roots(const double *point, int count, int skip, double ou
 {
     memset(out, 0, MIX_LONGEST * sizeof *out);
     out[0] = 1;
-    for (int q = 0; q < count; ++q) {
+    for (int q = 0; q < count; q++) {
         if (q == skip)
             continue;
-        for (int i = MIX_LONGEST - 1; i >= 0; --i)
+        for (int i = MIX_LONGEST - 1; i >= 0; i--)
             out[i] = (i > 0 ? out[i - 1] : 0) - point[q] * out[i];
     }
 }
@@ -31,7 +31,7 @@ static void powers(const double *point, int points, int length, struct mix_table
 {
     t->rows = points;
     t->columns = length;
-    for (int p = 0; p < points - 1; ++p) {
+    for (int p = 0; p < points - 1; p++) {
         double power = 1;
         for (int k = 0; k < length; ++k, power *= point[p])
             t->entry[p][k] = power;
@@ -49,16 +49,16 @@ static void make_rows(enum mix_role role, int window, struct mix_table *t)
     }
     if (role == MIX_TAKE) {
         t->rows = t->columns = points;
-        for (int p = 0; p < points; ++p)
+        for (int p = 0; p < points; p++)
             product_of_roots(point, points - 1, p, t->entry[p]);
         return;
     }
     powers(point, points, window, t);
-    for (int p = 0; p < points - 1; ++p) {
+    for (int p = 0; p < points - 1; p++) {
         double scale = 1;
-        for (int q = 0; q < points - 1; ++q)
+        for (int q = 0; q < points - 1; q++)
             scale *= q == p ? 1 : point[p] - point[q];
-        for (int k = 0; k < window; ++k)
+        for (int k = 0; k < window; k++)
             t->entry[p][k] /= scale;
     }
 }
@@ -70,7 +70,7 @@ struct mix_table mix_table_make(int number)
     if (role == MIX_ONES) {
         t.rows = 1;
         t.columns = MIX_LONGEST;
-        for (int k = 0; k < MIX_LONGEST; ++k)
+        for (int k = 0; k < MIX_LONGEST; k++)
             t.entry[0][k] = 1;
         return t;
     }
@@ -85,8 +85,8 @@ struct mix_table mix_table_make(int number)
     flat.rows = t.columns;
     flat.columns = t.rows;
     flat.paired = true;
-    for (int i = 0; i < flat.rows; ++i)
-        for (int k = 0; k < flat.columns; ++k)
+    for (int i = 0; i < flat.rows; i++)
+        for (int k = 0; k < flat.columns; k++)
             flat.entry[i][k] = t.entry[k][i];
     return flat;
 }

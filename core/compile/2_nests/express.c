@@ -21,7 +21,7 @@ static tarn_dtype register_type(tarn_dtype dtype)
 static void row_major(tarn_shape s, int32_t *stride)
 {
     int32_t step = 1;
-    for (int d = s.rank - 1; d >= 0; --d) {
+    for (int d = s.rank - 1; d >= 0; d--) {
         stride[d] = step;
         step *= s.dim[d];
     }
@@ -42,7 +42,7 @@ static bool index_is_local(const struct nest *n, const struct rational *index, i
 {
     if (!n->sharded || rank == 0 || !rational_is_axis(&index[0], n->batch_axis))
         return false;
-    for (int d = 1; d < rank; ++d)
+    for (int d = 1; d < rank; d++)
         if (rational_uses(&index[d], n->batch_axis))
             return false;
     return true;
@@ -55,7 +55,7 @@ bool crosses_by_copy(const struct lowering *l, uint32_t node)
         tarn_shape_count(n->shape) / n->shape.dim[0] < 16)
         return false;
     /* A tensor that is updated in place must be read by the nest that writes it. */
-    for (int i = 0; n->op == &op_owned && i < l->m->root_count; ++i)
+    for (int i = 0; n->op == &op_owned && i < l->m->root_count; i++)
         if (l->m->roots[i].owned == (int)n->arg.leaf.slot)
             return false;
     return true;
@@ -64,9 +64,9 @@ bool crosses_by_copy(const struct lowering *l, uint32_t node)
 /* Whether the nest reads every element once: of a part, or of what is read again, a copy is dear. */
 static bool reads_all(const struct nest *n, const struct rational *index, tarn_shape shape)
 {
-    for (int d = 0; d < shape.rank; ++d) {
+    for (int d = 0; d < shape.rank; d++) {
         bool whole = false;
-        for (int a = 0; a < n->axes; ++a)
+        for (int a = 0; a < n->axes; a++)
             whole |= rational_is_axis(&index[d], a) && n->extent[a] == shape.dim[d];
         if (!whole)
             return false;
@@ -120,7 +120,7 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
         access_add(&e.access, &block, LANES * stride[0]);
         access_add(&e.access, &sample, 1);
     }
-    for (int d = e.access.local || apart ? 1 : 0; d < shape.rank; ++d)
+    for (int d = e.access.local || apart ? 1 : 0; d < shape.rank; d++)
         access_add(&e.access, &index[d], apart ? LANES * stride[d] : stride[d]);
     return add(s, &e);
 }
@@ -144,7 +144,7 @@ static int express_leaf(const struct site *s, const struct node *n, const struct
         e.bits = n->arg.leaf.serial;
         e.arg[0] = (int)n->arg.leaf.share;
         e.index = rational_constant(0);
-        for (int d = 0; d < n->shape.rank; ++d)
+        for (int d = 0; d < n->shape.rank; d++)
             e.index = rational_add_scaled(e.index, index[d], stride[d]);
     }
     return add(s, &e);
@@ -154,7 +154,7 @@ static int express_leaf(const struct site *s, const struct node *n, const struct
 static void affine_range(const struct nest *n, const struct affine *e, int64_t *low, int64_t *high)
 {
     *low = *high = e->constant;
-    for (int a = 0; a < n->axes; ++a) {
+    for (int a = 0; a < n->axes; a++) {
         const int64_t reach = (int64_t)e->k[a] * (n->extent[a] - 1);
         *(reach < 0 ? low : high) += reach;
     }
@@ -180,9 +180,9 @@ static int express_view(const struct site *s, const struct node *n, uint32_t x,
     n->op->index(n, in, &map);
     struct rational inner[TARN_MAX_RANK];
     struct expr e = { .kind = EXPR_GUARD, .dtype = register_type(n->dtype), .args = 1 };
-    for (int d = 0; d < in.rank; ++d) {
+    for (int d = 0; d < in.rank; d++) {
         inner[d] = rational_constant(map.dim[d].offset);
-        for (int o = 0; o < n->shape.rank; ++o)
+        for (int o = 0; o < n->shape.rank; o++)
             if (map.dim[d].coef[o] != 0)
                 inner[d] = rational_add_scaled(inner[d], index[o], map.dim[d].coef[o]);
         if (map.dim[d].divide > 1)
@@ -218,7 +218,7 @@ static int express_gather(const struct site *s, uint32_t node, const struct rati
     e.access.value = v;
     e.access.gather_stride = stride[0];
     e.access.gather_extent = shape.dim[0];
-    for (int d = 1; d < shape.rank; ++d)
+    for (int d = 1; d < shape.rank; d++)
         access_add(&e.access, &index[rows_rank + d - 1], stride[d]);
     return add(s, &e);
 }
@@ -239,7 +239,7 @@ static bool in_memory(const struct lowering *l, uint32_t node)
 /* The index of a node on the path; NULL for others. */
 static const struct rational *path_index(const struct site *s, uint32_t node)
 {
-    for (int i = 0; s->path != NULL && i < s->path->length; ++i)
+    for (int i = 0; s->path != NULL && i < s->path->length; i++)
         if (s->path->node[i] == node)
             return s->path->index->at[i];
     return NULL;
@@ -276,7 +276,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
                      : n->dtype == TARN_I32 ? "TARN_TO_I32(x)"
                                             : "TARN_TO_U8(x)";
         e.args = (int)n->in_count;
-        for (int k = 0; k < e.args; ++k) {
+        for (int k = 0; k < e.args; k++) {
             e.arg[k] = express(s, lowering_operand(l, node, (uint32_t)k), index);
             if (e.arg[k] < 0)
                 return -1;

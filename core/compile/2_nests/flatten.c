@@ -19,7 +19,7 @@ static bool is_free(const struct affine *e, int axis)
 
 static bool guards_are_free(const struct guard *g, int count, int axis)
 {
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         if (!is_free(&g[i].e, axis))
             return false;
     return true;
@@ -34,7 +34,7 @@ static bool expr_runs_on(const struct expr *e, int axis, int32_t extent)
         return e->index.divide == 1 ? runs_on(&e->index.e, axis, extent)
                                     : is_free(&e->index.e, axis);
     case EXPR_LOAD:
-        for (int i = 0; i < x->part_count; ++i)
+        for (int i = 0; i < x->part_count; i++)
             if (!is_free(&x->part[i].index.e, axis))
                 return false;
         return runs_on(&x->address, axis, extent);
@@ -59,10 +59,10 @@ static bool can_join(const struct nest *n, int axis)
     if ((int64_t)n->extent[axis] * extent > INT32_MAX ||
         !guards_are_free(n->guard, n->guards, axis))
         return false;
-    for (int s = 0; s < n->stores; ++s)
+    for (int s = 0; s < n->stores; s++)
         if (!runs_on(&n->store[s].address, axis, extent))
             return false;
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         if (!expr_runs_on(&n->exprs[e], axis, extent))
             return false;
     return true;
@@ -82,34 +82,34 @@ static void join(struct nest *n, int axis)
     memmove(&n->extent[axis], &n->extent[axis + 1],
             (size_t)(NEST_AXES - 1 - axis) * sizeof *n->extent);
     n->extent[NEST_AXES - 1] = 0;
-    for (int s = 0; s < n->stores; ++s)
+    for (int s = 0; s < n->stores; s++)
         drop(&n->store[s].address, axis);
-    for (int g = 0; g < n->guards; ++g)
+    for (int g = 0; g < n->guards; g++)
         drop(&n->guard[g].e, axis);
-    for (int i = 0; i < n->expr_count; ++i) {
+    for (int i = 0; i < n->expr_count; i++) {
         struct expr *e = &n->exprs[i];
         drop(&e->index.e, axis);
         drop(&e->access.address, axis);
-        for (int k = 0; k < e->access.part_count; ++k)
+        for (int k = 0; k < e->access.part_count; k++)
             drop(&e->access.part[k].index.e, axis);
-        for (int k = 0; k < e->guards; ++k)
+        for (int k = 0; k < e->guards; k++)
             drop(&e->guard[k].e, axis);
     }
-    --n->axes;
-    --n->out_axes;
+    n->axes--;
+    n->out_axes--;
 }
 
 void flatten(struct program_ir *p)
 {
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
         int64_t terms = 1;
-        for (int a = n->out_axes; a < n->axes; ++a)
+        for (int a = n->out_axes; a < n->axes; a++)
             terms *= n->extent[a];
         if (n->kind != NEST_LOOPS || n->sharded || n->mixed || n->combine == COMBINE_ARGMAX ||
             terms > 1)
             continue;
-        for (int a = n->out_axes - 2; a >= 0; --a)
+        for (int a = n->out_axes - 2; a >= 0; a--)
             if (can_join(n, a))
                 join(n, a);
     }

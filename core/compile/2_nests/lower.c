@@ -43,7 +43,7 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
     s.local = v->layout == LAYOUT_BLOCKED;
     (void)n;
     int32_t stride = 1;
-    for (int d = v->shape.rank - 1; d >= (s.local ? 1 : 0); --d) {
+    for (int d = v->shape.rank - 1; d >= (s.local ? 1 : 0); d--) {
         s.address = affine_add_scaled(s.address, index[d].e, stride);
         stride *= v->shape.dim[d];
     }
@@ -63,7 +63,7 @@ static bool is_core(const struct lowering *l, uint32_t node)
 static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
 {
     const struct node *n = &l->m->nodes[at];
-    for (uint32_t k = 0; l->p->target->fuse && depth < PATH_MOST - 1 && k < n->in_count; ++k) {
+    for (uint32_t k = 0; l->p->target->fuse && depth < PATH_MOST - 1 && k < n->in_count; k++) {
         const uint32_t x = lowering_operand(l, at, k);
         if (k > 0 && x == lowering_operand(l, at, k - 1))
             continue; /* x + x: searched already */
@@ -94,7 +94,7 @@ static void index_up(const struct module *m, struct path *path, const struct rat
     const int last = path->length - 1;
     struct rational(*at)[TARN_MAX_RANK] = path->index->at;
     memcpy(at[last], core, sizeof at[last]);
-    for (int i = last - 1; i >= 0; --i) {
+    for (int i = last - 1; i >= 0; i--) {
         const struct node *n = &m->nodes[path->node[i]];
         if (n->op == &op_reshape)
             reshape_index(n->shape, m->nodes[path->node[i + 1]].shape, at[i + 1], at[i]);
@@ -136,7 +136,7 @@ static int map_nest(struct lowering *l, uint32_t root, const struct destination 
     struct nest n = lower_nest(node->op->name);
     struct rational index[TARN_MAX_RANK];
     n.axes = n.out_axes = node->shape.rank;
-    for (int d = 0; d < node->shape.rank; ++d) {
+    for (int d = 0; d < node->shape.rank; d++) {
         n.extent[d] = node->shape.dim[d];
         index[d] = rational_axis(d);
     }
@@ -175,7 +175,7 @@ static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
     n.out_axes = partial->out_axes;
     n.axes = n.out_axes + 1;
     memcpy(n.extent, partial->extent, sizeof n.extent);
-    for (int a = n.axes; a < NEST_AXES; ++a)
+    for (int a = n.axes; a < NEST_AXES; a++)
         n.extent[a] = 0;
     n.extent[n.out_axes] = 1;
     n.combine = partial->combine == COMBINE_FMA ? COMBINE_SUM : partial->combine;
@@ -207,7 +207,7 @@ static int core_nest(struct lowering *l, struct nest *n, const struct rational *
     struct store s = { .value = rows, .expr = -1 };
     int32_t stride = 1;
     const tarn_shape shape = l->m->nodes[core].shape;
-    for (int d = shape.rank - 1; d >= 0; --d) {
+    for (int d = shape.rank - 1; d >= 0; d--) {
         s.address = affine_add_scaled(s.address, core_index[d].e, stride);
         stride *= shape.dim[d];
     }
@@ -230,7 +230,7 @@ static int reduce_nest(struct lowering *l, struct path *path, const struct desti
 struct rational lower_mapped(const struct contract_map *map, int axes, int d)
 {
     struct rational at = rational_constant(map->dim[d].offset);
-    for (int a = 0; a < axes; ++a)
+    for (int a = 0; a < axes; a++)
         if (map->dim[d].coef[a] != 0)
             at = rational_add_scaled(at, rational_axis(a), map->dim[d].coef[a]);
     return map->dim[d].divide > 1 ? rational_divide(at, map->dim[d].divide) : at;
@@ -243,7 +243,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
     struct contract c;
     memset(&c, 0, sizeof c);
     tarn_shape in[2];
-    for (uint32_t k = 0; k < 2; ++k)
+    for (uint32_t k = 0; k < 2; k++)
         in[k] = l->m->nodes[lowering_operand(l, core, k)].shape;
     node->op->contract(node, in, &c);
     struct nest n = lower_nest(node->op->name);
@@ -257,10 +257,10 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
     n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
     struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
     const int rows = choose_samples(&n, &c, (int[3]){ in[0].rank, in[1].rank, node->shape.rank });
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < 2; k++) {
         s.rows = k == rows;
         struct rational index[TARN_MAX_RANK];
-        for (int d = 0; d < in[k].rank; ++d) {
+        for (int d = 0; d < in[k].rank; d++) {
             index[d] = lower_mapped(&c.in[k], c.axes, d);
             if (c.in[k].dim[d].guarded || c.in[k].dim[d].divide > 1)
                 n.guards = guard_add(&n, n.guard, n.guards, &index[d], in[k].dim[d]);
@@ -270,7 +270,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
             return -1;
     }
     struct rational out_index[TARN_MAX_RANK];
-    for (int d = 0; d < node->shape.rank; ++d)
+    for (int d = 0; d < node->shape.rank; d++)
         out_index[d] = lower_mapped(&c.out, c.axes, d);
     return core_nest(l, &n, out_index, path, t);
 }
@@ -331,7 +331,7 @@ static int concat_parts(struct lowering *l, uint32_t node, int value, int32_t of
 {
     const struct node *n = &l->m->nodes[node];
     struct destination t = { .value = value, .axis = n->arg.concat.axis, .offset = offset };
-    for (uint32_t k = 0; k < n->in_count; ++k) {
+    for (uint32_t k = 0; k < n->in_count; k++) {
         const uint32_t x = lowering_operand(l, node, k);
         /* A part without the batch, such as a constant, is spread over the samples' blocks. */
         const bool spread = l->p->values[value].layout == LAYOUT_BLOCKED && !l->m->sharded[x];
@@ -438,7 +438,7 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
         memcmp(n->extent, node->shape.dim, (size_t)n->axes * sizeof *n->extent) != 0)
         return false;
     struct rational index[TARN_MAX_RANK];
-    for (int d = 0; d < node->shape.rank; ++d)
+    for (int d = 0; d < node->shape.rank; d++)
         index[d] = rational_axis(d);
     const int nests = p->nest_count;
     struct nest copy = *n;
@@ -459,7 +459,7 @@ static int demand(struct lowering *l, uint32_t root)
     struct nest n = lower_nest("demand");
     struct rational index[TARN_MAX_RANK];
     n.axes = n.out_axes = node->shape.rank;
-    for (int d = 0; d < node->shape.rank; ++d) {
+    for (int d = 0; d < node->shape.rank; d++) {
         n.extent[d] = node->shape.dim[d];
         index[d] = rational_axis(d);
     }
@@ -504,9 +504,9 @@ static tarn_status build_deep(struct lowering *l)
     int *height = arena_take(l->p->arena, (m->count + 1) * sizeof *height);
     if (height == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (uint32_t i = 0; i < m->count; ++i) {
+    for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
-        for (uint32_t k = 0; k < n->in_count; ++k) {
+        for (uint32_t k = 0; k < n->in_count; k++) {
             const int below = height[lowering_operand(l, i, k)] + 1;
             height[i] = below > height[i] ? below : height[i];
         }
@@ -534,7 +534,7 @@ tarn_status lower(struct program_ir *p)
     TRY(share_out(p));
     product_choose_all(&l);
     TRY(build_deep(&l));
-    for (int i = 0; i < m->root_count; ++i) {
+    for (int i = 0; i < m->root_count; i++) {
         const struct root *root = &m->roots[i];
         const uint32_t node = root->node;
         struct path path;
@@ -548,7 +548,7 @@ tarn_status lower(struct program_ir *p)
     }
     const int first = p->nest_count;
     p->first_root = first;
-    for (int i = 0; i < m->root_count; ++i)
+    for (int i = 0; i < m->root_count; i++)
         if (build_root(&l, &m->roots[i], first) < 0)
             return l.status;
     return l.status;

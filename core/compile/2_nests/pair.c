@@ -10,7 +10,7 @@ static bool same_expr(const struct nest *a, int at_a, const struct nest *b, int 
     if (at_a < 0 || at_b < 0)
         return at_a == at_b;
     struct expr x = a->exprs[at_a], y = b->exprs[at_b];
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
         if (i < x.args && i < y.args && !same_expr(a, x.arg[i], b, y.arg[i]))
             return false;
         x.arg[i] = y.arg[i] = 0;
@@ -49,19 +49,19 @@ static void join(struct program_ir *p, int position, int maximum)
     const int first = position < maximum ? position : maximum;
     const int last = position < maximum ? maximum : position;
     p->nests[first] = joined;
-    --p->nest_count;
-    --p->first_root;
+    p->nest_count--;
+    p->first_root--;
     memmove(&p->nests[last], &p->nests[last + 1],
             (size_t)(p->nest_count - last) * sizeof *p->nests);
 }
 
 void pair_maxima(struct program_ir *p)
 {
-    for (int i = 0; i < p->first_root && !p->target->items; ++i) {
+    for (int i = 0; i < p->first_root && !p->target->items; i++) {
         const struct nest *n = &p->nests[i];
         if (n->combine != COMBINE_ARGMAX || n->kind != NEST_LOOPS)
             continue;
-        for (int k = 0; k < p->first_root; ++k)
+        for (int k = 0; k < p->first_root; k++)
             if (is_pair(n, &p->nests[k])) {
                 join(p, i, k);
                 i -= k < i;

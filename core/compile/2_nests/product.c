@@ -58,14 +58,14 @@ struct product_shape *list_products(const struct module *m, int *count)
 {
     struct product_shape *list = arena_take(m->arena, ((size_t)m->count + 1) * sizeof *list);
     *count = 0;
-    for (uint32_t i = 0; list != NULL && i < m->count; ++i)
+    for (uint32_t i = 0; list != NULL && i < m->count; i++)
         *count += is_large_product(m, i, &list[*count]);
     return list;
 }
 
 void product_choose_all(struct lowering *l)
 {
-    for (uint32_t i = 0; i < l->m->count; ++i) {
+    for (uint32_t i = 0; i < l->m->count; i++) {
         struct product_shape p;
         l->product[i] = 1;
         if (is_large_product(l->m, i, &p))
@@ -80,7 +80,7 @@ static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
     const struct node *n = &l->m->nodes[x];
     const int last = n->shape.rank - 1;
     bool swaps = n->op == &op_permute && l->primary[x] == 0;
-    for (int d = 0; swaps && d <= last; ++d)
+    for (int d = 0; swaps && d <= last; d++)
         swaps = n->arg.permute.order[d] == (d == last ? last - 1 : d == last - 1 ? last : d);
     if (swaps) {
         *transpose = !*transpose;
@@ -99,7 +99,7 @@ int product_nest(struct lowering *l, uint32_t node, int value)
     if (n.product.a < 0 || n.product.b < 0)
         return -1;
     /* Loads without a use: they tell the later passes what is read. */
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < 2; k++) {
         struct expr e = { .kind = EXPR_LOAD };
         e.access.value = k == 0 ? n.product.a : n.product.b;
         e.access.gather = -1;

@@ -39,8 +39,8 @@ static void set_axes(const struct lowering *l, uint32_t core, struct nest *n, bo
     const struct node *node = &l->m->nodes[core];
     const uint32_t x = lowering_operand(l, core, 0);
     const tarn_shape in = l->m->nodes[x].shape;
-    for (int pass = 0; pass < 2; ++pass)
-        for (int d = 0; d < in.rank; ++d) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int d = 0; d < in.rank; d++) {
             const bool reduced = (node->arg.reduce.axes >> d & 1) != 0;
             if (reduced != (pass == 1))
                 continue;
@@ -56,7 +56,7 @@ static void set_axes(const struct lowering *l, uint32_t core, struct nest *n, bo
                 n->batch_axis = n->axes;
                 n->partial = reduced;
             }
-            ++n->axes;
+            n->axes++;
             n->out_axes += !reduced;
         }
     n->red_last = whole || (in.rank > 0 && (node->arg.reduce.axes >> (in.rank - 1) & 1) != 0);
@@ -71,7 +71,7 @@ int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct ratio
     *n = lower_nest(node->op->name);
     set_axes(l, core, n, whole, in_index, out_index);
     n->arg_index = rational_constant(0);
-    for (int a = n->out_axes; a < n->axes; ++a)
+    for (int a = n->out_axes; a < n->axes; a++)
         n->arg_index = rational_add_scaled(
             rational_add_scaled(rational_constant(0), n->arg_index, n->extent[a]), rational_axis(a),
             1);

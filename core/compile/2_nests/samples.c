@@ -12,14 +12,14 @@ static int last_axis(const struct contract_map *map, int axes, int rank)
     if (rank < 1 || map->dim[rank - 1].offset != 0 || map->dim[rank - 1].divide > 1 ||
         map->dim[rank - 1].guarded)
         return -1;
-    for (int a = 0; a < axes; ++a) {
+    for (int a = 0; a < axes; a++) {
         if (map->dim[rank - 1].coef[a] == 0)
             continue;
         if (found >= 0 || map->dim[rank - 1].coef[a] != 1)
             return -1;
         found = a;
     }
-    for (int d = 0; found >= 0 && d < rank - 1; ++d)
+    for (int d = 0; found >= 0 && d < rank - 1; d++)
         if (map->dim[d].coef[found] != 0)
             return -1;
     return found;
@@ -27,7 +27,7 @@ static int last_axis(const struct contract_map *map, int axes, int rank)
 
 static bool uses_axis(const struct contract_map *map, int rank, int axis)
 {
-    for (int d = 0; d < rank; ++d)
+    for (int d = 0; d < rank; d++)
         if (map->dim[d].coef[axis] != 0)
             return true;
     return false;
@@ -40,7 +40,7 @@ int choose_samples(struct nest *n, const struct contract *c, const int rank[3])
     const int lane = last_axis(&c->out, c->axes, rank[2]);
     if (lane < 0 || lane >= c->out_axes || c->extent[lane] < LANES)
         return -1;
-    for (int k = 0; k < 2; ++k)
+    for (int k = 0; k < 2; k++)
         if (last_axis(&c->in[k], c->axes, rank[k]) == lane &&
             !uses_axis(&c->in[1 - k], rank[1 - k], lane)) {
             n->by_sample = true;

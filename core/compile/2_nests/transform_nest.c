@@ -16,7 +16,7 @@ static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const str
     };
     struct rational index[TARN_MAX_RANK];
     struct expr guarded = { .kind = EXPR_GUARD, .dtype = TARN_F32, .args = 1 };
-    for (int d = 0; d < in.rank; ++d) {
+    for (int d = 0; d < in.rank; d++) {
         index[d] = lower_mapped(&c->in, c->axes, d);
         if (c->in.dim[d].guarded)
             guarded.guards = guard_add(n, guarded.guard, guarded.guards, &index[d], in.dim[d]);
@@ -26,7 +26,7 @@ static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const str
         guarded.arg[0] = at;
         at = expr_add(l->p, n, &guarded);
     }
-    for (int i = c->mixes - 1; at >= 0 && i >= 0; --i) {
+    for (int i = c->mixes - 1; at >= 0 && i >= 0; i--) {
         struct expr e = { .kind = EXPR_MIX, .dtype = TARN_F32, .args = 1, .arg = { at } };
         e.table = c->mix[i].table;
         e.over = c->out_axes + i;
@@ -58,7 +58,7 @@ int mix_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational
     n->body[0] = mix_body(l, n, core, &c);
     if (n->body[0] < 0)
         return -1;
-    for (int d = 0; d < node->shape.rank; ++d) {
+    for (int d = 0; d < node->shape.rank; d++) {
         out_index[d] = lower_mapped(&c.out, c.axes, d);
         if (c.out.dim[d].guarded)
             n->guards = guard_add(n, n->guard, n->guards, &out_index[d], node->shape.dim[d]);

@@ -14,14 +14,14 @@
 static double nest_work(const struct target *t, const struct nest *n)
 {
     int accesses = n->stores;
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         accesses += n->exprs[e].kind == EXPR_LOAD;
     double work = 1.0;
     if (n->combine != COMBINE_FMA)
         work += n->expr_count / 4 + t->fusion.access_cycles * accesses;
     if (n->mixed) /* rows, then columns, from registers: two sums instead of one of their product */
         work = 2.0 / MIX_LONGEST;
-    for (int a = 0; a < n->axes; ++a)
+    for (int a = 0; a < n->axes; a++)
         work *= n->extent[a];
     return n->sharded || schedule_lane(n) >= 0 ? work / LANES : work;
 }
@@ -30,7 +30,7 @@ static int code_weight(const struct program_ir *p, const struct nest *n)
 {
     const struct fusion_limits *f = &p->target->fusion;
     int weight = n->expr_count + (p->nest_count > f->crowd ? f->loops_weight : 0);
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
             weight += p->target->expression.heavy_map - 1;
     return weight;
@@ -39,7 +39,7 @@ static int code_weight(const struct program_ir *p, const struct nest *n)
 static bool is_tiny(const struct program_ir *p, const struct nest *n)
 {
     bool alone = true;
-    for (int a = 0; a < n->out_axes; ++a)
+    for (int a = 0; a < n->out_axes; a++)
         alone &= n->extent[a] == 1;
     return !p->target->items && !n->sharded && n->kind == NEST_LOOPS &&
            n->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
@@ -47,7 +47,7 @@ static bool is_tiny(const struct program_ir *p, const struct nest *n)
 
 static bool writes_out(const struct program_ir *p, const struct nest *n)
 {
-    for (int s = 0; s < n->stores; ++s)
+    for (int s = 0; s < n->stores; s++)
         if (p->values[n->store[s].value].place == PLACE_OWNED ||
             p->values[n->store[s].value].place == PLACE_OUTPUT)
             return true;
@@ -63,7 +63,7 @@ static bool same_memory(const struct program_ir *p, const struct value *a, const
 
 static bool reads(const struct program_ir *p, const struct nest *n, const struct value *v)
 {
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD &&
             same_memory(p, &p->values[n->exprs[e].access.value], v))
             return true;
@@ -74,7 +74,7 @@ static bool reads(const struct program_ir *p, const struct nest *n, const struct
 static bool reads_in_place(const struct program_ir *p, const struct nest *n, const struct store *s)
 {
     const struct value *v = &p->values[s->value];
-    for (int i = 0; i < n->expr_count; ++i) {
+    for (int i = 0; i < n->expr_count; i++) {
         const struct expr *e = &n->exprs[i];
         if (e->kind != EXPR_LOAD || !same_memory(p, &p->values[e->access.value], v))
             continue;
@@ -90,14 +90,14 @@ static bool reads_in_place(const struct program_ir *p, const struct nest *n, con
  * the plan, still reads the old one. A value can have several writers, each of a part of it. */
 static bool is_read_while_written(const struct program_ir *p, int value)
 {
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        for (int s = 0; s < n->stores; ++s) {
+        for (int s = 0; s < n->stores; s++) {
             if (n->store[s].value != value)
                 continue;
             if (!reads_in_place(p, n, &n->store[s]))
                 return true;
-            for (int k = 0; k < p->nest_count; ++k)
+            for (int k = 0; k < p->nest_count; k++)
                 if (k != i && writes_out(p, &p->nests[k]) &&
                     reads(p, &p->nests[k], &p->values[value]))
                     return true;
@@ -111,8 +111,8 @@ static tarn_status write_by_copy(struct program_ir *p, int value)
 {
     const struct value v = p->values[value];
     const int temporary = value_add(p, PLACE_ARENA, LAYOUT_PLAIN, 0, v.shape, v.dtype);
-    for (int i = 0; i < p->nest_count; ++i)
-        for (int s = 0; s < p->nests[i].stores; ++s)
+    for (int i = 0; i < p->nest_count; i++)
+        for (int s = 0; s < p->nests[i].stores; s++)
             if (p->nests[i].store[s].value == value)
                 p->nests[i].store[s].value = temporary;
     struct nest *copy = nest_add(p);
@@ -135,7 +135,7 @@ static tarn_status write_by_copy(struct program_ir *p, int value)
 static tarn_status detour(struct program_ir *p)
 {
     const int values = p->value_count;
-    for (int v = 0; v < values; ++v)
+    for (int v = 0; v < values; v++)
         if (p->values[v].place == PLACE_OWNED && is_read_while_written(p, v))
             TRY(write_by_copy(p, v));
     return TARN_OK;
@@ -155,11 +155,11 @@ static bool can_share(const struct program_ir *p, const struct nest *from, const
 static int earliest(const struct program_ir *p, const struct uses *u, const struct nest *n)
 {
     int kernel = 0;
-    for (int e = 0; e < n->expr_count; ++e) {
+    for (int e = 0; e < n->expr_count; e++) {
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
         const int v = n->exprs[e].access.value;
-        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; ++w) {
+        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; w++) {
             const struct nest *from = &p->nests[u->writers.nest[w]];
             if (from == n || from->kernel < 0)
                 continue;
@@ -176,7 +176,7 @@ static bool depends_on_owned(const struct program_ir *p, const struct uses *u, c
                              const struct nest *n)
 {
     bool reads_any = false;
-    for (int e = 0; e < n->expr_count; ++e) {
+    for (int e = 0; e < n->expr_count; e++) {
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
         const int v = n->exprs[e].access.value;
@@ -185,7 +185,7 @@ static bool depends_on_owned(const struct program_ir *p, const struct uses *u, c
             continue;
         if (p->values[v].place != PLACE_ARENA)
             return false;
-        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; ++w)
+        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; w++)
             if (!marked[u->writers.nest[w]])
                 return false;
     }
@@ -197,11 +197,11 @@ static bool depends_on_owned(const struct program_ir *p, const struct uses *u, c
 static int latest(const struct program_ir *p, const struct uses *u, const struct nest *n)
 {
     int kernel = INT_MAX;
-    for (int s = 0; s < n->stores; ++s) {
+    for (int s = 0; s < n->stores; s++) {
         const int v = n->store[s].value;
-        for (int i = u->readers.begin[v]; i < u->readers.begin[v + 1]; ++i) {
+        for (int i = u->readers.begin[v]; i < u->readers.begin[v + 1]; i++) {
             const struct nest *to = &p->nests[u->readers.nest[i]];
-            for (int e = 0; to->kernel >= 0 && e < to->expr_count; ++e) {
+            for (int e = 0; to->kernel >= 0 && e < to->expr_count; e++) {
                 if (to->exprs[e].kind != EXPR_LOAD || to->exprs[e].access.value != v)
                     continue;
                 const bool shares = can_share(p, n, to, &to->exprs[e]);
@@ -215,7 +215,7 @@ static int latest(const struct program_ir *p, const struct uses *u, const struct
 
 static bool has_calls(const struct program_ir *p)
 {
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         if (p->nests[i].kind == NEST_CALL)
             return true;
     return false;
@@ -227,9 +227,9 @@ static bool has_calls(const struct program_ir *p)
 static void delay(struct program_ir *p, const struct uses *u)
 {
     bool *owned = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *owned);
-    for (int i = 0; owned != NULL && i < p->nest_count; ++i)
+    for (int i = 0; owned != NULL && i < p->nest_count; i++)
         owned[i] = depends_on_owned(p, u, owned, &p->nests[i]);
-    for (int i = p->nest_count - 1; owned != NULL && i >= 0; --i) {
+    for (int i = p->nest_count - 1; owned != NULL && i >= 0; i--) {
         struct nest *n = &p->nests[i];
         const int kernel = owned[i] ? latest(p, u, n) : n->kernel;
         n->kernel = kernel > n->kernel ? kernel : n->kernel;
@@ -240,11 +240,11 @@ static void delay(struct program_ir *p, const struct uses *u)
 static int after_readers(const struct program_ir *p, const struct nest *n)
 {
     int kernel = 0;
-    for (int s = 0; s < n->stores; ++s) {
+    for (int s = 0; s < n->stores; s++) {
         const struct value *v = &p->values[n->store[s].value];
         if (v->place != PLACE_OWNED)
             continue;
-        for (int k = 0; k < p->nest_count; ++k) {
+        for (int k = 0; k < p->nest_count; k++) {
             const struct nest *other = &p->nests[k];
             if (other != n && other->kernel >= kernel && reads(p, other, v))
                 kernel = other->kernel + 1;
@@ -256,7 +256,7 @@ static int after_readers(const struct program_ir *p, const struct nest *n)
 /* A kernel's number that a call has is no kernel to join: the next one is launched anyway. */
 static int after_calls(const struct program_ir *p, int kernel)
 {
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         if (p->nests[i].kind == NEST_CALL && p->nests[i].kernel == kernel)
             return after_calls(p, kernel + 1);
     return kernel;
@@ -267,7 +267,7 @@ static int after_calls(const struct program_ir *p, int kernel)
 /* The tiny nest of kernel `kernel` that writes a value; NULL when there is none. */
 static struct nest *tiny_writer(struct program_ir *p, const struct uses *u, int value, int kernel)
 {
-    for (int w = u->writers.begin[value]; w < u->writers.begin[value + 1]; ++w) {
+    for (int w = u->writers.begin[value]; w < u->writers.begin[value + 1]; w++) {
         struct nest *n = &p->nests[u->writers.nest[w]];
         if (n->tiny && n->kernel == kernel)
             return n;
@@ -288,11 +288,11 @@ static bool is_replicable(struct program_ir *p, const struct uses *u, const stru
     if (!n->tiny || !p->target->fuse || p->module->batch == 0 ||
         n->work > p->target->fusion.replicated_work)
         return false;
-    for (int s = 0; s < n->stores; ++s)
+    for (int s = 0; s < n->stores; s++)
         if (p->values[n->store[s].value].place != PLACE_ARENA ||
             !has_one_writer(u, n->store[s].value))
             return false;
-    for (int e = 0; e < n->expr_count; ++e) {
+    for (int e = 0; e < n->expr_count; e++) {
         const struct nest *from = n->exprs[e].kind != EXPR_LOAD
                                       ? NULL
                                       : tiny_writer(p, u, n->exprs[e].access.value, n->kernel);
@@ -305,16 +305,16 @@ static bool is_replicable(struct program_ir *p, const struct uses *u, const stru
 /* Replicates what sharded nests read in the kernel that computes it, and what that is made of. */
 static void replicate(struct program_ir *p, const struct uses *u)
 {
-    for (int i = p->nest_count - 1; i >= 0; --i) {
+    for (int i = p->nest_count - 1; i >= 0; i--) {
         const struct nest *n = &p->nests[i];
-        for (int e = 0; (n->sharded || n->replicated) && e < n->expr_count; ++e) {
+        for (int e = 0; (n->sharded || n->replicated) && e < n->expr_count; e++) {
             if (n->exprs[e].kind != EXPR_LOAD)
                 continue;
             struct nest *from = tiny_writer(p, u, n->exprs[e].access.value, n->kernel);
             if (from == NULL || from->replicated)
                 continue;
             from->replicated = true;
-            for (int s = 0; s < from->stores; ++s) {
+            for (int s = 0; s < from->stores; s++) {
                 struct value *v = &p->values[from->store[s].value];
                 v->copy_stride = ((int)tarn_shape_count(v->shape) + LANES - 1) / LANES * LANES;
                 v->bytes = (size_t)v->copy_stride * (size_t)p->groups * tarn_dtype_bytes(v->dtype);
@@ -340,9 +340,9 @@ static tarn_status set_sections(struct program_ir *p)
     bool *sharded = arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *sharded);
     if (sharded == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         sharded[p->nests[i].kernel] |= p->nests[i].sharded;
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         p->nests[i].section = section_of(p, sharded, i);
     return TARN_OK;
 }
@@ -350,16 +350,16 @@ static tarn_status set_sections(struct program_ir *p)
 /* Between which kernels each value is needed. */
 static void set_lifetimes(struct program_ir *p)
 {
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        for (int s = 0; s < n->stores; ++s) {
+        for (int s = 0; s < n->stores; s++) {
             struct value *v = &p->values[n->store[s].value];
             if (v->first < 0 || n->kernel < v->first)
                 v->first = n->kernel;
             if (n->kernel > v->last)
                 v->last = n->kernel;
         }
-        for (int e = 0; e < n->expr_count; ++e) {
+        for (int e = 0; e < n->expr_count; e++) {
             if (n->exprs[e].kind != EXPR_LOAD)
                 continue;
             struct value *v = &p->values[n->exprs[e].access.value];
@@ -374,7 +374,7 @@ static int with_room(const struct program_ir *p, const int *weight, int kernel, 
 {
     while (kernel < p->kernel_count && weight[kernel] > 0 &&
            weight[kernel] + more > p->target->fusion.kernel_weight)
-        ++kernel;
+        kernel++;
     return kernel;
 }
 
@@ -384,10 +384,10 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
     if (weight == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     /* First what computes, in order; then what writes tensors that others read. */
-    for (int pass = 0; pass < 2; ++pass) {
+    for (int pass = 0; pass < 2; pass++) {
         if (pass == 1 && p->target->fuse && !p->target->items && has_calls(p))
             delay(p, u);
-        for (int i = 0; i < p->nest_count; ++i) {
+        for (int i = 0; i < p->nest_count; i++) {
             struct nest *n = &p->nests[i];
             const int more = code_weight(p, n);
             if (writes_out(p, n) != (pass == 1))
@@ -414,7 +414,7 @@ tarn_status fuse(struct program_ir *p)
     TRY(detour(p));
     if (!uses_build(p, &u))
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
         n->work = nest_work(p->target, n);
         n->tiny = is_tiny(p, n);

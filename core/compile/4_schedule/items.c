@@ -8,7 +8,7 @@
 int64_t nest_tiles(const struct nest *n)
 {
     int64_t tiles = 1;
-    for (int a = 0; a < n->out_axes; ++a)
+    for (int a = 0; a < n->out_axes; a++)
         if (a != nest_vector_axis(n))
             tiles *= n->extent[a] / n->tile[a];
     return tiles;
@@ -22,7 +22,7 @@ bool nest_sums_lanes(const struct nest *n)
 int nest_points(const struct nest *n)
 {
     int points = 1;
-    for (int a = 0; a < n->out_axes; ++a)
+    for (int a = 0; a < n->out_axes; a++)
         if (a != nest_vector_axis(n))
             points *= n->tile[a];
     return points;
@@ -34,9 +34,9 @@ int nest_points(const struct nest *n)
 static int choose_out_lane(const struct nest *n)
 {
     int best = -1, best_score = -1;
-    for (int a = n->out_axes - 1; a >= 0; --a) {
+    for (int a = n->out_axes - 1; a >= 0; a--) {
         int score = n->extent[a] == 1 ? 0 : 3 * (n->store[0].address.k[a] == 1);
-        for (int e = 0; e < n->expr_count; ++e) {
+        for (int e = 0; e < n->expr_count; e++) {
             const int32_t k = n->exprs[e].access.address.k[a];
             if (n->exprs[e].kind == EXPR_LOAD && n->extent[a] > 1)
                 score += k == 1 ? 2 : k == 0 ? 1 : 0;
@@ -64,14 +64,14 @@ void part_lane_sums(struct program_ir *p)
 {
     int kernels = 0;
     const int levels = p->kernel_count;
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         if (p->nests[i].kind == NEST_LOOPS)
             choose_lane(&p->nests[i]);
-    for (int level = 0; level < levels; ++level) {
+    for (int level = 0; level < levels; level++) {
         const int first = kernels++;
         bool taken = false;
-        for (int pass = 0; pass < 2; ++pass)
-            for (int i = 0; i < p->nest_count; ++i) {
+        for (int pass = 0; pass < 2; pass++)
+            for (int i = 0; i < p->nest_count; i++) {
                 struct nest *n = &p->nests[i];
                 const bool alone = n->kind == NEST_LOOPS && nest_sums_lanes(n);
                 if (n->kernel != level || alone != (pass == 1))
@@ -80,7 +80,7 @@ void part_lane_sums(struct program_ir *p)
                 taken |= n->kind == NEST_LOOPS;
             }
     }
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         p->nests[i].kernel = p->nests[i].section;
     p->kernel_count = kernels;
 }
@@ -92,7 +92,7 @@ static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
 {
     double loads = 0;
     const int lane = nest_vector_axis(n);
-    for (int e = 0; e < n->expr_count; ++e) {
+    for (int e = 0; e < n->expr_count; e++) {
         const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
@@ -109,10 +109,10 @@ static void choose_team_tile(const struct item_figures *f, struct nest *n, int m
     const int red = n->axes > n->out_axes ? n->tile[n->axes - 1] : 1;
     double best = loads_per_term(n, 0, 1, 0, 1);
     int axis[2] = { -1, -1 }, size[2] = { 1, 1 };
-    for (int a = 0; a < n->out_axes; ++a)
-        for (int b = a; b < n->out_axes && a != lane; ++b)
-            for (int i = 1; b != lane && i <= most && i <= n->extent[a]; ++i)
-                for (int k = 1; k <= (a == b ? 1 : most / i) && k <= n->extent[b]; ++k) {
+    for (int a = 0; a < n->out_axes; a++)
+        for (int b = a; b < n->out_axes && a != lane; b++)
+            for (int i = 1; b != lane && i <= most && i <= n->extent[a]; i++)
+                for (int k = 1; k <= (a == b ? 1 : most / i) && k <= n->extent[b]; k++) {
                     if (n->extent[a] % i != 0 || n->extent[b] % k != 0 || i * k > most ||
                         i * k * red > f->points)
                         continue;
@@ -125,7 +125,7 @@ static void choose_team_tile(const struct item_figures *f, struct nest *n, int m
                         size[1] = k;
                     }
                 }
-    for (int a = 0; a < n->out_axes; ++a)
+    for (int a = 0; a < n->out_axes; a++)
         n->tile[a] = a == axis[0] ? size[0] : a == axis[1] ? size[1] : 1;
 }
 
@@ -181,11 +181,11 @@ static void divide(const struct program_ir *p, struct nest *n)
 void schedule_gpu(struct program_ir *p)
 {
     p->local = p->target->item.group_items;
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
         if (n->kind != NEST_LOOPS)
             continue;
-        for (int a = 0; a < NEST_AXES; ++a)
+        for (int a = 0; a < NEST_AXES; a++)
             n->tile[a] = 1;
         const int last = n->axes - 1;
         if (n->axes > n->out_axes && last != nest_vector_axis(n) && !n->by_sample &&

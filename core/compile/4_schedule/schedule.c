@@ -10,7 +10,7 @@
 static int unit_strides(const struct nest *n, int axis)
 {
     int score = 0;
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD) {
             const int32_t k = n->exprs[e].access.address.k[axis];
             score += k == 1 ? 2 : k == 0 ? 1 : 0;
@@ -26,7 +26,7 @@ static bool suits_lanes(const struct nest *n, int axis)
         return false;
     if (!n->mixed)
         return true;
-    for (int g = 0; g < n->guards; ++g)
+    for (int g = 0; g < n->guards; g++)
         if (n->guard[g].e.k[axis] != 0)
             return false;
     return n->extent[axis] % LANES == 0 && n->store[0].address.k[axis] == 1;
@@ -40,7 +40,7 @@ int schedule_lane(const struct nest *n)
     const int last = n->axes - 1;
     if (n->combine == COMBINE_NONE) {
         int best = -1, best_score = -1;
-        for (int a = n->out_axes - 1; a >= 0; --a) {
+        for (int a = n->out_axes - 1; a >= 0; a--) {
             const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
             if (score > best_score && suits_lanes(n, a)) {
                 best = a;
@@ -53,7 +53,7 @@ int schedule_lane(const struct nest *n)
         return -1;
     if (n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)
         return last;
-    for (int a = n->out_axes - 1; a >= 0; --a)
+    for (int a = n->out_axes - 1; a >= 0; a--)
         if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
             return a;
     if (n->axes > n->out_axes && n->extent[last] >= LANES)
@@ -65,11 +65,11 @@ int schedule_lane(const struct nest *n)
  * axis on whose edge a guard fails, which leaves no conditions. */
 static void unroll_mix(const struct vector_figures *v, struct nest *n)
 {
-    for (int i = 0; i < n->expr_count; ++i) {
+    for (int i = 0; i < n->expr_count; i++) {
         const struct expr *e = &n->exprs[i];
-        for (int a = 0; a < n->out_axes; ++a) {
+        for (int a = 0; a < n->out_axes; a++) {
             bool unroll = e->kind == EXPR_MIX && e->index.e.k[a] != 0;
-            for (int g = 0; e->kind == EXPR_GUARD && g < e->guards; ++g)
+            for (int g = 0; e->kind == EXPR_GUARD && g < e->guards; g++)
                 unroll |= e->guard[g].e.k[a] != 0 && n->extent[a] <= v->unrolled_edge;
             if (unroll && a != n->batch_axis)
                 n->tile[a] = n->extent[a];
@@ -80,14 +80,14 @@ static void unroll_mix(const struct vector_figures *v, struct nest *n)
 /* `groups` is how many share a nest, 0: as many as are worth it; the plan has so many `nests`. */
 static void schedule_nest(const struct target *t, struct nest *n, int groups, int nests)
 {
-    for (int a = 0; a < NEST_AXES; ++a)
+    for (int a = 0; a < NEST_AXES; a++)
         n->tile[a] = 1;
     if (!n->sharded)
         n->lane_axis = schedule_lane(n);
     if (n->mixed)
         unroll_mix(&t->vector, n);
     const int lane = nest_vector_axis(n);
-    for (int a = 0, at = 0; a < n->out_axes; ++a)
+    for (int a = 0, at = 0; a < n->out_axes; a++)
         if (a != lane)
             n->order[at++] = a;
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
@@ -96,7 +96,7 @@ static void schedule_nest(const struct target *t, struct nest *n, int groups, in
     if (n->sharded || n->tiny)
         return;
     /* Divide the longest OUT axis; the vector axis in multiples of its width. */
-    for (int a = 0; a < n->out_axes; ++a)
+    for (int a = 0; a < n->out_axes; a++)
         if ((!n->mixed || n->tile[a] == 1) &&
             (n->split_axis < 0 || n->extent[a] > n->extent[n->split_axis]))
             n->split_axis = a;
@@ -114,7 +114,7 @@ static void schedule_nest(const struct target *t, struct nest *n, int groups, in
 
 void schedule(struct program_ir *p)
 {
-    for (int i = 0; i < p->nest_count; ++i)
+    for (int i = 0; i < p->nest_count; i++)
         if (p->nests[i].kind == NEST_LOOPS)
             schedule_nest(p->target, &p->nests[i], p->nests[i].section == 0 ? p->groups : 0,
                           p->nest_count);

@@ -35,7 +35,7 @@ struct tiling {
 
 static bool is_known(const int *list, int count, int e)
 {
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; i++)
         if (list[i] == e)
             return true;
     return false;
@@ -47,7 +47,7 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
     if (is_known(seen, *seen_count, expr) || *seen_count == 4 * MOST_LOADS)
         return;
     seen[(*seen_count)++] = expr;
-    for (int i = 0; i < e->args; ++i)
+    for (int i = 0; i < e->args; i++)
         collect(t, e->arg[i], seen, seen_count);
     if (e->kind != EXPR_LOAD || t->load_count == MOST_LOADS)
         return;
@@ -56,10 +56,10 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
     memset(w, 0, sizeof *w);
     w->parts = 1 + a->part_count;
     memcpy(w->k[0], a->address.k, sizeof w->k[0]);
-    for (int i = 0; i < a->part_count; ++i)
+    for (int i = 0; i < a->part_count; i++)
         memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
     w->vector = a->local || a->gather >= 0;
-    for (int i = 0; t->lane >= 0 && i < w->parts; ++i) {
+    for (int i = 0; t->lane >= 0 && i < w->parts; i++) {
         w->vector |= w->k[i][t->lane] != 0;
         w->k[i][t->lane] = 0;
     }
@@ -85,7 +85,7 @@ static struct seen *find_seen(struct seen *table, uint64_t key)
 static void set_point(const struct tiling *t, const int *tile, int from, int to, int point,
                       int32_t *index)
 {
-    for (int a = to - 1; a >= from; --a) {
+    for (int a = to - 1; a >= from; a--) {
         if (a == t->lane || tile[a] == 1)
             continue;
         index[a] = point % tile[a];
@@ -96,7 +96,7 @@ static void set_point(const struct tiling *t, const int *tile, int from, int to,
 static int points_of(const struct tiling *t, const int *tile, int from, int to)
 {
     int points = 1;
-    for (int a = from; a < to; ++a)
+    for (int a = from; a < to; a++)
         points *= a == t->lane ? 1 : tile[a];
     return points;
 }
@@ -112,14 +112,14 @@ static double register_cycles(const struct tiling *t, const int *tile)
     memset(table, 0, sizeof table);
     int32_t index[NEST_AXES] = { 0 };
     int distinct = 0;
-    for (int p = 0; p < outs * reds; ++p) {
+    for (int p = 0; p < outs * reds; p++) {
         set_point(t, tile, n->out_axes, n->axes, p / outs, index);
         set_point(t, tile, 0, n->out_axes, p % outs, index);
-        for (int l = 0; l < t->load_count; ++l) {
+        for (int l = 0; l < t->load_count; l++) {
             uint64_t key = (uint64_t)l + 1;
-            for (int i = 0; i < t->loads[l].parts; ++i) {
+            for (int i = 0; i < t->loads[l].parts; i++) {
                 int64_t at = 0;
-                for (int a = 0; a < n->axes; ++a)
+                for (int a = 0; a < n->axes; a++)
                     at += (int64_t)t->loads[l].k[i][a] * index[a];
                 key = key * UINT64_C(1000003) + (uint64_t)at;
             }
@@ -134,12 +134,12 @@ static double register_cycles(const struct tiling *t, const int *tile)
     }
     /* Registers that are alive at a point, beside the accumulators. */
     int moves[POINTS_ROOM + 2] = { 0 }, alive = 0, most = 0;
-    for (unsigned i = 0; i < SEEN_CAPACITY; ++i)
+    for (unsigned i = 0; i < SEEN_CAPACITY; i++)
         if (table[i].last != 0 && table[i].last - table[i].first > 1) {
             ++moves[table[i].first];
             --moves[table[i].last];
         }
-    for (int p = 0; p < outs * reds; ++p) {
+    for (int p = 0; p < outs * reds; p++) {
         alive += moves[p];
         most = alive > most ? alive : most;
     }
@@ -163,7 +163,7 @@ static double touched(const struct walk *w, int part, const int32_t *extent, int
     int32_t last = 0;
     for (;;) {
         int next = -1;
-        for (int a = 0; a < axes; ++a) {
+        for (int a = 0; a < axes; a++) {
             const int32_t k = w->k[part][a] < 0 ? -w->k[part][a] : w->k[part][a];
             const int32_t best = next < 0               ? 0
                                  : w->k[part][next] < 0 ? -w->k[part][next]
@@ -175,7 +175,7 @@ static double touched(const struct walk *w, int part, const int32_t *extent, int
             return count * (double)reach;
         const int32_t k = w->k[part][next] < 0 ? -w->k[part][next] : w->k[part][next];
         int64_t run = 1;
-        for (int a = 0; a < axes; ++a)
+        for (int a = 0; a < axes; a++)
             if (w->k[part][a] == k || w->k[part][a] == -k)
                 run += extent[a] - 1;
         last = k;
@@ -192,9 +192,9 @@ static double touched(const struct walk *w, int part, const int32_t *extent, int
 static double bytes_touched(const struct tiling *t, const int32_t *extent)
 {
     double bytes = 0;
-    for (int l = 0; l < t->load_count; ++l) {
+    for (int l = 0; l < t->load_count; l++) {
         double elements = 1;
-        for (int i = 0; i < t->loads[l].parts; ++i)
+        for (int i = 0; i < t->loads[l].parts; i++)
             elements *= touched(&t->loads[l], i, extent, t->n->axes);
         bytes += elements * (t->loads[l].vector ? 64 : 4);
     }
@@ -207,11 +207,11 @@ static double misses(const struct tiling *t, const int *tile, const int *order, 
 {
     const struct nest *n = t->n;
     int32_t extent[NEST_AXES];
-    for (int a = 0; a < n->axes; ++a)
+    for (int a = 0; a < n->axes; a++)
         extent[a] = a == t->lane ? 1 : a >= n->out_axes ? n->extent[a] : tile[a];
     double inside = bytes_touched(t, extent), rounds = 1;
     int level = loops;
-    for (; level > 0; --level) {
+    for (; level > 0; level--) {
         const int axis = order[level - 1];
         extent[axis] = n->extent[axis];
         const double more = bytes_touched(t, extent);
@@ -219,7 +219,7 @@ static double misses(const struct tiling *t, const int *tile, const int *order, 
             break;
         inside = more;
     }
-    for (; level > 0; --level)
+    for (; level > 0; level--)
         rounds *= (double)n->extent[order[level - 1]] / tile[order[level - 1]];
     return inside * rounds;
 }
@@ -236,13 +236,13 @@ static double order_loops(const struct tiling *t, const int *tile, int *order)
 {
     const struct nest *n = t->n;
     int loops = 0;
-    for (int a = 0; a < n->out_axes; ++a)
+    for (int a = 0; a < n->out_axes; a++)
         if (a != t->lane)
             order[loops++] = a;
-    for (int place = loops - 1; place > 0; --place) {
+    for (int place = loops - 1; place > 0; place--) {
         double best = -1;
         int chosen = place;
-        for (int i = 0; i <= place; ++i) {
+        for (int i = 0; i <= place; i++) {
             int tried[NEST_AXES];
             memcpy(tried, order, sizeof tried);
             tried[place] = order[i];
@@ -265,7 +265,7 @@ static double order_loops(const struct tiling *t, const int *tile, int *order)
 static int divisors(int extent, int most, int *out)
 {
     int count = 0;
-    for (int d = 1; d <= extent && d <= most; ++d)
+    for (int d = 1; d <= extent && d <= most; d++)
         if (extent % d == 0)
             out[count++] = d;
     return count;
@@ -285,7 +285,7 @@ static void try_tile(const struct tiling *t, const int *tile, struct best *best)
         return;
     int order[NEST_AXES] = { 0 };
     double vectors = 1;
-    for (int a = 0; a < n->axes; ++a)
+    for (int a = 0; a < n->axes; a++)
         vectors *= a == t->lane ? 1 : n->extent[a];
     const double cycles = order_loops(t, tile, order) + register_cycles(t, tile) * vectors +
                           t->code_cycles * (double)(outs * (reds * t->size + t->rest));
@@ -303,9 +303,9 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
     const struct nest *n = t->n;
     int d[ACCUMULATORS_ROOM];
     try_tile(t, tile, best);
-    for (int a = from; a < n->out_axes && axes > 0; ++a) {
+    for (int a = from; a < n->out_axes && axes > 0; a++) {
         const int count = a == t->lane ? 0 : divisors(n->extent[a], most, d);
-        for (int i = 0; i < count; ++i) {
+        for (int i = 0; i < count; i++) {
             if (d[i] == 1)
                 continue;
             tile[a] = d[i];
@@ -326,7 +326,7 @@ static void weigh_code(struct tiling *t, const struct target *target, int nests)
         return;
     t->code_cycles *= crowd * crowd;
     t->rest = n->expr_count - t->size;
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
             t->rest += target->expression.heavy_map;
 }
@@ -336,7 +336,7 @@ static void choose_best(const struct target *target, struct nest *n, int nests)
     const struct vector_figures *c = &target->vector;
     struct tiling t = { .n = n, .core = c, .lane = nest_vector_axis(n) };
     int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[ACCUMULATORS_ROOM];
-    for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); ++i)
+    for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); i++)
         collect(&t, n->body[i], seen, &seen_count);
     const int most = n->combine == COMBINE_FMA     ? c->accumulators
                      : seen_count <= c->small_body ? (int)c->latency
@@ -345,13 +345,13 @@ static void choose_best(const struct target *target, struct nest *n, int nests)
     weigh_code(&t, target, nests);
     struct best best = { .cycles = 1e300 };
     const int last = n->axes - 1;
-    for (int a = 0; a < NEST_AXES; ++a)
+    for (int a = 0; a < NEST_AXES; a++)
         tile[a] = 1;
     /* The last summed axis is unrolled whole, or by a few. */
     const int reds =
         last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], c->unrolled_sum, red);
     try_axes(&t, tile, 0, c->tile_axes, most, &best);
-    for (int i = 0; i < reds; ++i) {
+    for (int i = 0; i < reds; i++) {
         if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]))
             continue;
         tile[last] = red[i];
@@ -366,7 +366,7 @@ static void choose_best(const struct target *target, struct nest *n, int nests)
 
 static bool body_uses(const struct nest *n, int axis)
 {
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD && access_uses(&n->exprs[e].access, axis))
             return true;
     return false;
@@ -376,23 +376,23 @@ static bool body_uses(const struct nest *n, int axis)
 static void unroll_guarded(const struct vector_figures *c, struct nest *n, int lane)
 {
     int axis = -1;
-    for (int g = 0; g < n->guards; ++g)
-        for (int a = 0; a < n->out_axes; ++a)
+    for (int g = 0; g < n->guards; g++)
+        for (int a = 0; a < n->out_axes; a++)
             if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= c->guarded_extent)
                 axis = a; /* the last: the innermost of the image */
     if (axis < 0)
         return;
     n->tile[axis] = n->extent[axis];
     const int red_unroll = n->tile[n->axes - 1];
-    for (int a = 0; a < n->out_axes; ++a) {
+    for (int a = 0; a < n->out_axes; a++) {
         int d[ACCUMULATORS_ROOM];
         bool guarded = false;
-        for (int g = 0; g < n->guards; ++g)
+        for (int g = 0; g < n->guards; g++)
             guarded |= n->guard[g].e.k[a] != 0;
         if (a == lane || a == axis || guarded || !body_uses(n, a))
             continue;
         const int count = divisors(n->extent[a], c->accumulators, d);
-        for (int i = 0; i < count; ++i)
+        for (int i = 0; i < count; i++)
             if (d[i] * n->tile[axis] <= c->accumulators &&
                 d[i] * n->tile[axis] * red_unroll <= c->guarded_points)
                 n->tile[a] = d[i];
@@ -408,7 +408,7 @@ void choose_tile(const struct target *t, struct nest *n, int nests)
             n->tile[last] = n->extent[last];
         unroll_guarded(&t->vector, n, lane);
     }
-    for (int a = 0; a < n->out_axes; ++a)
+    for (int a = 0; a < n->out_axes; a++)
         if (n->tile[a] > 1)
             return;
     choose_best(t, n, nests);

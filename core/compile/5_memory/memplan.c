@@ -11,7 +11,7 @@ static bool overlap(const struct value *a, const struct value *b)
 
 void memplan(struct program_ir *p)
 {
-    for (int i = 0; i < p->value_count; ++i) {
+    for (int i = 0; i < p->value_count; i++) {
         struct value *v = &p->values[i];
         if (v->place != PLACE_ARENA || v->first < 0)
             continue;
@@ -20,7 +20,7 @@ void memplan(struct program_ir *p)
         bool moved = true;
         while (moved) {
             moved = false;
-            for (int k = 0; k < i; ++k) {
+            for (int k = 0; k < i; k++) {
                 const struct value *o = &p->values[k];
                 if (o->place != PLACE_ARENA || o->first < 0 || !overlap(v, o))
                     continue;

@@ -24,14 +24,14 @@ static void see(struct range *r, const struct nest *n, int index, bool local)
 
 static bool find_ranges(const struct program_ir *p, struct range *ranges)
 {
-    for (int v = 0; v < p->value_count; ++v)
+    for (int v = 0; v < p->value_count; v++)
         ranges[v].first = -1;
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        for (int s = 0; s < n->stores; ++s)
+        for (int s = 0; s < n->stores; s++)
             if (ranges[n->store[s].value].first != -2)
                 see(&ranges[n->store[s].value], n, i, n->store[s].local);
-        for (int e = 0; e < n->expr_count; ++e)
+        for (int e = 0; e < n->expr_count; e++)
             if (n->exprs[e].kind == EXPR_LOAD && ranges[n->exprs[e].access.value].first != -2)
                 see(&ranges[n->exprs[e].access.value], n, i, n->exprs[e].access.local);
         if (n->kind == NEST_CALL)
@@ -48,7 +48,7 @@ static size_t place(const struct program_ir *p, const struct range *ranges, int 
     size_t offset = 0;
     for (bool moved = true; moved;) {
         moved = false;
-        for (int k = 0; k < value; ++k) {
+        for (int k = 0; k < value; k++) {
             const struct value *o = &p->values[k];
             if (o->place != PLACE_SCRATCH || ranges[k].kernel != ranges[value].kernel ||
                 ranges[k].last < ranges[value].first || ranges[value].last < ranges[k].first)
@@ -68,7 +68,7 @@ void use_scratch(struct program_ir *p, size_t most_bytes)
     struct range *ranges = arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *ranges);
     if (ranges == NULL || !find_ranges(p, ranges))
         return;
-    for (int i = 0; i < p->value_count; ++i) {
+    for (int i = 0; i < p->value_count; i++) {
         struct value *v = &p->values[i];
         if (v->place != PLACE_ARENA || v->layout != LAYOUT_BLOCKED || ranges[i].first < 0)
             continue;

@@ -30,7 +30,7 @@ static bool is_lane(const struct printer *pr, int axis)
 bool set_tile_point(struct printer *pr, int from, int to, int point)
 {
     const struct nest *n = pr->n;
-    for (int a = to - 1; a >= from; --a) {
+    for (int a = to - 1; a >= from; a--) {
         if (is_lane(pr, a) || n->tile[a] == 1)
             continue;
         pr->axis[a].constant = point % n->tile[a];
@@ -42,7 +42,7 @@ bool set_tile_point(struct printer *pr, int from, int to, int point)
 int tile_points(const struct printer *pr, int from, int to)
 {
     int points = 1;
-    for (int a = from; a < to; ++a)
+    for (int a = from; a < to; a++)
         if (!is_lane(pr, a))
             points *= pr->n->tile[a];
     return points;
@@ -55,7 +55,7 @@ static bool bounds_loop(const struct printer *pr, const struct guard *g, int axi
     const struct nest *n = pr->n;
     if (g->divide != 1 || (g->e.k[axis] != 1 && g->e.k[axis] != -1))
         return false;
-    for (int a = 0; a < n->axes; ++a)
+    for (int a = 0; a < n->axes; a++)
         if (a != axis && g->e.k[a] != 0 && (is_lane(pr, a) || n->tile[a] > 1 || a > axis))
             return false;
     return true;
@@ -68,7 +68,7 @@ static int open_bounded(struct printer *pr, int axis)
     struct text low = { 0 }, high = { 0 };
     text_add(&low, "0L");
     text_add(&high, "%dL", n->extent[axis]);
-    for (int g = 0; g < n->guards; ++g) {
+    for (int g = 0; g < n->guards; g++) {
         if (!bounds_loop(pr, &n->guard[g], axis))
             continue;
         struct affine rest = n->guard[g].e;
@@ -112,7 +112,7 @@ int open_loop(struct printer *pr, int axis)
             print_for(pr, "for (long i%d = 16 * b; i%d < 16 * b + 16; ++i%d) {", axis, axis, axis);
         return 1;
     }
-    for (int g = 0; axis >= n->out_axes && tile == 1 && g < n->guards; ++g)
+    for (int g = 0; axis >= n->out_axes && tile == 1 && g < n->guards; g++)
         if (bounds_loop(pr, &n->guard[g], axis))
             return open_bounded(pr, axis);
     if (tile == n->extent[axis] && axis != n->split_axis) {
@@ -130,8 +130,8 @@ int open_loop(struct printer *pr, int axis)
 
 void close_loops(struct printer *pr, int count)
 {
-    for (; count > 0; --count) {
-        --pr->indent;
+    for (; count > 0; count--) {
+        pr->indent--;
         print_line(pr, "}");
     }
 }

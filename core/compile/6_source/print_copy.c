@@ -19,7 +19,7 @@ static int find_run(const struct nest *n, const struct affine *plain, const stru
 {
     *elements = 1;
     int first = n->axes;
-    for (int a = n->axes - 1; a >= 0 && a != n->batch_axis; --a) {
+    for (int a = n->axes - 1; a >= 0 && a != n->batch_axis; a--) {
         if (n->extent[a] > 1 && (plain->k[a] != *elements || blocked->k[a] != *elements))
             break;
         *elements *= n->extent[a];
@@ -75,7 +75,7 @@ static void print_rows(struct printer *pr, const struct copy *c, bool load)
     const struct store *s = &pr->n->store[0];
     const int value = load ? pr->n->exprs[s->expr].access.value : s->value;
     const struct value *v = load ? c->from : c->to;
-    for (int i = 0; i < LANES; ++i) {
+    for (int i = 0; i < LANES; i++) {
         struct text where = { 0 };
         row_text(pr, c, load == c->blocks, value, i, &where);
         if (load)
@@ -101,10 +101,10 @@ bool print_copy(struct printer *pr)
                                c.elements * pr->n->extent[pr->n->batch_axis] < limit->small_copy))
         return false;
     int loops = 1;
-    for (int a = 0; a < c.first; ++a)
+    for (int a = 0; a < c.first; a++)
         if (a != pr->n->batch_axis)
             loops += open_loop(pr, a);
-    for (int a = c.first; a < pr->n->axes; ++a)
+    for (int a = c.first; a < pr->n->axes; a++)
         set_constant(pr, a, 0);
     print_for(pr, "for (long e = 0; e < %lld; e += 16) {", c.elements);
     /* The last 16 may begin among those of the round before. */

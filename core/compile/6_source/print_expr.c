@@ -53,7 +53,7 @@ static void add_term(struct text *t, int32_t factor, const char *what)
 void print_affine(const struct printer *pr, const struct affine *e, struct text *t)
 {
     int32_t constant = e->constant;
-    for (int a = 0; a < pr->n->axes; ++a) {
+    for (int a = 0; a < pr->n->axes; a++) {
         if (e->k[a] == 0)
             continue;
         const struct axis_now *now = &pr->axis[a];
@@ -99,7 +99,7 @@ static void lanes_of(const struct printer *pr, const struct affine *e, struct te
 static void range_of(const struct printer *pr, const struct affine *e, int64_t *low, int64_t *high)
 {
     *low = *high = e->constant;
-    for (int a = 0; a < pr->n->axes; ++a) {
+    for (int a = 0; a < pr->n->axes; a++) {
         const struct axis_now *now = &pr->axis[a];
         int64_t from = now->constant, to = now->constant;
         if (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis)
@@ -115,7 +115,7 @@ static void range_of(const struct printer *pr, const struct affine *e, int64_t *
 static int known_remainder(const struct printer *pr, const struct affine *e, int32_t divide)
 {
     int64_t constant = e->constant;
-    for (int a = 0; a < pr->n->axes; ++a) {
+    for (int a = 0; a < pr->n->axes; a++) {
         const struct axis_now *now = &pr->axis[a];
         const bool moves =
             now->variable[0] != '\0' || (nest_has_batch_lanes(pr->n) && a == pr->n->batch_axis);
@@ -166,7 +166,7 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
 static uint64_t text_hash(const char *s)
 {
     uint64_t h = 1469598103934665603u;
-    for (; *s != '\0'; ++s)
+    for (; *s != '\0'; s++)
         h = (h ^ (unsigned char)*s) * 1099511628211u;
     return h;
 }
@@ -181,7 +181,7 @@ void known_reset(struct printer *pr, int count)
 static bool recall(const struct printer *pr, const char *text, char name[NAME])
 {
     const uint64_t h = text_hash(text);
-    for (int i = pr->known_count - 1; i >= 0; --i)
+    for (int i = pr->known_count - 1; i >= 0; i--)
         if (pr->known[i].hash == h && strcmp(pr->known[i].text, text) == 0) {
             memcpy(name, pr->known[i].name, NAME);
             return true;
@@ -258,7 +258,7 @@ static void each_lane(struct text *t, const char *type, const char *mask, const 
                       const char *address, int32_t step, bool vector_address)
 {
     text_add(t, "(%s)(", type);
-    for (int i = 0; i < LANES; ++i) {
+    for (int i = 0; i < LANES; i++) {
         text_add(t, "%s", i == 0 ? "" : ", ");
         if (mask[0] != '\0')
             text_add(t, "%s.s%x ? ", mask, (unsigned)i);
@@ -275,7 +275,7 @@ static void each_lane(struct text *t, const char *type, const char *mask, const 
 static bool needs_lane_address(const struct printer *pr, const struct access *a)
 {
     bool wanted = pr->mask[0] != '\0' || a->gather >= 0;
-    for (int i = 0; i < a->part_count; ++i)
+    for (int i = 0; i < a->part_count; i++)
         wanted |= lane_factor(pr, &a->part[i].index.e) != 0;
     wanted |= nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0;
     return pr->width > 1 && !a->local && wanted;
@@ -312,7 +312,7 @@ static void address_text(struct printer *pr, const struct access *a, bool lanes,
         lanes_of(pr, &a->address, t);
     else
         print_affine(pr, &a->address, t);
-    for (int i = 0; i < a->part_count; ++i) {
+    for (int i = 0; i < a->part_count; i++) {
         struct text e = { 0 };
         if (lanes)
             lanes_of(pr, &a->part[i].index.e, &e);
@@ -380,7 +380,7 @@ void expand_code(const char *code, char arg[3][NAME], int width, struct text *t)
     while (*code != '\0') {
         const char *end = code;
         while (isalnum((unsigned char)*end) || *end == '_')
-            ++end;
+            end++;
         const int length = (int)(end - code);
         if (length == 1 && *code >= 'x' && *code <= 'z')
             text_add(t, "%s", arg[*code - 'x']);
@@ -399,10 +399,10 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
 {
     struct text condition = { 0 }, fill = { 0 };
     bool lanes = false;
-    for (int g = 0; g < e->guards; ++g)
+    for (int g = 0; g < e->guards; g++)
         lanes |= lane_factor(pr, &e->guard[g].e) != 0;
     enum verdict all = ALWAYS;
-    for (int g = 0; g < e->guards && all != NEVER; ++g) {
+    for (int g = 0; g < e->guards && all != NEVER; g++) {
         struct text one = { 0 };
         bool vector = false;
         const enum verdict v = print_guard(pr, &e->guard[g], &one, &vector);
@@ -441,12 +441,12 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
         snprintf(name, NAME, "t%d", ++pr->temporaries);
         print_line(pr, "%s %s = %s;", type, name, fill.data);
         print_line(pr, "if (%s) {", condition.data);
-        ++pr->indent;
+        pr->indent++;
         const int scope = pr->known_count;
         print_expr(pr, e->arg[0], inner);
         known_reset(pr, scope);
         print_line(pr, "%s = %s;", name, inner);
-        --pr->indent;
+        pr->indent--;
         print_line(pr, "}");
     }
     pr->out->failed |= fill.failed;
@@ -467,7 +467,7 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
         return;
     }
     text_add(t, "(float16)(");
-    for (unsigned i = 0; i < LANES; ++i)
+    for (unsigned i = 0; i < LANES; i++)
         text_add(t, "%starn_uniform(tarn_random_mix(key + %uUL), (uint)%s.s%x)", i == 0 ? "" : ", ",
                  e->bits, name, i);
     text_add(t, ")");
@@ -479,7 +479,7 @@ static void print_once(struct printer *pr, int expr, char name[NAME])
     const struct expr *e = &pr->n->exprs[expr];
     struct text key = { 0 };
     text_add(&key, "expression %d %s", expr, pr->mask);
-    for (int a = 0; a < pr->n->axes; ++a)
+    for (int a = 0; a < pr->n->axes; a++)
         text_add(&key, " %d", pr->axis[a].constant);
     if (key.failed || key.data == NULL || recall(pr, key.data, name)) {
         pr->out->failed |= key.failed;
@@ -532,7 +532,7 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
         load_text(pr, e, &right);
         break;
     case EXPR_MAP:
-        for (int k = 0; k < e->args; ++k)
+        for (int k = 0; k < e->args; k++)
             print_expr(pr, e->arg[k], arg[k]);
         expand_code(e->code, arg, pr->width, &right);
         break;

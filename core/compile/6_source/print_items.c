@@ -24,9 +24,9 @@ static const char *index_type(const struct printer *pr)
 {
     const struct nest *n = pr->n;
     bool large = false;
-    for (int s = 0; s < n->stores; ++s)
+    for (int s = 0; s < n->stores; s++)
         large |= is_large(pr->p, n->store[s].value);
-    for (int e = 0; e < n->expr_count; ++e)
+    for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD)
             large |= is_large(pr->p, n->exprs[e].access.value);
     return large || (int64_t)n->groups * pr->p->local > INT32_MAX ? "long" : "int";
@@ -38,7 +38,7 @@ static void print_tile_axes(struct printer *pr, const char *from)
     const struct nest *n = pr->n;
     const char *type = index_type(pr);
     int64_t below = 1, all = nest_tiles(n);
-    for (int a = n->out_axes - 1; a >= 0; --a) {
+    for (int a = n->out_axes - 1; a >= 0; a--) {
         const int32_t tiles = a == nest_vector_axis(n) ? 1 : n->extent[a] / n->tile[a];
         if (a == nest_vector_axis(n))
             continue;
@@ -73,11 +73,11 @@ static void print_block(struct printer *pr)
     } else {
         print_line(pr, "const %s sample = %d * b + lane;", index_type(pr), LANES);
     }
-    for (int v = 0; v < p->value_count; ++v) {
+    for (int v = 0; v < p->value_count; v++) {
         bool local = false;
-        for (int s = 0; s < n->stores; ++s)
+        for (int s = 0; s < n->stores; s++)
             local |= n->store[s].local && n->store[s].value == v;
-        for (int e = 0; e < n->expr_count; ++e)
+        for (int e = 0; e < n->expr_count; e++)
             local |= n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.local &&
                      n->exprs[e].access.value == v;
         if (!local)
@@ -96,7 +96,7 @@ static void open_red(struct printer *pr, int axis, const char *from, int32_t to,
     print_line(pr, "#pragma unroll %d", unroll);
     print_line(pr, "for (%s i%d = %s; i%d < %d; i%d += %d) {", index_type(pr), axis, from, axis, to,
                axis, step);
-    ++pr->indent;
+    pr->indent++;
 }
 
 /* The summed axes as loops; along the lanes of a team from `lane_from` on, in steps. */
@@ -106,11 +106,11 @@ static void print_red_loops(struct printer *pr, const char *lane_from, int32_t l
     const struct nest *n = pr->n;
     const int lane = nest_vector_axis(n);
     int loops = 0, innermost = lane;
-    for (int a = n->out_axes; a < n->axes; ++a)
+    for (int a = n->out_axes; a < n->axes; a++)
         if (lane < n->out_axes || n->sharded)
             innermost = a != lane && n->tile[a] < n->extent[a] ? a : innermost;
     const int unroll = n->combine == COMBINE_FMA && nest_points(n) > 4 ? 1 : UNROLL_SUM;
-    for (int a = n->out_axes; a < n->axes; ++a) {
+    for (int a = n->out_axes; a < n->axes; a++) {
         if (a == lane)
             continue;
         if (n->tile[a] == n->extent[a]) {
@@ -119,12 +119,12 @@ static void print_red_loops(struct printer *pr, const char *lane_from, int32_t l
         }
         set_loop(pr, a, n->tile[a]);
         open_red(pr, a, "0", n->extent[a], n->tile[a], a == innermost ? unroll : 1);
-        ++loops;
+        loops++;
     }
     if (!n->sharded && lane >= n->out_axes) {
         set_loop(pr, lane, 1);
         open_red(pr, lane, lane_from, lane_to, lane_step, unroll);
-        ++loops;
+        loops++;
     }
     print_body(pr);
     close_loops(pr, loops);
@@ -150,16 +150,16 @@ static void print_results(struct printer *pr, const char *condition)
 {
     const struct nest *n = pr->n;
     const int scope = pr->known_count;
-    for (int i = 0; i < nest_points(n); ++i) {
+    for (int i = 0; i < nest_points(n); i++) {
         char value[NEST_STORES][NAME];
         set_tile_point(pr, 0, n->out_axes, i);
         snprintf(pr->acc, sizeof pr->acc, "acc%d", i);
-        for (int s = 0; s < n->stores; ++s)
+        for (int s = 0; s < n->stores; s++)
             if (n->store[s].expr >= 0)
                 print_expr(pr, n->store[s].expr, value[s]);
             else
                 snprintf(value[s], NAME, "%s", pr->acc);
-        for (int s = 0; s < n->stores; ++s)
+        for (int s = 0; s < n->stores; s++)
             print_store(pr, &n->store[s], value[s], condition);
     }
     known_reset(pr, scope);
@@ -184,7 +184,7 @@ static void print_items(struct printer *pr)
     const int32_t along = lane < 0 ? 1 : n->extent[lane];
     print_line(pr, "const %s number = group * %d + item;", index_type(pr), pr->p->local);
     print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along));
-    ++pr->indent;
+    pr->indent++;
     if (along > 1) {
         set_loop(pr, lane, 1);
         print_line(pr, "const %s i%d = number %% %d;", index_type(pr), lane, along);
@@ -214,7 +214,7 @@ static void print_samples(struct printer *pr)
         print_line(pr, "const %s team = group * %d + item / %d;", type, teams, LANES);
         print_line(pr, "if (team < %lld) {", tiles * blocks);
     }
-    ++pr->indent;
+    pr->indent++;
     if (!n->uniform && n->combine == COMBINE_FMA) {
         print_line(pr, "const int b = team %% %d;", blocks);
         print_line(pr, "const %s tile = team / %d;", type, blocks);
@@ -248,7 +248,7 @@ static void print_team_tile(struct printer *pr, const char *group)
 /* Lays the accumulators into local memory: one row of 16 lanes for each point. */
 static void print_exchange(struct printer *pr)
 {
-    for (int i = 0; i < nest_points(pr->n); ++i)
+    for (int i = 0; i < nest_points(pr->n); i++)
         print_line(pr, "lanes[%d + lane] = acc%d;", PITCH * i, i);
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
@@ -281,31 +281,31 @@ static void print_rows(struct printer *pr)
     char within[NAME];
     snprintf(within, sizeof within, "(group %% %d)", each);
     print_team_tile(pr, within);
-    for (int r = 0; r * LANES < points; ++r)
+    for (int r = 0; r * LANES < points; r++)
         print_line(pr, "%s row%d = %s;", type, r, identity(n));
-    print_for(pr, "for (int b = first; b < last; ++b) {");
+    print_for(pr, "for (int b = first; b < last; b++) {");
     print_block(pr);
     declare_accumulators(pr);
     print_red_loops(pr, "", 0, 0);
     print_exchange(pr);
-    for (int r = 0; r * LANES < points; ++r) {
+    for (int r = 0; r * LANES < points; r++) {
         const int count = points - r * LANES < LANES ? points - r * LANES : LANES;
         char row[16];
         snprintf(row, sizeof row, "row%d", r);
         print_line(pr, "if (lane < %d) {", count);
-        ++pr->indent;
+        pr->indent++;
         print_line(pr, "%s sum = %s(vload16(0, lanes + %d * (lane + %d)));", type, tree(n), PITCH,
                    r * LANES);
         print_line(pr, "if (b > first)");
-        ++pr->indent;
+        pr->indent++;
         combine_line(pr, "sum", row);
-        --pr->indent;
+        pr->indent--;
         print_line(pr, "%s = sum;", row);
         close_loops(pr, 1);
     }
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
     close_loops(pr, 1);
-    for (int i = 0; i < points; ++i) {
+    for (int i = 0; i < points; i++) {
         struct text address = { 0 };
         set_tile_point(pr, 0, n->out_axes, i);
         print_affine(pr, &s->address, &address);
@@ -329,7 +329,7 @@ static void print_sample_rows(struct printer *pr)
     const struct store *s = &n->store[0];
     print_line(pr, "const %s number = group * %d + item;", index, pr->p->local);
     print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along * groups));
-    ++pr->indent;
+    pr->indent++;
     print_line(pr, "const int share = number / %lld;", (long long)(nest_tiles(n) * along));
     print_line(pr, "const int first = share * %d / %d, last = (share + 1) * %d / %d;", blocks,
                groups, blocks, groups);
@@ -337,9 +337,9 @@ static void print_sample_rows(struct printer *pr)
     print_line(pr, "const %s i%d = number %% %d;", index, lane, along);
     print_line(pr, "const %s tile = number / %d %% %lld;", index, along, (long long)nest_tiles(n));
     print_tile_axes(pr, "tile");
-    for (int i = 0; i < nest_points(n); ++i)
+    for (int i = 0; i < nest_points(n); i++)
         print_line(pr, "%s row%d = %s;", type, i, identity(n));
-    print_for(pr, "for (int b = first; b < last; ++b) {");
+    print_for(pr, "for (int b = first; b < last; b++) {");
     declare_accumulators(pr);
     set_loop(pr, n->batch_axis, 1);
     print_for(pr, "for (%s i%d = %d * b; i%d < min((%s)(%d * b + %d), (%s)%d); ++i%d) {", index,
@@ -347,10 +347,10 @@ static void print_sample_rows(struct printer *pr)
               n->batch_axis);
     print_body(pr);
     close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n); ++i)
+    for (int i = 0; i < nest_points(n); i++)
         print_line(pr, "row%d = b > first ? acc%d + row%d : acc%d;", i, i, i, i);
     close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n); ++i) {
+    for (int i = 0; i < nest_points(n); i++) {
         struct text address = { 0 };
         set_tile_point(pr, 0, n->out_axes, i);
         print_affine(pr, &s->address, &address);
@@ -373,7 +373,7 @@ static void print_lane_sum(struct printer *pr)
     declare_accumulators(pr);
     print_red_loops(pr, "lane", whole, LANES);
     print_exchange(pr);
-    for (int i = 0; i < nest_points(n); ++i)
+    for (int i = 0; i < nest_points(n); i++)
         print_line(pr, "acc%d = %s(vload16(0, lanes + %d));", i, tree(n), PITCH * i);
     if (extent > whole) {
         char from[16];
@@ -392,7 +392,7 @@ static void print_nest_gpu(struct printer *pr, int start)
     else
         print_line(pr, "if (section_group >= %d && section_group < %d) {", start,
                    start + n->groups);
-    ++pr->indent;
+    pr->indent++;
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
     known_reset(pr, 0);
@@ -415,7 +415,7 @@ static void print_nest_gpu(struct printer *pr, int start)
 void print_team(const struct program_ir *p, int kernel, struct text *out)
 {
     int words = 0;
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kernel == kernel && n->kind == NEST_LOOPS && nest_sums_lanes(n))
             words = p->local / LANES * PITCH * nest_points(n);
@@ -428,7 +428,7 @@ void print_team(const struct program_ir *p, int kernel, struct text *out)
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
     pr->items = true;
-    for (int i = 0; i < pr->nest_count; ++i) {
+    for (int i = 0; i < pr->nest_count; i++) {
         pr->n = &pr->p->nests[pr->nests[i]];
         print_nest_gpu(pr, k->groups);
         k->groups += pr->n->groups;

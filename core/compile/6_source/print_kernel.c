@@ -10,7 +10,7 @@
 static void want_param(struct arena *a, struct planned_kernel *k, enum param_kind kind,
                        uint32_t slot)
 {
-    for (int i = 0; i < k->param_count; ++i)
+    for (int i = 0; i < k->param_count; i++)
         if (k->params[i].kind == kind && k->params[i].slot == slot)
             return;
     if (k->param_count == k->param_capacity) {
@@ -42,13 +42,13 @@ static void want_value(struct program_ir *p, struct planned_kernel *k, int value
 
 static void collect_params(struct program_ir *p, int kernel, struct planned_kernel *k, bool *used)
 {
-    for (int i = 0; i < p->nest_count; ++i) {
+    for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kernel != kernel || n->kind != NEST_LOOPS)
             continue;
-        for (int s = 0; s < n->stores; ++s)
+        for (int s = 0; s < n->stores; s++)
             want_value(p, k, n->store[s].value, used);
-        for (int e = 0; e < n->expr_count; ++e) {
+        for (int e = 0; e < n->expr_count; e++) {
             if (n->exprs[e].kind == EXPR_LOAD)
                 want_value(p, k, n->exprs[e].access.value, used);
             if (n->exprs[e].kind == EXPR_NUMBER)
@@ -70,7 +70,7 @@ static void print_head(struct program_ir *p, struct text *t, int kernel,
                                           [PLACE_SHARED] = "shared" };
     text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", p->local,
              k->name);
-    for (int i = 0; i < k->param_count; ++i) {
+    for (int i = 0; i < k->param_count; i++) {
         text_add(t, "%s", i == 0 ? "" : ", ");
         const uint32_t slot = k->params[i].slot;
         switch (k->params[i].kind) {
@@ -104,14 +104,14 @@ static void print_head(struct program_ir *p, struct text *t, int kernel,
     if (p->target->items)
         print_team(p, kernel, t);
     size_t scratch = 0;
-    for (int v = 0; v < p->value_count; ++v) {
+    for (int v = 0; v < p->value_count; v++) {
         const struct value *value = &p->values[v];
         if (used[v] && value->place == PLACE_SCRATCH && value->offset + value->bytes > scratch)
             scratch = value->offset + value->bytes;
     }
     if (scratch > 0)
         text_add(t, "    __local float16 scratch[%zu];\n", (scratch + 63) / 64);
-    for (int v = 0; v < p->value_count; ++v) {
+    for (int v = 0; v < p->value_count; v++) {
         if (!used[v])
             continue;
         const struct value *value = &p->values[v];
@@ -132,7 +132,7 @@ static void print_head(struct program_ir *p, struct text *t, int kernel,
 static int *nests_of(const struct program_ir *p, int kernel, int *count)
 {
     int *nests = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *nests);
-    for (int i = *count = 0; nests != NULL && i < p->nest_count; ++i)
+    for (int i = *count = 0; nests != NULL && i < p->nest_count; i++)
         if (p->nests[i].kernel == kernel && p->nests[i].kind == NEST_LOOPS)
             nests[(*count)++] = i;
     return nests;
@@ -156,7 +156,7 @@ static enum role role_of(const struct nest *n)
 
 static void print_nests(struct printer *pr, enum role role)
 {
-    for (int i = 0; i < pr->nest_count; ++i) {
+    for (int i = 0; i < pr->nest_count; i++) {
         pr->n = &pr->p->nests[pr->nests[i]];
         if (pr->n->section == 0 && role_of(pr->n) == role)
             print_nest(pr);
@@ -168,24 +168,24 @@ static void print_blocks(struct printer *pr, int groups, const bool *used)
 {
     const struct program_ir *p = pr->p;
     bool rest = false;
-    for (int v = 0; v < p->value_count; ++v)
+    for (int v = 0; v < p->value_count; v++)
         if (used[v] && p->values[v].copy_stride > 0)
             print_line(pr, "v%d += %d * group;", v, p->values[v].copy_stride);
     print_nests(pr, EVERY_GROUP);
     print_nests(pr, SHARED_OUT);
-    for (int i = 0; i < pr->nest_count; ++i) {
+    for (int i = 0; i < pr->nest_count; i++) {
         const struct nest *n = &p->nests[pr->nests[i]];
         rest |= n->section == 0 && role_of(n) == ONE_GROUP;
     }
     if (rest) {
         print_line(pr, "if (group == 0) {");
-        ++pr->indent;
+        pr->indent++;
         print_nests(pr, ONE_GROUP);
         close_loops(pr, 1);
     }
     print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
                groups, p->blocks, groups);
-    print_for(pr, "for (long b = first; b < last; ++b) {");
+    print_for(pr, "for (long b = first; b < last; b++) {");
     if (pr->tail) {
         print_line(pr,
                    "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
@@ -200,11 +200,11 @@ static void print_blocks(struct printer *pr, int groups, const bool *used)
 static void print_section(struct printer *pr, int section, int start, int groups, const bool *used)
 {
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
-    ++pr->indent;
+    pr->indent++;
     print_line(pr, "const long group = section_group - %d;", start);
     if (section == 0)
         print_blocks(pr, groups, used);
-    for (int i = 0; section != 0 && i < pr->nest_count; ++i) {
+    for (int i = 0; section != 0 && i < pr->nest_count; i++) {
         pr->n = &pr->p->nests[pr->nests[i]];
         if (pr->n->section == section)
             print_nest(pr);
@@ -216,7 +216,7 @@ static void print_section(struct printer *pr, int section, int start, int groups
 static int next_section(const struct printer *pr, int done)
 {
     int next = -1;
-    for (int i = 0; i < pr->nest_count; ++i) {
+    for (int i = 0; i < pr->nest_count; i++) {
         const int section = pr->p->nests[pr->nests[i]].section;
         if (section > done && (next < 0 || section < next))
             next = section;
@@ -228,7 +228,7 @@ static const struct nest *first_of(const struct printer *pr, int section)
 {
     int i = 0;
     while (pr->p->nests[pr->nests[i]].section != section)
-        ++i;
+        i++;
     return &pr->p->nests[pr->nests[i]];
 }
 

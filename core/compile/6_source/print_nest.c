@@ -28,7 +28,7 @@ void declare_accumulators(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const int points = tile_points(pr, 0, n->out_axes);
-    for (int i = 0; i < points; ++i) {
+    for (int i = 0; i < points; i++) {
         if (n->combine == COMBINE_ARGMAX) {
             const tarn_dtype d = n->exprs[n->body[0]].dtype;
             const char *type = register_name(d, pr->width);
@@ -120,9 +120,9 @@ static enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes)
 {
     enum verdict all = ALWAYS;
     const struct nest *n = pr->n;
-    for (int g = 0; g < n->guards; ++g)
+    for (int g = 0; g < n->guards; g++)
         *lanes |= lane_factor(pr, &n->guard[g].e) != 0;
-    for (int g = 0; g < n->guards; ++g) {
+    for (int g = 0; g < n->guards; g++) {
         struct text one = { 0 };
         bool vector = false;
         if ((pr->met >> g & 1) != 0)
@@ -162,11 +162,11 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing)
         pr->mask[0] = '\0';
     } else if (v == DEPENDS) {
         print_line(pr, "if (%s) {", t.data);
-        ++pr->indent;
+        pr->indent++;
         const int scope = pr->known_count;
         body_point(pr, point, "");
         known_reset(pr, scope);
-        --pr->indent;
+        pr->indent--;
         print_line(pr, "}");
     }
     text_free(&t);
@@ -202,15 +202,15 @@ static void print_points(struct printer *pr, const char *enclosing)
     const int red_points = tile_points(pr, n->out_axes, n->axes);
     const int out_points = tile_points(pr, 0, n->out_axes);
     const int scope = pr->known_count;
-    ++pr->indent;
-    for (int k = 0; k < red_points; ++k) {
+    pr->indent++;
+    for (int k = 0; k < red_points; k++) {
         set_tile_point(pr, n->out_axes, n->axes, k);
-        for (int i = 0; i < out_points; ++i) {
+        for (int i = 0; i < out_points; i++) {
             set_tile_point(pr, 0, n->out_axes, i);
             guarded_point(pr, i, enclosing);
         }
     }
-    --pr->indent;
+    pr->indent--;
     known_reset(pr, scope);
 }
 
@@ -218,9 +218,9 @@ void print_body(struct printer *pr)
 {
     const struct nest *n = pr->n;
     struct conditions c = { 0 };
-    for (int k = tile_points(pr, n->out_axes, n->axes) - 1; k >= 0; --k) {
+    for (int k = tile_points(pr, n->out_axes, n->axes) - 1; k >= 0; k--) {
         set_tile_point(pr, n->out_axes, n->axes, k);
-        for (int i = tile_points(pr, 0, n->out_axes) - 1; i >= 0; --i) {
+        for (int i = tile_points(pr, 0, n->out_axes) - 1; i >= 0; i--) {
             set_tile_point(pr, 0, n->out_axes, i);
             see_condition(pr, &c);
         }
@@ -250,7 +250,7 @@ static void store_lanes(struct printer *pr, const struct store *s, const char *a
                         const char *v)
 {
     const bool tail = nest_has_batch_lanes(pr->n) && pr->tail;
-    for (int i = 0; i < LANES; ++i) {
+    for (int i = 0; i < LANES; i++) {
         char guard[NAME] = "";
         if (tail)
             snprintf(guard, sizeof guard, "if (16 * b + %d < %d) ", i,
@@ -283,11 +283,11 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
                    s->value, address.data);
     } else {
         print_line(pr, "{");
-        ++pr->indent;
+        pr->indent++;
         print_line(pr, "const %s lanes = %s;",
                    v->dtype == TARN_U8 ? "uchar16" : register_name(v->dtype, LANES), value);
         store_lanes(pr, s, address.data, k, "lanes");
-        --pr->indent;
+        pr->indent--;
         print_line(pr, "}");
     }
     text_free(&address);
@@ -302,7 +302,7 @@ static void store_row(struct printer *pr, int point)
     struct text address = { 0 };
     print_affine(pr, &s->address, &address);
     print_line(pr, "{");
-    ++pr->indent;
+    pr->indent++;
     print_line(pr, "%s sum = tarn_%s_%s(acc%d);", type,
                pr->n->combine == COMBINE_MAX   ? "max"
                : pr->n->combine == COMBINE_MIN ? "min"
@@ -311,14 +311,14 @@ static void store_row(struct printer *pr, int point)
     print_line(pr, "__global %s *row = v%d + %d * group + %s;", type, s->value, v->shape.dim[1],
                address.data);
     print_line(pr, "if (b > first)");
-    ++pr->indent;
+    pr->indent++;
     const int width = pr->width;
     pr->width = 1;
     combine_line(pr, "sum", "*row");
     pr->width = width;
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "*row = sum;");
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "}");
     pr->out->failed |= address.failed;
     text_free(&address);
@@ -329,13 +329,13 @@ static void print_epilogue(struct printer *pr, int point)
     const struct nest *n = pr->n;
     char value[NEST_STORES][NAME];
     snprintf(pr->acc, sizeof pr->acc, "acc%d", point);
-    for (int s = 0; s < n->stores; ++s) {
+    for (int s = 0; s < n->stores; s++) {
         if (n->store[s].expr >= 0)
             print_expr(pr, n->store[s].expr, value[s]);
         else
             snprintf(value[s], NAME, "%s%d", n->store[s].best ? "best" : "acc", point);
     }
-    for (int s = 0; s < n->stores; ++s)
+    for (int s = 0; s < n->stores; s++)
         print_store(pr, &n->store[s], value[s]);
 }
 
@@ -349,11 +349,11 @@ static void mixed_point(struct printer *pr)
     if (v == DEPENDS) {
         print_expr(pr, pr->n->body[0], name);
         print_line(pr, "if (%s) {", condition.data);
-        ++pr->indent;
+        pr->indent++;
         const int scope = pr->known_count;
         print_epilogue(pr, 0);
         known_reset(pr, scope);
-        --pr->indent;
+        pr->indent--;
         print_line(pr, "}");
     } else if (v == ALWAYS) {
         print_epilogue(pr, 0);
@@ -387,7 +387,7 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
 {
     const struct nest *n = pr->n;
     int loops = 0;
-    for (int a = n->out_axes; a < n->axes; ++a) {
+    for (int a = n->out_axes; a < n->axes; a++) {
         if (a == nest_vector_axis(n))
             continue;
         loops += open_loop(pr, a);
@@ -398,7 +398,7 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
         set_loop(pr, lane, 1);
         print_for(pr, "for (long i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole,
                   lane, lanes_too ? whole : n->extent[lane], lane, lanes_too ? LANES : 1);
-        ++loops;
+        loops++;
     }
     print_body(pr);
     close_loops(pr, loops);
@@ -412,26 +412,26 @@ static void print_lane_sum(struct printer *pr)
     const struct nest *n = pr->n;
     const int points = tile_points(pr, 0, n->out_axes);
     const char *wide = register_name(n->acc_dtype, LANES), *narrow = register_name(n->acc_dtype, 1);
-    for (int i = 0; i < points; ++i)
+    for (int i = 0; i < points; i++)
         print_line(pr, "%s sum%d;", narrow, i);
     print_line(pr, "{");
-    ++pr->indent;
+    pr->indent++;
     pr->width = LANES;
     pr->lane_axis = n->lane_axis;
-    for (int i = 0; i < points; ++i)
+    for (int i = 0; i < points; i++)
         print_line(pr, "%s acc%d = (%s)(%s);", wide, i, wide, identity(n));
     print_red_loops(pr, true);
-    for (int i = 0; i < points; ++i)
+    for (int i = 0; i < points; i++)
         print_line(pr, "sum%d = tarn_%s_%s(acc%d);", i,
                    n->combine == COMBINE_MAX   ? "max"
                    : n->combine == COMBINE_MIN ? "min"
                                                : "sum",
                    narrow, i);
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "}");
     pr->width = 1;
     pr->lane_axis = -1;
-    for (int i = 0; i < points; ++i)
+    for (int i = 0; i < points; i++)
         print_line(pr, "%s acc%d = sum%d;", narrow, i, i);
     if (n->extent[n->lane_axis] % LANES != 0)
         print_red_loops(pr, false);
@@ -462,7 +462,7 @@ static void print_out_lanes(struct printer *pr)
     pr->width = LANES;
     pr->lane_axis = lane;
     print_inside(pr);
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "}");
     pr->width = 1;
     pr->lane_axis = -1;
@@ -470,7 +470,7 @@ static void print_out_lanes(struct printer *pr)
         return;
     print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
     print_inside(pr);
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "}");
 }
 
@@ -479,7 +479,7 @@ void describe_nest(struct printer *pr)
     const struct nest *n = pr->n;
     struct text t = { 0 };
     text_add(&t, "%s", n->name);
-    for (int a = 0; a < n->axes; ++a)
+    for (int a = 0; a < n->axes; a++)
         text_add(&t, "%s%d", a == 0 ? " [" : a == n->out_axes ? " | " : " ", n->extent[a]);
     text_add(&t, "%s%s", n->axes > 0 ? "]" : "", n->partial ? ", one row a group" : "");
     print_line(pr, "/* %s */", t.data != NULL ? t.data : "");
@@ -492,7 +492,7 @@ void print_nest(struct printer *pr)
     const struct nest *n = pr->n;
     describe_nest(pr);
     print_line(pr, "{");
-    ++pr->indent;
+    pr->indent++;
     pr->width = nest_has_batch_lanes(n) ? LANES : 1;
     pr->lane_axis = nest_has_batch_lanes(n) ? n->batch_axis : -1;
     memset(pr->axis, 0, sizeof pr->axis); /* the batch axis has no loop that would set it */
@@ -507,7 +507,7 @@ void print_nest(struct printer *pr)
     int loops = 0;
     const int lane = nest_vector_axis(n);
     const bool lane_is_out = lane >= 0 && lane < n->out_axes, copied = print_copy(pr);
-    for (int i = 0; i < n->out_axes - lane_is_out && !copied; ++i)
+    for (int i = 0; i < n->out_axes - lane_is_out && !copied; i++)
         loops += open_loop(pr, n->order[i]);
     if (copied)
         known_reset(pr, 0);
@@ -519,6 +519,6 @@ void print_nest(struct printer *pr)
         print_out_lanes(pr);
     close_loops(pr, loops);
     known_reset(pr, 0);
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "}");
 }

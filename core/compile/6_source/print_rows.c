@@ -18,9 +18,9 @@ static int run_length(const struct points *p, int at)
 {
     for (int length = LANES; length >= 4; length /= 2) {
         bool whole = at + length <= p->count;
-        for (int i = 1; whole && i < length; ++i) {
+        for (int i = 1; whole && i < length; i++) {
             struct affine next = p->address[at + i - 1];
-            ++next.constant;
+            next.constant++;
             whole = affine_equal(&next, &p->address[at + i]);
         }
         if (whole)
@@ -59,10 +59,10 @@ static void store_run(struct printer *pr, const struct points *p, int at, int le
 static void store_sums(struct printer *pr, const struct points *p)
 {
     struct text list = { 0 };
-    for (int i = 0; i < LANES; ++i) /* what is missing is not stored */
+    for (int i = 0; i < LANES; i++) /* what is missing is not stored */
         text_add(&list, "%sacc%d", i == 0 ? "" : ", ", p->first + (i < p->count ? i : 0));
     print_line(pr, "{");
-    ++pr->indent;
+    pr->indent++;
     print_line(pr, "const float16 sums = tarn_sums(%s);", list.data);
     print_line(pr, "__global float *row = v%d + %d * group;", pr->n->store[0].value,
                pr->p->values[pr->n->store[0].value].shape.dim[1]);
@@ -71,7 +71,7 @@ static void store_sums(struct printer *pr, const struct points *p)
         store_run(pr, p, at, length);
         at += length;
     }
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "}");
     pr->out->failed |= list.failed;
     text_free(&list);
@@ -83,7 +83,7 @@ void print_own_row(struct printer *pr, int point)
     struct text address = { 0 };
     print_affine(pr, &s->address, &address);
     print_line(pr, "{");
-    ++pr->indent;
+    pr->indent++;
     const char *type = register_name(pr->n->acc_dtype, 1);
     print_line(pr, "__global %s *row = v%d + %d * group + %s;", type, s->value,
                pr->p->values[s->value].shape.dim[1], address.data);
@@ -94,7 +94,7 @@ void print_own_row(struct printer *pr, int point)
                    "TARN_STORE(__global, %s, b > first ? acc%d + TARN_LOAD(__global, %s, row) : "
                    "acc%d, row);",
                    type, point, type, point);
-    --pr->indent;
+    pr->indent--;
     print_line(pr, "}");
     pr->out->failed |= address.failed;
     text_free(&address);
@@ -104,7 +104,7 @@ void print_own_row(struct printer *pr, int point)
 static struct affine address_now(const struct printer *pr)
 {
     struct affine a = pr->n->store[0].address;
-    for (int i = 0; i < pr->n->axes; ++i) {
+    for (int i = 0; i < pr->n->axes; i++) {
         a.constant += a.k[i] * pr->axis[i].constant;
         if (pr->axis[i].variable[0] == '\0')
             a.k[i] = 0;
@@ -120,12 +120,12 @@ int print_sums(struct printer *pr, int points)
         return 0;
     for (; p.first + ROWS_LEAST <= points; p.first += LANES) {
         p.count = points - p.first < LANES ? points - p.first : LANES;
-        for (int i = 0; i < p.count; ++i) {
+        for (int i = 0; i < p.count; i++) {
             set_tile_point(pr, 0, n->out_axes, p.first + i);
             p.address[i] = address_now(pr);
         }
         /* The variables stay, the constants of the tile are in the addresses. */
-        for (int a = 0; a < n->out_axes; ++a)
+        for (int a = 0; a < n->out_axes; a++)
             pr->axis[a].constant = 0;
         store_sums(pr, &p);
     }

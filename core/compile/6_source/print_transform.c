@@ -27,7 +27,7 @@ static void sum_of(struct printer *pr, const struct terms *t, char name[NAME])
 {
     const char *type = register_name(TARN_F32, pr->width);
     struct text sum = { 0 };
-    for (int i = 0; i < t->count; ++i) {
+    for (int i = 0; i < t->count; i++) {
         const char *x = t->term[i].name;
         const double f = t->term[i].factor;
         struct text old = sum;
@@ -69,7 +69,7 @@ static void paired_terms(struct printer *pr, const struct expr *e, const struct 
                          int row, int columns, struct terms *out)
 {
     const double *f = table->entry[row];
-    for (int c = 0; c < columns; ++c) {
+    for (int c = 0; c < columns; c++) {
         char x[NAME], y[NAME];
         const bool pair = c % 2 == 1 && c + 2 < columns && (f[c] == f[c + 1] || f[c] == -f[c + 1]);
         const bool has_x = operand_at(pr, e, f[c], c, x);
@@ -96,7 +96,7 @@ static void split_terms(struct printer *pr, const struct expr *e, const struct m
                         int row, int columns, struct terms *out)
 {
     const double *f = table->entry[row];
-    for (int odd = 0; odd < 2; ++odd) {
+    for (int odd = 0; odd < 2; odd++) {
         struct terms half = { .count = 0 };
         double sign = 1;
         for (int c = odd; c < columns; c += 2) {
@@ -120,7 +120,7 @@ void print_mix(struct printer *pr, const struct expr *e, char name[NAME])
     const struct mix_table table = mix_table_make(e->table);
     const int columns = pr->n->extent[e->over];
     int row = e->index.e.constant;
-    for (int a = 0; a < pr->n->axes; ++a)
+    for (int a = 0; a < pr->n->axes; a++)
         row += e->index.e.k[a] * pr->axis[a].constant;
     struct terms terms = { .count = 0 };
     if (row < table.rows && table.paired)
