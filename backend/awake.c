@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the cores of a CPU device from falling asleep between its kernels. A core that has nothing to
- * do halts, and to wake it takes tens of microseconds, on virtual machines more: longer than many a
- * kernel. So while kernels are being launched a thread of the idle scheduling class turns on each
- * core. Whatever else is runnable there, the device's workers first, takes its place at once. */
+/* Keeps the cores of a CPU device from falling asleep between its kernels. A core that has
+ * nothing to do halts, and to wake it takes tens of microseconds, on virtual machines more:
+ * longer than many a kernel. So while kernels are being launched a thread of the idle scheduling
+ * class turns on each core. Whatever else is runnable there, the device's workers first, takes
+ * its place at once. */
 #include "opencl.h"
 
 #include <sched.h>

@@ -46,17 +46,17 @@ TARN_CHECKED tarn_status device_list(const struct device **list, int *count);
  * part 0 of 2 of the first CPU that can be divided so, "cpu/2" both parts. */
 TARN_CHECKED tarn_status device_select(const char *spec, struct device *out, int capacity,
                                        int *count);
-/* Devices for a launch: NULL or "" means the environment's, else all GPUs, else all devices. `wanted`
- * 0 means TARN_NUM_DEVICES of them, or one replica for each; a lone CPU is divided into as many as
- * are wanted. The same device may come more than once. */
+/* Devices for a launch: NULL or "" means the environment's, else all GPUs, else all devices.
+ * `wanted` 0 means TARN_NUM_DEVICES of them, or one replica for each; a lone CPU is divided into
+ * as many as are wanted. The same device may come more than once. */
 TARN_CHECKED tarn_status device_select_many(const char *spec, int wanted, struct device *out,
                                             int capacity, int *count);
 /* The name as errors give it: with number, part and copy when the name alone could be another's:
  * "NAME (device 0)", "NAME (device 0:1/2)", "NAME (device 0, copy 1/2)". */
 void device_describe(const struct device *d, char *out, size_t capacity);
-/* Keeps the calling thread, and those that it starts, on the cores of a part of a CPU. For threads that
- * launch work while others do so on the other parts. Nothing happens for whole devices, where a
- * driver's cores are not known, or with TARN_PIN=0. */
+/* Keeps the calling thread, and those that it starts, on the cores of a part of a CPU. For
+ * threads that launch work while others do so on the other parts. Nothing happens for whole
+ * devices, where a driver's cores are not known, or with TARN_PIN=0. */
 void device_stay(const struct device *d);
 
 /* ---- contexts ------------------------------------------------------------------------------- */
@@ -103,8 +103,8 @@ struct buffer_stats {
 };
 struct buffer_stats buffer_statistics(const struct context *c);
 
-/* Blocking, in order with the compute queue, with deadline. After an error the device does not touch
- * the caller's memory either, however late it comes; what was read in part is undefined. */
+/* Blocking, in order with the compute queue, with deadline. After an error the device does not
+ * touch the caller's memory either, however late it comes; what was read in part is undefined. */
 TARN_CHECKED tarn_status buffer_read(struct buffer *b, size_t offset, void *to, size_t bytes);
 /* `from` may be reused on return. In order with the compute queue. */
 TARN_CHECKED tarn_status buffer_write(struct buffer *b, size_t offset, const void *from,
@@ -129,8 +129,8 @@ struct buffer *upload_buffer(struct upload *u);
 /* On the replica's thread: all commands that read the slot are enqueued now; the next upload_put
  * waits for them. */
 TARN_CHECKED tarn_status upload_release(struct upload *u);
-/* Whether those have ended, and waiting for them (with deadline): on the replica's thread, so that the
- * loader's has nothing to wait for. */
+/* Whether those have ended, and waiting for them (with deadline): on the replica's thread, so
+ * that the loader's has nothing to wait for. */
 bool upload_is_idle(struct upload *u);
 TARN_CHECKED tarn_status upload_settle(struct upload *u);
 
@@ -226,8 +226,8 @@ extern _Atomic long backend_refuse_nth;
  * cache is disabled. */
 bool cache_load_text(const char *key, char *out, size_t capacity);
 void cache_store_text(const char *key, const char *text);
-/* Removes what was used least recently, if the cache is larger than TARN_CACHE_BYTES. Done now and then
- * when a program was built. */
+/* Removes what was used least recently, if the cache is larger than TARN_CACHE_BYTES. Done now
+ * and then when a program was built. */
 void cache_trim(void);
 
 /* ---- GEMM ----------------------------------------------------------------------------------- */

@@ -144,8 +144,8 @@ void cache_store_text(const char *key, const char *text)
     cache_store(key, text, strlen(text));
 }
 
-/* A process that is stopped, or whose compiler hangs, keeps its lock. The lock saves double work and
- * nothing else, so after one wait that was in vain this process only tries. */
+/* A process that is stopped, or whose compiler hangs, keeps its lock. The lock saves double work
+ * and nothing else, so after one wait that was in vain this process only tries. */
 static bool lock_soon(int file)
 {
     static _Atomic bool in_vain;

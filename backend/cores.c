@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that stay on the cores of their part of a CPU. When every core has a worker of the driver,
- * a host thread shares its core with one. With that of its own part it takes turns: a worker rests
- * while its replica's thread records or reduces. One of another part goes on computing, and the thread
- * gets its next turn milliseconds later, when all others have long been waiting for it. */
+/* Threads that stay on the cores of their part of a CPU. When every core has a worker of the
+ * driver, a host thread shares its core with one. With that of its own part it takes turns: a
+ * worker rests while its replica's thread records or reduces. One of another part goes on
+ * computing, and the thread gets its next turn milliseconds later, when all others have long been
+ * waiting for it. */
 #include <sched.h>
 
 #include "env.h"

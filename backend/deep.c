@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Of address space: memory is taken as it is used. A plan takes some 10 KB for each value that waits
- * for another one, of which there are hundreds; LLVM's passes take a few MB. */
+/* Of address space: memory is taken as it is used. A plan takes some 10 KB for each value that
+ * waits for another one, of which there are hundreds; LLVM's passes take a few MB. */
 #define STACK_BYTES ((size_t)256 << 20)
 #define WORKER_BYTES ((size_t)16 << 20) /* of a driver's thread that compiles kernel by kernel */
 

@@ -9,8 +9,8 @@
  * thread. Where no thread can be had, it is called right here. */
 TARN_CHECKED tarn_status run_deep(tarn_status (*fn)(void *arg), void *arg);
 
-/* Calls fn(), and lets threads that start meanwhile without a size of their own have as much stack as a
- * compiler needs, where the program's limit (`ulimit -s`) is lower. */
+/* Calls fn(), and lets threads that start meanwhile without a size of their own have as much
+ * stack as a compiler needs, where the program's limit (`ulimit -s`) is lower. */
 void run_for_deep_threads(void (*fn)(void));
 
 #endif

@@ -23,9 +23,9 @@
 tarn_status error_set(tarn_status code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Copies text with each control character, and each byte that is no UTF-8, as \xNN: names of files and
- * devices must not move the cursor of a terminal, nor begin a line. Lines of errors are so. Cut at
- * capacity - 1 bytes. */
+/* Copies text with each control character, and each byte that is no UTF-8, as \xNN: names of
+ * files and devices must not move the cursor of a terminal, nor begin a line. Lines of errors are
+ * so. Cut at capacity - 1 bytes. */
 void text_escape(const char *from, char *to, size_t capacity);
 /* Whether text_escape would change nothing. */
 bool text_is_plain(const char *text);

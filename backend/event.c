@@ -90,7 +90,8 @@ static tarn_status too_late(const struct context *c, const char *label, double l
                      label, c->label, limit);
 }
 
-/* How long a command may be late: not because the driver compiles it, or one that is in line before. */
+/* How long a command may be late: not because the driver compiles it, or one that is in line
+ * before. */
 static double limit_of(const struct context *c)
 {
     for (uint64_t i = c->first; i < c->next; i++)
@@ -209,9 +210,9 @@ tarn_status context_poll(struct context *c)
     return report(c);
 }
 
-/* The limit is for one command, not for all that wait in line: drivers may compile each of them when
- * its turn comes. The last one is asked first, which saves questions; but only commands that ended
- * count: the last may have failed alone, while those before it run. */
+/* The limit is for one command, not for all that wait in line: drivers may compile each of them
+ * when its turn comes. The last one is asked first, which saves questions; but only commands that
+ * ended count: the last may have failed alone, while those before it run. */
 tarn_status context_settle(struct context *c, queue_mark mark)
 {
     if (mark > c->next)

@@ -74,8 +74,8 @@ static const char *fault_of(int at)
     return faccessat(at, ".", W_OK, 0) != 0 ? strerror(errno) : NULL;
 }
 
-/* Whoever may rename a folder above could put another in its place. In one that all may write to, such
- * as /tmp, the sticky bit keeps them from that. */
+/* Whoever may rename a folder above could put another in its place. In one that all may write to,
+ * such as /tmp, the sticky bit keeps them from that. */
 static const char *fault_above(const char *path)
 {
     char above[PATH_MAX];

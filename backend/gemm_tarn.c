@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products by kernels/gemm.cl: for CPUs, where a group is a thread's loop and local memory is
- * its cache. Here is how the work is cut; the sums do not depend on it. */
+/* Matrix products by kernels/gemm.cl: for CPUs, where a group is a thread's loop and local memory
+ * is its cache. Here is how the work is cut; the sums do not depend on it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

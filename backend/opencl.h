@@ -88,7 +88,8 @@ TARN_CHECKED tarn_status event_track_cause(struct context *c, cl_event event, cl
 void event_forget(struct tracked *t);
 /* As context_wait, but leaves failed commands for the next poll to report. */
 TARN_CHECKED tarn_status context_settle(struct context *c, queue_mark mark);
-/* Waits (with deadline) for all commands; whether all ended. The next poll reports those that failed. */
+/* Waits (with deadline) for all commands; whether all ended. The next poll reports those that
+ * failed. */
 bool context_is_idle(struct context *c);
 /* How far a command is: CL_COMPLETE, above it not ended, below it failed. */
 TARN_CHECKED tarn_status event_status(const struct context *c, cl_event event, cl_int *status);
@@ -98,9 +99,9 @@ TARN_CHECKED tarn_status event_wait(const struct context *c, cl_event event, con
 /* Whether it is known that a command ended, well or not: what it used is free again. */
 bool event_ended(cl_event event);
 
-/* Host memory for copies, in the place of the caller's: makes it at least so large; its bytes; and
- * takes the event of a command on it, whose wait is over. When the command may still run, the memory
- * is left to it for ever and `*s` is NULL. Released with free(). */
+/* Host memory for copies, in the place of the caller's: makes it at least so large; its bytes;
+ * and takes the event of a command on it, whose wait is over. When the command may still run, the
+ * memory is left to it for ever and `*s` is NULL. Released with free(). */
 struct staging;
 TARN_CHECKED tarn_status staging_need(struct staging **s, size_t bytes);
 void *staging_data(struct staging *s);
@@ -111,8 +112,9 @@ void staging_settle(struct context *c, struct staging **s, cl_event event);
 bool shared_is_direct(const struct context *c);
 void *shared_memory(struct shared *s);
 
-/* The directory of the disk cache: an open descriptor, or -1 when there is none; the first time that
- * it cannot be used, a line says why. `path` (may be NULL) gets its name without symbolic links. */
+/* The directory of the disk cache: an open descriptor, or -1 when there is none; the first time
+ * that it cannot be used, a line says why. `path` (may be NULL) gets its name without symbolic
+ * links. */
 int cache_directory(char *path, size_t capacity);
 /* The folder in it for PoCL's own; false when it cannot be used, or the disk is full. */
 bool cache_folder_of_pocl(char *path, size_t capacity);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads from a loader's thread: into memory that the device sees, where there is such memory; else
- * a buffer filled on a queue of its own, handed over when it is there. */
+/* Uploads from a loader's thread: into memory that the device sees, where there is such memory;
+ * else a buffer filled on a queue of its own, handed over when it is there. */
 #include <stdlib.h>
 #include <string.h>
 

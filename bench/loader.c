@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a loader delivers when each sample takes a function some milliseconds, and what a batch that is
- * ready costs the training thread. */
+/* What a loader delivers when each sample takes a function some milliseconds, and what a batch
+ * that is ready costs the training thread. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comparing the weights in every step costs: blocks of training steps with and without, in turns
- * in one launch, so that both see the same machine. */
+/* What comparing the weights in every step costs: blocks of training steps with and without, in
+ * turns in one launch, so that both see the same machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

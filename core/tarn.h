@@ -127,7 +127,8 @@ TARN_API tarn_status tarn_list_devices(char *out, size_t capacity);
 TARN_API tarn_status tarn_step(tarn_replica *r);
 /** Waits until the device has done everything; reports what failed. */
 TARN_API tarn_status tarn_wait(tarn_replica *r);
-/** Number of step marks so far at which an optimizer updated parameters (continues over tarn_load). */
+/* * Number of step marks so far at which an optimizer updated parameters (continues over
+ * tarn_load). */
 TARN_API uint64_t tarn_step_count(const tarn_replica *r);
 
 /* ---- errors --------------------------------------------------------------------------------- */

@@ -116,9 +116,9 @@ typedef struct tarn_loader_options {
     float mean, deviation;
     const float *means, *deviations; /* one for each of `channels`, axis 0 of a sample; copied */
     int32_t channels;
-    /* For samples [channels, height, width]: `pad` zeros on each side, then a window of this height and
-     * width at a random place (0: as large as the sample; crop[1] 0: as crop[0]), then mirrored from
-     * left to right with probability 1/2. */
+    /* For samples [channels, height, width]: `pad` zeros on each side, then a window of this
+     * height and width at a random place (0: as large as the sample; crop[1] 0: as crop[0]), then
+     * mirrored from left to right with probability 1/2. */
     bool flip;
     int32_t pad, crop[2];
     int32_t threads; /* that prepare batches, at most 64 */
@@ -130,8 +130,8 @@ typedef struct tarn_batch {
     tarn_tensor y;  /* targets[0]; TARN_NONE when there is none */
     int32_t n;      /* samples in x and y: this replica's part */
     int32_t global; /* samples in the parts of all replicas: n / global is the part's weight */
-    /* [n, a sample's shape] each. Inputs: uint8 and float32 as float32 (uint8 divided by 255), int32 as
-     * it is. Targets: integers as int32, float32 as it is. */
+    /* [n, a sample's shape] each. Inputs: uint8 and float32 as float32 (uint8 divided by 255),
+     * int32 as it is. Targets: integers as int32, float32 as it is. */
     tarn_tensor inputs[TARN_DATA_MOST], targets[TARN_DATA_MOST];
     int input_count, target_count;
 } tarn_batch;
@@ -154,7 +154,8 @@ TARN_API void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches)
 TARN_API uint64_t tarn_loader_epoch(const tarn_loader *l);
 /** Batches in an epoch: the same on all replicas. */
 TARN_API int tarn_loader_length(const tarn_loader *l);
-/** Waits for what its threads are at, but for no callback longer than the timeout. NULL is a no-op. */
+/* * Waits for what its threads are at, but for no callback longer than the timeout. NULL is a
+ * no-op. */
 TARN_API void tarn_loader_close(tarn_loader *l);
 
 #ifdef __cplusplus

@@ -35,7 +35,7 @@ static const char *difference(const struct collective *a, const struct collectiv
            : a->dtype != b->dtype              ? "element type"
            : a->reduction != b->reduction      ? "reduction"
            : a->count != b->count              ? "count"
-           : a->witness != b->witness          ? "witness"
+           : a->checksum != b->checksum        ? "checksum"
            : !same_shape(&a->shape, &b->shape) ? "shape"
            : has_origin(a) && has_origin(b) && a->origin != b->origin
                ? "computation of the operand, or the name,"
@@ -57,9 +57,9 @@ static void describe(const struct collective *c, char *out, size_t capacity)
         n += (size_t)snprintf(shape + n, sizeof shape - n, "%s%d", i ? "," : "",
                               (int)c->shape.dim[i]);
     snprintf(out, capacity,
-             "%s \"%.100s\" (%s, %zu %s [%s], %zu of witness, root %d, step %" PRIu64 ")",
+             "%s \"%.100s\" (%s, %zu %s [%s], %zu of checksum, root %d, step %" PRIu64 ")",
              collective_name(c->kind), label_of(c), reduction < 4 ? reductions[reduction] : "?",
-             c->count, tarn_dtype_name(c->dtype), shape, c->witness, c->root, c->step);
+             c->count, tarn_dtype_name(c->dtype), shape, c->checksum, c->root, c->step);
 }
 
 static tarn_status check_two(const struct collective *const *all, int a, int b, uint64_t number)
@@ -118,10 +118,10 @@ static tarn_status check_shape(const struct collective *c, int world, uint64_t n
     if (!bytes || (reduces && bytes != 4) ||
         (c->dtype != TARN_F32 && reduces && c->reduction == TARN_MEAN))
         return refuse(c, number, "reductions take float32, and int32 unless it is a mean");
-    if (c->count > SIZE_MAX / 8 / n / bytes || c->witness > SIZE_MAX / 16)
+    if (c->count > SIZE_MAX / 8 / n / bytes || c->checksum > SIZE_MAX / 16)
         return refuse(c, number, "more elements than memory has");
-    if (c->witness && (!all_reduce || bytes != 4))
-        return refuse(c, number, "only an all_reduce of 4-byte elements has a witness");
+    if (c->checksum && (!all_reduce || bytes != 4))
+        return refuse(c, number, "only an all_reduce of 4-byte elements has a checksum");
     if (c->root < 0 || c->root >= world)
         return refuse(c, number, "the root is no rank");
     if ((c->kind == COLLECTIVE_REDUCE_SCATTER || c->kind == COLLECTIVE_ALL_TO_ALL) && c->count % n)
@@ -133,7 +133,7 @@ static tarn_status check_shape(const struct collective *c, int world, uint64_t n
 static void extents(const struct collective *c, int world, int rank, size_t *in, size_t *out)
 {
     const size_t bytes = tarn_dtype_bytes(c->dtype), n = (size_t)world, all = c->count * bytes;
-    *in = c->kind == COLLECTIVE_BROADCAST && rank != c->root ? 0 : all + c->witness * bytes;
+    *in = c->kind == COLLECTIVE_BROADCAST && rank != c->root ? 0 : all + c->checksum * bytes;
     *out = c->kind == COLLECTIVE_ALL_GATHER       ? all * n
            : c->kind == COLLECTIVE_REDUCE_SCATTER ? all / n
                                                   : all;
@@ -156,14 +156,14 @@ static tarn_status check_memory(const struct collective *c, int world, int rank,
 
 /* ---- do the witnesses agree? ---------------------------------------------------------------- */
 
-static const char *witness(const struct collective *c)
+static const char *checksum(const struct collective *c)
 {
     return (const char *)c->in + 4 * c->count;
 }
 
 static bool same_witness(const struct collective *a, const struct collective *b)
 {
-    return memcmp(witness(a), witness(b), 4 * a->witness) == 0;
+    return memcmp(checksum(a), checksum(b), 4 * a->checksum) == 0;
 }
 
 void agree_list(uint64_t ranks, char *out, size_t capacity)
@@ -209,8 +209,8 @@ static tarn_status weights_differ(const struct collective *const *all, int world
     size_t at = 0;
     uint32_t here, there;
     do {
-        memcpy(&here, witness(all[0]) + 4 * at, 4);
-        memcpy(&there, witness(all[first]) + 4 * at, 4);
+        memcpy(&here, checksum(all[0]) + 4 * at, 4);
+        memcpy(&there, checksum(all[first]) + 4 * at, 4);
         at++;
     } while (here == there);
     char who[300], few[300], side[340] = "";
@@ -225,7 +225,7 @@ static tarn_status weights_differ(const struct collective *const *all, int world
     return error_set(
         TARN_ERR_WEIGHTS,
         "step %" PRIu64 ", \"%.100s\": the weights of rank%s%s differ from those of rank "
-        "0; first in word %zu of the witness, 0x%08" PRIx32 " on rank %d, 0x%08" PRIx32
+        "0; first in word %zu of the checksum, 0x%08" PRIx32 " on rank %d, 0x%08" PRIx32
         " on rank 0; %s",
         all[0]->step, label_of(all[0]), one ? "" : "s", who, at - 1, there, first, here, side);
 }
@@ -251,5 +251,5 @@ tarn_status agree_check(const struct collective *const *all, int world, uint64_t
     TRY(check_shape(all[0], world, number));
     for (int i = 0; i < world; i++)
         TRY(check_memory(all[i], world, i, number));
-    return all[0]->witness ? check_witnesses(all, world) : TARN_OK;
+    return all[0]->checksum ? check_witnesses(all, world) : TARN_OK;
 }

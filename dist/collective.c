@@ -36,13 +36,13 @@ static const char *const labels[] = { [PURPOSE_USER] = "all_reduce",
 
 /* ---- all-reduce ----------------------------------------------------------------------------- */
 
-/* A check of the weights rides along as a witness. What differs is looked for at once: all replicas
- * have the same verdict, so all of them come to the comparison. */
+/* A check of the weights rides along as a checksum. What differs is looked for at once: all
+ * replicas have the same verdict, so all of them come to the comparison. */
 static tarn_status run_all_reduce(const struct call_run *c)
 {
     tarn_replica *r = c->replica;
     const struct member *m = member_of(r);
-    const size_t words = c->arg.call.witness;
+    const size_t words = c->arg.call.checksum;
     struct collective k = { .kind = COLLECTIVE_ALL_REDUCE,
                             .reduction = (tarn_reduction)c->arg.call.reduction,
                             .dtype = c->dtype,
@@ -54,7 +54,7 @@ static tarn_status run_all_reduce(const struct call_run *c)
                             .in = c->in,
                             .out = c->out };
     if (words > 0 && m->check_weights > 0 && r->step_count % (uint64_t)m->check_weights == 0)
-        k.witness = words;
+        k.checksum = words;
     const tarn_status s = member_collect(r, k);
     if (s != TARN_ERR_WEIGHTS)
         return s;
@@ -70,7 +70,7 @@ static tarn_status run_all_reduce(const struct call_run *c)
     if (m->peers.rank == 0)
         fprintf(stderr, "tarn: %s; copied from rank 0\n", error_text());
     TRY(weights_broadcast(r));
-    k.witness = 0;
+    k.checksum = 0;
     return member_collect(r, k);
 }
 
@@ -78,29 +78,29 @@ static void all_reduce_grad_named(struct grad_call *c);
 
 static const struct op op_all_reduce = { .name = "all_reduce",
                                          .arity = 1,
-                                         .kind = OP_CALL,
+                                         .kind = OP_HOST,
                                          .call = run_all_reduce,
                                          .in_place = true,
                                          .grad = all_reduce_grad_named };
 
-static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, uint32_t witness,
+static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, uint32_t checksum,
                                      enum purpose purpose)
 {
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.call.reduction = reduction;
-    arg.call.witness = witness;
+    arg.call.checksum = checksum;
     arg.call.purpose = purpose;
     form_set(x, purpose, &arg);
     return graph_record(x.replica, &op_all_reduce, &x, 1, tarn_shape_get(x), tarn_dtype_get(x),
                         &arg);
 }
 
-tarn_tensor collective_bucket(tarn_tensor x, uint32_t witness)
+tarn_tensor collective_bucket(tarn_tensor x, uint32_t checksum)
 {
     if (!graph_resolve(x))
         return x;
-    const tarn_tensor sum = record_all_reduce(x, TARN_SUM, witness, PURPOSE_GRADIENTS);
+    const tarn_tensor sum = record_all_reduce(x, TARN_SUM, checksum, PURPOSE_GRADIENTS);
     spread_mark(sum, SPREAD_SAME);
     return sum;
 }
@@ -152,7 +152,7 @@ static void all_to_all_grad_named(struct grad_call *c);
 
 #define MOVES(id) \
     static const struct op op_##id = { \
-        .name = #id, .arity = 1, .kind = OP_CALL, .call = run_##id, .grad = id##_grad_named \
+        .name = #id, .arity = 1, .kind = OP_HOST, .call = run_##id, .grad = id##_grad_named \
     };
 MOVES(reduce_scatter)
 MOVES(all_gather)
@@ -275,8 +275,8 @@ static bool check_parts(const char *name, tarn_tensor x, int world)
     return false;
 }
 
-/* With virtual shards, what goes from replica to replica is another value on another number of them:
- * so it is on one, too. */
+/* With virtual shards, what goes from replica to replica is another value on another number of
+ * them: so it is on one, too. */
 static tarn_tensor alone(tarn_tensor x)
 {
     return spread_as(graph_value(x), SPREAD_OWN);

@@ -49,15 +49,15 @@ static void assign_buffers(tarn_replica *r, tarn_tensor all, int32_t at)
 static tarn_tensor exchange(tarn_replica *r, const struct member *m, tarn_tensor *pieces)
 {
     const int32_t length = tarn_shape_get(pieces[0]).dim[0];
-    uint32_t count = append_buffers(r, pieces, 1), witness = 0;
+    uint32_t count = append_buffers(r, pieces, 1), checksum = 0;
     if (m->check_weights > 0) {
         const tarn_tensor words = weights_fingerprint(r);
-        witness = (uint32_t)tarn_shape_get(words).dim[0];
+        checksum = (uint32_t)tarn_shape_get(words).dim[0];
         pieces[count++] = op_value_of_bits(words);
     }
     if (r->status != TARN_OK)
         return graph_poison(r);
-    const tarn_tensor all = collective_bucket(op_join(pieces, count), witness);
+    const tarn_tensor all = collective_bucket(op_join(pieces, count), checksum);
     assign_buffers(r, all, length);
     return count == 1 ? all : tarn_slice(all, 0, 0, length, 1);
 }

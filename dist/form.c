@@ -30,16 +30,16 @@ static bool is_constant(const struct graph *g, uint32_t node)
     return n->op == &op_constant || n->op == &op_number || n->op == &op_iota;
 }
 
-/* Sets the order to how many of the step's collectives so far had an operand that was recorded before
- * this one. The serial number keeps the compiler from making one of two: operands that are equal on
- * one replica need not be so on another. */
+/* Sets the order to how many of the step's collectives so far had an operand that was recorded
+ * before this one. The serial number keeps the compiler from making one of two: operands that are
+ * equal on one replica need not be so on another. */
 static void count_earlier(const struct graph *g, uint32_t operand, union op_arg *arg)
 {
     bool known = !is_constant(g, operand);
     uint32_t before = 0;
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = g->nodes[i].op == &op_input ? graph_origin(g, i) : &g->nodes[i];
-        if (n->op->kind != OP_CALL || n->arg.call.purpose != PURPOSE_USER)
+        if (n->op->kind != OP_HOST || n->arg.call.purpose != PURPOSE_USER)
             continue;
         arg->call.serial++;
         known &= n->arg.call.order != FORM_ANY;

@@ -18,7 +18,7 @@
 
 struct launch;
 
-struct seat {
+struct worker {
     struct member member;
     struct launch *launch;
     struct device device;
@@ -36,14 +36,14 @@ struct launch {
     pthread_cond_t changed;
     int ended;
     bool abandoned; /* tarn_launch has returned: the last thread frees all this */
-    struct seat seats[MOST_REPLICAS];
+    struct worker workers[MOST_REPLICAS];
 };
 
 static _Atomic int left_behind;
 
 /* ---- a replica's thread --------------------------------------------------------------------- */
 
-static tarn_status train(const struct seat *s, tarn_replica *r)
+static tarn_status train(const struct worker *s, tarn_replica *r)
 {
     const struct launch *l = s->launch;
     tarn_status status = l->fn(r, l->arg);
@@ -64,7 +64,7 @@ static void launch_free(struct launch *l)
 
 static void *seat_main(void *arg)
 {
-    struct seat *s = arg;
+    struct worker *s = arg;
     struct launch *l = s->launch;
     const int rank = s->member.peers.rank;
     tarn_replica *r = NULL;
@@ -139,7 +139,7 @@ static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
         TRY(env_seconds(ENV_TIMEOUT, &l->timeout));
     TRY(team_new(l->world, l->timeout, &l->team));
     for (int i = 0; i < l->world; i++) {
-        struct seat *s = &l->seats[i];
+        struct worker *s = &l->workers[i];
         s->launch = l;
         s->device = devices[i];
         s->member = (struct member){ .peers = { .rank = i,
@@ -161,7 +161,7 @@ static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
 static void start(struct launch *l)
 {
     for (; l->started < l->world; l->started++) {
-        struct seat *s = &l->seats[l->started];
+        struct worker *s = &l->workers[l->started];
         const int code = pthread_create(&s->thread, NULL, seat_main, s);
         if (code != 0) {
             char line[160];
@@ -216,8 +216,8 @@ static bool leave_behind(struct launch *l)
 {
     pthread_mutex_lock(&l->lock);
     for (int i = 0; i < l->started; i++) {
-        l->seats[i].left = !l->seats[i].ended;
-        left_behind += l->seats[i].left;
+        l->workers[i].left = !l->workers[i].ended;
+        left_behind += l->workers[i].left;
     }
     const bool none = l->ended == l->started;
     pthread_mutex_unlock(&l->lock);
@@ -247,7 +247,7 @@ static tarn_status verdict(struct launch *l, bool all)
     size_t used = 0;
     pthread_mutex_lock(&l->lock);
     for (int i = 0; !all && i < l->started && used < sizeof left; i++)
-        if (l->seats[i].left)
+        if (l->workers[i].left)
             used += (size_t)snprintf(left + used, sizeof left - used, "%s %d",
                                      used ? "," : "; never came back: rank", i);
     pthread_mutex_unlock(&l->lock);
@@ -279,7 +279,8 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
     const bool all = leave_behind(l);
     status = verdict(l, all);
     for (int i = 0; i < l->started; i++)
-        (void)(all ? pthread_join(l->seats[i].thread, NULL) : pthread_detach(l->seats[i].thread));
+        (void)(all ? pthread_join(l->workers[i].thread, NULL)
+                   : pthread_detach(l->workers[i].thread));
     /* Threads that did not come back still use all of this; the last one frees it. */
     pthread_mutex_lock(&l->lock);
     l->abandoned = true;

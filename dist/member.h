@@ -31,9 +31,9 @@ void form_set(tarn_tensor x, enum purpose purpose, union op_arg *arg);
 uint32_t form_enter(const struct grad_call *c);
 void form_leave(const struct grad_call *c, uint32_t before);
 
-/* The sum of a bucket of gradients. The last `witness` elements of x are not summed but must be equal,
- * bit for bit, on all replicas (collective.c). */
-tarn_tensor collective_bucket(tarn_tensor x, uint32_t witness);
+/* The sum of a bucket of gradients. The last `checksum` elements of x are not summed but must be
+ * equal, bit for bit, on all replicas (collective.c). */
+tarn_tensor collective_bucket(tarn_tensor x, uint32_t checksum);
 /* The sum over all replicas under a name of its own; with virtual shards of the same bits for any
  * number of them. */
 tarn_tensor collective_sum(tarn_tensor x, enum purpose purpose);

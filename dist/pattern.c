@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions over ranks, a block at a time: a block's sum is built in the cache by the one tree, and
- * stored from there to every replica. */
+/* Reductions over ranks, a block at a time: a block's sum is built in the cache by the one tree,
+ * and stored from there to every replica. */
 #include <stdint.h>
 #include <string.h>
 

@@ -78,8 +78,9 @@ TARN_API tarn_status tarn_barrier(tarn_replica *r);
  *  or NULL. Then the names are compared in place of what the operands are, in gradients too. */
 TARN_API void tarn_collective_name(tarn_replica *r, const char *name);
 
-/* Their gradients are those of the sum of all replicas' losses, and collectives, too: every replica
- * must ask for the same. Where a maximum or minimum is on several replicas, they share its gradient. */
+/* Their gradients are those of the sum of all replicas' losses, and collectives, too: every
+ * replica must ask for the same. Where a maximum or minimum is on several replicas, they share
+ * its gradient. */
 
 typedef enum tarn_reduction { TARN_SUM, TARN_MEAN, TARN_MAX, TARN_MIN } tarn_reduction;
 

@@ -8,7 +8,7 @@
  * Only an open phase can be aborted, and whether it was, or was complete before, is decided by one
  * change of the word: so either all ranks copy or none, and all who copy wait for one another, abort
  * or not. That wait ends, as no rank that copies waits for anything. Hence after team_collect()
- * returned, for whatever reason, nobody touches the memory of its caller; and a seat, which is
+ * returned, for whatever reason, nobody touches the memory of its caller; and a slot, which is
  * written in open phases and read in odd ones, needs no second copy. */
 #include <inttypes.h>
 #include <math.h>
@@ -40,7 +40,7 @@ enum {
 #define PHASE(word) (((word) & ~ABORTED) / NEXT_PHASE)
 
 /* What a rank shows to the others. */
-struct seat {
+struct slot {
     _Alignas(CACHE_LINE) struct collective asked;
     _Atomic uint64_t number; /* of its newest collective, from 1 */
     _Atomic uint64_t step;   /* of it */
@@ -63,7 +63,7 @@ struct team {
     _Atomic int sleepers;
     _Atomic uint64_t left;   /* bit i: rank i comes to no further collective */
     _Atomic uint64_t builds; /* bit i: rank i compiles */
-    struct seat seats[TEAM_MOST];
+    struct slot slots[TEAM_MOST];
 };
 
 tarn_status team_new(int world, double timeout, struct team **out)
@@ -121,7 +121,7 @@ static void set_cause(struct team *t, int rank, tarn_status status, const char *
 {
     t->cause = status;
     t->cause_rank = rank;
-    t->cause_step = rank >= 0 ? atomic_load(&t->seats[rank].step) : 0;
+    t->cause_step = rank >= 0 ? atomic_load(&t->slots[rank].step) : 0;
     snprintf(t->cause_line, sizeof t->cause_line, "%s", line);
 }
 
@@ -197,7 +197,7 @@ static uint64_t missing_ranks(struct team *t, uint64_t number, int *count)
     uint64_t missing = 0;
     *count = 0;
     for (int i = 0; i < t->world; i++) {
-        const bool absent = atomic_load(&t->seats[i].number) < number;
+        const bool absent = atomic_load(&t->slots[i].number) < number;
         missing |= (uint64_t)absent << i;
         *count += absent;
     }
@@ -360,7 +360,7 @@ static tarn_status take_part(struct team *t, int rank, uint64_t number)
 {
     const struct collective *all[TEAM_MOST];
     for (int i = 0; i < t->world; i++)
-        all[i] = &t->seats[i].asked;
+        all[i] = &t->slots[i].asked;
     TRY(agree_check(all, t->world, number));
     move_share(all, t->world, rank);
     return TARN_OK;
@@ -371,11 +371,11 @@ tarn_status team_collect(struct team *t, int rank, const struct collective *c)
     const uint64_t word = atomic_load(&t->word), phase = PHASE(word), number = phase / 2 + 1;
     if (word & ABORTED)
         return aborted(t, rank);
-    struct seat *seat = &t->seats[rank];
-    seat->asked = *c;
+    struct slot *slot = &t->slots[rank];
+    slot->asked = *c;
     recorder_begin(t->recorder, rank, number, c);
-    atomic_store(&seat->step, c->step);
-    atomic_store(&seat->number, number);
+    atomic_store(&slot->step, c->step);
+    atomic_store(&slot->number, number);
     if (!arrive(t, phase))
         return aborted(t, rank);
     wait_until_over(t, phase, number, c);

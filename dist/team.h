@@ -31,7 +31,7 @@ struct collective {
     tarn_reduction reduction;
     tarn_dtype dtype; /* any for movements; TARN_F32 or TARN_I32 for reductions, MEAN: F32 */
     size_t count;     /* elements of `in` */
-    size_t witness;   /* ALL_REDUCE of 4-byte elements: so many after `count` in `in` must be equal
+    size_t checksum;  /* ALL_REDUCE of 4-byte elements: so many after `count` in `in` must be equal
                          bit for bit on all ranks, and are neither reduced nor written */
     int root;
     uint64_t step;     /* of the caller's training: part of what must agree */
@@ -51,7 +51,7 @@ int team_world(const struct team *t);
 
 /* Takes part in a collective; returns when `out` is filled and nobody reads `in` any more. What the
  * ranks ask for is compared before a byte moves (TARN_ERR_DISAGREE, both sides in the line; `count`,
- * kind, dtype, reduction, shape, origin, order, root, step, witness, label), and refused if it cannot be done
+ * kind, dtype, reduction, shape, origin, order, root, step, checksum, label), and refused if it cannot be done
  * (TARN_ERR_ARGUMENT). Witnesses that differ: TARN_ERR_WEIGHTS. All ranks get the same of these
  * three, with the same line, nothing was written, and the team goes on.
  *
@@ -66,8 +66,8 @@ TARN_CHECKED tarn_status team_collect(struct team *t, int rank, const struct col
  * TARN_ERR_STALLED at once, with a line that says so. */
 void team_leave(struct team *t, int rank);
 
-/* The rank compiles from now on, or does no longer: others wait for it as long as TARN_BUILD_TIMEOUT
- * says, when that is more than the timeout. */
+/* The rank compiles from now on, or does no longer: others wait for it as long as
+ * TARN_BUILD_TIMEOUT says, when that is more than the timeout. */
 void team_builds(struct team *t, int rank, bool begins);
 
 /* Ends the team with a cause; the first call counts. Wakes everybody, and does not wait. The step

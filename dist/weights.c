@@ -29,7 +29,8 @@ bool weights_may_drift(const tarn_replica *r, uint32_t i)
     return !r->peers->sync_norm && o->kind == OWNED_BUFFER && o->dtype == TARN_F32;
 }
 
-/* Steps without an update exchange nothing, so what they leave in a buffer may differ until one does. */
+/* Steps without an update exchange nothing, so what they leave in a buffer may differ until one
+ * does. */
 static bool is_apart(const tarn_replica *r, uint32_t i)
 {
     return weights_may_drift(r, i) && r->owned[i].apart;

@@ -11,8 +11,8 @@
 
 enum { LONGEST = 5000, ESCAPED = 4 * LONGEST };
 
-/* open() takes the lowest free number, so it is this stream that it opens. Only for reading: a program
- * whose output goes nowhere must find that out. */
+/* open() takes the lowest free number, so it is this stream that it opens. Only for reading: a
+ * program whose output goes nowhere must find that out. */
 void terminal_open(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

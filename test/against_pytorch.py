@@ -4,7 +4,7 @@
 the fuzzer's own reference, which is what devices are compared with: two independent opinions on each
 value, gradient, second gradient and optimizer step. Ends with 77 where PyTorch is not installed.
 
-  test/against_pytorch.py build/release/bin/test_fuzz_smoke --programs 100 --first-seed 1
+  test/against_pytorch.py build/release/bin/test_fuzz_plain --programs 100 --first-seed 1
 
 A result agrees when it differs by no more than double rounding explains: the reference's bound for
 float32 scaled by 2^-16 (2^-29 is the ratio of the units; PyTorch may sum in another way), or 1e-12 of
@@ -480,7 +480,7 @@ class Totals:
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("fuzzer", help="the program test_fuzz_smoke")
+    parser.add_argument("fuzzer", help="the program test_fuzz_plain")
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--first-seed", type=int, default=1)
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The C programs that the fuzzer prints compile without a warning, run, and find nothing wrong; with one
-# expected number changed, they do. Arguments: test_fuzz_smoke, the folder of libtarn.so, seeds.
+# expected number changed, they do. Arguments: test_fuzz_plain, the folder of libtarn.so, seeds.
 set -eu
 fuzzer=$1
 library=$2

@@ -70,8 +70,8 @@ struct operation {
     int times; /* how often, on inputs of their own, in one step mark; 0: once */
 };
 
-/* Times a step mark that computes just this operation, on a replica of its own; `amount` is what one
- * operation does. */
+/* Times a step mark that computes just this operation, on a replica of its own; `amount` is what
+ * one operation does. */
 void operation_run(struct bench *b, struct item *i, const struct operation *o, double amount);
 /* The replica as the public API opens it. */
 tarn_replica *bench_open(const struct bench *b);

@@ -19,7 +19,8 @@ double seconds_now(void)
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
-/* Whether one of the names of --only is the beginning of `name`, or (for a group) goes on from it. */
+/* Whether one of the names of --only is the beginning of `name`, or (for a group) goes on from
+ * it. */
 static bool chosen(const struct bench *b, const char *name, bool group)
 {
     if (b->only == NULL)

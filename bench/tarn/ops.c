@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One operation of the public API as a program sees it: recorded, planned, and run by a step mark. */
+/* One operation of the public API as a program sees it: recorded, planned, and run by a step
+ * mark. */
 #include "bench.h"
 #include "tensor/replica.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums over all replicas with virtual shards: partial sums are exchanged first, and what is a linear
- * function of them is computed afterwards, of the sums, so that it rounds alike on any number of
- * devices. */
+/* Sums over all replicas with virtual shards: partial sums are exchanged first, and what is a
+ * linear function of them is computed afterwards, of the sums, so that it rounds alike on any
+ * number of devices. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compiler: its stages in order. In: a program and a target. Out: a plan. It knows no replica, no
- * device, no clock and no environment, and prints nothing. */
+/* The compiler: its stages in order. In: a program and a target. Out: a plan. It knows no
+ * replica, no device, no clock and no environment, and prints nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *pl
             plan->shared_bytes[plan->shared_count++] = p->values[i].bytes;
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->kind != NEST_CALL)
+        if (n->kind != NEST_HOST)
             continue;
         const struct value *in = &p->values[n->call.in];
         plan->calls[plan->call_count++] =
@@ -156,7 +156,7 @@ static tarn_status graph_stage(const struct program *program, const struct targe
                                struct arena *a, struct module *m)
 {
     TRY(simplify(program, target, a, m));
-    shard(m);
+    find_batch_axis(m);
     choose_stored(m);
     return a->failed ? out_of_memory() : TARN_OK;
 }
@@ -192,7 +192,7 @@ tarn_status compile_program(const struct program *program, const struct target *
     struct program_ir *p = arena_take(a, sizeof *p);
     if (m == NULL || p == NULL)
         return out_of_memory();
-    *p = (struct program_ir){ .arena = a, .module = m, .target = target, .local = 1 };
+    *p = (struct program_ir){ .arena = a, .module = m, .target = target, .group_size = 1 };
     out->ir = p;
     TRY(graph_stage(program, target, a, m));
     TRY(nest_stage(p));
@@ -201,7 +201,7 @@ tarn_status compile_program(const struct program *program, const struct target *
     memory_stage(p);
     if (a->failed)
         return out_of_memory();
-    out->local = p->local;
+    out->group_size = p->group_size;
     out->arena_bytes = p->arena_bytes;
     TRY(plan_calls(p, out));
     return plan_kernels(p, out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts the operations of a kernel's nests, and the bytes of the values that it shares with others. */
+/* Counts the operations of a kernel's nests, and the bytes of the values that it shares with
+ * others. */
 #include "compile/cost.h"
 
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static double touched(const struct program_ir *p, const struct nest *n, const st
         return (double)tarn_shape_count(p->values[x->value].shape);
     for (int a = 0; a < n->axes; a++) {
         const bool used =
-            access_uses(x, a) || x->gather >= 0 || (blocked && (!n->sharded || a == n->batch_axis));
+            access_uses(x, a) || x->gather >= 0 || (blocked && (!n->batched || a == n->batch_axis));
         count *= used ? n->extent[a] : 1;
     }
     return count;
@@ -144,7 +145,7 @@ static void add_up(const struct program_ir *p, int kernel, bool *counted, struct
 {
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel || n->kind == NEST_CALL)
+        if (n->kernel != kernel || n->kind == NEST_HOST)
             continue;
         out->flops += nest_flops(n, counted);
         nest_traffic(p, n, t);

@@ -11,7 +11,7 @@ void debug_graph(const struct module *m, struct text *out)
         if (m->uses[i] == 0)
             continue;
         text_add(out, "  %%%u = %s %s%s", i, tarn_dtype_name(n->dtype), shape_text(n->shape),
-                 m->sharded[i] ? "/batch " : " ");
+                 m->batched[i] ? "/batch " : " ");
         text_add(out, "%s(", n->op->name);
         for (uint32_t k = 0; k < n->in_count; k++)
             text_add(out, "%s%%%u", k == 0 ? "" : ", ", m->operands[n->first_in + k]);

@@ -13,7 +13,7 @@ enum expr_kind {
     EXPR_LOAD,
     EXPR_MAP,
     EXPR_GUARD,
-    EXPR_MIX,
+    EXPR_TRANSFORM,
     EXPR_ACC
 };
 
@@ -27,8 +27,8 @@ struct access {
     } part[TARN_MAX_RANK];
     int gather; /* expression whose value, clamped to [0, extent), times stride is added; -1 */
     int32_t gather_stride, gather_extent;
-    bool local; /* blocked: element of this block and lane */
-    bool rows;  /* row-major, of the samples of this block only */
+    bool in_block; /* blocked: element of this block and lane */
+    bool samples;  /* row-major, of the samples of this block only */
 };
 
 bool access_uses(const struct access *a, int axis);
@@ -39,8 +39,8 @@ struct expr {
     const char *code; /* MAP */
     int arg[3], args;
     uint32_t bits;         /* constant; slot of number; serial of rand */
-    struct rational index; /* iota, rand: the number; mix: the row */
-    int table, over;       /* MIX: sum over axis `over` of table[row][over] * arg[0] */
+    struct rational index; /* iota, rand: the number; transform: the row */
+    int table, over;       /* TRANSFORM: sum over axis `over` of table[row][over] * arg[0] */
     struct access access;
     struct guard guard[TARN_MAX_RANK];
     int guards; /* GUARD: arg[0] where all hold, else the constant `bits` */

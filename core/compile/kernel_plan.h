@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiler makes: OpenCL C, what each kernel takes, and what runs beside the kernels. No device
- * has seen it yet. */
+/* What the compiler makes: OpenCL C, what each kernel takes, and what runs beside the kernels. No
+ * device has seen it yet. */
 #ifndef TARN_KERNEL_PLAN_H
 #define TARN_KERNEL_PLAN_H
 
@@ -62,20 +62,20 @@ struct kernel_plan {
     int call_count;
     size_t *shared_bytes; /* of memory that device and host share, by slot */
     uint32_t shared_count;
-    int local; /* work-items of a group */
+    int group_size; /* work-items of a group */
     size_t arena_bytes;
     const struct program_ir *ir; /* what it was made of, for debug.h */
 };
 
-/* Compiles a program for a target. The same program and target give the same plan, byte for byte. The
- * plan is to be freed even after an error, whose line is in error_text(). Needs a deep stack for deep
- * programs (deep.h of backend). */
+/* Compiles a program for a target. The same program and target give the same plan, byte for byte.
+ * The plan is to be freed even after an error, whose line is in error_text(). Needs a deep stack
+ * for deep programs (deep.h of backend). */
 TARN_CHECKED tarn_status compile_program(const struct program *program, const struct target *target,
                                          struct kernel_plan *out);
 void kernel_plan_free(struct kernel_plan *plan);
 
-/* The large matrix products of a program, which a provider may compute: their shapes, each as often as it
- * comes, in *list, which is the caller's to free. */
+/* The large matrix products of a program, which a provider may compute: their shapes, each as
+ * often as it comes, in *list, which is the caller's to free. */
 TARN_CHECKED tarn_status compile_list_products(const struct program *program,
                                                const struct target *target,
                                                struct product_shape **list, int *count);

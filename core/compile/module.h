@@ -23,7 +23,7 @@ struct module {
     uint32_t operand_count;
     uint32_t *uses; /* consumers of each node, roots included */
     uint32_t *user; /* one of them */
-    bool *sharded;  /* axis 0 is the batch */
+    bool *batched;  /* axis 0 is the batch */
     int *phase;     /* sums over the batch, and calls, that must be complete before it */
     bool *stored;   /* gets a value of its own */
     struct root *roots;

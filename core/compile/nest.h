@@ -22,7 +22,7 @@ struct store {
     int value;
     int expr;              /* over ACC and loads; -1: the accumulator itself */
     struct affine address; /* as in access */
-    bool local;
+    bool in_block;
     bool best; /* ARGMAX: the accumulator is the maximum, not its position */
 };
 
@@ -41,7 +41,7 @@ struct host_call {
 };
 
 /* Who does the work. */
-enum nest_kind { NEST_LOOPS, NEST_PRODUCT, NEST_CALL };
+enum nest_kind { NEST_LOOPS, NEST_PRODUCT, NEST_HOST };
 
 struct nest {
     const char *name;    /* of the op at its core, for comments */
@@ -50,8 +50,8 @@ struct nest {
     struct host_call call;
     int axes, out_axes;
     int32_t extent[NEST_AXES];
-    bool sharded;   /* axis `batch_axis` runs over the samples of a block: lanes */
-    int batch_axis; /* when sharded: index of the batch axis, OUT or RED */
+    bool batched;   /* axis `batch_axis` runs over the samples of a block: lanes */
+    int batch_axis; /* when batched: index of the batch axis, OUT or RED */
     bool partial;   /* the batch axis is reduced: one row per group */
     bool by_sample; /* likewise, but a block's samples come one after the other: no lanes */
     enum combine combine;
@@ -61,16 +61,17 @@ struct nest {
     struct rational arg_index; /* ARGMAX: number of the element among the reduced */
     struct guard guard[2 * TARN_MAX_RANK];
     int guards; /* FMA: terms left out where one fails; NONE: elements left out */
-    bool mixed; /* body[0] is a mix: its axes after the OUT ones are unrolled, never loops */
+    bool
+        transformed; /* body[0] is a transform: its axes after the OUT ones are unrolled, never loops */
     struct store store[NEST_STORES];
     int stores;
     struct expr *exprs;
     int expr_count, expr_capacity;
     /* schedule */
-    int lane_axis;        /* not sharded: vectorised axis, or -1 */
+    int lane_axis;        /* not batched: vectorised axis, or -1 */
     int tile[NEST_AXES];  /* unrolled; 1: a plain loop */
     int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
-    int split_axis;       /* not sharded: OUT axis divided among groups, or -1 */
+    int split_axis;       /* not batched: OUT axis divided among groups, or -1 */
     int groups;
     bool uniform; /* GPU: all teams of a group have the same tile */
     /* fusion */
@@ -90,9 +91,9 @@ struct program_ir {
     int nest_count, nest_capacity;
     int first_root; /* nests from here on write what leaves the plan */
     int kernel_count;
-    int local;             /* work-items of a group */
+    int group_size;        /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
-    int blocks, groups;    /* of sharded sections */
+    int blocks, groups;    /* of batched sections */
     size_t arena_bytes;
 };
 
@@ -103,7 +104,7 @@ int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
 /* The axis whose elements are the lanes of a register; -1: none. */
 static inline bool nest_has_batch_lanes(const struct nest *n)
 {
-    return n->sharded && !n->by_sample;
+    return n->batched && !n->by_sample;
 }
 static inline int nest_vector_axis(const struct nest *n)
 {

@@ -3,9 +3,9 @@
  * figures. Knows neither devices nor the environment: run/device_target.c asks those. */
 #include "compile/target.h"
 
-/* By what the driver's compiler takes (PoCL 3.1 on two cores), and by taste: chains of cheap maps are
- * cheaper computed twice than stored. The same for all targets, so that all of them store the same
- * nodes. */
+/* By what the driver's compiler takes (PoCL 3.1 on two cores), and by taste: chains of cheap maps
+ * are cheaper computed twice than stored. The same for all targets, so that all of them store the
+ * same nodes. */
 static const struct expression_limits expression = {
     .heavy_map = 8,
     .gather = 4,
@@ -15,8 +15,8 @@ static const struct expression_limits expression = {
 };
 
 static const struct fusion_limits fusion = {
-    /* A launch more costs two cores of PoCL some 50 us, in which both wait: at 2.6 GHz and half of the
-     * cores at work these are 131,072 cycles. */
+    /* A launch more costs two cores of PoCL some 50 us, in which both wait: at 2.6 GHz and half
+     * of the cores at work these are 131,072 cycles. */
     .tiny_work = 131072,
     .alone_work = 262144,
     .replicated_work = 24576, /* a core has several groups */
@@ -29,8 +29,8 @@ static const struct fusion_limits fusion = {
     .small_copy = 16384,
 };
 
-/* A core of a server with AVX-512: two multiply-adds and two loads a cycle, 32 registers, caches of 48
- * KiB and 1.25 or 2 MiB. */
+/* A core of a server with AVX-512: two multiply-adds and two loads a cycle, 32 registers, caches
+ * of 48 KiB and 1.25 or 2 MiB. */
 static const struct vector_figures vector = {
     .registers = 32,
     .accumulators = 25,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiler knows of a device and of the driver behind it: every number that a cost model or a
- * threshold takes. None of them changes the order of a sum (tensor/sum_order.h); Winograd's and the
- * providers of products change last digits, and are the same on all replicas of a launch. */
+/* What the compiler knows of a device and of the driver behind it: every number that a cost model
+ * or a threshold takes. None of them changes the order of a sum (tensor/sum_order.h); Winograd's
+ * and the providers of products change last digits, and are the same on all replicas of a launch. */
 #ifndef TARN_TARGET_H
 #define TARN_TARGET_H
 
@@ -28,7 +28,8 @@ struct product_choice {
     int provider;
 };
 
-/* Limits of what is written as one expression, in weights: 1 for a map that is an instruction or two. */
+/* Limits of what is written as one expression, in weights: 1 for a map that is an instruction or
+ * two. */
 struct expression_limits {
     int heavy_map;   /* the weight of a map that calls a function, or divides */
     int gather;      /* the weight of a load through an index */

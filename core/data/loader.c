@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loaders: the replica's part of batch after batch, from a pool of threads into the recorded step. */
+/* Loaders: the replica's part of batch after batch, from a pool of threads into the recorded
+ * step. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of uint8 one multiplication and one addition, since 255 steps are far from the rounding of a float; of
- * float32 the mean is taken away first, so that a large one costs no digits. */
+/* Of uint8 one multiplication and one addition, since 255 steps are far from the rounding of a
+ * float; of float32 the mean is taken away first, so that a large one costs no digits. */
 #include "data/normal.h"
 #include "tensor/shape.h"
 

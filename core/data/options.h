@@ -5,8 +5,9 @@
 
 #include "data/pool.h"
 
-/* Puts defaults in place of zeros, and makes the plan of a loader: with the replica's share, when it
- * has peers. `length` is the number of batches in an epoch, `shape` that of the samples delivered. */
+/* Puts defaults in place of zeros, and makes the plan of a loader: with the replica's share, when
+ * it has peers. `length` is the number of batches in an epoch, `shape` that of the samples
+ * delivered. */
 TARN_CHECKED tarn_status options_plan(const tarn_replica *r, const tarn_dataset *d,
                                       tarn_loader_options o, struct pool_plan *plan,
                                       int32_t *length);

@@ -34,7 +34,8 @@ static tarn_status make_job(const struct pool_plan *plan, struct job *j)
                             "tarn_loader_open: out of host memory for batches of %zu", rows);
 }
 
-/* Batches that are filled at the same time: as many as keep all threads busy while one is uploaded. */
+/* Batches that are filled at the same time: as many as keep all threads busy while one is
+ * uploaded. */
 static int jobs_wanted(const struct pool_plan *plan)
 {
     const int wanted = plan->threads == 1 ? 1 : 2 + (plan->threads - 1) / plan->most;
@@ -54,7 +55,8 @@ static tarn_status make_memory(struct pool *p, struct context *c)
                              "tarn_loader_open: out of host memory for the order of %d",
                              plan->cut.size);
     }
-    /* Besides those prepared ahead: one of the step being recorded, one of the step being computed. */
+    /* Besides those prepared ahead: one of the step being recorded, one of the step being
+     * computed. */
     while (p->slot_count < plan->prefetch + 2) {
         struct slot *s = &p->slots[p->slot_count++];
         for (int k = 0; k < plan->source.fields; k++)
@@ -186,8 +188,8 @@ static const struct worker *late_worker(const struct pool *p, uint64_t ticket)
     return any != NULL && count_late(p) == p->started ? any : NULL;
 }
 
-/* Waits for a change, not longer than until the next callback may be late; for one that begins now, it
- * looks in between. */
+/* Waits for a change, not longer than until the next callback may be late; for one that begins
+ * now, it looks in between. */
 static void wait_for_change(struct pool *p)
 {
     const double now = pool_now();
@@ -251,8 +253,8 @@ static bool slot_is_idle(struct slot *s)
     return true;
 }
 
-/* Batches of earlier steps whose commands have ended go back to the workers, which never wait for the
- * device: they would look again and again, on a core that computes. */
+/* Batches of earlier steps whose commands have ended go back to the workers, which never wait for
+ * the device: they would look again and again, on a core that computes. */
 static bool take_back(struct pool *p, uint32_t step)
 {
     bool some = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of samples in an epoch: a function of seed and epoch only; and how that order is cut into
- * batches, and a batch into the parts of the replicas. */
+/* The order of samples in an epoch: a function of seed and epoch only; and how that order is cut
+ * into batches, and a batch into the parts of the replicas. */
 #ifndef TARN_SAMPLER_H
 #define TARN_SAMPLER_H
 

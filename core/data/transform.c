@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample draws is a function of (seed, epoch, sample): one number for its mirror image, then one
- * each for the window's top and left edge. */
+/* What a sample draws is a function of (seed, epoch, sample): one number for its mirror image,
+ * then one each for the window's top and left edge. */
 #include "data/transform.h"
 #include "data/sampler.h"
 #include "tensor/shape.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workers of a pool: each takes samples of the current batch, or begins the next one. Who ends a
- * batch's last sample uploads it. */
+/* The workers of a pool: each takes samples of the current batch, or begins the next one. Who
+ * ends a batch's last sample uploads it. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,8 +221,8 @@ static tarn_status fill(const struct worker *w, const struct job *j, int32_t fir
     return TARN_OK;
 }
 
-/* A batch fails with the first of its samples that does, whatever the threads' pace: those before it
- * have all been taken. */
+/* A batch fails with the first of its samples that does, whatever the threads' pace: those before
+ * it have all been taken. */
 static void note_sample(struct pool *p, struct job *j, int32_t place, tarn_status status)
 {
     if (status == TARN_OK || place >= j->failed)

@@ -18,7 +18,7 @@
 
 #define MARK ".tmp."
 
-static tarn_status fail_errno(const struct replace *w, const char *what)
+static tarn_status fail_errno(const struct atomic_file *w, const char *what)
 {
     return error_set(TARN_ERR_IO, "%s: cannot %s: %s", w->path, what, strerror(errno));
 }
@@ -54,7 +54,7 @@ static bool abandoned(int folder, const char *name)
 }
 
 /* Removes what killed processes left. Failures are no concern of the save. */
-static void sweep(const struct replace *w)
+static void sweep(const struct atomic_file *w)
 {
     const int fd = openat(w->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -72,7 +72,7 @@ static void sweep(const struct replace *w)
 }
 
 /* Splits the path and opens its folder, so that a folder renamed meanwhile does no harm. */
-static tarn_status open_folder(struct replace *w)
+static tarn_status open_folder(struct atomic_file *w)
 {
     const char *slash = strrchr(w->path, '/');
     const char *base = slash != NULL ? slash + 1 : w->path;
@@ -90,9 +90,9 @@ static tarn_status open_folder(struct replace *w)
     return w->folder < 0 ? fail_errno(w, "open its folder") : TARN_OK;
 }
 
-/* The rename would put a file in the place of a device node, and needs no right to write a file that
- * somebody has made read-only. */
-static tarn_status check_target(const struct replace *w)
+/* The rename would put a file in the place of a device node, and needs no right to write a file
+ * that somebody has made read-only. */
+static tarn_status check_target(const struct atomic_file *w)
 {
     struct stat st;
     if (fstatat(w->folder, w->target, &st, AT_SYMLINK_NOFOLLOW) != 0)
@@ -106,7 +106,7 @@ static tarn_status check_target(const struct replace *w)
                                                                   : fail_errno(w, "replace it");
 }
 
-static tarn_status open_temporary(struct replace *w)
+static tarn_status open_temporary(struct atomic_file *w)
 {
     for (int i = 0; i < 100; i++) {
         snprintf(w->temporary, sizeof w->temporary, "%.*s" MARK "%ld.%d", NAME_MAX - 40, w->target,
@@ -123,16 +123,16 @@ static tarn_status open_temporary(struct replace *w)
     return fail_errno(w, "create a temporary file beside it");
 }
 
-static void close_folder(struct replace *w)
+static void close_folder(struct atomic_file *w)
 {
     if (w->folder >= 0)
         (void)close(w->folder);
     w->folder = -1;
 }
 
-tarn_status replace_begin(struct replace *w, const char *path)
+tarn_status atomic_file_begin(struct atomic_file *w, const char *path)
 {
-    *w = (struct replace){ .path = path, .folder = -1, .file = -1 };
+    *w = (struct atomic_file){ .path = path, .folder = -1, .file = -1 };
     TRY(open_folder(w));
     tarn_status status = check_target(w);
     if (status == TARN_OK) {
@@ -144,7 +144,7 @@ tarn_status replace_begin(struct replace *w, const char *path)
     return status;
 }
 
-tarn_status replace_write(struct replace *w, const void *from, size_t bytes)
+tarn_status atomic_file_write(struct atomic_file *w, const void *from, size_t bytes)
 {
     const char *at = from;
     while (bytes) {
@@ -161,14 +161,14 @@ tarn_status replace_write(struct replace *w, const void *from, size_t bytes)
     return TARN_OK;
 }
 
-tarn_status replace_start(struct replace *w, const void *from, size_t bytes)
+tarn_status atomic_file_start(struct atomic_file *w, const void *from, size_t bytes)
 {
     if (lseek(w->file, 0, SEEK_SET) < 0)
         return fail_errno(w, "write");
-    return replace_write(w, from, bytes);
+    return atomic_file_write(w, from, bytes);
 }
 
-void replace_abort(struct replace *w)
+void atomic_file_abort(struct atomic_file *w)
 {
     if (w->file >= 0)
         (void)close(w->file);
@@ -178,7 +178,7 @@ void replace_abort(struct replace *w)
     close_folder(w);
 }
 
-static tarn_status sync_and_rename(struct replace *w)
+static tarn_status sync_and_rename(struct atomic_file *w)
 {
     /* Never tried twice: after a failure the kernel may have dropped the pages, and a second call
      * would succeed over lost data. */
@@ -193,11 +193,11 @@ static tarn_status sync_and_rename(struct replace *w)
     return TARN_OK;
 }
 
-tarn_status replace_commit(struct replace *w)
+tarn_status atomic_file_commit(struct atomic_file *w)
 {
     const tarn_status status = sync_and_rename(w);
     if (status != TARN_OK) {
-        replace_abort(w);
+        atomic_file_abort(w);
         return status;
     }
     /* Some file systems cannot sync folders, and say EINVAL. */

@@ -192,7 +192,7 @@ static void store_wide(uint8_t *to, const int32_t *from, size_t count)
     }
 }
 
-static tarn_status write_item(tarn_replica *r, struct replace *w, const struct item *item,
+static tarn_status write_item(tarn_replica *r, struct atomic_file *w, const struct item *item,
                               struct checksums *sums, size_t number)
 {
     const size_t count = item_elements(item);
@@ -208,33 +208,33 @@ static tarn_status write_item(tarn_replica *r, struct replace *w, const struct i
     const uint8_t *from = wide != NULL ? wide : data;
     if (status == TARN_OK) {
         checksums_tensor(sums, number, from, bytes);
-        status = replace_write(w, from, bytes);
+        status = atomic_file_write(w, from, bytes);
     }
     free(data);
     free(wide);
     return status;
 }
 
-static tarn_status write_items(tarn_replica *r, struct replace *w, const struct items *items,
+static tarn_status write_items(tarn_replica *r, struct atomic_file *w, const struct items *items,
                                struct heading *h)
 {
-    TRY(replace_write(w, h->bytes, h->size));
+    TRY(atomic_file_write(w, h->bytes, h->size));
     for (size_t i = 0; i < items->count; i++)
         TRY(write_item(r, w, &items->list[i], &h->sums, i));
     TRY(checksums_header(&h->sums));
     TRY(heading_build(h));
-    return replace_start(w, h->bytes, h->size);
+    return atomic_file_start(w, h->bytes, h->size);
 }
 
 static tarn_status write_file(tarn_replica *r, const char *path, const struct items *items,
                               struct heading *h)
 {
-    struct replace w;
-    TRY(replace_begin(&w, path));
+    struct atomic_file w;
+    TRY(atomic_file_begin(&w, path));
     const tarn_status status = write_items(r, &w, items, h);
     if (status == TARN_OK)
-        return replace_commit(&w);
-    replace_abort(&w);
+        return atomic_file_commit(&w);
+    atomic_file_abort(&w);
     return status;
 }
 

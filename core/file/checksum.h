@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checksums of a safetensors file, in its metadata: XXH3 of each tensor's bytes as 16 hexadecimal
- * digits under "tarn.xxh3.NAME", and under "tarn.xxh3" that of the header: names, types, shapes and all
- * other metadata, these checksums among them. Files without any are read as they are. */
+ * digits under "tarn.xxh3.NAME", and under "tarn.xxh3" that of the header: names, types, shapes
+ * and all other metadata, these checksums among them. Files without any are read as they are. */
 #ifndef TARN_CHECKSUM_H
 #define TARN_CHECKSUM_H
 

@@ -545,7 +545,8 @@ static json_t *build_json(const struct safetensors_entry *entries, size_t count,
     return root;
 }
 
-/* Read again, since json_dumps of some versions leaves text out when memory runs out, and says nothing. */
+/* Read again, since json_dumps of some versions leaves text out when memory runs out, and says
+ * nothing. */
 static char *build_text(const json_t *root)
 {
     char *text = json_dumps(root, JSON_COMPACT | JSON_PRESERVE_ORDER);

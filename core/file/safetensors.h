@@ -38,8 +38,8 @@ struct safetensors {
 };
 
 /* Checks the first `have` bytes of a file of `file_bytes` bytes, which must include the whole
- * header. They are from malloc and belong to `out` from now on, or are freed on failure. Besides them
- * it takes at most 16 MiB, whatever they say. `label` names the file in errors. */
+ * header. They are from malloc and belong to `out` from now on, or are freed on failure. Besides
+ * them it takes at most 16 MiB, whatever they say. `label` names the file in errors. */
 TARN_CHECKED tarn_status safetensors_parse(uint8_t *head, size_t have, uint64_t file_bytes,
                                            const char *label, struct safetensors *out);
 void safetensors_release(struct safetensors *s);

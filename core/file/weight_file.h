@@ -10,7 +10,8 @@ struct tarn_weight_file {
     uint8_t *data;
 };
 
-/* Takes memory for the data once header and size agree, and compares checksums. Nothing is left in `out` on failure. */
+/* Takes memory for the data once header and size agree, and compares checksums. Nothing is left
+ * in `out` on failure. */
 TARN_CHECKED tarn_status weight_file_read(const char *path, struct tarn_weight_file *out);
 void weight_file_release(struct tarn_weight_file *f);
 

@@ -13,7 +13,7 @@ const struct op op_from_bits = {
 };
 /* For a fixed y, different x give different results: no single change goes unseen in a sum over
  * positions y. */
-const struct op op_mix = {
+const struct op op_hash_step = {
     .name = "mix", .arity = 2, .kind = OP_MAP, .code = "TARN_MIX(x, y)", .grad = op_no_grad
 };
 
@@ -44,7 +44,7 @@ static uint32_t sum_of_hashes(struct builder *b, uint32_t x, uint32_t first)
     const uint32_t at[2] = { module_make(b, &op_iota, flat, TARN_I32, &iota, NULL, 0),
                              module_make(b, &op_constant, flat, TARN_I32, &base, NULL, 0) };
     in[1] = module_make(b, &op_add, flat, TARN_I32, NULL, at, 2);
-    const uint32_t hashes = module_make(b, &op_mix, flat, TARN_I32, NULL, in, 2);
+    const uint32_t hashes = module_make(b, &op_hash_step, flat, TARN_I32, NULL, in, 2);
     return module_make(b, &op_sum, TARN_SHAPE(1), TARN_I32, &axes, &hashes, 1);
 }
 

@@ -197,12 +197,12 @@ const struct op op_norm = {
 /* Sum over the samples of what each of them, or each of its channels, has one of. */
 static tarn_tensor over_samples(tarn_tensor x, bool synced)
 {
-    return synced ? sum_over(x, 1, true) : op_sum_whole(x);
+    return synced ? sum_over(x, 1, true) : op_sum_unsplit(x);
 }
 
-/* In one pass over the samples: sum and squared distances of each by itself, while it is at hand, and
- * then those of all, by Chan, Golub and LeVeque (1979): the squared distances from the mean of all are
- * those from the sample's own mean, and that of its mean once for each element. */
+/* In one pass over the samples: sum and squared distances of each by itself, while it is at hand,
+ * and then those of all, by Chan, Golub and LeVeque (1979): the squared distances from the mean
+ * of all are those from the sample's own mean, and that of its mean once for each element. */
 static void moments_by_sample(tarn_tensor x, uint32_t axes, bool synced, tarn_tensor *mean,
                               tarn_tensor *var)
 {

@@ -8,17 +8,18 @@
 /* ---- nests ---------------------------------------------------------------------------------- */
 
 /* One spatial direction: extents of input, output and window, with the options along it. */
-struct line {
+struct extents {
     int64_t in, out, window, stride, padding, dilation;
 };
 
-static struct line line_of(tarn_shape x, tarn_shape y, tarn_shape w, const union op_arg *arg, int i)
+static struct extents extents_of(tarn_shape x, tarn_shape y, tarn_shape w, const union op_arg *arg,
+                                 int i)
 {
-    return (struct line){ x.dim[2 + i],        y.dim[2 + i],         w.dim[2 + i],
-                          arg->conv.stride[i], arg->conv.padding[i], arg->conv.dilation[i] };
+    return (struct extents){ x.dim[2 + i],        y.dim[2 + i],         w.dim[2 + i],
+                             arg->conv.stride[i], arg->conv.padding[i], arg->conv.dilation[i] };
 }
 
-static void put(struct contract_map *m, int dim, int axis, int32_t coef)
+static void set_coef(struct contract_map *m, int dim, int axis, int32_t coef)
 {
     m->dim[dim].coef[axis] = coef;
     m->dim[dim].divide = 1;
@@ -27,26 +28,26 @@ static void put(struct contract_map *m, int dim, int axis, int32_t coef)
 /* A channel dimension: group * per_group + channel, or the channel alone (group < 0). */
 static void put_channel(struct contract_map *m, int dim, int group, int32_t per_group, int axis)
 {
-    put(m, dim, axis, 1);
+    set_coef(m, dim, axis, 1);
     if (group >= 0)
-        put(m, dim, group, per_group);
+        set_coef(m, dim, group, per_group);
 }
 
 /* Input position of (output o, window k): o * stride + k * dilation - padding. */
-static void put_input(struct contract_map *m, int dim, int o, int k, const struct line *l)
+static void set_input_coef(struct contract_map *m, int dim, int o, int k, const struct extents *l)
 {
-    put(m, dim, o, (int32_t)l->stride);
-    put(m, dim, k, (int32_t)l->dilation);
+    set_coef(m, dim, o, (int32_t)l->stride);
+    set_coef(m, dim, k, (int32_t)l->dilation);
     m->dim[dim].offset = (int32_t)-l->padding;
     const int64_t last = (l->out - 1) * l->stride + (l->window - 1) * l->dilation - l->padding;
     m->dim[dim].guarded = l->padding > 0 || last >= l->in;
 }
 
 /* Output position of (input i, window k): (i + padding - k * dilation) / stride, where whole. */
-static void put_output(struct contract_map *m, int dim, int i, int k, const struct line *l)
+static void set_output_coef(struct contract_map *m, int dim, int i, int k, const struct extents *l)
 {
-    put(m, dim, i, 1);
-    put(m, dim, k, (int32_t)-l->dilation);
+    set_coef(m, dim, i, 1);
+    set_coef(m, dim, k, (int32_t)-l->dilation);
     m->dim[dim].offset = (int32_t)l->padding;
     m->dim[dim].divide = (int32_t)l->stride;
     const int64_t first = l->padding - (l->window - 1) * l->dilation;
@@ -76,17 +77,17 @@ static void conv2d_contract(const struct node *n, const tarn_shape in[2], struct
     const int ao = add_axes(out, &per_out, 1), ay = add_axes(out, y.dim + 2, 2);
     out->out_axes = out->axes;
     const int ac = add_axes(out, w.dim + 1, 1), ak = add_axes(out, w.dim + 2, 2);
-    put(&out->out, 0, an, 1);
+    set_coef(&out->out, 0, an, 1);
     put_channel(&out->out, 1, ag, per_out, ao);
-    put(&out->in[0], 0, an, 1);
+    set_coef(&out->in[0], 0, an, 1);
     put_channel(&out->in[0], 1, ag, w.dim[1], ac);
     put_channel(&out->in[1], 0, ag, per_out, ao);
-    put(&out->in[1], 1, ac, 1);
+    set_coef(&out->in[1], 1, ac, 1);
     for (int i = 0; i < 2; i++) {
-        const struct line l = line_of(x, y, w, &n->arg, i);
-        put(&out->out, 2 + i, ay + i, 1);
-        put_input(&out->in[0], 2 + i, ay + i, ak + i, &l);
-        put(&out->in[1], 2 + i, ak + i, 1);
+        const struct extents l = extents_of(x, y, w, &n->arg, i);
+        set_coef(&out->out, 2 + i, ay + i, 1);
+        set_input_coef(&out->in[0], 2 + i, ay + i, ak + i, &l);
+        set_coef(&out->in[1], 2 + i, ak + i, 1);
     }
 }
 
@@ -100,17 +101,17 @@ static void conv2d_input_contract(const struct node *n, const tarn_shape in[2],
     const int ac = add_axes(out, w.dim + 1, 1), ax = add_axes(out, x.dim + 2, 2);
     out->out_axes = out->axes;
     const int ao = add_axes(out, &per_out, 1), ak = add_axes(out, w.dim + 2, 2);
-    put(&out->out, 0, an, 1);
+    set_coef(&out->out, 0, an, 1);
     put_channel(&out->out, 1, ag, w.dim[1], ac);
-    put(&out->in[0], 0, an, 1);
+    set_coef(&out->in[0], 0, an, 1);
     put_channel(&out->in[0], 1, ag, per_out, ao);
     put_channel(&out->in[1], 0, ag, per_out, ao);
-    put(&out->in[1], 1, ac, 1);
+    set_coef(&out->in[1], 1, ac, 1);
     for (int i = 0; i < 2; i++) {
-        const struct line l = line_of(x, y, w, &n->arg, i);
-        put(&out->out, 2 + i, ax + i, 1);
-        put_output(&out->in[0], 2 + i, ax + i, ak + i, &l);
-        put(&out->in[1], 2 + i, ak + i, 1);
+        const struct extents l = extents_of(x, y, w, &n->arg, i);
+        set_coef(&out->out, 2 + i, ax + i, 1);
+        set_output_coef(&out->in[0], 2 + i, ax + i, ak + i, &l);
+        set_coef(&out->in[1], 2 + i, ak + i, 1);
     }
 }
 
@@ -125,16 +126,16 @@ static void conv2d_weight_contract(const struct node *n, const tarn_shape in[2],
     out->out_axes = out->axes;
     const int an = add_axes(out, x.dim, 1), ay = add_axes(out, y.dim + 2, 2);
     put_channel(&out->out, 0, ag, per_out, ao);
-    put(&out->out, 1, ac, 1);
-    put(&out->in[0], 0, an, 1);
+    set_coef(&out->out, 1, ac, 1);
+    set_coef(&out->in[0], 0, an, 1);
     put_channel(&out->in[0], 1, ag, w.dim[1], ac);
-    put(&out->in[1], 0, an, 1);
+    set_coef(&out->in[1], 0, an, 1);
     put_channel(&out->in[1], 1, ag, per_out, ao);
     for (int i = 0; i < 2; i++) {
-        const struct line l = line_of(x, y, w, &n->arg, i);
-        put(&out->out, 2 + i, ak + i, 1);
-        put_input(&out->in[0], 2 + i, ay + i, ak + i, &l);
-        put(&out->in[1], 2 + i, ay + i, 1);
+        const struct extents l = extents_of(x, y, w, &n->arg, i);
+        set_coef(&out->out, 2 + i, ak + i, 1);
+        set_input_coef(&out->in[0], 2 + i, ay + i, ak + i, &l);
+        set_coef(&out->in[1], 2 + i, ay + i, 1);
     }
 }
 

@@ -53,15 +53,17 @@ tarn_tensor op_join(tarn_tensor *pieces, uint32_t count);
 
 /* Over the axes of the mask; op_argmax counts them in row-major order, result int32. */
 tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes);
-/* The sum over axis 0 of a few values that each sample has, where all samples wait for the result. */
-tarn_tensor op_sum_whole(tarn_tensor x);
+/* The sum over axis 0 of a few values that each sample has, where all samples wait for the
+ * result. */
+tarn_tensor op_sum_unsplit(tarn_tensor x);
 
 /* ---- normalisation (composed.c) ------------------------------------------------------------- */
 
 /* How many values a sum over these axes adds up: of all replicas when `synced`. 0: an error. */
 int64_t op_count_over(tarn_tensor x, uint32_t axes, bool synced);
-/* (x - mean) * rsqrt(var + eps) over the axes of the mask, with the biased variance in two passes.
- * The sums go over all replicas when `synced`. The gradient is that of the whole; `mean` and `var` (reduced axes of length 1) carry none. */
+/* (x - mean) * rsqrt(var + eps) over the axes of the mask, with the biased variance in two
+ * passes. The sums go over all replicas when `synced`. The gradient is that of the whole; `mean`
+ * and `var` (reduced axes of length 1) carry none. */
 tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, tarn_tensor *mean,
                          tarn_tensor *var);
 

@@ -73,7 +73,7 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, uint32_t axes, boo
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.reduce.axes = axes;
-    arg.reduce.whole = whole;
+    arg.reduce.unsplit = whole;
     const tarn_dtype dtype = op == &op_argmax ? TARN_I32 : tarn_dtype_get(x);
     return graph_record(x.replica, op, &x, 1, shape, dtype, &arg);
 }
@@ -83,7 +83,7 @@ tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes)
     return record(op, x, axes, false);
 }
 
-tarn_tensor op_sum_whole(tarn_tensor x)
+tarn_tensor op_sum_unsplit(tarn_tensor x)
 {
     return record(&op_sum, x, 1, true);
 }

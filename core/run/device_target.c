@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device and the environment as the compiler's figures. In: what the driver says. Out: a target. */
+/* A device and the environment as the compiler's figures. In: what the driver says. Out: a
+ * target. */
 #include "run/device_target.h"
 
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "backend.h"
 #include "compile/target.h"
 
-/* By the device's kind and figures, and by TARN_SCHEDULE, TARN_FUSE and TARN_WINOGRAD. It has no choices of
- * products yet (tune.h). */
+/* By the device's kind and figures, and by TARN_SCHEDULE, TARN_FUSE and TARN_WINOGRAD. It has no
+ * choices of products yet (tune.h). */
 TARN_CHECKED tarn_status device_target(const struct device *d, struct target *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches the kernels, products and calls of a plan. In: a plan and what it works on. Out: commands in
- * the context's queue. */
+/* Launches the kernels, products and calls of a plan. In: a plan and what it works on. Out:
+ * commands in the context's queue. */
 #include "run/execute.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
         }
     }
     return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups,
-                         (size_t)plan->local);
+                         (size_t)plan->group_size);
 }
 
 static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
@@ -120,8 +120,8 @@ static tarn_status run_call(tarn_replica *r, const struct plan *plan, const stru
     return status != TARN_OK ? error_set(status, "%s", line) : ended;
 }
 
-/* Runs what kernel `next` needs. All replicas run their calls in one order, and as late as possible,
- * so that the device computes on meanwhile. */
+/* Runs what kernel `next` needs. All replicas run their calls in one order, and as late as
+ * possible, so that the device computes on meanwhile. */
 static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *called, int next)
 {
     int last = *called;

@@ -21,8 +21,8 @@ struct binding {
 /* Enqueues one kernel of a plan, and the products beside it. */
 TARN_CHECKED tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
                                         const struct binding *b);
-/* Enqueues all of a replica's plan, running calls of the host between; the arena must be large enough.
- * Kernels are timed, which waits, where somebody asked for profiles. */
+/* Enqueues all of a replica's plan, running calls of the host between; the arena must be large
+ * enough. Kernels are timed, which waits, where somebody asked for profiles. */
 TARN_CHECKED tarn_status execute_plan(tarn_replica *r, const struct plan *plan,
                                       const struct binding *b);
 /* The providers by target_provider()'s numbers; number 0, a nest, is NULL. */

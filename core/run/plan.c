@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans on a device. In: what the compiler made. Out: kernels, memory shared with the host, and lists of
- * what to launch. Knows neither the graph nor the cache. */
+/* Plans on a device. In: what the compiler made. Out: kernels, memory shared with the host, and
+ * lists of what to launch. Knows neither the graph nor the cache. */
 #include "run/plan.h"
 
 #include <stdio.h>
@@ -101,7 +101,7 @@ static tarn_status add_calls(struct context *c, const struct kernel_plan *from, 
 tarn_status plan_make(struct context *c, const struct program *program,
                       const struct kernel_plan *from, struct plan *plan)
 {
-    plan->local = from->local;
+    plan->group_size = from->group_size;
     plan->arena_bytes = from->arena_bytes;
     plan->output_bytes = calloc((size_t)program->output_count + 1, sizeof *plan->output_bytes);
     if (plan->output_bytes == NULL)

@@ -31,7 +31,7 @@ struct plan_kernel {
 struct plan {
     uint64_t key[2];
     struct built_program *program;
-    int local; /* work-items of a group */
+    int group_size; /* work-items of a group */
     struct plan_kernel *kernels;
     int kernel_count;
     queue_mark *after; /* each kernel, in the run under way */
@@ -45,8 +45,8 @@ struct plan {
     UT_hash_handle hh;
 };
 
-/* Builds what was compiled of a program, into an empty plan, which is to be freed even after a failure.
- * plan->key names it in errors. */
+/* Builds what was compiled of a program, into an empty plan, which is to be freed even after a
+ * failure. plan->key names it in errors. */
 TARN_CHECKED tarn_status plan_make(struct context *c, const struct program *program,
                                    const struct kernel_plan *from, struct plan *plan);
 void plan_free(struct plan *plan);

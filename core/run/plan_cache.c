@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans found again by hash. In: a replica's graph. Out: enqueued kernels, of a known plan or a new one. */
+/* Plans found again by hash. In: a replica's graph. Out: enqueued kernels, of a known plan or a
+ * new one. */
 #include "run/plan_cache.h"
 
 #include <stdio.h>
@@ -66,8 +67,8 @@ static tarn_status run(const struct request *q, const struct plan *plan)
 
 /* ---- the cache ------------------------------------------------------------------------------ */
 
-/* The graph's hash, what is asked of it, how the storage of owned tensors is laid out now, and what of the
- * target the environment sets. */
+/* The graph's hash, what is asked of it, how the storage of owned tensors is laid out now, and
+ * what of the target the environment sets. */
 static void make_key(struct request *q)
 {
     const tarn_replica *r = q->replica;

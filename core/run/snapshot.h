@@ -11,8 +11,9 @@ struct snapshot {
     struct storage *storage;
 };
 
-/* What the current graph computes for `outputs` (nodes) and, when `effects`, for all its assignments.
- * Holds until the graph or the owned tensors change; snapshot_free() is to be called even then. */
+/* What the current graph computes for `outputs` (nodes) and, when `effects`, for all its
+ * assignments. Holds until the graph or the owned tensors change; snapshot_free() is to be called
+ * even then. */
 TARN_CHECKED tarn_status snapshot_take(const tarn_replica *r, const uint32_t *outputs, int count,
                                        bool effects, struct snapshot *out);
 void snapshot_free(struct snapshot *s);

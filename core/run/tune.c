@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses a provider for each large product of a program. In: a program. Out: choices in the target. What
- * is not known it may measure, a nest by a program of its own that has nothing but the product. */
+/* Chooses a provider for each large product of a program. In: a program. Out: choices in the
+ * target. What is not known it may measure, a nest by a program of its own that has nothing but
+ * the product. */
 #include "run/tune.h"
 
 #include <stdlib.h>

@@ -85,7 +85,7 @@ static bool grow(tarn_replica *r, void *array, uint32_t *capacity, uint32_t coun
     return true;
 }
 
-static void hash_mix(struct graph *g, const void *bytes, size_t count)
+static void hash_add(struct graph *g, const void *bytes, size_t count)
 {
     const XXH128_hash_t h = XXH3_128bits_withSeed(bytes, count, g->hash[0]);
     g->hash[0] = h.low64;
@@ -234,7 +234,7 @@ void graph_mark_part(tarn_tensor leaf, struct graph_part part)
     if (has_shards(r))
         n->spread = spread_of_part(r, part);
     const uint32_t key[2] = { node, n->spread };
-    hash_mix(&r->graph, key, sizeof key);
+    hash_add(&r->graph, key, sizeof key);
 }
 
 bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct graph_part *out)
@@ -276,7 +276,7 @@ static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
     key.has_samples = n->spread == SPREAD_SAMPLES;
     key.arg = n->arg;
     memcpy(key.in, in, n->in_count * sizeof in[0]);
-    hash_mix(g, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
+    hash_add(g, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
 }
 
 static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
@@ -394,7 +394,7 @@ tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
     memset(&n->arg, 0, sizeof n->arg);
     n->arg.leaf.slot = slot;
     const uint32_t key[3] = { UINT32_MAX, node, slot };
-    hash_mix(g, key, sizeof key);
+    hash_add(g, key, sizeof key);
     return TARN_OK;
 }
 

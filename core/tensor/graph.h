@@ -60,8 +60,8 @@ struct graph {
 /* Checks that a handle is usable now and returns its node index in this step's graph, resolving
  * owned tensors to their current value; 0 means poison (the error is recorded). */
 uint32_t graph_resolve(tarn_tensor t);
-/* The same for operand `number` of an op of a replica, both of which the error names; it sticks to `r`,
- * or to the operand's replica when `r` is NULL. */
+/* The same for operand `number` of an op of a replica, both of which the error names; it sticks
+ * to `r`, or to the operand's replica when `r` is NULL. */
 uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int number);
 /* The same for all operands of an op, none of which may be missing. `*r` becomes the replica of the
  * first that has one. */
@@ -73,8 +73,8 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
                          tarn_shape shape, tarn_dtype dtype, const union op_arg *arg);
 /* The handle of a node of this step. */
 tarn_tensor graph_handle(tarn_replica *r, uint32_t node);
-/* What x is now, for an operation that changes nothing: the handle of an owned tensor itself would stand
- * for whatever is assigned to it later. */
+/* What x is now, for an operation that changes nothing: the handle of an owned tensor itself
+ * would stand for whatever is assigned to it later. */
 tarn_tensor graph_value(tarn_tensor x);
 
 /* A leaf for a buffer that stays valid until the step's commands ended. `upload` (may be NULL) is
@@ -84,9 +84,9 @@ tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload
 /* Says that a leaf holds this replica's part of a batch: what depends on it is part of a mean over
  * the whole batch. */
 void graph_mark_part(tarn_tensor leaf, struct graph_part part);
-/* The part that t's share of all replicas' values is that of: of a batch that t depends on, else 1 of
- * world. False after recording an error that begins with `name`, when it depends on batches of which
- * this replica has unequal shares; `advice` says what to do. */
+/* The part that t's share of all replicas' values is that of: of a batch that t depends on, else
+ * 1 of world. False after recording an error that begins with `name`, when it depends on batches
+ * of which this replica has unequal shares; `advice` says what to do. */
 bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct graph_part *out);
 /* The node as recorded, also when tarn_eval has made it a leaf since. */
 const struct node *graph_origin(const struct graph *g, uint32_t node);

@@ -9,16 +9,16 @@
 #define OPERANDS_MOST 64 /* of one node */
 
 enum op_kind {
-    OP_LEAF,     /* a buffer, a constant, a number, a counter */
-    OP_MAP,      /* element by element: `code` in x, y, z */
-    OP_VIEW,     /* index map, or reshape when `index` is NULL */
-    OP_REDUCE,   /* over op_arg.reduce.axes, which stay as length 1; combine by `code` */
-    OP_CONTRACT, /* sum of products over a nest given by `contract` */
-    OP_MIX,      /* sums of in[0] times small constants, given by `mix`; the compiler's own */
-    OP_GATHER,   /* in[0] rows by the int32 index in[1] */
+    OP_LEAF,      /* a buffer, a constant, a number, a counter */
+    OP_MAP,       /* element by element: `code` in x, y, z */
+    OP_VIEW,      /* index map, or reshape when `index` is NULL */
+    OP_REDUCE,    /* over op_arg.reduce.axes, which stay as length 1; combine by `code` */
+    OP_CONTRACT,  /* sum of products over a nest given by `contract` */
+    OP_TRANSFORM, /* sums of in[0] times small constants, given by `transform`; the compiler's own */
+    OP_GATHER,    /* in[0] rows by the int32 index in[1] */
     OP_CONCAT,
     OP_COMPOSED, /* other nodes, which `expand` makes for the compiler; recorded as one */
-    OP_CALL,     /* a function of the host, run between kernels on the replica's thread */
+    OP_HOST,     /* a function of the host, run between kernels on the replica's thread */
     OP_EFFECT    /* assign */
 };
 
@@ -52,20 +52,21 @@ struct contract {
     struct contract_map out, in[2];
 };
 
-/* Sums with factors from small tables that are known when code is made. The axes of the result come
- * first; after them, one for each mix. Element = sum over the last axes of in[0] times, for each mix,
- * table[row][its axis], where row = the axis `row` (-1: none) + step * the axis `step_axis`. A guard
- * of `in` that fails reads 0; where one of `out` fails there is no element. */
-#define MIX_MOST 2
-struct mix_map {
+/* Sums with factors from small tables that are known when code is made. The axes of the result
+ * come first; after them, one for each transform. Element = sum over the last axes of in[0]
+ * times, for each transform, table[row][its axis], where row = the axis `row` (-1: none) + step *
+ * the axis `step_axis`. A guard of `in` that fails reads 0; where one of `out` fails there is no
+ * element. */
+#define TRANSFORMS_MOST 2
+struct transform_map {
     int axes, out_axes;
     int32_t extent[CONTRACT_AXES];
     struct contract_map out, in;
-    int mixes;
+    int transforms;
     struct {
         int table, row, step_axis;
         int32_t step;
-    } mix[MIX_MOST]; /* number i sums over axis out_axes + i */
+    } transform[TRANSFORMS_MOST]; /* number i sums over axis out_axes + i */
 };
 
 union op_arg {
@@ -79,7 +80,8 @@ union op_arg {
     struct {
         uint32_t axes;   /* bit i: axis i is reduced */
         uint32_t synced; /* norm: statistics are of all replicas' samples */
-        uint32_t whole; /* sum: every sample waits for it, so few values are not added up in rows */
+        uint32_t
+            unsplit; /* sum: every sample waits for it, so few values are not added up in rows */
     } reduce;
     struct {
         int32_t order[TARN_MAX_RANK];
@@ -120,7 +122,7 @@ union op_arg {
         uint32_t label; /* enum spread */
     } spread;
     struct {
-        uint32_t reduction, witness, root;
+        uint32_t reduction, checksum, root;
         uint32_t purpose, origin, order, serial; /* the caller's own */
         tarn_shape shape;
     } call;
@@ -130,8 +132,8 @@ struct node;
 struct graph;
 struct builder;
 
-/* One run of an OP_CALL. `in` holds the operand's elements, row-major; `out` takes the result's, and
- * is `in` itself when op.in_place. Both are host memory until the function returns. */
+/* One run of an OP_HOST. `in` holds the operand's elements, row-major; `out` takes the result's,
+ * and is `in` itself when op.in_place. Both are host memory until the function returns. */
 struct call_run {
     tarn_replica *replica;
     union op_arg arg;
@@ -140,8 +142,8 @@ struct call_run {
     void *in, *out;
 };
 
-/* What a gradient rule sees; it sets gin[i] for all operands that are wanted. Broadcasting is undone
- * by autograd.c. */
+/* What a gradient rule sees; it sets gin[i] for all operands that are wanted. Broadcasting is
+ * undone by autograd.c. */
 struct grad_call {
     tarn_tensor y, g;      /* the node, and the gradient of the loss with respect to it */
     const tarn_tensor *in; /* its operands */
@@ -161,17 +163,18 @@ struct op {
     void (*grad)(struct grad_call *c); /* op_no_grad: the result is a constant; NULL: unknown */
     void (*index)(const struct node *n, tarn_shape in, struct index_map *out);
     void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
-    void (*mix)(const struct node *n, tarn_shape in, struct mix_map *out);
+    void (*transform)(const struct node *n, tarn_shape in, struct transform_map *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
-    /* COMPOSED: adds nodes (nest.h, module_make()), of at most COMPOSED_NODES for each operand and one
-     * more, and returns the one that is the node's value. */
+    /* COMPOSED: adds nodes (nest.h, module_make()), of at most COMPOSED_NODES for each operand
+     * and one more, and returns the one that is the node's value. */
     uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);
 };
 #define COMPOSED_NODES 8
 
-/* The rule of ops whose result does not change with small changes of the operands: comparisons, bits,
- * indices. No rule at all is an error as soon as somebody asks for a gradient through the op. */
+/* The rule of ops whose result does not change with small changes of the operands: comparisons,
+ * bits, indices. No rule at all is an error as soon as somebody asks for a gradient through the
+ * op. */
 void op_no_grad(struct grad_call *c);
 
 #define OP_DECLARE(name) extern const struct op op_##name;

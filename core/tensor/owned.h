@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors that the replica owns and that outlive steps: parameters, buffers, optimizer state, kept tensors. */
+/* Tensors that the replica owns and that outlive steps: parameters, buffers, optimizer state,
+ * kept tensors. */
 #ifndef TARN_OWNED_H
 #define TARN_OWNED_H
 

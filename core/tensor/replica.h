@@ -22,8 +22,8 @@ struct peers {
     int shards;          /* virtual shards of the global batch: a multiple of world; 0: none */
     bool sync_norm;      /* batch norm takes its statistics over all replicas */
     size_t bucket_bytes; /* of gradients that are exchanged at once */
-    /* Tells the others that this replica compiles, or does not any more: they wait longer for it. NULL:
-     * nobody waits. */
+    /* Tells the others that this replica compiles, or does not any more: they wait longer for it.
+     * NULL: nobody waits. */
     void (*builds)(tarn_replica *r, bool begins);
     /* Records the sum over all replicas. */
     tarn_tensor (*sum)(tarn_tensor x);

@@ -96,9 +96,9 @@ static struct linear linear_of(const struct op *op)
         return (struct linear){ op, ~0U, true };
     case OP_LEAF:
     case OP_MAP:
-    case OP_MIX:
+    case OP_TRANSFORM:
     case OP_COMPOSED:
-    case OP_CALL:
+    case OP_HOST:
     case OP_EFFECT:
         break;
     }
@@ -167,8 +167,8 @@ static enum spread of_sums(const struct view_of *v)
     return l.jointly || sums == 1 ? SPREAD_LINEAR : SPREAD_OWN;
 }
 
-/* Operands side by side: one has samples along axis 0, so the others must have the same, or be alike
- * for all of them. */
+/* Operands side by side: one has samples along axis 0, so the others must have the same, or be
+ * alike for all of them. */
 static enum spread side_by_side(const struct view_of *v)
 {
     if (v->with[SPREAD_SAMPLES] > 0)
@@ -293,8 +293,8 @@ enum spread spread_of(const tarn_replica *r, const struct node *n)
         return sums ? of_sums(&v) : of_concat(&v);
     case OP_EFFECT:
         return (enum spread)operand(&v, 0)->spread;
-    case OP_CALL: /* dist marks those that are sums over all replicas */
-    case OP_MIX:
+    case OP_HOST: /* dist marks those that are sums over all replicas */
+    case OP_TRANSFORM:
         break;
     }
     return SPREAD_OWN;
@@ -403,7 +403,7 @@ static void refuse(tarn_replica *r, uint32_t node, const char *name)
         n->op == &op_owned ? "was kept from one replica's samples; use a tarn_buffer"
         : takes_either(&r->graph, n)
             ? "takes as many rows as there are samples, but no loader delivered them"
-            : "mixes this replica's samples, or uses a sum over them alone; use "
+            : "transforms this replica's samples, or uses a sum over them alone; use "
               "tarn_all_reduce for a sum before anything but linear operations uses it, and "
               "keep axis 0 of samples as it is");
 }

@@ -22,7 +22,8 @@ tarn_tensor spread_as(tarn_tensor x, enum spread label);
 tarn_tensor spread_gradient(tarn_replica *r, uint32_t node, tarn_tensor g);
 /* Says how a value lies that a function of dist made. */
 void spread_mark(tarn_tensor x, enum spread label);
-/* Whether there are virtual shards, and the sum of x over all replicas has the same bits for any number. */
+/* Whether there are virtual shards, and the sum of x over all replicas has the same bits for any
+ * number. */
 bool spread_can_sum(tarn_tensor x);
 /* Whether x has the same bits on any number of devices, or may be summed so that it has. Else false
  * after recording an error that says that `name` has not, and why. */
@@ -45,8 +46,8 @@ struct spread_walk {
 /* False after recording an error. */
 bool spread_walk_begin(tarn_replica *r, struct spread_walk *w);
 void spread_walk_end(struct spread_walk *w);
-/* Appends the partial sums that x is a function of and that have no total yet; returns their number.
- * `list` has room for all nodes. */
+/* Appends the partial sums that x is a function of and that have no total yet; returns their
+ * number. `list` has room for all nodes. */
 uint32_t spread_walk_sources(struct spread_walk *w, uint32_t x, uint32_t *list);
 /* The sum of x over all replicas, once its sources have totals. */
 tarn_tensor spread_walk_total(struct spread_walk *w, uint32_t x);

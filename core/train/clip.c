@@ -4,8 +4,8 @@
 
 #include "train/optimizer.h"
 
-/* Whether each parameter's gradient is all that there is: none was kept by earlier steps, or is to be
- * summed over replicas. */
+/* Whether each parameter's gradient is all that there is: none was kept by earlier steps, or is
+ * to be summed over replicas. */
 static bool is_apart(const tarn_replica *r)
 {
     const tarn_optimizer *o = r->optimizer;

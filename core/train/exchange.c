@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gradient of all replicas with virtual shards, flat. Only sums over samples are exchanged, in the
- * same buckets as without shards; what was made of several of them, or of a sum and something else, is
- * made again of the sums over all replicas (spread.h). */
+/* The gradient of all replicas with virtual shards, flat. Only sums over samples are exchanged,
+ * in the same buckets as without shards; what was made of several of them, or of a sum and
+ * something else, is made again of the sums over all replicas (spread.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -88,7 +88,8 @@ void rule_update(const tarn_optimizer *o, struct update *u);
 TARN_CHECKED tarn_status count_table(tarn_optimizer *o);
 /* A value that depends on the finished steps (int32 scalar) of a parameter. */
 typedef tarn_tensor count_rule(const tarn_optimizer *o, tarn_tensor steps);
-/* That value for each element: a scalar when all that have a gradient are of one group, else flat. */
+/* That value for each element: a scalar when all that have a gradient are of one group, else
+ * flat. */
 tarn_tensor count_spread(const tarn_optimizer *o, count_rule *rule);
 /* 1 - beta1^t and 1 - beta2^t of the step that follows `steps` finished ones. */
 tarn_tensor count_beta1(const tarn_optimizer *o, tarn_tensor steps);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compile cache stays below its limit: what was used least recently leaves, and nothing that was
- * used in the last minutes. */
+/* The compile cache stays below its limit: what was used least recently leaves, and nothing that
+ * was used in the last minutes. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -303,52 +303,52 @@ static size_t slurp(const char *name, char *out, size_t capacity)
 
 Test(replace, keeps_the_old_file_until_the_end)
 {
-    struct replace w;
+    struct atomic_file w;
     char text[16] = "";
-    cr_assert_eq(replace_begin(&w, path), TARN_OK, "%s", error_text());
-    cr_assert_eq(replace_write(&w, "one", 3), TARN_OK);
+    cr_assert_eq(atomic_file_begin(&w, path), TARN_OK, "%s", error_text());
+    cr_assert_eq(atomic_file_write(&w, "one", 3), TARN_OK);
     cr_expect_neq(access(path, F_OK), 0);
-    cr_assert_eq(replace_commit(&w), TARN_OK);
+    cr_assert_eq(atomic_file_commit(&w), TARN_OK);
     struct stat st;
     cr_assert_eq(stat(path, &st), 0);
     cr_expect_eq(st.st_mode & 0777, 0600);
-    cr_assert_eq(replace_begin(&w, path), TARN_OK);
-    cr_assert_eq(replace_write(&w, "twoo", 4), TARN_OK);
+    cr_assert_eq(atomic_file_begin(&w, path), TARN_OK);
+    cr_assert_eq(atomic_file_write(&w, "twoo", 4), TARN_OK);
     cr_expect_eq(slurp(path, text, sizeof text), 3);
-    replace_abort(&w);
+    atomic_file_abort(&w);
     cr_expect_eq(slurp(path, text, sizeof text), 3);
     cr_expect_eq(memcmp(text, "one", 3), 0);
     cr_expect_eq(count_files(false), 1);
-    cr_expect_neq(replace_begin(&w, "/nowhere/at/all"), TARN_OK);
-    cr_expect_neq(replace_begin(&w, "/tmp/"), TARN_OK);
+    cr_expect_neq(atomic_file_begin(&w, "/nowhere/at/all"), TARN_OK);
+    cr_expect_neq(atomic_file_begin(&w, "/tmp/"), TARN_OK);
 }
 
 Test(replace, leaves_what_is_no_plain_file_alone)
 {
-    struct replace w;
+    struct atomic_file w;
     struct stat st;
     cr_assert_eq(mkfifo(path, 0600), 0);
-    cr_expect_eq(replace_begin(&w, path), TARN_ERR_IO);
+    cr_expect_eq(atomic_file_begin(&w, path), TARN_ERR_IO);
     cr_expect_neq(strstr(error_text(), path), NULL, "%s", error_text());
     cr_assert_eq(lstat(path, &st), 0);
     cr_expect(S_ISFIFO(st.st_mode));
     cr_assert_eq(unlink(path), 0);
     cr_assert_eq(mkdir(path, 0700), 0);
-    cr_expect_eq(replace_begin(&w, path), TARN_ERR_IO);
+    cr_expect_eq(atomic_file_begin(&w, path), TARN_ERR_IO);
     cr_expect_eq(count_files(false), 1);
     cr_assert_eq(rmdir(path), 0);
     cr_assert_eq(symlink("nowhere", path), 0);
-    cr_assert_eq(replace_begin(&w, path), TARN_OK);
-    cr_assert_eq(replace_commit(&w), TARN_OK);
+    cr_assert_eq(atomic_file_begin(&w, path), TARN_OK);
+    cr_assert_eq(atomic_file_commit(&w), TARN_OK);
     cr_assert_eq(lstat(path, &st), 0);
     cr_expect(S_ISREG(st.st_mode));
 }
 
 Test(replace, leaves_a_read_only_file_alone)
 {
-    struct replace w;
-    cr_assert_eq(replace_begin(&w, path), TARN_OK);
-    cr_assert_eq(replace_commit(&w), TARN_OK);
+    struct atomic_file w;
+    cr_assert_eq(atomic_file_begin(&w, path), TARN_OK);
+    cr_assert_eq(atomic_file_commit(&w), TARN_OK);
     cr_assert_eq(chmod(path, 0400), 0);
     if (geteuid() == 0) { /* which may write to all files */
         const uid_t nobody = 65534;
@@ -356,17 +356,17 @@ Test(replace, leaves_a_read_only_file_alone)
         cr_assert_eq(chown(folder, nobody, (gid_t)-1), 0);
         cr_assert_eq(seteuid(nobody), 0);
     }
-    cr_expect_eq(replace_begin(&w, path), TARN_ERR_IO);
+    cr_expect_eq(atomic_file_begin(&w, path), TARN_ERR_IO);
     cr_expect_eq(count_files(false), 1);
 }
 
 Test(replace, sweeps_what_dead_processes_left)
 {
-    struct replace w;
+    struct atomic_file w;
     const pid_t child = fork();
     if (child == 0) {
-        const bool begun = replace_begin(&w, path) == TARN_OK;
-        _exit(begun && replace_write(&w, "x", 1) == TARN_OK ? 0 : 1);
+        const bool begun = atomic_file_begin(&w, path) == TARN_OK;
+        _exit(begun && atomic_file_write(&w, "x", 1) == TARN_OK ? 0 : 1);
     }
     int code = 1;
     cr_assert_eq(waitpid(child, &code, 0), child);
@@ -377,8 +377,8 @@ Test(replace, sweeps_what_dead_processes_left)
     FILE *f = fopen(other, "wb"); /* not of our form: stays */
     cr_assert_not_null(f);
     (void)fclose(f);
-    cr_assert_eq(replace_begin(&w, path), TARN_OK);
-    cr_assert_eq(replace_commit(&w), TARN_OK);
+    cr_assert_eq(atomic_file_begin(&w, path), TARN_OK);
+    cr_assert_eq(atomic_file_commit(&w), TARN_OK);
     cr_expect_eq(count_files(false), 2);
 }
 

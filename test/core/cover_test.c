@@ -61,8 +61,8 @@ struct seen {
     int times[EPOCHS][ROOM];
 };
 
-/* The target is looked at in every batch; the inputs, which take a compilation for each shape, by one
- * replica. */
+/* The target is looked at in every batch; the inputs, which take a compilation for each shape, by
+ * one replica. */
 static void take(struct seen *s, int epoch, int at, const tarn_batch *b, enum kind kind, bool all)
 {
     float x[ROOM];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In a plan of many nests small ones get less code: no tile that would repeat an expensive epilogue. */
+/* In a plan of many nests small ones get less code: no tile that would repeat an expensive
+ * epilogue. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -18,12 +19,12 @@ static int accumulators(int size, int nests)
     n.out_axes = 2;
     n.extent[0] = SAMPLES;
     n.extent[1] = n.extent[2] = size;
-    n.sharded = true;
+    n.batched = true;
     n.lane_axis = n.split_axis = -1;
     n.combine = COMBINE_FMA;
     n.exprs = e;
     n.expr_count = 4;
-    e[0] = (struct expr){ .kind = EXPR_LOAD, .access = { .gather = -1, .local = true } };
+    e[0] = (struct expr){ .kind = EXPR_LOAD, .access = { .gather = -1, .in_block = true } };
     e[0].access.address = affine_axis(2);
     e[1] = (struct expr){ .kind = EXPR_LOAD, .access = { .gather = -1 } };
     e[1].access.address = affine_add_scaled(affine_axis(2), affine_axis(1), size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the range of an argument or of a life ends: limits that cross, values that an integer cannot
- * hold, types that are none, tensors kept twice or in a step that was dropped. */
+/* Where the range of an argument or of a life ends: limits that cross, values that an integer
+ * cannot hold, types that are none, tensors kept twice or in a step that was dropped. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every public function with operands that are missing, poison, stale, dropped or of another replica,
- * and with NULL for every pointer: an error that sticks to the right replica and names op and operand,
- * and no crash. */
+/* Every public function with operands that are missing, poison, stale, dropped or of another
+ * replica, and with NULL for every pointer: an error that sticks to the right replica and names
+ * op and operand, and no crash. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

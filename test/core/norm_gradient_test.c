@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradients of gradients through layer norm and batch norm. The second ones: the first gradient is
- * taken for an op, whose reference is the formula in double, and op_check() differentiates that. The
- * third: derivatives along one direction, against the power series of the norm itself. */
+/* Gradients of gradients through layer norm and batch norm. The second ones: the first gradient
+ * is taken for an op, whose reference is the formula in double, and op_check() differentiates
+ * that. The third: derivatives along one direction, against the power series of the norm itself. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

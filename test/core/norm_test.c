@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The statistics of batch norm against two passes in double, also of values far from 0, where sums of
- * squares would lose all digits; for batches with and without whole blocks of samples. */
+/* The statistics of batch norm against two passes in double, also of values far from 0, where
+ * sums of squares would lose all digits; for batches with and without whole blocks of samples. */
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
@@ -79,8 +79,9 @@ static void run(const struct norm_case *c, const char *fuse, float *mean, float 
     tarn_close(r);
 }
 
-/* A mean is off by `shift` at most, gamma of its longest chain of roundings times the largest value.
- * Squared distances from such means are off by twice that times the distances, and its square. */
+/* A mean is off by `shift` at most, gamma of its longest chain of roundings times the largest
+ * value. Squared distances from such means are off by twice that times the distances, and its
+ * square. */
 static void check(const struct norm_case *c, int number)
 {
     static float mean[64], var[64], other[2][64], y[2][MOST];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A replica keeps a bounded number of plans: many batch sizes cost no memory, and a plan that left is
- * made again. */
+/* A replica keeps a bounded number of plans: many batch sizes cost no memory, and a plan that
+ * left is made again. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <time.h>

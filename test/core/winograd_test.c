@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Winograd's convolution and its gradients against loops in double. The operands are -1, 0 and 1, so
- * the true results are whole; each element's bound is the algorithm itself with all signs positive,
- * times gamma of the longest chain of roundings. */
+/* Winograd's convolution and its gradients against loops in double. The operands are -1, 0 and 1,
+ * so the true results are whole; each element's bound is the algorithm itself with all signs
+ * positive, times gamma of the longest chain of roundings. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -102,14 +102,14 @@ static struct ref expected(const struct data *d, int kind)
 /* ---- the bound ------------------------------------------------------------------------------ */
 
 struct tables {
-    struct mix_table take, give, weight; /* of absolute values */
+    struct transform_table take, give, weight; /* of absolute values */
 };
 
-static struct mix_table absolute(enum mix_role role, int window)
+static struct transform_table absolute(enum transform_role role, int window)
 {
-    struct mix_table t = mix_table_make(mix_table_number(role, window));
-    for (int i = 0; i < MIX_LONGEST; i++)
-        for (int k = 0; k < MIX_LONGEST; k++)
+    struct transform_table t = transform_table_make(transform_table_number(role, window));
+    for (int i = 0; i < TRANSFORM_LONGEST; i++)
+        for (int k = 0; k < TRANSFORM_LONGEST; k++)
             t.entry[i][k] = fabs(t.entry[i][k]);
     return t;
 }
@@ -124,8 +124,8 @@ static double at(const struct ref *t, int a, int b, int y, int x)
 }
 
 /* A tile of t at (y, x) in the transform's domain, at point (i, j). */
-static double in_domain(const struct mix_table *rows, const struct mix_table *columns, int i, int j,
-                        const struct ref *t, int a, int b, int y, int x)
+static double in_domain(const struct transform_table *rows, const struct transform_table *columns,
+                        int i, int j, const struct ref *t, int a, int b, int y, int x)
 {
     double sum = 0;
     for (int k = 0; k < rows->columns; k++)
@@ -134,8 +134,8 @@ static double in_domain(const struct mix_table *rows, const struct mix_table *co
     return sum;
 }
 
-static void spread(const struct mix_table *rows, const struct mix_table *columns, int i, int j,
-                   double value, struct ref *t, int a, int b, int y, int x)
+static void spread(const struct transform_table *rows, const struct transform_table *columns, int i,
+                   int j, double value, struct ref *t, int a, int b, int y, int x)
 {
     for (int k = 0; k < rows->columns; k++)
         for (int l = 0; l < columns->columns; l++)
@@ -176,9 +176,9 @@ static struct ref bounds(const struct data *d, int kind, const struct ref *like)
     struct ref out = ref_new(4, like->dim);
     struct tables t[2];
     for (int i = 0; i < 2; i++) {
-        t[i].take = absolute(MIX_TAKE, d->s.window[i]);
-        t[i].give = absolute(MIX_GIVE, d->s.window[i]);
-        t[i].weight = absolute(MIX_WEIGHT, d->s.window[i]);
+        t[i].take = absolute(TRANSFORM_INPUT, d->s.window[i]);
+        t[i].give = absolute(TRANSFORM_OUTPUT_GRAD, d->s.window[i]);
+        t[i].weight = absolute(TRANSFORM_WEIGHT, d->s.window[i]);
     }
     int tiles = 0;
     for (int y = 0; y < d->oh; y += STEP)

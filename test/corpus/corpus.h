@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small programs over the public API, for scripts/same-kernels: what they compile is compared between
- * two versions of the library. So they include public headers only, and compute nothing of interest. */
+/* Small programs over the public API, for scripts/same-kernels: what they compile is compared
+ * between two versions of the library. So they include public headers only, and compute nothing
+ * of interest. */
 #ifndef TARN_TEST_CORPUS_H
 #define TARN_TEST_CORPUS_H
 

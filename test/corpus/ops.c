@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ops one by one: maps, element types, views, reductions. A plan each, so that what differs names its
- * op; with blocks of a batch, with a ragged one, and without. */
+/* Ops one by one: maps, element types, views, reductions. A plan each, so that what differs names
+ * its op; with blocks of a batch, with a ragged one, and without. */
 #include <stddef.h>
 
 #include "corpus.h"

@@ -146,8 +146,8 @@ static struct values moved(const struct values *x, const struct values *along, d
 
 #define STEP 0x1p-10
 
-/* Differences over five points are exact for a polynomial of degree 4, which the loss is; what is left
- * is the rounding of double. */
+/* Differences over five points are exact for a polynomial of degree 4, which the loss is; what is
+ * left is the rounding of double. */
 static double slope(double (*f)(const struct collective *, const struct values *, int),
                     const struct collective *c, const struct values *x, int world,
                     const struct values *along)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradients of gradients through a batch norm whose statistics are those of all replicas: two devices
- * have the bits of one. */
+/* Gradients of gradients through a batch norm whose statistics are those of all replicas: two
+ * devices have the bits of one. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ static float result[2][COUNT], first[2][COUNT];
 
 static float samples[COUNT];
 
-/* The gradient in x of the square of the gradient in x, of this replica's part of the batch. It comes
- * from a loader: of such batches it is known which shard a sample belongs to. */
+/* The gradient in x of the square of the gradient in x, of this replica's part of the batch. It
+ * comes from a loader: of such batches it is known which shard a sample belongs to. */
 static tarn_status second(tarn_replica *r, void *arg)
 {
     const int rank = tarn_rank(r);

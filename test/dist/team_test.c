@@ -81,7 +81,7 @@ static uint32_t bits_of(int rank, size_t i)
     return x ^ (x >> 13);
 }
 
-/* Element i of rank's input, as an int or a float of mixed magnitude. */
+/* Element i of rank's input, as an int or a float of transformed magnitude. */
 static int32_t int_in(int rank, size_t i)
 {
     const uint32_t bits = bits_of(rank, i);
@@ -278,7 +278,7 @@ static void ask(struct rank *me)
     memset(out, 0x5a, sizeof out);
     c.in = c.in != NULL ? c.in == c.out ? out : in : NULL;
     c.out = out;
-    for (int i = 12; c.witness && i < 40; i++)
+    for (int i = 12; c.checksum && i < 40; i++)
         in[i] = 7;
     collect(me, &c);
     const struct rank refused = *me;
@@ -298,7 +298,7 @@ static struct collective usual(void)
 {
     return (struct collective){ .kind = COLLECTIVE_ALL_REDUCE,
                                 .count = 12,
-                                .witness = 2,
+                                .checksum = 2,
                                 .step = 9,
                                 .label = "gradients",
                                 .in = &something };
@@ -324,7 +324,7 @@ Test(team, whatever_differs_is_refused_on_all_ranks)
     jobs[1].odd.dtype = TARN_I32, jobs[1].word = "the element type differs";
     jobs[2].odd.reduction = TARN_MEAN, jobs[2].word = "the reduction differs";
     jobs[3].odd.count = 11, jobs[3].word = "the count differs";
-    jobs[4].odd.witness = 1, jobs[4].word = "the witness differs";
+    jobs[4].odd.checksum = 1, jobs[4].word = "the checksum differs";
     jobs[5].odd.root = 1, jobs[5].word = "the root differs";
     jobs[6].odd.step = 10, jobs[6].word = "the step differs";
     jobs[7].odd.label = "others", jobs[7].word = "the label differs";
@@ -365,8 +365,8 @@ Test(team, what_cannot_be_done_is_refused_on_all_ranks)
     c.root = 3;
     check_argument(c, false, "the root is no rank");
     c.root = 0;
-    c.witness = 1;
-    check_argument(c, false, "witness");
+    c.checksum = 1;
+    check_argument(c, false, "checksum");
     c = base;
     c.count = SIZE_MAX / 5;
     check_argument(c, false, "more elements than memory has");
@@ -399,7 +399,7 @@ static void testify(struct rank *me)
         memory[i] = 1;
     memcpy(memory + 5, words, sizeof words);
     collect(me, &(struct collective){ .count = 5,
-                                      .witness = 4,
+                                      .checksum = 4,
                                       .step = 77,
                                       .label = "gradients",
                                       .in = memory,
@@ -426,7 +426,7 @@ static void check_witnesses(int world, unsigned odd, const char *who, const char
         cr_assert(strstr(ranks[i].line, side), "%s", ranks[i].line);
     }
     if (odd && !(odd & 1))
-        cr_assert(strstr(ranks[0].line, "word 2 of the witness, 0x0000000d on rank"), "%s",
+        cr_assert(strstr(ranks[0].line, "word 2 of the checksum, 0x0000000d on rank"), "%s",
                   ranks[0].line);
 }
 

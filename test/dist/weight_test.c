@@ -316,8 +316,8 @@ Test(weight, synced_statistics_count_their_own_batch)
                     (tarn_launch_options){
                         .devices = "0,0", .count = WORLD, .timeout = 60, .sync_norm = true }),
         TARN_OK, "%s", tarn_error(NULL));
-    /* 0.1 times a mean of 3136 values between 2 and 6: sums of them round by less than 3136 * 2^-24 of
-     * themselves, on either side. */
+    /* 0.1 times a mean of 3136 values between 2 and 6: sums of them round by less than 3136 *
+     * 2^-24 of themselves, on either side. */
     const double most = 2 * 3136 * 0x1p-24 * 0.6;
     cr_expect_float_eq((double)two.got[0], (double)one.got[0], most, "%g on two devices, %g on one",
                        (double)two.got[0], (double)one.got[0]);

@@ -43,7 +43,8 @@ static tarn_array array_of(const struct program *p, const struct line *l, void *
     return (tarn_array){ .data = *data, .dtype = l->dtype, .shape = l->shape };
 }
 
-/* A data set of one batch: the data of line i is its input, that of the segment's next leaf its target. */
+/* A data set of one batch: the data of line i is its input, that of the segment's next leaf its
+ * target. */
 static bool open_batch(struct batches *b, int i)
 {
     const struct line *l = b->p->line;

@@ -174,8 +174,8 @@ static bool always(const struct check *c, int rank, int result)
     return true;
 }
 
-/* A driver's exp may have other bits for a vector than for a single float, so what is made with such
- * functions is left to the bounds. */
+/* A driver's exp may have other bits for a vector than for a single float, so what is made with
+ * such functions is left to the bounds. */
 static bool without_driver(const struct check *c, int rank, int result)
 {
     return !c->m->tape->node[c->want->r[result].node[rank]].driver;
@@ -189,8 +189,8 @@ static void compare_all(const struct check *c, const struct readings *got, enum 
         team_compare(c, got, in);
 }
 
-/* Winograd's algorithm loses digits, so it needs bounds of its own; what they leave untested has been
- * tested in the default configuration. */
+/* Winograd's algorithm loses digits, so it needs bounds of its own; what they leave untested has
+ * been tested in the default configuration. */
 static void compare_other(const struct check *c, const struct readings *got,
                           enum configuration other)
 {

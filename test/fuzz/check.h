@@ -42,12 +42,13 @@ struct check {
 /* Compares what a replica read with the reference. */
 void check_values(const struct check *c, int rank, const struct readings *got,
                   enum configuration in);
-/* Compares the bits of two runs, for the results that `matters`, or for all (NULL); `other` names the
- * second. */
+/* Compares the bits of two runs, for the results that `matters`, or for all (NULL); `other` names
+ * the second. */
 void check_bits(const struct check *c, int rank, const struct readings *got,
                 const struct readings *other, const char *name, enum configuration in,
                 bool (*matters)(const struct check *c, int rank, int result));
-/* Runs the program, sets the configuration's variable meanwhile. False: the outcome has the error. */
+/* Runs the program, sets the configuration's variable meanwhile. False: the outcome has the
+ * error. */
 bool check_run(const struct check *c, enum configuration in, struct readings *out);
 /* team.c: the same with several replicas, of which each has its readings. */
 bool team_run(const struct check *c, int count, struct readings *out);
@@ -62,7 +63,8 @@ void print_program(FILE *f, const struct program *p, const struct outcome *o);
 
 /* With the digits that tell all doubles apart; what is no number by the words given. */
 void print_number(FILE *f, double v, const char *nan_word, const char *infinity_word);
-/* One line of JSON: its calls, what it draws, and all results with their bounds. False: not a program. */
+/* One line of JSON: its calls, what it draws, and all results with their bounds. False: not a
+ * program. */
 bool print_json(FILE *f, struct program *p);
 
 #endif

@@ -21,7 +21,8 @@ struct results {
     int count;
 };
 
-/* Runs the program on the tape; m has MAX_WORLD elements. False: a line asks for what is not there. */
+/* Runs the program on the tape; m has MAX_WORLD elements. False: a line asks for what is not
+ * there. */
 bool interpret_program(struct interpreter *m, struct program *p, struct tape *t,
                        struct results *out);
 /* Adds what a step mark (line i, just interpreted) makes readable. */

@@ -63,8 +63,8 @@ int large_window(struct generator *g);
 /* generate_train.c */
 void make_optimizer(struct generator *g);
 void generate_training(struct generator *g);
-/* Copies lines from .. to - 1, with data of their own. Line `loss` of the copy; -1: one of them does not
- * go again. */
+/* Copies lines from .. to - 1, with data of their own. Line `loss` of the copy; -1: one of them
+ * does not go again. */
 int repeat_lines(struct generator *g, int from, int to, int loss);
 /* generate_shards.c */
 void generate_shards(struct generator *g);

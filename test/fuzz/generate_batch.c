@@ -39,7 +39,8 @@ static int sum_over(struct generator *g, int a, tarn_shape axes)
     return try_line(g, (struct line){ .op = OP_ID_sum, .in = { a }, .ins = 1, .list = { axes } });
 }
 
-/* A value of all samples: data, a function of it, or a sum, which is stored when it is used twice. */
+/* A value of all samples: data, a function of it, or a sum, which is stored when it is used
+ * twice. */
 static int samples(struct generator *g, int batch, int width)
 {
     const int x = signed_leaf(g, TARN_SHAPE(batch, width)), kind = below(g, 5);

@@ -319,8 +319,8 @@ static void generate_window(struct generator *g)
     try_line(g, (struct line){ .op = OP_ID_step });
 }
 
-/* One program in four is for 2 or 3 replicas, one in sixteen for virtual shards. The draw is none of the program's own, so that programs
- * for one replica do not depend on it. */
+/* One program in four is for 2 or 3 replicas, one in sixteen for virtual shards. The draw is none
+ * of the program's own, so that programs for one replica do not depend on it. */
 static void choose_form(struct program *p, unsigned long long seed, struct form form)
 {
     unsigned long long random = seed * 104729 + 5;

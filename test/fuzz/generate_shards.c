@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that train with virtual shards: samples from a loader go through layers, and through
- * parameters in other ways, of which some make the sums over samples depend on the number of devices. */
+ * parameters in other ways, of which some make the sums over samples depend on the number of
+ * devices. */
 #include <string.h>
 
 #include "generate.h"
@@ -68,8 +69,8 @@ static int odd_op(struct generator *g, int x)
     const int turned =
         try_line(g, (struct line){ .op = OP_ID_transpose, .in = { x }, .ins = 1, .arg = { 0, 1 } });
     const int all = turned < 0 ? -1 : try_op(g, OP_ID_matmul, x, turned);
-    const int mixed = all < 0 ? -1 : try_op(g, OP_ID_matmul, all, x);
-    return mixed < 0 ? -1 : try_op(g, OP_ID_tanh, mixed, -1);
+    const int transformed = all < 0 ? -1 : try_op(g, OP_ID_matmul, all, x);
+    return transformed < 0 ? -1 : try_op(g, OP_ID_tanh, transformed, -1);
 }
 
 /* [batch, width] to the same; -1: it does not go. */

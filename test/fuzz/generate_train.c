@@ -164,7 +164,8 @@ static bool finish(struct generator *g, const struct training *n, int loss, bool
                    bool accumulates, bool fails)
 {
     loss = with_extra(g, n, loss);
-    /* A forward pass alone would leave running statistics apart on several devices, which is reported. */
+    /* A forward pass alone would leave running statistics apart on several devices, which is
+     * reported. */
     fails |= try_op(g, OP_ID_backward, loss, -1) < 0 && g->p->world > 1;
     if (!fails)
         try_op(g, OP_ID_output, loss, -1);

@@ -72,7 +72,8 @@ int spread_to(struct tape *t, int x, tarn_shape from, tarn_shape to);
 int sum_axes(struct tape *t, int x, tarn_shape from, unsigned mask);
 /* Element of the reduced tensor that element i goes to. */
 int *reduced_index(tarn_shape from, unsigned mask, int *count);
-/* The largest (sign 1) or smallest (-1) of each group; with `first` the first of equals has the slope. */
+/* The largest (sign 1) or smallest (-1) of each group; with `first` the first of equals has the
+ * slope. */
 int extreme(struct tape *t, int x, int count, const int *group, int sign, bool first);
 int uniform(struct interpreter *m, int count);
 int64_t position_of(tarn_shape s, const int *at);

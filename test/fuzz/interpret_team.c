@@ -174,8 +174,8 @@ static void begin(struct interpreter *m)
     }
 }
 
-/* A float buffer that this step, or one since the last exchange, has changed becomes the mean over the
- * replicas. */
+/* A float buffer that this step, or one since the last exchange, has changed becomes the mean
+ * over the replicas. */
 static void average(struct interpreter *team, int s)
 {
     const struct line *l = &team->p->line[team->slot[s].line];

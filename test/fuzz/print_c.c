@@ -158,7 +158,8 @@ static void print_read(FILE *f, const struct program *p, const struct interprete
             (long long)n, type_name(r->dtype));
 }
 
-/* The samples of a step as a data set of one batch, at the first of its leaves; the next is its target. */
+/* The samples of a step as a data set of one batch, at the first of its leaves; the next is its
+ * target. */
 static void print_batch(FILE *f, const struct program *p, int i)
 {
     const struct line *l = p->line;

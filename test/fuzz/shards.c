@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs with virtual shards: on any number of devices the same bits as on one, or refused on all. */
+/* Programs with virtual shards: on any number of devices the same bits as on one, or refused on
+ * all. */
 #include <string.h>
 
 #include "check.h"

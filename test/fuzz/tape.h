@@ -61,8 +61,8 @@ int tape_detach(struct tape *t, int a);
 /* a times a constant that a device has rounded to float. */
 int tape_scale(struct tape *t, int a, double c);
 
-/* Gradient of element 0 of `loss`, times a constant that a device has rounded to float, with respect to
- * `count` nodes; -1 where it does not depend. */
+/* Gradient of element 0 of `loss`, times a constant that a device has rounded to float, with
+ * respect to `count` nodes; -1 where it does not depend. */
 void tape_gradients(struct tape *t, int loss, double weight, const int *inputs, int count,
                     int *gradients);
 

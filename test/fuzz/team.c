@@ -67,8 +67,8 @@ static bool is_weight(const struct check *c, const struct result *r)
     return r->slot >= 0 && m->optimizer >= 0 && c->p->line[m->slot[r->slot].line].op != OP_ID_keep;
 }
 
-/* The reference is the same on this rank as on rank 0. Where that need not mean that both compute the
- * same from the same, zeros may differ in their sign. */
+/* The reference is the same on this rank as on rank 0. Where that need not mean that both compute
+ * the same from the same, zeros may differ in their sign. */
 static bool alike(const struct check *c, int rank, int result)
 {
     const struct result *r = &c->want->r[result];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes calls.safetensors: optimizers over steps in which some parameters have no gradient, gradients
 are kept for later steps, or clipped before more are added, as PyTorch computes them in double, for
-optim_test.c. The calls are those of test/ref/optim_oracle.c.
+optim_test.c. The calls are those of test/support/optim_oracle.c.
 
 Run in this folder with a Python that has PyTorch (made with 2.15, CPU).
 """

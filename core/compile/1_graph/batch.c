@@ -60,7 +60,7 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
     *reduced = false;
     for (uint32_t k = 0; k < 2; k++) {
         const uint32_t x = operand(m, node, k);
-        if (!m->sharded[x])
+        if (!m->batched[x])
             continue;
         const int axis = spread_leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
         if (axis >= 0 && axis == out && n->shape.dim[0] == m->batch)
@@ -72,11 +72,11 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
     return summed;
 }
 
-int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c)
+int transform_batch_axis(const struct module *m, uint32_t node, const struct transform_map *c)
 {
     const struct node *n = &m->nodes[node];
     const uint32_t x = operand(m, node, 0);
-    if (!m->sharded[x] || n->shape.dim[0] != m->batch)
+    if (!m->batched[x] || n->shape.dim[0] != m->batch)
         return -1;
     const int axis = spread_leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
     return axis == spread_leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
@@ -89,15 +89,15 @@ static bool carries_batch(const struct module *m, uint32_t i)
         return false;
     bool reduced;
     struct contract c;
-    struct mix_map mix;
+    struct transform_map transform;
     switch (n->op->kind) {
     case OP_LEAF:
         return data_of(m, i) != NO_DATA;
     case OP_VIEW:
-        return m->sharded[operand(m, i, 0)] &&
+        return m->batched[operand(m, i, 0)] &&
                spread_view_keeps(n, m->nodes[operand(m, i, 0)].shape);
     case OP_REDUCE:
-        return m->sharded[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
+        return m->batched[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
     case OP_CONTRACT:
         memset(&c, 0, sizeof c);
         n->op->contract(
@@ -105,21 +105,21 @@ static bool carries_batch(const struct module *m, uint32_t i)
             (tarn_shape[2]){ m->nodes[operand(m, i, 0)].shape, m->nodes[operand(m, i, 1)].shape },
             &c);
         return contract_batch_axis(m, i, &c, &reduced) >= 0 && !reduced;
-    case OP_MIX:
-        memset(&mix, 0, sizeof mix);
-        n->op->mix(n, m->nodes[operand(m, i, 0)].shape, &mix);
-        return mix_batch_axis(m, i, &mix) >= 0;
+    case OP_TRANSFORM:
+        memset(&transform, 0, sizeof transform);
+        n->op->transform(n, m->nodes[operand(m, i, 0)].shape, &transform);
+        return transform_batch_axis(m, i, &transform) >= 0;
     case OP_GATHER:
-        return m->sharded[operand(m, i, 1)];
+        return m->batched[operand(m, i, 1)];
     case OP_MAP:
     case OP_CONCAT:
         if (n->op->kind == OP_CONCAT && n->arg.concat.axis == 0)
             return false;
         for (uint32_t k = 0; k < n->in_count; k++)
-            if (m->sharded[operand(m, i, k)])
+            if (m->batched[operand(m, i, k)])
                 return true;
         return false;
-    case OP_CALL:
+    case OP_HOST:
     case OP_COMPOSED:
     case OP_EFFECT:
         break;
@@ -127,14 +127,14 @@ static bool carries_batch(const struct module *m, uint32_t i)
     return false;
 }
 
-bool gathers(const struct module *m, uint32_t i)
+bool needs_all_samples(const struct module *m, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
-    if (n->op->kind == OP_CALL)
+    if (n->op->kind == OP_HOST)
         return true;
-    for (uint32_t k = 0; k < n->in_count && !m->sharded[i]; k++)
+    for (uint32_t k = 0; k < n->in_count && !m->batched[i]; k++)
         if ((n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT) &&
-            m->sharded[operand(m, i, k)])
+            m->batched[operand(m, i, k)])
             return true;
     return false;
 }
@@ -149,18 +149,18 @@ static int count_shards(const struct module *m)
     return 0;
 }
 
-void shard(struct module *m)
+void find_batch_axis(struct module *m)
 {
     m->shards = count_shards(m);
     m->batch = find_batch(m);
     for (uint32_t i = 0; i < m->count; i++) {
-        m->sharded[i] = m->batch > 0 && carries_batch(m, i);
+        m->batched[i] = m->batch > 0 && carries_batch(m, i);
         /* A gradient that all samples have alike is a constant to this pass. */
         if (m->shards > 0 && m->nodes[i].spread == SPREAD_SAMPLES)
-            m->sharded[i] |= m->nodes[i].shape.rank > 0 && m->nodes[i].shape.dim[0] == m->batch;
+            m->batched[i] |= m->nodes[i].shape.rank > 0 && m->nodes[i].shape.dim[0] == m->batch;
         for (uint32_t k = 0; k < m->nodes[i].in_count; k++) {
             const uint32_t x = operand(m, i, k);
-            const int after = m->phase[x] + gathers(m, x);
+            const int after = m->phase[x] + needs_all_samples(m, x);
             m->phase[i] = after > m->phase[i] ? after : m->phase[i];
         }
     }
@@ -175,10 +175,10 @@ static bool sums_in_rows(const struct module *m, uint32_t i)
     if (n->spread != SPREAD_PARTIAL || (n->op->kind != OP_REDUCE && n->op->kind != OP_CONTRACT) ||
         m->uses[i] == 0)
         return true;
-    return gathers(m, i);
+    return needs_all_samples(m, i);
 }
 
-tarn_status share_out(struct program_ir *p)
+tarn_status assign_groups(struct program_ir *p)
 {
     const struct module *m = p->module;
     p->blocks = (m->batch + LANES - 1) / LANES;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes over the graph: what is computed, which axis is the batch, and what gets a place in memory. */
+/* Passes over the graph: what is computed, which axis is the batch, and what gets a place in
+ * memory. */
 #ifndef TARN_GRAPH_PASSES_H
 #define TARN_GRAPH_PASSES_H
 
@@ -23,18 +24,18 @@ bool winograd_expand(struct builder *b, enum winograd wanted, const struct node 
                      const uint32_t in[2], uint32_t *out);
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
-void shard(struct module *m);
+void find_batch_axis(struct module *m);
 /* Whether all samples must have been seen before the node has its value: a kernel ends there. */
-bool gathers(const struct module *m, uint32_t i);
-/* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that its
- * row of sums does not depend on how many of them this replica has. */
+bool needs_all_samples(const struct module *m, uint32_t i);
+/* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that
+ * its row of sums does not depend on how many of them this replica has. */
 struct program_ir;
-tarn_status share_out(struct program_ir *p);
+tarn_status assign_groups(struct program_ir *p);
 /* The batch axis of a contraction's nest: an OUT axis, or a RED axis (*reduced); -1: none. */
 int contract_batch_axis(const struct module *m, uint32_t node, const struct contract *c,
                         bool *reduced);
-/* The same for a mix: never reduced. */
-int mix_batch_axis(const struct module *m, uint32_t node, const struct mix_map *c);
+/* The same for a transform: never reduced. */
+int transform_batch_axis(const struct module *m, uint32_t node, const struct transform_map *c);
 /* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
 /* Whether a map's code calls a function, or divides */

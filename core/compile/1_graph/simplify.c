@@ -17,7 +17,7 @@ struct builder {
     uint32_t operand_capacity;
 };
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t hash_step(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9e3779b97f4a7c15u;
     return h ^ (h >> 29);
@@ -25,16 +25,16 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static uint64_t node_hash(const struct node *n, const uint32_t *in)
 {
-    uint64_t h = mix((uint64_t)(uintptr_t)n->op, (uint64_t)n->dtype);
+    uint64_t h = hash_step((uint64_t)(uintptr_t)n->op, (uint64_t)n->dtype);
     for (int i = 0; i < n->shape.rank; i++)
-        h = mix(h, (uint64_t)n->shape.dim[i]);
+        h = hash_step(h, (uint64_t)n->shape.dim[i]);
     for (uint32_t i = 0; i < n->in_count; i++)
-        h = mix(h, in[i]);
+        h = hash_step(h, in[i]);
     uint64_t word;
     const unsigned char *bytes = (const unsigned char *)&n->arg;
     for (size_t i = 0; i + sizeof word <= sizeof n->arg; i += sizeof word) {
         memcpy(&word, bytes + i, sizeof word);
-        h = mix(h, word);
+        h = hash_step(h, word);
     }
     return h;
 }
@@ -78,7 +78,8 @@ static bool is_uniform_view(const struct node *n)
            n->op == &op_slice || n->op == &op_window || n->op == &op_detach;
 }
 
-/* Which operand of a node is its value, bit for bit: x of 1 * x, with which gradients begin; or -1. */
+/* Which operand of a node is its value, bit for bit: x of 1 * x, with which gradients begin; or
+ * -1. */
 static int same_operand(const struct module *m, const struct node *n, const uint32_t *in)
 {
     const float one = 1;
@@ -250,7 +251,7 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
     m->operands = arena_take(a, (g->operand_count + 2 * n) * sizeof *m->operands);
     m->uses = arena_take(a, n * sizeof *m->uses);
     m->user = arena_take(a, n * sizeof *m->user);
-    m->sharded = arena_take(a, n * sizeof *m->sharded);
+    m->batched = arena_take(a, n * sizeof *m->batched);
     m->phase = arena_take(a, n * sizeof *m->phase);
     m->stored = arena_take(a, n * sizeof *m->stored);
     b.renamed = arena_take(a, n * sizeof *b.renamed);

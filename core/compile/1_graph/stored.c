@@ -8,16 +8,16 @@ static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
     return m->operands[m->nodes[node].first_in + k];
 }
 
-/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It must not
- * make that wait: what `from` reads may be at hand now, and far away later. */
+/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It
+ * must not make that wait: what `from` reads may be at hand now, and far away later. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
 {
     const struct node *f = &m->nodes[from], *t = &m->nodes[to];
-    if (m->phase[to] > m->phase[from] + gathers(m, from))
+    if (m->phase[to] > m->phase[from] + needs_all_samples(m, from))
         return false;
     if (t->op->kind == OP_MAP)
-        return m->sharded[from] == m->sharded[to];
-    if (t->op != &op_reshape || m->sharded[from] != m->sharded[to])
+        return m->batched[from] == m->batched[to];
+    if (t->op != &op_reshape || m->batched[from] != m->batched[to])
         return false;
     struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
     for (int i = 0; i < f->shape.rank; i++)
@@ -31,9 +31,9 @@ static void store_tops(struct module *m, bool *claimed)
         const enum op_kind kind = m->nodes[i].op->kind;
         if (m->uses[i] == 0)
             continue;
-        if (kind == OP_CONCAT || kind == OP_CALL)
+        if (kind == OP_CONCAT || kind == OP_HOST)
             m->stored[i] = true;
-        if (kind != OP_REDUCE && kind != OP_CONTRACT && kind != OP_MIX)
+        if (kind != OP_REDUCE && kind != OP_CONTRACT && kind != OP_TRANSFORM)
             continue;
         uint32_t top = i, last = i;
         while (m->uses[top] == 1 && m->user[top] != UINT32_MAX && !claimed[m->user[top]] &&
@@ -80,7 +80,7 @@ static void store_operands(struct module *m, const bool *reads)
         if (m->uses[i] == 0)
             continue;
         for (uint32_t k = 0;
-             (n->op->kind == OP_CONTRACT || n->op->kind == OP_MIX) && k < n->in_count; k++)
+             (n->op->kind == OP_CONTRACT || n->op->kind == OP_TRANSFORM) && k < n->in_count; k++)
             store_below(m, reads, operand(m, i, k));
         if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
             m->stored[operand(m, i, 0)] = true;
@@ -158,11 +158,11 @@ static void store_reshaped(struct module *m)
     }
 }
 
-/* A mix reads each element many times, and conditions would multiply in its unrolled code. */
+/* A transform reads each element many times, and conditions would multiply in its unrolled code. */
 static void store_padded(struct module *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->nodes[i].op->kind == OP_MIX && m->uses[i] > 0 &&
+        if (m->nodes[i].op->kind == OP_TRANSFORM && m->uses[i] > 0 &&
             m->nodes[operand(m, i, 0)].op == &op_pad)
             m->stored[operand(m, i, 0)] = true;
 }

@@ -3,7 +3,7 @@
  *
  *   result = R' (W w W' . T x T') R,   with . the product at each point, summed over channels,
  *
- * T, W and R being constant tables (mix_table.c). The gradients are the transposed computations, so
+ * T, W and R being constant tables (winograd_table.c). The gradients are the transposed computations, so
  * that forward and backward share the transformed input, weight and gradient. Whether a convolution
  * is rewritten depends on its own shape but for the number of samples: all replicas agree, however
  * the batch is divided among them. */
@@ -13,8 +13,8 @@
 #include "compile/1_graph/winograd_ops.h"
 #include "tensor/sum_order.h"
 
-/* With virtual shards the sums of each shard by itself must go on to other replicas, and the transform
- * back, which comes after the sum, would round once for each replica. */
+/* With virtual shards the sums of each shard by itself must go on to other replicas, and the
+ * transform back, which comes after the sum, would round once for each replica. */
 enum winograd winograd_wanted(const struct program *p, const struct target *t)
 {
     return t->winograd == WINOGRAD_NEVER ? WINOGRAD_NONE

@@ -5,16 +5,16 @@
 #include "compile/1_graph/winograd_table.h"
 #include "tensor/graph.h"
 
-static void put(struct contract_map *m, int dim, int axis, int32_t coef)
+static void set_coef(struct contract_map *m, int dim, int axis, int32_t coef)
 {
     m->dim[dim].coef[axis] = coef;
     m->dim[dim].divide = 1;
 }
 
-static void put_each(struct contract_map *m, int count, const int *axes)
+static void set_each(struct contract_map *m, int count, const int *axes)
 {
     for (int d = 0; d < count; d++)
-        put(m, d, axes[d], 1);
+        set_coef(m, d, axes[d], 1);
 }
 
 static int32_t points_of(const struct node *n, int i)
@@ -24,14 +24,15 @@ static int32_t points_of(const struct node *n, int i)
 
 /* ---- transforms ----------------------------------------------------------------------------- */
 
-static void add_mix(struct mix_map *c, enum mix_role role, int window, int row, int32_t length)
+static void add_transform(struct transform_map *c, enum transform_role role, int window, int row,
+                          int32_t length)
 {
-    c->mix[c->mixes].table = mix_table_number(role, window);
-    c->mix[c->mixes++].row = row;
+    c->transform[c->transforms].table = transform_table_number(role, window);
+    c->transform[c->transforms++].row = row;
     c->extent[c->axes++] = length;
 }
 
-static void set_axes(struct mix_map *c, int count, const int32_t *extents)
+static void set_axes(struct transform_map *c, int count, const int32_t *extents)
 {
     c->axes = c->out_axes = count;
     for (int a = 0; a < count; a++)
@@ -39,86 +40,88 @@ static void set_axes(struct mix_map *c, int count, const int32_t *extents)
 }
 
 /* Tiles of an image that holds all of them, in the transform's domain. */
-static void take_tiles(const struct node *n, tarn_shape in, enum mix_role role, struct mix_map *c)
+static void take_tiles(const struct node *n, tarn_shape in, enum transform_role role,
+                       struct transform_map *c)
 {
     const int32_t *tiles = n->arg.winograd.tiles, *window = n->arg.winograd.window;
     set_axes(
         c, 6,
         (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1), in.dim[1], tiles[0], tiles[1] });
-    put_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 5 });
-    put(&c->out, 4, 4, tiles[1]);
-    put(&c->in, 0, 0, 1);
-    put(&c->in, 1, 3, 1);
+    set_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 5 });
+    set_coef(&c->out, 4, 4, tiles[1]);
+    set_coef(&c->in, 0, 0, 1);
+    set_coef(&c->in, 1, 3, 1);
     for (int i = 0; i < 2; i++) {
-        add_mix(c, role, window[i], 1 + i, role == MIX_TAKE ? points_of(n, i) : WINOGRAD_STEP);
-        put(&c->in, 2 + i, 4 + i, WINOGRAD_STEP);
-        put(&c->in, 2 + i, 6 + i, 1);
+        add_transform(c, role, window[i], 1 + i,
+                      role == TRANSFORM_INPUT ? points_of(n, i) : WINOGRAD_STEP);
+        set_coef(&c->in, 2 + i, 4 + i, WINOGRAD_STEP);
+        set_coef(&c->in, 2 + i, 6 + i, 1);
     }
 }
 
-static void input_mix(const struct node *n, tarn_shape in, struct mix_map *c)
+static void input_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
-    take_tiles(n, in, MIX_TAKE, c);
+    take_tiles(n, in, TRANSFORM_INPUT, c);
 }
 
-static void given_mix(const struct node *n, tarn_shape in, struct mix_map *c)
+static void given_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
-    take_tiles(n, in, MIX_GIVE, c);
+    take_tiles(n, in, TRANSFORM_OUTPUT_GRAD, c);
 }
 
-static void weight_mix(const struct node *n, tarn_shape in, struct mix_map *c)
+static void weight_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
     set_axes(c, 3, (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1) });
-    put_each(&c->out, 3, (int[]){ 1, 2, 0 });
-    put_each(&c->in, 3, (int[]){ 0, 3, 4 });
+    set_each(&c->out, 3, (int[]){ 1, 2, 0 });
+    set_each(&c->in, 3, (int[]){ 0, 3, 4 });
     for (int i = 0; i < 2; i++)
-        add_mix(c, MIX_WEIGHT, n->arg.winograd.window[i], 1 + i, in.dim[1 + i]);
+        add_transform(c, TRANSFORM_WEIGHT, n->arg.winograd.window[i], 1 + i, in.dim[1 + i]);
 }
 
-static void window_mix(const struct node *n, tarn_shape in, struct mix_map *c)
+static void window_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
     set_axes(c, 3, n->shape.dim);
-    put_each(&c->out, 3, (int[]){ 0, 1, 2 });
-    put_each(&c->in, 3, (int[]){ 3, 4, 0 });
+    set_each(&c->out, 3, (int[]){ 0, 1, 2 });
+    set_each(&c->in, 3, (int[]){ 3, 4, 0 });
     for (int i = 0; i < 2; i++)
-        add_mix(c, MIX_WINDOW, n->arg.winograd.window[i], 1 + i, in.dim[i]);
+        add_transform(c, TRANSFORM_WEIGHT_GRAD, n->arg.winograd.window[i], 1 + i, in.dim[i]);
 }
 
-static void result_mix(const struct node *n, tarn_shape in, struct mix_map *c)
+static void result_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
     set_axes(
         c, 6,
         (int32_t[]){ in.dim[0], in.dim[3], in.dim[4], WINOGRAD_STEP, in.dim[5], WINOGRAD_STEP });
-    put_each(&c->out, 2, (int[]){ 0, 1 });
-    put_each(&c->in, 6, (int[]){ 0, 6, 7, 1, 2, 4 });
+    set_each(&c->out, 2, (int[]){ 0, 1 });
+    set_each(&c->in, 6, (int[]){ 0, 6, 7, 1, 2, 4 });
     for (int i = 0; i < 2; i++) {
-        add_mix(c, MIX_RESULT, n->arg.winograd.window[i], 3 + 2 * i, in.dim[1 + i]);
-        put(&c->out, 2 + i, 2 + 2 * i, WINOGRAD_STEP);
-        put(&c->out, 2 + i, 3 + 2 * i, 1);
+        add_transform(c, TRANSFORM_OUTPUT, n->arg.winograd.window[i], 3 + 2 * i, in.dim[1 + i]);
+        set_coef(&c->out, 2 + i, 2 + 2 * i, WINOGRAD_STEP);
+        set_coef(&c->out, 2 + i, 3 + 2 * i, 1);
         c->out.dim[2 + i].guarded = true;
     }
 }
 
-/* Overlapping tiles added up along one direction i: axes `to` and `to` + 1 count the result in steps,
- * the first mix goes over the tiles that reach there, the second over their points. */
-static void spread(const struct node *n, struct mix_map *c, int i, int to, int out_dim,
+/* Overlapping tiles added up along one direction i: axes `to` and `to` + 1 count the result in
+ * steps, the first transform goes over the tiles that reach there, the second over their points. */
+static void spread(const struct node *n, struct transform_map *c, int i, int to, int out_dim,
                    int tile_dim, int point_dim)
 {
     const int32_t a = points_of(n, i), window = n->arg.winograd.window[i];
     const int32_t reach = (a + WINOGRAD_STEP - 1) / WINOGRAD_STEP;
     const int back = c->out_axes;
-    add_mix(c, MIX_ONES, 0, -1, reach);
-    add_mix(c, MIX_SPREAD, window, to + 1, a);
-    c->mix[1].step_axis = back;
-    c->mix[1].step = WINOGRAD_STEP;
-    put(&c->out, out_dim, to, WINOGRAD_STEP);
-    put(&c->out, out_dim, to + 1, 1);
+    add_transform(c, TRANSFORM_ONES, 0, -1, reach);
+    add_transform(c, TRANSFORM_INPUT_GRAD, window, to + 1, a);
+    c->transform[1].step_axis = back;
+    c->transform[1].step = WINOGRAD_STEP;
+    set_coef(&c->out, out_dim, to, WINOGRAD_STEP);
+    set_coef(&c->out, out_dim, to + 1, 1);
     c->out.dim[out_dim].offset = -n->arg.winograd.padding[i];
     c->out.dim[out_dim].guarded = true;
-    put(&c->in, tile_dim, to, 1);
-    put(&c->in, tile_dim, back, -1);
+    set_coef(&c->in, tile_dim, to, 1);
+    set_coef(&c->in, tile_dim, back, -1);
     c->in.dim[tile_dim].guarded = true;
-    put(&c->in, point_dim, back + 1, 1);
+    set_coef(&c->in, point_dim, back + 1, 1);
 }
 
 static int32_t steps_of(const struct node *n, int i)
@@ -127,40 +130,42 @@ static int32_t steps_of(const struct node *n, int i)
            WINOGRAD_STEP;
 }
 
-static void row_mix(const struct node *n, tarn_shape in, struct mix_map *c)
+static void row_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
     set_axes(
         c, 6,
         (int32_t[]){ in.dim[0], in.dim[1], in.dim[3], in.dim[4], steps_of(n, 1), WINOGRAD_STEP });
-    put_each(&c->out, 4, (int[]){ 0, 1, 2, 3 });
-    put(&c->in, 0, 0, 1);
-    put(&c->in, 1, 1, 1);
-    put(&c->in, 3, 2, 1);
-    put(&c->in, 4, 3, 1);
+    set_each(&c->out, 4, (int[]){ 0, 1, 2, 3 });
+    set_coef(&c->in, 0, 0, 1);
+    set_coef(&c->in, 1, 1, 1);
+    set_coef(&c->in, 3, 2, 1);
+    set_coef(&c->in, 4, 3, 1);
     spread(n, c, 1, 4, 4, 5, 2);
 }
 
-static void column_mix(const struct node *n, tarn_shape in, struct mix_map *c)
+static void column_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
     set_axes(c, 5, (int32_t[]){ in.dim[0], in.dim[2], in.dim[4], steps_of(n, 0), WINOGRAD_STEP });
-    put(&c->out, 0, 0, 1);
-    put(&c->out, 1, 1, 1);
-    put(&c->out, 3, 2, 1);
-    put(&c->in, 0, 0, 1);
-    put(&c->in, 2, 1, 1);
-    put(&c->in, 4, 2, 1);
+    set_coef(&c->out, 0, 0, 1);
+    set_coef(&c->out, 1, 1, 1);
+    set_coef(&c->out, 3, 2, 1);
+    set_coef(&c->in, 0, 0, 1);
+    set_coef(&c->in, 2, 1, 1);
+    set_coef(&c->in, 4, 2, 1);
     spread(n, c, 0, 3, 2, 3, 1);
 }
 
-#define MIX_OP(id, text) \
-    const struct op op_winograd_##id = { .name = text, .arity = 1, .kind = OP_MIX, .mix = id##_mix }
-MIX_OP(input, "winograd input");
-MIX_OP(weight, "winograd weight");
-MIX_OP(given, "winograd given");
-MIX_OP(result, "winograd result");
-MIX_OP(row, "winograd row");
-MIX_OP(column, "winograd column");
-MIX_OP(window, "winograd window");
+#define TRANSFORM_OP(id, text) \
+    const struct op op_winograd_##id = { \
+        .name = text, .arity = 1, .kind = OP_TRANSFORM, .transform = id##_transform \
+    }
+TRANSFORM_OP(input, "winograd input");
+TRANSFORM_OP(weight, "winograd weight");
+TRANSFORM_OP(given, "winograd given");
+TRANSFORM_OP(result, "winograd result");
+TRANSFORM_OP(row, "winograd row");
+TRANSFORM_OP(column, "winograd column");
+TRANSFORM_OP(window, "winograd window");
 
 /* ---- products ------------------------------------------------------------------------------- */
 
@@ -173,11 +178,11 @@ static void product_over(const struct node *n, const tarn_shape in[2], bool back
     for (int d = 0; d < 5; d++)
         c->extent[d] = n->shape.dim[d];
     c->extent[5] = from;
-    put_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 4 });
-    put_each(&c->in[0], 5, (int[]){ 0, 1, 2, 5, 4 });
-    put_each(&c->in[1], 2, (int[]){ 1, 2 });
-    put(&c->in[1], 2, 3, back ? 1 : from);
-    put(&c->in[1], 2, 5, back ? to : 1);
+    set_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 4 });
+    set_each(&c->in[0], 5, (int[]){ 0, 1, 2, 5, 4 });
+    set_each(&c->in[1], 2, (int[]){ 1, 2 });
+    set_coef(&c->in[1], 2, 3, back ? 1 : from);
+    set_coef(&c->in[1], 2, 5, back ? to : 1);
 }
 
 static void product_contract(const struct node *n, const tarn_shape in[2], struct contract *c)
@@ -198,10 +203,10 @@ static void product_weight_contract(const struct node *n, const tarn_shape in[2]
     *c = (struct contract){ .axes = 6, .out_axes = 4 };
     for (int a = 0; a < 6; a++)
         c->extent[a] = extent[a];
-    put_each(&c->out, 3, (int[]){ 0, 1, 3 });
-    put(&c->out, 2, 2, extent[3]);
-    put_each(&c->in[0], 5, (int[]){ 4, 0, 1, 3, 5 });
-    put_each(&c->in[1], 5, (int[]){ 4, 0, 1, 2, 5 });
+    set_each(&c->out, 3, (int[]){ 0, 1, 3 });
+    set_coef(&c->out, 2, 2, extent[3]);
+    set_each(&c->in[0], 5, (int[]){ 4, 0, 1, 3, 5 });
+    set_each(&c->in[1], 5, (int[]){ 4, 0, 1, 2, 5 });
 }
 
 #define PRODUCT_OP(id, text) \

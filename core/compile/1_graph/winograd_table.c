@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The constant tables of Winograd's convolution, by Lagrange interpolation: a product of polynomials
- * is known from its values at as many points as it has coefficients, infinity among them; the
- * transposed computation is the convolution. All entries but those of the weight's table are exact. */
+/* The constant tables of Winograd's convolution, by Lagrange interpolation: a product of
+ * polynomials is known from its values at as many points as it has coefficients, infinity among
+ * them; the transposed computation is the convolution. All entries but those of the weight's
+ * table are exact. */
 #include <string.h>
 
 #include "compile/1_graph/winograd_table.h"
 
 #define STEP 4 /* outputs of a tile along one direction */
 
-int mix_table_number(enum mix_role role, int window)
+int transform_table_number(enum transform_role role, int window)
 {
     return (int)role * 16 + window;
 }
 
 /* Coefficients of the product of (x - q) over the first `count` points but number `skip`. */
-static void product_of_roots(const double *point, int count, int skip, double out[MIX_LONGEST])
+static void product_of_roots(const double *point, int count, int skip,
+                             double out[TRANSFORM_LONGEST])
 {
-    memset(out, 0, MIX_LONGEST * sizeof *out);
+    memset(out, 0, TRANSFORM_LONGEST * sizeof *out);
     out[0] = 1;
     for (int q = 0; q < count; q++) {
         if (q == skip)
             continue;
-        for (int i = MIX_LONGEST - 1; i >= 0; i--)
+        for (int i = TRANSFORM_LONGEST - 1; i >= 0; i--)
             out[i] = (i > 0 ? out[i - 1] : 0) - point[q] * out[i];
     }
 }
 
 /* Row p: powers of point p, up to length - 1; infinity sees the last coefficient alone. */
-static void powers(const double *point, int points, int length, struct mix_table *t)
+static void powers(const double *point, int points, int length, struct transform_table *t)
 {
     t->rows = points;
     t->columns = length;
@@ -39,15 +41,15 @@ static void powers(const double *point, int points, int length, struct mix_table
     t->entry[points - 1][length - 1] = 1;
 }
 
-static void make_rows(enum mix_role role, int window, struct mix_table *t)
+static void make_rows(enum transform_role role, int window, struct transform_table *t)
 {
-    static const double point[MIX_LONGEST - 1] = { 0, 1, -1, 2, -2, 0.5, -0.5 };
+    static const double point[TRANSFORM_LONGEST - 1] = { 0, 1, -1, 2, -2, 0.5, -0.5 };
     const int points = STEP + window - 1;
-    if (role == MIX_GIVE) {
+    if (role == TRANSFORM_OUTPUT_GRAD) {
         powers(point, points, STEP, t);
         return;
     }
-    if (role == MIX_TAKE) {
+    if (role == TRANSFORM_INPUT) {
         t->rows = t->columns = points;
         for (int p = 0; p < points; p++)
             product_of_roots(point, points - 1, p, t->entry[p]);
@@ -63,22 +65,22 @@ static void make_rows(enum mix_role role, int window, struct mix_table *t)
     }
 }
 
-struct mix_table mix_table_make(int number)
+struct transform_table transform_table_make(int number)
 {
-    const enum mix_role role = (enum mix_role)(number / 16);
-    struct mix_table t = { 0 }, flat = { 0 };
-    if (role == MIX_ONES) {
+    const enum transform_role role = (enum transform_role)(number / 16);
+    struct transform_table t = { 0 }, flat = { 0 };
+    if (role == TRANSFORM_ONES) {
         t.rows = 1;
-        t.columns = MIX_LONGEST;
-        for (int k = 0; k < MIX_LONGEST; k++)
+        t.columns = TRANSFORM_LONGEST;
+        for (int k = 0; k < TRANSFORM_LONGEST; k++)
             t.entry[0][k] = 1;
         return t;
     }
-    const bool transposed = role >= MIX_RESULT;
-    const enum mix_role rows = role == MIX_RESULT   ? MIX_GIVE
-                               : role == MIX_SPREAD ? MIX_TAKE
-                               : role == MIX_WINDOW ? MIX_WEIGHT
-                                                    : role;
+    const bool transposed = role >= TRANSFORM_OUTPUT;
+    const enum transform_role rows = role == TRANSFORM_OUTPUT        ? TRANSFORM_OUTPUT_GRAD
+                                     : role == TRANSFORM_INPUT_GRAD  ? TRANSFORM_INPUT
+                                     : role == TRANSFORM_WEIGHT_GRAD ? TRANSFORM_WEIGHT
+                                                                     : role;
     make_rows(rows, number % 16, &t);
     if (!transposed)
         return t;

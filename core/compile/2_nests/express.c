@@ -38,9 +38,9 @@ static void access_add(struct access *a, const struct rational *index, int32_t s
 }
 
 /* Whether dimension 0 is exactly the batch axis of the nest, and no other dimension uses it. */
-static bool index_is_local(const struct nest *n, const struct rational *index, int rank)
+static bool index_is_in_block(const struct nest *n, const struct rational *index, int rank)
 {
-    if (!n->sharded || rank == 0 || !rational_is_axis(&index[0], n->batch_axis))
+    if (!n->batched || rank == 0 || !rational_is_axis(&index[0], n->batch_axis))
         return false;
     for (int d = 1; d < rank; d++)
         if (rational_uses(&index[d], n->batch_axis))
@@ -51,7 +51,7 @@ static bool index_is_local(const struct nest *n, const struct rational *index, i
 bool crosses_by_copy(const struct lowering *l, uint32_t node)
 {
     const struct node *n = &l->m->nodes[node];
-    if (!l->p->target->fuse || l->p->target->items || !l->m->sharded[node] || n->dtype == TARN_U8 ||
+    if (!l->p->target->fuse || l->p->target->items || !l->m->batched[node] || n->dtype == TARN_U8 ||
         tarn_shape_count(n->shape) / n->shape.dim[0] < 16)
         return false;
     /* A tensor that is updated in place must be read by the nest that writes it. */
@@ -90,38 +90,38 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
 {
     struct lowering *l = s->l;
     const struct node *n = &l->m->nodes[node];
-    const bool own = l->m->sharded[node] && index_is_local(s->nest, index, shape.rank) &&
-                     shape.dim[0] == l->m->batch;
-    const bool local = own && !s->rows;
-    const bool blocks = l->m->sharded[node] && shape.rank > 0 && goes_through_blocks(s, &index[0]);
+    const bool of_block = l->m->batched[node] && index_is_in_block(s->nest, index, shape.rank) &&
+                          shape.dim[0] == l->m->batch;
+    const bool in_block = of_block && !s->by_sample;
+    const bool blocks = l->m->batched[node] && shape.rank > 0 && goes_through_blocks(s, &index[0]);
     int v = value_of(l, node);
     if (v < 0)
         return -1;
-    if (local && l->p->values[v].layout == LAYOUT_PLAIN && shape.rank > 1 &&
+    if (in_block && l->p->values[v].layout == LAYOUT_PLAIN && shape.rank > 1 &&
         tarn_shape_count(shape) > l->m->batch &&
         (s->reuse ||
          (node != s->root && reads_all(s->nest, index, shape) && crosses_by_copy(l, node))))
         v = blocked_of(l, node);
-    else if (!local && !blocks && l->p->values[v].layout == LAYOUT_BLOCKED)
+    else if (!in_block && !blocks && l->p->values[v].layout == LAYOUT_BLOCKED)
         v = plain_of(l, node);
     if (v < 0)
         return -1;
     struct expr e = { .kind = EXPR_LOAD, .dtype = register_type(n->dtype) };
     e.access.value = v;
     e.access.gather = -1;
-    e.access.local = local && l->p->values[v].layout == LAYOUT_BLOCKED;
-    e.access.rows = own && !e.access.local;
+    e.access.in_block = in_block && l->p->values[v].layout == LAYOUT_BLOCKED;
+    e.access.samples = of_block && !e.access.in_block;
     int32_t stride[TARN_MAX_RANK] = { 0 };
     row_major(shape, stride);
-    const bool apart = blocks && l->p->values[v].layout == LAYOUT_BLOCKED;
-    if (apart) {
+    const bool split = blocks && l->p->values[v].layout == LAYOUT_BLOCKED;
+    if (split) {
         const int lane = s->nest->axes - 1;
         const struct rational block = rational_axis(lane - 1), sample = rational_axis(lane);
         access_add(&e.access, &block, LANES * stride[0]);
         access_add(&e.access, &sample, 1);
     }
-    for (int d = e.access.local || apart ? 1 : 0; d < shape.rank; d++)
-        access_add(&e.access, &index[d], apart ? LANES * stride[d] : stride[d]);
+    for (int d = e.access.in_block || split ? 1 : 0; d < shape.rank; d++)
+        access_add(&e.access, &index[d], split ? LANES * stride[d] : stride[d]);
     return add(s, &e);
 }
 
@@ -233,7 +233,7 @@ static bool in_memory(const struct lowering *l, uint32_t node)
     const struct node *n = &l->m->nodes[node];
     return l->m->stored[node] || l->primary[node] > 0 || n->op == &op_input || n->op == &op_owned ||
            n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT || n->op->kind == OP_CONCAT ||
-           n->op->kind == OP_CALL || n->op->kind == OP_MIX;
+           n->op->kind == OP_HOST || n->op->kind == OP_TRANSFORM;
 }
 
 /* The index of a node on the path; NULL for others. */
@@ -251,7 +251,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     const struct node *n = &l->m->nodes[node];
     if (l->status != TARN_OK)
         return -1;
-    if (node == s->core && s->nest->mixed)
+    if (node == s->core && s->nest->transformed)
         return s->nest->body[0];
     if (node == s->core) {
         const struct expr acc = { .kind = EXPR_ACC, .dtype = register_type(n->dtype) };
@@ -300,9 +300,9 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     }
     case OP_REDUCE:
     case OP_CONTRACT:
-    case OP_MIX:
+    case OP_TRANSFORM:
     case OP_CONCAT:
-    case OP_CALL:
+    case OP_HOST:
     case OP_COMPOSED:
     case OP_EFFECT:
         break;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the third pass and the fourth: axes of the result that memory runs through as one become one.
- * Of [8, 8, 20, 10] no axis fills a register; of its 12800 elements all do. Nests that add up more
- * than one term stay as they are, since the choice of their lanes orders the sum. */
+/* Between the third pass and the fourth: axes of the result that memory runs through as one
+ * become one. Of [8, 8, 20, 10] no axis fills a register; of its 12800 elements all do. Nests
+ * that add up more than one term stay as they are, since the choice of their lanes orders the
+ * sum. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"
@@ -40,7 +41,7 @@ static bool expr_runs_on(const struct expr *e, int axis, int32_t extent)
         return runs_on(&x->address, axis, extent);
     case EXPR_GUARD:
         return guards_are_free(e->guard, e->guards, axis);
-    case EXPR_MIX:
+    case EXPR_TRANSFORM:
         return false;
     case EXPR_CONSTANT:
     case EXPR_NUMBER:
@@ -106,7 +107,7 @@ void flatten(struct program_ir *p)
         int64_t terms = 1;
         for (int a = n->out_axes; a < n->axes; a++)
             terms *= n->extent[a];
-        if (n->kind != NEST_LOOPS || n->sharded || n->mixed || n->combine == COMBINE_ARGMAX ||
+        if (n->kind != NEST_LOOPS || n->batched || n->transformed || n->combine == COMBINE_ARGMAX ||
             terms > 1)
             continue;
         for (int a = n->out_axes - 2; a >= 0; a--)

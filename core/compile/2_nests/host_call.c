@@ -4,7 +4,7 @@
 
 /* The operand goes to memory that the host shares, the host's function runs, and leaves the result
  * there or in more of such memory. */
-int call_value(struct lowering *l, uint32_t node)
+int host_value(struct lowering *l, uint32_t node)
 {
     struct program_ir *p = l->p;
     const struct node *n = &l->m->nodes[node];
@@ -20,7 +20,7 @@ int call_value(struct lowering *l, uint32_t node)
     if (lower_into(l, x, in) < 0)
         return -1;
     struct nest call = lower_nest(n->op->name);
-    call.kind = NEST_CALL;
+    call.kind = NEST_HOST;
     call.call = (struct host_call){ .op = n->op, .arg = n->arg, .in = in };
     /* A load without a use: it tells the later passes what is read. */
     struct expr e = { .kind = EXPR_LOAD };

@@ -40,10 +40,10 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
 {
     const struct value *v = &l->p->values[value];
     struct store s = { .value = value, .expr = -1 };
-    s.local = v->layout == LAYOUT_BLOCKED;
+    s.in_block = v->layout == LAYOUT_BLOCKED;
     (void)n;
     int32_t stride = 1;
-    for (int d = v->shape.rank - 1; d >= (s.local ? 1 : 0); d--) {
+    for (int d = v->shape.rank - 1; d >= (s.in_block ? 1 : 0); d--) {
         s.address = affine_add_scaled(s.address, index[d].e, stride);
         stride *= v->shape.dim[d];
     }
@@ -56,7 +56,8 @@ struct store store_at(const struct lowering *l, const struct nest *n, int value,
 static bool is_core(const struct lowering *l, uint32_t node)
 {
     const enum op_kind kind = l->m->nodes[node].op->kind;
-    return kind == OP_REDUCE || kind == OP_MIX || (kind == OP_CONTRACT && l->product[node] <= 1);
+    return kind == OP_REDUCE || kind == OP_TRANSFORM ||
+           (kind == OP_CONTRACT && l->product[node] <= 1);
 }
 
 /* The operand of `at` that leads to a core which is computed in the nest of `at`; UINT32_MAX. */
@@ -140,15 +141,15 @@ static int map_nest(struct lowering *l, uint32_t root, const struct destination 
         n.extent[d] = node->shape.dim[d];
         index[d] = rational_axis(d);
     }
-    n.sharded = l->m->sharded[root] || l->p->values[t->value].layout == LAYOUT_BLOCKED;
-    n.batch_axis = n.sharded ? 0 : -1;
+    n.batched = l->m->batched[root] || l->p->values[t->value].layout == LAYOUT_BLOCKED;
+    n.batch_axis = n.batched ? 0 : -1;
     return finish(l, &n, root, NULL, index, t);
 }
 
-/* Loads of rows [first, first + count), combined as a binary tree: [0, n) is [0, h) and [h, n), h the
- * largest power of two below n. The tree of several replicas continues it (dist/pattern.h). */
-static int rows_tree(struct lowering *l, struct nest *n, const struct expr *row, int32_t stride,
-                     int first, int count)
+/* Loads of rows [first, first + count), combined as a binary tree: [0, n) is [0, h) and [h, n), h
+ * the largest power of two below n. The tree of several replicas continues it (dist/pattern.h). */
+static int partials_tree(struct lowering *l, struct nest *n, const struct expr *row, int32_t stride,
+                         int first, int count)
 {
     static const char *const codes[] = {
         [COMBINE_SUM] = "x + y", [COMBINE_MAX] = "TARN_MAX(x, y)", [COMBINE_MIN] = "TARN_MIN(x, y)"
@@ -162,14 +163,14 @@ static int rows_tree(struct lowering *l, struct nest *n, const struct expr *row,
     while (2 * half < count)
         half *= 2;
     struct expr e = { .kind = EXPR_MAP, .dtype = row->dtype, .code = codes[n->combine], .args = 2 };
-    e.arg[0] = rows_tree(l, n, row, stride, first, half);
-    e.arg[1] = rows_tree(l, n, row, stride, first + half, count - half);
+    e.arg[0] = partials_tree(l, n, row, stride, first, half);
+    e.arg[1] = partials_tree(l, n, row, stride, first + half, count - half);
     return e.arg[0] < 0 || e.arg[1] < 0 ? -1 : expr_add(l->p, n, &e);
 }
 
 /* The second half of a reduction over the batch: adds up the rows of partial results. */
-static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
-                     const struct path *path, const struct destination *t)
+static int partials_nest(struct lowering *l, const struct nest *partial, int rows,
+                         const struct path *path, const struct destination *t)
 {
     struct nest n = lower_nest(partial->name);
     n.out_axes = partial->out_axes;
@@ -185,7 +186,7 @@ static int rows_nest(struct lowering *l, const struct nest *partial, int rows,
     e.access.gather = -1;
     e.access.address = partial->store[0].address;
     const int32_t stride = (int32_t)(tarn_shape_count(l->p->values[rows].shape) / l->p->groups);
-    n.body[0] = rows_tree(l, &n, &e, stride, 0, l->p->groups);
+    n.body[0] = partials_tree(l, &n, &e, stride, 0, l->p->groups);
     return n.body[0] < 0 ? lower_fail(l, TARN_ERR_MEMORY)
                          : finish(l, &n, path->node[0], path, path->index->at[0], t);
 }
@@ -199,9 +200,9 @@ static int core_nest(struct lowering *l, struct nest *n, const struct rational *
     index_up(l->m, path, core_index);
     if (!n->partial)
         return finish(l, n, path->node[0], path, path->index->at[0], t);
-    tarn_shape rows_shape = { .rank = 2, .dim = { l->p->groups, 1 } };
-    rows_shape.dim[1] = (int32_t)tarn_shape_count(l->m->nodes[core].shape);
-    const int rows = value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, rows_shape, n->acc_dtype);
+    tarn_shape partials_shape = { .rank = 2, .dim = { l->p->groups, 1 } };
+    partials_shape.dim[1] = (int32_t)tarn_shape_count(l->m->nodes[core].shape);
+    const int rows = value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, partials_shape, n->acc_dtype);
     if (rows < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
     struct store s = { .value = rows, .expr = -1 };
@@ -215,7 +216,7 @@ static int core_nest(struct lowering *l, struct nest *n, const struct rational *
     n->stores = 1;
     if (lower_append(l, n) < 0)
         return -1;
-    return rows_nest(l, n, rows, path, t);
+    return partials_nest(l, n, rows, path, t);
 }
 
 static int reduce_nest(struct lowering *l, struct path *path, const struct destination *t)
@@ -252,13 +253,13 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
     memcpy(n.extent, c.extent, sizeof c.extent);
     if (l->m->batch > 0)
         n.batch_axis = contract_batch_axis(l->m, core, &c, &n.partial);
-    n.sharded = n.batch_axis >= 0;
+    n.batched = n.batch_axis >= 0;
     n.combine = COMBINE_FMA;
     n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
     struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
     const int rows = choose_samples(&n, &c, (int[3]){ in[0].rank, in[1].rank, node->shape.rank });
     for (int k = 0; k < 2; k++) {
-        s.rows = k == rows;
+        s.by_sample = k == rows;
         struct rational index[TARN_MAX_RANK];
         for (int d = 0; d < in[k].rank; d++) {
             index[d] = lower_mapped(&c.in[k], c.axes, d);
@@ -275,11 +276,11 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
     return core_nest(l, &n, out_index, path, t);
 }
 
-static int mix_nest(struct lowering *l, struct path *path, const struct destination *t)
+static int transform_nest(struct lowering *l, struct path *path, const struct destination *t)
 {
     struct nest n;
     struct rational out_index[TARN_MAX_RANK];
-    return mix_begin(l, path->node[path->length - 1], &n, out_index) < 0
+    return transform_begin(l, path->node[path->length - 1], &n, out_index) < 0
                ? -1
                : core_nest(l, &n, out_index, path, t);
 }
@@ -312,9 +313,9 @@ static int build(struct lowering *l, uint32_t root, const struct destination *t)
     if (path.index == NULL)
         return lower_fail(l, TARN_ERR_MEMORY);
     const enum op_kind kind = l->m->nodes[core].op->kind;
-    const int built = kind == OP_REDUCE ? reduce_nest(l, &path, t)
-                      : kind == OP_MIX  ? mix_nest(l, &path, t)
-                                        : contract_nest(l, &path, t);
+    const int built = kind == OP_REDUCE      ? reduce_nest(l, &path, t)
+                      : kind == OP_TRANSFORM ? transform_nest(l, &path, t)
+                                             : contract_nest(l, &path, t);
     index_give(l, path.index);
     return built;
 }
@@ -334,7 +335,7 @@ static int concat_parts(struct lowering *l, uint32_t node, int value, int32_t of
     for (uint32_t k = 0; k < n->in_count; k++) {
         const uint32_t x = lowering_operand(l, node, k);
         /* A part without the batch, such as a constant, is spread over the samples' blocks. */
-        const bool spread = l->p->values[value].layout == LAYOUT_BLOCKED && !l->m->sharded[x];
+        const bool spread = l->p->values[value].layout == LAYOUT_BLOCKED && !l->m->batched[x];
         const int built = spread                         ? map_nest(l, x, &t)
                           : is_joined_part(l, x, t.axis) ? concat_parts(l, x, value, t.offset)
                                                          : build(l, x, &t);
@@ -353,7 +354,7 @@ int lower_into(struct lowering *l, uint32_t node, int value)
         return 0;
     if (l->m->uses[node] > 1 && l->m->nodes[node].op->kind != OP_LEAF && value_of(l, node) < 0)
         return -1;
-    if (l->primary[node] > 0 || l->m->nodes[node].op->kind == OP_CALL)
+    if (l->primary[node] > 0 || l->m->nodes[node].op->kind == OP_HOST)
         return map_nest(l, node, &t);
     if (l->m->nodes[node].op->kind == OP_CONCAT)
         return concat_parts(l, node, value, 0);
@@ -373,13 +374,13 @@ int value_of(struct lowering *l, uint32_t node)
     if (l->primary[node] > 0)
         return l->primary[node] - 1;
     const struct node *n = &l->m->nodes[node];
-    if (n->op->kind == OP_CALL)
-        return call_value(l, node);
+    if (n->op->kind == OP_HOST)
+        return host_value(l, node);
     const bool leaf = n->op == &op_input || n->op == &op_owned;
     const enum value_place place = n->op == &op_input   ? PLACE_INPUT
                                    : n->op == &op_owned ? PLACE_OWNED
                                                         : PLACE_ARENA;
-    const enum layout layout = !leaf && l->m->sharded[node] ? LAYOUT_BLOCKED : LAYOUT_PLAIN;
+    const enum layout layout = !leaf && l->m->batched[node] ? LAYOUT_BLOCKED : LAYOUT_PLAIN;
     const int v = value_add(l->p, place, layout, leaf ? n->arg.leaf.slot : 0, n->shape, n->dtype);
     if (v < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
@@ -429,11 +430,11 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
 {
     struct program_ir *p = l->p;
     const struct node *node = &l->m->nodes[root];
-    if (!p->target->fuse || l->m->sharded[root] || p->nest_count <= first)
+    if (!p->target->fuse || l->m->batched[root] || p->nest_count <= first)
         return false;
     struct nest *n = &p->nests[p->nest_count - 1];
     const enum value_place place = p->values[n->store[0].value].place;
-    if (n->combine != COMBINE_NONE || n->sharded || n->stores == NEST_STORES ||
+    if (n->combine != COMBINE_NONE || n->batched || n->stores == NEST_STORES ||
         n->axes != node->shape.rank || (place != PLACE_OWNED && place != PLACE_OUTPUT) ||
         memcmp(n->extent, node->shape.dim, (size_t)n->axes * sizeof *n->extent) != 0)
         return false;
@@ -453,18 +454,18 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
 }
 
 /* Makes sure that everything a map root reads has its nest, so that roots can share one. */
-static int demand(struct lowering *l, uint32_t root)
+static int materialise_inputs(struct lowering *l, uint32_t root)
 {
     const struct node *node = &l->m->nodes[root];
-    struct nest n = lower_nest("demand");
+    struct nest n = lower_nest("materialise_inputs");
     struct rational index[TARN_MAX_RANK];
     n.axes = n.out_axes = node->shape.rank;
     for (int d = 0; d < node->shape.rank; d++) {
         n.extent[d] = node->shape.dim[d];
         index[d] = rational_axis(d);
     }
-    n.sharded = l->m->sharded[root];
-    n.batch_axis = n.sharded ? 0 : -1;
+    n.batched = l->m->batched[root];
+    n.batch_axis = n.batched ? 0 : -1;
     const struct site s = { .l = l, .nest = &n, .root = root, .core = UINT32_MAX };
     return express(&s, root, index);
 }
@@ -531,7 +532,7 @@ tarn_status lower(struct program_ir *p)
     l.product = arena_take(p->arena, m->count + 1);
     if (p->arena->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    TRY(share_out(p));
+    TRY(assign_groups(p));
     product_choose_all(&l);
     TRY(build_deep(&l));
     for (int i = 0; i < m->root_count; i++) {
@@ -543,7 +544,7 @@ tarn_status lower(struct program_ir *p)
         const bool core = find_core(&l, node, &path) != UINT32_MAX;
         const bool map = !core && m->nodes[node].op->kind != OP_CONCAT;
         if ((core && crosses_by_copy(&l, node) && value_of(&l, node) < 0) ||
-            ((m->uses[node] > 1 || map) && demand(&l, node) < 0))
+            ((m->uses[node] > 1 || map) && materialise_inputs(&l, node) < 0))
             return l.status;
     }
     const int first = p->nest_count;

@@ -42,7 +42,7 @@ struct site {
     uint32_t root; /* node that the nest computes: never read from memory while it is built */
     uint32_t core; /* node whose value the accumulator holds; UINT32_MAX: none */
     const struct path *path; /* from the root down to the core; NULL: none */
-    bool rows;               /* sums by sample: this operand runs along the lanes, row by row */
+    bool by_sample;          /* sums by sample: this operand runs along the lanes, row by row */
     bool blocks;             /* index 0 of samples is 16 * block + lane, over the last two axes */
     bool reuse;              /* each element is read many times: read it from a good layout */
 };
@@ -55,8 +55,9 @@ static inline uint32_t lowering_operand(const struct lowering *l, uint32_t node,
 /* Expression of a node's element at an index over the nest's axes. -1 on failure (status is set).
  */
 int express(const struct site *s, uint32_t node, const struct rational *index);
-/* Whether a node goes between the plain and the blocked layout as a copy (print_copy.c), which turns
- * 16 by 16 elements over in registers, where a nest's own loads and stores would be single ones. */
+/* Whether a node goes between the plain and the blocked layout as a copy (print_copy.c), which
+ * turns 16 by 16 elements over in registers, where a nest's own loads and stores would be single
+ * ones. */
 bool crosses_by_copy(const struct lowering *l, uint32_t node);
 /* The value of a node in a layout that suits; builds what is missing (nests are appended). */
 int value_of(struct lowering *l, uint32_t node);
@@ -71,13 +72,14 @@ int lower_append(struct lowering *l, const struct nest *n);
 /* Adds the guard that an index lies inside, unless it always does; returns the new count. */
 int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
               int32_t extent);
-/* Whether a partial sum goes sample by sample; then returns which operand's rows are the lanes, else
- * -1 (samples.c). `rank` is that of both operands and of the result. */
+/* Whether a partial sum goes sample by sample; then returns which operand's rows are the lanes,
+ * else -1 (samples.c). `rank` is that of both operands and of the result. */
 int choose_samples(struct nest *n, const struct contract *c, const int rank[3]);
 /* What a map says of dimension d, over the nest's axes. */
 struct rational lower_mapped(const struct contract_map *map, int axes, int d);
-/* The nest of an OP_MIX but for its store, and the index of its element (mix.c). -1 on failure. */
-int mix_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
+/* The nest of an OP_TRANSFORM but for its store, and the index of its element (transform_nest.c).
+ * -1 on failure. */
+int transform_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
 /* The same for an OP_REDUCE (reduce.c). */
 int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
@@ -85,8 +87,8 @@ void product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
 /* Computes a node straight into a value of its own; what others read too is copied from there. */
 int lower_into(struct lowering *l, uint32_t node, int value);
-/* The value of an OP_CALL (call.c). */
-int call_value(struct lowering *l, uint32_t node);
+/* The value of an OP_HOST (call.c). */
+int host_value(struct lowering *l, uint32_t node);
 int lower_fail(struct lowering *l, tarn_status status);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A maximum and its position, as pooling and its gradient want them, are one search: the nest of the
- * position stores its best value, too. */
+/* A maximum and its position, as pooling and its gradient want them, are one search: the nest of
+ * the position stores its best value, too. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"
@@ -33,7 +33,7 @@ static bool is_pair(const struct nest *position, const struct nest *maximum)
 {
     return maximum->combine == COMBINE_MAX && maximum->kind == NEST_LOOPS && !maximum->partial &&
            stores_result(maximum) && stores_result(position) && maximum->axes == position->axes &&
-           maximum->out_axes == position->out_axes && maximum->sharded == position->sharded &&
+           maximum->out_axes == position->out_axes && maximum->batched == position->batched &&
            maximum->batch_axis == position->batch_axis &&
            memcmp(maximum->extent, position->extent, sizeof position->extent) == 0 &&
            same_expr(maximum, maximum->body[0], position, position->body[0]);

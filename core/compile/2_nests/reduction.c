@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third pass: the nests of reductions. Over the batch they have two halves, rows of partial results
- * and their sum, with a kernel's end in between. A few values that all samples wait for are added up
- * by whoever reads them instead. */
+/* Third pass: the nests of reductions. Over the batch they have two halves, rows of partial
+ * results and their sum, with a kernel's end in between. A few values that all samples wait for
+ * are added up by whoever reads them instead. */
 #include "compile/2_nests/lower.h"
 #include "tensor/sum_order.h"
 
@@ -15,11 +15,11 @@ static enum combine combine_of(const struct op *op)
 
 /* Whether a sum over the batch goes without rows: by shape alone. Virtual shards need theirs, since
  * their sums go on to other replicas. */
-static bool is_whole(const struct lowering *l, const struct node *n, uint32_t x)
+static bool is_unsplit(const struct lowering *l, const struct node *n, uint32_t x)
 {
     const struct module *m = l->m;
-    return n->arg.reduce.whole && n->arg.reduce.axes == 1 && m->sharded[x] && m->shards == 0 &&
-           m->batch % LANES == 0 && tarn_shape_count(m->nodes[x].shape) <= WHOLE_MOST;
+    return n->arg.reduce.unsplit && n->arg.reduce.axes == 1 && m->batched[x] && m->shards == 0 &&
+           m->batch % LANES == 0 && tarn_shape_count(m->nodes[x].shape) <= UNSPLIT_MOST;
 }
 
 /* Samples as two axes, blocks and the lanes of one: so lie those of a blocked value in memory. */
@@ -33,7 +33,7 @@ static struct rational block_index(struct nest *n, int batch)
 }
 
 /* OUT axes first, then those that are reduced; the index of an element of both sides. */
-static void set_axes(const struct lowering *l, uint32_t core, struct nest *n, bool whole,
+static void set_axes(const struct lowering *l, uint32_t core, struct nest *n, bool unsplit,
                      struct rational *in_index, struct rational *out_index)
 {
     const struct node *node = &l->m->nodes[core];
@@ -45,31 +45,31 @@ static void set_axes(const struct lowering *l, uint32_t core, struct nest *n, bo
             if (reduced != (pass == 1))
                 continue;
             out_index[d] = reduced ? rational_constant(0) : rational_axis(n->axes);
-            if (reduced && whole) {
+            if (reduced && unsplit) {
                 in_index[d] = block_index(n, in.dim[d]);
                 continue;
             }
             n->extent[n->axes] = in.dim[d];
             in_index[d] = rational_axis(n->axes);
-            if (l->m->sharded[x] && d == 0 && (!reduced || node->op != &op_argmax)) {
-                n->sharded = true;
+            if (l->m->batched[x] && d == 0 && (!reduced || node->op != &op_argmax)) {
+                n->batched = true;
                 n->batch_axis = n->axes;
                 n->partial = reduced;
             }
             n->axes++;
             n->out_axes += !reduced;
         }
-    n->red_last = whole || (in.rank > 0 && (node->arg.reduce.axes >> (in.rank - 1) & 1) != 0);
+    n->red_last = unsplit || (in.rank > 0 && (node->arg.reduce.axes >> (in.rank - 1) & 1) != 0);
 }
 
 int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index)
 {
     const struct node *node = &l->m->nodes[core];
     const uint32_t x = lowering_operand(l, core, 0);
-    const bool whole = is_whole(l, node, x);
+    const bool unsplit = is_unsplit(l, node, x);
     struct rational in_index[TARN_MAX_RANK];
     *n = lower_nest(node->op->name);
-    set_axes(l, core, n, whole, in_index, out_index);
+    set_axes(l, core, n, unsplit, in_index, out_index);
     n->arg_index = rational_constant(0);
     for (int a = n->out_axes; a < n->axes; a++)
         n->arg_index = rational_add_scaled(
@@ -78,7 +78,7 @@ int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct ratio
     n->combine = combine_of(node->op);
     n->acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
     const struct site s = {
-        .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .blocks = whole
+        .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .blocks = unsplit
     };
     n->body[0] = express(&s, x, in_index);
     return n->body[0] < 0 ? -1 : 0;

@@ -7,7 +7,8 @@
 #include "compile/2_nests/lower.h"
 
 /* The element of the operand, and around it the sums, the last one innermost. */
-static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const struct mix_map *c)
+static int transform_body(struct lowering *l, struct nest *n, uint32_t core,
+                          const struct transform_map *c)
 {
     const uint32_t x = lowering_operand(l, core, 0);
     const tarn_shape in = l->m->nodes[x].shape;
@@ -26,36 +27,36 @@ static int mix_body(struct lowering *l, struct nest *n, uint32_t core, const str
         guarded.arg[0] = at;
         at = expr_add(l->p, n, &guarded);
     }
-    for (int i = c->mixes - 1; at >= 0 && i >= 0; i--) {
-        struct expr e = { .kind = EXPR_MIX, .dtype = TARN_F32, .args = 1, .arg = { at } };
-        e.table = c->mix[i].table;
+    for (int i = c->transforms - 1; at >= 0 && i >= 0; i--) {
+        struct expr e = { .kind = EXPR_TRANSFORM, .dtype = TARN_F32, .args = 1, .arg = { at } };
+        e.table = c->transform[i].table;
         e.over = c->out_axes + i;
         e.index = rational_constant(0);
-        if (c->mix[i].row >= 0)
-            e.index = rational_axis(c->mix[i].row);
-        if (c->mix[i].step != 0)
-            e.index =
-                rational_add_scaled(e.index, rational_axis(c->mix[i].step_axis), c->mix[i].step);
+        if (c->transform[i].row >= 0)
+            e.index = rational_axis(c->transform[i].row);
+        if (c->transform[i].step != 0)
+            e.index = rational_add_scaled(e.index, rational_axis(c->transform[i].step_axis),
+                                          c->transform[i].step);
         at = expr_add(l->p, n, &e);
     }
     return at >= 0 ? at : lower_fail(l, l->status != TARN_OK ? l->status : TARN_ERR_MEMORY);
 }
 
-int mix_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index)
+int transform_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index)
 {
     const struct node *node = &l->m->nodes[core];
-    struct mix_map c;
+    struct transform_map c;
     memset(&c, 0, sizeof c);
-    node->op->mix(node, l->m->nodes[lowering_operand(l, core, 0)].shape, &c);
+    node->op->transform(node, l->m->nodes[lowering_operand(l, core, 0)].shape, &c);
     *n = lower_nest(node->op->name);
     n->axes = c.axes;
     n->out_axes = c.out_axes;
-    n->mixed = true;
+    n->transformed = true;
     memcpy(n->extent, c.extent, sizeof c.extent);
     if (l->m->batch > 0)
-        n->batch_axis = mix_batch_axis(l->m, core, &c);
-    n->sharded = n->batch_axis >= 0;
-    n->body[0] = mix_body(l, n, core, &c);
+        n->batch_axis = transform_batch_axis(l->m, core, &c);
+    n->batched = n->batch_axis >= 0;
+    n->body[0] = transform_body(l, n, core, &c);
     if (n->body[0] < 0)
         return -1;
     for (int d = 0; d < node->shape.rank; d++) {

@@ -19,11 +19,11 @@ static double nest_work(const struct target *t, const struct nest *n)
     double work = 1.0;
     if (n->combine != COMBINE_FMA)
         work += n->expr_count / 4 + t->fusion.access_cycles * accesses;
-    if (n->mixed) /* rows, then columns, from registers: two sums instead of one of their product */
-        work = 2.0 / MIX_LONGEST;
+    if (n->transformed) /* rows, then columns, from registers: two sums instead of one of their product */
+        work = 2.0 / TRANSFORM_LONGEST;
     for (int a = 0; a < n->axes; a++)
         work *= n->extent[a];
-    return n->sharded || schedule_lane(n) >= 0 ? work / LANES : work;
+    return n->batched || schedule_lane(n) >= 0 ? work / LANES : work;
 }
 
 static int code_weight(const struct program_ir *p, const struct nest *n)
@@ -41,7 +41,7 @@ static bool is_tiny(const struct program_ir *p, const struct nest *n)
     bool alone = true;
     for (int a = 0; a < n->out_axes; a++)
         alone &= n->extent[a] == 1;
-    return !p->target->items && !n->sharded && n->kind == NEST_LOOPS &&
+    return !p->target->items && !n->batched && n->kind == NEST_LOOPS &&
            n->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
 }
 
@@ -78,7 +78,7 @@ static bool reads_in_place(const struct program_ir *p, const struct nest *n, con
         const struct expr *e = &n->exprs[i];
         if (e->kind != EXPR_LOAD || !same_memory(p, &p->values[e->access.value], v))
             continue;
-        if (n->combine != COMBINE_NONE || n->sharded || e->access.gather >= 0 ||
+        if (n->combine != COMBINE_NONE || n->batched || e->access.gather >= 0 ||
             e->access.part_count > 0 || p->values[e->access.value].offset != v->offset ||
             !affine_equal(&e->access.address, &s->address))
             return false;
@@ -86,8 +86,9 @@ static bool reads_in_place(const struct program_ir *p, const struct nest *n, con
     return true;
 }
 
-/* Whether some nest that writes an owned tensor's new value, or another nest that writes what leaves
- * the plan, still reads the old one. A value can have several writers, each of a part of it. */
+/* Whether some nest that writes an owned tensor's new value, or another nest that writes what
+ * leaves the plan, still reads the old one. A value can have several writers, each of a part of
+ * it. */
 static bool is_read_while_written(const struct program_ir *p, int value)
 {
     for (int i = 0; i < p->nest_count; i++) {
@@ -132,7 +133,7 @@ static tarn_status write_by_copy(struct program_ir *p, int value)
 }
 
 /* What is still read while it is written goes to a temporary first. */
-static tarn_status detour(struct program_ir *p)
+static tarn_status break_write_hazards(struct program_ir *p)
 {
     const int values = p->value_count;
     for (int v = 0; v < values; v++)
@@ -146,9 +147,9 @@ static bool can_share(const struct program_ir *p, const struct nest *from, const
                       const struct expr *e)
 {
     return p->target->fuse && !p->target->items &&
-           ((from->sharded && n->sharded && !from->partial &&
-             (e->access.local || e->access.rows)) ||
-            (from->tiny && n->tiny) || (from->replicable && n->sharded));
+           ((from->batched && n->batched && !from->partial &&
+             (e->access.in_block || e->access.samples)) ||
+            (from->tiny && n->tiny) || (from->replicable && n->batched));
 }
 
 /* Earliest kernel in which a nest can run, given the nests that write what it reads. */
@@ -170,8 +171,8 @@ static int earliest(const struct program_ir *p, const struct uses *u, const stru
     return kernel;
 }
 
-/* Whether a nest is small and reads nothing but tensors of the replica, or what such nests make: all
- * before it are marked already. */
+/* Whether a nest is small and reads nothing but tensors of the replica, or what such nests make:
+ * all before it are marked already. */
 static bool depends_on_owned(const struct program_ir *p, const struct uses *u, const bool *marked,
                              const struct nest *n)
 {
@@ -192,8 +193,9 @@ static bool depends_on_owned(const struct program_ir *p, const struct uses *u, c
     return reads_any && n->tiny && n->kernel >= 0;
 }
 
-/* Latest kernel in which a nest can run before all that read from it; its own when nobody does. What
- * every group computes for itself must find what it reads complete, or made by the group too. */
+/* Latest kernel in which a nest can run before all that read from it; its own when nobody does.
+ * What every group computes for itself must find what it reads complete, or made by the group
+ * too. */
 static int latest(const struct program_ir *p, const struct uses *u, const struct nest *n)
 {
     int kernel = INT_MAX;
@@ -216,15 +218,15 @@ static int latest(const struct program_ir *p, const struct uses *u, const struct
 static bool has_calls(const struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; i++)
-        if (p->nests[i].kind == NEST_CALL)
+        if (p->nests[i].kind == NEST_HOST)
             return true;
     return false;
 }
 
-/* What goes to a call and depends on owned tensors alone, such as the fingerprint of the weights, could
- * run first. It runs as late as it can, next to the update. Else what it reads would take the place of
- * the samples in the cache, and be gone from there when the update comes. */
-static void delay(struct program_ir *p, const struct uses *u)
+/* What goes to a call and depends on owned tensors alone, such as the fingerprint of the weights,
+ * could run first. It runs as late as it can, next to the update. Else what it reads would take
+ * the place of the samples in the cache, and be gone from there when the update comes. */
+static void sink_to_update(struct program_ir *p, const struct uses *u)
 {
     bool *owned = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *owned);
     for (int i = 0; owned != NULL && i < p->nest_count; i++)
@@ -257,7 +259,7 @@ static int after_readers(const struct program_ir *p, const struct nest *n)
 static int after_calls(const struct program_ir *p, int kernel)
 {
     for (int i = 0; i < p->nest_count; i++)
-        if (p->nests[i].kind == NEST_CALL && p->nests[i].kernel == kernel)
+        if (p->nests[i].kind == NEST_HOST && p->nests[i].kernel == kernel)
             return after_calls(p, kernel + 1);
     return kernel;
 }
@@ -280,9 +282,9 @@ static bool has_one_writer(const struct uses *u, int value)
     return u->writers.begin[value + 1] - u->writers.begin[value] == 1;
 }
 
-/* Whether every group of a sharded section can compute the nest for itself, so that its readers need
- * not wait for another kernel: there is little to do, only this plan sees the result, and what it
- * reads is complete before the kernel begins, or replicable too. */
+/* Whether every group of a batched section can compute the nest for itself, so that its readers
+ * need not wait for another kernel: there is little to do, only this plan sees the result, and
+ * what it reads is complete before the kernel begins, or replicable too. */
 static bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest *n)
 {
     if (!n->tiny || !p->target->fuse || p->module->batch == 0 ||
@@ -302,12 +304,12 @@ static bool is_replicable(struct program_ir *p, const struct uses *u, const stru
     return true;
 }
 
-/* Replicates what sharded nests read in the kernel that computes it, and what that is made of. */
+/* Replicates what batched nests read in the kernel that computes it, and what that is made of. */
 static void replicate(struct program_ir *p, const struct uses *u)
 {
     for (int i = p->nest_count - 1; i >= 0; i--) {
         const struct nest *n = &p->nests[i];
-        for (int e = 0; (n->sharded || n->replicated) && e < n->expr_count; e++) {
+        for (int e = 0; (n->batched || n->replicated) && e < n->expr_count; e++) {
             if (n->exprs[e].kind != EXPR_LOAD)
                 continue;
             struct nest *from = tiny_writer(p, u, n->exprs[e].access.value, n->kernel);
@@ -324,26 +326,26 @@ static void replicate(struct program_ir *p, const struct uses *u)
 }
 
 /* Nests of one section run one after the other in each of its groups. All of a kernel that goes
- * through batch blocks are section 0: groups of unequal work would leave workers idle, since drivers
- * hand them out in runs of equal length. In other kernels 1 are the tiny ones, and each large nest
- * has its own; on a GPU each nest. */
-static int section_of(const struct program_ir *p, const bool *sharded, int i)
+ * through batch blocks are section 0: groups of unequal work would leave workers idle, since
+ * drivers hand them out in runs of equal length. In other kernels 1 are the tiny ones, and each
+ * large nest has its own; on a GPU each nest. */
+static int section_of(const struct program_ir *p, const bool *batched, int i)
 {
     const struct nest *n = &p->nests[i];
-    if (sharded[n->kernel] && !p->target->items)
+    if (batched[n->kernel] && !p->target->items)
         return 0;
     return n->tiny ? 1 : 2 + i;
 }
 
 static tarn_status set_sections(struct program_ir *p)
 {
-    bool *sharded = arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *sharded);
-    if (sharded == NULL)
+    bool *batched = arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *batched);
+    if (batched == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < p->nest_count; i++)
-        sharded[p->nests[i].kernel] |= p->nests[i].sharded;
+        batched[p->nests[i].kernel] |= p->nests[i].batched;
     for (int i = 0; i < p->nest_count; i++)
-        p->nests[i].section = section_of(p, sharded, i);
+        p->nests[i].section = section_of(p, batched, i);
     return TARN_OK;
 }
 
@@ -386,7 +388,7 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
     /* First what computes, in order; then what writes tensors that others read. */
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1 && p->target->fuse && !p->target->items && has_calls(p))
-            delay(p, u);
+            sink_to_update(p, u);
         for (int i = 0; i < p->nest_count; i++) {
             struct nest *n = &p->nests[i];
             const int more = code_weight(p, n);
@@ -395,7 +397,7 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
             n->kernel = earliest(p, u, n);
             const int safe = after_readers(p, n);
             n->kernel = safe > n->kernel ? safe : n->kernel;
-            if (n->kind != NEST_CALL)
+            if (n->kind != NEST_HOST)
                 n->kernel = after_calls(p, with_room(p, weight, n->kernel, more));
             if (!p->target->fuse)
                 n->kernel = p->kernel_count;
@@ -411,7 +413,7 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
 tarn_status fuse(struct program_ir *p)
 {
     struct uses u;
-    TRY(detour(p));
+    TRY(break_write_hazards(p));
     if (!uses_build(p, &u))
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < p->nest_count; i++) {
@@ -423,7 +425,7 @@ tarn_status fuse(struct program_ir *p)
     TRY(place_nests(p, &u));
     replicate(p, &u);
     if (p->target->items)
-        part_lane_sums(p);
+        split_lane_sums(p);
     TRY(set_sections(p));
     set_lifetimes(p);
     return TARN_OK;

@@ -4,8 +4,8 @@
 
 #include "compile/nest.h"
 
-/* Nests of value v, by number and in order: nest[begin[v]] to nest[begin[v + 1] - 1]. One that reads a
- * value several times comes several times. */
+/* Nests of value v, by number and in order: nest[begin[v]] to nest[begin[v + 1] - 1]. One that
+ * reads a value several times comes several times. */
 struct nest_lists {
     int *begin, *nest;
 };

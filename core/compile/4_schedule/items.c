@@ -16,7 +16,7 @@ int64_t nest_tiles(const struct nest *n)
 
 bool nest_sums_lanes(const struct nest *n)
 {
-    return (n->partial && !n->by_sample) || (!n->sharded && n->lane_axis >= n->out_axes);
+    return (n->partial && !n->by_sample) || (!n->batched && n->lane_axis >= n->out_axes);
 }
 
 int nest_points(const struct nest *n)
@@ -53,14 +53,14 @@ static void choose_lane(struct nest *n)
 {
     if (n->by_sample)
         return;
-    n->lane_axis = n->sharded ? -1 : schedule_lane(n);
-    if (!n->sharded && n->lane_axis < n->out_axes)
+    n->lane_axis = n->batched ? -1 : schedule_lane(n);
+    if (!n->batched && n->lane_axis < n->out_axes)
         n->lane_axis = choose_out_lane(n);
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-void part_lane_sums(struct program_ir *p)
+void split_lane_sums(struct program_ir *p)
 {
     int kernels = 0;
     const int levels = p->kernel_count;
@@ -97,7 +97,7 @@ static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
         const int times = (access_uses(x, a) ? t1 : 1) * (b != a && access_uses(x, b) ? t2 : 1);
-        loads += (x->local || (lane >= 0 && access_uses(x, lane)) ? 1.0 : 0.5) * times;
+        loads += (x->in_block || (lane >= 0 && access_uses(x, lane)) ? 1.0 : 0.5) * times;
     }
     return loads / (t1 * t2) + 0.001 * (t1 * t2);
 }
@@ -134,7 +134,7 @@ static int64_t teams(const struct program_ir *p, const struct nest *n)
     const int64_t tiles = nest_tiles(n);
     if (n->by_sample)
         return tiles * p->groups * n->extent[n->lane_axis] / LANES;
-    if (n->sharded)
+    if (n->batched)
         return tiles * (n->partial ? p->groups : p->blocks);
     return nest_sums_lanes(n) || n->lane_axis < 0 ? tiles : tiles * n->extent[n->lane_axis] / LANES;
 }
@@ -143,7 +143,7 @@ static int64_t teams(const struct program_ir *p, const struct nest *n)
 static void choose_filling_tile(const struct program_ir *p, struct nest *n)
 {
     const struct item_figures *f = &p->target->item;
-    const bool lane_sum = !n->sharded && nest_sums_lanes(n);
+    const bool lane_sum = !n->batched && nest_sums_lanes(n);
     for (int most = lane_sum ? f->lane_sum_points : f->accumulators; most >= 1; most /= 2) {
         choose_team_tile(f, n, most);
         if (teams(p, n) >= (int64_t)f->units * f->teams_per_unit)
@@ -160,27 +160,28 @@ static int64_t pieces(int64_t count, int64_t size)
 
 static void divide(const struct program_ir *p, struct nest *n)
 {
-    const int team_count = p->local / LANES;
+    const int team_count = p->group_size / LANES;
     const int64_t tiles = nest_tiles(n), per_tile = pieces(p->blocks, team_count);
-    n->uniform = n->sharded && !n->partial && n->combine == COMBINE_FMA &&
+    n->uniform = n->batched && !n->partial && n->combine == COMBINE_FMA &&
                  (double)(per_tile * team_count) <= p->target->item.waste * p->blocks;
     if (n->by_sample)
-        n->groups = (int)pieces(p->groups * tiles * n->extent[n->lane_axis], p->local);
+        n->groups = (int)pieces(p->groups * tiles * n->extent[n->lane_axis], p->group_size);
     else if (n->partial)
         n->groups = (int)(p->groups * pieces(tiles, team_count));
     else if (n->uniform)
         n->groups = (int)(tiles * per_tile);
-    else if (n->sharded)
+    else if (n->batched)
         n->groups = (int)pieces(tiles * p->blocks, team_count);
     else if (nest_sums_lanes(n))
         n->groups = (int)pieces(tiles, team_count);
     else
-        n->groups = (int)pieces(tiles * (n->lane_axis < 0 ? 1 : n->extent[n->lane_axis]), p->local);
+        n->groups =
+            (int)pieces(tiles * (n->lane_axis < 0 ? 1 : n->extent[n->lane_axis]), p->group_size);
 }
 
 void schedule_gpu(struct program_ir *p)
 {
-    p->local = p->target->item.group_items;
+    p->group_size = p->target->item.group_items;
     for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
         if (n->kind != NEST_LOOPS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fifth pass: which axis is the vector, which are unrolled into register tiles (tile.c), and how
- * whole nests are divided among groups. Decides by shapes alone, so that the order of every sum is a function
- * of the problem. */
+ * whole nests are divided among groups. Decides by shapes alone, so that the order of every sum
+ * is a function of the problem. */
 #include "compile/4_schedule/schedule.h"
 #include "tensor/sum_order.h"
 
@@ -18,13 +18,13 @@ static int unit_strides(const struct nest *n, int axis)
     return score;
 }
 
-/* A mix has much code: it is not printed twice for the sake of a rest, nor with its stores spread
- * over the lanes. It leaves elements out as a whole, not lane by lane. */
+/* A transform has much code: it is not printed twice for the sake of a rest, nor with its stores
+ * spread over the lanes. It leaves elements out as a whole, not lane by lane. */
 static bool suits_lanes(const struct nest *n, int axis)
 {
     if (n->extent[axis] < LANES)
         return false;
-    if (!n->mixed)
+    if (!n->transformed)
         return true;
     for (int g = 0; g < n->guards; g++)
         if (n->guard[g].e.k[axis] != 0)
@@ -61,14 +61,14 @@ int schedule_lane(const struct nest *n)
     return -1;
 }
 
-/* What tells the rows of a mix apart is unrolled: its tables hold at compile time alone. So is a short
- * axis on whose edge a guard fails, which leaves no conditions. */
-static void unroll_mix(const struct vector_figures *v, struct nest *n)
+/* What tells the rows of a transform apart is unrolled: its tables hold at compile time alone. So
+ * is a short axis on whose edge a guard fails, which leaves no conditions. */
+static void unroll_transform(const struct vector_figures *v, struct nest *n)
 {
     for (int i = 0; i < n->expr_count; i++) {
         const struct expr *e = &n->exprs[i];
         for (int a = 0; a < n->out_axes; a++) {
-            bool unroll = e->kind == EXPR_MIX && e->index.e.k[a] != 0;
+            bool unroll = e->kind == EXPR_TRANSFORM && e->index.e.k[a] != 0;
             for (int g = 0; e->kind == EXPR_GUARD && g < e->guards; g++)
                 unroll |= e->guard[g].e.k[a] != 0 && n->extent[a] <= v->unrolled_edge;
             if (unroll && a != n->batch_axis)
@@ -82,10 +82,10 @@ static void schedule_nest(const struct target *t, struct nest *n, int groups, in
 {
     for (int a = 0; a < NEST_AXES; a++)
         n->tile[a] = 1;
-    if (!n->sharded)
+    if (!n->batched)
         n->lane_axis = schedule_lane(n);
-    if (n->mixed)
-        unroll_mix(&t->vector, n);
+    if (n->transformed)
+        unroll_transform(&t->vector, n);
     const int lane = nest_vector_axis(n);
     for (int a = 0, at = 0; a < n->out_axes; a++)
         if (a != lane)
@@ -93,11 +93,11 @@ static void schedule_nest(const struct target *t, struct nest *n, int groups, in
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_tile(t, n, nests);
     n->groups = 1;
-    if (n->sharded || n->tiny)
+    if (n->batched || n->tiny)
         return;
     /* Divide the longest OUT axis; the vector axis in multiples of its width. */
     for (int a = 0; a < n->out_axes; a++)
-        if ((!n->mixed || n->tile[a] == 1) &&
+        if ((!n->transformed || n->tile[a] == 1) &&
             (n->split_axis < 0 || n->extent[a] > n->extent[n->split_axis]))
             n->split_axis = a;
     if (n->split_axis < 0)

@@ -58,7 +58,7 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
     memcpy(w->k[0], a->address.k, sizeof w->k[0]);
     for (int i = 0; i < a->part_count; i++)
         memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
-    w->vector = a->local || a->gather >= 0;
+    w->vector = a->in_block || a->gather >= 0;
     for (int i = 0; t->lane >= 0 && i < w->parts; i++) {
         w->vector |= w->k[i][t->lane] != 0;
         w->k[i][t->lane] = 0;
@@ -315,8 +315,8 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
     }
 }
 
-/* In a plan of many nests code costs more: each has less to do with the time of a step, and all of them
- * together take the driver's compiler minutes. */
+/* In a plan of many nests code costs more: each has less to do with the time of a step, and all
+ * of them together take the driver's compiler minutes. */
 static void weigh_code(struct tiling *t, const struct target *target, int nests)
 {
     const struct nest *n = t->n;

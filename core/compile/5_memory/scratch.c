@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sixth pass: values that one kernel writes and reads block by block need no place for the whole
- * batch. They go to local memory, one block large: each worker of a CPU device uses the same piece of
- * it for every block, so it stays in the cache, where a temporary of the whole batch would not. */
+ * batch. They go to local memory, one block large: each worker of a CPU device uses the same
+ * piece of it for every block, so it stays in the cache, where a temporary of the whole batch
+ * would not. */
 #include "compile/5_memory/memory_passes.h"
 
 #define ALIGNMENT 64u /* a vector of 16 floats */
@@ -11,14 +12,14 @@ struct range {
     int kernel, first, last;
 };
 
-static void see(struct range *r, const struct nest *n, int index, bool local)
+static void note_use(struct range *r, const struct nest *n, int index, bool in_block)
 {
     if (r->first == -1) {
         r->kernel = n->kernel;
         r->first = index;
     }
     r->last = index;
-    if (!local || !n->sharded || n->kind != NEST_LOOPS || n->kernel != r->kernel)
+    if (!in_block || !n->batched || n->kind != NEST_LOOPS || n->kernel != r->kernel)
         r->first = -2;
 }
 
@@ -30,11 +31,11 @@ static bool find_ranges(const struct program_ir *p, struct range *ranges)
         const struct nest *n = &p->nests[i];
         for (int s = 0; s < n->stores; s++)
             if (ranges[n->store[s].value].first != -2)
-                see(&ranges[n->store[s].value], n, i, n->store[s].local);
+                note_use(&ranges[n->store[s].value], n, i, n->store[s].in_block);
         for (int e = 0; e < n->expr_count; e++)
             if (n->exprs[e].kind == EXPR_LOAD && ranges[n->exprs[e].access.value].first != -2)
-                see(&ranges[n->exprs[e].access.value], n, i, n->exprs[e].access.local);
-        if (n->kind == NEST_CALL)
+                note_use(&ranges[n->exprs[e].access.value], n, i, n->exprs[e].access.in_block);
+        if (n->kind == NEST_HOST)
             ranges[n->call.in].first = -2;
         if (n->kind == NEST_PRODUCT)
             ranges[n->product.a].first = ranges[n->product.b].first = -2;

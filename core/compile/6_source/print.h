@@ -31,12 +31,12 @@ struct printer {
     struct text *out;
     int indent, width, temporaries;
     struct axis_now axis[NEST_AXES];
-    bool items;      /* a lane is a work-item: width is 1, and the batch axis an axis like others */
-    int lane_axis;   /* -1 when width is 1 */
-    bool inside;     /* all guards of the body's points hold, but for those that never do */
-    uint32_t met;    /* guards that the bounds of the open loops imply, one bit each */
-    bool tail;       /* the last batch block is not full */
-    char mask[NAME]; /* lanes that may be read; "": all */
+    bool items;    /* a lane is a work-item: width is 1, and the batch axis an axis like others */
+    int lane_axis; /* -1 when width is 1 */
+    bool inside;   /* all guards of the body's points hold, but for those that never do */
+    uint32_t guards_met; /* guards that the bounds of the open loops imply, one bit each */
+    bool tail;           /* the last batch block is not full */
+    char mask[NAME];     /* lanes that may be read; "": all */
     char acc[NAME];
     struct known *known;
     int known_count, known_capacity;
@@ -64,8 +64,8 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
 
 /* Prints what computes an expression; `name` gets what to call it. */
 void print_expr(struct printer *pr, int expr, char name[NAME]);
-/* The same for a mix (print_mix.c), whose row and column must be constants here. */
-void print_mix(struct printer *pr, const struct expr *e, char name[NAME]);
+/* The same for a transform (print_transform.c), whose row and column must be constants here. */
+void print_transform(struct printer *pr, const struct expr *e, char name[NAME]);
 /* Names a right side, which it takes: an earlier name when the same was computed before in this
  * scope. */
 void print_define(struct printer *pr, const char *type, struct text *right, char name[NAME]);

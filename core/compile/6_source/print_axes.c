@@ -48,8 +48,8 @@ int tile_points(const struct printer *pr, int from, int to)
     return points;
 }
 
-/* Whether a guard limits just the loop of this axis, which is about to open: what else it depends on
- * is known, and the same for all points of the tile. */
+/* Whether a guard limits just the loop of this axis, which is about to open: what else it depends
+ * on is known, and the same for all points of the tile. */
 static bool bounds_loop(const struct printer *pr, const struct guard *g, int axis)
 {
     const struct nest *n = pr->n;
@@ -88,7 +88,7 @@ static int open_bounded(struct printer *pr, int axis)
         text_free(&at);
         low = from;
         high = to;
-        pr->met |= UINT32_C(1) << g;
+        pr->guards_met |= UINT32_C(1) << g;
     }
     set_loop(pr, axis, 1);
     print_for(pr, "for (long i%d = %s; i%d < %s; ++i%d) {", axis, low.data, axis, high.data, axis);

@@ -12,8 +12,8 @@ struct copy {
     long long elements;                   /* of the run */
 };
 
-/* The first axis of those, up to the last, over which both addresses go from one element to the next:
- * as one run, however many axes it has. */
+/* The first axis of those, up to the last, over which both addresses go from one element to the
+ * next: as one run, however many axes it has. */
 static int find_run(const struct nest *n, const struct affine *plain, const struct affine *blocked,
                     long long *elements)
 {
@@ -31,24 +31,25 @@ static int find_run(const struct nest *n, const struct affine *plain, const stru
 static bool find_copy(const struct printer *pr, struct copy *c)
 {
     const struct nest *n = pr->n;
-    if (!nest_has_batch_lanes(n) || n->combine != COMBINE_NONE || n->mixed || n->guards > 0 ||
+    if (!nest_has_batch_lanes(n) || n->combine != COMBINE_NONE || n->transformed || n->guards > 0 ||
         n->stores != 1 || n->store[0].expr < 0)
         return false;
     const struct store *s = &n->store[0];
     const struct expr *e = &n->exprs[s->expr];
     if (e->kind != EXPR_LOAD || e->access.gather >= 0 || e->access.part_count > 0 ||
-        e->access.local == s->local)
+        e->access.in_block == s->in_block)
         return false;
     c->from = &pr->p->values[e->access.value];
     c->to = &pr->p->values[s->value];
-    c->blocks = s->local;
-    c->plain = s->local ? &e->access.address : &s->address;
-    c->blocked = s->local ? &s->address : &e->access.address;
+    c->blocks = s->in_block;
+    c->plain = s->in_block ? &e->access.address : &s->address;
+    c->blocked = s->in_block ? &s->address : &e->access.address;
     c->first = find_run(n, c->plain, c->blocked, &c->elements);
     return c->from->dtype == c->to->dtype && c->from->dtype != TARN_U8 && c->elements >= LANES;
 }
 
-/* Where vector `row` of the 16 lies: elements from `at` on of a sample, or an element of 16 samples. */
+/* Where vector `row` of the 16 lies: elements from `at` on of a sample, or an element of 16
+ * samples. */
 static void row_text(const struct printer *pr, const struct copy *c, bool plain, int value, int row,
                      struct text *t)
 {

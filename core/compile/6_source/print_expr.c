@@ -278,7 +278,7 @@ static bool needs_lane_address(const struct printer *pr, const struct access *a)
     for (int i = 0; i < a->part_count; i++)
         wanted |= lane_factor(pr, &a->part[i].index.e) != 0;
     wanted |= nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0;
-    return pr->width > 1 && !a->local && wanted;
+    return pr->width > 1 && !a->in_block && wanted;
 }
 
 struct short_text block_start(const struct value *v)
@@ -290,8 +290,8 @@ struct short_text block_start(const struct value *v)
     return t;
 }
 
-/* Lanes of a block that is in memory as a whole, read one by one: where the mask leaves a lane out, the
- * other indices may be out of range, too. */
+/* Lanes of a block that is in memory as a whole, read one by one: where the mask leaves a lane
+ * out, the other indices may be out of range, too. */
 static void masked_block_text(struct printer *pr, const struct access *a, const char *type,
                               const char *pointer, const char *address, struct text *t)
 {
@@ -346,14 +346,14 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     const char *convert = bytes && pr->width > 1 ? "convert_int16" : "";
     if (address.data == NULL) {
         t->failed = true;
-    } else if (a->local && pr->mask[0] != '\0') {
+    } else if (a->in_block && pr->mask[0] != '\0') {
         masked_block_text(pr, a, type, pointer, address.data, t);
-    } else if (a->local && pr->n->by_sample) {
+    } else if (a->in_block && pr->n->by_sample) {
         text_add(t, "(%s)(%s[16 * (%s%s) + i%d - 16 * b])", type, pointer, block_start(v).text,
                  address.data, pr->n->batch_axis);
-    } else if (a->local && pr->items) {
+    } else if (a->in_block && pr->items) {
         text_add(t, "b%d[%d * (%s)]", a->value, LANES, address.data);
-    } else if (a->local) {
+    } else if (a->in_block) {
         text_add(t, "%s(TARN_LOAD(%s, %s, %s + 16 * (%s%s)))", convert, value_space(v),
                  memory_type(v), pointer, block_start(v).text, address.data);
     } else if (lanes) {
@@ -473,7 +473,7 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
     text_add(t, ")");
 }
 
-/* An expression at a point of unrolled axes: in a mix many rows ask for it. */
+/* An expression at a point of unrolled axes: in a transform many rows ask for it. */
 static void print_once(struct printer *pr, int expr, char name[NAME])
 {
     const struct expr *e = &pr->n->exprs[expr];
@@ -486,8 +486,8 @@ static void print_once(struct printer *pr, int expr, char name[NAME])
         text_free(&key);
         return;
     }
-    if (e->kind == EXPR_MIX)
-        print_mix(pr, e, name);
+    if (e->kind == EXPR_TRANSFORM)
+        print_transform(pr, e, name);
     else
         print_guarded(pr, e, name);
     remember(pr, &key, name);
@@ -502,11 +502,11 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
     case EXPR_ACC:
         memcpy(name, pr->acc, NAME);
         return;
-    case EXPR_MIX:
+    case EXPR_TRANSFORM:
         print_once(pr, expr, name);
         return;
     case EXPR_GUARD:
-        if (pr->n->mixed)
+        if (pr->n->transformed)
             print_once(pr, expr, name);
         else
             print_guarded(pr, e, name);

@@ -29,7 +29,7 @@ static const char *index_type(const struct printer *pr)
     for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD)
             large |= is_large(pr->p, n->exprs[e].access.value);
-    return large || (int64_t)n->groups * pr->p->local > INT32_MAX ? "long" : "int";
+    return large || (int64_t)n->groups * pr->p->group_size > INT32_MAX ? "long" : "int";
 }
 
 /* Takes the number `from` apart into the tiles of the OUT axes, the last axis fastest. */
@@ -76,9 +76,9 @@ static void print_block(struct printer *pr)
     for (int v = 0; v < p->value_count; v++) {
         bool local = false;
         for (int s = 0; s < n->stores; s++)
-            local |= n->store[s].local && n->store[s].value == v;
+            local |= n->store[s].in_block && n->store[s].value == v;
         for (int e = 0; e < n->expr_count; e++)
-            local |= n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.local &&
+            local |= n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.in_block &&
                      n->exprs[e].access.value == v;
         if (!local)
             continue;
@@ -107,7 +107,7 @@ static void print_red_loops(struct printer *pr, const char *lane_from, int32_t l
     const int lane = nest_vector_axis(n);
     int loops = 0, innermost = lane;
     for (int a = n->out_axes; a < n->axes; a++)
-        if (lane < n->out_axes || n->sharded)
+        if (lane < n->out_axes || n->batched)
             innermost = a != lane && n->tile[a] < n->extent[a] ? a : innermost;
     const int unroll = n->combine == COMBINE_FMA && nest_points(n) > 4 ? 1 : UNROLL_SUM;
     for (int a = n->out_axes; a < n->axes; a++) {
@@ -121,7 +121,7 @@ static void print_red_loops(struct printer *pr, const char *lane_from, int32_t l
         open_red(pr, a, "0", n->extent[a], n->tile[a], a == innermost ? unroll : 1);
         loops++;
     }
-    if (!n->sharded && lane >= n->out_axes) {
+    if (!n->batched && lane >= n->out_axes) {
         set_loop(pr, lane, 1);
         open_red(pr, lane, lane_from, lane_to, lane_step, unroll);
         loops++;
@@ -139,7 +139,7 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     print_affine(pr, &s->address, &address);
     if (address.data == NULL)
         pr->out->failed = true;
-    else if (s->local)
+    else if (s->in_block)
         print_line(pr, "b%d[%d * (%s)] = %s;", s->value, LANES, address.data, value);
     else
         print_line(pr, "%sv%d[%s] = %s;", condition, s->value, address.data, value);
@@ -182,7 +182,7 @@ static void print_items(struct printer *pr)
     const struct nest *n = pr->n;
     const int lane = n->lane_axis;
     const int32_t along = lane < 0 ? 1 : n->extent[lane];
-    print_line(pr, "const %s number = group * %d + item;", index_type(pr), pr->p->local);
+    print_line(pr, "const %s number = group * %d + item;", index_type(pr), pr->p->group_size);
     print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along));
     pr->indent++;
     if (along > 1) {
@@ -203,7 +203,7 @@ static void print_samples(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const char *type = index_type(pr);
-    const int blocks = pr->p->blocks, teams = pr->p->local / LANES;
+    const int blocks = pr->p->blocks, teams = pr->p->group_size / LANES;
     const long long tiles = nest_tiles(n);
     if (n->uniform) {
         const int each = (blocks + teams - 1) / teams;
@@ -235,7 +235,7 @@ static void print_samples(struct printer *pr)
 static void print_team_tile(struct printer *pr, const char *group)
 {
     const long long tiles = nest_tiles(pr->n);
-    const int teams = pr->p->local / LANES;
+    const int teams = pr->p->group_size / LANES;
     print_line(pr, "const %s team = %s * %d + item / %d;", index_type(pr), group, teams, LANES);
     print_line(pr, "const bool live = team < %lld;", tiles);
     print_line(pr, "const %s tile = live ? team : %lld;", index_type(pr), tiles - 1);
@@ -283,7 +283,7 @@ static void print_rows(struct printer *pr)
     print_team_tile(pr, within);
     for (int r = 0; r * LANES < points; r++)
         print_line(pr, "%s row%d = %s;", type, r, identity(n));
-    print_for(pr, "for (int b = first; b < last; b++) {");
+    print_for(pr, "for (int b = first; b < last; ++b) {");
     print_block(pr);
     declare_accumulators(pr);
     print_red_loops(pr, "", 0, 0);
@@ -318,8 +318,8 @@ static void print_rows(struct printer *pr)
     }
 }
 
-/* A sum over the batch, one sample after the other: a work-item for each element of a tile's row, in
- * each group of blocks. */
+/* A sum over the batch, one sample after the other: a work-item for each element of a tile's row,
+ * in each group of blocks. */
 static void print_sample_rows(struct printer *pr)
 {
     const struct nest *n = pr->n;
@@ -327,7 +327,7 @@ static void print_sample_rows(struct printer *pr)
     const char *index = index_type(pr), *type = register_name(n->acc_dtype, 1);
     const int32_t along = n->extent[lane], samples = n->extent[n->batch_axis];
     const struct store *s = &n->store[0];
-    print_line(pr, "const %s number = group * %d + item;", index, pr->p->local);
+    print_line(pr, "const %s number = group * %d + item;", index, pr->p->group_size);
     print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along * groups));
     pr->indent++;
     print_line(pr, "const int share = number / %lld;", (long long)(nest_tiles(n) * along));
@@ -339,7 +339,7 @@ static void print_sample_rows(struct printer *pr)
     print_tile_axes(pr, "tile");
     for (int i = 0; i < nest_points(n); i++)
         print_line(pr, "%s row%d = %s;", type, i, identity(n));
-    print_for(pr, "for (int b = first; b < last; b++) {");
+    print_for(pr, "for (int b = first; b < last; ++b) {");
     declare_accumulators(pr);
     set_loop(pr, n->batch_axis, 1);
     print_for(pr, "for (%s i%d = %d * b; i%d < min((%s)(%d * b + %d), (%s)%d); ++i%d) {", index,
@@ -400,7 +400,7 @@ static void print_nest_gpu(struct printer *pr, int start)
         print_sample_rows(pr);
     else if (n->partial)
         print_rows(pr);
-    else if (n->sharded)
+    else if (n->batched)
         print_samples(pr);
     else if (nest_sums_lanes(n))
         print_lane_sum(pr);
@@ -418,7 +418,7 @@ void print_team(const struct program_ir *p, int kernel, struct text *out)
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kernel == kernel && n->kind == NEST_LOOPS && nest_sums_lanes(n))
-            words = p->local / LANES * PITCH * nest_points(n);
+            words = p->group_size / LANES * PITCH * nest_points(n);
     }
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
     if (words > 0)

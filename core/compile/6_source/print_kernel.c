@@ -68,7 +68,7 @@ static void print_head(struct program_ir *p, struct text *t, int kernel,
                                           [PLACE_OWNED] = "owned",
                                           [PLACE_OUTPUT] = "output",
                                           [PLACE_SHARED] = "shared" };
-    text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", p->local,
+    text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", p->group_size,
              k->name);
     for (int i = 0; i < k->param_count; i++) {
         text_add(t, "%s", i == 0 ? "" : ", ");
@@ -148,7 +148,7 @@ enum role {
 
 static enum role role_of(const struct nest *n)
 {
-    return n->sharded      ? IN_BLOCKS
+    return n->batched      ? IN_BLOCKS
            : n->replicated ? EVERY_GROUP
            : n->groups > 1 ? SHARED_OUT
                            : ONE_GROUP;
@@ -185,7 +185,7 @@ static void print_blocks(struct printer *pr, int groups, const bool *used)
     }
     print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
                groups, p->blocks, groups);
-    print_for(pr, "for (long b = first; b < last; b++) {");
+    print_for(pr, "for (long b = first; b < last; ++b) {");
     if (pr->tail) {
         print_line(pr,
                    "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",

@@ -125,7 +125,7 @@ static enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes)
     for (int g = 0; g < n->guards; g++) {
         struct text one = { 0 };
         bool vector = false;
-        if ((pr->met >> g & 1) != 0)
+        if ((pr->guards_met >> g & 1) != 0)
             continue;
         const enum verdict v = print_guard(pr, &n->guard[g], &one, &vector);
         if (v == DEPENDS)
@@ -273,7 +273,7 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     print_affine(pr, &s->address, &address);
     const int k = lane_factor(pr, &s->address);
     pr->out->failed |= address.failed;
-    if (s->local) {
+    if (s->in_block) {
         print_line(pr, "TARN_STORE(%s, %s, %s, v%d + 16 * (%s%s));", value_space(v), memory_type(v),
                    value, s->value, block_start(v).text, address.data);
     } else if (pr->width == 1) {
@@ -339,8 +339,8 @@ static void print_epilogue(struct printer *pr, int point)
         print_store(pr, &n->store[s], value[s]);
 }
 
-/* One element of a mix. What other elements share is computed outside of this one's guard. */
-static void mixed_point(struct printer *pr)
+/* One element of a transform. What other elements share is computed outside of this one's guard. */
+static void transform_point(struct printer *pr)
 {
     struct text condition = { 0 };
     char name[NAME];
@@ -373,8 +373,8 @@ static void print_results(struct printer *pr)
             print_own_row(pr, i);
         else if (pr->n->partial)
             store_row(pr, i);
-        else if (pr->n->mixed)
-            mixed_point(pr);
+        else if (pr->n->transformed)
+            transform_point(pr);
         else
             print_epilogue(pr, i);
     }
@@ -402,7 +402,7 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
     }
     print_body(pr);
     close_loops(pr, loops);
-    pr->met = 0;
+    pr->guards_met = 0;
 }
 
 /* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the rest in order.

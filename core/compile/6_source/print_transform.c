@@ -12,7 +12,7 @@ struct term {
     char name[NAME];
 };
 struct terms {
-    struct term term[MIX_LONGEST];
+    struct term term[TRANSFORM_LONGEST];
     int count;
 };
 
@@ -65,8 +65,9 @@ static bool operand_at(struct printer *pr, const struct expr *e, double factor, 
 
 /* Columns in pairs whose factors differ in sign at most: their sum or difference serves other rows
  * too. */
-static void paired_terms(struct printer *pr, const struct expr *e, const struct mix_table *table,
-                         int row, int columns, struct terms *out)
+static void paired_terms(struct printer *pr, const struct expr *e,
+                         const struct transform_table *table, int row, int columns,
+                         struct terms *out)
 {
     const double *f = table->entry[row];
     for (int c = 0; c < columns; c++) {
@@ -90,10 +91,11 @@ static void paired_terms(struct printer *pr, const struct expr *e, const struct 
     }
 }
 
-/* Even and odd columns apart, with a positive first factor: a row that differs in the sign of one of
- * the two reuses both. */
-static void split_terms(struct printer *pr, const struct expr *e, const struct mix_table *table,
-                        int row, int columns, struct terms *out)
+/* Even and odd columns apart, with a positive first factor: a row that differs in the sign of one
+ * of the two reuses both. */
+static void split_terms(struct printer *pr, const struct expr *e,
+                        const struct transform_table *table, int row, int columns,
+                        struct terms *out)
 {
     const double *f = table->entry[row];
     for (int odd = 0; odd < 2; odd++) {
@@ -115,9 +117,9 @@ static void split_terms(struct printer *pr, const struct expr *e, const struct m
     }
 }
 
-void print_mix(struct printer *pr, const struct expr *e, char name[NAME])
+void print_transform(struct printer *pr, const struct expr *e, char name[NAME])
 {
-    const struct mix_table table = mix_table_make(e->table);
+    const struct transform_table table = transform_table_make(e->table);
     const int columns = pr->n->extent[e->over];
     int row = e->index.e.constant;
     for (int a = 0; a < pr->n->axes; a++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches (200, or as many as the argument says) in which a replica fails or stalls somewhere among all-reduces: each ends in time, with
- * the status and the rank that caused it. */
+/* Launches (200, or as many as the argument says) in which a replica fails or stalls somewhere
+ * among all-reduces: each ends in time, with the status and the rank that caused it. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,10 +97,10 @@ int main(int argc, char **argv)
     /* Compiles, so that no later run has to. */
     if (tarn_launch(train, &none, (tarn_launch_options){ .devices = "0,0" }) != TARN_OK ||
         tarn_launch(train, &none, (tarn_launch_options){ .devices = "0,0,0" }) != TARN_OK)
-        return fprintf(stderr, "stall_smoke: %s\n", tarn_error(NULL)), 1;
+        return fprintf(stderr, "stall_plain: %s\n", tarn_error(NULL)), 1;
     int good = 0;
     for (int i = 0; i < runs; i++)
         good += run(i);
-    fprintf(stderr, "stall_smoke: %d of %d runs ended in time with the right line\n", good, runs);
+    fprintf(stderr, "stall_plain: %d of %d runs ended in time with the right line\n", good, runs);
     return good != runs;
 }

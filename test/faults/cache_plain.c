@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A compile cache that cannot be used: each time work goes on without it, nothing waits without end,
- * and one line says why. What is written about failures stays bounded and printable. */
+/* A compile cache that cannot be used: each time work goes on without it, nothing waits without
+ * end, and one line says why. What is written about failures stays bounded and printable. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

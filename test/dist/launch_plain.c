@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A short training run on several replicas, with everything that has threads: for ThreadSanitizer and
- * LeakSanitizer, which cannot look into Criterion's processes. */
+/* A short training run on several replicas, with everything that has threads: for ThreadSanitizer
+ * and LeakSanitizer, which cannot look into Criterion's processes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void check(int good, const char *what)
 {
     if (good)
         return;
-    fprintf(stderr, "launch_smoke: %s: %s\n", what, tarn_error(NULL));
+    fprintf(stderr, "launch_plain: %s: %s\n", what, tarn_error(NULL));
     failures++;
 }
 
@@ -71,6 +71,6 @@ int main(void)
     check(strstr(tarn_error(NULL), "rank 1") != NULL, "names the rank that failed");
     digits_close(one.data);
     if (failures == 0)
-        puts("launch_smoke: ok");
+        puts("launch_plain: ok");
     return failures != 0;
 }

@@ -3,7 +3,7 @@
  * statistics on one replica of two, one at a time. And training raises no false alarm.
  *
  * A flip is put into the device's memory from the host. Both replicas then take the same way as a
- * training step, fingerprint, witness, search, and rank 0's copy, but without gradients, which a
+ * training step, fingerprint, checksum, search, and rank 0's copy, but without gradients, which a
  * flipped exponent would drown in NaNs. Each repair writes a line to the standard error stream; they
  * are caught in a file and compared with what was flipped. */
 #include <stdio.h>

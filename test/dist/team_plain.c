@@ -51,7 +51,7 @@ static struct collective random_collective(uint32_t *seed, int world, int call)
     c.reduction = next(seed) % 2 ? TARN_MAX : TARN_SUM;
     c.count = counts[next(seed) % 6] * (size_t)world;
     c.root = (int)(next(seed) % (unsigned)world);
-    c.witness = c.kind == COLLECTIVE_ALL_REDUCE ? next(seed) % 3 : 0;
+    c.checksum = c.kind == COLLECTIVE_ALL_REDUCE ? next(seed) % 3 : 0;
     return c;
 }
 
@@ -113,11 +113,11 @@ static int count_wrong(const struct collective *c, int world, int rank)
 static tarn_status call(struct rank *me, struct collective c, bool in_place, bool lie)
 {
     const struct round *r = me->round;
-    const size_t in_bytes = 4 * (c.count + c.witness), out_bytes = 4 * c.count * (size_t)r->world;
+    const size_t in_bytes = 4 * (c.count + c.checksum), out_bytes = 4 * c.count * (size_t)r->world;
     void *in = malloc(in_bytes + 4), *out = malloc(out_bytes + 4);
     for (size_t i = 0; i < c.count; i++)
         put(&c, in, i, value(me->rank, i));
-    for (size_t i = c.count; i < c.count + c.witness; i++)
+    for (size_t i = c.count; i < c.count + c.checksum; i++)
         put(&c, in, i, lie ? 2 : 1);
     in_place = in_place && (c.kind == COLLECTIVE_ALL_REDUCE || c.kind == COLLECTIVE_BROADCAST ||
                             c.kind == COLLECTIVE_ALL_TO_ALL);
@@ -146,7 +146,7 @@ static void *run_rank(void *argument)
         const bool in_place = next(&seed) % 2;
         if (r->trouble == BAD_WITNESS && i == r->when) {
             c.kind = COLLECTIVE_ALL_REDUCE;
-            c.witness = 3;
+            c.checksum = 3;
         }
         if (now && r->trouble == DISAGREES)
             c.step += 100;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random programs against the reference: fuzz_smoke [options], see --help. */
+/* Random programs against the reference: fuzz_plain [options], see --help. */
 #include <argp.h>
 #include <fcntl.h>
 #include <math.h>
@@ -192,7 +192,8 @@ static void print_counts(FILE *f, const struct counts *c)
             c->wrong);
 }
 
-/* The counts of all programs, those for each number of replicas (0: virtual shards), and the seeds of each run. */
+/* The counts of all programs, those for each number of replicas (0: virtual shards), and the
+ * seeds of each run. */
 static bool add_totals(const struct options *o, const struct totals *t)
 {
     struct totals sum = { .margin = INFINITY };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every provider of matrix products against sums in double precision: odd shapes, transpositions,
- * batches, shared operands, offsets, nothing outside of the result touched. Tarn's own gives the bits
- * of one chain of fma over k, on whatever part of a device. */
+ * batches, shared operands, offsets, nothing outside of the result touched. Tarn's own gives the
+ * bits of one chain of fma over k, on whatever part of a device. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -25,10 +25,10 @@ static tarn_status train(tarn_replica *r, void *count)
             break;
     }
     const tarn_status status = tarn_wait(r);
-    printf("cold_smoke: rank %d: compiled for %.2f s: %s %s\n", tarn_rank(r),
+    printf("cold_plain: rank %d: compiled for %.2f s: %s %s\n", tarn_rank(r),
            tarn_metrics_get(r).compile_seconds, tarn_status_name(status), tarn_error(r));
     if (tarn_metrics_get(r).compile_seconds < 0.2)
-        printf("cold_smoke: too fast to show anything\n");
+        printf("cold_plain: too fast to show anything\n");
     return status;
 }
 
@@ -38,12 +38,12 @@ int main(void)
     int some = 12, more = 13;
     if (mkdtemp(folder) == NULL || setenv("TARN_CACHE_DIR", folder, 1) != 0 ||
         setenv("TARN_TIMEOUT", "0.15", 1) != 0)
-        return perror("cold_smoke"), 1;
+        return perror("cold_plain"), 1;
     tarn_replica *r = tarn_open(NULL);
     failures += r == NULL || train(r, &some) != TARN_OK;
     tarn_close(r);
     failures += tarn_launch(train, &more, (tarn_launch_options){ .devices = "0,0" }) != TARN_OK;
-    printf("cold_smoke: %d failures %s\n", failures, tarn_error(NULL));
+    printf("cold_plain: %d failures %s\n", failures, tarn_error(NULL));
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) != 0 || failures > 0;
 }

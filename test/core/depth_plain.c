@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deep and wide graphs, on a thread with a small stack: they compile, and give right values. Arguments:
- * what the sizes are multiplied by (1), the name of one program, and "main" to run it on the main thread,
- * whose stack, and that of all threads without a size of their own, `ulimit -s` sets. */
+/* Deep and wide graphs, on a thread with a small stack: they compile, and give right values.
+ * Arguments: what the sizes are multiplied by (1), the name of one program, and "main" to run it
+ * on the main thread, whose stack, and that of all threads without a size of their own, `ulimit
+ * -s` sets. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -27,9 +28,9 @@ static int sized(int size)
 static void expect(const char *name, double got, double wanted, double tolerance)
 {
     const bool good = fabs(got - wanted) <= tolerance;
-    printf("depth_smoke: %s: %.9g, expected %.9g%s\n", name, got, wanted, good ? "" : ": WRONG");
+    printf("depth_plain: %s: %.9g, expected %.9g%s\n", name, got, wanted, good ? "" : ": WRONG");
     if (tarn_error_status(r) != TARN_OK)
-        printf("depth_smoke: %s\n", tarn_error(r));
+        printf("depth_plain: %s\n", tarn_error(r));
     failures += !good || tarn_error_status(r) != TARN_OK;
     tarn_error_clear(r);
 }
@@ -71,8 +72,8 @@ static void diamonds(void)
     expect("diamonds", (double)tarn_item(x), 1, 0);
 }
 
-/* Each step adds 6 u at most, with u = 2^-24 (5 ULP of tanh and a product), and takes earlier errors
- * times a slope below 1/2. */
+/* Each step adds 6 u at most, with u = 2^-24 (5 ULP of tanh and a product), and takes earlier
+ * errors times a slope below 1/2. */
 static void tanh_chain(void)
 {
     const int n = sized(200);
@@ -112,8 +113,8 @@ static void balanced(void)
     expect("balanced tree", (double)tarn_item(sum), wanted + 1, 0);
 }
 
-/* h = tanh(h w) many times with one weight, a recurrent network, and then one step of SGD. The host does
- * the same in double; errors of a step, some 10 u, are damped by slopes below 1/2. */
+/* h = tanh(h w) many times with one weight, a recurrent network, and then one step of SGD. The
+ * host does the same in double; errors of a step, some 10 u, are damped by slopes below 1/2. */
 static void layers(void)
 {
     enum { WIDTH = 2, BATCH = 3 };
@@ -232,10 +233,11 @@ static double host_difference(const struct layer *l, int n, const float *x, cons
     return worst;
 }
 
-/* Errors: a layer adds up to 18 u, of its sums and 5 ULP of tanh, and halves those before it, so its
- * result is off by less than 36 u. So is then the slope by 80 u; gradients, below 2, by twice that times
- * two; and the sum over 4 samples by 4 (320 + 2 * 36) u < 1600 u, of which SGD takes half. The loss has 32
- * numbers of each layer, off by 36 u, and additions, each off by u times the sum till then. */
+/* Errors: a layer adds up to 18 u, of its sums and 5 ULP of tanh, and halves those before it, so
+ * its result is off by less than 36 u. So is then the slope by 80 u; gradients, below 2, by twice
+ * that times two; and the sum over 4 samples by 4 (320 + 2 * 36) u < 1600 u, of which SGD takes
+ * half. The loss has 32 numbers of each layer, off by 36 u, and additions, each off by u times
+ * the sum till then. */
 static void separate(void)
 {
     const int wanted = sized(200), n = wanted < MOST_LAYERS ? wanted : MOST_LAYERS;
@@ -274,7 +276,8 @@ static void separate(void)
     free(b);
 }
 
-/* A loss of very many terms, all of one parameter: multiples of 1/256 below 2^16, so each sum is exact. */
+/* A loss of very many terms, all of one parameter: multiples of 1/256 below 2^16, so each sum is
+ * exact. */
 static void terms(void)
 {
     const int n = sized(2100);
@@ -319,7 +322,7 @@ static tarn_status train_replica(tarn_replica *replica, void *count)
     tarn_optimizer_step(sgd);
     const tarn_status status = tarn_step(replica);
     const double got = (double)tarn_item(w), right = 0.5 - 0.5 * slope;
-    printf("depth_smoke: replica %d: %.9g, expected %.9g\n", tarn_rank(replica), got, right);
+    printf("depth_plain: replica %d: %.9g, expected %.9g\n", tarn_rank(replica), got, right);
     if (status != TARN_OK)
         return status;
     return fabs(got - right) <= 400 * 0x1p-24 ? TARN_OK : TARN_ERR_INTERNAL;
@@ -331,7 +334,7 @@ static void replicas(void)
     const tarn_status status =
         tarn_launch(train_replica, &count, (tarn_launch_options){ .devices = "0,0" });
     if (status != TARN_OK)
-        printf("depth_smoke: %s\n", tarn_error(NULL));
+        printf("depth_plain: %s\n", tarn_error(NULL));
     expect("replicas: status", status, TARN_OK, 0);
 }
 
@@ -344,7 +347,7 @@ static void limit(void)
     while (count <= TARN_MAX_NODES && !tarn_failed(y = tarn_neg(y)))
         count++;
     failures += TARN_MAX_NODES < 20000 || strstr(tarn_error(r), "tarn_step()") == NULL;
-    printf("depth_smoke: limit: %s\n", tarn_error(r));
+    printf("depth_plain: limit: %s\n", tarn_error(r));
     const tarn_status status = tarn_step(r);
     tarn_error_clear(r);
     expect("limit: status", status, TARN_ERR_STATE, 0);
@@ -388,14 +391,14 @@ static void *run_all(void *only)
         clock_gettime(CLOCK_MONOTONIC, &a);
         r = tarn_open(NULL);
         if (r == NULL) {
-            printf("depth_smoke: %s\n", tarn_error(NULL));
+            printf("depth_plain: %s\n", tarn_error(NULL));
             failures++;
             return NULL;
         }
         programs[i].run();
         tarn_close(r);
         clock_gettime(CLOCK_MONOTONIC, &b);
-        printf("depth_smoke: %s took %.1f s\n", programs[i].name,
+        printf("depth_plain: %s took %.1f s\n", programs[i].name,
                (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9);
     }
     return NULL;
@@ -415,8 +418,8 @@ int main(int argc, char **argv)
     if (pthread_attr_init(&attributes) != 0 ||
         pthread_attr_setstacksize(&attributes, SMALL_STACK) != 0 ||
         pthread_create(&thread, &attributes, run_all, argc > 2 ? argv[2] : NULL) != 0)
-        return perror("depth_smoke"), 1;
+        return perror("depth_plain"), 1;
     pthread_join(thread, NULL);
-    printf("depth_smoke: %d failures\n", failures);
+    printf("depth_plain: %d failures\n", failures);
     return failures > 0;
 }

@@ -253,8 +253,8 @@ static void step_calls(const struct oracle_replica *a, struct oracle *o, const c
     keep_grad(o, &kept);
 }
 
-/* Values stay below 16; u is 2^-24. A step of SGD adds lr times at most 64, with an error of at most
- * 24 u of it; one of Adam lr times at most 2, with at most 60 u. */
+/* Values stay below 16; u is 2^-24. A step of SGD adds lr times at most 64, with an error of at
+ * most 24 u of it; one of Adam lr times at most 2, with at most 60 u. */
 double oracle_limit(const struct oracle_rule *rule, int steps)
 {
     const double unit = ldexp(1, -24), added = rule->method == ORACLE_SGD ? 64 * 24 : 2 * 60;

@@ -55,8 +55,8 @@ bool oracle_make(struct oracle_replica *a, tarn_replica *r, const struct oracle_
 /* tarn_backward_weighted with weight 1. */
 void oracle_replica_backward(const struct oracle_replica *a, unsigned mask, float scale);
 
-/* One call on both: a, b, c: backward of parameter 0, of parameter 1, of all; k: clip at 1; m: clip at
- * infinity; u: accumulate; s: optimizer step. What would be refused is left out. */
+/* One call on both: a, b, c: backward of parameter 0, of parameter 1, of all; k: clip at 1; m:
+ * clip at infinity; u: accumulate; s: optimizer step. What would be refused is left out. */
 void oracle_call(const struct oracle_replica *a, struct oracle *o, char call, double scale);
 /* The most by which float32 differs after some optimizer steps. */
 double oracle_limit(const struct oracle_rule *rule, int steps);

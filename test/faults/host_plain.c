@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each of Tarn's own calls for memory, threads and files fails in turn: a small training run ends with
- * an error, or right to the bit; the checkpoint is the old one or the right one; nothing stays open. All
- * memory that is handed to Tarn lies between pages that no one may touch. */
+/* Each of Tarn's own calls for memory, threads and files fails in turn: a small training run ends
+ * with an error, or right to the bit; the checkpoint is the old one or the right one; nothing
+ * stays open. All memory that is handed to Tarn lies between pages that no one may touch. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdlib.h>

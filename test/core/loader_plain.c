@@ -17,7 +17,7 @@ static void check(int good, const char *what, const char *line)
 {
     if (good)
         return;
-    fprintf(stderr, "loader_smoke: %s: %s\n", what, line);
+    fprintf(stderr, "loader_plain: %s: %s\n", what, line);
     failures++;
 }
 
@@ -121,7 +121,7 @@ static void collect(tarn_replica *r, tarn_loader *l, int32_t seen[EPOCHS][SIZE])
             for (int i = 0; i < b.n; i++) {
                 seen[epoch][at + i] = x[i][0] / 3;
                 check(x[i][2] == x[i][0] + 2 && y[i] == x[i][0] / 3 % 10, "a sample",
-                      "is mixed up");
+                      "is transformed up");
             }
             check(tarn_step(r) == TARN_OK, "step", tarn_error(r));
         }
@@ -167,8 +167,8 @@ static void same_with_threads(tarn_replica *r)
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-/* Batches before the one that fails come; the error names the first sample, and the batch comes when
- * the function has been mended. */
+/* Batches before the one that fails come; the error names the first sample, and the batch comes
+ * when the function has been mended. */
 static void names_what_fails(tarn_replica *r, int threads, tarn_status code, const char *line,
                              struct script *s)
 {
@@ -308,6 +308,6 @@ int main(void)
             gives_up(threads, way);
     launches();
     if (failures == 0)
-        puts("loader_smoke: ok");
+        puts("loader_plain: ok");
     return failures != 0;
 }
