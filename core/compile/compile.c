@@ -35,13 +35,13 @@ static tarn_status plan_products(const struct program_ir *p, int kernel, struct 
 {
     size_t count = 0;
     for (int i = 0; i < p->nest_count; i++)
-        count += p->nests[i].kernel == kernel && p->nests[i].kind == NEST_PRODUCT;
+        count += p->placements[i].kernel == kernel && p->nests[i].kind == NEST_PRODUCT;
     k->products = arena_take(p->arena, (count + 1) * sizeof *k->products);
     if (k->products == NULL)
         return out_of_memory();
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel || n->kind != NEST_PRODUCT)
+        if (p->placements[i].kernel != kernel || n->kind != NEST_PRODUCT)
             continue;
         const int values[3] = { n->product.a, n->product.b, n->store[0].value };
         struct planned_product *out = &k->products[k->product_count++];
@@ -71,8 +71,8 @@ static int first_reader(const struct program_ir *p, const struct nest *call)
         const struct nest *n = &p->nests[i];
         for (int e = 0; n != call && e < n->expr_count; e++)
             if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.value == call->store[0].value &&
-                n->kernel < first)
-                first = n->kernel;
+                p->placements[i].kernel < first)
+                first = p->placements[i].kernel;
     }
     return first;
 }
@@ -98,7 +98,7 @@ static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *pl
                                    .count = (size_t)tarn_shape_count(in->shape),
                                    .in = in->slot,
                                    .out = p->values[n->store[0].value].slot,
-                                   .ready = n->kernel - 1,
+                                   .ready = p->placements[i].kernel - 1,
                                    .due = first_reader(p, n),
                                    .order = i };
     }
@@ -115,7 +115,7 @@ static void describe(const struct program_ir *p, int kernel, char *out, size_t c
     out[0] = '\0';
     for (int i = 0; i < p->nest_count && used + 4 < capacity; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel)
+        if (p->placements[i].kernel != kernel)
             continue;
         const int wrote =
             snprintf(out + used, capacity - used, "%s%s", used == 0 ? "" : " ", n->name);
@@ -169,12 +169,9 @@ static tarn_status nest_stage(struct program_ir *p)
     return TARN_OK;
 }
 
-static void schedule_stage(struct program_ir *p)
+static tarn_status schedule_stage(struct program_ir *p)
 {
-    if (p->target->items)
-        schedule_gpu(p);
-    else
-        schedule(p);
+    return p->target->items ? schedule_items(p) : schedule_vectors(p);
 }
 
 static void memory_stage(struct program_ir *p)
@@ -197,7 +194,7 @@ tarn_status compile_program(const struct program *program, const struct target *
     TRY(graph_stage(program, target, a, m));
     TRY(nest_stage(p));
     TRY(fuse(p));
-    schedule_stage(p);
+    TRY(schedule_stage(p));
     memory_stage(p);
     if (a->failed)
         return out_of_memory();

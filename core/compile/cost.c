@@ -145,7 +145,7 @@ static void add_up(const struct program_ir *p, int kernel, bool *counted, struct
 {
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel || n->kind == NEST_HOST)
+        if (p->placements[i].kernel != kernel || n->kind == NEST_HOST)
             continue;
         out->flops += nest_flops(n, counted);
         nest_traffic(p, n, t);

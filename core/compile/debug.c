@@ -25,14 +25,14 @@ void debug_nests(const struct program_ir *p, struct text *out)
         text_add(out, "tarn: kernel k%d\n", k);
         for (int i = 0; i < p->nest_count; i++) {
             const struct nest *n = &p->nests[i];
-            if (n->kernel != k)
+            if (p->placements[i].kernel != k)
                 continue;
-            text_add(out, "  section %-3d %-14s", n->section, n->name);
+            text_add(out, "  section %-3d %-14s", p->placements[i].section, n->name);
             for (int a = 0; a < n->axes; a++) {
                 text_add(out, "%s%d", a == n->out_axes ? " | " : " ", n->extent[a]);
-                if (n->tile[a] > 1)
-                    text_add(out, "/%d", n->tile[a]);
-                if (a == nest_vector_axis(n))
+                if (p->schedules[i].tile[a] > 1)
+                    text_add(out, "/%d", p->schedules[i].tile[a]);
+                if (a == nest_vector_axis(n, &p->schedules[i]))
                     text_add(out, "v");
             }
             text_add(out, "  -> v%d%s\n", n->store[0].value, n->partial ? " rows" : "");

@@ -53,7 +53,9 @@ struct nest {
     bool batched;   /* axis `batch_axis` runs over the samples of a block: lanes */
     int batch_axis; /* when batched: index of the batch axis, OUT or RED */
     bool partial;   /* the batch axis is reduced: one row per group */
-    bool by_sample; /* likewise, but a block's samples come one after the other: no lanes */
+    bool
+        by_sample; /* likewise, but a block's samples come one after the other, and not in lanes: */
+    int sample_lane; /* then the OUT axis that is */
     enum combine combine;
     tarn_dtype acc_dtype;
     bool red_last;             /* the last logical axis of the operand is summed */
@@ -67,18 +69,26 @@ struct nest {
     int stores;
     struct expr *exprs;
     int expr_count, expr_capacity;
-    /* schedule */
-    int lane_axis;        /* not batched: vectorised axis, or -1 */
+};
+
+/* Where a nest runs: made by 3_kernels. */
+struct placement {
+    int kernel;
+    int section;     /* nests of one section run one after the other in each of its groups */
+    bool tiny;       /* one group does it sooner than a kernel is launched */
+    bool replicable; /* every group can compute it for itself, */
+    bool replicated; /* and does */
+    double work;     /* cycles of one core, roughly */
+};
+
+/* How a nest runs: made by 4_schedule. It changes no result. */
+struct schedule {
+    int lane_axis;        /* not batched: the axis whose elements are lanes, or -1 */
     int tile[NEST_AXES];  /* unrolled; 1: a plain loop */
     int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
     int split_axis;       /* not batched: OUT axis divided among groups, or -1 */
     int groups;
-    bool uniform; /* GPU: all teams of a group have the same tile */
-    /* fusion */
-    int kernel, section;
-    bool tiny;
-    bool replicable, replicated; /* may be, is computed by every group for itself */
-    double work;                 /* cycles of one core, roughly */
+    bool uniform; /* work-items: all teams of a group have the same tile */
 };
 
 struct program_ir {
@@ -89,7 +99,9 @@ struct program_ir {
     int value_count, value_capacity;
     struct nest *nests;
     int nest_count, nest_capacity;
-    int first_root; /* nests from here on write what leaves the plan */
+    struct placement *placements; /* of each nest; NULL before 3_kernels */
+    struct schedule *schedules;   /* likewise, 4_schedule */
+    int first_root;               /* nests from here on write what leaves the plan */
     int kernel_count;
     int group_size;        /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
@@ -106,9 +118,17 @@ static inline bool nest_has_batch_lanes(const struct nest *n)
 {
     return n->batched && !n->by_sample;
 }
-static inline int nest_vector_axis(const struct nest *n)
+static inline int nest_vector_axis(const struct nest *n, const struct schedule *s)
 {
-    return nest_has_batch_lanes(n) ? n->batch_axis : n->lane_axis;
+    return nest_has_batch_lanes(n) ? n->batch_axis : s->lane_axis;
+}
+static inline struct placement *placement_of(const struct program_ir *p, const struct nest *n)
+{
+    return &p->placements[n - p->nests];
+}
+static inline struct schedule *schedule_of(const struct program_ir *p, const struct nest *n)
+{
+    return &p->schedules[n - p->nests];
 }
 static inline int nest_red_axes(const struct nest *n)
 {

@@ -20,7 +20,6 @@ static int accumulators(int size, int nests)
     n.extent[0] = SAMPLES;
     n.extent[1] = n.extent[2] = size;
     n.batched = true;
-    n.lane_axis = n.split_axis = -1;
     n.combine = COMBINE_FMA;
     n.exprs = e;
     n.expr_count = 4;
@@ -31,12 +30,12 @@ static int accumulators(int size, int nests)
     e[2] = (struct expr){ .kind = EXPR_ACC };
     e[3] = (struct expr){ .kind = EXPR_MAP, .code = "tanh(x)", .arg = { 2 }, .args = 1 };
     n.body[1] = 1;
+    struct schedule s = { .lane_axis = -1, .order = { 1 } };
     for (int a = 0; a < NEST_AXES; a++)
-        n.tile[a] = 1;
-    n.order[0] = 1;
+        s.tile[a] = 1;
     const struct target t = target_vectors();
-    choose_tile(&t, &n, nests);
-    return n.tile[1];
+    choose_tile(&t, &n, nests, &s);
+    return s.tile[1];
 }
 
 Test(crowd, small_nests_get_less_code)

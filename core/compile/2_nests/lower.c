@@ -30,7 +30,7 @@ struct nest lower_nest(const char *name)
     struct nest n;
     memset(&n, 0, sizeof n);
     n.name = name;
-    n.batch_axis = n.lane_axis = n.split_axis = -1;
+    n.batch_axis = n.sample_lane = -1;
     n.body[0] = n.body[1] = -1;
     return n;
 }

@@ -44,7 +44,7 @@ int choose_samples(struct nest *n, const struct contract *c, const int rank[3])
         if (last_axis(&c->in[k], c->axes, rank[k]) == lane &&
             !uses_axis(&c->in[1 - k], rank[1 - k], lane)) {
             n->by_sample = true;
-            n->lane_axis = lane;
+            n->sample_lane = lane;
             return k;
         }
     return -1;

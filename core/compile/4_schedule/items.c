@@ -3,30 +3,8 @@
  * and a nest is divided into as many teams as it has register tiles and batch blocks. Which axis is
  * summed over lanes is the CPU's choice, so that no sum changes its order; the rest is free. */
 #include "compile/4_schedule/schedule.h"
+#include "compile/lane.h"
 #include "tensor/sum_order.h"
-
-int64_t nest_tiles(const struct nest *n)
-{
-    int64_t tiles = 1;
-    for (int a = 0; a < n->out_axes; a++)
-        if (a != nest_vector_axis(n))
-            tiles *= n->extent[a] / n->tile[a];
-    return tiles;
-}
-
-bool nest_sums_lanes(const struct nest *n)
-{
-    return (n->partial && !n->by_sample) || (!n->batched && n->lane_axis >= n->out_axes);
-}
-
-int nest_points(const struct nest *n)
-{
-    int points = 1;
-    for (int a = 0; a < n->out_axes; a++)
-        if (a != nest_vector_axis(n))
-            points *= n->tile[a];
-    return points;
-}
 
 /* ---- the axis of consecutive work-items ----------------------------------------------------- */
 
@@ -49,49 +27,21 @@ static int choose_out_lane(const struct nest *n)
     return best;
 }
 
-static void choose_lane(struct nest *n)
+/* Which axis is summed over lanes is settled; of the others any will do. */
+static int choose_item_lane(const struct nest *n)
 {
-    if (n->by_sample)
-        return;
-    n->lane_axis = n->batched ? -1 : schedule_lane(n);
-    if (!n->batched && n->lane_axis < n->out_axes)
-        n->lane_axis = choose_out_lane(n);
-}
-
-/* ---- kernels -------------------------------------------------------------------------------- */
-
-void split_lane_sums(struct program_ir *p)
-{
-    int kernels = 0;
-    const int levels = p->kernel_count;
-    for (int i = 0; i < p->nest_count; i++)
-        if (p->nests[i].kind == NEST_LOOPS)
-            choose_lane(&p->nests[i]);
-    for (int level = 0; level < levels; level++) {
-        const int first = kernels++;
-        bool taken = false;
-        for (int pass = 0; pass < 2; pass++)
-            for (int i = 0; i < p->nest_count; i++) {
-                struct nest *n = &p->nests[i];
-                const bool alone = n->kind == NEST_LOOPS && nest_sums_lanes(n);
-                if (n->kernel != level || alone != (pass == 1))
-                    continue;
-                n->section = alone && taken ? kernels++ : first; /* the new number */
-                taken |= n->kind == NEST_LOOPS;
-            }
-    }
-    for (int i = 0; i < p->nest_count; i++)
-        p->nests[i].kernel = p->nests[i].section;
-    p->kernel_count = kernels;
+    const int lane = nest_lane(n);
+    return lane < n->out_axes ? choose_out_lane(n) : lane;
 }
 
 /* ---- register tiles ------------------------------------------------------------------------- */
 
 /* Loads for one multiply-add of the tile; what all lanes read alike comes at half the price. */
-static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
+static double loads_per_term(const struct nest *n, const struct schedule *s, int a, int t1, int b,
+                             int t2)
 {
     double loads = 0;
-    const int lane = nest_vector_axis(n);
+    const int lane = nest_vector_axis(n, s);
     for (int e = 0; e < n->expr_count; e++) {
         const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
@@ -103,11 +53,12 @@ static double loads_per_term(const struct nest *n, int a, int t1, int b, int t2)
 }
 
 /* The two OUT axes, and how much of them, that save the most loads with `most` accumulators. */
-static void choose_team_tile(const struct item_figures *f, struct nest *n, int most)
+static void choose_team_tile(const struct item_figures *f, const struct nest *n, int most,
+                             struct schedule *s)
 {
-    const int lane = nest_vector_axis(n);
-    const int red = n->axes > n->out_axes ? n->tile[n->axes - 1] : 1;
-    double best = loads_per_term(n, 0, 1, 0, 1);
+    const int lane = nest_vector_axis(n, s);
+    const int red = n->axes > n->out_axes ? s->tile[n->axes - 1] : 1;
+    double best = loads_per_term(n, s, 0, 1, 0, 1);
     int axis[2] = { -1, -1 }, size[2] = { 1, 1 };
     for (int a = 0; a < n->out_axes; a++)
         for (int b = a; b < n->out_axes && a != lane; b++)
@@ -116,7 +67,7 @@ static void choose_team_tile(const struct item_figures *f, struct nest *n, int m
                     if (n->extent[a] % i != 0 || n->extent[b] % k != 0 || i * k > most ||
                         i * k * red > f->points)
                         continue;
-                    const double cost = loads_per_term(n, a, i, b, k);
+                    const double cost = loads_per_term(n, s, a, i, b, k);
                     if (cost < best) {
                         best = cost;
                         axis[0] = a;
@@ -126,27 +77,28 @@ static void choose_team_tile(const struct item_figures *f, struct nest *n, int m
                     }
                 }
     for (int a = 0; a < n->out_axes; a++)
-        n->tile[a] = a == axis[0] ? size[0] : a == axis[1] ? size[1] : 1;
+        s->tile[a] = a == axis[0] ? size[0] : a == axis[1] ? size[1] : 1;
 }
 
-static int64_t teams(const struct program_ir *p, const struct nest *n)
+static int64_t teams(const struct program_ir *p, const struct nest *n, const struct schedule *s)
 {
-    const int64_t tiles = nest_tiles(n);
+    const int64_t tiles = nest_tiles(n, s);
     if (n->by_sample)
-        return tiles * p->groups * n->extent[n->lane_axis] / LANES;
+        return tiles * p->groups * n->extent[s->lane_axis] / LANES;
     if (n->batched)
         return tiles * (n->partial ? p->groups : p->blocks);
-    return nest_sums_lanes(n) || n->lane_axis < 0 ? tiles : tiles * n->extent[n->lane_axis] / LANES;
+    return nest_sums_lanes(n) || s->lane_axis < 0 ? tiles : tiles * n->extent[s->lane_axis] / LANES;
 }
 
 /* The largest tile that leaves teams enough for all compute units. */
-static void choose_filling_tile(const struct program_ir *p, struct nest *n)
+static void choose_filling_tile(const struct program_ir *p, const struct nest *n,
+                                struct schedule *s)
 {
     const struct item_figures *f = &p->target->item;
     const bool lane_sum = !n->batched && nest_sums_lanes(n);
     for (int most = lane_sum ? f->lane_sum_points : f->accumulators; most >= 1; most /= 2) {
-        choose_team_tile(f, n, most);
-        if (teams(p, n) >= (int64_t)f->units * f->teams_per_unit)
+        choose_team_tile(f, n, most, s);
+        if (teams(p, n, s) >= (int64_t)f->units * f->teams_per_unit)
             break;
     }
 }
@@ -158,42 +110,48 @@ static int64_t pieces(int64_t count, int64_t size)
     return (count + size - 1) / size;
 }
 
-static void divide(const struct program_ir *p, struct nest *n)
+static void divide(const struct program_ir *p, const struct nest *n, struct schedule *s)
 {
     const int team_count = p->group_size / LANES;
-    const int64_t tiles = nest_tiles(n), per_tile = pieces(p->blocks, team_count);
-    n->uniform = n->batched && !n->partial && n->combine == COMBINE_FMA &&
+    const int64_t tiles = nest_tiles(n, s), per_tile = pieces(p->blocks, team_count);
+    s->uniform = n->batched && !n->partial && n->combine == COMBINE_FMA &&
                  (double)(per_tile * team_count) <= p->target->item.waste * p->blocks;
     if (n->by_sample)
-        n->groups = (int)pieces(p->groups * tiles * n->extent[n->lane_axis], p->group_size);
+        s->groups = (int)pieces(p->groups * tiles * n->extent[s->lane_axis], p->group_size);
     else if (n->partial)
-        n->groups = (int)(p->groups * pieces(tiles, team_count));
-    else if (n->uniform)
-        n->groups = (int)(tiles * per_tile);
+        s->groups = (int)(p->groups * pieces(tiles, team_count));
+    else if (s->uniform)
+        s->groups = (int)(tiles * per_tile);
     else if (n->batched)
-        n->groups = (int)pieces(tiles * p->blocks, team_count);
+        s->groups = (int)pieces(tiles * p->blocks, team_count);
     else if (nest_sums_lanes(n))
-        n->groups = (int)pieces(tiles, team_count);
+        s->groups = (int)pieces(tiles, team_count);
     else
-        n->groups =
-            (int)pieces(tiles * (n->lane_axis < 0 ? 1 : n->extent[n->lane_axis]), p->group_size);
+        s->groups =
+            (int)pieces(tiles * (s->lane_axis < 0 ? 1 : n->extent[s->lane_axis]), p->group_size);
 }
 
-void schedule_gpu(struct program_ir *p)
+static void schedule_nest(const struct program_ir *p, const struct nest *n, struct schedule *s)
+{
+    const int last = n->axes - 1;
+    if (!n->batched)
+        s->lane_axis = choose_item_lane(n);
+    if (n->axes > n->out_axes && last != nest_vector_axis(n, s) && !n->by_sample &&
+        n->extent[last] <= p->target->item.unrolled_sum)
+        s->tile[last] = n->extent[last];
+    if (n->combine == COMBINE_FMA)
+        choose_filling_tile(p, n, s);
+    divide(p, n, s);
+}
+
+tarn_status schedule_items(struct program_ir *p)
 {
     p->group_size = p->target->item.group_items;
-    for (int i = 0; i < p->nest_count; i++) {
-        struct nest *n = &p->nests[i];
-        if (n->kind != NEST_LOOPS)
-            continue;
-        for (int a = 0; a < NEST_AXES; a++)
-            n->tile[a] = 1;
-        const int last = n->axes - 1;
-        if (n->axes > n->out_axes && last != nest_vector_axis(n) && !n->by_sample &&
-            n->extent[last] <= p->target->item.unrolled_sum)
-            n->tile[last] = n->extent[last];
-        if (n->combine == COMBINE_FMA)
-            choose_filling_tile(p, n);
-        divide(p, n);
-    }
+    p->schedules = new_schedules(p);
+    if (p->schedules == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    for (int i = 0; i < p->nest_count; i++)
+        if (p->nests[i].kind == NEST_LOOPS)
+            schedule_nest(p, &p->nests[i], &p->schedules[i]);
+    return TARN_OK;
 }

@@ -331,10 +331,11 @@ static void weigh_code(struct tiling *t, const struct target *target, int nests)
             t->rest += target->expression.heavy_map;
 }
 
-static void choose_best(const struct target *target, struct nest *n, int nests)
+static void choose_best(const struct target *target, const struct nest *n, int nests,
+                        struct schedule *s)
 {
     const struct vector_figures *c = &target->vector;
-    struct tiling t = { .n = n, .core = c, .lane = nest_vector_axis(n) };
+    struct tiling t = { .n = n, .core = c, .lane = nest_vector_axis(n, s) };
     int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[ACCUMULATORS_ROOM];
     for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); i++)
         collect(&t, n->body[i], seen, &seen_count);
@@ -358,8 +359,8 @@ static void choose_best(const struct target *target, struct nest *n, int nests)
         try_axes(&t, tile, 0, c->tile_axes, most, &best);
         tile[last] = 1;
     }
-    memcpy(n->tile, best.tile, sizeof n->tile);
-    memcpy(n->order, best.order, sizeof n->order);
+    memcpy(s->tile, best.tile, sizeof s->tile);
+    memcpy(s->order, best.order, sizeof s->order);
 }
 
 /* ---- guarded nests -------------------------------------------------------------------------- */
@@ -373,7 +374,8 @@ static bool body_uses(const struct nest *n, int axis)
 }
 
 /* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
-static void unroll_guarded(const struct vector_figures *c, struct nest *n, int lane)
+static void unroll_guarded(const struct vector_figures *c, const struct nest *n, int lane,
+                           struct schedule *s)
 {
     int axis = -1;
     for (int g = 0; g < n->guards; g++)
@@ -382,8 +384,8 @@ static void unroll_guarded(const struct vector_figures *c, struct nest *n, int l
                 axis = a; /* the last: the innermost of the image */
     if (axis < 0)
         return;
-    n->tile[axis] = n->extent[axis];
-    const int red_unroll = n->tile[n->axes - 1];
+    s->tile[axis] = n->extent[axis];
+    const int red_unroll = s->tile[n->axes - 1];
     for (int a = 0; a < n->out_axes; a++) {
         int d[ACCUMULATORS_ROOM];
         bool guarded = false;
@@ -393,23 +395,23 @@ static void unroll_guarded(const struct vector_figures *c, struct nest *n, int l
             continue;
         const int count = divisors(n->extent[a], c->accumulators, d);
         for (int i = 0; i < count; i++)
-            if (d[i] * n->tile[axis] <= c->accumulators &&
-                d[i] * n->tile[axis] * red_unroll <= c->guarded_points)
-                n->tile[a] = d[i];
+            if (d[i] * s->tile[axis] <= c->accumulators &&
+                d[i] * s->tile[axis] * red_unroll <= c->guarded_points)
+                s->tile[a] = d[i];
         return;
     }
 }
 
-void choose_tile(const struct target *t, struct nest *n, int nests)
+void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s)
 {
-    const int lane = nest_vector_axis(n), last = n->axes - 1;
+    const int lane = nest_vector_axis(n, s), last = n->axes - 1;
     if (n->combine == COMBINE_FMA) {
         if (last != lane && !n->by_sample && n->extent[last] <= t->vector.unrolled_sum)
-            n->tile[last] = n->extent[last];
-        unroll_guarded(&t->vector, n, lane);
+            s->tile[last] = n->extent[last];
+        unroll_guarded(&t->vector, n, lane, s);
     }
     for (int a = 0; a < n->out_axes; a++)
-        if (n->tile[a] > 1)
+        if (s->tile[a] > 1)
             return;
-    choose_best(t, n, nests);
+    choose_best(t, n, nests, s);
 }

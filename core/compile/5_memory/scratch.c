@@ -12,14 +12,16 @@ struct range {
     int kernel, first, last;
 };
 
-static void note_use(struct range *r, const struct nest *n, int index, bool in_block)
+static void note_use(const struct program_ir *p, struct range *r, const struct nest *n, int index,
+                     bool in_block)
 {
     if (r->first == -1) {
-        r->kernel = n->kernel;
+        r->kernel = placement_of(p, n)->kernel;
         r->first = index;
     }
     r->last = index;
-    if (!in_block || !n->batched || n->kind != NEST_LOOPS || n->kernel != r->kernel)
+    if (!in_block || !n->batched || n->kind != NEST_LOOPS ||
+        placement_of(p, n)->kernel != r->kernel)
         r->first = -2;
 }
 
@@ -31,10 +33,10 @@ static bool find_ranges(const struct program_ir *p, struct range *ranges)
         const struct nest *n = &p->nests[i];
         for (int s = 0; s < n->stores; s++)
             if (ranges[n->store[s].value].first != -2)
-                note_use(&ranges[n->store[s].value], n, i, n->store[s].in_block);
+                note_use(p, &ranges[n->store[s].value], n, i, n->store[s].in_block);
         for (int e = 0; e < n->expr_count; e++)
             if (n->exprs[e].kind == EXPR_LOAD && ranges[n->exprs[e].access.value].first != -2)
-                note_use(&ranges[n->exprs[e].access.value], n, i, n->exprs[e].access.in_block);
+                note_use(p, &ranges[n->exprs[e].access.value], n, i, n->exprs[e].access.in_block);
         if (n->kind == NEST_HOST)
             ranges[n->call.in].first = -2;
         if (n->kind == NEST_PRODUCT)

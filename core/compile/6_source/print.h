@@ -28,6 +28,7 @@ struct printer {
     const int *nests; /* of the kernel, in order */
     int nest_count;
     struct nest *n;
+    const struct schedule *s; /* of the nest */
     struct text *out;
     int indent, width, temporaries;
     struct axis_now axis[NEST_AXES];
@@ -92,6 +93,12 @@ int print_sums(struct printer *pr, int points);
 void print_own_row(struct printer *pr, int point);
 /* Prints a nest that only copies between layouts; false when this one does more. */
 bool print_copy(struct printer *pr);
+/* Makes nest number `index` the one that is printed. */
+static inline void take_nest(struct printer *pr, int index)
+{
+    pr->n = &pr->p->nests[index];
+    pr->s = &pr->p->schedules[index];
+}
 /* Prints the printer's nest as a block of statements. */
 void print_nest(struct printer *pr);
 

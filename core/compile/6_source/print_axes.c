@@ -23,18 +23,17 @@ void set_constant(struct printer *pr, int axis, int32_t value)
 
 static bool is_lane(const struct printer *pr, int axis)
 {
-    return axis == nest_vector_axis(pr->n);
+    return axis == nest_vector_axis(pr->n, pr->s);
 }
 
 /* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
 bool set_tile_point(struct printer *pr, int from, int to, int point)
 {
-    const struct nest *n = pr->n;
     for (int a = to - 1; a >= from; a--) {
-        if (is_lane(pr, a) || n->tile[a] == 1)
+        if (is_lane(pr, a) || pr->s->tile[a] == 1)
             continue;
-        pr->axis[a].constant = point % n->tile[a];
-        point /= n->tile[a];
+        pr->axis[a].constant = point % pr->s->tile[a];
+        point /= pr->s->tile[a];
     }
     return point == 0;
 }
@@ -44,7 +43,7 @@ int tile_points(const struct printer *pr, int from, int to)
     int points = 1;
     for (int a = from; a < to; a++)
         if (!is_lane(pr, a))
-            points *= pr->n->tile[a];
+            points *= pr->s->tile[a];
     return points;
 }
 
@@ -56,7 +55,7 @@ static bool bounds_loop(const struct printer *pr, const struct guard *g, int axi
     if (g->divide != 1 || (g->e.k[axis] != 1 && g->e.k[axis] != -1))
         return false;
     for (int a = 0; a < n->axes; a++)
-        if (a != axis && g->e.k[a] != 0 && (is_lane(pr, a) || n->tile[a] > 1 || a > axis))
+        if (a != axis && g->e.k[a] != 0 && (is_lane(pr, a) || pr->s->tile[a] > 1 || a > axis))
             return false;
     return true;
 }
@@ -102,7 +101,7 @@ static int open_bounded(struct printer *pr, int axis)
 int open_loop(struct printer *pr, int axis)
 {
     const struct nest *n = pr->n;
-    const int32_t tile = n->tile[axis];
+    const int32_t tile = pr->s->tile[axis];
     if (n->by_sample && axis == n->batch_axis) {
         set_loop(pr, axis, 1);
         if (pr->tail)
@@ -115,12 +114,12 @@ int open_loop(struct printer *pr, int axis)
     for (int g = 0; axis >= n->out_axes && tile == 1 && g < n->guards; g++)
         if (bounds_loop(pr, &n->guard[g], axis))
             return open_bounded(pr, axis);
-    if (tile == n->extent[axis] && axis != n->split_axis) {
+    if (tile == n->extent[axis] && axis != pr->s->split_axis) {
         set_constant(pr, axis, 0);
         return 0;
     }
     set_loop(pr, axis, tile);
-    if (axis == n->split_axis && n->groups > 1)
+    if (axis == pr->s->split_axis && pr->s->groups > 1)
         print_for(pr, "for (long i%d = low; i%d < high; i%d += %d) {", axis, axis, axis, tile);
     else
         print_for(pr, "for (long i%d = 0; i%d < %d; i%d += %d) {", axis, axis, n->extent[axis],

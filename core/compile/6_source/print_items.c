@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "compile/4_schedule/schedule.h"
+#include "compile/lane.h"
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 
@@ -29,7 +30,7 @@ static const char *index_type(const struct printer *pr)
     for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD)
             large |= is_large(pr->p, n->exprs[e].access.value);
-    return large || (int64_t)n->groups * pr->p->group_size > INT32_MAX ? "long" : "int";
+    return large || (int64_t)pr->s->groups * pr->p->group_size > INT32_MAX ? "long" : "int";
 }
 
 /* Takes the number `from` apart into the tiles of the OUT axes, the last axis fastest. */
@@ -37,10 +38,10 @@ static void print_tile_axes(struct printer *pr, const char *from)
 {
     const struct nest *n = pr->n;
     const char *type = index_type(pr);
-    int64_t below = 1, all = nest_tiles(n);
+    int64_t below = 1, all = nest_tiles(n, pr->s);
     for (int a = n->out_axes - 1; a >= 0; a--) {
-        const int32_t tiles = a == nest_vector_axis(n) ? 1 : n->extent[a] / n->tile[a];
-        if (a == nest_vector_axis(n))
+        const int32_t tiles = a == nest_vector_axis(n, pr->s) ? 1 : n->extent[a] / pr->s->tile[a];
+        if (a == nest_vector_axis(n, pr->s))
             continue;
         if (tiles == 1) {
             set_constant(pr, a, 0);
@@ -50,9 +51,9 @@ static void print_tile_axes(struct printer *pr, const char *from)
         snprintf(divided, sizeof divided, below > 1 ? "%s / %lld" : "%s", from, (long long)below);
         if (below * tiles < all)
             snprintf(rest, sizeof rest, " %% %d", tiles);
-        if (n->tile[a] > 1)
-            snprintf(times, sizeof times, " * %d", n->tile[a]);
-        set_loop(pr, a, n->tile[a]);
+        if (pr->s->tile[a] > 1)
+            snprintf(times, sizeof times, " * %d", pr->s->tile[a]);
+        set_loop(pr, a, pr->s->tile[a]);
         print_line(pr, "const %s i%d = %s%s%s;", type, a, divided, rest, times);
         below *= tiles;
     }
@@ -104,21 +105,21 @@ static void print_red_loops(struct printer *pr, const char *lane_from, int32_t l
                             int32_t lane_step)
 {
     const struct nest *n = pr->n;
-    const int lane = nest_vector_axis(n);
+    const int lane = nest_vector_axis(n, pr->s);
     int loops = 0, innermost = lane;
     for (int a = n->out_axes; a < n->axes; a++)
         if (lane < n->out_axes || n->batched)
-            innermost = a != lane && n->tile[a] < n->extent[a] ? a : innermost;
-    const int unroll = n->combine == COMBINE_FMA && nest_points(n) > 4 ? 1 : UNROLL_SUM;
+            innermost = a != lane && pr->s->tile[a] < n->extent[a] ? a : innermost;
+    const int unroll = n->combine == COMBINE_FMA && nest_points(n, pr->s) > 4 ? 1 : UNROLL_SUM;
     for (int a = n->out_axes; a < n->axes; a++) {
         if (a == lane)
             continue;
-        if (n->tile[a] == n->extent[a]) {
+        if (pr->s->tile[a] == n->extent[a]) {
             set_constant(pr, a, 0);
             continue;
         }
-        set_loop(pr, a, n->tile[a]);
-        open_red(pr, a, "0", n->extent[a], n->tile[a], a == innermost ? unroll : 1);
+        set_loop(pr, a, pr->s->tile[a]);
+        open_red(pr, a, "0", n->extent[a], pr->s->tile[a], a == innermost ? unroll : 1);
         loops++;
     }
     if (!n->batched && lane >= n->out_axes) {
@@ -150,7 +151,7 @@ static void print_results(struct printer *pr, const char *condition)
 {
     const struct nest *n = pr->n;
     const int scope = pr->known_count;
-    for (int i = 0; i < nest_points(n); i++) {
+    for (int i = 0; i < nest_points(n, pr->s); i++) {
         char value[NEST_STORES][NAME];
         set_tile_point(pr, 0, n->out_axes, i);
         snprintf(pr->acc, sizeof pr->acc, "acc%d", i);
@@ -180,10 +181,10 @@ static void print_inside(struct printer *pr, const char *condition)
 static void print_items(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int lane = n->lane_axis;
+    const int lane = pr->s->lane_axis;
     const int32_t along = lane < 0 ? 1 : n->extent[lane];
     print_line(pr, "const %s number = group * %d + item;", index_type(pr), pr->p->group_size);
-    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along));
+    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n, pr->s) * along));
     pr->indent++;
     if (along > 1) {
         set_loop(pr, lane, 1);
@@ -204,8 +205,8 @@ static void print_samples(struct printer *pr)
     const struct nest *n = pr->n;
     const char *type = index_type(pr);
     const int blocks = pr->p->blocks, teams = pr->p->group_size / LANES;
-    const long long tiles = nest_tiles(n);
-    if (n->uniform) {
+    const long long tiles = nest_tiles(n, pr->s);
+    if (pr->s->uniform) {
         const int each = (blocks + teams - 1) / teams;
         print_line(pr, "const %s tile = group / %d;", type, each);
         print_line(pr, "const int b = group %% %d * %d + item / %d;", each, teams, LANES);
@@ -215,10 +216,10 @@ static void print_samples(struct printer *pr)
         print_line(pr, "if (team < %lld) {", tiles * blocks);
     }
     pr->indent++;
-    if (!n->uniform && n->combine == COMBINE_FMA) {
+    if (!pr->s->uniform && n->combine == COMBINE_FMA) {
         print_line(pr, "const int b = team %% %d;", blocks);
         print_line(pr, "const %s tile = team / %d;", type, blocks);
-    } else if (!n->uniform) {
+    } else if (!pr->s->uniform) {
         print_line(pr, "const int b = team / %lld;", tiles);
         print_line(pr, "const %s tile = team %% %lld;", type, tiles);
     }
@@ -234,7 +235,7 @@ static void print_samples(struct printer *pr)
  * barriers need all work-items of the group. */
 static void print_team_tile(struct printer *pr, const char *group)
 {
-    const long long tiles = nest_tiles(pr->n);
+    const long long tiles = nest_tiles(pr->n, pr->s);
     const int teams = pr->p->group_size / LANES;
     print_line(pr, "const %s team = %s * %d + item / %d;", index_type(pr), group, teams, LANES);
     print_line(pr, "const bool live = team < %lld;", tiles);
@@ -242,13 +243,13 @@ static void print_team_tile(struct printer *pr, const char *group)
     print_tile_axes(pr, "tile");
     print_line(pr, "__local %s *lanes = (__local %s *)exchange + %d * (item / %d);",
                register_name(pr->n->acc_dtype, 1), register_name(pr->n->acc_dtype, 1),
-               PITCH * nest_points(pr->n), LANES);
+               PITCH * nest_points(pr->n, pr->s), LANES);
 }
 
 /* Lays the accumulators into local memory: one row of 16 lanes for each point. */
 static void print_exchange(struct printer *pr)
 {
-    for (int i = 0; i < nest_points(pr->n); i++)
+    for (int i = 0; i < nest_points(pr->n, pr->s); i++)
         print_line(pr, "lanes[%d + lane] = acc%d;", PITCH * i, i);
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
@@ -271,8 +272,8 @@ static const char *tree(const struct nest *n)
 static void print_rows(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int blocks = pr->p->blocks, groups = pr->p->groups, points = nest_points(n);
-    const int each = n->groups / groups;
+    const int blocks = pr->p->blocks, groups = pr->p->groups, points = nest_points(n, pr->s);
+    const int each = pr->s->groups / groups;
     const char *type = register_name(n->acc_dtype, 1);
     const struct store *s = &n->store[0];
     print_line(pr, "const int share = group / %d;", each);
@@ -323,21 +324,22 @@ static void print_rows(struct printer *pr)
 static void print_sample_rows(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int blocks = pr->p->blocks, groups = pr->p->groups, lane = n->lane_axis;
+    const int blocks = pr->p->blocks, groups = pr->p->groups, lane = pr->s->lane_axis;
     const char *index = index_type(pr), *type = register_name(n->acc_dtype, 1);
     const int32_t along = n->extent[lane], samples = n->extent[n->batch_axis];
     const struct store *s = &n->store[0];
     print_line(pr, "const %s number = group * %d + item;", index, pr->p->group_size);
-    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n) * along * groups));
+    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n, pr->s) * along * groups));
     pr->indent++;
-    print_line(pr, "const int share = number / %lld;", (long long)(nest_tiles(n) * along));
+    print_line(pr, "const int share = number / %lld;", (long long)(nest_tiles(n, pr->s) * along));
     print_line(pr, "const int first = share * %d / %d, last = (share + 1) * %d / %d;", blocks,
                groups, blocks, groups);
     set_loop(pr, lane, 1);
     print_line(pr, "const %s i%d = number %% %d;", index, lane, along);
-    print_line(pr, "const %s tile = number / %d %% %lld;", index, along, (long long)nest_tiles(n));
+    print_line(pr, "const %s tile = number / %d %% %lld;", index, along,
+               (long long)nest_tiles(n, pr->s));
     print_tile_axes(pr, "tile");
-    for (int i = 0; i < nest_points(n); i++)
+    for (int i = 0; i < nest_points(n, pr->s); i++)
         print_line(pr, "%s row%d = %s;", type, i, identity(n));
     print_for(pr, "for (int b = first; b < last; ++b) {");
     declare_accumulators(pr);
@@ -347,10 +349,10 @@ static void print_sample_rows(struct printer *pr)
               n->batch_axis);
     print_body(pr);
     close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n); i++)
+    for (int i = 0; i < nest_points(n, pr->s); i++)
         print_line(pr, "row%d = b > first ? acc%d + row%d : acc%d;", i, i, i, i);
     close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n); i++) {
+    for (int i = 0; i < nest_points(n, pr->s); i++) {
         struct text address = { 0 };
         set_tile_point(pr, 0, n->out_axes, i);
         print_affine(pr, &s->address, &address);
@@ -368,12 +370,12 @@ static void print_sample_rows(struct printer *pr)
 static void print_lane_sum(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int32_t extent = n->extent[n->lane_axis], whole = extent / LANES * LANES;
+    const int32_t extent = n->extent[pr->s->lane_axis], whole = extent / LANES * LANES;
     print_team_tile(pr, "group");
     declare_accumulators(pr);
     print_red_loops(pr, "lane", whole, LANES);
     print_exchange(pr);
-    for (int i = 0; i < nest_points(n); i++)
+    for (int i = 0; i < nest_points(n, pr->s); i++)
         print_line(pr, "acc%d = %s(vload16(0, lanes + %d));", i, tree(n), PITCH * i);
     if (extent > whole) {
         char from[16];
@@ -391,7 +393,7 @@ static void print_nest_gpu(struct printer *pr, int start)
         print_line(pr, "{");
     else
         print_line(pr, "if (section_group >= %d && section_group < %d) {", start,
-                   start + n->groups);
+                   start + pr->s->groups);
     pr->indent++;
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
@@ -417,8 +419,8 @@ void print_team(const struct program_ir *p, int kernel, struct text *out)
     int words = 0;
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->kernel == kernel && n->kind == NEST_LOOPS && nest_sums_lanes(n))
-            words = p->group_size / LANES * PITCH * nest_points(n);
+        if (p->placements[i].kernel == kernel && n->kind == NEST_LOOPS && nest_sums_lanes(n))
+            words = p->group_size / LANES * PITCH * nest_points(n, &p->schedules[i]);
     }
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
     if (words > 0)
@@ -429,8 +431,8 @@ void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
     pr->items = true;
     for (int i = 0; i < pr->nest_count; i++) {
-        pr->n = &pr->p->nests[pr->nests[i]];
+        take_nest(pr, pr->nests[i]);
         print_nest_gpu(pr, k->groups);
-        k->groups += pr->n->groups;
+        k->groups += pr->s->groups;
     }
 }

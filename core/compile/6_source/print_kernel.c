@@ -44,7 +44,7 @@ static void collect_params(struct program_ir *p, int kernel, struct planned_kern
 {
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->kernel != kernel || n->kind != NEST_LOOPS)
+        if (p->placements[i].kernel != kernel || n->kind != NEST_LOOPS)
             continue;
         for (int s = 0; s < n->stores; s++)
             want_value(p, k, n->store[s].value, used);
@@ -133,7 +133,7 @@ static int *nests_of(const struct program_ir *p, int kernel, int *count)
 {
     int *nests = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *nests);
     for (int i = *count = 0; nests != NULL && i < p->nest_count; i++)
-        if (p->nests[i].kernel == kernel && p->nests[i].kind == NEST_LOOPS)
+        if (p->placements[i].kernel == kernel && p->nests[i].kind == NEST_LOOPS)
             nests[(*count)++] = i;
     return nests;
 }
@@ -146,19 +146,19 @@ enum role {
     IN_BLOCKS
 };
 
-static enum role role_of(const struct nest *n)
+static enum role role_of(const struct program_ir *p, const struct nest *n)
 {
-    return n->batched      ? IN_BLOCKS
-           : n->replicated ? EVERY_GROUP
-           : n->groups > 1 ? SHARED_OUT
-                           : ONE_GROUP;
+    return n->batched                       ? IN_BLOCKS
+           : placement_of(p, n)->replicated ? EVERY_GROUP
+           : schedule_of(p, n)->groups > 1  ? SHARED_OUT
+                                            : ONE_GROUP;
 }
 
 static void print_nests(struct printer *pr, enum role role)
 {
     for (int i = 0; i < pr->nest_count; i++) {
-        pr->n = &pr->p->nests[pr->nests[i]];
-        if (pr->n->section == 0 && role_of(pr->n) == role)
+        take_nest(pr, pr->nests[i]);
+        if (placement_of(pr->p, pr->n)->section == 0 && role_of(pr->p, pr->n) == role)
             print_nest(pr);
     }
 }
@@ -175,7 +175,7 @@ static void print_blocks(struct printer *pr, int groups, const bool *used)
     print_nests(pr, SHARED_OUT);
     for (int i = 0; i < pr->nest_count; i++) {
         const struct nest *n = &p->nests[pr->nests[i]];
-        rest |= n->section == 0 && role_of(n) == ONE_GROUP;
+        rest |= placement_of(p, n)->section == 0 && role_of(p, n) == ONE_GROUP;
     }
     if (rest) {
         print_line(pr, "if (group == 0) {");
@@ -205,8 +205,8 @@ static void print_section(struct printer *pr, int section, int start, int groups
     if (section == 0)
         print_blocks(pr, groups, used);
     for (int i = 0; section != 0 && i < pr->nest_count; i++) {
-        pr->n = &pr->p->nests[pr->nests[i]];
-        if (pr->n->section == section)
+        take_nest(pr, pr->nests[i]);
+        if (placement_of(pr->p, pr->n)->section == section)
             print_nest(pr);
     }
     close_loops(pr, 1);
@@ -217,7 +217,7 @@ static int next_section(const struct printer *pr, int done)
 {
     int next = -1;
     for (int i = 0; i < pr->nest_count; i++) {
-        const int section = pr->p->nests[pr->nests[i]].section;
+        const int section = pr->p->placements[pr->nests[i]].section;
         if (section > done && (next < 0 || section < next))
             next = section;
     }
@@ -227,7 +227,7 @@ static int next_section(const struct printer *pr, int done)
 static const struct nest *first_of(const struct printer *pr, int section)
 {
     int i = 0;
-    while (pr->p->nests[pr->nests[i]].section != section)
+    while (pr->p->placements[pr->nests[i]].section != section)
         i++;
     return &pr->p->nests[pr->nests[i]];
 }
@@ -249,7 +249,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out,
     for (int done = -1, section; !p->target->items && (section = next_section(&pr, done)) >= 0;
          done = section) {
         const struct nest *n = first_of(&pr, section);
-        const int groups = section == 0 ? p->groups : n->groups;
+        const int groups = section == 0 ? p->groups : schedule_of(p, n)->groups;
         text_add(out, "    /* %s */\n", n->name);
         if (groups == 0)
             continue;

@@ -388,11 +388,11 @@ static void print_red_loops(struct printer *pr, bool lanes_too)
     const struct nest *n = pr->n;
     int loops = 0;
     for (int a = n->out_axes; a < n->axes; a++) {
-        if (a == nest_vector_axis(n))
+        if (a == nest_vector_axis(n, pr->s))
             continue;
         loops += open_loop(pr, a);
     }
-    const int lane = n->lane_axis;
+    const int lane = pr->s->lane_axis;
     if (!nest_has_batch_lanes(n) && lane >= n->out_axes) {
         const int32_t whole = n->extent[lane] / LANES * LANES;
         set_loop(pr, lane, 1);
@@ -417,7 +417,7 @@ static void print_lane_sum(struct printer *pr)
     print_line(pr, "{");
     pr->indent++;
     pr->width = LANES;
-    pr->lane_axis = n->lane_axis;
+    pr->lane_axis = pr->s->lane_axis;
     for (int i = 0; i < points; i++)
         print_line(pr, "%s acc%d = (%s)(%s);", wide, i, wide, identity(n));
     print_red_loops(pr, true);
@@ -433,7 +433,7 @@ static void print_lane_sum(struct printer *pr)
     pr->lane_axis = -1;
     for (int i = 0; i < points; i++)
         print_line(pr, "%s acc%d = sum%d;", narrow, i, i);
-    if (n->extent[n->lane_axis] % LANES != 0)
+    if (n->extent[pr->s->lane_axis] % LANES != 0)
         print_red_loops(pr, false);
     print_results(pr);
 }
@@ -451,8 +451,8 @@ static void print_inside(struct printer *pr)
 static void print_out_lanes(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int lane = n->lane_axis;
-    const bool split = lane == n->split_axis && n->groups > 1;
+    const int lane = pr->s->lane_axis;
+    const bool split = lane == pr->s->split_axis && pr->s->groups > 1;
     char low[16], high[16];
     snprintf(low, sizeof low, split ? "low" : "0");
     snprintf(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
@@ -497,23 +497,24 @@ void print_nest(struct printer *pr)
     pr->lane_axis = nest_has_batch_lanes(n) ? n->batch_axis : -1;
     memset(pr->axis, 0, sizeof pr->axis); /* the batch axis has no loop that would set it */
     known_reset(pr, 0);
-    if (n->groups > 1) {
-        const int step = n->split_axis == n->lane_axis ? LANES : n->tile[n->split_axis];
-        const int pieces = (n->extent[n->split_axis] + step - 1) / step;
-        print_line(pr, "const long low = group * %d / %d * %d;", pieces, n->groups, step);
-        print_line(pr, "const long high = min((group + 1) * %d / %d * %d, %dL);", pieces, n->groups,
-                   step, n->extent[n->split_axis]);
+    if (pr->s->groups > 1) {
+        const int step =
+            pr->s->split_axis == pr->s->lane_axis ? LANES : pr->s->tile[pr->s->split_axis];
+        const int pieces = (n->extent[pr->s->split_axis] + step - 1) / step;
+        print_line(pr, "const long low = group * %d / %d * %d;", pieces, pr->s->groups, step);
+        print_line(pr, "const long high = min((group + 1) * %d / %d * %d, %dL);", pieces,
+                   pr->s->groups, step, n->extent[pr->s->split_axis]);
     }
     int loops = 0;
-    const int lane = nest_vector_axis(n);
+    const int lane = nest_vector_axis(n, pr->s);
     const bool lane_is_out = lane >= 0 && lane < n->out_axes, copied = print_copy(pr);
     for (int i = 0; i < n->out_axes - lane_is_out && !copied; i++)
-        loops += open_loop(pr, n->order[i]);
+        loops += open_loop(pr, pr->s->order[i]);
     if (copied)
         known_reset(pr, 0);
-    else if (nest_has_batch_lanes(n) || n->lane_axis < 0)
+    else if (nest_has_batch_lanes(n) || pr->s->lane_axis < 0)
         print_inside(pr);
-    else if (n->lane_axis >= n->out_axes)
+    else if (pr->s->lane_axis >= n->out_axes)
         print_lane_sum(pr);
     else
         print_out_lanes(pr);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which axis of a nest without batch is the vector. In: shapes and roles of axes. Out: an axis. It must not know
+ * the target: the lanes of a sum are added up last, so the choice orders the sum. */
+#include "compile/lane.h"
+
+#include "tensor/sum_order.h"
+
+static int unit_strides(const struct nest *n, int axis)
+{
+    int score = 0;
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD) {
+            const int32_t k = n->exprs[e].access.address.k[axis];
+            score += k == 1 ? 2 : k == 0 ? 1 : 0;
+        }
+    return score;
+}
+
+/* A transform has much code: it is not printed twice for the sake of a rest, nor with its stores
+ * spread over the lanes. It leaves elements out as a whole, not lane by lane. */
+static bool suits_lanes(const struct nest *n, int axis)
+{
+    if (n->extent[axis] < LANES)
+        return false;
+    if (!n->transformed)
+        return true;
+    for (int g = 0; g < n->guards; g++)
+        if (n->guard[g].e.k[axis] != 0)
+            return false;
+    return n->extent[axis] % LANES == 0 && n->store[0].address.k[axis] == 1;
+}
+
+/* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
+ * shape. Fusion must not change the choice, or it would change the order of the sum: hence extents
+ * and roles only, never the loads that happen to be inlined. */
+int nest_lane(const struct nest *n)
+{
+    const int last = n->axes - 1;
+    if (n->combine == COMBINE_NONE) {
+        int best = -1, best_score = -1;
+        for (int a = n->out_axes - 1; a >= 0; a--) {
+            const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
+            if (score > best_score && suits_lanes(n, a)) {
+                best = a;
+                best_score = score;
+            }
+        }
+        return best;
+    }
+    if (n->combine == COMBINE_ARGMAX)
+        return -1;
+    if (n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)
+        return last;
+    for (int a = n->out_axes - 1; a >= 0; a--)
+        if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
+            return a;
+    if (n->axes > n->out_axes && n->extent[last] >= LANES)
+        return last;
+    return -1;
+}
+
+bool nest_sums_lanes(const struct nest *n)
+{
+    return (n->partial && !n->by_sample) || (!n->batched && nest_lane(n) >= n->out_axes);
+}
