@@ -45,7 +45,7 @@ missing_paths() {
 
 # Public functions and types, environment variables and other constants.
 missing_names() {
-    grep -oE '\b(tarn|TARN)_[A-Za-z0-9_]*[A-Za-z0-9]\b' "$1" | sort -u | while read -r name; do
+    sed 's/]([^)]*)//g' "$1" | grep -oE '\b(tarn|TARN)_[A-Za-z0-9_]*[A-Za-z0-9]\b' | sort -u | while read -r name; do
         grep -rqw -- "$name" core dist backend kernels CMakeLists.txt || echo "$1: no $name"
     done
 }
