@@ -166,6 +166,7 @@ static tarn_status nest_stage(struct program_ir *p)
     TRY(lower(p));
     pair_maxima(p);
     flatten(p);
+    find_copies(p);
     return TARN_OK;
 }
 
