@@ -9,7 +9,7 @@
 tarn_status lower(struct program_ir *p);
 /* Joins each maximum with its position, where the plan computes both (pair.c). */
 void pair_maxima(struct program_ir *p);
-/* Joins axes of the result that memory runs through as one (flatten.c). */
+/* Merges OUT axes that are contiguous in every access (flatten.c). */
 void flatten(struct program_ir *p);
 /* Marks nests that only copy between layouts (copies.c). */
 void find_copies(struct program_ir *p);

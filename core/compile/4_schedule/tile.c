@@ -154,8 +154,8 @@ static double register_cycles(const struct tiling *t, const int *tile)
 
 /* ---- caches --------------------------------------------------------------------------------- */
 
-/* Elements that a load touches while the given axes run: axes that step over each other's elements,
- * as those of a window do, count once. */
+/* Elements that a load touches while the given axes run. Overlapping accesses, such as those of sliding
+ * windows, count once. */
 static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
 {
     double count = 1;
