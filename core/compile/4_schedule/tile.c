@@ -7,9 +7,9 @@
 #include "compile/1_graph/graph_passes.h"
 #include "compile/4_schedule/schedule.h"
 
-/* What the tables here have room for; the target's figures must not be larger. */
-#define ACCUMULATORS_ROOM 64
-#define POINTS_ROOM 512
+/* What the tables here have room for; target_check() refuses larger figures. */
+#define ACCUMULATORS_ROOM TARGET_MOST_ACCUMULATORS
+#define POINTS_ROOM TARGET_MOST_POINTS
 #define MOST_LOADS 16
 #define SEEN_CAPACITY 1024u
 
