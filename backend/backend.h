@@ -35,7 +35,7 @@ struct device {
     int part, parts;  /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
     int most_parts;   /* into which a whole device can be divided; 1: not at all */
     int failure;      /* OpenCL's code when it could not be asked; such a device does not open */
-    int copy, copies; /* the how-manieth of how many with this very device in one selection */
+    int copy, copies; /* index and number of the selections of this same device */
 };
 
 /* All devices of all platforms in one flat numbering. `*list` stays valid for ever. */

@@ -11,7 +11,6 @@
 #include "member.h"
 #include "op/op.h"
 #include "tensor/shape.h"
-#include "train/optimizer.h"
 
 /* ---- the fingerprint ------------------------------------------------------------------------ */
 
@@ -153,7 +152,7 @@ tarn_status weights_broadcast(tarn_replica *r)
     }
     free(own);
     free(first);
-    return s == TARN_OK ? optimizer_reload(r) : s;
+    return s == TARN_OK && r->trainer != NULL ? r->trainer->reload(r) : s;
 }
 
 /* The first element in which this replica differs from rank 0. */

@@ -21,8 +21,8 @@ typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
 #define TARN_SHUFFLE(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
 #endif
 
-/* Turns a square of 16 x 16 elements over: in each of four rounds a register's number gives its
- * highest bit away and takes the highest one of the elements' numbers. */
+/* Transposes a tile of 16 x 16 elements in four rounds. Each round interleaves pairs of registers, which
+ * rotates the index (register, lane) by one bit. */
 #define TARN_ZIP(from, to, i) \
     to[2 * i] = TARN_SHUFFLE(from[i], from[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, \
                              7, 23); \

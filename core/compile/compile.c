@@ -166,6 +166,7 @@ static tarn_status nest_stage(struct program_ir *p)
     TRY(lower(p));
     pair_maxima(p);
     flatten(p);
+    find_copies(p);
     return TARN_OK;
 }
 
@@ -184,6 +185,7 @@ static void memory_stage(struct program_ir *p)
 tarn_status compile_program(const struct program *program, const struct target *target,
                             struct kernel_plan *out)
 {
+    TRY(target_check(target));
     struct arena *a = &out->arena;
     struct module *m = arena_take(a, sizeof *m);
     struct program_ir *p = arena_take(a, sizeof *p);

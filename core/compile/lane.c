@@ -16,8 +16,8 @@ static int unit_strides(const struct nest *n, int axis)
     return score;
 }
 
-/* A transform has much code: it is not printed twice for the sake of a rest, nor with its stores
- * spread over the lanes. It leaves elements out as a whole, not lane by lane. */
+/* Transforms unroll into long code: so there is no second copy of it for a remainder, no scattered store,
+ * and no guard that holds for some lanes only. */
 static bool suits_lanes(const struct nest *n, int axis)
 {
     if (n->extent[axis] < LANES)

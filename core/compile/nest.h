@@ -40,6 +40,13 @@ struct host_call {
     int in; /* value in shared memory */
 };
 
+/* A nest that copies between the plain and the blocked layout, and does nothing else: over its axes from
+ * `first` on both addresses go from one element to the next, so many elements in all. */
+struct copy_run {
+    int first;
+    int64_t elements; /* 0: the nest is no such copy */
+};
+
 /* Who does the work. */
 enum nest_kind { NEST_LOOPS, NEST_PRODUCT, NEST_HOST };
 
@@ -67,6 +74,7 @@ struct nest {
         transformed; /* body[0] is a transform: its axes after the OUT ones are unrolled, never loops */
     struct store store[NEST_STORES];
     int stores;
+    struct copy_run copy;
     struct expr *exprs;
     int expr_count, expr_capacity;
 };
@@ -88,7 +96,8 @@ struct schedule {
     int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
     int split_axis;       /* not batched: OUT axis divided among groups, or -1 */
     int groups;
-    bool uniform; /* work-items: all teams of a group have the same tile */
+    bool uniform;      /* work-items: all teams of a group have the same tile */
+    bool by_registers; /* a copy turns 16 by 16 elements over in registers */
 };
 
 struct program_ir {

@@ -3,6 +3,8 @@
  * figures. Knows neither devices nor the environment: run/device_target.c asks those. */
 #include "compile/target.h"
 
+#include "tensor/sum_order.h"
+
 /* By what the driver's compiler takes (PoCL 3.1 on two cores), and by taste: chains of cheap maps
  * are cheaper computed twice than stored. The same for all targets, so that all of them store the
  * same nodes. */
@@ -88,6 +90,99 @@ struct target target_items(void)
     t.winograd = WINOGRAD_NEVER; /* this schedule knows no transforms */
     return t;
 }
+
+/* ---- what the compiler can work with -------------------------------------------------------- */
+
+struct whole_figure {
+    const char *name;
+    long long value, least, most;
+};
+
+static tarn_status check_whole(const struct whole_figure *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].value < list[i].least || list[i].value > list[i].most)
+            return error_set(TARN_ERR_ARGUMENT,
+                             "compile: the target's %s is %lld, must be from %lld to %lld",
+                             list[i].name, list[i].value, list[i].least, list[i].most);
+    return TARN_OK;
+}
+
+static tarn_status check_vector(const struct vector_figures *v)
+{
+    const long long room = TARGET_MOST_ACCUMULATORS, points = TARGET_MOST_POINTS;
+    const struct whole_figure list[] = {
+        { "vector.registers", v->registers, 1, 1024 },
+        { "vector.accumulators", v->accumulators, 1, room },
+        { "vector.points", v->points, 1, points },
+        { "vector.guarded_points", v->guarded_points, 1, points },
+        { "vector.guarded_extent", v->guarded_extent, 0, room },
+        { "vector.unrolled_sum", v->unrolled_sum, 1, room },
+        { "vector.unrolled_edge", v->unrolled_edge, 0, room },
+        { "vector.tile_axes", v->tile_axes, 0, 4 }, /* all their divisors are tried */
+    };
+    const struct {
+        const char *name;
+        double value, least, most;
+    } real[] = {
+        { "vector.latency", v->latency, 1, (double)room }, /* accumulators of a sum, too */
+        { "vector.cycles_per_term", v->cycles_per_term, 0, 1e6 },
+        { "vector.load_cycles", v->load_cycles, 0, 1e6 },
+        { "vector.spill_loads", v->spill_loads, 0, 1e6 },
+        { "vector.loop_cycles", v->loop_cycles, 0, 1e6 },
+        { "vector.point_cycles", v->point_cycles, 0, 1e6 },
+        { "vector.cache_bytes", v->cache_bytes, 0, 1e15 },
+        { "vector.line_cycles", v->line_cycles, 0, 1e6 },
+        { "vector.second_cache_bytes", v->second_cache_bytes, 0, 1e15 },
+        { "vector.second_line_cycles", v->second_line_cycles, 0, 1e6 },
+        { "vector.code_cycles", v->code_cycles, 0, 1e6 },
+        { "vector.group_work", v->group_work, 1, 1e15 },
+    };
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        if (!(real[i].value >= real[i].least && real[i].value <= real[i].most)) /* NaN is neither */
+            return error_set(TARN_ERR_ARGUMENT,
+                             "compile: the target's %s is %g, must be from %g to %g", real[i].name,
+                             real[i].value, real[i].least, real[i].most);
+    return check_whole(list, sizeof list / sizeof *list);
+}
+
+static tarn_status check_items(const struct item_figures *f)
+{
+    const struct whole_figure list[] = {
+        { "item.units", f->units, 0, 1 << 20 },
+        { "item.group_items", f->group_items, LANES, TARGET_MOST_ITEMS },
+        { "item.accumulators", f->accumulators, 1, TARGET_MOST_ACCUMULATORS },
+        { "item.unrolled_sum", f->unrolled_sum, 1, TARGET_MOST_ACCUMULATORS },
+        { "item.points", f->points, 1, TARGET_MOST_POINTS },
+        { "item.teams_per_unit", f->teams_per_unit, 0, 1 << 10 },
+        { "item.lane_sum_points", f->lane_sum_points, 1, TARGET_MOST_ACCUMULATORS },
+    };
+    TRY(check_whole(list, sizeof list / sizeof *list));
+    if (f->group_items % LANES != 0)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "compile: the target's item.group_items is %d, must be a multiple of %d: "
+                         "a group is whole teams",
+                         f->group_items, LANES);
+    return TARN_OK;
+}
+
+tarn_status target_check(const struct target *t)
+{
+    const struct whole_figure list[] = {
+        { "fusion.crowd", t->fusion.crowd, 1, 1 << 30 },
+        { "choice_count", t->choice_count, 0, t->choices != NULL ? 1 << 30 : 0 },
+    };
+    TRY(check_whole(list, sizeof list / sizeof *list));
+    for (int i = 0; i < t->choice_count; i++) {
+        const struct whole_figure provider = { "provider of a product", t->choices[i].provider, 0,
+                                               100 };
+        TRY(check_whole(&provider, 1));
+    }
+    TRY(check_vector(&t->vector));
+    return check_items(&t->item);
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
 
 static bool same_shape(const struct product_shape *a, const struct product_shape *b)
 {

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "error.h"
+
 /* Which convolutions become Winograd's. */
 enum winograd_use {
     WINOGRAD_NEVER,
@@ -105,6 +107,15 @@ struct target {
 /* The figures of a kind of device; local memory and units are the caller's to set. */
 struct target target_vectors(void); /* CPUs */
 struct target target_items(void);   /* GPUs, and all others */
+
+/* What the compiler has room for: larger figures are refused. */
+#define TARGET_MOST_ACCUMULATORS 64 /* of a tile; also an unrolled axis or summed axis */
+#define TARGET_MOST_POINTS 512      /* of an unrolled body */
+#define TARGET_MOST_ITEMS 1024      /* of a group */
+
+/* Whether the compiler can work with these figures; else TARN_ERR_ARGUMENT, and the line of
+ * error_text() says which of them is out of range. */
+TARN_CHECKED tarn_status target_check(const struct target *t);
 
 /* What was chosen for a product; NULL: nothing. */
 const struct product_choice *target_choice(const struct target *t,

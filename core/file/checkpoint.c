@@ -10,7 +10,7 @@
 #include "file/checksum.h"
 #include "file/weight_file.h"
 #include "tensor/shape.h"
-#include "train/optimizer.h"
+#include "tensor/replica.h"
 
 #define VIRTUAL_SHARDS "virtual_shards" /* key of the metadata */
 
@@ -533,10 +533,12 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
     items_release(&items);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
-    optimizer_forget(r);
+    if (r->trainer != NULL)
+        r->trainer->forget(r);
     for (uint32_t i = 0; i < r->owned_count; i++)
         r->owned[i].apart = false;
-    status = optimizer_reload(r);
+    if (r->trainer != NULL)
+        status = r->trainer->reload(r);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
     if (run.known) {

@@ -2,8 +2,8 @@
 /* The bits of values, and a fingerprint of all of them. */
 #include <string.h>
 
-#include "compile/1_graph/graph_passes.h"
 #include "op/op.h"
+#include "tensor/expand.h"
 
 const struct op op_bits = {
     .name = "bits", .arity = 1, .kind = OP_MAP, .code = "TARN_BITS(x)", .grad = op_no_grad
@@ -27,8 +27,8 @@ tarn_tensor op_value_of_bits(tarn_tensor x)
 /* The sum of the hashes of a tensor's elements, each with its position. */
 static uint32_t sum_of_hashes(struct builder *b, uint32_t x, uint32_t first)
 {
-    const tarn_dtype dtype = module_of(b)->nodes[x].dtype;
-    const tarn_shape flat = TARN_SHAPE((int32_t)tarn_shape_count(module_of(b)->nodes[x].shape));
+    const tarn_dtype dtype = expand_dtype(b, x);
+    const tarn_shape flat = TARN_SHAPE((int32_t)tarn_shape_count(expand_shape(b, x)));
     union op_arg iota, base, axes;
     memset(&iota, 0, sizeof iota);
     memset(&base, 0, sizeof base);
@@ -36,16 +36,16 @@ static uint32_t sum_of_hashes(struct builder *b, uint32_t x, uint32_t first)
     base.leaf.bits = first;
     axes.reduce.axes = 1;
     uint32_t in[2] = { x };
-    if (module_of(b)->nodes[x].shape.rank != 1)
-        in[0] = module_make(b, &op_reshape, flat, dtype, NULL, in, 1);
+    if (expand_shape(b, x).rank != 1)
+        in[0] = expand_make(b, &op_reshape, flat, dtype, NULL, in, 1);
     if (dtype != TARN_I32)
         in[0] =
-            module_make(b, dtype == TARN_F32 ? &op_bits : &op_cast, flat, TARN_I32, NULL, in, 1);
-    const uint32_t at[2] = { module_make(b, &op_iota, flat, TARN_I32, &iota, NULL, 0),
-                             module_make(b, &op_constant, flat, TARN_I32, &base, NULL, 0) };
-    in[1] = module_make(b, &op_add, flat, TARN_I32, NULL, at, 2);
-    const uint32_t hashes = module_make(b, &op_hash_step, flat, TARN_I32, NULL, in, 2);
-    return module_make(b, &op_sum, TARN_SHAPE(1), TARN_I32, &axes, &hashes, 1);
+            expand_make(b, dtype == TARN_F32 ? &op_bits : &op_cast, flat, TARN_I32, NULL, in, 1);
+    const uint32_t at[2] = { expand_make(b, &op_iota, flat, TARN_I32, &iota, NULL, 0),
+                             expand_make(b, &op_constant, flat, TARN_I32, &base, NULL, 0) };
+    in[1] = expand_make(b, &op_add, flat, TARN_I32, NULL, at, 2);
+    const uint32_t hashes = expand_make(b, &op_hash_step, flat, TARN_I32, NULL, in, 2);
+    return expand_make(b, &op_sum, TARN_SHAPE(1), TARN_I32, &axes, &hashes, 1);
 }
 
 /* Integer sums know no order. */
@@ -54,8 +54,8 @@ static uint32_t fingerprint_expand(struct builder *b, const struct node *n, cons
     uint32_t first = n->arg.fingerprint.first, total = 0;
     for (uint32_t i = 0; i < n->in_count; i++) {
         const uint32_t sum[2] = { total, sum_of_hashes(b, in[i], first) };
-        total = i == 0 ? sum[1] : module_make(b, &op_add, TARN_SHAPE(1), TARN_I32, NULL, sum, 2);
-        first += (uint32_t)tarn_shape_count(module_of(b)->nodes[in[i]].shape);
+        total = i == 0 ? sum[1] : expand_make(b, &op_add, TARN_SHAPE(1), TARN_I32, NULL, sum, 2);
+        first += (uint32_t)tarn_shape_count(expand_shape(b, in[i]));
     }
     return total;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records the nodes of a step and hashes them as they come. Arrays keep their size over steps. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,57 +8,9 @@
 #include <xxhash.h>
 
 #include "tensor/shape.h"
-#include "train/optimizer.h"
+#include "tensor/spread.h"
 
 static const struct node no_node;
-
-/* ---- errors --------------------------------------------------------------------------------- */
-
-static void keep_first(tarn_replica *r, tarn_status status, const char *line)
-{
-    if (r == NULL) {
-        error_set(status, "%s", line);
-        return;
-    }
-    if (r->status != TARN_OK) {
-        r->errors++;
-        return;
-    }
-    r->status = status;
-    error_set(status, "%s (step %u)", line, (unsigned)r->step);
-    snprintf(r->error, sizeof r->error, "%s", error_text());
-}
-
-tarn_tensor graph_poison(tarn_replica *r)
-{
-    return (tarn_tensor){ r, 0, r != NULL ? r->step : 0 };
-}
-
-tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)
-{
-    char line[960];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    keep_first(r, status, line);
-    return graph_poison(r);
-}
-
-tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
-{
-    char line[960];
-    if (format != NULL) {
-        va_list args;
-        va_start(args, format);
-        vsnprintf(line, sizeof line, format, args);
-        va_end(args);
-    } else {
-        snprintf(line, sizeof line, "%s", error_text());
-    }
-    keep_first(r, status, line);
-    return status;
-}
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -409,7 +360,8 @@ void graph_reset(tarn_replica *r)
             replica_fail(r, s, NULL);
     }
     owned_reset(r);
-    optimizer_reset(r);
+    if (r->trainer != NULL)
+        r->trainer->reset(r);
     g->count = g->operand_count = g->input_count = g->number_count = 0;
     g->evaluated_count = g->rand_count = g->part_count = 0;
     g->hash[0] = g->hash[1] = 0;

@@ -20,7 +20,7 @@ struct node {
     union op_arg arg; /* zeroed before it is set: hashed as bytes */
 };
 
-/* What a replica has of a batch: so many samples of all that the replicas have. */
+/* Sample counts of a batch: this replica's, and those of all replicas. */
 struct graph_part {
     int32_t samples, global;
 };

@@ -166,7 +166,7 @@ struct op {
     void (*transform)(const struct node *n, tarn_shape in, struct transform_map *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
-    /* COMPOSED: adds nodes (nest.h, module_make()), of at most COMPOSED_NODES for each operand
+    /* COMPOSED: adds nodes (expand.h), of at most COMPOSED_NODES for each operand
      * and one more, and returns the one that is the node's value. */
     uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);
 };

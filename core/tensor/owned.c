@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/op.h"
 #include "tensor/random.h"
 #include "tensor/shape.h"
-#include "train/optimizer.h"
+#include "tensor/spread.h"
 
 /* A handle's node: index + 1 in the low bits, generation above. */
 #define INDEX_BITS 20
@@ -233,7 +232,7 @@ static void keep_part(const struct graph *g, struct owned *o)
 
 void owned_reset(tarn_replica *r)
 {
-    const bool trained = r->status == TARN_OK && optimizer_gathered(r);
+    const bool trained = r->status == TARN_OK && r->trainer != NULL && r->trainer->gathered(r);
     for (uint32_t i = 0; i < r->owned_count; i++) {
         struct owned *o = &r->owned[i];
         if (o->kind == OWNED_FREE)
@@ -282,7 +281,7 @@ tarn_tensor owned_slice(tarn_replica *r, uint32_t index, uint32_t value)
     const int32_t start = (int32_t)(o->offset / tarn_dtype_bytes(o->dtype));
     const int32_t count = (int32_t)tarn_shape_count(o->shape);
     const tarn_shape shape = o->shape;
-    return op_reshape_to(tarn_slice(graph_handle(r, value), 0, start, start + count, 1), shape);
+    return tarn_reshape(tarn_slice(graph_handle(r, value), 0, start, start + count, 1), shape);
 }
 
 static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op, const tarn_tensor *in,

@@ -50,14 +50,25 @@ static tarn_status set_up(tarn_optimizer *o)
 static void optimizer_free(void *self)
 {
     tarn_optimizer *o = self;
-    if (o->replica->optimizer == o)
+    if (o->replica->optimizer == o) {
         o->replica->optimizer = NULL;
+        o->replica->trainer = NULL;
+    }
     record_free(&o->marked);
     record_free(&o->next);
     free(o->now.has);
     free(o->slices);
     free(o);
 }
+
+static const struct trainer trainer = {
+    .gathered = optimizer_gathered,
+    .commit = optimizer_commit,
+    .reset = optimizer_reset,
+    .check = optimizer_check,
+    .reload = optimizer_reload,
+    .forget = optimizer_forget,
+};
 
 static tarn_optimizer *make(const tarn_optimizer *settings)
 {
@@ -79,6 +90,7 @@ static tarn_optimizer *make(const tarn_optimizer *settings)
         return NULL;
     }
     r->optimizer = o;
+    r->trainer = &trainer;
     return o;
 }
 

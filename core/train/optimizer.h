@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An optimizer and its stages: flat storage, the gradient of a step, rules, counts, the guard. The
- * replica, checkpoints and dist use the functions at the end; the rest is between the files of this
- * folder. */
+/* An optimizer and its stages: flat storage, the gradient of a step, rules, counts, the guard. All of
+ * it is between the files of this folder: others reach an optimizer by struct trainer of
+ * tensor/replica.h. */
 #ifndef TARN_OPTIMIZER_H
 #define TARN_OPTIMIZER_H
 
@@ -111,7 +111,7 @@ void guard_count(const tarn_optimizer *o, tarn_tensor bad);
 /* False after recording that a number is out of range (optimizer.c). */
 bool optimizer_range(tarn_replica *r, const char *name, float value, float low, float below);
 
-/* ---- for others: no-ops on a replica without an optimizer ----------------------------------- */
+/* ---- struct trainer: no-ops on a replica without an optimizer ------------------------------- */
 
 /* Waits and reports the first optimizer step whose gradient was not finite, once. */
 TARN_CHECKED tarn_status optimizer_check(tarn_replica *r);

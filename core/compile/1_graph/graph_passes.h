@@ -9,19 +9,12 @@
 /* Copies what the roots need: common sub-expressions once, constants through views. */
 tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
                      struct module *out);
-/* Adds a node to the module under construction, or finds its equal. */
-struct builder;
-uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in);
-/* The same for a node by its parts; `arg` may be NULL. */
-uint32_t module_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
-                     const union op_arg *arg, const uint32_t *in, uint32_t count);
-struct module *module_of(const struct builder *b);
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
  * (winograd.c); false leaves it as it is. */
 enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no weight gradients */
 enum winograd winograd_wanted(const struct program *p, const struct target *t);
-bool winograd_expand(struct builder *b, enum winograd wanted, const struct node *n,
-                     const uint32_t in[2], uint32_t *out);
+bool winograd_expand(struct builder *b, const struct target *t, enum winograd wanted,
+                     const struct node *n, const uint32_t in[2], uint32_t *out);
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void find_batch_axis(struct module *m);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
+#include "tensor/expand.h"
 #include "tensor/shape.h"
 #include "tensor/spread_label.h"
 
@@ -48,7 +49,7 @@ static bool node_equal(const struct node *a, const uint32_t *in_a, const struct 
            (a->in_count == 0 || memcmp(in_a, in_b, a->in_count * sizeof *in_a) == 0);
 }
 
-uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in)
+static uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in)
 {
     struct module *m = b->m;
     uint32_t at = (uint32_t)node_hash(n, in) & b->mask;
@@ -66,9 +67,14 @@ uint32_t module_add(struct builder *b, const struct node *n, const uint32_t *in)
     return m->count++;
 }
 
-struct module *module_of(const struct builder *b)
+tarn_shape expand_shape(const struct builder *b, uint32_t node)
 {
-    return b->m;
+    return b->m->nodes[node].shape;
+}
+
+tarn_dtype expand_dtype(const struct builder *b, uint32_t node)
+{
+    return b->m->nodes[node].dtype;
 }
 
 /* A constant seen through a view is the constant with the view's shape. */
@@ -97,7 +103,7 @@ static int same_operand(const struct module *m, const struct node *n, const uint
     return -1;
 }
 
-uint32_t module_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
+uint32_t expand_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
                      const union op_arg *arg, const uint32_t *in, uint32_t count)
 {
     struct node n;
@@ -156,7 +162,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     if (n.op->kind == OP_COMPOSED)
         return n.op->expand(b, &n, in);
     uint32_t expanded;
-    if (b->winograd != WINOGRAD_NONE && winograd_expand(b, b->winograd, &n, in, &expanded))
+    if (b->winograd != WINOGRAD_NONE &&
+        winograd_expand(b, m->target, b->winograd, &n, in, &expanded))
         return expanded;
     return module_add(b, &n, in);
 }

@@ -11,6 +11,7 @@
 
 #include "compile/1_graph/graph_passes.h"
 #include "compile/1_graph/winograd_ops.h"
+#include "tensor/expand.h"
 #include "tensor/sum_order.h"
 
 /* With virtual shards the sums of each shard by itself must go on to other replicas, and the
@@ -59,7 +60,7 @@ struct plan_of {
 static uint32_t add(const struct plan_of *p, const struct op *op, tarn_shape shape,
                     const union op_arg *arg, const uint32_t *in, uint32_t count)
 {
-    return module_make(p->b, op, shape, TARN_F32, arg, in, count);
+    return expand_make(p->b, op, shape, TARN_F32, arg, in, count);
 }
 
 static uint32_t reshaped(const struct plan_of *p, uint32_t x, tarn_shape shape)
@@ -173,20 +174,19 @@ static uint32_t weight_gradient(const struct plan_of *p, uint32_t x, uint32_t y)
     return reshaped(p, add(p, &op_winograd_window, flat, &arg, &product, 1), p->w);
 }
 
-bool winograd_expand(struct builder *b, enum winograd wanted, const struct node *n,
-                     const uint32_t in[2], uint32_t *out)
+bool winograd_expand(struct builder *b, const struct target *t, enum winograd wanted,
+                     const struct node *n, const uint32_t in[2], uint32_t *out)
 {
-    const struct module *m = module_of(b);
     struct plan_of p = { .b = b, .arg = &n->arg };
     if (n->op != &op_conv2d && n->op != &op_conv2d_input && n->op != &op_conv2d_weight)
         return false;
     if (n->op == &op_conv2d_weight && wanted != WINOGRAD_ALL)
         return false;
-    const tarn_shape s[2] = { m->nodes[in[0]].shape, m->nodes[in[1]].shape };
+    const tarn_shape s[2] = { expand_shape(b, in[0]), expand_shape(b, in[1]) };
     p.x = n->op == &op_conv2d_input ? n->shape : s[0];
     p.w = n->op == &op_conv2d_weight ? n->shape : s[1];
     p.y = n->op == &op_conv2d ? n->shape : n->op == &op_conv2d_input ? s[0] : s[1];
-    if (!suits(m->target, &n->arg, p.x, p.w, p.y))
+    if (!suits(t, &n->arg, p.x, p.w, p.y))
         return false;
     double most = LANES * (double)(p.x.dim[1] > p.y.dim[1] ? p.x.dim[1] : p.y.dim[1]);
     for (int i = 0; i < 2; i++) {

@@ -18,8 +18,9 @@ enum transform_role {
 };
 struct transform_table {
     int rows, columns;
-    bool paired; /* columns 1 and 2, 3 and 4, ... differ in sign at most; else these rows are equal
-                    in even columns, and in odd ones but for the sign */
+    bool paired; /* columns 1 and 2, 3 and 4, ... differ in sign at most. Where it is false, rows 1
+                    and 2, 3 and 4, ... have equal even columns, and odd ones of opposite sign. So
+                    partial sums serve two columns, or two rows. */
     double entry[TRANSFORM_LONGEST][TRANSFORM_LONGEST];
 };
 int transform_table_number(enum transform_role role, int window);

@@ -61,7 +61,7 @@ bool crosses_by_copy(const struct lowering *l, uint32_t node)
     return true;
 }
 
-/* Whether the nest reads every element once: of a part, or of what is read again, a copy is dear. */
+/* Whether the nest reads every element exactly once: else a copy costs more than it saves. */
 static bool reads_all(const struct nest *n, const struct rational *index, tarn_shape shape)
 {
     for (int d = 0; d < shape.rank; d++) {

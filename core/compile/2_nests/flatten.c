@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the third pass and the fourth: axes of the result that memory runs through as one
- * become one. Of [8, 8, 20, 10] no axis fills a register; of its 12800 elements all do. Nests
- * that add up more than one term stay as they are, since the choice of their lanes orders the
- * sum. */
+/* Merges adjacent OUT axes that are contiguous in every access. No axis of [8, 8, 20, 10] fills the
+ * registers, but one axis of 12,800 elements does. In: finished nests. Out: nests with fewer axes.
+ * Sums of more than one term stay as they are, since the choice of their lanes orders the sum. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"

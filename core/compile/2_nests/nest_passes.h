@@ -9,8 +9,10 @@
 tarn_status lower(struct program_ir *p);
 /* Joins each maximum with its position, where the plan computes both (pair.c). */
 void pair_maxima(struct program_ir *p);
-/* Joins axes of the result that memory runs through as one (flatten.c). */
+/* Merges OUT axes that are contiguous in every access (flatten.c). */
 void flatten(struct program_ir *p);
+/* Marks nests that only copy between layouts (copies.c). */
+void find_copies(struct program_ir *p);
 /* The large matrix products of a module: those that a provider may compute. Sets *count, and
  * returns their shapes, each once, in the module's arena; NULL without memory. */
 struct product_shape *list_products(const struct module *m, int *count);

@@ -127,9 +127,9 @@ static bool has_calls(const struct program_ir *p)
     return false;
 }
 
-/* What goes to a call and depends on owned tensors alone, such as the fingerprint of the weights,
- * could run first. It runs as late as it can, next to the update. Else what it reads would take
- * the place of the samples in the cache, and be gone from there when the update comes. */
+/* Nests that feed a host call and read only owned tensors, such as the fingerprint of the weights, are
+ * moved next to the update: run first, they would evict the batch from the cache, and the weights would
+ * be evicted again before the update reads them. */
 static void sink_to_update(struct program_ir *p, const struct uses *u)
 {
     bool *owned = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *owned);
@@ -142,7 +142,7 @@ static void sink_to_update(struct program_ir *p, const struct uses *u)
     }
 }
 
-/* A kernel's number that a call has is no kernel to join: the next one is launched anyway. */
+/* The first kernel from `kernel` on that is not a host call: nests cannot be fused into those. */
 static int after_calls(const struct program_ir *p, int kernel)
 {
     for (int i = 0; i < p->nest_count; i++)

@@ -75,6 +75,15 @@ static void split_among_groups(const struct target *t, const struct nest *n,
         s->groups = 1;
 }
 
+/* Turning elements over in registers is much code: not worth it for small copies in a crowd. */
+static bool turns_over(const struct program_ir *p, const struct nest *n)
+{
+    const struct fusion_limits *limit = &p->target->fusion;
+    return n->copy.elements > 0 &&
+           (p->nest_count <= limit->crowd ||
+            n->copy.elements * n->extent[n->batch_axis] >= limit->small_copy);
+}
+
 static void schedule_nest(const struct program_ir *p, const struct nest *n)
 {
     const struct placement *at = placement_of(p, n);
@@ -89,6 +98,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
             s->order[next++] = a;
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_tile(p->target, n, p->nest_count, s);
+    s->by_registers = turns_over(p, n);
     s->groups = 1;
     if (!n->batched && !at->tiny)
         split_among_groups(p->target, n, at, at->section == 0 ? p->groups : 0, s);

@@ -7,9 +7,9 @@
 #include "compile/1_graph/graph_passes.h"
 #include "compile/4_schedule/schedule.h"
 
-/* What the tables here have room for; the target's figures must not be larger. */
-#define ACCUMULATORS_ROOM 64
-#define POINTS_ROOM 512
+/* What the tables here have room for; target_check() refuses larger figures. */
+#define ACCUMULATORS_ROOM TARGET_MOST_ACCUMULATORS
+#define POINTS_ROOM TARGET_MOST_POINTS
 #define MOST_LOADS 16
 #define SEEN_CAPACITY 1024u
 
@@ -154,8 +154,8 @@ static double register_cycles(const struct tiling *t, const int *tile)
 
 /* ---- caches --------------------------------------------------------------------------------- */
 
-/* Elements that a load touches while the given axes run: axes that step over each other's elements,
- * as those of a window do, count once. */
+/* Elements that a load touches while the given axes run. Overlapping accesses, such as those of sliding
+ * windows, count once. */
 static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
 {
     double count = 1;

@@ -91,8 +91,8 @@ void close_loops(struct printer *pr, int count);
 int print_sums(struct printer *pr, int points);
 /* Adds one accumulator whose lanes lie side by side in the row. */
 void print_own_row(struct printer *pr, int point);
-/* Prints a nest that only copies between layouts; false when this one does more. */
-bool print_copy(struct printer *pr);
+/* Prints a nest that only copies between layouts (nest.copy). */
+void print_copy(struct printer *pr);
 /* Makes nest number `index` the one that is printed. */
 static inline void take_nest(struct printer *pr, int index)
 {

@@ -12,40 +12,18 @@ struct copy {
     long long elements;                   /* of the run */
 };
 
-/* The first axis of those, up to the last, over which both addresses go from one element to the
- * next: as one run, however many axes it has. */
-static int find_run(const struct nest *n, const struct affine *plain, const struct affine *blocked,
-                    long long *elements)
-{
-    *elements = 1;
-    int first = n->axes;
-    for (int a = n->axes - 1; a >= 0 && a != n->batch_axis; a--) {
-        if (n->extent[a] > 1 && (plain->k[a] != *elements || blocked->k[a] != *elements))
-            break;
-        *elements *= n->extent[a];
-        first = a;
-    }
-    return first;
-}
-
-static bool find_copy(const struct printer *pr, struct copy *c)
+static struct copy copy_of(const struct printer *pr)
 {
     const struct nest *n = pr->n;
-    if (!nest_has_batch_lanes(n) || n->combine != COMBINE_NONE || n->transformed || n->guards > 0 ||
-        n->stores != 1 || n->store[0].expr < 0)
-        return false;
     const struct store *s = &n->store[0];
-    const struct expr *e = &n->exprs[s->expr];
-    if (e->kind != EXPR_LOAD || e->access.gather >= 0 || e->access.part_count > 0 ||
-        e->access.in_block == s->in_block)
-        return false;
-    c->from = &pr->p->values[e->access.value];
-    c->to = &pr->p->values[s->value];
-    c->blocks = s->in_block;
-    c->plain = s->in_block ? &e->access.address : &s->address;
-    c->blocked = s->in_block ? &s->address : &e->access.address;
-    c->first = find_run(n, c->plain, c->blocked, &c->elements);
-    return c->from->dtype == c->to->dtype && c->from->dtype != TARN_U8 && c->elements >= LANES;
+    const struct access *from = &n->exprs[s->expr].access;
+    return (struct copy){ .from = &pr->p->values[from->value],
+                          .to = &pr->p->values[s->value],
+                          .plain = s->in_block ? &from->address : &s->address,
+                          .blocked = s->in_block ? &s->address : &from->address,
+                          .blocks = s->in_block,
+                          .first = n->copy.first,
+                          .elements = (long long)n->copy.elements };
 }
 
 /* Where vector `row` of the 16 lies: elements from `at` on of a sample, or an element of 16
@@ -93,14 +71,9 @@ static void print_rows(struct printer *pr, const struct copy *c, bool load)
     }
 }
 
-bool print_copy(struct printer *pr)
+void print_copy(struct printer *pr)
 {
-    const struct fusion_limits *limit = &pr->p->target->fusion;
-    struct copy c;
-    /* Turning elements over in registers is much code: not worth it for small copies in a crowd. */
-    if (!find_copy(pr, &c) || (pr->p->nest_count > limit->crowd &&
-                               c.elements * pr->n->extent[pr->n->batch_axis] < limit->small_copy))
-        return false;
+    const struct copy c = copy_of(pr);
     int loops = 1;
     for (int a = 0; a < c.first; a++)
         if (a != pr->n->batch_axis)
@@ -115,5 +88,4 @@ bool print_copy(struct printer *pr)
     print_line(pr, "TARN_TRANSPOSE(row, other)");
     print_rows(pr, &c, false);
     close_loops(pr, loops);
-    return true;
 }

@@ -507,11 +507,11 @@ void print_nest(struct printer *pr)
     }
     int loops = 0;
     const int lane = nest_vector_axis(n, pr->s);
-    const bool lane_is_out = lane >= 0 && lane < n->out_axes, copied = print_copy(pr);
-    for (int i = 0; i < n->out_axes - lane_is_out && !copied; i++)
+    const bool lane_is_out = lane >= 0 && lane < n->out_axes, copies = pr->s->by_registers;
+    for (int i = 0; i < n->out_axes - lane_is_out && !copies; i++)
         loops += open_loop(pr, pr->s->order[i]);
-    if (copied)
-        known_reset(pr, 0);
+    if (copies)
+        print_copy(pr);
     else if (nest_has_batch_lanes(n) || pr->s->lane_axis < 0)
         print_inside(pr);
     else if (pr->s->lane_axis >= n->out_axes)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens a replica on a device, and closes it with all that it has. In: a device, by text or as
+ * selected. Out: a replica without nodes. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "run/plan_cache.h"
+
+tarn_status replica_open(const struct device *device, tarn_replica **out)
+{
+    *out = NULL;
+    tarn_replica *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return error_set(TARN_ERR_MEMORY, "open: out of host memory for a replica");
+    r->step = 1;
+    r->training = true;
+    const tarn_status s = context_open(device, &r->context);
+    if (s == TARN_OK)
+        *out = r;
+    else
+        free(r);
+    return s;
+}
+
+tarn_replica *tarn_open(const char *device)
+{
+    struct device chosen;
+    tarn_replica *r = NULL;
+    int count = 0;
+    if (device_select(device, &chosen, 1, &count) != TARN_OK)
+        return NULL;
+    if (count < 1) {
+        error_set(TARN_ERR_NO_DEVICE, "open: no OpenCL device was selected");
+        return NULL;
+    }
+    return replica_open(&chosen, &r) == TARN_OK ? r : NULL;
+}
+
+void tarn_close(tarn_replica *r)
+{
+    if (r == NULL)
+        return;
+    graph_reset(r);
+    while (r->resources != NULL) {
+        const struct resource first = *r->resources;
+        replica_unregister(r, first.self);
+        first.close(first.self);
+    }
+    const tarn_status s = context_finish(r->context);
+    if (s != TARN_OK)
+        replica_fail(r, s, NULL);
+    plan_cache_free(r->plans);
+    owned_release(r);
+    graph_release(&r->graph);
+    context_close(r->context);
+    free(r);
+}
+
+const char *tarn_device_name(const tarn_replica *r)
+{
+    return r != NULL ? context_device(r->context)->name : "";
+}
+
+tarn_status tarn_list_devices(char *out, size_t capacity)
+{
+    static const char *const kinds[] = { "cpu", "gpu", "other" };
+    const struct device *list;
+    int count = 0;
+    if (out == NULL || capacity == 0)
+        return error_set(TARN_ERR_ARGUMENT, "list_devices: no room for the text");
+    out[0] = 0;
+    TRY(device_list(&list, &count));
+    size_t at = 0;
+    for (int i = 0; i < count && at < capacity; i++) {
+        const struct device *d = &list[i];
+        const int n =
+            snprintf(out + at, capacity - at, "%d: %s %s (%s), %u units, %zu MiB\n", d->number,
+                     kinds[d->kind], d->name, d->platform, d->compute_units, d->memory_bytes >> 20);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return TARN_OK;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void need(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "build: %s\n", what);
+    exit(2);
+}
+
+void build_begin(struct build *b)
+{
+    memset(b, 0, sizeof *b);
+    b->count = 1;
+    b->partition.world = 1;
+}
+
+struct program build_program(const struct build *b)
+{
+    return (struct program){ .nodes = b->nodes,
+                             .count = b->count,
+                             .operands = b->operands,
+                             .operand_count = b->operand_count,
+                             .outputs = b->outputs,
+                             .output_count = b->output_count,
+                             .effects = true,
+                             .storage = b->storage,
+                             .partition = b->partition };
+}
+
+uint32_t build_node(struct build *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
+                    const union op_arg *arg, const uint32_t *in, uint32_t count)
+{
+    need(b->count < BUILD_NODES, "too many nodes");
+    need(b->operand_count + count <= BUILD_OPERANDS, "too many operands");
+    struct node *n = &b->nodes[b->count];
+    n->op = op;
+    n->shape = shape;
+    n->dtype = dtype;
+    n->first_in = b->operand_count;
+    n->in_count = count;
+    if (arg != NULL)
+        n->arg = *arg;
+    for (uint32_t i = 0; i < count; i++) {
+        need(in[i] > 0 && in[i] < b->count, "an operand that is no node yet");
+        b->operands[b->operand_count++] = in[i];
+    }
+    return b->count++;
+}
+
+static const struct node *at(const struct build *b, uint32_t node)
+{
+    need(node > 0 && node < b->count, "no such node");
+    return &b->nodes[node];
+}
+
+static union op_arg no_arg(void)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg); /* compared as bytes */
+    return arg;
+}
+
+/* ---- leaves --------------------------------------------------------------------------------- */
+
+uint32_t build_samples(struct build *b, tarn_shape shape)
+{
+    union op_arg arg = no_arg();
+    arg.leaf.slot = b->input_count++;
+    const uint32_t node = build_node(b, &op_input, shape, TARN_F32, &arg, NULL, 0);
+    b->nodes[node].part = 1; /* of a batch */
+    return node;
+}
+
+static uint32_t owned(struct build *b, struct storage place, tarn_shape shape)
+{
+    need(b->owned_count < BUILD_STORAGE, "too many owned tensors");
+    union op_arg arg = no_arg();
+    arg.leaf.slot = b->owned_count;
+    b->storage[b->owned_count++] = place;
+    return build_node(b, &op_owned, shape, TARN_F32, &arg, NULL, 0);
+}
+
+uint32_t build_owned(struct build *b, tarn_shape shape)
+{
+    return owned(b, (struct storage){ .memory = b->owned_count }, shape);
+}
+
+uint32_t build_slice_of(struct build *b, uint32_t other, size_t offset, tarn_shape shape)
+{
+    struct storage place = b->storage[at(b, other)->arg.leaf.slot];
+    place.offset += offset;
+    return owned(b, place, shape);
+}
+
+uint32_t build_constant(struct build *b, tarn_shape shape, float value)
+{
+    union op_arg arg = no_arg();
+    memcpy(&arg.leaf.bits, &value, sizeof value);
+    return build_node(b, &op_constant, shape, TARN_F32, &arg, NULL, 0);
+}
+
+/* ---- operations ----------------------------------------------------------------------------- */
+
+uint32_t build_map(struct build *b, const struct op *op, uint32_t x)
+{
+    return build_node(b, op, at(b, x)->shape, TARN_F32, NULL, &x, 1);
+}
+
+uint32_t build_map2(struct build *b, const struct op *op, uint32_t x, uint32_t y)
+{
+    need(memcmp(&at(b, x)->shape, &at(b, y)->shape, sizeof(tarn_shape)) == 0,
+         "a map of two shapes: expand one");
+    return build_node(b, op, at(b, x)->shape, TARN_F32, NULL, (uint32_t[2]){ x, y }, 2);
+}
+
+uint32_t build_scaled(struct build *b, uint32_t x, float factor)
+{
+    return build_map2(b, &op_mul, x, build_constant(b, at(b, x)->shape, factor));
+}
+
+uint32_t build_reshape(struct build *b, uint32_t x, tarn_shape shape)
+{
+    return build_node(b, &op_reshape, shape, TARN_F32, NULL, &x, 1);
+}
+
+uint32_t build_expand(struct build *b, uint32_t x, tarn_shape shape)
+{
+    need(at(b, x)->shape.rank == shape.rank, "expand keeps the rank");
+    return build_node(b, &op_expand, shape, TARN_F32, NULL, &x, 1);
+}
+
+uint32_t build_reduce(struct build *b, const struct op *op, uint32_t x, uint32_t axes)
+{
+    union op_arg arg = no_arg();
+    tarn_shape shape = at(b, x)->shape;
+    arg.reduce.axes = axes;
+    for (int i = 0; i < shape.rank; i++)
+        if (axes >> i & 1)
+            shape.dim[i] = 1;
+    return build_node(b, op, shape, TARN_F32, &arg, &x, 1);
+}
+
+uint32_t build_matmul(struct build *b, uint32_t x, uint32_t y, bool transpose_x, bool transpose_y)
+{
+    const tarn_shape left = at(b, x)->shape, right = at(b, y)->shape;
+    union op_arg arg = no_arg();
+    arg.matmul.transpose[0] = transpose_x;
+    arg.matmul.transpose[1] = transpose_y;
+    need(left.dim[transpose_x ? 0 : 1] == right.dim[transpose_y ? 1 : 0], "inner dimensions");
+    return build_node(b, &op_matmul, TARN_SHAPE(left.dim[transpose_x], right.dim[!transpose_y]),
+                      TARN_F32, &arg, (uint32_t[2]){ x, y }, 2);
+}
+
+uint32_t build_conv(struct build *b, uint32_t x, uint32_t weight, int32_t padding)
+{
+    const tarn_shape image = at(b, x)->shape, window = at(b, weight)->shape;
+    union op_arg arg = no_arg();
+    tarn_shape shape = TARN_SHAPE(image.dim[0], window.dim[0], 0, 0);
+    for (int i = 0; i < 2; i++) {
+        arg.conv.stride[i] = arg.conv.dilation[i] = 1;
+        arg.conv.padding[i] = padding;
+        shape.dim[2 + i] = image.dim[2 + i] + 2 * padding - window.dim[2 + i] + 1;
+    }
+    arg.conv.groups = 1;
+    return build_node(b, &op_conv2d, shape, TARN_F32, &arg, (uint32_t[2]){ x, weight }, 2);
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+void build_output(struct build *b, uint32_t node)
+{
+    need(b->output_count < BUILD_OUTPUTS, "too many outputs");
+    b->outputs[b->output_count++] = node;
+}
+
+void build_assign(struct build *b, uint32_t node, uint32_t value)
+{
+    union op_arg arg = no_arg();
+    need(at(b, node)->op == &op_owned, "assigned to what is not owned");
+    arg.assign.owned = at(b, node)->arg.leaf.slot;
+    build_node(b, &op_assign, at(b, value)->shape, TARN_F32, &arg, &value, 1);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels.h"
+
+/* ---- graphs --------------------------------------------------------------------------------- */
+
+/* Batches of 40 leave half a block. */
+static void make_map_chain(struct build *b)
+{
+    const tarn_shape shape = TARN_SHAPE(40, 6, 5);
+    const uint32_t x = build_samples(b, shape), scale = build_owned(b, TARN_SHAPE(6, 1));
+    const uint32_t wide = build_expand(b, build_reshape(b, scale, TARN_SHAPE(1, 6, 1)), shape);
+    const uint32_t y = build_map2(b, &op_add, build_map2(b, &op_mul, x, wide), x);
+    build_output(b, build_map(b, &op_tanh, build_map(b, &op_relu, y)));
+}
+
+/* The mean of each feature: more blocks of samples than there may be rows of partial sums. */
+static void make_sum_batch(struct build *b)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(330, 24));
+    build_output(b, build_scaled(b, build_reduce(b, &op_sum, x, 1), 1.0f / 330));
+}
+
+static void make_softmax(struct build *b)
+{
+    const tarn_shape shape = TARN_SHAPE(32, 10);
+    const uint32_t x = build_samples(b, shape);
+    const uint32_t most = build_expand(b, build_reduce(b, &op_max, x, 2), shape);
+    const uint32_t e = build_map(b, &op_exp, build_map2(b, &op_sub, x, most));
+    const uint32_t sum = build_expand(b, build_reduce(b, &op_sum, e, 2), shape);
+    build_output(b, build_map2(b, &op_div, e, sum));
+}
+
+/* A linear layer with bias and ReLU, and its gradients for an output gradient that is given. */
+static void make_linear(struct build *b)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(48, 20)), w = build_owned(b, TARN_SHAPE(32, 20));
+    const uint32_t bias = build_owned(b, TARN_SHAPE(1, 32)),
+                   dw = build_owned(b, TARN_SHAPE(32, 20));
+    const uint32_t db = build_owned(b, TARN_SHAPE(1, 32)), g = build_samples(b, TARN_SHAPE(48, 32));
+    const uint32_t wide = build_expand(b, bias, TARN_SHAPE(48, 32));
+    const uint32_t y =
+        build_map(b, &op_relu, build_map2(b, &op_add, build_matmul(b, x, w, false, true), wide));
+    const uint32_t zero = build_constant(b, TARN_SHAPE(48, 32), 0);
+    const uint32_t one = build_map2(b, &op_gt, y, zero);
+    b->nodes[one].dtype = TARN_U8; /* comparisons */
+    const uint32_t in[3] = { one, g, zero };
+    const uint32_t inner = build_node(b, &op_where, TARN_SHAPE(48, 32), TARN_F32, NULL, in, 3);
+    build_output(b, y);
+    build_assign(b, dw, build_matmul(b, inner, x, true, false));
+    build_assign(b, db, build_reduce(b, &op_sum, inner, 1));
+}
+
+/* Padded: its border leaves terms out. */
+static void make_conv(struct build *b)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(16, 3, 6, 6));
+    const uint32_t w = build_owned(b, TARN_SHAPE(4, 3, 3, 3));
+    build_output(b, build_map(b, &op_relu, build_conv(b, x, w, 1)));
+}
+
+/* Of channels enough for Winograd's algorithm, where a target wants it. */
+static void make_conv_channels(struct build *b)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(16, 8, 6, 6));
+    const uint32_t w = build_owned(b, TARN_SHAPE(8, 8, 3, 3));
+    build_output(b, build_conv(b, x, w, 0));
+}
+
+/* Momentum on a slice of flat memory, whose old values another assignment and an output read. */
+static void make_update(struct build *b)
+{
+    const uint32_t flat = build_owned(b, TARN_SHAPE(200)), moved = build_owned(b, TARN_SHAPE(200));
+    const uint32_t part = build_slice_of(b, flat, 160, TARN_SHAPE(12, 10));
+    const uint32_t norm = build_owned(b, TARN_SHAPE(1)), g = build_owned(b, TARN_SHAPE(200));
+    const uint32_t now = build_map2(b, &op_add, build_scaled(b, moved, 0.9f), g);
+    build_assign(b, moved, now);
+    build_assign(b, flat, build_map2(b, &op_sub, flat, build_scaled(b, now, 0.1f)));
+    build_assign(b, norm, build_reduce(b, &op_sum, build_map2(b, &op_mul, flat, flat), 1));
+    build_output(b, build_reduce(b, &op_sum, part, 1));
+}
+
+const struct graph_case graph_cases[] = {
+    { "map_chain", make_map_chain, false }, { "sum_batch", make_sum_batch, false },
+    { "softmax", make_softmax, false },     { "linear", make_linear, false },
+    { "conv", make_conv, false },           { "conv_channels", make_conv_channels, true },
+    { "update", make_update, false },
+};
+const int graph_case_count = sizeof graph_cases / sizeof *graph_cases;
+
+/* ---- targets -------------------------------------------------------------------------------- */
+
+static struct target vectors(int registers, double cache, double second_cache, int cores)
+{
+    struct target t = target_vectors();
+    t.vector.registers = registers;
+    t.vector.accumulators = registers * 3 / 4;
+    t.vector.cache_bytes = cache;
+    t.vector.second_cache_bytes = second_cache;
+    t.local_bytes = (size_t)second_cache / 4;
+    t.item.units = cores;
+    return t;
+}
+
+/* 32 registers of 16 floats; 2 cores. */
+static struct target avx512(void)
+{
+    return vectors(32, 40000, 1e6, 2);
+}
+
+/* 16 registers of 8: a vector of 16 lanes takes two of them. */
+static struct target avx2(void)
+{
+    return vectors(8, 26000, 4e5, 2);
+}
+
+/* 32 registers of 4, four to a vector, with longer waits; a second cache that is small. */
+static struct target neon(void)
+{
+    struct target t = vectors(8, 50000, 2e5, 2);
+    t.vector.latency = 4;
+    t.vector.cycles_per_term = 2;
+    return t;
+}
+
+/* As the first, but for its cores, which this schedule does not look at yet. */
+static struct target cores64(void)
+{
+    return vectors(32, 40000, 1e6, 64);
+}
+
+static struct target items(int units, int group_items, int accumulators)
+{
+    struct target t = target_items();
+    t.item.units = units;
+    t.item.group_items = group_items;
+    t.item.accumulators = accumulators;
+    t.local_bytes = 65536;
+    return t;
+}
+
+static struct target gpu_small(void)
+{
+    return items(2, 32, 8);
+}
+
+static struct target gpu_large(void)
+{
+    return items(64, 256, 16);
+}
+
+const struct target_case target_cases[] = {
+    { "avx512", avx512, true },       { "avx2", avx2, true },
+    { "neon", neon, true },           { "gpu_small", gpu_small, true },
+    { "gpu_large", gpu_large, true }, { "cores64", cores64, false },
+};
+const int target_case_count = sizeof target_cases / sizeof *target_cases;
+
+struct target target_named(const char *name)
+{
+    for (int i = 0; i < target_case_count; i++)
+        if (strcmp(target_cases[i].name, name) == 0)
+            return target_cases[i].make();
+    fprintf(stderr, "no target %s\n", name);
+    exit(2);
+}
+
+/* ---- compiling ------------------------------------------------------------------------------ */
+
+void compile_case(const struct graph_case *g, const struct target *t, struct kernel_plan *out)
+{
+    struct build b;
+    build_begin(&b);
+    g->make(&b);
+    const struct program p = build_program(&b);
+    *out = (struct kernel_plan){ 0 };
+    if (compile_program(&p, t, out) == TARN_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", g->name, error_text());
+    exit(2);
+}
+
+static void add_launch(const struct planned_kernel *k, int group_size, struct text *out)
+{
+    static const char *const kinds[] = { "arena",  "input",  "owned", "output",
+                                         "shared", "number", "key",   "rank" };
+    text_add(out, "/* %s: %d groups of %d; ", k->name, k->groups, group_size);
+    for (int i = 0; i < k->param_count; i++)
+        text_add(out, "%s%s %u", i > 0 ? ", " : "", kinds[k->params[i].kind],
+                 (unsigned)k->params[i].slot);
+    text_add(out, " */\n");
+}
+
+char *plan_text(const struct kernel_plan *plan)
+{
+    struct text out = { 0 };
+    const size_t common =
+        strlen((const char *)kernel_text_prelude) + strlen((const char *)kernel_text_random);
+    for (int i = 0; i < plan->kernel_count; i++)
+        add_launch(&plan->kernels[i], plan->group_size, &out);
+    text_add(&out, "/* arena: %zu bytes */\n", plan->arena_bytes);
+    text_add(&out, "%s", plan->source.data + common);
+    if (out.failed) {
+        fprintf(stderr, "out of host memory\n");
+        exit(2);
+    }
+    return out.data;
+}

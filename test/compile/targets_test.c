@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must hold of kernels for any target: they depend on nothing but program and target, the order
+ * of every sum is the same for all, more units get more groups, and figures that the compiler has
+ * no room for are refused. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+
+static char *text_of(const struct graph_case *g, const struct target *t)
+{
+    struct kernel_plan plan;
+    compile_case(g, t, &plan);
+    char *text = plan_text(&plan);
+    kernel_plan_free(&plan);
+    return text;
+}
+
+static char *order_of(const struct graph_case *g, const struct target *t)
+{
+    struct kernel_plan plan;
+    compile_case(g, t, &plan);
+    char *text = sum_order_text(&plan);
+    kernel_plan_free(&plan);
+    return text;
+}
+
+static const struct graph_case *graph_named(const char *name)
+{
+    for (int i = 0; i < graph_case_count; i++)
+        if (strcmp(graph_cases[i].name, name) == 0)
+            return &graph_cases[i];
+    cr_assert_fail("no graph %s", name);
+    return NULL;
+}
+
+static int groups_of(const char *graph, const struct target *t)
+{
+    struct kernel_plan plan;
+    int groups = 0;
+    compile_case(graph_named(graph), t, &plan);
+    for (int i = 0; i < plan.kernel_count; i++)
+        groups += plan.kernels[i].groups;
+    kernel_plan_free(&plan);
+    return groups;
+}
+
+Test(targets, the_same_program_gives_the_same_bytes)
+{
+    for (int g = 0; g < graph_case_count; g++)
+        for (int t = 0; t < target_case_count; t++) {
+            const struct target target = target_cases[t].make();
+            char *first = text_of(&graph_cases[g], &target);
+            char *second = text_of(&graph_cases[g], &target);
+            cr_expect_str_eq(first, second, "%s for %s", graph_cases[g].name, target_cases[t].name);
+            free(first);
+            free(second);
+        }
+}
+
+/* ---- the order of sums ---------------------------------------------------------------------- */
+
+/* Convolutions summed directly: Winograd's are other sums, and only some targets want them. */
+static struct target directly(int number)
+{
+    struct target t = target_cases[number].make();
+    t.winograd = WINOGRAD_NEVER;
+    return t;
+}
+
+Test(targets, sums_have_one_order_for_all)
+{
+    for (int g = 0; g < graph_case_count; g++) {
+        const struct target base = directly(0);
+        char *wanted = order_of(&graph_cases[g], &base);
+        for (int t = 1; t < target_case_count; t++) {
+            const struct target target = directly(t);
+            char *seen = order_of(&graph_cases[g], &target);
+            cr_expect_str_eq(seen, wanted, "%s for %s sums\n%s, but for %s\n%s",
+                             graph_cases[g].name, target_cases[t].name, seen, target_cases[0].name,
+                             wanted);
+            free(seen);
+        }
+        free(wanted);
+    }
+}
+
+/* Each figure by itself, at either end of what is allowed: one that leaks into the order of sums
+ * shows here, whichever it is. */
+static void set_figure(struct target *t, int number, bool high)
+{
+    const int most = high ? TARGET_MOST_ACCUMULATORS : 1;
+    struct vector_figures *v = &t->vector;
+    struct item_figures *f = &t->item;
+    struct {
+        int *figure;
+        int value;
+    } whole[] = {
+        { &v->registers, high ? 1024 : 1 },
+        { &v->accumulators, most },
+        { &v->points, high ? TARGET_MOST_POINTS : 1 },
+        { &v->guarded_points, high ? TARGET_MOST_POINTS : 1 },
+        { &v->guarded_extent, high ? TARGET_MOST_ACCUMULATORS : 0 },
+        { &v->unrolled_sum, most },
+        { &v->tile_axes, high ? 4 : 0 },
+        { &v->small_body, high ? 64 : 0 },
+        { &f->units, high ? 1024 : 1 },
+        { &f->group_items, high ? TARGET_MOST_ITEMS : 16 },
+        { &f->accumulators, most },
+        { &f->unrolled_sum, most },
+        { &f->points, high ? TARGET_MOST_POINTS : 1 },
+        { &f->teams_per_unit, high ? 1024 : 0 },
+        { &f->lane_sum_points, most },
+        { &t->fusion.crowd, high ? 1 << 20 : 1 },
+        { &t->fusion.kernel_weight, high ? 1 << 20 : 1 },
+        { &t->fusion.loops_weight, high ? 1 << 10 : 0 },
+        { &t->fusion.access_cycles, high ? 1 << 10 : 0 },
+        { &t->fusion.small_copy, high ? 1 << 30 : 0 },
+    };
+    struct {
+        double *figure;
+        double value;
+    } real[] = {
+        { &v->latency, most },
+        { &v->cycles_per_term, high ? 100 : 0 },
+        { &v->spill_loads, high ? 100 : 0 },
+        { &v->cache_bytes, high ? 1e9 : 0 },
+        { &v->second_cache_bytes, high ? 1e9 : 0 },
+        { &v->code_cycles, high ? 1e5 : 0 },
+        { &v->group_work, high ? 1e9 : 1 },
+        { &t->fusion.tiny_work, high ? 1e12 : 0 },
+        { &t->fusion.alone_work, high ? 1e12 : 0 },
+        { &t->fusion.replicated_work, high ? 1e12 : 0 },
+    };
+    const int count = sizeof whole / sizeof *whole;
+    if (number < count)
+        *whole[number].figure = whole[number].value;
+    else
+        *real[number - count].figure = real[number - count].value;
+}
+enum { FIGURES = 30 };
+
+Test(targets, no_figure_orders_a_sum)
+{
+    const char *const bases[] = { "avx512", "gpu_small" };
+    for (int g = 0; g < graph_case_count; g++)
+        for (int base = 0; base < 2; base++) {
+            struct target t = target_named(bases[base]);
+            t.winograd = WINOGRAD_NEVER;
+            char *wanted = order_of(&graph_cases[g], &t);
+            for (int i = 0; i < 2 * FIGURES; i++) {
+                struct target other = t;
+                set_figure(&other, i / 2, i % 2 == 1);
+                char *seen = order_of(&graph_cases[g], &other);
+                cr_expect_str_eq(seen, wanted, "%s for %s: %s end of figure %d changes\n%s to\n%s",
+                                 graph_cases[g].name, bases[base], i % 2 == 1 ? "upper" : "lower",
+                                 i / 2, wanted, seen);
+                free(seen);
+            }
+            free(wanted);
+        }
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+Test(targets, more_units_get_more_groups)
+{
+    struct target few = target_named("gpu_small"), many = few;
+    const struct target two = target_named("avx512"), cores = target_named("cores64");
+    many.item.units = 64;
+    for (int g = 0; g < graph_case_count; g++) {
+        const char *name = graph_cases[g].name;
+        cr_expect_geq(groups_of(name, &many), groups_of(name, &few), "%s", name);
+        cr_expect_geq(groups_of(name, &cores), groups_of(name, &two), "%s", name);
+    }
+    cr_expect_gt(groups_of("linear", &many), groups_of("linear", &few));
+    cr_expect_gt(groups_of("conv", &many), groups_of("conv", &few));
+}
+
+Test(targets, cheaper_groups_are_more)
+{
+    struct target t = target_named("cores64");
+    t.fusion.tiny_work = t.fusion.alone_work = 0;
+    const int before = groups_of("update", &t);
+    t.vector.group_work = 16;
+    cr_expect_gt(groups_of("update", &t), before);
+}
+
+/* ---- figures without room ------------------------------------------------------------------- */
+
+static void expect_refused(const struct target *t, const char *figure)
+{
+    struct build b;
+    struct kernel_plan plan = { 0 };
+    build_begin(&b);
+    graph_named("conv")->make(&b);
+    const struct program p = build_program(&b);
+    cr_expect_eq(compile_program(&p, t, &plan), TARN_ERR_ARGUMENT, "%s", figure);
+    cr_expect_not_null(strstr(error_text(), figure), "%s: %s", figure, error_text());
+    cr_expect_eq(plan.kernel_count, 0);
+    kernel_plan_free(&plan);
+}
+
+Test(targets, too_large_figures_are_refused)
+{
+    const struct target good = target_vectors();
+    struct target t = good;
+    t.vector.accumulators = TARGET_MOST_ACCUMULATORS + 1;
+    expect_refused(&t, "vector.accumulators");
+    t = good;
+    t.vector.points = TARGET_MOST_POINTS + 1;
+    expect_refused(&t, "vector.points");
+    t = good;
+    t.vector.latency = TARGET_MOST_ACCUMULATORS + 1;
+    expect_refused(&t, "vector.latency");
+    t = good;
+    t.vector.latency = (double)NAN;
+    expect_refused(&t, "vector.latency");
+    t = good;
+    t.vector.unrolled_sum = 0;
+    expect_refused(&t, "vector.unrolled_sum");
+    t = good;
+    t.vector.code_cycles = (double)INFINITY;
+    expect_refused(&t, "vector.code_cycles");
+    t = good;
+    t.fusion.crowd = 0;
+    expect_refused(&t, "fusion.crowd");
+}
+
+Test(targets, groups_of_no_whole_teams_are_refused)
+{
+    struct target t = target_items();
+    t.item.group_items = 8;
+    expect_refused(&t, "item.group_items");
+    t.item.group_items = 40;
+    expect_refused(&t, "item.group_items");
+    t.item.group_items = 2 * TARGET_MOST_ITEMS;
+    expect_refused(&t, "item.group_items");
+    t = target_items();
+    t.item.accumulators = 0;
+    expect_refused(&t, "item.accumulators");
+}
+
+/* The largest that are allowed fit into every table. */
+Test(targets, the_largest_figures_fit)
+{
+    struct target vector = target_vectors(), item = target_items();
+    for (int i = 0; i < FIGURES; i++) {
+        set_figure(&vector, i, true);
+        set_figure(&item, i, true);
+    }
+    for (int g = 0; g < graph_case_count; g++) {
+        free(text_of(&graph_cases[g], &vector));
+        free(text_of(&graph_cases[g], &item));
+    }
+}

@@ -1,0 +1,84 @@
+/* k0: 2 groups of 1; input 0, output 0 */
+/* arena: 0 bytes */
+/* max exp sum div */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void k0(__global uchar *input0, __global uchar *output0)
+{
+    const int section_group = (int)get_group_id(0);
+    __local float16 scratch[11];
+    __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [32,10] blocked */
+    __global float *v1 = (__global float *)(input0 + 0); /* [32,10] */
+    __local float *v2 = (__local float *)((__local uchar *)scratch + 640); /* [32,1] blocked */
+    __local float *v3 = (__local float *)((__local uchar *)scratch + 640); /* [32,1] blocked */
+    __global float *v4 = (__global float *)(output0 + 0); /* [32,10] */
+    /* max */
+    if (section_group >= 0 && section_group < 2) {
+        const long group = section_group - 0;
+        const long first = group * 2 / 2, last = (group + 1) * 2 / 2;
+        #pragma unroll 1
+        for (long b = first; b < last; ++b) {
+            /* max [32 | 10] */
+            {
+                float16 acc0 = (float16)(-INFINITY);
+                #pragma unroll 1
+                for (long i1 = 0; i1 < 10; i1 += 1) {
+                    const long t1 = 160 * b + i1;
+                    const float16 t2 = (float16)(v1[t1 + 0], v1[t1 + 10], v1[t1 + 20], v1[t1 + 30], v1[t1 + 40], v1[t1 + 50], v1[t1 + 60], v1[t1 + 70], v1[t1 + 80], v1[t1 + 90], v1[t1 + 100], v1[t1 + 110], v1[t1 + 120], v1[t1 + 130], v1[t1 + 140], v1[t1 + 150]);
+                    acc0 = TARN_MAX_16(t2, acc0);
+                }
+                TARN_STORE(__local, float, acc0, v2 + 16 * (0));
+            }
+            /* exp [32 10] */
+            {
+                #pragma unroll 1
+                for (long i1 = 0; i1 < 10; i1 += 1) {
+                    const long t3 = 160 * b + i1;
+                    const float16 t4 = (float16)(v1[t3 + 0], v1[t3 + 10], v1[t3 + 20], v1[t3 + 30], v1[t3 + 40], v1[t3 + 50], v1[t3 + 60], v1[t3 + 70], v1[t3 + 80], v1[t3 + 90], v1[t3 + 100], v1[t3 + 110], v1[t3 + 120], v1[t3 + 130], v1[t3 + 140], v1[t3 + 150]);
+                    const float16 t5 = (TARN_LOAD(__local, float, v2 + 16 * (0)));
+                    const float16 t6 = t4 - t5;
+                    const float16 t7 = exp(t6);
+                    TARN_STORE(__local, float, t7, v0 + 16 * (i1));
+                }
+            }
+            /* sum [32 | 10] */
+            {
+                float16 acc0 = (float16)(0.0f);
+                #pragma unroll 1
+                for (long i1 = 0; i1 < 10; i1 += 1) {
+                    const float16 t8 = (TARN_LOAD(__local, float, v0 + 16 * (i1)));
+                    acc0 += t8;
+                }
+                TARN_STORE(__local, float, acc0, v3 + 16 * (0));
+            }
+            /* div [32 10] */
+            {
+                #pragma unroll 1
+                for (long i1 = 0; i1 < 10; i1 += 1) {
+                    const float16 t9 = (TARN_LOAD(__local, float, v0 + 16 * (i1)));
+                    const float16 t10 = (TARN_LOAD(__local, float, v3 + 16 * (0)));
+                    const float16 t11 = t9 / t10;
+                    {
+                        const float16 lanes = t11;
+                        v4[160 * b + i1 + 0] = lanes.s0;
+                        v4[160 * b + i1 + 10] = lanes.s1;
+                        v4[160 * b + i1 + 20] = lanes.s2;
+                        v4[160 * b + i1 + 30] = lanes.s3;
+                        v4[160 * b + i1 + 40] = lanes.s4;
+                        v4[160 * b + i1 + 50] = lanes.s5;
+                        v4[160 * b + i1 + 60] = lanes.s6;
+                        v4[160 * b + i1 + 70] = lanes.s7;
+                        v4[160 * b + i1 + 80] = lanes.s8;
+                        v4[160 * b + i1 + 90] = lanes.s9;
+                        v4[160 * b + i1 + 100] = lanes.sa;
+                        v4[160 * b + i1 + 110] = lanes.sb;
+                        v4[160 * b + i1 + 120] = lanes.sc;
+                        v4[160 * b + i1 + 130] = lanes.sd;
+                        v4[160 * b + i1 + 140] = lanes.se;
+                        v4[160 * b + i1 + 150] = lanes.sf;
+                    }
+                }
+            }
+        }
+    }
+}
+
