@@ -16,14 +16,14 @@
 
 #define NEST_STORES 8
 
-enum combine { COMBINE_NONE, COMBINE_SUM, COMBINE_MAX, COMBINE_MIN, COMBINE_ARGMAX, COMBINE_FMA };
+enum combine { COMBINE_NONE, COMBINE_REDUCE, COMBINE_FMA }; /* a map, reduction, contraction */
 
 struct store {
     int value;
     int expr;              /* over ACC and loads; -1: the accumulator itself */
     struct affine address; /* as in access */
     bool in_block;
-    bool best; /* ARGMAX: the accumulator is the maximum, not its position */
+    bool best; /* of a search: the value that was found, not its position */
 };
 
 /* A matrix product left to a provider. */
@@ -55,10 +55,11 @@ struct nest {
     bool partial;   /* the batch axis is reduced: one row per group */
     bool by_sample; /* likewise, but a block's samples come one after the other: no lanes */
     enum combine combine;
+    const struct combination *by; /* of the accumulators; NONE: NULL */
     tarn_dtype acc_dtype;
     bool red_last;             /* the last logical axis of the operand is summed */
     int body[2];               /* combined value; FMA: both factors */
-    struct rational arg_index; /* ARGMAX: number of the element among the reduced */
+    struct rational arg_index; /* of a search: number of the element among the reduced */
     struct guard guard[2 * TARN_MAX_RANK];
     int guards; /* FMA: terms left out where one fails; NONE: elements left out */
     bool
@@ -109,6 +110,11 @@ static inline bool nest_has_batch_lanes(const struct nest *n)
 static inline int nest_vector_axis(const struct nest *n)
 {
     return nest_has_batch_lanes(n) ? n->batch_axis : n->lane_axis;
+}
+/* Whether the result is the position of the value that the nest looks for. */
+static inline bool nest_searches(const struct nest *n)
+{
+    return n->combine == COMBINE_REDUCE && n->by->found != NULL;
 }
 static inline int nest_red_axes(const struct nest *n)
 {
