@@ -47,7 +47,7 @@ int nest_lane(const struct nest *n)
         }
         return best;
     }
-    if (n->combine == COMBINE_ARGMAX)
+    if (n->combine == COMBINE_REDUCE && n->by->lanes == NULL)
         return -1;
     if (n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)
         return last;

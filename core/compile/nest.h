@@ -16,14 +16,14 @@
 
 #define NEST_STORES 8
 
-enum combine { COMBINE_NONE, COMBINE_SUM, COMBINE_MAX, COMBINE_MIN, COMBINE_ARGMAX, COMBINE_FMA };
+enum combine { COMBINE_NONE, COMBINE_REDUCE, COMBINE_FMA }; /* a map, reduction, contraction */
 
 struct store {
     int value;
     int expr;              /* over ACC and loads; -1: the accumulator itself */
     struct affine address; /* as in access */
     bool in_block;
-    bool best; /* ARGMAX: the accumulator is the maximum, not its position */
+    bool best; /* of a search: the value that was found, not its position */
 };
 
 /* A matrix product left to a provider. */
@@ -64,10 +64,11 @@ struct nest {
         by_sample; /* likewise, but a block's samples come one after the other, and not in lanes: */
     int sample_lane; /* then the OUT axis that is */
     enum combine combine;
+    const struct combination *by; /* of the accumulators; NONE: NULL */
     tarn_dtype acc_dtype;
     bool red_last;             /* the last logical axis of the operand is summed */
     int body[2];               /* combined value; FMA: both factors */
-    struct rational arg_index; /* ARGMAX: number of the element among the reduced */
+    struct rational arg_index; /* of a search: number of the element among the reduced */
     struct guard guard[2 * TARN_MAX_RANK];
     int guards; /* FMA: terms left out where one fails; NONE: elements left out */
     bool
@@ -138,6 +139,11 @@ static inline struct placement *placement_of(const struct program_ir *p, const s
 static inline struct schedule *schedule_of(const struct program_ir *p, const struct nest *n)
 {
     return &p->schedules[n - p->nests];
+}
+/* Whether the result is the position of the value that the nest looks for. */
+static inline bool nest_searches(const struct nest *n)
+{
+    return n->combine == COMBINE_REDUCE && n->by->found != NULL;
 }
 static inline int nest_red_axes(const struct nest *n)
 {

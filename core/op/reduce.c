@@ -43,19 +43,42 @@ static void max_first_grad(struct grad_call *c)
     c->gin[0] = tarn_where(tarn_eq(position, best), c->g, zero);
 }
 
+/* ---- the table ------------------------------------------------------------------------------ */
+
 /* clang-format off */
-const struct op op_sum       = { .name = "sum", .arity = 1, .kind = OP_REDUCE, .code = "sum", .grad = sum_grad };
-const struct op op_max       = { .name = "max", .arity = 1, .kind = OP_REDUCE, .code = "max", .grad = extreme_grad };
-const struct op op_max_first = { .name = "max_first", .arity = 1, .kind = OP_REDUCE, .code = "max", .grad = max_first_grad };
-const struct op op_min       = { .name = "min", .arity = 1, .kind = OP_REDUCE, .code = "min", .grad = extreme_grad };
-const struct op op_argmax    = { .name = "argmax", .arity = 1, .kind = OP_REDUCE, .code = "argmax", .grad = op_no_grad };
+const struct combination combination_sum = {
+    .code = "x + y",          .identity = { "0.0f", "0" },            .lanes = "tarn_sum",
+    .adds = true, .empty = true, .widens = true
+};
+static const struct combination maximum = {
+    .code = "TARN_MAX(x, y)", .identity = { "-INFINITY", "INT_MIN" }, .lanes = "tarn_max"
+};
+static const struct combination minimum = {
+    .code = "TARN_MIN(x, y)", .identity = { "INFINITY", "INT_MAX" },  .lanes = "tarn_min"
+};
+static const struct combination first_maximum = {
+    .code = "TARN_BETTER(x, y)", .identity = { "-INFINITY", "INT_MIN" }, .found = &maximum
+};
+
+#define REDUCTION(id, by, gradient) \
+    const struct op op_##id = { \
+        .name = #id, .arity = 1, .kind = OP_REDUCE, .combination = &(by), .grad = gradient \
+    };
+/*        name       combination      gradient */
+REDUCTION(sum,       combination_sum, sum_grad)
+REDUCTION(max,       maximum,         extreme_grad)
+REDUCTION(max_first, maximum,         max_first_grad)
+REDUCTION(min,       minimum,         extreme_grad)
+REDUCTION(argmax,    first_maximum,   op_no_grad)
 /* clang-format on */
+
+/* ---- recording ------------------------------------------------------------------------------ */
 
 static tarn_tensor record(const struct op *op, tarn_tensor x, uint32_t axes, bool whole)
 {
     if (!graph_resolve(x))
         return graph_poison(x.replica);
-    if (op == &op_sum && tarn_dtype_get(x) == TARN_U8)
+    if (op->combination->widens && tarn_dtype_get(x) == TARN_U8)
         x = tarn_cast(x, TARN_I32);
     tarn_shape shape = tarn_shape_get(x);
     bool empty = false;
@@ -65,16 +88,16 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, uint32_t axes, boo
             shape.dim[i] = 1;
         }
     }
-    if (empty && op != &op_sum)
+    if (empty && !op->combination->empty)
         return graph_fail(x.replica, TARN_ERR_SHAPE, "%s: no element to choose from in %s",
                           op->name, shape_text(tarn_shape_get(x)));
-    if (axes == 0 && op != &op_argmax)
+    if (axes == 0 && op->combination->found == NULL)
         return graph_value(x);
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.reduce.axes = axes;
     arg.reduce.unsplit = whole;
-    const tarn_dtype dtype = op == &op_argmax ? TARN_I32 : tarn_dtype_get(x);
+    const tarn_dtype dtype = op->combination->found != NULL ? TARN_I32 : tarn_dtype_get(x);
     return graph_record(x.replica, op, &x, 1, shape, dtype, &arg);
 }
 

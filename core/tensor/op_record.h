@@ -12,7 +12,7 @@ enum op_kind {
     OP_LEAF,      /* a buffer, a constant, a number, a counter */
     OP_MAP,       /* element by element: `code` in x, y, z */
     OP_VIEW,      /* index map, or reshape when `index` is NULL */
-    OP_REDUCE,    /* over op_arg.reduce.axes, which stay as length 1; combine by `code` */
+    OP_REDUCE,    /* over op_arg.reduce.axes, which stay as length 1, by `combination` */
     OP_CONTRACT,  /* sum of products over a nest given by `contract` */
     OP_TRANSFORM, /* sums of in[0] times small constants, given by `transform`; the compiler's own */
     OP_GATHER,    /* in[0] rows by the int32 index in[1] */
@@ -153,14 +153,34 @@ struct grad_call {
     tarn_tensor *gin;
 };
 
+/* How a reduction combines values: all that the compiler knows of it. Two reductions that differ in
+ * their gradients only share one. */
+struct combination {
+    /* OpenCL C of a value x and what came before it, y: both combined; or, of a search, whether x
+     * takes the place of y. Values meet in an order that depends on shapes, so the order must not
+     * matter, but for roundings. */
+    const char *code;
+    const char *identity[2]; /* changes nothing: of float registers, and of int ones */
+    /* "tarn_sum": tarn_sum_float() and tarn_sum_int() of kernels/prelude.cl combine the lanes of a
+     * register, and so may rows, one for each group of samples. NULL: each result is computed in
+     * one lane of one group. */
+    const char *lanes;
+    bool adds;   /* a sum, which is linear, and which contractions and virtual shards add up to */
+    bool empty;  /* of no values it is the identity; otherwise that is an error */
+    bool widens; /* uint8 becomes int32 */
+    /* A search: the result is the position of the value that `found` would give, as int32. */
+    const struct combination *found;
+};
+extern const struct combination combination_sum;
+
 struct op {
     const char *name; /* stable: part of the plan hash */
     int arity;        /* -1: any */
     enum op_kind kind;
-    /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them).
-     * REDUCE: name of the combination: "sum", "max", "min", "argmax". */
+    /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them). */
     const char *code;
-    void (*grad)(struct grad_call *c); /* op_no_grad: the result is a constant; NULL: unknown */
+    const struct combination *combination; /* REDUCE */
+    void (*grad)(struct grad_call *c);     /* op_no_grad: the result is a constant; NULL: unknown */
     void (*index)(const struct node *n, tarn_shape in, struct index_map *out);
     void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
     void (*transform)(const struct node *n, tarn_shape in, struct transform_map *out);

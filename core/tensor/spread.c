@@ -74,6 +74,11 @@ struct linear {
     bool jointly;      /* in all of these at once, rather than in any one of them */
 };
 
+static bool adds(const struct op *op)
+{
+    return op->combination != NULL && op->combination->adds;
+}
+
 static struct linear linear_of(const struct op *op)
 {
     static const struct linear maps[] = {
@@ -87,7 +92,7 @@ static struct linear linear_of(const struct op *op)
     case OP_VIEW:
         return (struct linear){ op, 1, true };
     case OP_REDUCE:
-        return (struct linear){ op, op == &op_sum, true };
+        return (struct linear){ op, adds(op), true };
     case OP_GATHER:
         return (struct linear){ op, 1, true };
     case OP_CONTRACT:
@@ -204,7 +209,7 @@ static enum spread of_reduce(const struct view_of *v)
         return s;
     if (s == SPREAD_ALIKE) /* as many equal terms as there are samples round as their number does */
         return is_part_length(&v->r->graph, x->shape.dim[0]) ? SPREAD_OWN : SPREAD_SAME;
-    return s == SPREAD_SAMPLES && n->op == &op_sum ? SPREAD_PARTIAL : SPREAD_OWN;
+    return s == SPREAD_SAMPLES && adds(n->op) ? SPREAD_PARTIAL : SPREAD_OWN;
 }
 
 /* Whether an operand of a contraction has along `axis` what another has samples along. */

@@ -17,7 +17,9 @@ enum { LEVELS = 3, DIGITS = 1024, ROWS = (LEVELS - 1) * DIGITS + 2 * DIGITS };
 
 tarn_status count_table(tarn_optimizer *o)
 {
-    const double logs[2] = { log(rule_meant(o->beta1)), log(rule_meant(o->beta2)) };
+    double beta[2];
+    o->rule->betas(o, beta);
+    const double logs[2] = { log(beta[0]), log(beta[1]) };
     float data[2][ROWS];
     for (int b = 0; b < 2; b++) {
         for (int i = 0; i < ROWS; i++) {

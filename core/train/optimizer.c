@@ -2,6 +2,7 @@
 /* Making an optimizer, and its step: one update of all parameters at once, over flat storage. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "train/optimizer.h"
 
@@ -30,16 +31,11 @@ static tarn_status set_up(tarn_optimizer *o)
     o->now.has = calloc(o->slice_count, sizeof *o->now.has);
     if (!record_new(o, &o->marked) || !record_new(o, &o->next) || o->now.has == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its lists");
-    if (o->method == METHOD_SGD) {
-        if (o->momentum != 0.0f)
-            TRY(flat_add_state(o, 0, "momentum_buffer"));
-    } else {
-        TRY(flat_add_state(o, 0, "exp_avg"));
-        TRY(flat_add_state(o, 1, "exp_avg_sq"));
-    }
-    if (rule_counts(o))
+    for (int i = 0; i < STATES_MOST && o->rule->state[i] != NULL; i++)
+        TRY(flat_add_state(o, i, o->rule->state[i]));
+    if (o->rule->counts)
         TRY(flat_add_counts(o));
-    if (o->method != METHOD_SGD)
+    if (o->rule->betas != NULL)
         TRY(count_table(o));
     const int32_t zero = 0;
     o->step = owned_add(r, OWNED_STATE, "optimizer.step", TARN_SCALAR, TARN_I32, NULL);
@@ -70,21 +66,24 @@ static const struct trainer trainer = {
     .forget = optimizer_forget,
 };
 
-static tarn_optimizer *make(const tarn_optimizer *settings)
+tarn_optimizer *optimizer_make(tarn_replica *r, const struct rule *rule, float lr,
+                               const void *options, size_t bytes)
 {
-    tarn_replica *r = settings->replica;
     if (r->status != TARN_OK)
         return NULL;
     if (r->optimizer != NULL) {
         replica_fail(r, TARN_ERR_STATE, "optimizer: the replica has one already");
         return NULL;
     }
-    tarn_optimizer *o = malloc(sizeof *o);
+    tarn_optimizer *o = calloc(1, sizeof *o + bytes);
     if (o == NULL) {
-        replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory");
+        replica_fail(r, TARN_ERR_MEMORY, "%s: out of host memory", rule->name);
         return NULL;
     }
-    *o = *settings;
+    o->replica = r;
+    o->rule = rule;
+    o->lr = lr;
+    memcpy(o->options, options, bytes);
     if (set_up(o) != TARN_OK || replica_register(r, optimizer_free, o) != TARN_OK) {
         optimizer_free(o);
         return NULL;
@@ -107,66 +106,6 @@ bool optimizer_range(tarn_replica *r, const char *name, float value, float low, 
     return false;
 }
 
-tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options)
-{
-    if (!optimizer_range(r, "lr", options.lr, 0.0f, INFINITY) ||
-        !optimizer_range(r, "momentum", options.momentum, 0.0f, INFINITY) ||
-        !optimizer_range(r, "dampening", options.dampening, -INFINITY, INFINITY) ||
-        !optimizer_range(r, "weight_decay", options.weight_decay, 0.0f, INFINITY))
-        return NULL;
-    if (options.nesterov && (options.momentum == 0.0f || options.dampening != 0.0f)) {
-        replica_fail(r, TARN_ERR_ARGUMENT,
-                     "sgd: nesterov needs a momentum above 0 and no dampening");
-        return NULL;
-    }
-    return make(&(tarn_optimizer){
-        .replica = r,
-        .method = METHOD_SGD,
-        .lr = options.lr,
-        .momentum = options.momentum,
-        .dampening = options.dampening,
-        .weight_decay = options.weight_decay,
-        .nesterov = options.nesterov,
-    });
-}
-
-static tarn_optimizer *make_adam(tarn_replica *r, tarn_adam_options o, enum method method)
-{
-    o.lr = o.lr != 0.0f ? o.lr : 1e-3f;
-    o.beta1 = o.beta1 != 0.0f ? o.beta1 : 0.9f;
-    o.beta2 = o.beta2 != 0.0f ? o.beta2 : 0.999f;
-    o.eps = o.eps != 0.0f ? o.eps : 1e-8f;
-    if (method == METHOD_ADAMW) {
-        o.weight_decay = o.weight_decay != 0.0f ? o.weight_decay : 0.01f;
-        o.weight_decay = o.weight_decay < 0.0f ? 0.0f : o.weight_decay;
-    }
-    if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
-        !optimizer_range(r, "beta1", o.beta1, 0.0f, 1.0f) ||
-        !optimizer_range(r, "beta2", o.beta2, 0.0f, 1.0f) ||
-        !optimizer_range(r, "eps", o.eps, 0.0f, INFINITY) ||
-        !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY))
-        return NULL;
-    return make(&(tarn_optimizer){
-        .replica = r,
-        .method = method,
-        .lr = o.lr,
-        .beta1 = o.beta1,
-        .beta2 = o.beta2,
-        .eps = o.eps,
-        .weight_decay = o.weight_decay,
-    });
-}
-
-tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options)
-{
-    return make_adam(r, options, METHOD_ADAM);
-}
-
-tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options)
-{
-    return make_adam(r, options, METHOD_ADAMW);
-}
-
 void tarn_optimizer_set_lr(tarn_optimizer *o, float lr)
 {
     if (o != NULL && optimizer_range(o->replica, "lr", lr, 0.0f, INFINITY))
@@ -186,15 +125,15 @@ static void record_update(tarn_optimizer *o)
     struct update u = { .g = graph_handle(r, o->now.node), .old = owned_handle(r, o->flat) };
     const tarn_tensor old = graph_handle(r, graph_resolve(u.old));
     u.old = old;
-    for (int i = 0; i < 2 && o->state[i]; i++)
+    for (int i = 0; i < STATES_MOST && o->state[i]; i++)
         u.state[i] = graph_handle(r, graph_resolve(owned_handle(r, o->state[i])));
     const tarn_tensor bad = guard_not_finite(u.g);
-    rule_update(o, &u);
+    o->rule->update(o, &u);
     tarn_tensor stay = bad;
     if (!count_all(o))
         stay = tarn_maximum(tarn_eq(count_mask(o), tarn_full(r, TARN_SCALAR, 0.0f)), bad);
     tarn_assign(owned_handle(r, o->flat), tarn_where(stay, old, u.now));
-    for (int i = 0; i < 2 && o->state[i]; i++)
+    for (int i = 0; i < STATES_MOST && o->state[i]; i++)
         tarn_assign(owned_handle(r, o->state[i]), tarn_where(stay, u.state[i], u.state_now[i]));
     count_step(o, bad);
     guard_count(o, bad);

@@ -7,7 +7,25 @@
 
 #include "tensor/spread.h"
 
-enum method { METHOD_SGD, METHOD_ADAM, METHOD_ADAMW };
+#define STATES_MOST 4 /* flat states of one rule */
+
+/* Values of one step, flat: old and new. */
+struct update {
+    tarn_tensor g, old, now, state[STATES_MOST], state_now[STATES_MOST];
+};
+
+/* How a kind of optimizer computes new values: all that the rest of the folder knows of it. */
+struct rule {
+    const char *name;
+    /* Number i is kept as "optimizer.<state[i]>.<parameter>", and is 0 at first. NULL: no more. */
+    const char *state[STATES_MOST];
+    bool counts; /* whether the device counts the steps of each parameter, for count_spread() */
+    /* The beta1 and beta2 of count_beta1() and count_beta2(), of which count.c makes a table; NULL
+     * when the rule uses neither. */
+    void (*betas)(const tarn_optimizer *o, double beta[2]);
+    /* Records u->now and u->state_now from the old ones and the gradient. */
+    void (*update)(const tarn_optimizer *o, struct update *u);
+};
 
 /* What the host knows between two steps. A step changes a copy, which counts once the step mark has
  * succeeded: a step that fails or is dropped leaves no trace. */
@@ -29,14 +47,13 @@ struct gathered {
 
 struct tarn_optimizer {
     tarn_replica *replica;
-    enum method method;
-    float lr, momentum, dampening, weight_decay, beta1, beta2, eps;
-    bool nesterov;
+    const struct rule *rule;
+    float lr;
     uint32_t *slices; /* the parameters in flat order: index + 1 */
     uint32_t slice_count;
-    int32_t total;       /* elements of the flat storage */
-    uint32_t flat;       /* parameters: index + 1, as the rest */
-    uint32_t state[2];   /* flat: momentum; or first and second moment; 0: none */
+    int32_t total;               /* elements of the flat storage */
+    uint32_t flat;               /* parameters: index + 1, as the rest */
+    uint32_t state[STATES_MOST]; /* flat, the rule's; 0: no more */
     uint32_t counts;     /* flat int32: finished steps of each parameter; 0: the rule needs none */
     uint32_t table;      /* of count.c; 0: the rule needs none */
     uint32_t step, flag; /* int32 scalars: finished steps; first step with a bad gradient, or 0 */
@@ -45,11 +62,7 @@ struct tarn_optimizer {
     struct gathered now;
     bool gathered;  /* this step took gradients: to accumulate, clip or use them */
     bool exchanged; /* gradients of this step went to other replicas */
-};
-
-/* Values of one step, flat: old and new. */
-struct update {
-    tarn_tensor g, old, now, state[2], state_now[2];
+    _Alignas(8) unsigned char options[]; /* as the program gave them; but for lr, which is above */
 };
 
 /* ---- flat storage (flat.c) ------------------------------------------------------------------ */
@@ -77,10 +90,6 @@ tarn_tensor gradient_of_shards(const tarn_optimizer *o, bool first);
 
 /* What the caller of a float meant: 0.9f is 0.9. PyTorch computes with doubles here. */
 double rule_meant(float value);
-/* Whether the rule depends on how many steps a parameter had. */
-bool rule_counts(const tarn_optimizer *o);
-/* Records the new values from the old ones and the gradient. */
-void rule_update(const tarn_optimizer *o, struct update *u);
 
 /* ---- steps of each parameter (count.c) ------------------------------------------------------ */
 
@@ -108,7 +117,13 @@ tarn_tensor guard_not_finite(tarn_tensor g);
 /* Counts the step, or remembers that its gradient is `bad`. */
 void guard_count(const tarn_optimizer *o, tarn_tensor bad);
 
-/* False after recording that a number is out of range (optimizer.c). */
+/* ---- making one (optimizer.c) --------------------------------------------------------------- */
+
+/* For the public functions of rules.c: an optimizer of all parameters, with a copy of the options.
+ * NULL after recording an error. */
+tarn_optimizer *optimizer_make(tarn_replica *r, const struct rule *rule, float lr,
+                               const void *options, size_t bytes);
+/* False after recording that a number is out of range. */
 bool optimizer_range(tarn_replica *r, const char *name, float value, float low, float below);
 
 /* ---- struct trainer: no-ops on a replica without an optimizer ------------------------------- */

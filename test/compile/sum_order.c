@@ -11,15 +11,15 @@
 
 /* The summed axis, counted among them, whose terms are shared by the lanes; -1: none, the lanes are
  * other elements of the result. */
-static int lanes_of_sum(const struct nest *n)
+static int lanes_of_sum(const struct program_ir *p, const struct nest *n)
 {
-    const int lane = nest_vector_axis(n);
+    const int lane = nest_vector_axis(n, schedule_of(p, n));
     return lane >= n->out_axes ? lane - n->out_axes : -1;
 }
 
 static bool is_sum(const struct nest *n)
 {
-    return n->kind == NEST_LOOPS && (n->combine == COMBINE_SUM || n->combine == COMBINE_FMA) &&
+    return n->kind == NEST_LOOPS && (n->by == &combination_sum || n->combine == COMBINE_FMA) &&
            n->axes > n->out_axes;
 }
 
@@ -32,8 +32,8 @@ static char *describe_sum(const struct program_ir *p, const struct nest *n)
     text_add(&out, "%s: %lld sums over", n->name, results);
     for (int a = n->out_axes; a < n->axes; a++)
         text_add(&out, " %d", n->extent[a]);
-    if (lanes_of_sum(n) >= 0)
-        text_add(&out, ", 16 lanes along number %d", lanes_of_sum(n));
+    if (lanes_of_sum(p, n) >= 0)
+        text_add(&out, ", 16 lanes along number %d", lanes_of_sum(p, n));
     if (n->partial)
         text_add(&out, ", %d rows of %d blocks", p->groups, p->blocks);
     if (n->by_sample)

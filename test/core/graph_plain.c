@@ -150,6 +150,31 @@ static void check_flat(tarn_replica *r)
     tarn_error_clear(r);
 }
 
+/* What a reduction's record must have, and one without it. */
+static void check_reductions(tarn_replica *r)
+{
+    for (int i = 0; i < all_ops_count; i++) {
+        const struct combination *by = all_ops[i]->combination;
+        CHECK((by != NULL) == (all_ops[i]->kind == OP_REDUCE), "%s", all_ops[i]->name);
+        if (by != NULL)
+            CHECK(by->code && by->identity[0] && by->identity[1] &&
+                      (by->lanes == NULL) == (by->found != NULL),
+                  "%s", all_ops[i]->name);
+    }
+    static const struct op odd = { .name = "odd", .arity = 1, .kind = OP_REDUCE };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.reduce.axes = 1;
+    const tarn_tensor x = tarn_zeros(r, TARN_SHAPE(5));
+    float y;
+    (void)tarn_read(graph_record(r, &odd, &x, 1, TARN_SHAPE(1), TARN_F32, &arg), &y, sizeof y);
+    CHECK(tarn_error_status(r) == TARN_ERR_INTERNAL &&
+              strstr(tarn_error(r), "odd has no combination") != NULL,
+          "%s", tarn_error(r));
+    printf("%s\n", tarn_error(r));
+    tarn_error_clear(r);
+}
+
 int main(void)
 {
     tarn_replica *r = tarn_open(NULL);
@@ -159,6 +184,7 @@ int main(void)
     check_hash(r, w);
     check_gradients(r, w);
     check_flat(r);
+    check_reductions(r);
     CHECK(tarn_owned_count(r) == 2 && strcmp(tarn_owned_name(r, 0), "w") == 0, "names");
     tarn_close(r);
     printf(failures ? "%d failures\n" : "ok\n", failures);

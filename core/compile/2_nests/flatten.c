@@ -106,8 +106,7 @@ void flatten(struct program_ir *p)
         int64_t terms = 1;
         for (int a = n->out_axes; a < n->axes; a++)
             terms *= n->extent[a];
-        if (n->kind != NEST_LOOPS || n->batched || n->transformed || n->combine == COMBINE_ARGMAX ||
-            terms > 1)
+        if (n->kind != NEST_LOOPS || n->batched || n->transformed || nest_searches(n) || terms > 1)
             continue;
         for (int a = n->out_axes - 2; a >= 0; a--)
             if (can_join(n, a))

@@ -151,9 +151,6 @@ static int map_nest(struct lowering *l, uint32_t root, const struct destination 
 static int partials_tree(struct lowering *l, struct nest *n, const struct expr *row, int32_t stride,
                          int first, int count)
 {
-    static const char *const codes[] = {
-        [COMBINE_SUM] = "x + y", [COMBINE_MAX] = "TARN_MAX(x, y)", [COMBINE_MIN] = "TARN_MIN(x, y)"
-    };
     if (count == 1) {
         struct expr e = *row;
         e.access.address.constant += first * stride;
@@ -162,7 +159,7 @@ static int partials_tree(struct lowering *l, struct nest *n, const struct expr *
     int half = 1;
     while (2 * half < count)
         half *= 2;
-    struct expr e = { .kind = EXPR_MAP, .dtype = row->dtype, .code = codes[n->combine], .args = 2 };
+    struct expr e = { .kind = EXPR_MAP, .dtype = row->dtype, .code = n->by->code, .args = 2 };
     e.arg[0] = partials_tree(l, n, row, stride, first, half);
     e.arg[1] = partials_tree(l, n, row, stride, first + half, count - half);
     return e.arg[0] < 0 || e.arg[1] < 0 ? -1 : expr_add(l->p, n, &e);
@@ -179,7 +176,8 @@ static int partials_nest(struct lowering *l, const struct nest *partial, int row
     for (int a = n.axes; a < NEST_AXES; a++)
         n.extent[a] = 0;
     n.extent[n.out_axes] = 1;
-    n.combine = partial->combine == COMBINE_FMA ? COMBINE_SUM : partial->combine;
+    n.combine = COMBINE_REDUCE;
+    n.by = partial->by;
     n.acc_dtype = partial->acc_dtype;
     struct expr e = { .kind = EXPR_LOAD, .dtype = n.acc_dtype };
     e.access.value = rows;
@@ -255,6 +253,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
         n.batch_axis = contract_batch_axis(l->m, core, &c, &n.partial);
     n.batched = n.batch_axis >= 0;
     n.combine = COMBINE_FMA;
+    n.by = &combination_sum;
     n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
     struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
     const int rows = choose_samples(&n, &c, (int[3]){ in[0].rank, in[1].rank, node->shape.rank });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A maximum and its position, as pooling and its gradient want them, are one search: the nest of
- * the position stores its best value, too. */
+ * the position stores the value that it found, too. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"
@@ -31,7 +31,7 @@ static bool stores_result(const struct nest *n)
 /* Whether both search the same elements, and store just what they find. */
 static bool is_pair(const struct nest *position, const struct nest *maximum)
 {
-    return maximum->combine == COMBINE_MAX && maximum->kind == NEST_LOOPS && !maximum->partial &&
+    return maximum->by == position->by->found && maximum->kind == NEST_LOOPS && !maximum->partial &&
            stores_result(maximum) && stores_result(position) && maximum->axes == position->axes &&
            maximum->out_axes == position->out_axes && maximum->batched == position->batched &&
            maximum->batch_axis == position->batch_axis &&
@@ -59,7 +59,7 @@ void pair_maxima(struct program_ir *p)
 {
     for (int i = 0; i < p->first_root && !p->target->items; i++) {
         const struct nest *n = &p->nests[i];
-        if (n->combine != COMBINE_ARGMAX || n->kind != NEST_LOOPS)
+        if (!nest_searches(n) || n->kind != NEST_LOOPS)
             continue;
         for (int k = 0; k < p->first_root; k++)
             if (is_pair(n, &p->nests[k])) {

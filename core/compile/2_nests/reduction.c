@@ -5,14 +5,6 @@
 #include "compile/2_nests/lower.h"
 #include "tensor/sum_order.h"
 
-static enum combine combine_of(const struct op *op)
-{
-    return op == &op_sum      ? COMBINE_SUM
-           : op == &op_min    ? COMBINE_MIN
-           : op == &op_argmax ? COMBINE_ARGMAX
-                              : COMBINE_MAX;
-}
-
 /* Whether a sum over the batch goes without rows: by shape alone. Virtual shards need theirs, since
  * their sums go on to other replicas. */
 static bool is_unsplit(const struct lowering *l, const struct node *n, uint32_t x)
@@ -51,7 +43,7 @@ static void set_axes(const struct lowering *l, uint32_t core, struct nest *n, bo
             }
             n->extent[n->axes] = in.dim[d];
             in_index[d] = rational_axis(n->axes);
-            if (l->m->batched[x] && d == 0 && (!reduced || node->op != &op_argmax)) {
+            if (l->m->batched[x] && d == 0 && (!reduced || n->by->lanes != NULL)) {
                 n->batched = true;
                 n->batch_axis = n->axes;
                 n->partial = reduced;
@@ -68,14 +60,20 @@ int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct ratio
     const uint32_t x = lowering_operand(l, core, 0);
     const bool unsplit = is_unsplit(l, node, x);
     struct rational in_index[TARN_MAX_RANK];
+    if (node->op->combination == NULL) {
+        error_set(TARN_ERR_INTERNAL, "compile: reduction %s has no combination in its record",
+                  node->op->name);
+        return lower_fail(l, TARN_ERR_INTERNAL);
+    }
     *n = lower_nest(node->op->name);
+    n->combine = COMBINE_REDUCE;
+    n->by = node->op->combination;
     set_axes(l, core, n, unsplit, in_index, out_index);
     n->arg_index = rational_constant(0);
     for (int a = n->out_axes; a < n->axes; a++)
         n->arg_index = rational_add_scaled(
             rational_add_scaled(rational_constant(0), n->arg_index, n->extent[a]), rational_axis(a),
             1);
-    n->combine = combine_of(node->op);
     n->acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
     const struct site s = {
         .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .blocks = unsplit

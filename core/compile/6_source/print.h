@@ -112,7 +112,9 @@ bool set_tile_point(struct printer *pr, int from, int to, int point);
 int tile_points(const struct printer *pr, int from, int to);
 /* Opens the loop of an axis, and returns 1; 0 where it is unrolled altogether. */
 int open_loop(struct printer *pr, int axis);
+/* What changes no accumulator, and the prelude's function that combines the lanes of one. */
 const char *identity(const struct nest *n);
+struct short_text lanes_function(const struct nest *n);
 void declare_accumulators(struct printer *pr);
 /* Combines value `v` into accumulator `acc`; both of the printer's width. */
 void combine_line(struct printer *pr, const char *acc, const char *v);

@@ -254,19 +254,6 @@ static void print_exchange(struct printer *pr)
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
-static const char *tree(const struct nest *n)
-{
-    const bool is_float = n->acc_dtype == TARN_F32;
-    switch (n->combine) {
-    case COMBINE_MAX:
-        return is_float ? "tarn_max_float" : "tarn_max_int";
-    case COMBINE_MIN:
-        return is_float ? "tarn_min_float" : "tarn_min_int";
-    default:
-        return is_float ? "tarn_sum_float" : "tarn_sum_int";
-    }
-}
-
 /* A sum over the batch: the team adds up the blocks of one group of them. Lane k of the team keeps
  * the row of points k and k + 16. */
 static void print_rows(struct printer *pr)
@@ -295,8 +282,8 @@ static void print_rows(struct printer *pr)
         snprintf(row, sizeof row, "row%d", r);
         print_line(pr, "if (lane < %d) {", count);
         pr->indent++;
-        print_line(pr, "%s sum = %s(vload16(0, lanes + %d * (lane + %d)));", type, tree(n), PITCH,
-                   r * LANES);
+        print_line(pr, "%s sum = %s(vload16(0, lanes + %d * (lane + %d)));", type,
+                   lanes_function(n).text, PITCH, r * LANES);
         print_line(pr, "if (b > first)");
         pr->indent++;
         combine_line(pr, "sum", row);
@@ -376,7 +363,7 @@ static void print_lane_sum(struct printer *pr)
     print_red_loops(pr, "lane", whole, LANES);
     print_exchange(pr);
     for (int i = 0; i < nest_points(n, pr->s); i++)
-        print_line(pr, "acc%d = %s(vload16(0, lanes + %d));", i, tree(n), PITCH * i);
+        print_line(pr, "acc%d = %s(vload16(0, lanes + %d));", i, lanes_function(n).text, PITCH * i);
     if (extent > whole) {
         char from[16];
         snprintf(from, sizeof from, "%d", whole);

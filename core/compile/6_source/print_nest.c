@@ -10,18 +10,21 @@
 
 /* ---- accumulators --------------------------------------------------------------------------- */
 
+static const char *identity_in(const struct nest *n, tarn_dtype dtype)
+{
+    return n->by->identity[dtype != TARN_F32];
+}
+
 const char *identity(const struct nest *n)
 {
-    const bool is_float = n->acc_dtype == TARN_F32;
-    switch (n->combine) {
-    case COMBINE_MAX:
-    case COMBINE_ARGMAX:
-        return is_float || n->combine == COMBINE_ARGMAX ? "-INFINITY" : "INT_MIN";
-    case COMBINE_MIN:
-        return is_float ? "INFINITY" : "INT_MAX";
-    default:
-        return is_float ? "0.0f" : "0";
-    }
+    return identity_in(n, n->acc_dtype);
+}
+
+struct short_text lanes_function(const struct nest *n)
+{
+    struct short_text t;
+    snprintf(t.text, sizeof t.text, "%s_%s", n->by->lanes, register_name(n->acc_dtype, 1));
+    return t;
 }
 
 void declare_accumulators(struct printer *pr)
@@ -29,32 +32,38 @@ void declare_accumulators(struct printer *pr)
     const struct nest *n = pr->n;
     const int points = tile_points(pr, 0, n->out_axes);
     for (int i = 0; i < points; i++) {
-        if (n->combine == COMBINE_ARGMAX) {
+        if (nest_searches(n)) {
             const tarn_dtype d = n->exprs[n->body[0]].dtype;
             const char *type = register_name(d, pr->width);
-            print_line(pr, "%s best%d = (%s)(%s);", type, i, type,
-                       d == TARN_F32 ? "-INFINITY" : "INT_MIN");
+            print_line(pr, "%s best%d = (%s)(%s);", type, i, type, identity_in(n, d));
         }
         const char *type = register_name(n->acc_dtype, pr->width);
-        print_line(pr, "%s acc%d = (%s)(%s);", type, i, type,
-                   n->combine == COMBINE_ARGMAX ? "0" : identity(n));
+        print_line(pr, "%s acc%d = (%s)(%s);", type, i, type, nest_searches(n) ? "0" : identity(n));
     }
+}
+
+/* The combination's code for a value and what came before it. */
+static struct text combined(struct printer *pr, const char *v, const char *before)
+{
+    struct text t = { 0 };
+    char arg[3][NAME] = { "" };
+    snprintf(arg[0], NAME, "%s", v);
+    snprintf(arg[1], NAME, "%s", before);
+    expand_code(pr->n->by->code, arg, pr->width, &t);
+    pr->out->failed |= t.failed;
+    return t;
 }
 
 /* Combines value `v` into accumulator text `acc`; both of the printer's width. */
 void combine_line(struct printer *pr, const char *acc, const char *v)
 {
-    switch (pr->n->combine) {
-    case COMBINE_MAX:
-        print_line(pr, "%s = TARN_MAX_%d(%s, %s);", acc, pr->width, v, acc);
-        break;
-    case COMBINE_MIN:
-        print_line(pr, "%s = TARN_MIN_%d(%s, %s);", acc, pr->width, v, acc);
-        break;
-    default:
+    if (pr->n->by->adds) {
         print_line(pr, "%s += %s;", acc, v);
-        break;
+        return;
     }
+    struct text both = combined(pr, v, acc);
+    print_line(pr, "%s = %s;", acc, both.data != NULL ? both.data : "");
+    text_free(&both);
 }
 
 /* Lanes beyond the batch count as nothing where the batch is reduced. */
@@ -70,19 +79,23 @@ static void mask_tail(struct printer *pr, char name[NAME])
     memcpy(name, masked, NAME);
 }
 
-static void argmax_lines(struct printer *pr, int point, const char *v)
+static void search_lines(struct printer *pr, int point, const char *v)
 {
     struct text index = { 0 };
+    char best[NAME];
+    snprintf(best, sizeof best, "best%d", point);
+    struct text better = combined(pr, v, best);
     print_affine(pr, &pr->n->arg_index.e, &index);
     const int w = pr->width;
     const char *type = register_name(TARN_I32, w);
     print_line(pr, "{");
-    print_line(pr, "    const %s better = TARN_BETTER_%d(%s, best%d);", type, w, v, point);
+    print_line(pr, "    const %s better = %s;", type, better.data != NULL ? better.data : "");
     print_line(pr, "    acc%d = TARN_SELECT_%d(better, (%s)((int)(%s)), acc%d);", point, w, type,
                index.data, point);
-    print_line(pr, "    best%d = TARN_SELECT_%d(better, %s, best%d);", point, w, v, point);
+    print_line(pr, "    %s = TARN_SELECT_%d(better, %s, %s);", best, w, v, best);
     print_line(pr, "}");
     pr->out->failed |= index.failed;
+    text_free(&better);
     text_free(&index);
 }
 
@@ -94,8 +107,8 @@ static void body_point(struct printer *pr, int point, const char *lanes_mask)
     snprintf(acc, sizeof acc, "acc%d", point);
     print_expr(pr, n->body[0], a);
     if (n->combine != COMBINE_FMA) {
-        if (n->combine == COMBINE_ARGMAX) {
-            argmax_lines(pr, point, a);
+        if (nest_searches(n)) {
+            search_lines(pr, point, a);
             return;
         }
         mask_tail(pr, a);
@@ -303,11 +316,7 @@ static void store_row(struct printer *pr, int point)
     print_affine(pr, &s->address, &address);
     print_line(pr, "{");
     pr->indent++;
-    print_line(pr, "%s sum = tarn_%s_%s(acc%d);", type,
-               pr->n->combine == COMBINE_MAX   ? "max"
-               : pr->n->combine == COMBINE_MIN ? "min"
-                                               : "sum",
-               type, point);
+    print_line(pr, "%s sum = %s(acc%d);", type, lanes_function(pr->n).text, point);
     print_line(pr, "__global %s *row = v%d + %d * group + %s;", type, s->value, v->shape.dim[1],
                address.data);
     print_line(pr, "if (b > first)");
@@ -422,11 +431,7 @@ static void print_lane_sum(struct printer *pr)
         print_line(pr, "%s acc%d = (%s)(%s);", wide, i, wide, identity(n));
     print_red_loops(pr, true);
     for (int i = 0; i < points; i++)
-        print_line(pr, "sum%d = tarn_%s_%s(acc%d);", i,
-                   n->combine == COMBINE_MAX   ? "max"
-                   : n->combine == COMBINE_MIN ? "min"
-                                               : "sum",
-                   narrow, i);
+        print_line(pr, "sum%d = %s(acc%d);", i, lanes_function(n).text, i);
     pr->indent--;
     print_line(pr, "}");
     pr->width = 1;

@@ -116,7 +116,7 @@ int print_sums(struct printer *pr, int points)
 {
     struct points p = { 0 };
     const struct nest *n = pr->n;
-    if (n->acc_dtype != TARN_F32 || (n->combine != COMBINE_FMA && n->combine != COMBINE_SUM))
+    if (n->acc_dtype != TARN_F32 || !n->by->adds)
         return 0;
     for (; p.first + ROWS_LEAST <= points; p.first += LANES) {
         p.count = points - p.first < LANES ? points - p.first : LANES;
