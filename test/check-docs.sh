@@ -63,11 +63,10 @@ missing_links() {
     done
 }
 
-# docs/regressions.md names tests as ctest does.
+# docs/regressions.md names tests as ctest does; docs/adding-an-op.md adds functions that are not there.
 missing=$(for page in README.md docs/*.md; do
-    [ "$page" != docs/regressions.md ] || continue
-    missing_paths "$page"
-    missing_names "$page"
+    [ "$page" = docs/regressions.md ] || missing_paths "$page"
+    [ "$page" = docs/adding-an-op.md ] || missing_names "$page"
     missing_links "$page"
 done)
 if [ -n "$missing" ]; then
