@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the third pass and the fourth: axes of the result that memory runs through as one
- * become one. Of [8, 8, 20, 10] no axis fills a register; of its 12800 elements all do. Nests
- * that add up more than one term stay as they are, since the choice of their lanes orders the
- * sum. */
+/* Between the third pass and the fourth: axes of the result that memory runs through as one become
+ * one. Of [8, 8, 20, 10] no axis fills a register; of its 12800 elements all do. Nests that add up
+ * more than one term stay as they are, since the choice of their lanes orders the sum. In: nests.
+ * Out: the same nests with fewer axes. Knows no target. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"
