@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Locks and conditions, whose making may be refused for lack of memory. In: who wants one. Out: a
+ * status with a line. Knows nothing of what they guard. */
 #include "lock.h"
 
 #include <string.h>

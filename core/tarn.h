@@ -117,7 +117,8 @@ TARN_API tarn_replica *tarn_open(const char *device);
 TARN_API void tarn_close(tarn_replica *r);
 /** The device's name as its driver gives it. Belongs to the replica. */
 TARN_API const char *tarn_device_name(const tarn_replica *r);
-/** Prints one line per OpenCL device of the machine into `out` (at most `capacity` bytes). */
+/** Writes one line for each OpenCL device of the machine into `out`: number, kind, name, platform,
+ *  compute units, MiB of memory. Cut at capacity - 1 bytes; capacity: at least 1. Any thread. */
 TARN_API tarn_status tarn_list_devices(char *out, size_t capacity);
 
 /** The step mark: compiles or reuses the plan of what was recorded, enqueues it, and ends the step.
@@ -127,8 +128,8 @@ TARN_API tarn_status tarn_list_devices(char *out, size_t capacity);
 TARN_API tarn_status tarn_step(tarn_replica *r);
 /** Waits until the device has done everything; reports what failed. */
 TARN_API tarn_status tarn_wait(tarn_replica *r);
-/* * Number of step marks so far at which an optimizer updated parameters (continues over
- * tarn_load). */
+/** Number of step marks so far at which an optimizer updated parameters (continues over
+ *  tarn_load). */
 TARN_API uint64_t tarn_step_count(const tarn_replica *r);
 
 /* ---- errors --------------------------------------------------------------------------------- */
@@ -144,20 +145,23 @@ TARN_API void tarn_error_clear(tarn_replica *r);
  *  capacity - 1 bytes: for printing names that come from elsewhere, such as those of files, to a
  *  terminal. Error lines and device names are so already. capacity: at least 1. */
 TARN_API void tarn_escape(const char *text, char *out, size_t capacity);
-/** "TARN_ERR_SHAPE". */
+/** "TARN_ERR_SHAPE"; "unknown status" for a number that is none. A constant text. Any thread. */
 TARN_API const char *tarn_status_name(tarn_status status);
 /** True when the tensor is poison. */
 TARN_API bool tarn_failed(tarn_tensor t);
 
 /* ---- creating, reading, keeping ------------------------------------------------------------- */
 
-/** A tensor with a copy of `data` (row-major, tarn_shape_count elements). Lives for this step. */
+/** A tensor with a copy of `data` (row-major, tarn_shape_count elements), which may be freed or
+ *  changed as soon as the call returns. Lives for this step. */
 TARN_API tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype,
                                const void *data);
 /** A float32 tensor filled with a constant (part of the compiled code: for values that change
  *  every step use tarn_number). */
 TARN_API tarn_tensor tarn_full(tarn_replica *r, tarn_shape shape, float value);
+/** tarn_full of 0. */
 TARN_API tarn_tensor tarn_zeros(tarn_replica *r, tarn_shape shape);
+/** tarn_full of 1. */
 TARN_API tarn_tensor tarn_ones(tarn_replica *r, tarn_shape shape);
 /** A float32 scalar whose value may change every step without a new compilation. */
 TARN_API tarn_tensor tarn_number(tarn_replica *r, float value);
@@ -197,44 +201,72 @@ TARN_API tarn_tensor tarn_detach(tarn_tensor t);
 
 /* ---- maps: element by element, with broadcasting as in PyTorch and NumPy -------------------- */
 
+/* Shapes are aligned at their last axes, and axes of length 1 or missing ones are repeated; others
+ * that differ are TARN_ERR_SHAPE. "The common type" of operands is float32 when one has it, else
+ * int32; integers wrap around. Functions that say float32 convert integers first. Every map returns
+ * poison after an error, which sticks to the replica, as at the top of this file. */
+
+/** a + b in the common type. */
 TARN_API tarn_tensor tarn_add(tarn_tensor a, tarn_tensor b);
+/** a - b in the common type. */
 TARN_API tarn_tensor tarn_sub(tarn_tensor a, tarn_tensor b);
+/** a * b in the common type. */
 TARN_API tarn_tensor tarn_mul(tarn_tensor a, tarn_tensor b);
-/** a / b; int32 division truncates as in C, and x / 0 is 0. */
+/** a / b in the common type; int32 division truncates as in C, and x / 0 is 0. */
 TARN_API tarn_tensor tarn_div(tarn_tensor a, tarn_tensor b);
-/** a to the power b. Gradient in b too. */
+/** a to the power b, float32. Gradient in b too. */
 TARN_API tarn_tensor tarn_pow(tarn_tensor a, tarn_tensor b);
-/** Element-wise; NaN wins; equal operands share the gradient (as torch.maximum). */
+/** The larger of a and b in the common type; NaN wins; equal operands share the gradient (as
+ *  torch.maximum). */
 TARN_API tarn_tensor tarn_maximum(tarn_tensor a, tarn_tensor b);
+/** The smaller one, likewise. */
 TARN_API tarn_tensor tarn_minimum(tarn_tensor a, tarn_tensor b);
-/** With a constant on the right. */
+/** a + b for a constant b, which is part of the compiled code: one that changes every step compiles
+ *  every step (use tarn_number). Integer tensors stay integers when b is a whole number. */
 TARN_API tarn_tensor tarn_add_scalar(tarn_tensor a, float b);
+/** a * b, likewise. */
 TARN_API tarn_tensor tarn_mul_scalar(tarn_tensor a, float b);
+/** a to the power b, float32, for a constant b; the square is a product. */
 TARN_API tarn_tensor tarn_pow_scalar(tarn_tensor a, float b);
 
+/** -x; uint8 becomes int32. */
 TARN_API tarn_tensor tarn_neg(tarn_tensor x);
+/** |x|; uint8 becomes int32. The gradient at 0 is 0. */
 TARN_API tarn_tensor tarn_abs(tarn_tensor x);
+/** e to the power x, float32. */
 TARN_API tarn_tensor tarn_exp(tarn_tensor x);
+/** Natural logarithm, float32; -infinity at 0, NaN below. */
 TARN_API tarn_tensor tarn_log(tarn_tensor x);
+/** Square root, float32; NaN below 0. */
 TARN_API tarn_tensor tarn_sqrt(tarn_tensor x);
+/** 1 / sqrt(x), float32; infinity at 0. */
 TARN_API tarn_tensor tarn_rsqrt(tarn_tensor x);
+/** Hyperbolic tangent, float32. */
 TARN_API tarn_tensor tarn_tanh(tarn_tensor x);
+/** 1 / (1 + exp(-x)), float32. */
 TARN_API tarn_tensor tarn_sigmoid(tarn_tensor x);
-/** max(x, 0); NaN passes. */
+/** max(x, 0), float32; NaN passes. The gradient at 0 is 0. */
 TARN_API tarn_tensor tarn_relu(tarn_tensor x);
-/** x * Phi(x) with erf, as torch.nn.functional.gelu. */
+/** x * Phi(x) with erf, float32, as torch.nn.functional.gelu. */
 TARN_API tarn_tensor tarn_gelu(tarn_tensor x);
+/** The error function, float32. */
 TARN_API tarn_tensor tarn_erf(tarn_tensor x);
 /** Limits to [low, high]; gradient passes inside and at the limits; NaN passes. As in torch.clamp,
  *  all others are `high` where low > high, and all are NaN when a limit is. */
 TARN_API tarn_tensor tarn_clamp(tarn_tensor x, float low, float high);
 
-/** Comparisons: uint8 0 or 1. */
+/** a == b in the common type: uint8, 1 where it holds and 0 elsewhere. A constant for gradients, as
+ *  all comparisons. NaN is equal to nothing. */
 TARN_API tarn_tensor tarn_eq(tarn_tensor a, tarn_tensor b);
+/** a != b, likewise; 1 for NaN. */
 TARN_API tarn_tensor tarn_ne(tarn_tensor a, tarn_tensor b);
+/** a < b, likewise; 0 for NaN, as the three below. */
 TARN_API tarn_tensor tarn_lt(tarn_tensor a, tarn_tensor b);
+/** a <= b. */
 TARN_API tarn_tensor tarn_le(tarn_tensor a, tarn_tensor b);
+/** a > b. */
 TARN_API tarn_tensor tarn_gt(tarn_tensor a, tarn_tensor b);
+/** a >= b. */
 TARN_API tarn_tensor tarn_ge(tarn_tensor a, tarn_tensor b);
 /** condition != 0 ? a : b, element by element. */
 TARN_API tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tensor b);
@@ -264,14 +296,23 @@ TARN_API tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis);
 
 /* ---- reductions; the reduced axes stay as length 1 when `keep` ------------------------------ */
 
+/* `axes` is TARN_AXES(...) or TARN_ALL. Sums have a fixed order, whatever the device
+ * (docs/numerics.md). An axis of length 0 is an error but for tarn_sum, tarn_mean and tarn_var. */
+
+/** The sum over axes, of float32 or int32 (uint8 becomes int32; integers wrap around); 0 of no
+ *  elements. */
 TARN_API tarn_tensor tarn_sum(tarn_tensor x, tarn_shape axes, bool keep);
+/** The sum over axes by their number of elements, float32; NaN of no elements. */
 TARN_API tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep);
-/** Equal maxima share the gradient (as torch.amax). NaN wins. */
+/** The largest element over axes, in x's type. Equal maxima share the gradient (as torch.amax). NaN
+ *  wins. */
 TARN_API tarn_tensor tarn_max(tarn_tensor x, tarn_shape axes, bool keep);
+/** The smallest one, likewise. */
 TARN_API tarn_tensor tarn_min(tarn_tensor x, tarn_shape axes, bool keep);
 /** int32 index of the first maximum along one axis. NaN counts as the largest. */
 TARN_API tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep);
-/** Mean squared distance from the mean, divided by n - correction. Two passes. */
+/** Squared distances from the mean, added up over axes and divided by their n - correction,
+ *  float32; correction 0 is that of the elements, 1 the unbiased estimate. Two passes. */
 TARN_API tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep);
 
 /* ---- contractions --------------------------------------------------------------------------- */
@@ -294,11 +335,15 @@ TARN_API tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tens
 typedef struct tarn_pool_options {
     int32_t window[2], stride[2], padding[2];
 } tarn_pool_options;
-/** x [N, C, H, W]. The first of equal maxima takes the gradient, as in PyTorch. */
+/** The largest element of each square window: x float32 [N, C, H, W] -> [N, C, OH, OW], the stride
+ *  being the window. The first of equal maxima takes the gradient, as in PyTorch. */
 TARN_API tarn_tensor tarn_max_pool2d(tarn_tensor x, int window);
+/** The same with options; OH = (H + 2 * padding - window) / stride + 1, rounded down. Padding is
+ *  never the maximum. */
 TARN_API tarn_tensor tarn_max_pool2d_with(tarn_tensor x, tarn_pool_options options);
-/** Padding counts as zeros in the mean (count_include_pad). */
+/** The mean of each square window, shapes as tarn_max_pool2d. */
 TARN_API tarn_tensor tarn_avg_pool2d(tarn_tensor x, int window);
+/** The same with options. Padding counts as zeros in the mean (count_include_pad). */
 TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options);
 
 /* ---- gather --------------------------------------------------------------------------------- */
@@ -310,7 +355,10 @@ TARN_API tarn_tensor tarn_one_hot(tarn_tensor index, int classes);
 
 /* ---- composed: soft-max, losses, norms, dropout --------------------------------------------- */
 
+/** exp(x) by its sum along one axis, float32 of x's shape, computed from the distances to the
+ *  largest element so that nothing overflows. A negative axis counts from the end. */
 TARN_API tarn_tensor tarn_softmax(tarn_tensor x, int axis);
+/** Its logarithm, without computing it first: large distances keep their digits. */
 TARN_API tarn_tensor tarn_log_softmax(tarn_tensor x, int axis);
 /** Mean negative log likelihood -mean_i logp[i, target[i]]; logp float32 [N, C], target int32 or
  *  uint8 [N]. Returns a scalar. As torch.nn.functional.nll_loss. A target outside 0..C-1 counts 0.
@@ -352,15 +400,18 @@ TARN_API void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int co
 
 /* ---- looking inside ------------------------------------------------------------------------- */
 
+/** Since the replica was opened; seconds by a clock that never goes back. */
 typedef struct tarn_metrics {
-    uint64_t steps, plans_compiled, plan_hits;
-    uint64_t launches;           /* kernels launched so far */
-    uint64_t launches_last_step; /* of the last tarn_step */
-    double compile_seconds;      /* graph to built programs, summed */
-    double host_seconds;         /* tarn_step without compilation and waiting, summed */
-    double record_seconds;       /* reserved */
-    uint64_t device_bytes;       /* device memory in use */
+    uint64_t steps;                     /* that succeeded */
+    uint64_t plans_compiled, plan_hits; /* graphs that were new, and that were found again */
+    uint64_t launches;                  /* kernels launched so far */
+    uint64_t launches_last_step;        /* of the last tarn_step */
+    double compile_seconds;             /* graph to built programs, summed */
+    double host_seconds;                /* tarn_step without compilation and waiting, summed */
+    double record_seconds;              /* reserved */
+    uint64_t device_bytes;              /* device memory in use */
 } tarn_metrics;
+/** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);
 
 #ifdef __cplusplus

@@ -80,9 +80,10 @@ TARN_API int tarn_dataset_size(const tarn_dataset *d);
 TARN_API int tarn_dataset_classes(const tarn_dataset *d);
 /** Shape of one sample's first input, [1, 28, 28] for MNIST. */
 TARN_API tarn_shape tarn_dataset_sample_shape(const tarn_dataset *d);
-/** Borrowed pointers to all samples' first input, and to its first target when that is one number a
- *  sample; NULL when they are not uint8 in memory. */
+/** Borrowed pointer to all samples' first input, one sample after the other; NULL when they are not
+ *  uint8 in memory. Valid until tarn_dataset_close. */
 TARN_API const uint8_t *tarn_dataset_samples(const tarn_dataset *d);
+/** The same of the first target, when that is one number a sample. */
 TARN_API const uint8_t *tarn_dataset_labels(const tarn_dataset *d);
 
 /* ---- loaders -------------------------------------------------------------------------------- */
@@ -154,8 +155,8 @@ TARN_API void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches)
 TARN_API uint64_t tarn_loader_epoch(const tarn_loader *l);
 /** Batches in an epoch: the same on all replicas. */
 TARN_API int tarn_loader_length(const tarn_loader *l);
-/* * Waits for what its threads are at, but for no callback longer than the timeout. NULL is a
- * no-op. */
+/** Waits for what its threads are at, but for no callback longer than the timeout, and frees the
+ *  loader. NULL is a no-op. */
 TARN_API void tarn_loader_close(tarn_loader *l);
 
 #ifdef __cplusplus

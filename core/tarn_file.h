@@ -56,9 +56,12 @@ typedef struct tarn_weight {
 TARN_API tarn_weight_file *tarn_weight_file_open(const char *path);
 /** NULL is a no-op. */
 TARN_API void tarn_weight_file_close(tarn_weight_file *f);
+/** Number of tensors in the file; 0 for NULL. */
 TARN_API int tarn_weight_file_count(const tarn_weight_file *f);
-/** The i-th tensor, in the byte order of names, or one by name; its name is NULL for none. */
+/** The i-th tensor, from 0, in the byte order of names; its name is NULL when there is none.
+ *  Borrows from the file. */
 TARN_API tarn_weight tarn_weight_file_at(const tarn_weight_file *f, int i);
+/** The tensor of that name, likewise. */
 TARN_API tarn_weight tarn_weight_file_find(const tarn_weight_file *f, const char *name);
 /** The text that the file's metadata have under a key; NULL for none. */
 TARN_API const char *tarn_weight_file_metadata(const tarn_weight_file *f, const char *key);
@@ -77,9 +80,11 @@ typedef struct tarn_weight_difference {
  *  type or shape differ. */
 TARN_API tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b,
                                          uint64_t tolerance, tarn_weight_difference *out);
-/** An element's bits, and its value as text that reads back exactly (hexadecimal for
- *  TARN_WEIGHT_BITS, "nan" for any NaN). */
+/** An element's bits, in the low ones of the result; 0 where there is no such element. `element`
+ *  counts row-major from 0. */
 TARN_API uint64_t tarn_weight_bits(const tarn_weight *w, size_t element);
+/** Its value as text that reads back exactly: hexadecimal for TARN_WEIGHT_BITS, "nan" for any NaN,
+ *  "none" where there is no such element. Cut at capacity - 1 bytes; 32 are enough for all. */
 TARN_API void tarn_weight_text(const tarn_weight *w, size_t element, char *out, size_t capacity);
 
 #ifdef __cplusplus

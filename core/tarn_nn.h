@@ -23,25 +23,35 @@ TARN_API tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, t
                                             int fan_in);
 /** By name; poison when there is none. */
 TARN_API tarn_tensor tarn_find(tarn_replica *r, const char *name);
-/** Number of parameters and buffers, and the i-th one's name (in order of creation). */
+/** Number of parameters and buffers; optimizer state and kept tensors do not count. */
 TARN_API int tarn_owned_count(const tarn_replica *r);
+/** The i-th one's name, from 0 in order of creation; NULL when there is none. Belongs to the
+ *  replica. */
 TARN_API const char *tarn_owned_name(const tarn_replica *r, int i);
 /** Training (default) or evaluation: switches dropout and batch norm. */
 TARN_API void tarn_train(tarn_replica *r, bool training);
+/** Whether the replica trains; false for NULL. */
 TARN_API bool tarn_training(const tarn_replica *r);
 
+/** A layer is a value that names its parameters, which belong to the replica: nothing to free, and
+ *  a copy is the same layer. */
 typedef struct tarn_linear {
     tarn_tensor weight, bias; /* [out, in], [out] */
 } tarn_linear;
+/** Parameters name.weight [out, in] and name.bias [out], both initialised as PyTorch's Linear:
+ *  uniform in +-1 / sqrt(in). On failure they are poison, and so is what the layer computes. For a
+ *  layer without a bias set it to TARN_NONE. */
 TARN_API tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out);
 /** x [..., in] -> x weight^T + bias [..., out]. */
 TARN_API tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x);
 
+/** A convolution layer, over images [N, C, H, W]. */
 typedef struct tarn_conv2d {
     tarn_tensor weight, bias;
     tarn_conv2d_options options;
 } tarn_conv2d;
-/** Parameters name.weight [out, in/groups, window, window] and name.bias [out]. */
+/** Parameters name.weight [out, in/groups, window, window] and name.bias [out], initialised as
+ *  PyTorch's Conv2d. On failure they are poison. */
 TARN_API tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out,
                                       int window, tarn_conv2d_options options);
 /** tarn_conv2d_op with the layer's parameters and options. */
@@ -55,9 +65,14 @@ typedef struct tarn_batch_norm {
     tarn_tensor weight, bias, running_mean, running_var, num_batches_tracked;
     float eps, momentum;
 } tarn_batch_norm;
+/** Over `channels` channels: weight and running variance of ones, the others of zeros, all
+ *  [channels] but the scalar count. On failure they are poison. */
 TARN_API tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels);
+/** x float32 [N, channels, ...] -> the same shape. In training it assigns the running statistics,
+ *  once for each call, and needs 2 values for each channel at least: TARN_ERR_SHAPE. */
 TARN_API tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x);
 
+/** Normalises each sample over its last axis. */
 typedef struct tarn_layer_norm {
     tarn_tensor weight, bias;
     float eps;

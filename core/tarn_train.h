@@ -23,6 +23,10 @@ typedef struct tarn_sgd_options {
     float lr, momentum, dampening, weight_decay;
     bool nesterov;
 } tarn_sgd_options;
+/** Makes the replica's optimizer, which closes with it; its state (momentum, where that is not 0)
+ *  is owned by the replica and saved by tarn_save. All parameters move into one piece of memory.
+ *  TARN_ERR_STATE when there is an optimizer already, TARN_ERR_ARGUMENT for options out of range.
+ *  */
 TARN_API tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options);
 
 /** As torch.optim.Adam and AdamW: moments are corrected for the steps that the parameter had. Zero
@@ -31,7 +35,10 @@ TARN_API tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options);
 typedef struct tarn_adam_options {
     float lr, beta1, beta2, eps, weight_decay;
 } tarn_adam_options;
+/** Makes the replica's optimizer as tarn_sgd does, with two moments of each parameter as its state.
+ *  The weight decay is added to the gradient. */
 TARN_API tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options);
+/** The same, but the weight decay scales the parameter, apart from the gradient. */
 TARN_API tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options);
 
 /** Records the update of all parameters that have a gradient, of this step or accumulated; the others
@@ -55,10 +62,11 @@ TARN_API tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm);
 /** From the next tarn_optimizer_step on, without a new compilation. `lr` must be finite and not
  *  negative. */
 TARN_API void tarn_optimizer_set_lr(tarn_optimizer *o, float lr);
-/** 0 for NULL. */
+/** The learning rate as it is now; 0 for NULL. */
 TARN_API float tarn_optimizer_lr(const tarn_optimizer *o);
 
-/** Learning rates over steps: pure functions of the step number, for tarn_optimizer_set_lr. */
+/** Learning rates over steps: pure functions of the step number, from 0, for tarn_optimizer_set_lr.
+ *  This one is lr at every step. */
 TARN_API float tarn_lr_constant(float lr, uint64_t step);
 /** lr, times `factor` after every `every` steps; as torch's StepLR. */
 TARN_API float tarn_lr_step(float lr, uint64_t step, uint64_t every, float factor);

@@ -56,12 +56,13 @@ TARN_API int tarn_launch_left(void);
 TARN_API int tarn_rank(const tarn_replica *r);
 /** Number of replicas; 1 for one from tarn_open(). */
 TARN_API int tarn_world_size(const tarn_replica *r);
-/** V, or 0. */
+/** Virtual shards of the launch; 0 without them, and for a replica from tarn_open(). */
 TARN_API int tarn_virtual_shards(const tarn_replica *r);
-/** printf on rank 0 alone. */
+/** printf on rank 0 alone; the others return at once. */
 TARN_API void tarn_print0(const tarn_replica *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** Waits until every replica is here. */
+/** Waits until every replica is here: at the host's call, not at the step mark. TARN_ERR_STALLED
+ *  when one does not come within the timeout. */
 TARN_API tarn_status tarn_barrier(tarn_replica *r);
 
 /* ---- collectives: operations like others, computed at the step mark ------------------------- */

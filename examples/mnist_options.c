@@ -71,16 +71,11 @@ static double parse_real(const struct argp_state *state, const char *name, const
     return value;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+/* Which devices train, and how they work together. */
+static error_t parse_devices(int key, char *arg, const struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        usage_init(state);
-        break;
-    case 'd':
-        c->data = arg;
-        break;
     case 'D':
         c->devices = arg;
         c->replicas = 1;
@@ -103,6 +98,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         break;
     case KEY_SYNC:
         c->sync_norm = true;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct config *c = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        usage_init(state);
+        break;
+    case 'd':
+        c->data = arg;
         break;
     case 'e':
         c->epochs = parse_whole(state, "epochs", arg, 1, 1000000);
@@ -148,7 +159,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             usage_error(state, "--data and --fake-data exclude each other");
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_devices(key, arg, state);
     }
     return 0;
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks what may include and call what, file lengths, and that sources are ASCII.
-# Lists every offence of the first rule that is broken, and exits with 1.
+# Checks what may include and call what, names, comments that must be there, lengths of files and
+# functions, and that sources are ASCII. Lists every offence of the first rule that is broken, and
+# exits with 1. With --long it prints the longest functions instead.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -64,11 +65,24 @@ code() {
     done
 }
 
+# The kernels that the compiler made are as long as they are.
 sources() {
-    find backend core dist kernels examples test bench -name '*.[ch]' -o -name '*.cl' 2>/dev/null |
-        sort
+    find backend core dist kernels examples test bench -name golden -prune -o \
+        -type f \( -name '*.[ch]' -o -name '*.cl' \) -print | sort
 }
 
+# Lines "LENGTH FILE:LINE NAME" of functions, whose braces stand in the first column.
+functions() {
+    find backend core dist examples bench -name '*.c' | sort | xargs awk '
+        FNR == 1 { open = 0 }
+        /^[A-Za-z_].*\(/ && !/;/ { split($0, word, "("); name = word[1]; sub(/.*[ *]/, "", name) }
+        /^\{/ { open = FNR }
+        /^\}/ && open { printf "%d %s:%d %s\n", FNR - open - 1, FILENAME, open, name; open = 0 }'
+}
+if [ "${1:-}" = --long ]; then
+    functions | sort -rn | head -n 20
+    exit 0
+fi
 core_headers=$(headers core)
 includes "$core_headers" backend | rule "backend/ includes a header of core/" || exit 1
 
@@ -93,12 +107,167 @@ code backend core dist |
     grep -E '(^|[^A-Za-z_0-9])(abort|exit|_exit|_Exit|quick_exit)[[:space:]]*\(' |
     rule "the library ends the program" || exit 1
 
-# A declaration is documented by a comment above it or anywhere in its group, which blank lines end.
-awk 'function flush() { if (!documented) printf "%s", group; group = ""; documented = 0 }
-    /^[[:space:]]*$/ { flush(); next }
-    /\*\/[[:space:]]*$/ { documented = 1 }
-    /^TARN_API/ { group = group sprintf("%s:%d:%s\n", FILENAME, FNR, $0) }
-    END { flush() }' core/tarn*.h | rule "a public function without a comment" || exit 1
+# ---- arrows ---------------------------------------------------------------------------------------
+# Which part of the tree may include which. A row names only rows above it: no two parts know each
+# other. "errors" is error.h and tarn_status.h, which everybody has; "api" the public headers.
+# A stage of the compiler includes only earlier ones; compile.c runs them all.
+arrows='
+errors:
+api:                errors
+kernels:
+backend:            errors kernels
+tensor:             errors api backend
+op:                 errors api tensor
+autograd:           errors api tensor op
+nn:                 errors api tensor op
+train:              errors api tensor op
+data:               errors api tensor backend
+file:               errors api tensor backend
+compile:            errors api tensor
+compile/1_graph:    errors api tensor compile
+compile/2_nests:    errors api tensor compile compile/1_graph
+compile/3_kernels:  errors api tensor compile compile/1_graph compile/2_nests
+compile/4_schedule: errors api tensor compile compile/1_graph compile/2_nests compile/3_kernels
+compile/5_memory:   errors api tensor compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule
+compile/6_source:   errors api tensor compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule compile/5_memory
+compile.c:          errors kernels compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule compile/5_memory compile/6_source
+run:                errors api tensor compile backend
+dist:               errors api tensor op backend
+examples:           api
+bench:              api examples
+'
+# Includes that the table forbids, each with its reason.
+exceptions='
+# What a nest costs depends on whether it gets lanes, and kernels of work-items are cut where lanes
+# are added up: fusing asks the schedule for both.
+core/compile/3_kernels/fuse.c core/compile/4_schedule/schedule.h
+# tarn-bench measures devices and their memory, which no public function reaches.
+bench/tarn/bench.h backend/backend.h
+# It opens a replica on the very device that is measured, and gives it samples without compiling.
+bench/tarn/ops.c core/tensor/replica.h
+# Times the all-reduce between threads by itself, without a device.
+bench/all_reduce.c dist/team.h
+# Switches the check of weights on and off within one launch, so that both see the same machine.
+bench/weight_check.c dist/member.h
+'
+# tarn.h includes the other public headers at its end, so that one include is enough, and each of
+# them includes it, so that each stands alone. This is the only circle.
+allowed_circle='core/tarn[a-z_]*[.]h'
+
+# Lines "FILE INCLUDED", both by path, of all headers of the tree that its own files include.
+edges() {
+    find backend core dist kernels examples bench -name '*.[ch]' | sort | while read -r file; do
+        sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]([^">]+)[">].*/\1/p' "$file" |
+            while read -r name; do
+                for path in "${file%/*}/$name" "core/$name" "backend/$name" "dist/$name" \
+                    "kernels/$name" "examples/$name"; do
+                    [ -f "$path" ] && echo "$file $path" && break
+                done
+            done
+    done
+}
+edge_list=$(edges)
+
+# $1: what is asked of the graph of includes: arrows, table, circles, or reach.
+graph() {
+    printf '%s\n' "$edge_list" | awk -v what="$1" -v arrows="$arrows" -v exceptions="$exceptions" \
+        -v circle="$allowed_circle" '
+        function part(file,    at, n) {
+            if (file ~ /^backend\/(error|tarn_status)[.]h$/) return "errors"
+            if (file ~ /^(core|dist)\/tarn[a-z_]*[.]h$/) return "api"
+            if (file == "core/compile/compile.c") return "compile.c"
+            n = split(file, at, "/")
+            if (at[1] != "core") return at[1]
+            if (at[2] == "compile" && n > 3) return "compile/" at[3]
+            return at[2]
+        }
+        function visit(file,    i, round, others) { # names one circle that goes through a file
+            if (state[file] == 2) return
+            if (state[file] == 1) {
+                round = substr(trail, index(trail, " " file " ") + 1) file
+                others = round
+                gsub(circle, "", others)
+                if (others ~ /[^ ]/) print round
+                return
+            }
+            state[file] = 1
+            trail = trail " " file " "
+            for (i = 1; i <= count[file]; i++) visit(target[file, i])
+            trail = substr(trail, 1, length(trail) - length(file) - 2)
+            state[file] = 2
+        }
+        function reach(from, file,    i) {
+            for (i = 1; i <= count[file]; i++)
+                if (!((from, target[file, i]) in seen)) {
+                    seen[from, target[file, i]] = 1
+                    if (target[file, i] ~ /^(backend\/(backend|env)|core\/tensor\/(replica|owned))[.]h$/)
+                        print from " reaches " target[file, i]
+                    reach(from, target[file, i])
+                }
+        }
+        BEGIN {
+            rows = split(arrows, row, "\n")
+            for (r = 1; r <= rows; r++) {
+                words = split(row[r], word, /[: ]+/)
+                for (w = 2; w <= words; w++) {
+                    if (word[w] == "") continue
+                    allowed[word[1], word[w]] = 1
+                    if (what == "table" && !(word[w] in known)) print word[1] " names " word[w]
+                }
+                known[word[1]] = 1
+            }
+            rows = split(exceptions, row, "\n")
+            for (r = 1; r <= rows; r++) if (row[r] !~ /^#/) except[row[r]] = 1
+        }
+        { target[$1, ++count[$1]] = $2; files[$1] = 1; line[NR] = $0 }
+        END {
+            for (i = 1; i <= NR; i++) {
+                split(line[i], word, " ")
+                from = part(word[1])
+                to = part(word[2])
+                if (from != to && !((from, to) in allowed)) {
+                    used[line[i]] = 1
+                    if (what == "arrows" && !(line[i] in except)) print word[1] " includes " word[2]
+                }
+                if (!(from in known) && what == "arrows") print word[1] " is of no part"
+            }
+            for (name in except)
+                if (what == "arrows" && name != "" && !(name in used)) print "no longer needed: " name
+            for (file in files) {
+                if (what == "circles" && file ~ /^core\//) visit(file)
+                if (what == "reach" && file ~ /^core\/compile\//) reach(file, file)
+            }
+        }' | sort
+}
+graph table | rule "the table of arrows: a row names one that is not above it" || exit 1
+graph arrows | rule "includes that the table of arrows does not allow" || exit 1
+graph circles | rule "headers that include each other" || exit 1
+graph reach | rule "the compiler reaches devices or replicas" || exit 1
+
+find backend core dist kernels bench examples -type f -name '*.[ch]' -o -name '*.cl' |
+    grep -E '^(backend|core|dist|kernels|bench|examples)/' | sed 's|.*/||' | sort | uniq -d |
+    rule "two files of one name" || exit 1
+
+# ---- comments -------------------------------------------------------------------------------------
+
+# Above each declaration, or at its end.
+awk '/^TARN_API/ { open = 1; above = previous ~ /\*\/[ ]*$/; first = FNR; text = $0 }
+    open && /;/ { if (!above && $0 !~ /\/\*/) printf "%s:%d:%s\n", FILENAME, first, text; open = 0 }
+    { previous = $0 }' core/tarn*.h dist/tarn*.h backend/tarn*.h |
+    rule "a public function without a comment of its own" || exit 1
+
+find backend core dist -name '*.[ch]' | sort | while read -r file; do
+    sed -n 2p "$file" | grep -q '^/\*' || echo "$file"
+done | rule "sources that do not begin by saying what they are for" || exit 1
+
+find core/compile core/run -name '*.c' | sort | while read -r file; do
+    awk 'FNR > 1 { print } FNR > 1 && /\*\// { exit }' "$file" | tr '\n' ' ' |
+        grep -q 'In: .*Out: ' || echo "$file"
+done | rule "stages that do not begin with what goes in and what comes out" || exit 1
+
+# ---- lengths --------------------------------------------------------------------------------------
+
+functions | awk '$1 > 65' | rule "functions of more than 65 lines" || exit 1
 
 sources | while read -r file; do
     lines=$(wc -l <"$file")

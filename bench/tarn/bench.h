@@ -75,6 +75,9 @@ struct operation {
 void operation_run(struct bench *b, struct item *i, const struct operation *o, double amount);
 /* The replica as the public API opens it. */
 tarn_replica *bench_open(const struct bench *b);
+/* A kept tensor, which nothing is compiled for: a batch that is on the device already. `data` NULL:
+ * there was no memory for it, an error of the replica. */
+tarn_tensor bench_samples(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const void *data);
 
 /* ---- groups --------------------------------------------------------------------------------- */
 

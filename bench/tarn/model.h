@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The network of the examples, to be trained on one batch that is on the device (step.c). */
+/* The network of the examples, to be trained on one batch that is on the device (bench_step.c). */
 #ifndef MODEL_H
 #define MODEL_H
 

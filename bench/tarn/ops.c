@@ -21,13 +21,22 @@ tarn_replica *bench_open(const struct bench *b)
     return replica_open(b->device, &r) == TARN_OK ? r : NULL;
 }
 
+tarn_tensor bench_samples(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const void *data)
+{
+    if (data != NULL)
+        return owned_handle(r, owned_add(r, OWNED_KEPT, NULL, shape, dtype, data));
+    replica_fail(r, TARN_ERR_MEMORY, "out of host memory for the %lld values of an input",
+                 (long long)tarn_shape_count(shape));
+    return (tarn_tensor){ .replica = r };
+}
+
 /* Kept tensors are taken for samples, and buffers for weights. Neither is compiled for. */
 static tarn_tensor own(tarn_replica *r, int number, tarn_shape shape, bool samples,
                        const float *data)
 {
     char name[16];
-    if (samples)
-        return owned_handle(r, owned_add(r, OWNED_KEPT, NULL, shape, TARN_F32, data));
+    if (samples || data == NULL)
+        return bench_samples(r, shape, TARN_F32, data);
     snprintf(name, sizeof name, "in%d", number);
     return tarn_buffer(r, name, shape, TARN_F32, data);
 }
@@ -41,11 +50,7 @@ static tarn_tensor make_input(tarn_replica *r, int number, tarn_shape shape, boo
         state = state * 1664525u + 1013904223u;
         data[i] = (float)(state >> 8) * 0x1p-23f - 1;
     }
-    if (data == NULL)
-        replica_fail(r, TARN_ERR_MEMORY, "out of host memory for the %zu values of an input",
-                     count);
-    const tarn_tensor t =
-        data != NULL ? own(r, number, shape, samples, data) : (tarn_tensor){ .replica = r };
+    const tarn_tensor t = own(r, number, shape, samples, data);
     free(data);
     return t;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic on affine and rational indices of loop axes. */
+/* Arithmetic on affine and rational indices of loop axes. In: indices as sums of axes. Out: others,
+ * or the index of a reshape's operand. Knows neither nests nor values. */
 #include <string.h>
 
 #include "compile/expr.h"

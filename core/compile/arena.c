@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host memory of one compilation, and growing text. */
+/* Host memory of one compilation, and growing text. In: sizes, formats. Out: zeroed memory that
+ * lives until the arena is freed, and strings; a failure is remembered and told at the end. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts the operations of a kernel's nests, and the bytes of the values that it shares with
- * others. */
+ * others. In: a kernel of a scheduled program. Out: its struct cost. Knows nothing of the device.
+ * */
 #include "compile/cost.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nests consist of, added one by one: values, nests, expressions. */
+/* What nests consist of, added one by one: values, nests, expressions. In: the program so far. Out:
+ * the same with one more. Knows no stage. */
 #include <string.h>
 
 #include "compile/nest.h"

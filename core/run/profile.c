@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels timed by the device's clock, and told of: to the user's function, or as lines. */
+/* Kernels timed by the device's clock, and told of: to the user's function, or as lines. In: a
+ * kernel that ran. Out: its time and its cost, told. Changes nothing that is computed. */
 #include "run/profile.h"
 #include "tensor/replica.h"
 

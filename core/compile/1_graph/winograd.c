@@ -3,10 +3,11 @@
  *
  *   result = R' (W w W' . T x T') R,   with . the product at each point, summed over channels,
  *
- * T, W and R being constant tables (winograd_table.c). The gradients are the transposed computations, so
- * that forward and backward share the transformed input, weight and gradient. Whether a convolution
- * is rewritten depends on its own shape but for the number of samples: all replicas agree, however
- * the batch is divided among them. */
+ * T, W and R being constant tables (winograd_table.c). The gradients are the transposed
+ * computations, so that forward and backward share the transformed input, weight and gradient.
+ * Whether a convolution is rewritten depends on its own shape but for the number of samples: all
+ * replicas agree, however the batch is divided among them. In: a convolution's node. Out: nodes in
+ * its place, or the word that it stays. */
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Winograd's convolution in pieces: transforms as sums with constant factors, products as
- * contractions. */
+ * contractions. In: nodes that winograd.c makes. Out: their transforms and contractions, as
+ * lowering asks for them. */
 #include "compile/1_graph/winograd_ops.h"
 #include "compile/1_graph/winograd_table.h"
 #include "tensor/graph.h"

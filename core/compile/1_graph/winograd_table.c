@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The constant tables of Winograd's convolution, by Lagrange interpolation: a product of
  * polynomials is known from its values at as many points as it has coefficients, infinity among
- * them; the transposed computation is the convolution. All entries but those of the weight's
- * table are exact. */
+ * them; the transposed computation is the convolution. All entries but those of the weight's table
+ * are exact. In: the size of a window. Out: factors. Knows neither nodes nor nests. */
 #include <string.h>
 
 #include "compile/1_graph/winograd_table.h"

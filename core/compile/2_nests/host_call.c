@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of the host between kernels, such as collectives, as nests without loops. */
+/* Functions of the host between kernels, such as collectives, as nests without loops. In: a node.
+ * Out: a nest that later stages order among the others, and values in memory that the host shares.
+ * */
 #include "compile/2_nests/lower.h"
 
 /* The operand goes to memory that the host shares, the host's function runs, and leaves the result

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third pass: nodes to loop nests over values, on demand from the roots. */
+/* Third pass: nodes to loop nests over values, on demand from the roots. In: the module, of which
+ * it is known what is stored. Out: nests over values, in an order in which each reads what is
+ * written before. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large matrix products whose result has no batch, weight gradients among them: left to a kernel
- * of their own or to a library where that is faster. */
+/* Large matrix products whose result has no batch, weight gradients among them: left to a kernel of
+ * their own or to a library where that is faster. In: the module, and what the target chose for
+ * each shape. Out: nests without loops, which name a provider. Measures nothing. */
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"

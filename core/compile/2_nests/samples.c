@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which sums over the batch take one sample after the other. With the samples of a block as lanes,
  * the weight gradient of a linear layer would be one multiply-add and then a sum of lanes for each
- * weight; with the weights of a row as lanes it is just multiply-adds. Decided by shapes alone. */
+ * weight; with the weights of a row as lanes it is just multiply-adds. Decided by shapes alone. In:
+ * the contraction of a nest. Out: the axis that is its lanes, or none. Knows no target. */
 #include "compile/2_nests/lower.h"
 #include "tensor/sum_order.h"
 

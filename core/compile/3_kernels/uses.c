@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which nests write each value, and which read it, so that no pass searches all nests for them. */
+/* Which nests write each value, and which read it, so that no pass searches all nests for them. In:
+ * nests. Out: lists by value. */
 #include "compile/3_kernels/uses.h"
 
 static void add(int value, int nest, int *next, int *list)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writers and readers of each value. */
 #ifndef TARN_USES_H
 #define TARN_USES_H
 

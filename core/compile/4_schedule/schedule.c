@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fifth pass: which axis is the vector, which are unrolled into register tiles (tile.c), and how
- * whole nests are divided among groups. Decides by shapes alone, so that the order of every sum
- * is a function of the problem. */
+ * whole nests are divided among groups. Decides by shapes alone, so that the order of every sum is
+ * a function of the problem. In: nests in kernels. Out: lanes, tiles, order of loops and groups of
+ * each. */
 #include "compile/4_schedule/schedule.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"

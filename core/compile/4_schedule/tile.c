@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Register tiles: which OUT axes of a sum are unrolled, how far, and the order of the loops around
  * the tile. Every candidate is weighed by a model of a core (target.h): multiply-adds and loads a
- * cycle, vector registers, caches. None of it changes the order of a sum. */
+ * cycle, vector registers, caches. None of it changes the order of a sum. In: a nest with its
+ * lanes. Out: its tile and order. */
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"

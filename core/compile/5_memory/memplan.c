@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places temporaries in one arena: values whose kernels do not overlap share memory. */
+/* Places temporaries in one arena: values whose kernels do not overlap share memory. In: values
+ * with the kernels that write and read them. Out: an offset for each, and the arena's size. */
 #include "compile/5_memory/memory_passes.h"
 
 #define ALIGNMENT 128u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes of a nest as loops: whole, in steps of a tile, or over what guards leave of them. */
+/* Axes of a nest as loops: whole, in steps of a tile, or over what guards leave of them. In: axes
+ * and tile of a nest. Out: heads of loops, and what each axis is at this point. */
 #include <stdio.h>
 
 #include "compile/6_source/print.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies between the plain and the blocked layout, 16 elements of 16 samples at a time: as vectors
- * along the samples' own elements, turned over in registers. */
+ * along the samples' own elements, turned over in registers. In: a nest that is such a copy. Out:
+ * its code. */
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 

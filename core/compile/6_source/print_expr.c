@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions as OpenCL C: one statement for each distinct value, named t1, t2, ... */
+/* Expressions as OpenCL C: one statement for each distinct value, named t1, t2, ... In:
+ * expressions, and what each axis is at this point. Out: statements, and the name of the last. */
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>

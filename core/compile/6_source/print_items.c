@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nests as OpenCL C for a GPU: an index of work-items or of teams of 16 lanes is taken apart into
  * tiles and batch blocks where the CPU has loops. Lanes are added up through local memory, in the
- * CPU's order. */
+ * CPU's order. In: a scheduled nest. Out: its code. Decides nothing. */
 #include <stdio.h>
 
 #include "compile/4_schedule/schedule.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels as OpenCL C: parameters, sections, and the loop over batch blocks around the nests. */
+/* Kernels as OpenCL C: parameters, sections, and the loop over batch blocks around the nests. In: a
+ * scheduled program. Out: a kernel's code, and what it takes. Decides nothing. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nests as OpenCL C: loops, register tiles, accumulators and stores around the expressions. */
+/* Nests as OpenCL C: loops, register tiles, accumulators and stores around the expressions. In: a
+ * scheduled nest. Out: its code. Decides nothing. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of partial sums: sixteen accumulators at a time become one register of their sums, which is
- * added to the group's row with as few stores as the addresses allow. */
+ * added to the group's row with as few stores as the addresses allow. In: a nest that adds up
+ * samples. Out: its stores. */
 #include <stdio.h>
 #include <string.h>
 

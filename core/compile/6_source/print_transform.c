@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums with factors from constant tables: terms with 0 vanish, 1 and -1 need no multiplication, and
- * what rows have in common is computed once. */
+ * what rows have in common is computed once. In: a transform and its table. Out: statements. */
 #include <stdio.h>
 #include <string.h>
 

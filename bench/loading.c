@@ -133,12 +133,12 @@ int main(int argc, char **argv)
     const int threads = argc > 2 ? atoi(argv[2]) : 2;
     const double wait = argc > 3 ? atof(argv[3]) : 2;
     if (count < 4 || count > MOST || threads < 1 || wait < 0 || wait > 900)
-        return fprintf(stderr, "usage: bench-loader [BATCHES (4 to %d) [THREADS [MS a sample]]]\n",
+        return fprintf(stderr, "usage: bench-loading [BATCHES (4 to %d) [THREADS [MS a sample]]]\n",
                        MOST),
                2;
     tarn_replica *r = tarn_open(NULL);
     if (r == NULL)
-        return fprintf(stderr, "bench-loader: %s\n", tarn_error(NULL)), 1;
+        return fprintf(stderr, "bench-loading: %s\n", tarn_error(NULL)), 1;
     const struct net n = { .conv = tarn_conv2d_make(r, "conv", 3, 8, 3,
                                                     (tarn_conv2d_options){ .stride = { 2 } }),
                            .fc = tarn_linear_make(r, "fc", 8 * 7 * 7, 10),
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
         report("tarn_loader_next of a batch that is ready", ms,
                5 * count < MOST ? 5 * count : MOST);
     else
-        fprintf(stderr, "bench-loader: %s\n", tarn_error(r));
+        fprintf(stderr, "bench-loading: %s\n", tarn_error(r));
     tarn_close(r);
     return good ? 0 : 1;
 }

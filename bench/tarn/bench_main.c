@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env.h"
 #include "parse.h"
 #include "terminal.h"
 
@@ -135,7 +134,9 @@ int main(int argc, char **argv)
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &config);
     if (config.devices == NULL)
-        config.devices = *env_text(ENV_DEVICES) != '\0' ? env_text(ENV_DEVICES) : "all";
+        config.devices = getenv("TARN_DEVICES");
+    if (config.devices == NULL || *config.devices == '\0')
+        config.devices = "all";
     if (device_select(config.devices, devices, MOST_SELECTED, &count) != TARN_OK) {
         terminal_line("tarn-bench", "%s", error_text());
         return EXIT_DEVICE;

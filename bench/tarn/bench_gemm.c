@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env.h"
-
 /* Smaller products, and those that run over the batch, are always Tarn's own kernels
  * (core/compile/2_nests/product.c). */
 #define LEAST_PRODUCT 2097152.0
@@ -43,7 +41,7 @@ static void one(struct bench *b, const struct product *p, const char *provider)
     o.times = flops < 2 * LEAST_PRODUCT ? (b->quick ? 2 : MOST_TIMES) : 1;
     o.in[0] = p->transpose[0] ? TARN_SHAPE(p->k, p->m) : TARN_SHAPE(p->m, p->k);
     o.in[1] = p->transpose[1] ? TARN_SHAPE(p->n, p->k) : TARN_SHAPE(p->k, p->n);
-    if (setenv(env_table[ENV_GEMM].name, provider, 1) != 0)
+    if (setenv("TARN_GEMM", provider, 1) != 0)
         item_fail(b, i, "out of host memory for a variable of the environment");
     else
         operation_run(b, i, &o, 1e-9 * flops);
@@ -68,7 +66,8 @@ void gemm_run(struct bench *b)
     static const int sizes[] = { 128, 256, 512, 1024, 2048 };
     static const int layers[][3] = { { 128, 784, 128 }, { 128, 320, 50 }, { 128, 50, 10 } };
     char user[64];
-    snprintf(user, sizeof user, "%s", env_text(ENV_GEMM));
+    const char *set = getenv("TARN_GEMM");
+    snprintf(user, sizeof user, "%s", set != NULL && *set != '\0' ? set : "auto");
     for (int i = 0; i < (b->quick ? 2 : 5); i++)
         each_provider(
             b, &(struct product){ .name = "", .m = sizes[i], .k = sizes[i], .n = sizes[i] }, user);
@@ -82,5 +81,5 @@ void gemm_run(struct bench *b)
         for (int k = 0; k < 3; k++)
             each_provider(b, &parts[k], user);
     }
-    (void)setenv(env_table[ENV_GEMM].name, user, 1);
+    (void)setenv("TARN_GEMM", user, 1);
 }
