@@ -140,7 +140,6 @@ bench:              api examples
 exceptions='
 # What a nest costs depends on whether it gets lanes, and kernels of work-items are cut where lanes
 # are added up: fusing asks the schedule for both.
-core/compile/3_kernels/fuse.c core/compile/4_schedule/schedule.h
 # tarn-bench measures devices and their memory, which no public function reaches.
 bench/tarn/bench.h backend/backend.h
 # It opens a replica on the very device that is measured, and gives it samples without compiling.

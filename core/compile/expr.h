@@ -4,6 +4,7 @@
 #define TARN_EXPR_H
 
 #include "compile/affine.h"
+#include "tensor/op_record.h"
 
 enum expr_kind {
     EXPR_CONSTANT,
@@ -36,7 +37,10 @@ bool access_uses(const struct access *a, int axis);
 struct expr {
     enum expr_kind kind;
     tarn_dtype dtype; /* type in registers: U8 computes as I32 */
-    const char *code; /* MAP */
+    const char *code; /* MAP, of the arguments and these scalars */
+    float scalar[MAP_SCALARS];
+    int scalars;
+    bool heavy; /* MAP: as of the op */
     int arg[3], args;
     uint32_t bits;         /* constant; slot of number; serial of rand */
     struct rational index; /* iota, rand: the number; transform: the row */

@@ -7,8 +7,8 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-const struct op op_input = { .name = "input", .kind = OP_LEAF };
-const struct op op_owned = { .name = "owned", .kind = OP_LEAF };
+const struct op op_input = { .name = "input", .kind = OP_LEAF, .in_memory = true };
+const struct op op_owned = { .name = "owned", .kind = OP_LEAF, .in_memory = true };
 const struct op op_constant = { .name = "constant", .kind = OP_LEAF };
 const struct op op_number = { .name = "number", .kind = OP_LEAF };
 const struct op op_iota = { .name = "iota", .kind = OP_LEAF };

@@ -2,16 +2,15 @@
 /* Maps: element by element, with broadcasting. A row of the tables is the whole op.
  *
  * Code is OpenCL C of x, y, z: float or int registers, or vectors of them of one width. uint8 lives
- * in int registers. What it uses of kernels/prelude.cl, for each width:
+ * in int registers. a and b are the scalars of such a map, float literals. What code uses of kernels/prelude.cl, for each width:
  *     TARN_F(c)  TARN_I(c)     a float or int literal in every lane
  *     TARN_BOOL(c)             a comparison's result as 0 or 1 in an int register
  *     TARN_SELECT(c, a, b)     c != 0 ? a : b in each lane; c is an int register
  *     TARN_MAX(a, b)           float or int; NaN wins. TARN_MIN too
- *     TARN_DIV_INT(a, b)       truncating; 0 where b is 0, and wrapping for INT_MIN / -1; the
- *                              compiler takes it for op_div of an integer type
+ *     TARN_DIV_INT(a, b)       truncating; 0 where b is 0, and wrapping for INT_MIN / -1
  *     TARN_TO_F32(x)  TARN_TO_I32(x)  TARN_TO_U8(x)
  *                              from either register; to integers truncates; TARN_TO_U8 keeps the
- *                              low 8 bits. The compiler takes the one of op_cast's type. */
+ *                              low 8 bits */
 #include <math.h>
 #include <string.h>
 
@@ -70,12 +69,28 @@ static tarn_tensor map(const struct op *op, const tarn_tensor *operands, int fir
     return graph_record(r, op, in, count, shape, compares ? TARN_U8 : dtype, NULL);
 }
 
+/* Records a map of one operand and up to two scalars, in float32. */
+static tarn_tensor map_scalars(const struct op *op, tarn_tensor x, float a, float b)
+{
+    if (!graph_operand(NULL, x, op->name, 0))
+        return graph_poison(x.replica);
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg); /* it is hashed as bytes */
+    arg.map.scalar[0] = a;
+    arg.map.scalar[1] = b;
+    x = tarn_cast(x, TARN_F32);
+    return graph_record(x.replica, op, &x, 1, tarn_shape_get(x), TARN_F32, &arg);
+}
+
 static tarn_tensor num(tarn_tensor like, double value)
 {
     return op_constant_of(like.replica, TARN_SCALAR, TARN_F32, value);
 }
 
 /* ---- the tables ----------------------------------------------------------------------------- */
+
+/* Whether the code calls a function or divides: such a value is computed once for several readers. */
+enum { LIGHT = false, HEAVY = true };
 
 /* Short names, in which gradients read as formulas: y is the result, g the arriving gradient. */
 #define add tarn_add
@@ -86,25 +101,40 @@ static tarn_tensor num(tarn_tensor like, double value)
 #define where tarn_where
 #define times tarn_mul_scalar
 
-#define UNARY(id, rule, text, gradient) \
+#define UNARY_GRADIENT(id, gradient) \
     static void id##_grad(struct grad_call *c) \
     { \
         const tarn_tensor x = c->in[0], y = c->y, g = c->g; \
-        (void)x, (void)y; \
+        const float *const scalar = c->arg.map.scalar; \
+        (void)x, (void)y, (void)scalar; \
         c->gin[0] = gradient; \
-    } \
+    }
+
+#define UNARY(id, rule, cost, text, gradient) \
+    UNARY_GRADIENT(id, gradient) \
     const struct op op_##id = { \
-        .name = #id, .arity = 1, .kind = OP_MAP, .code = text, .grad = id##_grad \
+        .name = #id, .arity = 1, .kind = OP_MAP, .code = text, .heavy = cost, .grad = id##_grad \
     };
 
-#define UNARY_API(id, rule, text, gradient) \
-    UNARY(id, rule, text, gradient) \
+#define UNARY_API(id, rule, cost, text, gradient) \
+    UNARY(id, rule, cost, text, gradient) \
     tarn_tensor tarn_##id(tarn_tensor x) \
     { \
         return map(&op_##id, &x, 0, 1, rule, false); \
     }
 
-#define BINARY(id, rule, text, gradient_a, gradient_b) \
+/* With `count` scalars, which are `a` and `b` in the code, and scalar[0] and [1] in the gradient. */
+#define UNARY_SCALARS(id, count, cost, text, gradient) \
+    UNARY_GRADIENT(id, gradient) \
+    const struct op op_##id = { .name = #id, \
+                                .arity = 1, \
+                                .kind = OP_MAP, \
+                                .code = text, \
+                                .scalars = count, \
+                                .heavy = cost, \
+                                .grad = id##_grad };
+
+#define BINARY(id, rule, cost, text, gradient_a, gradient_b) \
     static void id##_grad(struct grad_call *c) \
     { \
         const tarn_tensor a = c->in[0], b = c->in[1], y = c->y, g = c->g; \
@@ -115,7 +145,7 @@ static tarn_tensor num(tarn_tensor like, double value)
             c->gin[1] = gradient_b; \
     } \
     const struct op op_##id = { \
-        .name = #id, .arity = 2, .kind = OP_MAP, .code = text, .grad = id##_grad \
+        .name = #id, .arity = 2, .kind = OP_MAP, .code = text, .heavy = cost, .grad = id##_grad \
     }; \
     tarn_tensor tarn_##id(tarn_tensor a, tarn_tensor b) \
     { \
@@ -156,30 +186,34 @@ static tarn_tensor sign_times(tarn_tensor x, tarn_tensor g)
     return where(tarn_lt(x, zero), minus(g), where(tarn_gt(x, zero), g, mul(g, x)));
 }
 
-/* clang-format off */
-/*     name     types  OpenCL C               gradient in a;  gradient in b */
-BINARY(add,     ARITH, "x + y",               g,              g)
-BINARY(sub,     ARITH, "x - y",               g,              minus(g))
-BINARY(mul,     ARITH, "x * y",               mul(g, b),      mul(g, a))
-BINARY(div,     ARITH, "x / y",               div(g, b),      minus(mul(g, div(y, b))))
-BINARY(pow,     FLOAT, "pow(x, y)",           pow_in_a(a, b, g), pow_in_b(a, b, y, g))
-BINARY(maximum, ARITH, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
-BINARY(minimum, ARITH, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), a, b, g), unless_lost(tarn_gt(b, a), a, b, g))
+/* 1 where x lies in [low, high], 0 elsewhere, and where it is NaN. */
+static tarn_tensor between(tarn_tensor x, float low, float high)
+{
+    return mul(tarn_ge(x, num(x, (double)low)), tarn_le(x, num(x, (double)high)));
+}
 
-/*        name     types  OpenCL C            gradient in x */
-UNARY_API(neg,     ARITH, "-x",               minus(g))
-UNARY    (abs,     FLOAT, "fabs(x)",          sign_times(x, g))
-UNARY_API(exp,     FLOAT, "exp(x)",           mul(g, y))
-UNARY_API(log,     FLOAT, "log(x)",           div(g, x))
-UNARY_API(sqrt,    FLOAT, "sqrt(x)",          div(times(g, 0.5f), y))
-UNARY_API(rsqrt,   FLOAT, "rsqrt(x)",         mul(times(g, -0.5f), mul(y, mul(y, y))))
-UNARY_API(tanh,    FLOAT, "tanh(x)",          mul(g, sub(num(g, 1), mul(y, y))))
-UNARY_API(sigmoid, FLOAT, "TARN_F(1.0f) / (TARN_F(1.0f) + exp(-x))",
-                                              mul(g, mul(y, sub(num(g, 1), y))))
-UNARY_API(erf,     FLOAT, "erf(x)",           mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
-UNARY_API(relu,    FLOAT, "TARN_SELECT(TARN_BOOL(x < TARN_F(0.0f)), TARN_F(0.0f), x)",
-                                              where(tarn_le(x, num(x, 0)), num(g, 0), g))
-UNARY    (cast,    KEEP,  "TARN_TO_F32(x)",   g)
+/* clang-format off */
+/*     name     types  cost   OpenCL C               gradient in a;  gradient in b */
+BINARY(add,     ARITH, LIGHT, "x + y",               g,              g)
+BINARY(sub,     ARITH, LIGHT, "x - y",               g,              minus(g))
+BINARY(mul,     ARITH, LIGHT, "x * y",               mul(g, b),      mul(g, a))
+BINARY(pow,     FLOAT, HEAVY, "pow(x, y)",           pow_in_a(a, b, g), pow_in_b(a, b, y, g))
+BINARY(maximum, ARITH, LIGHT, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
+BINARY(minimum, ARITH, LIGHT, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), a, b, g), unless_lost(tarn_gt(b, a), a, b, g))
+
+/*        name     types  cost   OpenCL C            gradient in x */
+UNARY_API(neg,     ARITH, LIGHT, "-x",               minus(g))
+UNARY    (abs,     FLOAT, LIGHT, "fabs(x)",          sign_times(x, g))
+UNARY_API(exp,     FLOAT, HEAVY, "exp(x)",           mul(g, y))
+UNARY_API(log,     FLOAT, HEAVY, "log(x)",           div(g, x))
+UNARY_API(sqrt,    FLOAT, HEAVY, "sqrt(x)",          div(times(g, 0.5f), y))
+UNARY_API(rsqrt,   FLOAT, HEAVY, "rsqrt(x)",         mul(times(g, -0.5f), mul(y, mul(y, y))))
+UNARY_API(tanh,    FLOAT, HEAVY, "tanh(x)",          mul(g, sub(num(g, 1), mul(y, y))))
+UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + exp(-x))",
+                                                     mul(g, mul(y, sub(num(g, 1), y))))
+UNARY_API(erf,     FLOAT, HEAVY, "erf(x)",           mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
+UNARY_API(relu,    FLOAT, LIGHT, "TARN_SELECT(TARN_BOOL(x < TARN_F(0.0f)), TARN_F(0.0f), x)",
+                                                     where(tarn_le(x, num(x, 0)), num(g, 0), g))
 
 COMPARISON(eq, "TARN_BOOL(x == y)")
 COMPARISON(ne, "TARN_BOOL(x != y)")
@@ -187,6 +221,13 @@ COMPARISON(lt, "TARN_BOOL(x < y)")
 COMPARISON(le, "TARN_BOOL(x <= y)")
 COMPARISON(gt, "TARN_BOOL(x > y)")
 COMPARISON(ge, "TARN_BOOL(x >= y)")
+
+/*            name  scalars  cost   OpenCL C, gradient in x */
+/* Inside comes first, though two choices would do: LLVM takes those for min() and max(), which may give
+ * the wrong one of two zeros. */
+UNARY_SCALARS(clamp, 2,     LIGHT, "TARN_SELECT(TARN_BOOL((x >= a) & (x <= b)), x, "
+                                   "TARN_SELECT(TARN_BOOL(x < a), a, TARN_SELECT(TARN_BOOL(x > b), b, x)))",
+              where(between(x, scalar[0], scalar[1]), g, num(g, 0)))
 /* clang-format on */
 
 #undef add
@@ -198,6 +239,30 @@ COMPARISON(ge, "TARN_BOOL(x >= y)")
 #undef times
 
 /* ---- what no row can say -------------------------------------------------------------------- */
+
+static void div_grad(struct grad_call *c)
+{
+    const tarn_tensor b = c->in[1];
+    if (c->wanted[0])
+        c->gin[0] = tarn_div(c->g, b);
+    if (c->wanted[1])
+        c->gin[1] = tarn_neg(tarn_mul(c->g, tarn_div(c->y, b)));
+}
+
+const struct op op_div = {
+    .name = "div",
+    .arity = 2,
+    .kind = OP_MAP,
+    .code = "x / y",
+    .typed = { [TARN_I32] = "TARN_DIV_INT(x, y)", [TARN_U8] = "TARN_DIV_INT(x, y)" },
+    .heavy = HEAVY,
+    .grad = div_grad,
+};
+
+tarn_tensor tarn_div(tarn_tensor a, tarn_tensor b)
+{
+    return map(&op_div, (const tarn_tensor[]){ a, b }, 0, 2, ARITH, false);
+}
 
 static void where_grad(struct grad_call *c)
 {
@@ -221,6 +286,20 @@ tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tensor b)
         condition = tarn_ne(condition, num(condition, 0));
     return map(&op_where, (const tarn_tensor[]){ condition, a, b }, 1, 3, KEEP, false);
 }
+
+static void cast_grad(struct grad_call *c)
+{
+    c->gin[0] = c->g;
+}
+
+const struct op op_cast = {
+    .name = "cast",
+    .arity = 1,
+    .kind = OP_MAP,
+    .code = "TARN_TO_F32(x)",
+    .typed = { [TARN_I32] = "TARN_TO_I32(x)", [TARN_U8] = "TARN_TO_U8(x)" },
+    .grad = cast_grad,
+};
 
 tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
 {
@@ -292,8 +371,10 @@ tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
         const tarn_tensor limit = isnan(low) ? lowest : highest;
         return tarn_where(tarn_eq(x, x), limit, tarn_detach(x));
     }
+    if (tarn_dtype_get(x) == TARN_F32)
+        return map_scalars(&op_clamp, x, low, high);
     const tarn_tensor inside = tarn_mul(tarn_ge(x, lowest), tarn_le(x, highest));
-    const tarn_tensor limit = tarn_where(tarn_gt(x, highest), highest, tarn_detach(x)); /* or NaN */
+    const tarn_tensor limit = tarn_where(tarn_gt(x, highest), highest, x);
     const tarn_tensor outside = tarn_where(tarn_lt(x, lowest), lowest, limit);
     return tarn_where(inside, x, outside);
 }

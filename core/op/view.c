@@ -78,7 +78,11 @@ static void reshape_grad(struct grad_call *c)
 }
 
 const struct op op_reshape = {
-    .name = "reshape", .arity = 1, .kind = OP_VIEW, .grad = reshape_grad
+    .name = "reshape",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = reshape_grad,
+    .uniform = true,
 };
 
 tarn_tensor op_reshape_to(tarn_tensor x, tarn_shape shape)
@@ -147,7 +151,12 @@ static void permute_index(const struct node *n, tarn_shape in, struct index_map 
 }
 
 const struct op op_permute = {
-    .name = "permute", .arity = 1, .kind = OP_VIEW, .grad = permute_grad, .index = permute_index
+    .name = "permute",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = permute_grad,
+    .index = permute_index,
+    .uniform = true,
 };
 
 tarn_tensor tarn_permute(tarn_tensor x, tarn_shape order)
@@ -198,7 +207,12 @@ static void expand_index(const struct node *n, tarn_shape in, struct index_map *
 }
 
 const struct op op_expand = {
-    .name = "expand", .arity = 1, .kind = OP_VIEW, .grad = expand_grad, .index = expand_index
+    .name = "expand",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = expand_grad,
+    .index = expand_index,
+    .uniform = true,
 };
 
 tarn_tensor op_expand_to(tarn_tensor x, tarn_shape shape)
@@ -249,7 +263,12 @@ static void slice_index(const struct node *n, tarn_shape in, struct index_map *o
 }
 
 const struct op op_slice = {
-    .name = "slice", .arity = 1, .kind = OP_VIEW, .grad = slice_grad, .index = slice_index
+    .name = "slice",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = slice_grad,
+    .index = slice_index,
+    .uniform = true,
 };
 
 static int32_t cut(int32_t at, int32_t extent)
@@ -301,7 +320,12 @@ static void pad_index(const struct node *n, tarn_shape in, struct index_map *out
 }
 
 const struct op op_pad = {
-    .name = "pad", .arity = 1, .kind = OP_VIEW, .grad = pad_grad, .index = pad_index
+    .name = "pad",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = pad_grad,
+    .index = pad_index,
+    .reads = READS_ONCE,
 };
 
 /* Whether an element can have this value. */
@@ -428,7 +452,13 @@ static void window_index(const struct node *n, tarn_shape in, struct index_map *
 }
 
 const struct op op_window = {
-    .name = "window", .arity = 1, .kind = OP_VIEW, .grad = window_grad, .index = window_index
+    .name = "window",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = window_grad,
+    .index = window_index,
+    .uniform = true,
+    .reads = READS_OFTEN,
 };
 
 tarn_tensor op_window_view(tarn_tensor x, const int32_t window[2], const int32_t stride[2],
@@ -475,7 +505,12 @@ static void unwindow_index(const struct node *n, tarn_shape in, struct index_map
 }
 
 const struct op op_unwindow = {
-    .name = "unwindow", .arity = 1, .kind = OP_VIEW, .grad = unwindow_grad, .index = unwindow_index
+    .name = "unwindow",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = unwindow_grad,
+    .index = unwindow_index,
+    .reads = READS_OFTEN,
 };
 
 tarn_tensor op_unwindow_view(tarn_tensor x, int32_t h, int32_t w, const int32_t stride[2],

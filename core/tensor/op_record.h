@@ -69,6 +69,7 @@ struct transform_map {
     } transform[TRANSFORMS_MOST]; /* number i sums over axis out_axes + i */
 };
 
+#define MAP_SCALARS 2
 union op_arg {
     struct {
         uint32_t slot;   /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
@@ -77,6 +78,9 @@ union op_arg {
         uint32_t serial; /* rand: distinguishes generators of one step */
         uint32_t share;  /* rand: elements of one replica's part of the global batch; 0: no part */
     } leaf;
+    struct {
+        float scalar[MAP_SCALARS]; /* part of the code: another value is another kernel */
+    } map;
     struct {
         uint32_t axes;   /* bit i: axis i is reduced */
         uint32_t synced; /* norm: statistics are of all replicas' samples */
@@ -128,6 +132,13 @@ union op_arg {
     } call;
 };
 
+/* How often the nest that reads a view asks for an element of its operand. */
+enum view_reads {
+    READS_BY_SIZE, /* more than once if the view has more elements */
+    READS_ONCE,    /* elements that the view adds are no reads */
+    READS_OFTEN
+};
+
 struct node;
 struct graph;
 struct builder;
@@ -177,11 +188,19 @@ struct op {
     const char *name; /* stable: part of the plan hash */
     int arity;        /* -1: any */
     enum op_kind kind;
-    /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them). */
+    /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them), and of
+     * the scalars a and b, which are float literals of the same width. */
     const char *code;
+    const char *typed[3]; /* the same for a result of this tarn_dtype; NULL: `code` */
+    int scalars;          /* how many of op_arg.map.scalar it has: such a map is of float32 */
+    bool heavy; /* calls a function or divides: computed once for several readers, not for each */
     const struct combination *combination; /* REDUCE */
     void (*grad)(struct grad_call *c);     /* op_no_grad: the result is a constant; NULL: unknown */
     void (*index)(const struct node *n, tarn_shape in, struct index_map *out);
+    bool
+        uniform; /* VIEW: has no elements but the operand's, so of a constant it is that constant */
+    enum view_reads reads; /* VIEW */
+    bool in_memory;        /* LEAF: others are computed where they are read */
     void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
     void (*transform)(const struct node *n, tarn_shape in, struct transform_map *out);
     tarn_status (*call)(const struct call_run *c);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every op and its gradients against the reference, and the values where arithmetic has corners. */
 #include <criterion/criterion.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ops_cases.h"
 #include "ops_nn_cases.h"
@@ -163,6 +165,69 @@ Test(values, signed_zero_stays, .timeout = 600)
     cr_assert(tarn_read(tarn_reshape(x, TARN_SHAPE(2, 1)), got, sizeof got) == TARN_OK);
     cr_expect(signbit(got[0]) && !signbit(got[1]), "reshape loses the sign of zero");
     tarn_close(r);
+}
+
+/* clamp as it was when it was made of other ops: the one op must give the same bits. */
+static tarn_tensor composed_clamp(tarn_tensor x, float low, float high)
+{
+    const tarn_tensor lowest = tarn_full(x.replica, TARN_SCALAR, low);
+    const tarn_tensor highest = tarn_full(x.replica, TARN_SCALAR, high);
+    const tarn_tensor inside = tarn_mul(tarn_ge(x, lowest), tarn_le(x, highest));
+    const tarn_tensor limit = tarn_where(tarn_gt(x, highest), highest, tarn_detach(x));
+    const tarn_tensor outside = tarn_where(tarn_lt(x, lowest), lowest, limit);
+    return tarn_where(inside, x, outside);
+}
+
+static const float clamp_limits[][2] = { { -1, 1 },        { 0, 0 },         { -0.0f, 0.0f },
+                                         { 0.0f, -0.0f },  { 0, 1 },         { -1, -0.0f },
+                                         { 1e-40f, 1.5f }, { -INFINITY, 1 }, { -1, INFINITY } };
+enum { LIMITS = COUNT(clamp_limits), CLAMP_MOST = 40 };
+
+/* Both ways, all limits, in one step: the value, and gradients of two orders. */
+static void expect_same_clamp(tarn_replica *r, const float *data, int count)
+{
+    static tarn_tensor kept[LIMITS][3][2];
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(count), TARN_F32, data);
+    for (int l = 0; l < LIMITS; l++)
+        for (int way = 0; way < 2; way++) {
+            const float low = clamp_limits[l][0], high = clamp_limits[l][1];
+            tarn_tensor t[3] = { way ? composed_clamp(x, low, high) : tarn_clamp(x, low, high) };
+            tarn_gradients(tarn_sum(tarn_mul(t[0], t[0]), TARN_ALL, false), &x, 1, &t[1]);
+            tarn_gradients(tarn_sum(tarn_mul(t[1], x), TARN_ALL, false), &x, 1, &t[2]);
+            for (int i = 0; i < 3; i++)
+                kept[l][i][way] = tarn_keep(t[i]);
+        }
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    for (int l = 0; l < LIMITS; l++)
+        for (int i = 0; i < 3; i++) {
+            float got[2][CLAMP_MOST];
+            for (int way = 0; way < 2; way++)
+                cr_assert_eq(tarn_read(kept[l][i][way], got[way], (size_t)count * sizeof(float)),
+                             TARN_OK, "%s", tarn_error(r));
+            for (int k = 0; k < count; k++)
+                cr_expect(memcmp(&got[0][k], &got[1][k], sizeof(float)) == 0,
+                          "order %d: clamp(%a, %a, %a) is %a, was %a", i, (double)data[k],
+                          (double)clamp_limits[l][0], (double)clamp_limits[l][1], (double)got[0][k],
+                          (double)got[1][k]);
+        }
+}
+
+Test(values, clamp_has_the_bits_of_its_parts, .timeout = 600)
+{
+    const float corners[] = { NAN,   -NAN,   INFINITY, -INFINITY, 0.0f,       -0.0f,
+                              1.0f,  -1.0f,  1e-40f,   -1e-40f,   0x1p-149f,  1.5f,
+                              1e38f, -1e38f, FLT_MAX,  FLT_MIN,   1.0000001f, -1.0000001f };
+    float data[CLAMP_MOST];
+    for (int i = 0; i < CLAMP_MOST; i++)
+        data[i] = i < COUNT(corners) ? corners[i] : (float)(i - 29) / 7.0f;
+    for (int gpu = 0; gpu < 2; gpu++) {
+        cr_assert_eq(setenv("TARN_SCHEDULE", gpu ? "gpu" : "cpu", 1), 0);
+        tarn_replica *r = tarn_open(NULL);
+        cr_assert(r != NULL, "%s", tarn_error(NULL));
+        for (int count = 7; count <= CLAMP_MOST; count += 33) /* a rest; vectors and a rest */
+            expect_same_clamp(r, data, count);
+        tarn_close(r);
+    }
 }
 
 /* ---- where gradients have a choice ---------------------------------------------------------- */

@@ -31,8 +31,6 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
 int transform_batch_axis(const struct module *m, uint32_t node, const struct transform_map *c);
 /* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
-/* Whether a map's code calls a function, or divides */
-bool code_is_heavy(const char *code);
 /* Decides which maps get a value of their own; all of them when nothing is fused. */
 void choose_stored(struct module *m);
 

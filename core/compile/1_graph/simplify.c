@@ -78,13 +78,6 @@ tarn_dtype expand_dtype(const struct builder *b, uint32_t node)
     return b->m->nodes[node].dtype;
 }
 
-/* A constant seen through a view is the constant with the view's shape. */
-static bool is_uniform_view(const struct node *n)
-{
-    return n->op == &op_reshape || n->op == &op_permute || n->op == &op_expand ||
-           n->op == &op_slice || n->op == &op_window || n->op == &op_detach;
-}
-
 /* Which operand of a node is its value, bit for bit: x of 1 * x, with which gradients begin; or
  * -1. */
 static int same_operand(const struct module *m, const struct node *n, const uint32_t *in)
@@ -144,7 +137,7 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         return relabelled(b, in[0], n.spread);
     if (n.op == &op_detach)
         return in[0];
-    if (n.in_count == 1 && is_uniform_view(&n)) {
+    if (n.in_count == 1 && n.op->uniform) {
         const struct node *x = &m->nodes[in[0]];
         if (x->op == &op_constant) {
             n.op = &op_constant;

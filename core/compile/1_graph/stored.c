@@ -50,7 +50,7 @@ static void store_tops(struct module *m, bool *claimed)
 static bool is_cheap_leaf(const struct module *m, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
-    return n->op->kind == OP_LEAF && n->op != &op_input && n->op != &op_owned;
+    return n->op->kind == OP_LEAF && !n->op->in_memory;
 }
 
 /* Which nodes depend on something in memory. */
@@ -73,6 +73,15 @@ static void store_below(struct module *m, const bool *reads, uint32_t i)
         m->stored[i] = true;
 }
 
+/* Whether the nest that computes through a view would compute elements of its operand again. */
+static bool rereads(const struct module *m, uint32_t view)
+{
+    const struct node *n = &m->nodes[view];
+    if (n->op->reads != READS_BY_SIZE)
+        return n->op->reads == READS_OFTEN;
+    return tarn_shape_count(n->shape) > tarn_shape_count(m->nodes[operand(m, view, 0)].shape);
+}
+
 static void store_operands(struct module *m, const bool *reads)
 {
     for (uint32_t i = m->count; i-- > 0;) {
@@ -84,28 +93,15 @@ static void store_operands(struct module *m, const bool *reads)
             store_below(m, reads, operand(m, i, k));
         if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
             m->stored[operand(m, i, 0)] = true;
-        if (n->op->kind == OP_VIEW && n->in_count == 1 &&
-            (tarn_shape_count(n->shape) > tarn_shape_count(m->nodes[operand(m, i, 0)].shape) ||
-             n->op == &op_window || n->op == &op_unwindow) &&
-            n->op != &op_pad)
+        if (n->op->kind == OP_VIEW && n->in_count == 1 && rereads(m, i))
             store_below(m, reads, operand(m, i, 0));
     }
-}
-
-bool code_is_heavy(const char *code)
-{
-    static const struct op *const heavy[] = { &op_exp,  &op_log,     &op_tanh,  &op_erf, &op_pow,
-                                              &op_sqrt, &op_sigmoid, &op_rsqrt, &op_div };
-    for (size_t k = 0; k < sizeof heavy / sizeof *heavy; k++)
-        if (code == heavy[k]->code)
-            return true;
-    return false;
 }
 
 static int own_weight(const struct expression_limits *limit, const struct node *n)
 {
     if (n->op->kind == OP_MAP)
-        return code_is_heavy(n->op->code) ? limit->heavy_map : 1;
+        return n->op->heavy ? limit->heavy_map : 1;
     return n->op->kind == OP_GATHER ? limit->gather : 0;
 }
 

@@ -224,15 +224,33 @@ static int express_gather(const struct site *s, uint32_t node, const struct rati
     return add(s, &e);
 }
 
+static int express_map(const struct site *s, uint32_t node, const struct rational *index)
+{
+    const struct node *n = &s->l->m->nodes[node];
+    const char *typed = n->op->typed[n->dtype];
+    struct expr e = { .kind = EXPR_MAP, .dtype = register_type(n->dtype), .heavy = n->op->heavy };
+    e.code = typed != NULL ? typed : n->op->code;
+    e.scalars = n->op->scalars;
+    for (int k = 0; k < e.scalars; k++)
+        e.scalar[k] = n->arg.map.scalar[k];
+    e.args = (int)n->in_count;
+    for (int k = 0; k < e.args; k++) {
+        e.arg[k] = express(s, lowering_operand(s->l, node, (uint32_t)k), index);
+        if (e.arg[k] < 0)
+            return -1;
+    }
+    return add(s, &e);
+}
+
 static bool is_cheap(const struct node *n)
 {
-    return n->op->kind == OP_LEAF && n->op != &op_input && n->op != &op_owned;
+    return n->op->kind == OP_LEAF && !n->op->in_memory;
 }
 
 static bool in_memory(const struct lowering *l, uint32_t node)
 {
     const struct node *n = &l->m->nodes[node];
-    return l->m->stored[node] || l->primary[node] > 0 || n->op == &op_input || n->op == &op_owned ||
+    return l->m->stored[node] || l->primary[node] > 0 || n->op->in_memory ||
            n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT || n->op->kind == OP_CONCAT ||
            n->op->kind == OP_HOST || n->op->kind == OP_TRANSFORM;
 }
@@ -270,22 +288,8 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
         return express_leaf(s, n, index);
     case OP_GATHER:
         return express_gather(s, node, index);
-    case OP_MAP: {
-        struct expr e = { .kind = EXPR_MAP, .dtype = register_type(n->dtype), .code = n->op->code };
-        if (n->op == &op_cast)
-            e.code = n->dtype == TARN_F32   ? "TARN_TO_F32(x)"
-                     : n->dtype == TARN_I32 ? "TARN_TO_I32(x)"
-                                            : "TARN_TO_U8(x)";
-        e.args = (int)n->in_count;
-        for (int k = 0; k < e.args; k++) {
-            e.arg[k] = express(s, lowering_operand(l, node, (uint32_t)k), index);
-            if (e.arg[k] < 0)
-                return -1;
-        }
-        if (n->op == &op_div && n->dtype != TARN_F32)
-            e.code = "TARN_DIV_INT(x, y)";
-        return add(s, &e);
-    }
+    case OP_MAP:
+        return express_map(s, node, index);
     case OP_VIEW: {
         const uint32_t x = lowering_operand(l, node, 0);
         if (n->op->index != NULL)

@@ -377,7 +377,7 @@ int value_of(struct lowering *l, uint32_t node)
     const struct node *n = &l->m->nodes[node];
     if (n->op->kind == OP_HOST)
         return host_value(l, node);
-    const bool leaf = n->op == &op_input || n->op == &op_owned;
+    const bool leaf = n->op->in_memory;
     const enum value_place place = n->op == &op_input   ? PLACE_INPUT
                                    : n->op == &op_owned ? PLACE_OWNED
                                                         : PLACE_ARENA;

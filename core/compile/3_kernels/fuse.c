@@ -33,7 +33,7 @@ static int code_weight(const struct program_ir *p, const struct nest *n)
     const struct fusion_limits *f = &p->target->fusion;
     int weight = n->expr_count + (p->nest_count > f->crowd ? f->loops_weight : 0);
     for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
+        if (n->exprs[e].heavy)
             weight += p->target->expression.heavy_map - 1;
     return weight;
 }

@@ -328,7 +328,7 @@ static void weigh_code(struct tiling *t, const struct target *target, int nests)
     t->code_cycles *= crowd * crowd;
     t->rest = n->expr_count - t->size;
     for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_MAP && code_is_heavy(n->exprs[e].code))
+        if (n->exprs[e].heavy)
             t->rest += target->expression.heavy_map;
 }
 

@@ -73,8 +73,12 @@ void print_define(struct printer *pr, const char *type, struct text *right, char
 /* The float constant 0 as the name of a value, and whether a name is it. */
 void print_zero(const struct printer *pr, char name[NAME]);
 bool print_is_zero(const struct printer *pr, const char *name);
-/* Applies OpenCL C with x, y, z to registers: TARN_ macros get the width. */
-void expand_code(const char *code, char arg[3][NAME], int width, struct text *t);
+/* What the letters x, y, z of an op's code stand for, then a and b. */
+struct code_names {
+    char of[3 + MAP_SCALARS][NAME];
+};
+/* Applies OpenCL C to registers: TARN_ macros get the width. */
+void expand_code(const char *code, const struct code_names *names, int width, struct text *t);
 void known_reset(struct printer *pr, int count);
 
 /* The driver must not unroll what the schedule left as a loop: code would grow manyfold. */

@@ -376,15 +376,17 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     text_free(&address);
 }
 
-void expand_code(const char *code, char arg[3][NAME], int width, struct text *t)
+void expand_code(const char *code, const struct code_names *names, int width, struct text *t)
 {
+    static const char letters[] = "xyzab";
     while (*code != '\0') {
         const char *end = code;
         while (isalnum((unsigned char)*end) || *end == '_')
             end++;
         const int length = (int)(end - code);
-        if (length == 1 && *code >= 'x' && *code <= 'z')
-            text_add(t, "%s", arg[*code - 'x']);
+        const char *letter = length == 1 ? strchr(letters, *code) : NULL;
+        if (letter != NULL)
+            text_add(t, "%s", names->of[letter - letters]);
         else if (length > 5 && strncmp(code, "TARN_", 5) == 0)
             text_add(t, "%.*s_%d", length, code, width);
         else if (length > 0)
@@ -474,6 +476,23 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
     text_add(t, ")");
 }
 
+static void map_text(struct printer *pr, const struct expr *e, struct text *t)
+{
+    struct code_names names = { 0 };
+    for (int k = 0; k < e->args; k++)
+        print_expr(pr, e->arg[k], names.of[k]);
+    for (int k = 0; k < e->scalars; k++) {
+        struct text scalar = { 0 };
+        uint32_t bits;
+        memcpy(&bits, &e->scalar[k], sizeof bits);
+        constant_text(TARN_F32, bits, pr->width, &scalar);
+        snprintf(names.of[3 + k], NAME, "%s", scalar.data != NULL ? scalar.data : "");
+        t->failed |= scalar.failed;
+        text_free(&scalar);
+    }
+    expand_code(e->code, &names, pr->width, t);
+}
+
 /* An expression at a point of unrolled axes: in a transform many rows ask for it. */
 static void print_once(struct printer *pr, int expr, char name[NAME])
 {
@@ -498,7 +517,6 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
 {
     const struct expr *e = &pr->n->exprs[expr];
     struct text right = { 0 };
-    char arg[3][NAME] = { "", "", "" };
     switch (e->kind) {
     case EXPR_ACC:
         memcpy(name, pr->acc, NAME);
@@ -533,9 +551,7 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
         load_text(pr, e, &right);
         break;
     case EXPR_MAP:
-        for (int k = 0; k < e->args; k++)
-            print_expr(pr, e->arg[k], arg[k]);
-        expand_code(e->code, arg, pr->width, &right);
+        map_text(pr, e, &right);
         break;
     }
     if (e->kind == EXPR_CONSTANT && right.data != NULL && right.length < NAME) {

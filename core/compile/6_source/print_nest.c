@@ -47,10 +47,10 @@ void declare_accumulators(struct printer *pr)
 static struct text combined(struct printer *pr, const char *v, const char *before)
 {
     struct text t = { 0 };
-    char arg[3][NAME] = { "" };
-    snprintf(arg[0], NAME, "%s", v);
-    snprintf(arg[1], NAME, "%s", before);
-    expand_code(pr->n->by->code, arg, pr->width, &t);
+    struct code_names names = { 0 };
+    snprintf(names.of[0], NAME, "%s", v);
+    snprintf(names.of[1], NAME, "%s", before);
+    expand_code(pr->n->by->code, &names, pr->width, &t);
     pr->out->failed |= t.failed;
     return t;
 }
