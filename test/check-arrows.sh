@@ -138,8 +138,6 @@ bench:              api examples
 '
 # Includes that the table forbids, each with its reason.
 exceptions='
-# What a nest costs depends on whether it gets lanes, and kernels of work-items are cut where lanes
-# are added up: fusing asks the schedule for both.
 # tarn-bench measures devices and their memory, which no public function reaches.
 bench/tarn/bench.h backend/backend.h
 # It opens a replica on the very device that is measured, and gives it samples without compiling.
