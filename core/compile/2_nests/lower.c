@@ -71,7 +71,8 @@ static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
         if (k > 0 && x == lowering_operand(l, at, k - 1))
             continue; /* x + x: searched already */
         if (l->m->uses[x] == 1 && l->primary[x] == 0 && joins_epilogue(l->m, x, at) &&
-            (is_core(l, x) || toward_core(l, x, depth + 1) != UINT32_MAX))
+            (is_core(l, x) ||
+             (!l->m->stored[x] && toward_core(l, x, depth + 1) != UINT32_MAX)))
             return x;
     }
     return UINT32_MAX;
