@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "cases.h"
+#include "compile/nest.h"
+#include "error.h"
 
 static char *text_of(const struct graph_case *g, const struct target *t)
 {
@@ -256,4 +258,24 @@ Test(targets, the_largest_figures_fit)
         free(text_of(&graph_cases[g], &vector));
         free(text_of(&graph_cases[g], &item));
     }
+}
+
+/* Between sum and view stands a map, which is stored: the view reads it, and has no sum of its own. The sum
+ * over samples has two nests, one for rows and one that adds them. */
+Test(targets, a_sum_below_a_view_is_computed_once)
+{
+    const struct target t = target_vectors();
+    struct build b;
+    struct kernel_plan plan = { 0 };
+    int sums = 0;
+    build_begin(&b);
+    const uint32_t x = build_samples(&b, TARN_SHAPE(40, 33));
+    const uint32_t mean = build_scaled(&b, build_reduce(&b, &op_sum, x, 1), 1.0f / 40);
+    build_output(&b, build_reshape(&b, mean, TARN_SHAPE(33)));
+    const struct program p = build_program(&b);
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    for (int i = 0; i < plan.ir->nest_count; i++)
+        sums += plan.ir->nests[i].combine != COMBINE_NONE;
+    cr_expect_eq(sums, 2, "%d nests of sums", sums);
+    kernel_plan_free(&plan);
 }

@@ -268,7 +268,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
 {
     struct lowering *l = s->l;
     const struct node *n = &l->m->nodes[node];
-    if (l->status != TARN_OK)
+    if (l->status != TARN_OK || l->need.kind != NEED_NOTHING)
         return -1;
     if (node == s->core && s->nest->transformed)
         return s->nest->body[0];

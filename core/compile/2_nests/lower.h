@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by lower.c (nodes to nests) and express.c (nodes to expressions inside a nest). */
+/* From the module to nests: shared by the files of this stage.
+ *
+ * make_nest.c makes one nest at a time and reads values that are there. What has no value yet it writes into
+ * l->need, and gives up. values.c then makes that value first, and has the nest built again; so no file
+ * here calls back into another one, however deep the graph is. lower.c goes through the roots. */
 #ifndef TARN_LOWER_H
 #define TARN_LOWER_H
 
 #include "compile/nest.h"
 
+/* What the nest under way reads that has no value yet. */
+enum need_kind {
+    NEED_NOTHING,
+    NEED_VALUE,  /* in any layout */
+    NEED_PLAIN,  /* a row-major copy of its value */
+    NEED_BLOCKED /* a batch-innermost copy */
+};
+struct need {
+    enum need_kind kind;
+    uint32_t node;
+};
+
+struct frame;
 struct path_index;
 
 struct lowering {
@@ -13,18 +30,20 @@ struct lowering {
     int *primary;         /* node -> value + 1 as its nest stores it (leaves: where they are) */
     int *plain;           /* node -> value + 1 of a row-major copy */
     int *blocked;         /* node -> value + 1 of a batch-innermost copy of a leaf */
-    signed char *product; /* node -> 0 not asked yet, else 1 + its provider: 1 a nest */
-    struct path_index *spare;
+    signed char *product; /* node -> 1 + its provider: 1 a nest */
+    struct need need;
+    struct expr *exprs;            /* of the nest under way: EXPRS_ROOM of them */
+    struct path_index *path_index; /* likewise */
+    struct frame *frames, *spare;  /* of values.c */
     tarn_status status;
 };
 
+#define EXPRS_ROOM 1024
 #define PATH_MOST 64
 
-/* The index of each node of a path. One is in use for each nest that is begun and not yet finished,
- * of which there may be many: so they are not on the stack. */
+/* The index of each node of a path. */
 struct path_index {
     struct rational at[PATH_MOST][TARN_MAX_RANK];
-    struct path_index *next; /* not in use */
 };
 
 /* The nodes from a nest's root down to its core. Their indices come from the core upwards, since a
@@ -59,7 +78,8 @@ int express(const struct site *s, uint32_t node, const struct rational *index);
  * turns 16 by 16 elements over in registers, where a nest's own loads and stores would be single
  * ones. */
 bool crosses_by_copy(const struct lowering *l, uint32_t node);
-/* The value of a node in a layout that suits; builds what is missing (nests are appended). */
+/* The value of a node in a layout that suits, or in one layout. -1 when it is not there: then it is needed,
+ * unless something else was before. */
 int value_of(struct lowering *l, uint32_t node);
 int plain_of(struct lowering *l, uint32_t node);
 int blocked_of(struct lowering *l, uint32_t node);
@@ -67,7 +87,7 @@ int blocked_of(struct lowering *l, uint32_t node);
 struct store store_at(const struct lowering *l, const struct nest *n, int value,
                       const struct rational *index);
 /* An empty nest, and adding a finished one; -1 on failure. */
-struct nest lower_nest(const char *name);
+struct nest lower_nest(const struct lowering *l, const char *name);
 int lower_append(struct lowering *l, const struct nest *n);
 /* Adds the guard that an index lies inside, unless it always does; returns the new count. */
 int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
@@ -85,10 +105,41 @@ int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct ratio
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
 void product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
-/* Computes a node straight into a value of its own; what others read too is copied from there. */
-int lower_into(struct lowering *l, uint32_t node, int value);
-/* The value of an OP_HOST (call.c). */
-int host_value(struct lowering *l, uint32_t node);
+/* The nest of an OP_HOST, whose operand is in value `in` and whose result goes to `out` (host_call.c). */
+int host_nest(struct lowering *l, uint32_t node, int in, int out);
+
+/* ---- one nest (make_nest.c) ---- */
+
+/* Where a finished nest writes: to a value, with an offset along one axis (for concat). */
+struct destination {
+    int value;
+    int axis;
+    int32_t offset;
+};
+/* What is kept of a sum over the batch between its two nests. */
+struct halfway {
+    bool done; /* the first one is appended */
+    uint32_t core;
+    struct nest nest;
+    struct rational index[TARN_MAX_RANK]; /* of the core over the OUT axes */
+};
+
+/* Appends the nest that writes a node to its destination. 0: done; -1: failed, or something is needed; then to
+ * be called again with the same `half`, which is zeroed before the first call. */
+int make_nest(struct lowering *l, uint32_t root, const struct destination *t, struct halfway *half);
+/* The same as a plain map, which reads the node's value where there is one. */
+int make_map_nest(struct lowering *l, uint32_t root, const struct destination *t);
+/* Whether the nest of a node has a sum at its core. */
+bool reaches_core(const struct lowering *l, uint32_t root);
+
+/* ---- values (values.c) ---- */
+
+/* Makes what is needed, and what that needs. Both return -1 on failure. */
+int make_needed(struct lowering *l);
+/* Makes the value of a node, if there is none. */
+int make_value(struct lowering *l, uint32_t node);
+/* Computes a node into a value that is there: as one nest, or one for each part of a concat. */
+int make_into(struct lowering *l, uint32_t node, const struct destination *t);
 int lower_fail(struct lowering *l, tarn_status status);
 
 #endif

@@ -92,7 +92,7 @@ static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
 
 int product_nest(struct lowering *l, uint32_t node, int value)
 {
-    struct nest n = lower_nest("matmul by provider");
+    struct nest n = lower_nest(l, "matmul by provider");
     n.kind = NEST_PRODUCT;
     n.product = (struct product){ .shape = shape_of(l->m, node), .provider = l->product[node] - 1 };
     n.product.a = product_operand(l, lowering_operand(l, node, 0), &n.product.shape.transpose_a);

@@ -66,7 +66,7 @@ int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct ratio
                   node->op->name);
         return lower_fail(l, TARN_ERR_INTERNAL);
     }
-    *n = lower_nest(node->op->name);
+    *n = lower_nest(l, node->op->name);
     n->combine = COMBINE_REDUCE;
     n->by = node->op->combination;
     set_axes(l, core, n, unsplit, in_index, out_index);

@@ -24,7 +24,9 @@ static int transform_body(struct lowering *l, struct nest *n, uint32_t core,
             guarded.guards = guard_add(n, guarded.guard, guarded.guards, &index[d], in.dim[d]);
     }
     int at = express(&s, x, index);
-    if (at >= 0 && guarded.guards > 0) {
+    if (at < 0)
+        return -1;
+    if (guarded.guards > 0) {
         guarded.arg[0] = at;
         at = expr_add(l->p, n, &guarded);
     }
@@ -40,7 +42,7 @@ static int transform_body(struct lowering *l, struct nest *n, uint32_t core,
                                           c->transform[i].step);
         at = expr_add(l->p, n, &e);
     }
-    return at >= 0 ? at : lower_fail(l, l->status != TARN_OK ? l->status : TARN_ERR_MEMORY);
+    return at >= 0 ? at : lower_fail(l, TARN_ERR_MEMORY);
 }
 
 int transform_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index)
@@ -49,7 +51,7 @@ int transform_begin(struct lowering *l, uint32_t core, struct nest *n, struct ra
     struct transform_map c;
     memset(&c, 0, sizeof c);
     node->op->transform(node, l->m->nodes[lowering_operand(l, core, 0)].shape, &c);
-    *n = lower_nest(node->op->name);
+    *n = lower_nest(l, node->op->name);
     n->axes = c.axes;
     n->out_axes = c.out_axes;
     n->transformed = true;
