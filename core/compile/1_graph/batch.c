@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Second pass: finds the batch axis, and which values carry it as axis 0: those are stored batch
+/* Finds the batch axis, and which values carry it as axis 0: those are stored batch
  * innermost in blocks. In: the module. Out: its batch, and which nodes carry it; then blocks and
  * groups. Knows no device: the order of sums hangs on it. */
 #include <string.h>

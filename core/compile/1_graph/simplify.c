@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First pass: copies what the roots need out of the graph; equal nodes become one, constants pass
+/* Copies what the roots need out of the graph; equal nodes become one, constants pass
  * through views, views of views collapse where that is plain. In: a program. Out: the module. Must
  * change no value, but for Winograd's last digits. */
 #include <string.h>

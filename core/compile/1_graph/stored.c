@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third pass: which nodes get a place in memory. All others are computed in the nests of their
+/* Which nodes get a place in memory. All others are computed in the nests of their
  * readers. In: the module with its batch. Out: module.stored. */
 #include "compile/1_graph/graph_passes.h"
 

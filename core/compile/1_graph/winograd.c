@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of the first pass: rewrites a convolution and its gradients as Winograd's, F(4x4, KxK).
+/* Part of simplify.c: rewrites a convolution and its gradients as Winograd's, F(4x4, KxK).
  *
  *   result = R' (W w W' . T x T') R,   with . the product at each point, summed over channels,
  *

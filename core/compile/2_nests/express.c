@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third pass, inner part: the expression of one element of a node, inlining maps and views down to
+/* What is inside of a nest: the expression of one element of a node, inlining maps and views down to
  * what is in memory. In: a node and the index of one of its elements. Out: expressions of a nest.
  * */
 #include <string.h>

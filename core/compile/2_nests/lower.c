@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third pass: nodes to loop nests over values, from the roots. In: the module, of which it is known what is
+/* Nodes to loop nests over values, from the roots. In: the module, of which it is known what is
  * stored. Out: nests over values, in an order in which each reads what is written before. */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
         l->need = (struct need){ 0 }; /* made for the root's own nest */
         return false;
     }
-    copy.store[copy.stores] = store_at(l, &copy, t->value, index);
+    copy.store[copy.stores] = store_at(l, t->value, index);
     copy.store[copy.stores++].expr = e;
     p->nests[p->nest_count - 1] = copy;
     return true;

@@ -84,8 +84,7 @@ int value_of(struct lowering *l, uint32_t node);
 int plain_of(struct lowering *l, uint32_t node);
 int blocked_of(struct lowering *l, uint32_t node);
 /* Where a store of element `index` of a value goes. */
-struct store store_at(const struct lowering *l, const struct nest *n, int value,
-                      const struct rational *index);
+struct store store_at(const struct lowering *l, int value, const struct rational *index);
 /* An empty nest, and adding a finished one; -1 on failure. */
 struct nest lower_nest(const struct lowering *l, const char *name);
 int lower_append(struct lowering *l, const struct nest *n);
@@ -100,7 +99,7 @@ struct rational lower_mapped(const struct contract_map *map, int axes, int d);
 /* The nest of an OP_TRANSFORM but for its store, and the index of its element (transform_nest.c).
  * -1 on failure. */
 int transform_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
-/* The same for an OP_REDUCE (reduce.c). */
+/* The same for an OP_REDUCE (reduction.c). */
 int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
 void product_choose_all(struct lowering *l);

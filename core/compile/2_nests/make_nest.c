@@ -42,13 +42,11 @@ struct nest lower_nest(const struct lowering *l, const char *name)
     return n;
 }
 
-struct store store_at(const struct lowering *l, const struct nest *n, int value,
-                      const struct rational *index)
+struct store store_at(const struct lowering *l, int value, const struct rational *index)
 {
     const struct value *v = &l->p->values[value];
     struct store s = { .value = value, .expr = -1 };
     s.in_block = v->layout == LAYOUT_BLOCKED;
-    (void)n;
     int32_t stride = 1;
     for (int d = v->shape.rank - 1; d >= (s.in_block ? 1 : 0); d--) {
         s.address = affine_add_scaled(s.address, index[d].e, stride);
@@ -126,7 +124,7 @@ static int finish(struct lowering *l, struct nest *n, uint32_t root, const struc
     memcpy(at, index, sizeof at);
     if (t->offset != 0)
         at[t->axis].e.constant += t->offset;
-    n->store[0] = store_at(l, n, t->value, at);
+    n->store[0] = store_at(l, t->value, at);
     n->store[0].expr = e;
     n->stores = 1;
     return lower_append(l, n);

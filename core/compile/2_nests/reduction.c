@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third pass: the nests of reductions. Over the batch they have two halves, rows of partial results
+/* The nests of reductions. Over the batch they have two halves, rows of partial results
  * and their sum, with a kernel's end in between. A few values that all samples wait for are added
  * up by whoever reads them instead. In: a node that reduces. Out: axes and body of its nest. Knows
  * no target. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Third pass, sums with constant factors: their nests have no loops for what is summed; tables and
+/* Sums with constant factors: their nests have no loops for what is summed; tables and
  * axes are in the expression, and all of it is unrolled where it is printed. In: a transform's
  * node. Out: its nest. */
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fourth pass: nests to kernels. A kernel ends only where something must be complete on all groups
+/* Nests to kernels. A kernel ends only where something must be complete on all groups
  * before it is read: a reduction over the batch, or a value that is read across batch blocks. In:
  * nests. Out: the kernel and the section of each, and copies where a value would be overwritten too
  * early. Must not change the order of a sum. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fifth pass for a GPU: a lane is a work-item, a team of 16 of them is what a vector is on a CPU,
+/* The schedule of work-items, for GPUs: a lane is a work-item, a team of 16 of them is what a vector is on a CPU,
  * and a nest is divided into as many teams as it has register tiles and batch blocks. Which axis is
  * summed over lanes is the CPU's choice, so that no sum changes its order; the rest is free. In:
  * nests in kernels. Out: lanes, tiles and groups of each. */

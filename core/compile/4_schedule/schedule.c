@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fifth pass: which axis is the vector, which are unrolled into register tiles (tile.c), and how
+/* The schedule of vectors: which axis is the vector, which are unrolled into register tiles (tile.c), and how
  * whole nests are divided among groups. Decides by shapes alone, so that the order of every sum is
  * a function of the problem. In: nests in kernels. Out: lanes, tiles, order of loops and groups of
  * each. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sixth pass: values that one kernel writes and reads block by block need no place for the whole
+/* Local memory: values that one kernel writes and reads block by block need no place for the whole
  * batch. They go to local memory, one block large: each worker of a CPU device uses the same piece
  * of it for every block, so it stays in the cache, where a temporary of the whole batch would not.
  * In: values, and how much local memory a group has. Out: which of them lie in it, and where. */

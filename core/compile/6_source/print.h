@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by print_kernel.c (kernels), print.c and print_gpu.c (nests), and print_expr.c
+/* Shared by print_kernel.c (kernels), print_nest.c and print_items.c (nests), and print_expr.c
  * (expressions). */
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
