@@ -4,7 +4,7 @@
  * */
 #include <string.h>
 
-#include "compile/2_nests/lower.h"
+#include "compile/2_nests/lowering.h"
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 

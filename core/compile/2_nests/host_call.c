@@ -2,7 +2,7 @@
 /* Functions of the host between kernels, such as collectives, as nests without loops. In: a node.
  * Out: a nest that later stages order among the others, and values in memory that the host shares.
  * */
-#include "compile/2_nests/lower.h"
+#include "compile/2_nests/lowering.h"
 
 int host_nest(struct lowering *l, uint32_t node, int in, int out)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
-#include "compile/2_nests/lower.h"
+#include "compile/2_nests/lowering.h"
 #include "compile/2_nests/nest_passes.h"
 
 /* Adds a root that is a plain map to the last nest when both run over the same elements. */

@@ -4,56 +4,7 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
-#include "compile/2_nests/lower.h"
-
-int lower_fail(struct lowering *l, tarn_status status)
-{
-    if (l->status == TARN_OK)
-        l->status = status;
-    if (status == TARN_ERR_MEMORY)
-        error_set(status, "compile: out of host memory");
-    return -1;
-}
-
-int lower_append(struct lowering *l, const struct nest *n)
-{
-    struct nest *to = nest_add(l->p);
-    if (to == NULL)
-        return lower_fail(l, TARN_ERR_MEMORY);
-    *to = *n;
-    to->exprs = arena_take(l->p->arena, ((size_t)n->expr_count + 1) * sizeof *to->exprs);
-    if (to->exprs == NULL)
-        return lower_fail(l, TARN_ERR_MEMORY);
-    if (n->expr_count > 0)
-        memcpy(to->exprs, n->exprs, (size_t)n->expr_count * sizeof *to->exprs);
-    to->expr_capacity = n->expr_count;
-    return 0;
-}
-
-struct nest lower_nest(const struct lowering *l, const char *name)
-{
-    struct nest n;
-    memset(&n, 0, sizeof n);
-    n.name = name;
-    n.exprs = l->exprs;
-    n.expr_capacity = EXPRS_ROOM;
-    n.batch_axis = n.sample_lane = -1;
-    n.body[0] = n.body[1] = -1;
-    return n;
-}
-
-struct store store_at(const struct lowering *l, int value, const struct rational *index)
-{
-    const struct value *v = &l->p->values[value];
-    struct store s = { .value = value, .expr = -1 };
-    s.in_block = v->layout == LAYOUT_BLOCKED;
-    int32_t stride = 1;
-    for (int d = v->shape.rank - 1; d >= (s.in_block ? 1 : 0); d--) {
-        s.address = affine_add_scaled(s.address, index[d].e, stride);
-        stride *= v->shape.dim[d];
-    }
-    return s;
-}
+#include "compile/2_nests/lowering.h"
 
 /* ---- finding the core of a nest ------------------------------------------------------------- */
 
@@ -232,15 +183,6 @@ static int reduce_nest(struct lowering *l, struct path *path, const struct desti
     return reduce_begin(l, path->node[path->length - 1], &n, half->index) < 0
                ? -1
                : core_nest(l, &n, path, t, half);
-}
-
-struct rational lower_mapped(const struct contract_map *map, int axes, int d)
-{
-    struct rational at = rational_constant(map->dim[d].offset);
-    for (int a = 0; a < axes; a++)
-        if (map->dim[d].coef[a] != 0)
-            at = rational_add_scaled(at, rational_axis(a), map->dim[d].coef[a]);
-    return map->dim[d].divide > 1 ? rational_divide(at, map->dim[d].divide) : at;
 }
 
 static int contract_nest(struct lowering *l, struct path *path, const struct destination *t,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
-#include "compile/2_nests/lower.h"
+#include "compile/2_nests/lowering.h"
 #include "compile/2_nests/nest_passes.h"
 
 static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)

@@ -3,7 +3,7 @@
  * and their sum, with a kernel's end in between. A few values that all samples wait for are added
  * up by whoever reads them instead. In: a node that reduces. Out: axes and body of its nest. Knows
  * no target. */
-#include "compile/2_nests/lower.h"
+#include "compile/2_nests/lowering.h"
 #include "tensor/sum_order.h"
 
 /* Whether a sum over the batch goes without rows: by shape alone. Virtual shards need theirs, since

@@ -3,7 +3,7 @@
  * the weight gradient of a linear layer would be one multiply-add and then a sum of lanes for each
  * weight; with the weights of a row as lanes it is just multiply-adds. Decided by shapes alone. In:
  * the contraction of a nest. Out: the axis that is its lanes, or none. Knows no target. */
-#include "compile/2_nests/lower.h"
+#include "compile/2_nests/lowering.h"
 #include "tensor/sum_order.h"
 
 /* The axis that alone, and once, indexes the last dimension and no other one; -1: none. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
-#include "compile/2_nests/lower.h"
+#include "compile/2_nests/lowering.h"
 
 /* The element of the operand, and around it the sums, the last one innermost. */
 static int transform_body(struct lowering *l, struct nest *n, uint32_t core,

@@ -4,8 +4,8 @@
  * make_nest.c makes one nest at a time and reads values that are there. What has no value yet it writes into
  * l->need, and gives up. values.c then makes that value first, and has the nest built again; so no file
  * here calls back into another one, however deep the graph is. lower.c goes through the roots. */
-#ifndef TARN_LOWER_H
-#define TARN_LOWER_H
+#ifndef TARN_LOWERING_H
+#define TARN_LOWERING_H
 
 #include "compile/nest.h"
 
@@ -78,11 +78,18 @@ int express(const struct site *s, uint32_t node, const struct rational *index);
  * turns 16 by 16 elements over in registers, where a nest's own loads and stores would be single
  * ones. */
 bool crosses_by_copy(const struct lowering *l, uint32_t node);
+/* ---- what is there (lookup.c) ---- */
+
+/* A new value of a node's shape and type; -1 on failure. */
+int new_value(struct lowering *l, enum value_place place, enum layout layout, uint32_t slot,
+              uint32_t node);
 /* The value of a node in a layout that suits, or in one layout. -1 when it is not there: then it is needed,
  * unless something else was before. */
 int value_of(struct lowering *l, uint32_t node);
 int plain_of(struct lowering *l, uint32_t node);
 int blocked_of(struct lowering *l, uint32_t node);
+/* ---- pieces of nests (pieces.c and others) ---- */
+
 /* Where a store of element `index` of a value goes. */
 struct store store_at(const struct lowering *l, int value, const struct rational *index);
 /* An empty nest, and adding a finished one; -1 on failure. */
