@@ -245,19 +245,16 @@ struct gemm_provider {
     const char *name;
     tarn_status (*run)(struct context *c, const struct gemm *g, void *user);
     void *user;
-    /* Whether it may be the fastest for this shape on this device; NULL: always. */
-    bool (*offered)(const struct context *c, const struct gemm *g);
-    /* Whether it is when nobody measures, more than those before it; NULL: yes. */
-    bool (*likely)(const struct context *c, const struct gemm *g);
-    bool serial; /* every element is one chain of fma in the order of k, on any device */
+    bool refused;  /* it cannot compute this shape on this device, or never is the fastest */
+    bool unlikely; /* when nobody measures, those before it are taken */
+    bool serial;   /* every element is one chain of fma in the order of k, on any device */
 };
 
 extern const struct gemm_provider gemm_tarn;    /* kernels/gemm.cl, for CPUs */
 extern const struct gemm_provider gemm_clblast; /* everywhere, though slow on CPUs */
 
-/* Whether gemm_tarn is to be used for a product that sums over the batch, in place of a nest whose
- * vectors are samples: by shape, device and TARN_GEMM alone. */
-bool gemm_tarn_sums(const struct context *c, const struct gemm *g);
+/* Whether gemm_tarn can be used on this device. */
+bool gemm_tarn_possible(const struct context *c);
 
 /* Index of the provider to use for this shape on this device, whose buffers need not be there: the
  * one that TARN_GEMM names; else, of those that are offered (with `serial` only serial ones, which

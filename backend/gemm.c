@@ -50,16 +50,7 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
     return event_track(c, event, "CLBlast gemm");
 }
 
-/* Its tuning knows no CPU: there it is a tenth as fast as a nest, and takes seconds to build. */
-static bool offered(const struct context *c, const struct gemm *g)
-{
-    (void)g;
-    return c->device.kind != DEVICE_CPU;
-}
-
-const struct gemm_provider gemm_clblast = { .name = "clblast",
-                                            .run = run_clblast,
-                                            .offered = offered };
+const struct gemm_provider gemm_clblast = { .name = "clblast", .run = run_clblast };
 
 void gemm_release(void)
 {
@@ -105,10 +96,9 @@ static tarn_status measure(struct context *c, const struct gemm *g, const struct
     return TARN_OK;
 }
 
-static bool candidate(const struct context *c, const struct gemm *g, const struct gemm_provider *p,
-                      bool serial)
+static bool candidate(const struct gemm_provider *p, bool serial)
 {
-    return (p->offered == NULL || p->offered(c, g)) && (p->serial || !serial);
+    return !p->refused && (p->serial || !serial);
 }
 
 /* The fastest of those that work; the first failure when none does. */
@@ -121,7 +111,7 @@ static tarn_status fastest(struct context *c, const struct gemm *g,
     *out = -1;
     for (int i = 0; i < count; i++) {
         double seconds = 0;
-        if (!candidate(c, g, &providers[i], serial))
+        if (!candidate(&providers[i], serial))
             continue;
         const tarn_status status = measure(c, g, &providers[i], &seconds);
         if (status == TARN_ERR_TIMEOUT)
@@ -244,9 +234,9 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
     if (strcmp(name, "auto") != 0)
         return forced(name, providers, count, serial, out);
     for (int i = 0; i < count; i++)
-        if (candidate(c, g, &providers[i], serial)) {
+        if (candidate(&providers[i], serial)) {
             candidates++;
-            if (providers[i].likely == NULL || providers[i].likely(c, g))
+            if (!providers[i].unlikely)
                 guess = i;
         }
     *out = guess;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env.h"
 #include "kernels.h"
 #include "opencl.h"
 
@@ -14,10 +13,6 @@
 #define LEAST_PANELS 2       /* of b that a block must have room for */
 #define GROUP_WORK 1048576.0 /* multiply-adds worth a group of their own, */
 #define UNIT_WORK 4194304.0  /* and so many of a unit worth two groups, which balance better */
-
-#define OFFERED_WORK 4194304.0 /* multiply-adds from which this may be faster than a nest, */
-#define SUMS_WORK 8388608.0    /* the same for sums over the batch */
-#define LIKELY_WORK 33554432.0 /* and from which it is */
 
 struct gemm_tarn {
     struct built_program *program;
@@ -175,35 +170,9 @@ static tarn_status run_tarn(struct context *c, const struct gemm *g, void *user)
                          b.down * b.over * g->batch, 1);
 }
 
-static double work_of(const struct gemm *g)
+bool gemm_tarn_possible(const struct context *c)
 {
-    return (double)g->m * (double)g->n * (double)g->k * (double)g->batch;
+    return possible(&c->device);
 }
 
-/* Below 16 columns a nest's vectors may run over k, and then its sums have another order. */
-static bool offered(const struct context *c, const struct gemm *g)
-{
-    return possible(&c->device) && g->m >= 16 && g->n >= 16 && g->k >= 16 &&
-           work_of(g) >= OFFERED_WORK;
-}
-
-/* Where it measured faster than a nest, which copies nothing and is good while all lies in the
- * second cache, but reads a transposed b badly (bench/RESULTS.md). */
-static bool likely(const struct context *c, const struct gemm *g)
-{
-    if (!offered(c, g) || g->k < 128)
-        return false;
-    return g->transpose_b ? g->n >= 32 : g->n >= 64 && work_of(g) >= LIKELY_WORK;
-}
-
-/* Vectors of samples cost a sum over lanes for every element and 16 samples, which is far slower. */
-bool gemm_tarn_sums(const struct context *c, const struct gemm *g)
-{
-    const char *name = env_text(ENV_GEMM);
-    const bool asked = strcmp(name, "auto") == 0 || strcmp(name, "tarn") == 0;
-    return asked && possible(&c->device) && g->m >= 16 && g->n >= 32 && work_of(g) >= SUMS_WORK;
-}
-
-const struct gemm_provider gemm_tarn = {
-    .name = "tarn", .run = run_tarn, .offered = offered, .likely = likely, .serial = true
-};
+const struct gemm_provider gemm_tarn = { .name = "tarn", .run = run_tarn, .serial = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares what the ranks ask for with what rank 0 asks for; then their witnesses. */
+/* Compares what the ranks ask for with what rank 0 asks for; then their checksums. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,14 +154,14 @@ static tarn_status check_memory(const struct collective *c, int world, int rank,
     return TARN_OK;
 }
 
-/* ---- do the witnesses agree? ---------------------------------------------------------------- */
+/* ---- do the checksums agree? ---------------------------------------------------------------- */
 
 static const char *checksum(const struct collective *c)
 {
     return (const char *)c->in + 4 * c->count;
 }
 
-static bool same_witness(const struct collective *a, const struct collective *b)
+static bool same_checksum(const struct collective *a, const struct collective *b)
 {
     return memcmp(checksum(a), checksum(b), 4 * a->checksum) == 0;
 }
@@ -193,7 +193,7 @@ static uint64_t minority(const struct collective *const *all, int world)
         uint64_t same = 0;
         int count = 0;
         for (int j = 0; j < world; j++) {
-            const bool equal = same_witness(all[i], all[j]);
+            const bool equal = same_checksum(all[i], all[j]);
             same |= (uint64_t)equal << j;
             count += equal;
         }
@@ -230,12 +230,12 @@ static tarn_status weights_differ(const struct collective *const *all, int world
         all[0]->step, label_of(all[0]), one ? "" : "s", who, at - 1, there, first, here, side);
 }
 
-static tarn_status check_witnesses(const struct collective *const *all, int world)
+static tarn_status check_checksums(const struct collective *const *all, int world)
 {
     uint64_t differ = 0;
     int first = 0;
     for (int i = world - 1; i > 0; i--) {
-        if (same_witness(all[0], all[i]))
+        if (same_checksum(all[0], all[i]))
             continue;
         differ |= UINT64_C(1) << i;
         first = i;
@@ -251,5 +251,5 @@ tarn_status agree_check(const struct collective *const *all, int world, uint64_t
     TRY(check_shape(all[0], world, number));
     for (int i = 0; i < world; i++)
         TRY(check_memory(all[i], world, i, number));
-    return all[0]->checksum ? check_witnesses(all, world) : TARN_OK;
+    return all[0]->checksum ? check_checksums(all, world) : TARN_OK;
 }

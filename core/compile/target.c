@@ -57,6 +57,22 @@ static const struct vector_figures vector = {
     .unrolled_edge = 4,
 };
 
+/* Measured with two cores and AVX-512 (bench/RESULTS.md). */
+static const struct product_limits product = {
+    .own_launch = 2097152,
+    .blocks_work = 4194304,
+    .blocks_side = 16,
+    .sums_work =
+        8388608, /* vectors of samples cost a sum over lanes for every element and 16 samples */
+    .sums_rows = 16,
+    .sums_columns = 32,
+    .likely_work =
+        33554432, /* a nest copies nothing, and is good while all lies in the second cache */
+    .likely_depth = 128,
+    .likely_columns = 64,
+    .likely_transposed = 32,
+};
+
 /* Reasoned from what GPUs have in common; not measured on one. */
 static const struct item_figures item = {
     .units = 1,
@@ -75,7 +91,7 @@ struct target target_vectors(void)
         .fuse = true,
         .winograd = WINOGRAD_WHERE_FASTER,
         .winograd_channels = 8, /* below, the transforms outweigh what the products save */
-        .product_work = 2097152,
+        .product = product,
         .expression = expression,
         .fusion = fusion,
         .vector = vector,

@@ -89,13 +89,29 @@ struct item_figures {
     double waste;        /* idle teams that a uniform tile index is worth: all to busy */
 };
 
+/* When a large matrix product is not a nest. Work is in multiply-adds. */
+struct product_limits {
+    double own_launch; /* from which a launch of its own can pay */
+    double
+        blocks_work; /* from which the kernel of blocks (kernels/gemm.cl) may be faster than a nest, */
+    int blocks_side;  /* with each side as long as this: below, a nest's sums have another order */
+    double sums_work; /* the same where the sum goes over the batch: from which it is faster, */
+    int sums_rows;    /* with so many rows */
+    int sums_columns; /* and columns of the result */
+    double likely_work; /* from which it is, when nobody measures, */
+    int likely_depth;   /* with sums of so many terms, */
+    int likely_columns; /* and so many columns of the result; */
+    int likely_transposed; /* so many, whatever the work, where b is transposed: nests read that badly */
+    bool library;          /* whether a library is tried */
+};
+
 struct target {
     bool items;         /* a lane is a work-item, not an element of a vector */
     bool fuse;          /* else each node is a kernel of its own */
     size_t local_bytes; /* local memory of a group */
     enum winograd_use winograd;
     int winograd_channels; /* fewest on either side where WINOGRAD_WHERE_FASTER */
-    double product_work;   /* multiply-adds from which a product's own launch can pay */
+    struct product_limits product;
     struct expression_limits expression;
     struct fusion_limits fusion;
     struct vector_figures vector;

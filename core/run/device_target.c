@@ -38,6 +38,7 @@ tarn_status device_target(const struct device *d, struct target *out)
     out->local_bytes = d->local_bytes;
     if (!items)
         out->winograd = wanted_winograd(d);
+    out->product.library = d->kind != DEVICE_CPU;
     out->item.units = (int)d->compute_units;
     while (out->item.group_items > (int)d->max_group)
         out->item.group_items /= 2;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env.h"
 #include "run/execute.h"
 
 static tarn_status out_of_memory(void)
@@ -105,23 +106,60 @@ static struct gemm gemm_of(const struct product_shape *s)
                           .c_stride = s->m * s->n };
 }
 
+static double work_of(const struct product_shape *s)
+{
+    return (double)s->m * (double)s->n * (double)s->k * (double)s->batch;
+}
+
+/* Whether the kernel of blocks computes a product that sums over the batch, in place of a nest whose vectors are
+ * samples: by shape, device and TARN_GEMM alone. */
+static bool sums_in_blocks(const struct context *c, const struct product_limits *l,
+                           const struct product_shape *s)
+{
+    const char *name = env_text(ENV_GEMM);
+    const bool asked = strcmp(name, "auto") == 0 || strcmp(name, "tarn") == 0;
+    return asked && gemm_tarn_possible(c) && s->m >= (size_t)l->sums_rows &&
+           s->n >= (size_t)l->sums_columns && work_of(s) >= l->sums_work;
+}
+
+static struct gemm_provider blocks_provider(const struct context *c, const struct product_limits *l,
+                                            const struct product_shape *s)
+{
+    struct gemm_provider p = gemm_tarn;
+    const size_t side = (size_t)l->blocks_side;
+    p.refused = !gemm_tarn_possible(c) || s->m < side || s->n < side || s->k < side ||
+                work_of(s) < l->blocks_work;
+    p.unlikely = p.refused || s->k < (size_t)l->likely_depth ||
+                 (s->transpose_b ? s->n < (size_t)l->likely_transposed
+                                 : s->n < (size_t)l->likely_columns || work_of(s) < l->likely_work);
+    return p;
+}
+
+/* CLBlast's tuning knows no CPU: there it is a tenth as fast as a nest, and takes seconds to build. */
+static struct gemm_provider library_provider(const struct product_limits *l)
+{
+    struct gemm_provider p = gemm_clblast;
+    p.refused = !l->library;
+    return p;
+}
+
 static tarn_status choose(struct context *c, const struct target *target, bool serial,
                           struct product_choice *choice)
 {
     const struct gemm g = gemm_of(&choice->shape);
     if (choice->shape.sums_batch) {
         /* Not measured: alone, this nest is not what it is between others. */
-        choice->provider = gemm_tarn_sums(c, &g) ? 1 : 0;
+        choice->provider = sums_in_blocks(c, &target->product, &choice->shape) ? 1 : 0;
         return TARN_OK;
     }
     struct target alone = *target;
     alone.choice_count = 0;
     struct nest_product nest = { .target = &alone };
-    struct gemm_provider list[PROVIDERS] = {
-        { .name = "nest", .run = run_nest, .user = &nest, .serial = true }
+    const struct gemm_provider list[PROVIDERS] = {
+        { .name = "nest", .run = run_nest, .user = &nest, .serial = true },
+        blocks_provider(c, &target->product, &choice->shape),
+        library_provider(&target->product),
     };
-    for (int i = 1; i < PROVIDERS; i++)
-        list[i] = *execute_providers[i];
     const tarn_status status = gemm_choose(c, &g, list, PROVIDERS, serial, &choice->provider);
     plan_free(nest.plan);
     buffer_free(nest.arena);

@@ -408,7 +408,7 @@ static void refuse(tarn_replica *r, uint32_t node, const char *name)
         n->op == &op_owned ? "was kept from one replica's samples; use a tarn_buffer"
         : takes_either(&r->graph, n)
             ? "takes as many rows as there are samples, but no loader delivered them"
-            : "transforms this replica's samples, or uses a sum over them alone; use "
+            : "mixes this replica's samples, or uses a sum over them alone; use "
               "tarn_all_reduce for a sum before anything but linear operations uses it, and "
               "keep axis 0 of samples as it is");
 }

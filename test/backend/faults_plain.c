@@ -146,20 +146,19 @@ static void check_gemm(struct context *c)
     const struct gemm_provider fails = {
         .name = "a", .run = run_bad, .user = first, .serial = true
     };
-    const struct gemm_provider transformed[] = { fails, works };
+    const struct gemm_provider both[] = { fails, works };
     const struct gemm_provider bad[] = { fails, { .name = "b", .run = run_bad, .user = second } };
     CHECK(setenv("TARN_TUNE", "0", 1) == 0);
-    CHECK(gemm_choose(c, &g, transformed, 2, false, &chosen) == TARN_OK && chosen == 1 &&
-          runs == 0);
+    CHECK(gemm_choose(c, &g, both, 2, false, &chosen) == TARN_OK && chosen == 1 && runs == 0);
     CHECK(setenv("TARN_TUNE", "1", 1) == 0);
-    CHECK(gemm_choose(c, &g, transformed, 2, false, &chosen) == TARN_OK && chosen == 1 && runs > 1);
+    CHECK(gemm_choose(c, &g, both, 2, false, &chosen) == TARN_OK && chosen == 1 && runs > 1);
     const int measured = runs;
-    CHECK(gemm_choose(c, &g, transformed, 2, false, &chosen) == TARN_OK && chosen == 1 &&
+    CHECK(gemm_choose(c, &g, both, 2, false, &chosen) == TARN_OK && chosen == 1 &&
           runs == measured);
     CHECK(gemm_choose(c, &h, bad, 2, false, &chosen) == TARN_ERR_DEVICE);
     CHECK(strcmp(error_text(), "first does not work") == 0);
     /* With one candidate there is nothing to measure: the second one's sums are not serial. */
-    CHECK(gemm_choose(c, &other, transformed, 2, true, &chosen) == TARN_OK && chosen == 0 &&
+    CHECK(gemm_choose(c, &other, both, 2, true, &chosen) == TARN_OK && chosen == 0 &&
           runs == measured);
     CHECK(unsetenv("TARN_TUNE") == 0);
     CHECK(buffer_statistics(c).live == 0);

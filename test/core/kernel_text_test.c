@@ -87,9 +87,9 @@ Test(assign, concat_while_others_read)
         float a[4] = { 1, 2, 3, 4 }, b[4] = { 10, 20, 30, 40 };
         const tarn_tensor x = tarn_buffer(r, "x", TARN_SHAPE(4), TARN_F32, a);
         const tarn_tensor y = tarn_keep(tarn_from(r, TARN_SHAPE(4), TARN_F32, b));
-        const tarn_tensor transformed[] = { tarn_slice(y, 0, 2, 4, 1), tarn_slice(x, 0, 0, 2, 1) };
+        const tarn_tensor mixed[] = { tarn_slice(y, 0, 2, 4, 1), tarn_slice(x, 0, 0, 2, 1) };
         const tarn_tensor turned[] = { tarn_slice(x, 0, 3, 4, 1), tarn_slice(x, 0, 0, 3, 1) };
-        const tarn_tensor new_x = tarn_concat(transformed, 2, 0), new_y = tarn_concat(turned, 2, 0);
+        const tarn_tensor new_x = tarn_concat(mixed, 2, 0), new_y = tarn_concat(turned, 2, 0);
         tarn_assign(x, new_x);
         tarn_assign(y, new_y);
         cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));

@@ -121,7 +121,7 @@ static void collect(tarn_replica *r, tarn_loader *l, int32_t seen[EPOCHS][SIZE])
             for (int i = 0; i < b.n; i++) {
                 seen[epoch][at + i] = x[i][0] / 3;
                 check(x[i][2] == x[i][0] + 2 && y[i] == x[i][0] / 3 % 10, "a sample",
-                      "is transformed up");
+                      "is mixed up");
             }
             check(tarn_step(r) == TARN_OK, "step", tarn_error(r));
         }

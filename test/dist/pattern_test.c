@@ -101,7 +101,7 @@ static int32_t int_of(const int32_t *v, int n, tarn_reduction reduction)
     return reduction == TARN_SUM ? wrapped : best;
 }
 
-/* Signs and magnitudes so transformed that another order gives other bits. */
+/* Signs and magnitudes so mixed that another order gives other bits. */
 static float any_float(void)
 {
     return ldexpf((float)(rand() % 16777216 - 8388608), rand() % 8 - 20);

@@ -81,7 +81,7 @@ static uint32_t bits_of(int rank, size_t i)
     return x ^ (x >> 13);
 }
 
-/* Element i of rank's input, as an int or a float of transformed magnitude. */
+/* Element i of rank's input, as an int or a float of mixed magnitude. */
 static int32_t int_in(int rank, size_t i)
 {
     const uint32_t bits = bits_of(rank, i);

@@ -49,7 +49,7 @@ static bool is_large_product(const struct module *m, uint32_t node, struct produ
         return false;
     *out = shape_of(m, node);
     if ((double)out->m * (double)out->n * (double)out->k * (double)out->batch <
-        m->target->product_work)
+        m->target->product.own_launch)
         return false;
     /* Virtual shards need the sums of each shard by itself. */
     return !over_batch(m, node, &out->sums_batch) || (out->sums_batch && m->shards == 0);
