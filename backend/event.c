@@ -68,8 +68,8 @@ static tarn_status command_failed(const struct context *c, const char *label, cl
                      cl_error_name(status), status);
 }
 
-/* Spins briefly, then sleeps for 1/32 of the time waited so far: the wait ends at most about 3 % late,
- * and the core is free for the driver's workers. */
+/* Spins briefly, then sleeps for 1/32 of the time waited so far: the wait ends at most about 3 %
+ * late, and the core is free for the driver's workers. */
 static void pause_after(double waited)
 {
     if (waited < 50e-6) {

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "team.h"
+#include "communicator.h"
 
 enum { MOST_RANKS = 4, MOST_TIMES = 2000 };
 
 struct job {
-    struct team *team;
+    struct communicator *communicator;
     size_t count;
     int times;
     bool in_place, copies;
@@ -35,8 +35,9 @@ static double now(void)
 
 static tarn_status barrier(const struct rank *me)
 {
-    return team_collect(me->job->team, me->rank,
-                        &(struct collective){ .kind = COLLECTIVE_BARRIER, .label = "start" });
+    return communicator_collect(
+        me->job->communicator, me->rank,
+        &(struct collective){ .kind = COLLECTIVE_BARRIER, .label = "start" });
 }
 
 /* Both kinds of round begin and end together on all ranks. */
@@ -44,8 +45,8 @@ static tarn_status once(const struct rank *me, void *in, void *out)
 {
     const struct job *job = me->job;
     if (!job->copies)
-        return team_collect(
-            job->team, me->rank,
+        return communicator_collect(
+            job->communicator, me->rank,
             &(struct collective){ .count = job->count, .label = "bench", .in = in, .out = out });
     memcpy(out, in, 4 * job->count);
     return barrier(me);
@@ -59,7 +60,7 @@ static void *run_rank(void *argument)
     for (size_t i = 0; in != NULL && out != NULL && i < job->count; i++)
         in[i] = out[i] = 0;
     if (in == NULL || out == NULL)
-        team_abort(job->team, me->rank, TARN_ERR_MEMORY, "no memory");
+        communicator_abort(job->communicator, me->rank, TARN_ERR_MEMORY, "no memory");
     for (int i = -2; i < job->times && me->status == TARN_OK; i++) {
         me->status = barrier(me);
         const double began = now();
@@ -88,7 +89,7 @@ static double measure(struct job job, int world)
     pthread_t threads[MOST_RANKS];
     double slowest[MOST_TIMES] = { 0 };
     bool failed = false;
-    if (team_new(world, 60, &job.team) != TARN_OK)
+    if (communicator_new(world, 60, &job.communicator) != TARN_OK)
         return -1;
     for (int i = 0; i < world; i++) {
         ranks[i] = (struct rank){ .job = &job, .rank = i };
@@ -103,7 +104,7 @@ static double measure(struct job job, int world)
         for (int k = 0; k < job.times; k++)
             slowest[k] = ranks[i].seconds[k] > slowest[k] ? ranks[i].seconds[k] : slowest[k];
     }
-    team_free(job.team);
+    communicator_free(job.communicator);
     qsort(slowest, (size_t)job.times, sizeof *slowest, compare);
     return failed ? -1 : slowest[job.times / 2];
 }

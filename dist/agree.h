@@ -4,7 +4,7 @@
 #ifndef TARN_AGREE_H
 #define TARN_AGREE_H
 
-#include "team.h"
+#include "communicator.h"
 
 /* `all` has one descriptor for each rank. TARN_ERR_DISAGREE, TARN_ERR_ARGUMENT or TARN_ERR_WEIGHTS
  * when not. `number` is for the line. */

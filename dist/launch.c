@@ -29,7 +29,7 @@ struct worker {
 struct launch {
     tarn_replica_fn fn;
     void *arg;
-    struct team *team;
+    struct communicator *communicator;
     double timeout;
     int world, started;
     pthread_mutex_t lock;
@@ -57,7 +57,7 @@ static tarn_status train(const struct worker *s, tarn_replica *r)
 
 static void launch_free(struct launch *l)
 {
-    team_free(l->team);
+    communicator_free(l->communicator);
     lock_free_waited(&l->lock, &l->changed);
     free(l);
 }
@@ -85,9 +85,9 @@ static void *seat_main(void *arg)
         char line[1200];
         const char *why = r != NULL && r->status != TARN_OK ? r->error : error_text();
         snprintf(line, sizeof line, "%s", *why ? why : status_name(status));
-        team_abort(l->team, rank, status, line);
+        communicator_abort(l->communicator, rank, status, line);
     }
-    team_leave(l->team, rank);
+    communicator_leave(l->communicator, rank);
     tarn_close(r);
     pthread_mutex_lock(&l->lock);
     s->ended = true;
@@ -137,7 +137,7 @@ static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
     l->timeout = o->timeout;
     if (l->timeout == 0)
         TRY(env_seconds(ENV_TIMEOUT, &l->timeout));
-    TRY(team_new(l->world, l->timeout, &l->team));
+    TRY(communicator_new(l->world, l->timeout, &l->communicator));
     for (int i = 0; i < l->world; i++) {
         struct worker *s = &l->workers[i];
         s->launch = l;
@@ -148,7 +148,7 @@ static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
                                                 .sync_norm = o->sync_norm,
                                                 .bucket_bytes = o->bucket_bytes ? o->bucket_bytes
                                                                                 : BUCKET_BYTES },
-                                     .team = l->team,
+                                     .communicator = l->communicator,
                                      .heal = o->heal };
         s->member.check_weights = o->check_weights < 0 ? 0
                                   : o->check_weights   ? o->check_weights
@@ -166,7 +166,7 @@ static void start(struct launch *l)
         if (code != 0) {
             char line[160];
             snprintf(line, sizeof line, "launch: cannot start a thread: %s", strerror(code));
-            team_abort(l->team, l->started, TARN_ERR_MEMORY, line);
+            communicator_abort(l->communicator, l->started, TARN_ERR_MEMORY, line);
             return;
         }
     }
@@ -195,15 +195,15 @@ static void await_all(struct launch *l)
     bool failed = false, late = false;
     pthread_mutex_lock(&l->lock);
     while (l->ended < l->started && !late) {
-        if (!failed && team_cause(l->team, NULL, 0, NULL) != TARN_OK) {
+        if (!failed && communicator_cause(l->communicator, NULL, 0, NULL) != TARN_OK) {
             failed = true;
             until = in_seconds(l->timeout);
         }
         if (failed) {
             late = pthread_cond_timedwait(&l->changed, &l->lock, &until) != 0;
         } else {
-            /* A failed team wakes its threads, and one that ends wakes this one; a stuck one is
-             * found by looking. */
+            /* A failed communicator wakes its threads, and one that ends wakes this one; a stuck
+             * one is found by looking. */
             struct timespec soon = in_seconds(0.05);
             (void)pthread_cond_timedwait(&l->changed, &l->lock, &soon);
         }
@@ -239,11 +239,11 @@ static tarn_status verdict(struct launch *l, bool all)
 {
     char line[1400], left[200] = "";
     int rank = 0;
-    const tarn_status status = team_cause(l->team, line, sizeof line, &rank);
+    const tarn_status status = communicator_cause(l->communicator, line, sizeof line, &rank);
     if (status == TARN_OK)
         return TARN_OK;
     if (l->world > 1)
-        team_record(l->team, 4, to_stderr, NULL);
+        communicator_record(l->communicator, 4, to_stderr, NULL);
     size_t used = 0;
     pthread_mutex_lock(&l->lock);
     for (int i = 0; !all && i < l->started && used < sizeof left; i++)

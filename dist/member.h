@@ -4,12 +4,12 @@
 #define TARN_MEMBER_H
 
 #include "tarn_dist.h"
-#include "team.h"
+#include "communicator.h"
 #include "tensor/replica.h"
 
 struct member {
     struct peers peers; /* first: core sees this part alone */
-    struct team *team;
+    struct communicator *communicator;
     int check_weights; /* training steps from one comparison to the next; 0: never */
     bool heal;
     bool begun;    /* the replicas' weights were made equal */

@@ -15,8 +15,8 @@ static void copy(void *to, const void *from, size_t bytes)
 static void all_reduce(const struct collective *const *all, int world, int rank)
 {
     const struct chunk mine = pattern_chunk(all[0]->count, world, rank);
-    const void *in[TEAM_MOST];
-    void *out[TEAM_MOST];
+    const void *in[COMMUNICATOR_MOST];
+    void *out[COMMUNICATOR_MOST];
     for (int i = 0; i < world; i++) {
         in[i] = all[i]->in;
         out[i] = all[i]->out;
@@ -27,7 +27,7 @@ static void all_reduce(const struct collective *const *all, int world, int rank)
 static void reduce_scatter(const struct collective *const *all, int world, int rank)
 {
     const size_t part = all[0]->count / (size_t)world;
-    const void *in[TEAM_MOST];
+    const void *in[COMMUNICATOR_MOST];
     for (int i = 0; i < world; i++)
         in[i] = all[i]->in;
     pattern_reduce_to(all[0]->dtype, all[0]->reduction, in, world, (size_t)rank * part, part,

@@ -3,7 +3,7 @@
 #ifndef TARN_MOVE_H
 #define TARN_MOVE_H
 
-#include "team.h"
+#include "communicator.h"
 
 /* Does what rank has to do of the collective that all[0 .. world) agree on. When every rank's call
  * returned, every `out` is filled. No two ranks touch the same bytes, one of them writing. */

@@ -5,7 +5,7 @@
 #ifndef TARN_RECORDER_H
 #define TARN_RECORDER_H
 
-#include "team.h"
+#include "communicator.h"
 
 struct recorder;
 
@@ -21,7 +21,7 @@ void recorder_free(struct recorder *r);
 void recorder_begin(struct recorder *r, int rank, uint64_t number, const struct collective *c);
 /* A later moment of the rank's newest collective is now. */
 void recorder_mark(struct recorder *r, int rank, enum moment moment);
-/* As team_record(). */
+/* As communicator_record(). */
 void recorder_write(struct recorder *r, int most, void (*line)(void *user, const char *text),
                     void *user);
 

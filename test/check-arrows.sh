@@ -143,7 +143,7 @@ bench/tarn/bench.h backend/backend.h
 # It opens a replica on the very device that is measured, and gives it samples without compiling.
 bench/tarn/ops.c core/tensor/replica.h
 # Times the all-reduce between threads by itself, without a device.
-bench/all_reduce.c dist/team.h
+bench/all_reduce.c dist/communicator.h
 # Switches the check of weights on and off within one launch, so that both see the same machine.
 bench/weight_check.c dist/member.h
 '

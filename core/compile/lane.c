@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which axis of a nest without batch is the vector. In: shapes and roles of axes. Out: an axis. It must not know
- * the target: the lanes of a sum are added up last, so the choice orders the sum. */
+/* Which axis of a nest without batch is the vector. In: shapes and roles of axes. Out: an axis.
+ * It must not know the target: the lanes of a sum are added up last, so the choice orders the
+ * sum. */
 #include "compile/lane.h"
 
 #include "tensor/sum_order.h"
@@ -16,8 +17,8 @@ static int unit_strides(const struct nest *n, int axis)
     return score;
 }
 
-/* Transforms unroll into long code: so there is no second copy of it for a remainder, no scattered store,
- * and no guard that holds for some lanes only. */
+/* Transforms unroll into long code: so there is no second copy of it for a remainder, no
+ * scattered store, and no guard that holds for some lanes only. */
 static bool suits_lanes(const struct nest *n, int axis)
 {
     if (n->extent[axis] < LANES)

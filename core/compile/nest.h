@@ -40,8 +40,8 @@ struct host_call {
     int in; /* value in shared memory */
 };
 
-/* A nest that copies between the plain and the blocked layout, and does nothing else: over its axes from
- * `first` on both addresses go from one element to the next, so many elements in all. */
+/* A nest that copies between the plain and the blocked layout, and does nothing else: over its
+ * axes from `first` on both addresses go from one element to the next, so many elements in all. */
 struct copy_run {
     int first;
     int64_t elements; /* 0: the nest is no such copy */

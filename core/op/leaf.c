@@ -12,8 +12,9 @@ const struct op op_owned = { .name = "owned", .kind = OP_LEAF, .in_memory = true
 const struct op op_constant = { .name = "constant", .kind = OP_LEAF };
 const struct op op_number = { .name = "number", .kind = OP_LEAF };
 const struct op op_iota = { .name = "iota", .kind = OP_LEAF };
-/* Element i is tarn_uniform(key, i) of kernels/random.cl. The key is derived from the seed, the training
- * step, the step since then that drew numbers, the replica, and the serial (random_key_now()). */
+/* Element i is tarn_uniform(key, i) of kernels/random.cl. The key is derived from the seed, the
+ * training step, the step since then that drew numbers, the replica, and the serial
+ * (random_key_now()). */
 const struct op op_rand = { .name = "rand", .kind = OP_LEAF };
 
 static tarn_tensor record(tarn_replica *r, const struct op *op, tarn_shape shape, tarn_dtype dtype,

@@ -89,7 +89,8 @@ static tarn_tensor num(tarn_tensor like, double value)
 
 /* ---- the tables ----------------------------------------------------------------------------- */
 
-/* Whether the code calls a function or divides: such a value is computed once for several readers. */
+/* Whether the code calls a function or divides: such a value is computed once for several
+ * readers. */
 enum { LIGHT = false, HEAVY = true };
 
 /* Short names, in which gradients read as formulas: y is the result, g the arriving gradient. */
@@ -223,8 +224,8 @@ COMPARISON(gt, "TARN_BOOL(x > y)")
 COMPARISON(ge, "TARN_BOOL(x >= y)")
 
 /*            name  scalars  cost   OpenCL C, gradient in x */
-/* Inside comes first, though two choices would do: LLVM takes those for min() and max(), which may give
- * the wrong one of two zeros. */
+/* Inside comes first, though two choices would do: LLVM takes those for min() and max(), which
+ * may give the wrong one of two zeros. */
 UNARY_SCALARS(clamp, 2,     LIGHT, "TARN_SELECT(TARN_BOOL((x >= a) & (x <= b)), x, "
                                    "TARN_SELECT(TARN_BOOL(x < a), a, TARN_SELECT(TARN_BOOL(x > b), b, x)))",
               where(between(x, scalar[0], scalar[1]), g, num(g, 0)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values before the step mark: reading them, and evaluating nodes whose step goes on. In: handles of
- * tensors. Out: bytes in the caller's memory, or nodes that became leaves. */
+/* Values before the step mark: reading them, and evaluating nodes whose step goes on. In: handles
+ * of tensors. Out: bytes in the caller's memory, or nodes that became leaves. */
 #include <math.h>
 #include <stdlib.h>
 

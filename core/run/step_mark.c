@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step mark: what the step recorded is enqueued, and the next one begins. In: a replica's graph.
- * Out: commands under way, of two steps at most. Knows of an optimizer only what struct trainer
- * says. */
+/* The step mark: what the step recorded is enqueued, and the next one begins. In: a replica's
+ * graph. Out: commands under way, of two steps at most. Knows of an optimizer only what struct
+ * trainer says. */
 #include <time.h>
 
 #include "run/plan_cache.h"

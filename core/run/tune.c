@@ -111,8 +111,8 @@ static double work_of(const struct product_shape *s)
     return (double)s->m * (double)s->n * (double)s->k * (double)s->batch;
 }
 
-/* Whether the kernel of blocks computes a product that sums over the batch, in place of a nest whose vectors are
- * samples: by shape, device and TARN_GEMM alone. */
+/* Whether the kernel of blocks computes a product that sums over the batch, in place of a nest
+ * whose vectors are samples: by shape, device and TARN_GEMM alone. */
 static bool sums_in_blocks(const struct context *c, const struct product_limits *l,
                            const struct product_shape *s)
 {
@@ -135,7 +135,8 @@ static struct gemm_provider blocks_provider(const struct context *c, const struc
     return p;
 }
 
-/* CLBlast's tuning knows no CPU: there it is a tenth as fast as a nest, and takes seconds to build. */
+/* CLBlast's tuning knows no CPU: there it is a tenth as fast as a nest, and takes seconds to
+ * build. */
 static struct gemm_provider library_provider(const struct product_limits *l)
 {
     struct gemm_provider p = gemm_clblast;

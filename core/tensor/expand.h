@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an op's `expand` may call: it adds nodes to the module that the compiler builds. The compiler
- * implements it (compile/1_graph/simplify.c), and no op has to know the compiler for it. Nodes are
- * named by their numbers in the module. */
+/* What an op's `expand` may call: it adds nodes to the module that the compiler builds. The
+ * compiler implements it (compile/1_graph/simplify.c), and no op has to know the compiler for it.
+ * Nodes are named by their numbers in the module. */
 #ifndef TARN_EXPAND_H
 #define TARN_EXPAND_H
 

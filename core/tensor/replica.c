@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a replica has beside its graph and its owned tensors: the first error that it met, what is to
- * be closed with it, settings, and numbers. In: calls from all of core. Out: lines for people. Knows
- * neither the compiler nor plans: run/ opens, steps and evaluates. */
+/* What a replica has beside its graph and its owned tensors: the first error that it met, what is
+ * to be closed with it, settings, and numbers. In: calls from all of core. Out: lines for people.
+ * Knows neither the compiler nor plans: run/ opens, steps and evaluates. */
 #include "tensor/replica.h"
 
 #include <stdarg.h>

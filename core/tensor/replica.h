@@ -16,8 +16,8 @@ struct resource {
 
 struct plan_cache;
 
-/* What an open optimizer does when a step ends, is read back from a file, or is dropped. train/ sets
- * it, so that nobody below must know optimizers. */
+/* What an open optimizer does when a step ends, is read back from a file, or is dropped. train/
+ * sets it, so that nobody below must know optimizers. */
 struct trainer {
     /* Whether the step took gradients. */
     bool (*gathered)(const tarn_replica *r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An optimizer and its stages: flat storage, the gradient of a step, rules, counts, the guard. All of
- * it is between the files of this folder: others reach an optimizer by struct trainer of
+/* An optimizer and its stages: flat storage, the gradient of a step, rules, counts, the guard.
+ * All of it is between the files of this folder: others reach an optimizer by struct trainer of
  * tensor/replica.h. */
 #ifndef TARN_OPTIMIZER_H
 #define TARN_OPTIMIZER_H

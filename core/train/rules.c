@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of optimizer: a record each, with its rule over flat values, and the public function that
- * makes one. No other file knows which kinds there are. */
+/* The kinds of optimizer: a record each, with its rule over flat values, and the public function
+ * that makes one. No other file knows which kinds there are. */
 #include <math.h>
 
 #include "op/op.h"

@@ -144,7 +144,8 @@ static void check_refused(struct context *c)
     CHECK(strstr(error_text(), "TARN_GEMM=tarn") != NULL);
 }
 
-/* What is chosen without measuring: the last that is likely, or what TARN_GEMM names, even if it is refused. */
+/* What is chosen without measuring: the last that is likely, or what TARN_GEMM names, even if it
+ * is refused. */
 static void check_guess(struct context *c)
 {
     struct gemm_provider list[] = { { .name = "nest", .run = gemm_tarn.run, .serial = true },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What orders a sum, read off the nests of a plan: which axes are summed and in which order, whether
- * 16 lanes are added up by the tree and along which axis they lie, and how many rows of partial sums
- * there are. Tiles, orders of loops, groups and kernels may differ between targets; this may not. */
+/* What orders a sum, read off the nests of a plan: which axes are summed and in which order,
+ * whether 16 lanes are added up by the tree and along which axis they lie, and how many rows of
+ * partial sums there are. Tiles, orders of loops, groups and kernels may differ between targets;
+ * this may not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of kernels for any target: they depend on nothing but program and target, the order
- * of every sum is the same for all, more units get more groups, and figures that the compiler has
- * no room for are refused. */
+/* What must hold of kernels for any target: they depend on nothing but program and target, the
+ * order of every sum is the same for all, more units get more groups, and figures that the
+ * compiler has no room for are refused. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -260,8 +260,8 @@ Test(targets, the_largest_figures_fit)
     }
 }
 
-/* Between sum and view stands a map, which is stored: the view reads it, and has no sum of its own. The sum
- * over samples has two nests, one for rows and one that adds them. */
+/* Between sum and view stands a map, which is stored: the view reads it, and has no sum of its
+ * own. The sum over samples has two nests, one for rows and one that adds them. */
 Test(targets, a_sum_below_a_view_is_computed_once)
 {
     const struct target t = target_vectors();

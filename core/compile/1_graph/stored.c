@@ -8,8 +8,8 @@ static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
     return m->operands[m->nodes[node].first_in + k];
 }
 
-/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It must not
- * delay that nest: the inputs of `from` are in the cache now and may be evicted later. */
+/* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It
+ * must not delay that nest: the inputs of `from` are in the cache now and may be evicted later. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
 {
     const struct node *f = &m->nodes[from], *t = &m->nodes[to];

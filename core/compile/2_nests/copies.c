@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the nests that only copy between the plain and the blocked layout. In: finished nests. Out: nest.copy,
- * by which the schedule may turn elements over in registers instead of loading them one by one. */
+/* Finds the nests that only copy between the plain and the blocked layout. In: finished nests.
+ * Out: nest.copy, by which the schedule may turn elements over in registers instead of loading
+ * them one by one. */
 #include "compile/2_nests/nest_passes.h"
 #include "tensor/sum_order.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is inside of a nest: the expression of one element of a node, inlining maps and views down to
- * what is in memory. In: a node and the index of one of its elements. Out: expressions of a nest.
- * */
+/* What is inside of a nest: the expression of one element of a node, inlining maps and views down
+ * to what is in memory. In: a node and the index of one of its elements. Out: expressions of a
+ * nest. */
 #include <string.h>
 
 #include "compile/2_nests/lowering.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a nest finds what it reads. In: nodes. Out: their values, or copies of them in another layout; or else
- * l->need, when there is none yet. Makes nothing but the values of leaves, which lie in memory already. */
+/* Where a nest finds what it reads. In: nodes. Out: their values, or copies of them in another
+ * layout; or else l->need, when there is none yet. Makes nothing but the values of leaves, which
+ * lie in memory already. */
 #include "compile/2_nests/lowering.h"
 
 int new_value(struct lowering *l, enum value_place place, enum layout layout, uint32_t slot,

@@ -36,7 +36,8 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
     return true;
 }
 
-/* Whether everything that a map root reads has its value, so that roots can share a nest; else -1. */
+/* Whether everything that a map root reads has its value, so that roots can share a nest; else
+ * -1. */
 static int inputs_are_there(struct lowering *l, uint32_t root)
 {
     const struct node *node = &l->m->nodes[root];
@@ -91,8 +92,8 @@ static int build_root(struct lowering *l, const struct root *root, int first)
     return l->status == TARN_OK ? make_map(l, root->node, &t) : -1;
 }
 
-/* What is under way is some KB a value, and in a deep graph thousands of values would wait for each other. So what
- * lies at every so many nodes is made first, in the graph's order. */
+/* What is under way is some KB a value, and in a deep graph thousands of values would wait for
+ * each other. So what lies at every so many nodes is made first, in the graph's order. */
 #define DEMANDED_HEIGHT 512
 
 static tarn_status make_deep(struct lowering *l)

@@ -83,8 +83,8 @@ bool crosses_by_copy(const struct lowering *l, uint32_t node);
 /* A new value of a node's shape and type; -1 on failure. */
 int new_value(struct lowering *l, enum value_place place, enum layout layout, uint32_t slot,
               uint32_t node);
-/* The value of a node in a layout that suits, or in one layout. -1 when it is not there: then it is needed,
- * unless something else was before. */
+/* The value of a node in a layout that suits, or in one layout. -1 when it is not there: then it
+ * is needed, unless something else was before. */
 int value_of(struct lowering *l, uint32_t node);
 int plain_of(struct lowering *l, uint32_t node);
 int blocked_of(struct lowering *l, uint32_t node);
@@ -111,7 +111,8 @@ int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct ratio
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
 void product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
-/* The nest of an OP_HOST, whose operand is in value `in` and whose result goes to `out` (host_call.c). */
+/* The nest of an OP_HOST, whose operand is in value `in` and whose result goes to `out`
+ * (host_call.c). */
 int host_nest(struct lowering *l, uint32_t node, int in, int out);
 
 /* ---- one nest (make_nest.c) ---- */
@@ -130,8 +131,8 @@ struct halfway {
     struct rational index[TARN_MAX_RANK]; /* of the core over the OUT axes */
 };
 
-/* Appends the nest that writes a node to its destination. 0: done; -1: failed, or something is needed; then to
- * be called again with the same `half`, which is zeroed before the first call. */
+/* Appends the nest that writes a node to its destination. 0: done; -1: failed, or something is
+ * needed; then to be called again with the same `half`, which is zeroed before the first call. */
 int make_nest(struct lowering *l, uint32_t root, const struct destination *t, struct halfway *half);
 /* The same as a plain map, which reads the node's value where there is one. */
 int make_map_nest(struct lowering *l, uint32_t root, const struct destination *t);

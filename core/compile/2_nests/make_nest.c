@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One nest: from a node down to what is in memory. In: a node, and where its value goes. Out: a nest, or two of
- * a sum over the batch; or else l->need, when something that it reads has no value yet. */
+/* One nest: from a node down to what is in memory. In: a node, and where its value goes. Out: a
+ * nest, or two of a sum over the batch; or else l->need, when something that it reads has no
+ * value yet. */
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
@@ -16,8 +17,8 @@ static bool is_core(const struct lowering *l, uint32_t node)
            (kind == OP_CONTRACT && l->product[node] <= 1);
 }
 
-/* The operand of `at` that leads to a core which is computed in the nest of `at`; UINT32_MAX. A node that is stored
- * is read from memory, and so ends the search unless it is the core itself. */
+/* The operand of `at` that leads to a core which is computed in the nest of `at`; UINT32_MAX. A
+ * node that is stored is read from memory, and so ends the search unless it is the core itself. */
 static uint32_t toward_core(const struct lowering *l, uint32_t at, int depth)
 {
     const struct node *n = &l->m->nodes[at];
@@ -163,8 +164,8 @@ static int rows_of(struct lowering *l, struct nest *n, uint32_t core, struct hal
     return lower_append(l, n);
 }
 
-/* Ends a nest with a core: directly, or through rows of partial sums over the batch. half->index is the
- * core's own index over the OUT axes. */
+/* Ends a nest with a core: directly, or through rows of partial sums over the batch. half->index
+ * is the core's own index over the OUT axes. */
 static int core_nest(struct lowering *l, struct nest *n, struct path *path,
                      const struct destination *t, struct halfway *half)
 {

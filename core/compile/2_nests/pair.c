@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A maximum and its position, as pooling and its gradient want them, are one search: the nest of
- * the position stores the value that it found, too. In: nests. Out: the same without those that became a
- * second store of another. */
+ * the position stores the value that it found, too. In: nests. Out: the same without those that
+ * became a second store of another. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nests are begun and ended with. In: names, indices, values. Out: parts of nests, and finished nests in the
- * list of the plan. */
+/* What nests are begun and ended with. In: names, indices, values. Out: parts of nests, and
+ * finished nests in the list of the plan. */
 #include <string.h>
 
 #include "compile/2_nests/lowering.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which values are made, and in which order: each after all that its nests read. In: what a nest needs. Out: values
- * and their nests. What is under way lies on a stack of frames, not on the thread's: graphs may be deep. */
+/* Which values are made, and in which order: each after all that its nests read. In: what a nest
+ * needs. Out: values and their nests. What is under way lies on a stack of frames, not on the
+ * thread's: graphs may be deep. */
 #include <string.h>
 
 #include "compile/2_nests/lowering.h"
@@ -96,8 +97,8 @@ static int push_writer(struct lowering *l, uint32_t node, const struct destinati
     return push_into(l, parts ? FRAME_PARTS : FRAME_NEST, node, to);
 }
 
-/* The operand of a host call goes to memory that the host shares; the call leaves its result there, or in more
- * of such memory. */
+/* The operand of a host call goes to memory that the host shares; the call leaves its result
+ * there, or in more of such memory. */
 static enum outcome host_step(struct lowering *l, struct frame *f)
 {
     struct program_ir *p = l->p;

@@ -129,9 +129,9 @@ static bool has_calls(const struct program_ir *p)
     return false;
 }
 
-/* Nests that feed a host call and read only owned tensors, such as the fingerprint of the weights, are
- * moved next to the update: run first, they would evict the batch from the cache, and the weights would
- * be evicted again before the update reads them. */
+/* Nests that feed a host call and read only owned tensors, such as the fingerprint of the
+ * weights, are moved next to the update: run first, they would evict the batch from the cache,
+ * and the weights would be evicted again before the update reads them. */
 static void sink_to_update(struct program_ir *p, const struct uses *u)
 {
     bool *owned = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *owned);
@@ -177,8 +177,8 @@ static tarn_status set_sections(struct program_ir *p)
     return TARN_OK;
 }
 
-/* For work-items: takes nests whose lanes are added up out of the kernels of others, since their barriers must
- * not stand in a branch: PoCL 3.1 takes some of those wrong. */
+/* For work-items: takes nests whose lanes are added up out of the kernels of others, since their
+ * barriers must not stand in a branch: PoCL 3.1 takes some of those wrong. */
 static void split_lane_sums(struct program_ir *p)
 {
     int kernels = 0;

@@ -18,7 +18,8 @@ static inline struct placement *at(const struct program_ir *p, const struct nest
 bool writes_out(const struct program_ir *p, const struct nest *n);
 /* What is still read while it is written goes to a temporary first (hazards.c). */
 tarn_status break_write_hazards(struct program_ir *p);
-/* Kernels before which nothing may overwrite the memory of owned tensors that n stores to (hazards.c). */
+/* Kernels before which nothing may overwrite the memory of owned tensors that n stores to
+ * (hazards.c). */
 int after_readers(const struct program_ir *p, const struct nest *n);
 /* Whether every group can compute the nest for itself (replicate.c). */
 bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest *n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors that are read and written by one plan. In: nests. Out: nests of which none reads what another one
- * overwrites, unless it runs before. Knows memory by program.storage alone. */
+/* Tensors that are read and written by one plan. In: nests. Out: nests of which none reads what
+ * another one overwrites, unless it runs before. Knows memory by program.storage alone. */
 #include <string.h>
 
 #include "compile/3_kernels/fuse.h"

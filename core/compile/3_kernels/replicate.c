@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small sums that every group computes for itself. In: nests in kernels. Out: which of them are replicated,
- * and room for the copies. It changes no value: each copy is computed alike. */
+/* Small sums that every group computes for itself. In: nests in kernels. Out: which of them are
+ * replicated, and room for the copies. It changes no value: each copy is computed alike. */
 #include "compile/3_kernels/fuse.h"
 #include "tensor/sum_order.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of work-items, for GPUs: a lane is a work-item, a team of 16 of them is what a vector is on a CPU,
- * and a nest is divided into as many teams as it has register tiles and batch blocks. Which axis is
- * summed over lanes is the CPU's choice, so that no sum changes its order; the rest is free. In:
- * nests in kernels. Out: lanes, tiles and groups of each. */
+/* The schedule of work-items, for GPUs: a lane is a work-item, a team of 16 of them is what a
+ * vector is on a CPU, and a nest is divided into as many teams as it has register tiles and batch
+ * blocks. Which axis is summed over lanes is the CPU's choice, so that no sum changes its order;
+ * the rest is free. In: nests in kernels. Out: lanes, tiles and groups of each. */
 #include "compile/4_schedule/schedule.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"

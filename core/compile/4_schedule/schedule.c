@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of vectors: which axis is the vector, which are unrolled into register tiles (tile.c), and how
- * whole nests are divided among groups. Decides by shapes alone, so that the order of every sum is
- * a function of the problem. In: nests in kernels. Out: lanes, tiles, order of loops and groups of
- * each. */
+/* The schedule of vectors: which axis is the vector, which are unrolled into register tiles
+ * (tile.c), and how whole nests are divided among groups. Decides by shapes alone, so that the
+ * order of every sum is a function of the problem. In: nests in kernels. Out: lanes, tiles, order
+ * of loops and groups of each. */
 #include "compile/4_schedule/schedule.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
@@ -55,8 +55,8 @@ static void unroll_transform(const struct vector_figures *v, const struct nest *
     }
 }
 
-/* Divides the longest OUT axis, the vector axis in multiples of its width. `groups` is how many share the
- * nest, 0: as many as are worth it. */
+/* Divides the longest OUT axis, the vector axis in multiples of its width. `groups` is how many
+ * share the nest, 0: as many as are worth it. */
 static void split_among_groups(const struct target *t, const struct nest *n,
                                const struct placement *at, int groups, struct schedule *s)
 {

@@ -155,8 +155,8 @@ static double register_cycles(const struct tiling *t, const int *tile)
 
 /* ---- caches --------------------------------------------------------------------------------- */
 
-/* Elements that a load touches while the given axes run. Overlapping accesses, such as those of sliding
- * windows, count once. */
+/* Elements that a load touches while the given axes run. Overlapping accesses, such as those of
+ * sliding windows, count once. */
 static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
 {
     double count = 1;

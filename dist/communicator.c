@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that meet twice for each collective, on one word of memory.
  *
- * A team goes through phases. An even phase is open: ranks arrive with what they ask for, and the
+ * A communicator goes through phases. An even phase is open: ranks arrive with what they ask for, and the
  * last to arrive ends it. The odd phase after it is for copying: each rank reads what the others ask
  * for, does its share, and arrives again; the last to arrive ends that, and the next phase is open.
  *
  * Only an open phase can be aborted, and whether it was, or was complete before, is decided by one
  * change of the word: so either all ranks copy or none, and all who copy wait for one another, abort
- * or not. That wait ends, as no rank that copies waits for anything. Hence after team_collect()
+ * or not. That wait ends, as no rank that copies waits for anything. Hence after communicator_collect()
  * returned, for whatever reason, nobody touches the memory of its caller; and a slot, which is
  * written in open phases and read in odd ones, needs no second copy. */
 #include <inttypes.h>
@@ -26,14 +26,15 @@
 #include "lock.h"
 #include "move.h"
 #include "recorder.h"
-#include "team.h"
+#include "communicator.h"
 
 enum {
     CACHE_LINE = 64,
     SPIN_NANOSECONDS = 50000, /* about what it costs to sleep and be woken */
 };
 
-/* The word: ranks that arrived in this phase, the phase, and whether the team was aborted. */
+/* The word: ranks that arrived in this phase, the phase, and whether the communicator was
+ * aborted. */
 #define ARRIVED UINT64_C(0xff)
 #define NEXT_PHASE UINT64_C(0x100)
 #define ABORTED (UINT64_C(1) << 63)
@@ -46,7 +47,7 @@ struct slot {
     _Atomic uint64_t step;   /* of it */
 };
 
-struct team {
+struct communicator {
     int world;
     double timeout, build_timeout;
     bool spins;
@@ -63,21 +64,22 @@ struct team {
     _Atomic int sleepers;
     _Atomic uint64_t left;   /* bit i: rank i comes to no further collective */
     _Atomic uint64_t builds; /* bit i: rank i compiles */
-    struct slot slots[TEAM_MOST];
+    struct slot slots[COMMUNICATOR_MOST];
 };
 
-tarn_status team_new(int world, double timeout, struct team **out)
+tarn_status communicator_new(int world, double timeout, struct communicator **out)
 {
-    if (world < 1 || world > TEAM_MOST || !(timeout > 0))
-        return error_set(TARN_ERR_ARGUMENT,
-                         "a team of %d ranks with a timeout of %g s: it takes 1 to %d ranks and a "
-                         "timeout above 0",
-                         world, timeout, TEAM_MOST);
+    if (world < 1 || world > COMMUNICATOR_MOST || !(timeout > 0))
+        return error_set(
+            TARN_ERR_ARGUMENT,
+            "a communicator of %d ranks with a timeout of %g s: it takes 1 to %d ranks and a "
+            "timeout above 0",
+            world, timeout, COMMUNICATOR_MOST);
     double build_timeout;
     TRY(env_seconds(ENV_BUILD_TIMEOUT, &build_timeout));
-    struct team *t = aligned_alloc(CACHE_LINE, sizeof *t);
+    struct communicator *t = aligned_alloc(CACHE_LINE, sizeof *t);
     if (t == NULL)
-        return error_set(TARN_ERR_MEMORY, "no memory for a team of %d ranks", world);
+        return error_set(TARN_ERR_MEMORY, "no memory for a communicator of %d ranks", world);
     memset(t, 0, sizeof *t);
     tarn_status status = recorder_new(world, &t->recorder);
     if (status == TARN_OK)
@@ -95,7 +97,7 @@ tarn_status team_new(int world, double timeout, struct team **out)
     return TARN_OK;
 }
 
-void team_free(struct team *t)
+void communicator_free(struct communicator *t)
 {
     if (t == NULL)
         return;
@@ -104,12 +106,13 @@ void team_free(struct team *t)
     free(t);
 }
 
-int team_world(const struct team *t)
+int communicator_world(const struct communicator *t)
 {
     return t->world;
 }
 
-void team_record(struct team *t, int most, void (*line)(void *user, const char *text), void *user)
+void communicator_record(struct communicator *t, int most,
+                         void (*line)(void *user, const char *text), void *user)
 {
     recorder_write(t->recorder, most, line, user);
 }
@@ -117,7 +120,7 @@ void team_record(struct team *t, int most, void (*line)(void *user, const char *
 /* ---- ending --------------------------------------------------------------------------------- */
 
 /* The caller holds the lock. */
-static void set_cause(struct team *t, int rank, tarn_status status, const char *line)
+static void set_cause(struct communicator *t, int rank, tarn_status status, const char *line)
 {
     t->cause = status;
     t->cause_rank = rank;
@@ -125,7 +128,7 @@ static void set_cause(struct team *t, int rank, tarn_status status, const char *
     snprintf(t->cause_line, sizeof t->cause_line, "%s", line);
 }
 
-void team_abort(struct team *t, int rank, tarn_status status, const char *line)
+void communicator_abort(struct communicator *t, int rank, tarn_status status, const char *line)
 {
     pthread_mutex_lock(&t->lock);
     if (!(atomic_load(&t->word) & ABORTED)) {
@@ -137,7 +140,7 @@ void team_abort(struct team *t, int rank, tarn_status status, const char *line)
     pthread_mutex_unlock(&t->lock);
 }
 
-tarn_status team_cause(struct team *t, char *line, size_t capacity, int *rank)
+tarn_status communicator_cause(struct communicator *t, char *line, size_t capacity, int *rank)
 {
     const bool over = atomic_load(&t->word) & ABORTED;
     if (line != NULL && capacity)
@@ -154,8 +157,8 @@ tarn_status team_cause(struct team *t, char *line, size_t capacity, int *rank)
     return t->cause;
 }
 
-/* What a call in an aborted team returns. */
-static tarn_status aborted(const struct team *t, int rank)
+/* What a call in an aborted communicator returns. */
+static tarn_status aborted(const struct communicator *t, int rank)
 {
     if (t->stalled || rank == t->cause_rank)
         return error_set(t->cause, "%s", t->cause_line);
@@ -173,8 +176,8 @@ static bool is_over(uint64_t word, uint64_t phase)
     return PHASE(word) != phase || ((word & ABORTED) && phase % 2 == 0);
 }
 
-/* Counts the caller in, as the last one or not. False when the team was aborted before. */
-static bool arrive(struct team *t, uint64_t phase)
+/* Counts the caller in, as the last one or not. False when the communicator was aborted before. */
+static bool arrive(struct communicator *t, uint64_t phase)
 {
     uint64_t word = atomic_load(&t->word), next;
     do {
@@ -192,7 +195,7 @@ static bool arrive(struct team *t, uint64_t phase)
     return true;
 }
 
-static uint64_t missing_ranks(struct team *t, uint64_t number, int *count)
+static uint64_t missing_ranks(struct communicator *t, uint64_t number, int *count)
 {
     uint64_t missing = 0;
     *count = 0;
@@ -205,14 +208,14 @@ static uint64_t missing_ranks(struct team *t, uint64_t number, int *count)
 }
 
 /* Those among the missing ranks that will not come any more. */
-static uint64_t gone_ranks(struct team *t, uint64_t number)
+static uint64_t gone_ranks(struct communicator *t, uint64_t number)
 {
     int count;
     const uint64_t left = atomic_load(&t->left);
     return left ? left & missing_ranks(t, number, &count) : 0;
 }
 
-static void set_stalled(struct team *t, uint64_t missing, bool gone, uint64_t number,
+static void set_stalled(struct communicator *t, uint64_t missing, bool gone, uint64_t number,
                         const struct collective *c)
 {
     char who[300], line[900], what[300];
@@ -237,7 +240,7 @@ static void set_stalled(struct team *t, uint64_t missing, bool gone, uint64_t nu
     t->stalled = true;
 }
 
-void team_leave(struct team *t, int rank)
+void communicator_leave(struct communicator *t, int rank)
 {
     atomic_fetch_or(&t->left, UINT64_C(1) << rank);
     pthread_mutex_lock(&t->lock);
@@ -245,7 +248,7 @@ void team_leave(struct team *t, int rank)
     pthread_mutex_unlock(&t->lock);
 }
 
-void team_builds(struct team *t, int rank, bool begins)
+void communicator_builds(struct communicator *t, int rank, bool begins)
 {
     if (begins)
         atomic_fetch_or(&t->builds, UINT64_C(1) << rank);
@@ -254,7 +257,7 @@ void team_builds(struct team *t, int rank, bool begins)
 }
 
 /* Whether a rank that the others wait for compiles, and may do so for longer. */
-static bool may_still_build(struct team *t, uint64_t number, struct timespec began)
+static bool may_still_build(struct communicator *t, uint64_t number, struct timespec began)
 {
     int count;
     struct timespec now;
@@ -267,7 +270,8 @@ static bool may_still_build(struct team *t, uint64_t number, struct timespec beg
 
 /* The caller holds the lock, and waited too long or for a rank that has left. Does nothing if the
  * phase is over after all. */
-static void stall(struct team *t, uint64_t phase, uint64_t number, const struct collective *c)
+static void stall(struct communicator *t, uint64_t phase, uint64_t number,
+                  const struct collective *c)
 {
     uint64_t word = atomic_load(&t->word);
     while (!is_over(word, phase)) {
@@ -308,7 +312,7 @@ static struct timespec later(struct timespec t, double seconds)
     return t;
 }
 
-static bool spin_until_over(struct team *t, uint64_t phase, struct timespec began)
+static bool spin_until_over(struct communicator *t, uint64_t phase, struct timespec began)
 {
     struct timespec now = began;
     while (t->spins && (now.tv_sec - began.tv_sec) * 1000000000 + now.tv_nsec - began.tv_nsec <
@@ -325,7 +329,7 @@ static bool spin_until_over(struct team *t, uint64_t phase, struct timespec bega
 
 /* Waits for the end of a phase: of an open one until the timeout, or until somebody who is missing
  * has left; of an odd one without a limit, since it ends when the copying does. */
-static void wait_until_over(struct team *t, uint64_t phase, uint64_t number,
+static void wait_until_over(struct communicator *t, uint64_t phase, uint64_t number,
                             const struct collective *c)
 {
     if (is_over(atomic_load(&t->word), phase))
@@ -356,9 +360,9 @@ static void wait_until_over(struct team *t, uint64_t phase, uint64_t number,
 /* ---- collectives ---------------------------------------------------------------------------- */
 
 /* In an odd phase. */
-static tarn_status take_part(struct team *t, int rank, uint64_t number)
+static tarn_status take_part(struct communicator *t, int rank, uint64_t number)
 {
-    const struct collective *all[TEAM_MOST];
+    const struct collective *all[COMMUNICATOR_MOST];
     for (int i = 0; i < t->world; i++)
         all[i] = &t->slots[i].asked;
     TRY(agree_check(all, t->world, number));
@@ -366,7 +370,7 @@ static tarn_status take_part(struct team *t, int rank, uint64_t number)
     return TARN_OK;
 }
 
-tarn_status team_collect(struct team *t, int rank, const struct collective *c)
+tarn_status communicator_collect(struct communicator *t, int rank, const struct collective *c)
 {
     const uint64_t word = atomic_load(&t->word), phase = PHASE(word), number = phase / 2 + 1;
     if (word & ABORTED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Teams under stress, without a test framework, so that sanitizers of threads and leaks see all of
- * it: random collectives, while a random rank stops, aborts, asks for something else, or the team is
+ * it: random collectives, while a random rank stops, aborts, asks for something else, or the communicator is
  * ended from outside. Each rank writes to its memory as soon as a call returned, and then frees it:
  * whoever still read or wrote there would be seen.
  *
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "team.h"
+#include "communicator.h"
 
 enum { MOST = 5, CALLS = 12 };
 
@@ -21,7 +21,7 @@ enum { MOST = 5, CALLS = 12 };
 enum trouble { NOTHING, STOPS, ABORTS, DISAGREES, BAD_WITNESS, ENDED_OUTSIDE, TROUBLES };
 
 struct round {
-    struct team *team;
+    struct communicator *communicator;
     enum trouble trouble;
     int world, culprit, when;
     uint32_t seed;
@@ -123,7 +123,7 @@ static tarn_status call(struct rank *me, struct collective c, bool in_place, boo
                             c.kind == COLLECTIVE_ALL_TO_ALL);
     c.in = in;
     c.out = in_place ? in : out;
-    const tarn_status status = team_collect(r->team, me->rank, &c);
+    const tarn_status status = communicator_collect(r->communicator, me->rank, &c);
     if (status == TARN_OK)
         me->wrong += count_wrong(&c, r->world, me->rank);
     memset(in, 1, in_bytes);
@@ -151,7 +151,7 @@ static void *run_rank(void *argument)
         if (now && r->trouble == DISAGREES)
             c.step += 100;
         if (now && r->trouble == ABORTS)
-            team_abort(r->team, me->rank, TARN_ERR_DEVICE, "no more");
+            communicator_abort(r->communicator, me->rank, TARN_ERR_DEVICE, "no more");
         if (now && r->trouble == STOPS)
             return NULL;
         me->last = call(me, c, in_place, now && r->trouble == BAD_WITNESS);
@@ -173,7 +173,7 @@ static void *end_from_outside(void *argument)
     while (r->trouble == ENDED_OUTSIDE && atomic_load(&r->calls) < r->when * r->world)
         nanosleep(&nap, NULL);
     if (r->trouble == ENDED_OUTSIDE)
-        team_abort(r->team, -1, TARN_ERR_DEVICE, "ended");
+        communicator_abort(r->communicator, -1, TARN_ERR_DEVICE, "ended");
     return NULL;
 }
 
@@ -205,7 +205,7 @@ static int run_round(int number, uint32_t *seed)
     r.culprit = (int)(next(seed) % (unsigned)r.world);
     r.when = (int)(next(seed) % CALLS);
     r.seed = next(seed);
-    if (team_new(r.world, r.trouble == STOPS ? 0.05 : 60, &r.team) != TARN_OK)
+    if (communicator_new(r.world, r.trouble == STOPS ? 0.05 : 60, &r.communicator) != TARN_OK)
         return 1;
     struct rank ranks[MOST] = { 0 };
     pthread_t threads[MOST + 1];
@@ -215,7 +215,7 @@ static int run_round(int number, uint32_t *seed)
         pthread_create(&threads[i], NULL, run_rank, &ranks[i]);
     }
     int lines = 0, bad = 0;
-    team_record(r.team, 5, count_line, &lines);
+    communicator_record(r.communicator, 5, count_line, &lines);
     for (int i = 0; i < r.world; i++)
         pthread_join(threads[i], NULL);
     pthread_join(threads[MOST], NULL);
@@ -227,7 +227,7 @@ static int run_round(int number, uint32_t *seed)
                number, (int)r.trouble, r.culprit, r.world, r.when, i, status_name(ranks[i].last),
                ranks[i].wrong);
     }
-    team_free(r.team);
+    communicator_free(r.communicator);
     return bad;
 }
 

@@ -10,16 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "team.h"
+#include "communicator.h"
 
 enum { MOST = 8 };
 
-TestSuite(team, .timeout = 600);
+TestSuite(communicator, .timeout = 600);
 
 /* ---- ranks on threads ----------------------------------------------------------------------- */
 
 struct rank {
-    struct team *team;
+    struct communicator *communicator;
     int rank, world;
     void (*body)(struct rank *me);
     const void *arg;
@@ -37,19 +37,19 @@ static void *enter(void *argument)
 
 static void collect(struct rank *me, const struct collective *c)
 {
-    me->status = team_collect(me->team, me->rank, c);
+    me->status = communicator_collect(me->communicator, me->rank, c);
     snprintf(me->line, sizeof me->line, "%s", me->status == TARN_OK ? "" : error_text());
 }
 
-/* Runs `body` on every rank of a team; the caller frees it. */
-static struct team *launch(struct rank *ranks, int world, double timeout,
-                           void (*body)(struct rank *me), const void *arg)
+/* Runs `body` on every rank of a communicator; the caller frees it. */
+static struct communicator *launch(struct rank *ranks, int world, double timeout,
+                                   void (*body)(struct rank *me), const void *arg)
 {
-    struct team *t;
+    struct communicator *t;
     pthread_t threads[MOST];
-    cr_assert_eq(team_new(world, timeout, &t), TARN_OK);
+    cr_assert_eq(communicator_new(world, timeout, &t), TARN_OK);
     for (int i = 0; i < world; i++) {
-        ranks[i].team = t;
+        ranks[i].communicator = t;
         ranks[i].rank = i;
         ranks[i].world = world;
         ranks[i].body = body;
@@ -193,7 +193,7 @@ static void run_job(struct rank *me)
 static void check_job(const struct job *job, int world)
 {
     struct rank ranks[MOST] = { 0 };
-    team_free(launch(ranks, world, 60, run_job, job));
+    communicator_free(launch(ranks, world, 60, run_job, job));
     for (int i = 0; i < world; i++)
         cr_assert(ranks[i].status == TARN_OK && !*ranks[i].line,
                   "kind %d, dtype %d, reduction %d, %zu elements, rank %d of %d: %s",
@@ -223,7 +223,7 @@ static void check_reductions(enum collective_kind kind, int world, size_t count,
         }
 }
 
-Test(team, all_reduce)
+Test(communicator, all_reduce)
 {
     EACH_WORLD(world) EACH_COUNT(count)
     {
@@ -232,14 +232,14 @@ Test(team, all_reduce)
     }
 }
 
-Test(team, reduce_scatter)
+Test(communicator, reduce_scatter)
 {
     EACH_WORLD(world)
     EACH_COUNT(count)
     check_reductions(COLLECTIVE_REDUCE_SCATTER, world, count * (size_t)world, false);
 }
 
-Test(team, movements)
+Test(communicator, movements)
 {
     EACH_WORLD(world) EACH_COUNT(count) for (int dtype = TARN_F32; dtype <= TARN_U8; dtype++)
     {
@@ -307,7 +307,7 @@ static struct collective usual(void)
 static void check_refused(const struct refusal *job)
 {
     struct rank ranks[MOST] = { 0 };
-    team_free(launch(ranks, 3, 60, ask, job));
+    communicator_free(launch(ranks, 3, 60, ask, job));
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(ranks[i].status, job->status, "%s: %s", job->word, ranks[i].line);
         cr_assert_str_eq(ranks[i].line, ranks[0].line);
@@ -315,7 +315,7 @@ static void check_refused(const struct refusal *job)
     }
 }
 
-Test(team, whatever_differs_is_refused_on_all_ranks)
+Test(communicator, whatever_differs_is_refused_on_all_ranks)
 {
     struct refusal jobs[11];
     for (int i = 0; i < 11; i++)
@@ -345,7 +345,7 @@ static void check_argument(struct collective c, bool one_rank, const char *word)
     check_refused(&job);
 }
 
-Test(team, what_cannot_be_done_is_refused_on_all_ranks)
+Test(communicator, what_cannot_be_done_is_refused_on_all_ranks)
 {
     const struct collective base = { .count = 12, .in = &something };
     struct collective c = base;
@@ -376,11 +376,11 @@ Test(team, what_cannot_be_done_is_refused_on_all_ranks)
     c.kind = COLLECTIVE_ALL_GATHER;
     c.in = c.out = &something;
     check_argument(c, true, "overlap");
-    struct team *t;
-    cr_assert_eq(team_new(0, 1, &t), TARN_ERR_ARGUMENT);
-    cr_assert_eq(team_new(65, 1, &t), TARN_ERR_ARGUMENT);
-    cr_assert_eq(team_new(2, 0, &t), TARN_ERR_ARGUMENT);
-    cr_assert_eq(team_new(2, NAN, &t), TARN_ERR_ARGUMENT);
+    struct communicator *t;
+    cr_assert_eq(communicator_new(0, 1, &t), TARN_ERR_ARGUMENT);
+    cr_assert_eq(communicator_new(65, 1, &t), TARN_ERR_ARGUMENT);
+    cr_assert_eq(communicator_new(2, 0, &t), TARN_ERR_ARGUMENT);
+    cr_assert_eq(communicator_new(2, NAN, &t), TARN_ERR_ARGUMENT);
 }
 
 /* ---- witnesses ------------------------------------------------------------------------------ */
@@ -418,7 +418,7 @@ static void testify(struct rank *me)
 static void check_witnesses(int world, unsigned odd, const char *who, const char *side)
 {
     struct rank ranks[MOST] = { 0 };
-    team_free(launch(ranks, world, 60, testify, &(struct witnesses){ odd }));
+    communicator_free(launch(ranks, world, 60, testify, &(struct witnesses){ odd }));
     for (int i = 0; i < world; i++) {
         cr_assert_eq(ranks[i].status, odd ? TARN_ERR_WEIGHTS : TARN_OK, "%s", ranks[i].line);
         cr_assert_str_eq(ranks[i].line, ranks[0].line);
@@ -430,7 +430,7 @@ static void check_witnesses(int world, unsigned odd, const char *who, const char
                   ranks[0].line);
 }
 
-Test(team, witnesses_that_differ_are_named)
+Test(communicator, witnesses_that_differ_are_named)
 {
     check_witnesses(3, 0, "", "");
     check_witnesses(2, 2, "step 77, \"gradients\": the weights of rank 1 differ", "no majority");
@@ -446,16 +446,16 @@ static void come_late(struct rank *me)
 {
     barrier(me);
     const struct collective c = { .kind = COLLECTIVE_BARRIER, .step = 12, .label = "end of epoch" };
-    while (me->rank % 2 && team_cause(me->team, NULL, 0, NULL) == TARN_OK)
+    while (me->rank % 2 && communicator_cause(me->communicator, NULL, 0, NULL) == TARN_OK)
         usleep(1000);
     collect(me, &c);
 }
 
-Test(team, a_late_rank_ends_the_team)
+Test(communicator, a_late_rank_ends_the_team)
 {
     for (int world = 2; world <= 5; world++) {
         struct rank ranks[MOST] = { 0 };
-        struct team *t = launch(ranks, world, 0.2, come_late, NULL);
+        struct communicator *t = launch(ranks, world, 0.2, come_late, NULL);
         const char *want = world < 4 ? "rank 1 did not come within 0.2 s to barrier"
                                      : "ranks 1 and 3 did not come within 0.2 s to barrier";
         for (int i = 0; i < world; i++) {
@@ -466,10 +466,10 @@ Test(team, a_late_rank_ends_the_team)
         }
         char line[300];
         int rank = -2;
-        cr_assert_eq(team_cause(t, line, sizeof line, &rank), TARN_ERR_STALLED);
+        cr_assert_eq(communicator_cause(t, line, sizeof line, &rank), TARN_ERR_STALLED);
         cr_assert_eq(rank, 1);
         cr_assert_eq(strncmp(line, "rank 1, step 0: rank", 20), 0, "%s", line);
-        team_free(t);
+        communicator_free(t);
     }
 }
 
@@ -478,18 +478,18 @@ static void fail_later(struct rank *me)
     collect(me, &(struct collective){ .kind = COLLECTIVE_BARRIER, .step = 12, .label = "first" });
     if (me->rank == 2) {
         usleep(*(const unsigned *)me->arg);
-        team_abort(me->team, 2, TARN_ERR_DEVICE, "the device is gone");
-        team_abort(me->team, 1, TARN_ERR_SHAPE, "too late to count");
+        communicator_abort(me->communicator, 2, TARN_ERR_DEVICE, "the device is gone");
+        communicator_abort(me->communicator, 1, TARN_ERR_SHAPE, "too late to count");
     }
     barrier(me);
 }
 
-Test(team, an_abort_wakes_everybody)
+Test(communicator, an_abort_wakes_everybody)
 {
     static const unsigned delays[] = { 0, 30000 };
     for (int i = 0; i < 2; i++) {
         struct rank ranks[MOST] = { 0 };
-        struct team *t = launch(ranks, 3, 60, fail_later, &delays[i]);
+        struct communicator *t = launch(ranks, 3, 60, fail_later, &delays[i]);
         for (int r = 0; r < 2; r++) {
             cr_assert_eq(ranks[r].status, TARN_ERR_REPLICA);
             cr_assert_str_eq(ranks[r].line, "rank 2 failed at step 12: the device is gone");
@@ -497,9 +497,9 @@ Test(team, an_abort_wakes_everybody)
         cr_assert_eq(ranks[2].status, TARN_ERR_DEVICE);
         cr_assert_str_eq(ranks[2].line, "the device is gone");
         char line[100];
-        cr_assert_eq(team_cause(t, line, sizeof line, NULL), TARN_ERR_DEVICE);
+        cr_assert_eq(communicator_cause(t, line, sizeof line, NULL), TARN_ERR_DEVICE);
         cr_assert_str_eq(line, "rank 2, step 12: the device is gone");
-        team_free(t);
+        communicator_free(t);
     }
 }
 
@@ -533,7 +533,7 @@ static void go_on(struct rank *me)
 }
 
 struct cutter {
-    struct team *team;
+    struct communicator *communicator;
     struct cut *cut;
     int delay;
 };
@@ -544,22 +544,23 @@ static void *cut_off(void *argument)
     while (atomic_load(&c->cut->running) < 3)
         usleep(100);
     usleep((unsigned)c->delay);
-    team_abort(c->team, -1, TARN_ERR_DEVICE, "cut");
+    communicator_abort(c->communicator, -1, TARN_ERR_DEVICE, "cut");
     return NULL;
 }
 
-Test(team, an_abort_in_the_middle_of_copying)
+Test(communicator, an_abort_in_the_middle_of_copying)
 {
     for (int round = 0; round < 30; round++) {
         struct rank ranks[3] = { 0 };
         struct cut cut = { 0 };
-        struct team *t;
+        struct communicator *t;
         pthread_t threads[3], outside;
-        cr_assert_eq(team_new(3, 60, &t), TARN_OK);
+        cr_assert_eq(communicator_new(3, 60, &t), TARN_OK);
         struct cutter cutter = { t, &cut, round * 17 };
         for (int i = 0; i < 3; i++) {
-            ranks[i] =
-                (struct rank){ .team = t, .rank = i, .world = 3, .body = go_on, .arg = &cut };
+            ranks[i] = (struct rank){
+                .communicator = t, .rank = i, .world = 3, .body = go_on, .arg = &cut
+            };
             cr_assert_eq(pthread_create(&threads[i], NULL, enter, &ranks[i]), 0);
         }
         cr_assert_eq(pthread_create(&outside, NULL, cut_off, &cutter), 0);
@@ -570,6 +571,6 @@ Test(team, an_abort_in_the_middle_of_copying)
             cr_assert_eq(ranks[i].status, TARN_ERR_REPLICA);
             cr_assert_str_eq(ranks[i].line, "the launch was ended: cut");
         }
-        team_free(t);
+        communicator_free(t);
     }
 }

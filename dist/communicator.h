@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of a launch as a team: they meet, compare what they are about to do, and move data
+/* The threads of a launch as a communicator: they meet, compare what they are about to do, and move data
  * between each other's host memory. Knows nothing of tensors, graphs or OpenCL.
  *
  * Threads: each rank calls from one thread; everything here may be called by all ranks at once. */
-#ifndef TARN_TEAM_H
-#define TARN_TEAM_H
+#ifndef TARN_COMMUNICATOR_H
+#define TARN_COMMUNICATOR_H
 
 #include "backend.h"
 #include "tarn.h"
 #include "tarn_dist.h"
 
-struct team;
+struct communicator;
 
 #define FORM_ANY UINT32_MAX
 #define FORM_NAMED (UINT32_MAX - 1)
 
-enum { TEAM_MOST = 64 }; /* ranks of a team */
+enum { COMMUNICATOR_MOST = 64 }; /* ranks of a communicator */
 
 enum collective_kind {
     COLLECTIVE_ALL_REDUCE,     /* out[count] = reduction of all ranks' in[count] */
@@ -43,44 +43,46 @@ struct collective {
     void *out; /* may be `in` for ALL_REDUCE, ALL_TO_ALL and BROADCAST; never a part of it */
 };
 
-/* 1 to TEAM_MOST ranks, timeout in seconds, above 0. */
-TARN_CHECKED tarn_status team_new(int world, double timeout, struct team **out);
+/* 1 to COMMUNICATOR_MOST ranks, timeout in seconds, above 0. */
+TARN_CHECKED tarn_status communicator_new(int world, double timeout, struct communicator **out);
 /* After all ranks left. NULL is a no-op. */
-void team_free(struct team *t);
-int team_world(const struct team *t);
+void communicator_free(struct communicator *t);
+int communicator_world(const struct communicator *t);
 
 /* Takes part in a collective; returns when `out` is filled and nobody reads `in` any more. What the
  * ranks ask for is compared before a byte moves (TARN_ERR_DISAGREE, both sides in the line; `count`,
  * kind, dtype, reduction, shape, origin, order, root, step, checksum, label), and refused if it cannot be done
  * (TARN_ERR_ARGUMENT). Witnesses that differ: TARN_ERR_WEIGHTS. All ranks get the same of these
- * three, with the same line, nothing was written, and the team goes on.
+ * three, with the same line, nothing was written, and the communicator goes on.
  *
- * A rank that is late by more than the timeout: the team is aborted, and every call on any rank
- * returns TARN_ERR_STALLED, with a line that names who is missing. In a team that was aborted
+ * A rank that is late by more than the timeout: the communicator is aborted, and every call on any rank
+ * returns TARN_ERR_STALLED, with a line that names who is missing. In a communicator that was aborted
  * otherwise every call returns TARN_ERR_REPLICA (on the rank that caused it: its own status) and
  * `out` holds nothing of use. Even then nobody reads `in` or writes `out` after the return: a
  * collective that all ranks came to is finished first, since copying ends by itself. */
-TARN_CHECKED tarn_status team_collect(struct team *t, int rank, const struct collective *c);
+TARN_CHECKED tarn_status communicator_collect(struct communicator *t, int rank,
+                                              const struct collective *c);
 
 /* The rank comes to no further collective. Others that wait for it, or come to one later, get
  * TARN_ERR_STALLED at once, with a line that says so. */
-void team_leave(struct team *t, int rank);
+void communicator_leave(struct communicator *t, int rank);
 
 /* The rank compiles from now on, or does no longer: others wait for it as long as
  * TARN_BUILD_TIMEOUT says, when that is more than the timeout. */
-void team_builds(struct team *t, int rank, bool begins);
+void communicator_builds(struct communicator *t, int rank, bool begins);
 
-/* Ends the team with a cause; the first call counts. Wakes everybody, and does not wait. The step
- * that is told to the others is that of the rank's last collective. `rank` may be -1: no replica's
- * fault. */
-void team_abort(struct team *t, int rank, tarn_status status, const char *line);
+/* Ends the communicator with a cause; the first call counts. Wakes everybody, and does not wait.
+ * The step that is told to the others is that of the rank's last collective. `rank` may be -1: no
+ * replica's fault. */
+void communicator_abort(struct communicator *t, int rank, tarn_status status, const char *line);
 /* The cause, TARN_OK when there is none; `line` (may be NULL) gets "rank 1, step 12: ...", `rank`
  * (may be NULL) the rank, the first of several that did not come. */
-tarn_status team_cause(struct team *t, char *line, size_t capacity, int *rank);
+tarn_status communicator_cause(struct communicator *t, char *line, size_t capacity, int *rank);
 
 /* Writes the last collectives of every rank, newest last, one line each, as JSON objects: rank,
- * sequence, kind, label, count, step, seconds of arrival, start and end since the team began (null
- * for what did not happen). `most` lines for each rank, of 1,024 that are kept. */
-void team_record(struct team *t, int most, void (*line)(void *user, const char *text), void *user);
+ * sequence, kind, label, count, step, seconds of arrival, start and end since the communicator
+ * began (null for what did not happen). `most` lines for each rank, of 1,024 that are kept. */
+void communicator_record(struct communicator *t, int most,
+                         void (*line)(void *user, const char *text), void *user);
 
 #endif
