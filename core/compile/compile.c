@@ -21,16 +21,6 @@ static tarn_status out_of_memory(void)
 
 /* ---- what runs beside kernels --------------------------------------------------------------- */
 
-static struct param place_of(const struct value *v)
-{
-    static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
-                                             [PLACE_INPUT] = PARAM_INPUT,
-                                             [PLACE_OWNED] = PARAM_OWNED,
-                                             [PLACE_OUTPUT] = PARAM_OUTPUT,
-                                             [PLACE_SHARED] = PARAM_SHARED };
-    return (struct param){ .kind = kinds[v->place], .slot = v->slot };
-}
-
 static tarn_status plan_products(const struct program_ir *p, int kernel, struct planned_kernel *k)
 {
     size_t count = 0;
@@ -48,7 +38,7 @@ static tarn_status plan_products(const struct program_ir *p, int kernel, struct 
         out->shape = n->product.shape;
         out->provider = n->product.provider;
         for (int v = 0; v < 3; v++) {
-            out->param[v] = place_of(&p->values[values[v]]);
+            out->param[v] = param_of(&p->values[values[v]]);
             out->offset[v] = p->values[values[v]].offset;
         }
     }

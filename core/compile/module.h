@@ -32,4 +32,10 @@ struct module {
     int shards;    /* virtual shards that they are divided into; 0: no shards */
 };
 
+/* Operand number k of a node. */
+static inline uint32_t module_operand(const struct module *m, uint32_t node, uint32_t k)
+{
+    return m->operands[m->nodes[node].first_in + k];
+}
+
 #endif

@@ -24,6 +24,12 @@ struct product_shape {
     bool sums_batch; /* k is the batch */
 };
 
+/* Multiply-adds. */
+static inline double product_work(const struct product_shape *s)
+{
+    return (double)s->m * (double)s->n * (double)s->k * (double)s->batch;
+}
+
 /* Who computes the products of a shape: 0 a nest, else the number of another provider. */
 struct product_choice {
     struct product_shape shape;

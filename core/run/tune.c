@@ -106,11 +106,6 @@ static struct gemm gemm_of(const struct product_shape *s)
                           .c_stride = s->m * s->n };
 }
 
-static double work_of(const struct product_shape *s)
-{
-    return (double)s->m * (double)s->n * (double)s->k * (double)s->batch;
-}
-
 /* Whether the kernel of blocks computes a product that sums over the batch, in place of a nest
  * whose vectors are samples: by shape, device and TARN_GEMM alone. */
 static bool sums_in_blocks(const struct context *c, const struct product_limits *l,
@@ -119,7 +114,7 @@ static bool sums_in_blocks(const struct context *c, const struct product_limits 
     const char *name = env_text(ENV_GEMM);
     const bool asked = strcmp(name, "auto") == 0 || strcmp(name, "tarn") == 0;
     return asked && gemm_tarn_possible(c) && s->m >= (size_t)l->sums_rows &&
-           s->n >= (size_t)l->sums_columns && work_of(s) >= l->sums_work;
+           s->n >= (size_t)l->sums_columns && product_work(s) >= l->sums_work;
 }
 
 static struct gemm_provider blocks_provider(const struct context *c, const struct product_limits *l,
@@ -128,10 +123,11 @@ static struct gemm_provider blocks_provider(const struct context *c, const struc
     struct gemm_provider p = gemm_tarn;
     const size_t side = (size_t)l->blocks_side;
     p.refused = !gemm_tarn_possible(c) || s->m < side || s->n < side || s->k < side ||
-                work_of(s) < l->blocks_work;
-    p.unlikely = p.refused || s->k < (size_t)l->likely_depth ||
-                 (s->transpose_b ? s->n < (size_t)l->likely_transposed
-                                 : s->n < (size_t)l->likely_columns || work_of(s) < l->likely_work);
+                product_work(s) < l->blocks_work;
+    p.unlikely =
+        p.refused || s->k < (size_t)l->likely_depth ||
+        (s->transpose_b ? s->n < (size_t)l->likely_transposed
+                        : s->n < (size_t)l->likely_columns || product_work(s) < l->likely_work);
     return p;
 }
 

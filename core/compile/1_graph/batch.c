@@ -9,11 +9,6 @@
 #include "tensor/spread_label.h"
 #include "tensor/sum_order.h"
 
-static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
-{
-    return m->operands[m->nodes[node].first_in + k];
-}
-
 /* How surely a leaf holds samples: a loader delivered it, the program gave it, or it was kept. The
  * optimizer keeps gradients. */
 enum certainty { NO_DATA, KEPT_DATA, GIVEN_DATA, LOADED_DATA };
@@ -60,7 +55,7 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
     int summed = -1;
     *reduced = false;
     for (uint32_t k = 0; k < 2; k++) {
-        const uint32_t x = operand(m, node, k);
+        const uint32_t x = module_operand(m, node, k);
         if (!m->batched[x])
             continue;
         const int axis = spread_leading_axis(&c->in[k], c->axes, m->nodes[x].shape.rank);
@@ -76,7 +71,7 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
 int transform_batch_axis(const struct module *m, uint32_t node, const struct transform_map *c)
 {
     const struct node *n = &m->nodes[node];
-    const uint32_t x = operand(m, node, 0);
+    const uint32_t x = module_operand(m, node, 0);
     if (!m->batched[x] || n->shape.dim[0] != m->batch)
         return -1;
     const int axis = spread_leading_axis(&c->in, c->axes, m->nodes[x].shape.rank);
@@ -95,29 +90,29 @@ static bool carries_batch(const struct module *m, uint32_t i)
     case OP_LEAF:
         return data_of(m, i) != NO_DATA;
     case OP_VIEW:
-        return m->batched[operand(m, i, 0)] &&
-               spread_view_keeps(n, m->nodes[operand(m, i, 0)].shape);
+        return m->batched[module_operand(m, i, 0)] &&
+               spread_view_keeps(n, m->nodes[module_operand(m, i, 0)].shape);
     case OP_REDUCE:
-        return m->batched[operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
+        return m->batched[module_operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
     case OP_CONTRACT:
         memset(&c, 0, sizeof c);
-        n->op->contract(
-            n,
-            (tarn_shape[2]){ m->nodes[operand(m, i, 0)].shape, m->nodes[operand(m, i, 1)].shape },
-            &c);
+        n->op->contract(n,
+                        (tarn_shape[2]){ m->nodes[module_operand(m, i, 0)].shape,
+                                         m->nodes[module_operand(m, i, 1)].shape },
+                        &c);
         return contract_batch_axis(m, i, &c, &reduced) >= 0 && !reduced;
     case OP_TRANSFORM:
         memset(&transform, 0, sizeof transform);
-        n->op->transform(n, m->nodes[operand(m, i, 0)].shape, &transform);
+        n->op->transform(n, m->nodes[module_operand(m, i, 0)].shape, &transform);
         return transform_batch_axis(m, i, &transform) >= 0;
     case OP_GATHER:
-        return m->batched[operand(m, i, 1)];
+        return m->batched[module_operand(m, i, 1)];
     case OP_MAP:
     case OP_CONCAT:
         if (n->op->kind == OP_CONCAT && n->arg.concat.axis == 0)
             return false;
         for (uint32_t k = 0; k < n->in_count; k++)
-            if (m->batched[operand(m, i, k)])
+            if (m->batched[module_operand(m, i, k)])
                 return true;
         return false;
     case OP_HOST:
@@ -135,7 +130,7 @@ bool needs_all_samples(const struct module *m, uint32_t i)
         return true;
     for (uint32_t k = 0; k < n->in_count && !m->batched[i]; k++)
         if ((n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT) &&
-            m->batched[operand(m, i, k)])
+            m->batched[module_operand(m, i, k)])
             return true;
     return false;
 }
@@ -160,7 +155,7 @@ void find_batch_axis(struct module *m)
         if (m->shards > 0 && m->nodes[i].spread == SPREAD_SAMPLES)
             m->batched[i] |= m->nodes[i].shape.rank > 0 && m->nodes[i].shape.dim[0] == m->batch;
         for (uint32_t k = 0; k < m->nodes[i].in_count; k++) {
-            const uint32_t x = operand(m, i, k);
+            const uint32_t x = module_operand(m, i, k);
             const int after = m->phase[x] + needs_all_samples(m, x);
             m->phase[i] = after > m->phase[i] ? after : m->phase[i];
         }

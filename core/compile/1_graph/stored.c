@@ -3,11 +3,6 @@
  * readers. In: the module with its batch. Out: module.stored. */
 #include "compile/1_graph/graph_passes.h"
 
-static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
-{
-    return m->operands[m->nodes[node].first_in + k];
-}
-
 /* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It
  * must not delay that nest: the inputs of `from` are in the cache now and may be evicted later. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
@@ -59,7 +54,7 @@ static void find_readers(const struct module *m, bool *reads)
     for (uint32_t i = 0; i < m->count; i++) {
         reads[i] = m->nodes[i].op->kind == OP_LEAF && !is_cheap_leaf(m, i);
         for (uint32_t k = 0; k < m->nodes[i].in_count; k++)
-            reads[i] |= reads[operand(m, i, k)];
+            reads[i] |= reads[module_operand(m, i, k)];
     }
 }
 
@@ -67,7 +62,7 @@ static void find_readers(const struct module *m, bool *reads)
 static void store_below(struct module *m, const bool *reads, uint32_t i)
 {
     while (m->nodes[i].op->kind == OP_VIEW && !m->stored[i])
-        i = operand(m, i, 0);
+        i = module_operand(m, i, 0);
     const enum op_kind kind = m->nodes[i].op->kind;
     if (kind == OP_GATHER || (kind == OP_MAP && reads[i]))
         m->stored[i] = true;
@@ -79,7 +74,8 @@ static bool rereads(const struct module *m, uint32_t view)
     const struct node *n = &m->nodes[view];
     if (n->op->reads != READS_BY_SIZE)
         return n->op->reads == READS_OFTEN;
-    return tarn_shape_count(n->shape) > tarn_shape_count(m->nodes[operand(m, view, 0)].shape);
+    return tarn_shape_count(n->shape) >
+           tarn_shape_count(m->nodes[module_operand(m, view, 0)].shape);
 }
 
 static void store_operands(struct module *m, const bool *reads)
@@ -90,11 +86,11 @@ static void store_operands(struct module *m, const bool *reads)
             continue;
         for (uint32_t k = 0;
              (n->op->kind == OP_CONTRACT || n->op->kind == OP_TRANSFORM) && k < n->in_count; k++)
-            store_below(m, reads, operand(m, i, k));
-        if (n->op->kind == OP_GATHER && m->nodes[operand(m, i, 0)].op->kind != OP_LEAF)
-            m->stored[operand(m, i, 0)] = true;
+            store_below(m, reads, module_operand(m, i, k));
+        if (n->op->kind == OP_GATHER && m->nodes[module_operand(m, i, 0)].op->kind != OP_LEAF)
+            m->stored[module_operand(m, i, 0)] = true;
         if (n->op->kind == OP_VIEW && n->in_count == 1 && rereads(m, i))
-            store_below(m, reads, operand(m, i, 0));
+            store_below(m, reads, module_operand(m, i, 0));
     }
 }
 
@@ -122,7 +118,7 @@ static void store_shared(struct module *m, struct extent *below)
         }
         e->weight = own_weight(limit, n);
         for (uint32_t k = 0; k < n->in_count; k++) {
-            const struct extent *x = &below[operand(m, i, k)];
+            const struct extent *x = &below[module_operand(m, i, k)];
             e->weight += x->weight;
             e->height = x->height >= e->height ? x->height + 1 : e->height;
         }
@@ -142,7 +138,7 @@ static void store_reshaped(struct module *m)
         const struct node *n = &m->nodes[i];
         if (n->op != &op_reshape || m->uses[i] == 0)
             continue;
-        const uint32_t x = operand(m, i, 0);
+        const uint32_t x = module_operand(m, i, 0);
         struct rational index[TARN_MAX_RANK], unused[TARN_MAX_RANK];
         for (int d = 0; d < n->shape.rank; d++)
             index[d] = rational_axis(d);
@@ -159,8 +155,8 @@ static void store_padded(struct module *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
         if (m->nodes[i].op->kind == OP_TRANSFORM && m->uses[i] > 0 &&
-            m->nodes[operand(m, i, 0)].op == &op_pad)
-            m->stored[operand(m, i, 0)] = true;
+            m->nodes[module_operand(m, i, 0)].op == &op_pad)
+            m->stored[module_operand(m, i, 0)] = true;
 }
 
 void choose_stored(struct module *m)

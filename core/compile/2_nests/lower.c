@@ -40,16 +40,8 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
  * -1. */
 static int inputs_are_there(struct lowering *l, uint32_t root)
 {
-    const struct node *node = &l->m->nodes[root];
-    struct nest n = lower_nest(l, node->op->name);
     struct rational index[TARN_MAX_RANK];
-    n.axes = n.out_axes = node->shape.rank;
-    for (int d = 0; d < node->shape.rank; d++) {
-        n.extent[d] = node->shape.dim[d];
-        index[d] = rational_axis(d);
-    }
-    n.batched = l->m->batched[root];
-    n.batch_axis = n.batched ? 0 : -1;
+    struct nest n = map_begin(l, root, index);
     const struct site s = { .l = l, .nest = &n, .root = root, .core = UINT32_MAX };
     return express(&s, root, index);
 }

@@ -68,7 +68,7 @@ struct site {
 
 static inline uint32_t lowering_operand(const struct lowering *l, uint32_t node, uint32_t k)
 {
-    return l->m->operands[l->m->nodes[node].first_in + k];
+    return module_operand(l->m, node, k);
 }
 
 /* Expression of a node's element at an index over the nest's axes. -1 on failure (status is set).
@@ -95,6 +95,8 @@ struct store store_at(const struct lowering *l, int value, const struct rational
 /* An empty nest, and adding a finished one; -1 on failure. */
 struct nest lower_nest(const struct lowering *l, const char *name);
 int lower_append(struct lowering *l, const struct nest *n);
+/* The loops of a plain map over a node, and the index of its element. */
+struct nest map_begin(const struct lowering *l, uint32_t root, struct rational *index);
 /* Adds the guard that an index lies inside, unless it always does; returns the new count. */
 int guard_add(const struct nest *n, struct guard *guards, int count, const struct rational *index,
               int32_t extent);

@@ -84,15 +84,9 @@ static int finish(struct lowering *l, struct nest *n, uint32_t root, const struc
 
 int make_map_nest(struct lowering *l, uint32_t root, const struct destination *t)
 {
-    const struct node *node = &l->m->nodes[root];
-    struct nest n = lower_nest(l, node->op->name);
     struct rational index[TARN_MAX_RANK];
-    n.axes = n.out_axes = node->shape.rank;
-    for (int d = 0; d < node->shape.rank; d++) {
-        n.extent[d] = node->shape.dim[d];
-        index[d] = rational_axis(d);
-    }
-    n.batched = l->m->batched[root] || l->p->values[t->value].layout == LAYOUT_BLOCKED;
+    struct nest n = map_begin(l, root, index);
+    n.batched |= l->p->values[t->value].layout == LAYOUT_BLOCKED;
     n.batch_axis = n.batched ? 0 : -1;
     return finish(l, &n, root, NULL, index, t);
 }

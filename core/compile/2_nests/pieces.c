@@ -41,6 +41,20 @@ struct nest lower_nest(const struct lowering *l, const char *name)
     return n;
 }
 
+struct nest map_begin(const struct lowering *l, uint32_t root, struct rational *index)
+{
+    const struct node *node = &l->m->nodes[root];
+    struct nest n = lower_nest(l, node->op->name);
+    n.axes = n.out_axes = node->shape.rank;
+    for (int d = 0; d < node->shape.rank; d++) {
+        n.extent[d] = node->shape.dim[d];
+        index[d] = rational_axis(d);
+    }
+    n.batched = l->m->batched[root];
+    n.batch_axis = n.batched ? 0 : -1;
+    return n;
+}
+
 struct store store_at(const struct lowering *l, int value, const struct rational *index)
 {
     const struct value *v = &l->p->values[value];

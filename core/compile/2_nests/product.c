@@ -8,15 +8,10 @@
 #include "compile/2_nests/lowering.h"
 #include "compile/2_nests/nest_passes.h"
 
-static uint32_t operand(const struct module *m, uint32_t node, uint32_t k)
-{
-    return m->operands[m->nodes[node].first_in + k];
-}
-
 static struct product_shape shape_of(const struct module *m, uint32_t node)
 {
     const struct node *n = &m->nodes[node];
-    const tarn_shape a = m->nodes[operand(m, node, 0)].shape;
+    const tarn_shape a = m->nodes[module_operand(m, node, 0)].shape;
     const int last = n->shape.rank - 1;
     struct product_shape p = { .m = (size_t)n->shape.dim[last - 1],
                                .n = (size_t)n->shape.dim[last] };
@@ -31,8 +26,8 @@ static struct product_shape shape_of(const struct module *m, uint32_t node)
 static bool over_batch(const struct module *m, uint32_t node, bool *summed)
 {
     const struct node *n = &m->nodes[node];
-    const tarn_shape in[2] = { m->nodes[operand(m, node, 0)].shape,
-                               m->nodes[operand(m, node, 1)].shape };
+    const tarn_shape in[2] = { m->nodes[module_operand(m, node, 0)].shape,
+                               m->nodes[module_operand(m, node, 1)].shape };
     struct contract c;
     memset(&c, 0, sizeof c);
     n->op->contract(n, in, &c);
@@ -48,8 +43,7 @@ static bool is_large_product(const struct module *m, uint32_t node, struct produ
         tarn_shape_count(n->shape) == 0)
         return false;
     *out = shape_of(m, node);
-    if ((double)out->m * (double)out->n * (double)out->k * (double)out->batch <
-        m->target->product.own_launch)
+    if (product_work(out) < m->target->product.own_launch)
         return false;
     /* Virtual shards need the sums of each shard by itself. */
     return !over_batch(m, node, &out->sums_batch) || (out->sums_batch && m->shards == 0);

@@ -27,18 +27,24 @@ static void want_param(struct arena *a, struct planned_kernel *k, enum param_kin
     k->params[k->param_count++] = (struct param){ .kind = kind, .slot = slot };
 }
 
-static void want_value(struct program_ir *p, struct planned_kernel *k, int value, bool *used)
+struct param param_of(const struct value *v)
 {
     static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
                                              [PLACE_INPUT] = PARAM_INPUT,
                                              [PLACE_OWNED] = PARAM_OWNED,
                                              [PLACE_OUTPUT] = PARAM_OUTPUT,
                                              [PLACE_SHARED] = PARAM_SHARED };
+    return (struct param){ .kind = kinds[v->place], .slot = v->place == PLACE_ARENA ? 0 : v->slot };
+}
+
+static void want_value(struct program_ir *p, struct planned_kernel *k, int value, bool *used)
+{
     const struct value *v = &p->values[value];
     used[value] = true;
     if (v->place == PLACE_SCRATCH)
         return;
-    want_param(p->arena, k, kinds[v->place], v->place == PLACE_ARENA ? 0 : v->slot);
+    const struct param needed = param_of(v);
+    want_param(p->arena, k, needed.kind, needed.slot);
 }
 
 static void collect_params(struct program_ir *p, int kernel, struct planned_kernel *k, bool *used)
