@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "figures.h"
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
@@ -28,6 +29,9 @@ struct device {
     unsigned compute_units;
     size_t memory_bytes, max_buffer_bytes, local_bytes, max_group;
     unsigned native_float_width;
+    unsigned wavefront; /* work-items that go together, where the driver says so; else 0 */
+    size_t cache_bytes; /* of the cache in front of its memory; 0: not known */
+    double clock_hz;    /* the highest; 0: not known */
     bool fp64, fp16, unified_memory;
     bool is_pocl;     /* whose workers' cores are known */
     bool keeps_code;  /* the driver has a cache of compiled kernels itself */
@@ -58,6 +62,9 @@ void device_describe(const struct device *d, char *out, size_t capacity);
  * threads that launch work while others do so on the other parts. Nothing happens for whole
  * devices, where a driver's cores are not known, or with TARN_PIN=0. */
 void device_stay(const struct device *d);
+
+/* What to expect of it (figures.h): by its kind, and by what driver and operating system say. */
+struct device_figures figures_of(const struct device *d);
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 

@@ -109,8 +109,8 @@ static int most_parts(cl_device_id id)
 static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
 {
     cl_device_type type;
-    cl_uint units, width, wide;
-    cl_ulong memory, largest, local;
+    cl_uint units, width, wide, clock, wavefront;
+    cl_ulong memory, largest, local, cache;
     cl_bool unified;
     char name[256] = "", version[256] = "", extensions[8192];
     text_info(id, CL_DEVICE_NAME, d->name, sizeof d->name);
@@ -130,6 +130,11 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     need_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &width, sizeof width, &d->failure);
     number_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, &wide, sizeof wide);
     number_info(id, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
+    number_info(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, &cache, sizeof cache);
+    number_info(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, &clock, sizeof clock);
+    number_info(id, CL_DEVICE_WARP_SIZE_NV, &wavefront, sizeof wavefront);
+    if (wavefront == 0)
+        number_info(id, CL_DEVICE_WAVEFRONT_WIDTH_AMD, &wavefront, sizeof wavefront);
     need_info(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &d->max_group, sizeof d->max_group, &d->failure);
     d->kind = type & CL_DEVICE_TYPE_GPU   ? DEVICE_GPU
               : type & CL_DEVICE_TYPE_CPU ? DEVICE_CPU
@@ -139,6 +144,9 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->max_buffer_bytes = (size_t)largest;
     d->local_bytes = (size_t)local;
     d->native_float_width = width;
+    d->wavefront = wavefront;
+    d->cache_bytes = (size_t)cache;
+    d->clock_hz = 1e6 * clock;
     d->fp64 = wide > 0;
     d->fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
     d->unified_memory = unified != CL_FALSE;

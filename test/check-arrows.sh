@@ -109,13 +109,15 @@ code backend core dist |
 
 # ---- arrows ---------------------------------------------------------------------------------------
 # Which part of the tree may include which. A row names only rows above it: no two parts know each
-# other. "errors" is error.h and tarn_status.h, which everybody has; "api" the public headers.
+# other. "errors" is error.h and tarn_status.h, which everybody has; "api" the public headers;
+# "figures" figures.h, numbers that the compiler may know of a device.
 # A stage of the compiler includes only earlier ones; compile.c runs them all.
 arrows='
 errors:
 api:                errors
 kernels:
-backend:            errors kernels
+figures:            errors
+backend:            errors kernels figures
 tensor:             errors api backend
 op:                 errors api tensor
 autograd:           errors api tensor op
@@ -123,7 +125,7 @@ nn:                 errors api tensor op
 train:              errors api tensor op
 data:               errors api tensor backend
 file:               errors api tensor backend
-compile:            errors api tensor
+compile:            errors api tensor figures
 compile/1_graph:    errors api tensor compile
 compile/2_nests:    errors api tensor compile compile/1_graph
 compile/3_kernels:  errors api tensor compile compile/1_graph compile/2_nests
@@ -131,7 +133,7 @@ compile/4_schedule: errors api tensor compile compile/1_graph compile/2_nests co
 compile/5_memory:   errors api tensor compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule
 compile/6_source:   errors api tensor compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule compile/5_memory
 compile.c:          errors kernels compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule compile/5_memory compile/6_source
-run:                errors api tensor compile backend
+run:                errors api tensor compile backend figures
 dist:               errors api tensor op backend
 examples:           api
 bench:              api examples
@@ -171,6 +173,7 @@ graph() {
         -v circle="$allowed_circle" '
         function part(file,    at, n) {
             if (file ~ /^backend\/(error|tarn_status)[.]h$/) return "errors"
+            if (file == "backend/figures.h") return "figures"
             if (file ~ /^(core|dist)\/tarn[a-z_]*[.]h$/) return "api"
             if (file == "core/compile/compile.c") return "compile.c"
             n = split(file, at, "/")

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Figures of devices: those of a kind, and what driver and operating system know better. */
+#include "figures.h"
+
+#include <string.h>
+
+#include "backend.h"
+
+/* ---- kinds ---------------------------------------------------------------------------------- */
+
+struct kind {
+    const char *name;
+    struct device_figures figures;
+};
+
+/* Of common members of each kind, by their makers' optimisation manuals; what a launch costs on a
+ * CPU is PoCL's, with its workers awake. On the safe side where members differ: a tile that leaves
+ * registers free costs a few percent, one that spills more. */
+static const struct kind kinds[] = {
+    { "avx512", /* servers: two units of 512 bits */
+      { .lanes = 16,
+        .registers = 32,
+        .fmas_per_cycle = 2,
+        .loads_per_cycle = 2,
+        .fma_latency = 4,
+        .l1_bytes = 32 << 10,
+        .l2_bytes = 1 << 20,
+        .l2_line_cycles = 1.3,
+        .far_line_cycles = 16,
+        .cycles_per_second = 2.6e9,
+        .launch_seconds = 50e-6,
+        .barrier_seconds = 20e-9,
+        .copy_bytes_per_second = 1e10 } },
+    { "avx2",
+      { .lanes = 8,
+        .registers = 16,
+        .fmas_per_cycle = 2,
+        .loads_per_cycle = 2,
+        .fma_latency = 4, /* Zen's, Haswell's is 5 */
+        .l1_bytes = 32 << 10,
+        .l2_bytes = 256 << 10,
+        .l2_line_cycles = 2,
+        .far_line_cycles = 12,
+        .cycles_per_second = 3e9,
+        .launch_seconds = 50e-6,
+        .barrier_seconds = 20e-9,
+        .copy_bytes_per_second = 1e10 } },
+    { "neon", /* Cortex-A7x, Neoverse */
+      { .lanes = 4,
+        .registers = 32,
+        .fmas_per_cycle = 2,
+        .loads_per_cycle = 2,
+        .fma_latency = 4,
+        .l1_bytes = 32 << 10,
+        .l2_bytes = 256 << 10,
+        .l2_line_cycles = 3,
+        .far_line_cycles = 16,
+        .cycles_per_second = 2.4e9,
+        .launch_seconds = 50e-6,
+        .barrier_seconds = 20e-9,
+        .copy_bytes_per_second = 1e10 } },
+    { "generic", /* any CPU: vectors of 128 bits, as SSE has them */
+      { .lanes = 4,
+        .registers = 16,
+        .fmas_per_cycle = 1,
+        .loads_per_cycle = 1,
+        .fma_latency = 5,
+        .l1_bytes = 32 << 10,
+        .l2_bytes = 256 << 10,
+        .l2_line_cycles = 4,
+        .far_line_cycles = 16,
+        .cycles_per_second = 2e9,
+        .launch_seconds = 50e-6,
+        .barrier_seconds = 20e-9,
+        .copy_bytes_per_second = 5e9 } },
+    { "nvidia", /* a multiprocessor: four units of a warp; half of the 255 registers of an item */
+      { .lanes = 32,
+        .registers = 128,
+        .fmas_per_cycle = 4,
+        .loads_per_cycle = 1,
+        .fma_latency = 4,
+        .l1_bytes = 48 << 10,
+        .l2_bytes = 256 << 10,
+        .l2_line_cycles = 1,
+        .far_line_cycles = 3,
+        .cycles_per_second = 1.7e9,
+        .launch_seconds = 5e-6,
+        .barrier_seconds = 20e-9,
+        .copy_bytes_per_second = 5e11,
+        .items = true } },
+    { "amd", /* wavefronts of 64 on four units of 16 */
+      { .lanes = 64,
+        .registers = 128,
+        .fmas_per_cycle = 1,
+        .loads_per_cycle = 0.25,
+        .fma_latency = 4,
+        .l1_bytes = 32 << 10,
+        .l2_bytes = 64 << 10,
+        .l2_line_cycles = 1,
+        .far_line_cycles = 4,
+        .cycles_per_second = 1.7e9,
+        .launch_seconds = 8e-6,
+        .barrier_seconds = 20e-9,
+        .copy_bytes_per_second = 5e11,
+        .items = true } },
+    { "intel", /* eight threads of sixteen items */
+      { .lanes = 16,
+        .registers = 64,
+        .fmas_per_cycle = 1,
+        .loads_per_cycle = 0.5,
+        .fma_latency = 8,
+        .l1_bytes = 32 << 10,
+        .l2_bytes = 32 << 10,
+        .l2_line_cycles = 2,
+        .far_line_cycles = 8,
+        .cycles_per_second = 1.2e9,
+        .launch_seconds = 1e-5,
+        .barrier_seconds = 50e-9,
+        .copy_bytes_per_second = 4e10,
+        .items = true } },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+bool figures_kind(const char *name, struct device_figures *out)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i].name, name) == 0) {
+            *out = kinds[i].figures;
+            out->units = 1;
+            return true;
+        }
+    return false;
+}
+
+tarn_status figures_check(const struct device_figures *f)
+{
+    static const struct {
+        const char *name;
+        double least, most;
+    } limits[] = {
+#define FIGURE_LIMIT(type, name, least, most, meaning) { #name, least, most },
+        FIGURE_LIST(FIGURE_LIMIT)
+#undef FIGURE_LIMIT
+    };
+    const double values[] = {
+#define FIGURE_VALUE(type, name, least, most, meaning) (double)f->name,
+        FIGURE_LIST(FIGURE_VALUE)
+#undef FIGURE_VALUE
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (!(values[i] >= limits[i].least && values[i] <= limits[i].most)) /* NaN is neither */
+            return error_set(TARN_ERR_ARGUMENT, "figures: %s is %g, must be from %g to %g",
+                             limits[i].name, values[i], limits[i].least, limits[i].most);
+    return TARN_OK;
+}
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+static bool says(const struct device *d, const char *vendor)
+{
+    return strstr(d->vendor, vendor) != NULL || strstr(d->platform, vendor) != NULL;
+}
+
+/* A CPU's kind by the vectors of its driver, a GPU's by whose it is. */
+static const char *kind_of(const struct device *d)
+{
+    if (d->kind != DEVICE_CPU)
+        return says(d, "NVIDIA")                             ? "nvidia"
+               : says(d, "AMD") || says(d, "Advanced Micro") ? "amd"
+                                                             : "intel";
+#ifdef __aarch64__
+    return "neon";
+#else
+    return d->native_float_width >= 16 ? "avx512" : d->native_float_width >= 8 ? "avx2" : "generic";
+#endif
+}
+
+/* Below it the driver means the cache of one unit, as AMD's does. */
+#define SMALL_CACHE ((size_t)4096)
+
+struct device_figures figures_of(const struct device *d)
+{
+    struct device_figures f;
+    (void)figures_kind(kind_of(d), &f);
+    f.units = (int)d->compute_units;
+    if (d->clock_hz > 0)
+        f.cycles_per_second = d->clock_hz;
+    if (d->wavefront > 0)
+        f.lanes = (int)d->wavefront;
+    if (d->kind == DEVICE_CPU)
+        cpu_caches("/sys/devices/system/cpu/cpu0/cache", &f.l1_bytes, &f.l2_bytes);
+    else if (d->compute_units > 0 && d->cache_bytes / d->compute_units >= SMALL_CACHE)
+        f.l2_bytes = d->cache_bytes / d->compute_units;
+    if (d->kind != DEVICE_CPU && d->local_bytes > 0)
+        f.l1_bytes = d->local_bytes;
+    return f;
+}
