@@ -148,6 +148,12 @@ bench/tarn/ops.c core/tensor/replica.h
 bench/all_reduce.c dist/communicator.h
 # Switches the check of weights on and off within one launch, so that both see the same machine.
 bench/weight_check.c dist/member.h
+# Times the compiler alone, on programs that a replica recorded.
+bench/compile_time.c backend/deep.h
+bench/compile_time.c core/compile/kernel_plan.h
+bench/compile_time.c core/compile/nest.h
+bench/compile_time.c core/run/device_target.h
+bench/compile_time.c core/run/snapshot.h
 '
 # tarn.h includes the other public headers at its end, so that one include is enough, and each of
 # them includes it, so that each stands alone. This is the only circle.

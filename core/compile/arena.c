@@ -51,23 +51,22 @@ void text_add_list(struct text *t, const char *format, va_list args)
         return;
     va_list again;
     va_copy(again, args);
-    const int need = vsnprintf(NULL, 0, format, args);
-    if (need < 0) {
-        t->failed = true;
-    } else if (t->length + (size_t)need + 1 > t->capacity) {
+    const size_t room = t->capacity - t->length;
+    const int need = vsnprintf(room > 0 ? t->data + t->length : NULL, room, format, args);
+    t->failed = need < 0;
+    if (need >= 0 && (size_t)need >= room) {
         const size_t capacity = 2 * t->capacity + (size_t)need + 1024;
         char *data = realloc(t->data, capacity);
-        if (data == NULL) {
-            t->failed = true;
-        } else {
+        t->failed = data == NULL;
+        if (data != NULL) {
             t->data = data;
             t->capacity = capacity;
+            vsnprintf(data + t->length, capacity - t->length, format, again);
+        } else if (room > 0) {
+            t->data[t->length] = '\0';
         }
     }
-    if (!t->failed) {
-        vsnprintf(t->data + t->length, t->capacity - t->length, format, again);
-        t->length += (size_t)need;
-    }
+    t->length += t->failed ? 0 : (size_t)need;
     va_end(again);
 }
 

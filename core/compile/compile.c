@@ -24,14 +24,14 @@ static tarn_status out_of_memory(void)
 static tarn_status plan_products(const struct program_ir *p, int kernel, struct planned_kernel *k)
 {
     size_t count = 0;
-    for (int i = 0; i < p->nest_count; i++)
-        count += p->placements[i].kernel == kernel && p->nests[i].kind == NEST_PRODUCT;
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++)
+        count += p->nests[*r.at].kind == NEST_PRODUCT;
     k->products = arena_take(p->arena, (count + 1) * sizeof *k->products);
     if (k->products == NULL)
         return out_of_memory();
-    for (int i = 0; i < p->nest_count; i++) {
-        const struct nest *n = &p->nests[i];
-        if (p->placements[i].kernel != kernel || n->kind != NEST_PRODUCT)
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
+        const struct nest *n = &p->nests[*r.at];
+        if (n->kind != NEST_PRODUCT)
             continue;
         const int values[3] = { n->product.a, n->product.b, n->store[0].value };
         struct planned_product *out = &k->products[k->product_count++];
@@ -53,16 +53,20 @@ static int by_readiness(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The first kernel that reads a value after the call has written it. */
-static int first_reader(const struct program_ir *p, const struct nest *call)
+/* The first kernel that reads each value, but for the calls that write it: those may read it, too. */
+static int *first_readers(const struct program_ir *p)
 {
-    int first = p->kernel_count;
-    for (int i = 0; i < p->nest_count; i++) {
+    int *first = arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *first);
+    for (int v = 0; first != NULL && v < p->value_count; v++)
+        first[v] = p->kernel_count;
+    for (int i = 0; first != NULL && i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
-        for (int e = 0; n != call && e < n->expr_count; e++)
-            if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.value == call->store[0].value &&
-                p->placements[i].kernel < first)
-                first = p->placements[i].kernel;
+        for (int e = 0; e < n->expr_count; e++) {
+            const int v = n->exprs[e].kind == EXPR_LOAD ? n->exprs[e].access.value : -1;
+            if (v >= 0 && (n->kind != NEST_HOST || n->store[0].value != v) &&
+                p->placements[i].kernel < first[v])
+                first[v] = p->placements[i].kernel;
+        }
     }
     return first;
 }
@@ -71,7 +75,8 @@ static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *pl
 {
     plan->shared_bytes = arena_take(p->arena, (p->shared_count + 1) * sizeof *plan->shared_bytes);
     plan->calls = arena_take(p->arena, ((size_t)p->nest_count + 1) * sizeof *plan->calls);
-    if (plan->shared_bytes == NULL || plan->calls == NULL)
+    const int *first = first_readers(p);
+    if (plan->shared_bytes == NULL || plan->calls == NULL || first == NULL)
         return out_of_memory();
     for (int i = 0; i < p->value_count; i++)
         if (p->values[i].place == PLACE_SHARED)
@@ -89,7 +94,7 @@ static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *pl
                                    .in = in->slot,
                                    .out = p->values[n->store[0].value].slot,
                                    .ready = p->placements[i].kernel - 1,
-                                   .due = first_reader(p, n),
+                                   .due = first[n->store[0].value],
                                    .order = i };
     }
     qsort(plan->calls, (size_t)plan->call_count, sizeof *plan->calls, by_readiness);
@@ -103,12 +108,10 @@ static void describe(const struct program_ir *p, int kernel, char *out, size_t c
 {
     size_t used = 0;
     out[0] = '\0';
-    for (int i = 0; i < p->nest_count && used + 4 < capacity; i++) {
-        const struct nest *n = &p->nests[i];
-        if (p->placements[i].kernel != kernel)
-            continue;
-        const int wrote =
-            snprintf(out + used, capacity - used, "%s%s", used == 0 ? "" : " ", n->name);
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end && used + 4 < capacity;
+         r.at++) {
+        const int wrote = snprintf(out + used, capacity - used, "%s%s", used == 0 ? "" : " ",
+                                   p->nests[*r.at].name);
         if (wrote < 0)
             return;
         used += (size_t)wrote;

@@ -114,25 +114,45 @@ static double touched(const struct program_ir *p, const struct nest *n, const st
 }
 
 struct traffic {
-    double read, written; /* elements of a value */
+    int value, order;
+    double read, written; /* elements of the value */
 };
 
-static void nest_traffic(const struct program_ir *p, const struct nest *n, struct traffic *t)
+static int traffic_most(const struct nest *n)
+{
+    return n->expr_count + n->stores;
+}
+
+/* Adds what a nest reads and writes to a list; returns the new count. */
+static int nest_traffic(const struct program_ir *p, const struct nest *n, struct traffic *t,
+                        int count)
 {
     for (int e = 0; e < n->expr_count; e++) {
+        const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
-        const struct access *x = &n->exprs[e].access;
-        const double count = touched(p, n, x);
-        if (count > t[x->value].read)
-            t[x->value].read = count;
+        t[count] = (struct traffic){ .value = x->value, .order = count, .read = touched(p, n, x) };
+        count++;
     }
     /* Partial sums and products have whole values for results. */
     const bool whole = n->kind != NEST_LOOPS || n->partial;
     for (int s = 0; s < n->stores; s++) {
         const int v = n->store[s].value;
-        t[v].written += whole ? (double)p->values[v].bytes : points(n, n->out_axes);
+        t[count] = (struct traffic){ .value = v,
+                                     .order = count,
+                                     .written = whole ? (double)p->values[v].bytes
+                                                      : points(n, n->out_axes) };
+        count++;
     }
+    return count;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct traffic *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static double bytes_of(const struct value *v, double elements)
@@ -141,35 +161,53 @@ static double bytes_of(const struct value *v, double elements)
     return bytes < (double)v->bytes ? bytes : (double)v->bytes;
 }
 
+/* Bytes of one value, of which `count` entries tell. */
+static double value_bytes(const struct value *v, int kernel, const struct traffic *t, int count)
+{
+    const bool before = v->place == PLACE_INPUT || v->place == PLACE_OWNED;
+    double read = 0, written = 0, bytes = 0;
+    for (int i = 0; i < count; i++) {
+        read = t[i].read > read ? t[i].read : read;
+        written += t[i].written;
+    }
+    if (before || v->first < kernel)
+        bytes += bytes_of(v, read);
+    if (v->place != PLACE_SCRATCH && (v->place != PLACE_ARENA || v->last > kernel))
+        bytes += bytes_of(v, written);
+    return bytes;
+}
+
 static void add_up(const struct program_ir *p, int kernel, bool *counted, struct traffic *t,
                    struct cost *out)
 {
-    for (int i = 0; i < p->nest_count; i++) {
-        const struct nest *n = &p->nests[i];
-        if (p->placements[i].kernel != kernel || n->kind == NEST_HOST)
+    int count = 0;
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
+        const struct nest *n = &p->nests[*r.at];
+        if (n->kind == NEST_HOST)
             continue;
         out->flops += nest_flops(n, counted);
-        nest_traffic(p, n, t);
+        count = nest_traffic(p, n, t, count);
     }
-    for (int i = 0; i < p->value_count; i++) {
-        const struct value *v = &p->values[i];
-        const bool before = v->place == PLACE_INPUT || v->place == PLACE_OWNED;
-        if (before || v->first < kernel)
-            out->bytes += bytes_of(v, t[i].read);
-        if (v->place != PLACE_SCRATCH && (v->place != PLACE_ARENA || v->last > kernel))
-            out->bytes += bytes_of(v, t[i].written);
+    qsort(t, (size_t)count, sizeof *t, by_value);
+    for (int i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && t[next].value == t[i].value;)
+            next++;
+        out->bytes += value_bytes(&p->values[t[i].value], kernel, &t[i], next - i);
     }
 }
 
 /* Its memory is given back at once: a plan of many values has many kernels, too. */
 bool kernel_cost(const struct program_ir *p, int kernel, struct cost *out)
 {
-    int most = 0;
+    size_t most = 1, all = 1;
     *out = (struct cost){ 0 };
-    for (int i = 0; i < p->nest_count; i++)
-        most = p->nests[i].expr_count > most ? p->nests[i].expr_count : most;
-    struct traffic *t = calloc((size_t)p->value_count + 1, sizeof *t);
-    bool *counted = calloc((size_t)most + 1, sizeof *counted);
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
+        const struct nest *n = &p->nests[*r.at];
+        most = (size_t)n->expr_count > most ? (size_t)n->expr_count : most;
+        all += (size_t)traffic_most(n);
+    }
+    struct traffic *t = calloc(all, sizeof *t);
+    bool *counted = calloc(most, sizeof *counted);
     const bool made = t != NULL && counted != NULL;
     if (made)
         add_up(p, kernel, counted, t, out);

@@ -23,10 +23,9 @@ void debug_nests(const struct program_ir *p, struct text *out)
 {
     for (int k = 0; k < p->kernel_count; k++) {
         text_add(out, "tarn: kernel k%d\n", k);
-        for (int i = 0; i < p->nest_count; i++) {
+        for (struct nest_range r = kernel_nests(p, k); r.at < r.end; r.at++) {
+            const int i = *r.at;
             const struct nest *n = &p->nests[i];
-            if (p->placements[i].kernel != k)
-                continue;
             text_add(out, "  section %-3d %-14s", p->placements[i].section, n->name);
             for (int a = 0; a < n->axes; a++) {
                 text_add(out, "%s%d", a == n->out_axes ? " | " : " ", n->extent[a]);

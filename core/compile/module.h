@@ -28,9 +28,17 @@ struct module {
     bool *stored;   /* gets a value of its own */
     struct root *roots;
     int root_count;
-    int32_t batch; /* samples, 0: no batch axis */
-    int shards;    /* virtual shards that they are divided into; 0: no shards */
+    int *assigned;      /* by owned tensor: root + 1, 0: not assigned */
+    uint32_t owned_end; /* tensors from here on are not assigned */
+    int32_t batch;      /* samples, 0: no batch axis */
+    int shards;         /* virtual shards that they are divided into; 0: no shards */
 };
+
+/* Whether an owned tensor is assigned. */
+static inline bool module_assigns(const struct module *m, uint32_t owned)
+{
+    return owned < m->owned_end && m->assigned[owned] > 0;
+}
 
 /* Operand number k of a node. */
 static inline uint32_t module_operand(const struct module *m, uint32_t node, uint32_t k)

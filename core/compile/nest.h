@@ -101,6 +101,11 @@ struct schedule {
     bool by_registers; /* a copy turns 16 by 16 elements over in registers */
 };
 
+/* Nests of kernel k, in order: nest[begin[k]] to nest[begin[k + 1] - 1]. */
+struct kernel_nests {
+    int *begin, *nest;
+};
+
 struct program_ir {
     struct arena *arena;
     struct module *module;
@@ -111,6 +116,7 @@ struct program_ir {
     int nest_count, nest_capacity;
     struct placement *placements; /* of each nest; NULL before 3_kernels */
     struct schedule *schedules;   /* likewise, 4_schedule */
+    struct kernel_nests nests_of; /* as the placements say; made by 3_kernels, too */
     int first_root;               /* nests from here on write what leaves the plan */
     int kernel_count;
     int group_size;        /* work-items of a group */
@@ -123,10 +129,21 @@ int value_add(struct program_ir *p, enum value_place place, enum layout layout, 
               tarn_shape shape, tarn_dtype dtype);
 struct nest *nest_add(struct program_ir *p);
 int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
+/* The values that the loops of a kernel read and write, each once, by number; NULL without memory. */
+int *kernel_values(const struct program_ir *p, int kernel, int *count);
 /* The axis whose elements are the lanes of a register; -1: none. */
 static inline bool nest_has_batch_lanes(const struct nest *n)
 {
     return n->batched && !n->by_sample;
+}
+/* The nests of a kernel, for loops from `at` to `end`. */
+struct nest_range {
+    const int *at, *end;
+};
+static inline struct nest_range kernel_nests(const struct program_ir *p, int kernel)
+{
+    return (struct nest_range){ p->nests_of.nest + p->nests_of.begin[kernel],
+                                p->nests_of.nest + p->nests_of.begin[kernel + 1] };
 }
 static inline int nest_vector_axis(const struct nest *n, const struct schedule *s)
 {

@@ -202,8 +202,12 @@ static void count_uses(struct module *m, bool *live)
 static tarn_status collect_roots(const struct program *g, struct builder *b, bool *needed)
 {
     struct module *m = b->m;
+    for (uint32_t i = 1; g->effects && i < g->count; i++)
+        if (g->nodes[i].op->kind == OP_EFFECT && g->nodes[i].arg.assign.owned >= m->owned_end)
+            m->owned_end = g->nodes[i].arg.assign.owned + 1;
+    m->assigned = arena_take(m->arena, (m->owned_end + 1) * sizeof *m->assigned);
     m->roots = arena_take(m->arena, (g->count + (uint32_t)g->output_count) * sizeof *m->roots);
-    if (m->roots == NULL)
+    if (m->roots == NULL || m->assigned == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < g->output_count; i++) {
         m->roots[m->root_count++] =
@@ -214,14 +218,12 @@ static tarn_status collect_roots(const struct program *g, struct builder *b, boo
         const struct node *n = &g->nodes[i];
         if (n->op->kind != OP_EFFECT)
             continue;
-        const uint32_t value = g->operands[n->first_in];
-        const int owned = (int)n->arg.assign.owned;
-        int at = 0; /* a later assignment to the same tensor replaces the earlier one */
-        while (at < m->root_count && m->roots[at].owned != owned)
-            at++;
-        m->roots[at] = (struct root){ .node = value, .owned = owned, .output = -1 };
-        if (at == m->root_count)
-            m->root_count++;
+        const uint32_t value = g->operands[n->first_in], owned = n->arg.assign.owned;
+        if (m->assigned[owned] == 0)
+            m->assigned[owned] = ++m->root_count;
+        /* A later assignment to the same tensor replaces the earlier one. */
+        m->roots[m->assigned[owned] - 1] =
+            (struct root){ .node = value, .owned = (int)owned, .output = -1 };
     }
     for (int i = 0; i < m->root_count; i++)
         needed[m->roots[i].node] = true;

@@ -56,10 +56,7 @@ bool crosses_by_copy(const struct lowering *l, uint32_t node)
         tarn_shape_count(n->shape) / n->shape.dim[0] < 16)
         return false;
     /* A tensor that is updated in place must be read by the nest that writes it. */
-    for (int i = 0; n->op == &op_owned && i < l->m->root_count; i++)
-        if (l->m->roots[i].owned == (int)n->arg.leaf.slot)
-            return false;
-    return true;
+    return n->op != &op_owned || !module_assigns(l->m, n->arg.leaf.slot);
 }
 
 /* Whether the nest reads every element exactly once: else a copy costs more than it saves. */

@@ -2,6 +2,7 @@
 /* A maximum and its position, as pooling and its gradient want them, are one search: the nest of
  * the position stores the value that it found, too. In: nests. Out: the same without those that
  * became a second store of another. */
+#include <stdint.h>
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"
@@ -40,6 +41,54 @@ static bool is_pair(const struct nest *position, const struct nest *maximum)
            same_expr(maximum, maximum->body[0], position, position->body[0]);
 }
 
+/* ---- finding pairs -------------------------------------------------------------------------- */
+
+/* Maxima by what they read and how much: only those of one bucket can be a position's. */
+struct maxima {
+    int *first, *next; /* nest + 1; 0: none */
+    uint32_t mask;
+};
+
+static uint32_t bucket(const struct maxima *t, const struct nest *n)
+{
+    uint32_t h = (uint32_t)n->axes;
+    for (int a = 0; a < n->axes; a++)
+        h = h * 1000003u + (uint32_t)n->extent[a];
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD)
+            h = h * 1000003u + (uint32_t)n->exprs[e].access.value;
+    return (h ^ h >> 15) & t->mask;
+}
+
+static bool list_maxima(const struct program_ir *p, struct maxima *t)
+{
+    uint32_t size = 16;
+    while (size < (uint32_t)p->first_root)
+        size *= 2;
+    t->mask = size - 1;
+    t->first = arena_take(p->arena, size * sizeof *t->first);
+    t->next = arena_take(p->arena, ((size_t)p->first_root + 1) * sizeof *t->next);
+    for (int i = p->first_root; t->first != NULL && t->next != NULL && i-- > 0;) {
+        const struct nest *n = &p->nests[i];
+        if (n->combine != COMBINE_REDUCE || nest_searches(n))
+            continue;
+        int *first = &t->first[bucket(t, n)];
+        t->next[i] = *first;
+        *first = i + 1;
+    }
+    return t->first != NULL && t->next != NULL;
+}
+
+/* The first maximum that goes with a position; -1. */
+static int find_maximum(const struct program_ir *p, const struct maxima *t, const struct nest *n)
+{
+    for (int k = t->first[bucket(t, n)] - 1; k >= 0; k = t->next[k] - 1)
+        if (is_pair(n, &p->nests[k]))
+            return k;
+    return -1;
+}
+
+/* The pair becomes one nest where the first of them stands; the other one is left without stores. */
 static void join(struct program_ir *p, int position, int maximum)
 {
     struct nest joined = p->nests[position];
@@ -47,26 +96,40 @@ static void join(struct program_ir *p, int position, int maximum)
     joined.store[1].expr = -1;
     joined.store[1].best = true;
     joined.stores = 2;
-    const int first = position < maximum ? position : maximum;
-    const int last = position < maximum ? maximum : position;
-    p->nests[first] = joined;
-    p->nest_count--;
-    p->first_root--;
-    memmove(&p->nests[last], &p->nests[last + 1],
-            (size_t)(p->nest_count - last) * sizeof *p->nests);
+    p->nests[position < maximum ? position : maximum] = joined;
+    p->nests[position < maximum ? maximum : position].stores = 0;
+}
+
+static void drop_joined(struct program_ir *p)
+{
+    int kept = 0, kept_before_roots = 0;
+    for (int i = 0; i < p->nest_count; i++) {
+        kept_before_roots += i < p->first_root && p->nests[i].stores > 0;
+        if (p->nests[i].stores == 0)
+            continue;
+        if (kept != i)
+            p->nests[kept] = p->nests[i];
+        kept++;
+    }
+    p->nest_count = kept;
+    p->first_root = kept_before_roots;
 }
 
 void pair_maxima(struct program_ir *p)
 {
-    for (int i = 0; i < p->first_root && !p->target->items; i++) {
+    struct maxima t;
+    int pairs = 0;
+    if (p->target->items || !list_maxima(p, &t))
+        return;
+    for (int i = 0; i < p->first_root; i++) {
         const struct nest *n = &p->nests[i];
-        if (!nest_searches(n) || n->kind != NEST_LOOPS)
+        const bool searches = nest_searches(n) && n->kind == NEST_LOOPS && n->stores == 1;
+        const int maximum = searches ? find_maximum(p, &t, n) : -1;
+        if (maximum < 0)
             continue;
-        for (int k = 0; k < p->first_root; k++)
-            if (is_pair(n, &p->nests[k])) {
-                join(p, i, k);
-                i -= k < i;
-                break;
-            }
+        join(p, i, maximum);
+        pairs++;
     }
+    if (pairs > 0)
+        drop_joined(p);
 }

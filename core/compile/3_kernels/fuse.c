@@ -47,39 +47,63 @@ static bool is_tiny(const struct program_ir *p, const struct nest *n)
            at(p, n)->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
 }
 
-/* Whether nest `n` can run in the kernel of one that writes what it reads by expression `e`. */
-static bool can_share(const struct program_ir *p, const struct nest *from, const struct nest *n,
+static int writer_kind(const struct program_ir *p, const struct nest *n)
+{
+    return (n->batched && !n->partial ? PASSES_ON : 0) | (at(p, n)->tiny ? TINY : 0) |
+           (at(p, n)->replicable ? REPLICABLE : 0);
+}
+
+/* Whether nest `n` can run in the kernel of one of this kind that writes what it reads by
+ * expression `e`. */
+static bool can_share(const struct program_ir *p, int from, const struct nest *n,
                       const struct expr *e)
 {
     return p->target->fuse && !p->target->items &&
-           ((from->batched && n->batched && !from->partial &&
-             (e->access.in_block || e->access.samples)) ||
-            (at(p, from)->tiny && at(p, n)->tiny) || (at(p, from)->replicable && n->batched));
+           (((from & PASSES_ON) && n->batched && (e->access.in_block || e->access.samples)) ||
+            ((from & TINY) && at(p, n)->tiny) || ((from & REPLICABLE) && n->batched));
 }
 
-/* Earliest kernel in which a nest can run, given the nests that write what it reads. */
-static int earliest(const struct program_ir *p, const struct uses *u, const struct nest *n)
+/* Earliest kernel in which a nest can run, given the nests that write what it reads, and those that read
+ * what it overwrites. */
+static int earliest(const struct program_ir *p, const struct progress *g, const struct nest *n)
 {
     int kernel = 0;
     for (int e = 0; e < n->expr_count; e++) {
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
-        const int v = n->exprs[e].access.value;
-        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; w++) {
-            const struct nest *from = &p->nests[u->writers.nest[w]];
-            if (from == n || at(p, from)->kernel < 0)
-                continue;
-            const int after = at(p, from)->kernel + !can_share(p, from, n, &n->exprs[e]);
+        const int *written = g->written[n->exprs[e].access.value];
+        for (int kind = 0; kind < WRITER_KINDS; kind++) {
+            const int after = written[kind] - can_share(p, kind, n, &n->exprs[e]);
             kernel = after > kernel ? after : kernel;
         }
+    }
+    for (int s = 0; s < n->stores; s++) {
+        const int memory = memory_of(p, &p->values[n->store[s].value]);
+        if (memory >= 0 && g->read[memory] > kernel)
+            kernel = g->read[memory];
     }
     return kernel;
 }
 
-/* Whether a nest is small and reads nothing but tensors of the replica, or what such nests make:
- * all before it are marked already. */
-static bool depends_on_owned(const struct program_ir *p, const struct uses *u, const bool *marked,
-                             const struct nest *n)
+/* Notes that a nest runs in its kernel. */
+static void note_placed(const struct program_ir *p, const struct progress *g, const struct nest *n)
+{
+    const int after = at(p, n)->kernel + 1, kind = writer_kind(p, n);
+    for (int s = 0; s < n->stores; s++) {
+        int *written = &g->written[n->store[s].value][kind];
+        *written = after > *written ? after : *written;
+    }
+    for (int e = 0; e < n->expr_count; e++) {
+        const int memory =
+            n->exprs[e].kind != EXPR_LOAD ? -1 : memory_of(p, &p->values[n->exprs[e].access.value]);
+        if (memory >= 0 && after > g->read[memory])
+            g->read[memory] = after;
+    }
+}
+
+/* Whether a nest is small and reads nothing but tensors of the replica, or what such nests make;
+ * `other` says of a value that something else writes it. */
+static bool depends_on_owned(const struct program_ir *p, const bool *other, const struct nest *n)
 {
     bool reads_any = false;
     for (int e = 0; e < n->expr_count; e++) {
@@ -89,11 +113,8 @@ static bool depends_on_owned(const struct program_ir *p, const struct uses *u, c
         reads_any = true;
         if (p->values[v].place == PLACE_OWNED)
             continue;
-        if (p->values[v].place != PLACE_ARENA)
+        if (p->values[v].place != PLACE_ARENA || other[v])
             return false;
-        for (int w = u->writers.begin[v]; w < u->writers.begin[v + 1]; w++)
-            if (!marked[u->writers.nest[w]])
-                return false;
     }
     return reads_any && at(p, n)->tiny && at(p, n)->kernel >= 0;
 }
@@ -111,7 +132,7 @@ static int latest(const struct program_ir *p, const struct uses *u, const struct
             for (int e = 0; at(p, to)->kernel >= 0 && e < to->expr_count; e++) {
                 if (to->exprs[e].kind != EXPR_LOAD || to->exprs[e].access.value != v)
                     continue;
-                const bool shares = can_share(p, n, to, &to->exprs[e]);
+                const bool shares = can_share(p, writer_kind(p, n), to, &to->exprs[e]);
                 const int before = at(p, to)->kernel -
                                    !(shares && (at(p, n)->replicable || !at(p, to)->replicable));
                 kernel = before < kernel ? before : kernel;
@@ -135,22 +156,20 @@ static bool has_calls(const struct program_ir *p)
 static void sink_to_update(struct program_ir *p, const struct uses *u)
 {
     bool *owned = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *owned);
-    for (int i = 0; owned != NULL && i < p->nest_count; i++)
-        owned[i] = depends_on_owned(p, u, owned, &p->nests[i]);
-    for (int i = p->nest_count - 1; owned != NULL && i >= 0; i--) {
+    bool *other = arena_take(p->arena, (size_t)(p->value_count + 1) * sizeof *other);
+    if (owned == NULL || other == NULL)
+        return;
+    for (int i = 0; i < p->nest_count; i++) {
+        const struct nest *n = &p->nests[i];
+        owned[i] = depends_on_owned(p, other, n);
+        for (int s = 0; s < n->stores; s++)
+            other[n->store[s].value] |= !owned[i];
+    }
+    for (int i = p->nest_count - 1; i >= 0; i--) {
         struct nest *n = &p->nests[i];
         const int kernel = owned[i] ? latest(p, u, n) : at(p, n)->kernel;
         at(p, n)->kernel = kernel > at(p, n)->kernel ? kernel : at(p, n)->kernel;
     }
-}
-
-/* The first kernel from `kernel` on that is not a host call: nests cannot be fused into those. */
-static int after_calls(const struct program_ir *p, int kernel)
-{
-    for (int i = 0; i < p->nest_count; i++)
-        if (p->nests[i].kind == NEST_HOST && p->placements[i].kernel == kernel)
-            return after_calls(p, kernel + 1);
-    return kernel;
 }
 
 /* Nests of one section run one after the other in each of its groups. All of a kernel that goes
@@ -177,6 +196,26 @@ static tarn_status set_sections(struct program_ir *p)
     return TARN_OK;
 }
 
+/* The nests of each kernel. */
+static bool list_nests(struct program_ir *p)
+{
+    struct kernel_nests *k = &p->nests_of;
+    int *next = arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *next);
+    k->begin = arena_take(p->arena, (size_t)(p->kernel_count + 1) * sizeof *k->begin);
+    k->nest = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *k->nest);
+    if (next == NULL || k->begin == NULL || k->nest == NULL)
+        return false;
+    for (int i = 0; i < p->nest_count; i++)
+        next[p->placements[i].kernel]++;
+    for (int i = 0; i < p->kernel_count; i++) {
+        k->begin[i + 1] = k->begin[i] + next[i];
+        next[i] = k->begin[i];
+    }
+    for (int i = 0; i < p->nest_count; i++)
+        k->nest[next[p->placements[i].kernel]++] = i;
+    return true;
+}
+
 /* For work-items: takes nests whose lanes are added up out of the kernels of others, since their
  * barriers must not stand in a branch: PoCL 3.1 takes some of those wrong. */
 static void split_lane_sums(struct program_ir *p)
@@ -187,17 +226,15 @@ static void split_lane_sums(struct program_ir *p)
         const int first = kernels++;
         bool taken = false;
         for (int pass = 0; pass < 2; pass++)
-            for (int i = 0; i < p->nest_count; i++) {
-                const struct nest *n = &p->nests[i];
+            for (struct nest_range r = kernel_nests(p, level); r.at < r.end; r.at++) {
+                const struct nest *n = &p->nests[*r.at];
                 const bool alone = n->kind == NEST_LOOPS && nest_sums_lanes(n);
-                if (at(p, n)->kernel != level || alone != (pass == 1))
+                if (alone != (pass == 1))
                     continue;
-                at(p, n)->section = alone && taken ? kernels++ : first; /* the new number */
+                at(p, n)->kernel = alone && taken ? kernels++ : first;
                 taken |= n->kind == NEST_LOOPS;
             }
     }
-    for (int i = 0; i < p->nest_count; i++)
-        p->placements[i].kernel = p->placements[i].section;
     p->kernel_count = kernels;
 }
 
@@ -232,33 +269,62 @@ static int with_room(const struct program_ir *p, const int *weight, int kernel, 
     return kernel;
 }
 
+static tarn_status out_of_memory(void)
+{
+    return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+}
+
+struct placing {
+    struct progress progress;
+    int *weight; /* by kernel */
+    bool *calls; /* by kernel: host calls, into which nothing can be fused */
+};
+
+static void place_nest(struct program_ir *p, const struct uses *u, const struct placing *s,
+                       const struct nest *n)
+{
+    const int more = code_weight(p, n);
+    int kernel = earliest(p, &s->progress, n);
+    if (n->kind != NEST_HOST)
+        for (kernel = with_room(p, s->weight, kernel, more); s->calls[kernel];)
+            kernel++;
+    if (!p->target->fuse)
+        kernel = p->kernel_count;
+    if (kernel >= p->kernel_count)
+        p->kernel_count = kernel + 1;
+    at(p, n)->kernel = kernel;
+    s->weight[kernel] += more;
+    s->calls[kernel] |= n->kind == NEST_HOST;
+    at(p, n)->replicable = is_replicable(p, u, &s->progress, n);
+    note_placed(p, &s->progress, n);
+}
+
 static tarn_status place_nests(struct program_ir *p, const struct uses *u)
 {
-    int *weight = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *weight);
-    if (weight == NULL)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    const size_t kernels = (size_t)p->nest_count + 2, values = (size_t)p->value_count + 1;
+    const size_t memories = (size_t)memory_count(p) + 1;
+    const struct placing s = {
+        .progress = { .written = arena_take(p->arena, values * sizeof *s.progress.written),
+                      .read = arena_take(p->arena, memories * sizeof *s.progress.read) },
+        .weight = arena_take(p->arena, kernels * sizeof *s.weight),
+        .calls = arena_take(p->arena, kernels * sizeof *s.calls),
+    };
+    if (s.progress.written == NULL || s.progress.read == NULL || s.weight == NULL ||
+        s.calls == NULL)
+        return out_of_memory();
     /* First what computes, in order; then what writes tensors that others read. */
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1 && p->target->fuse && !p->target->items && has_calls(p))
-            sink_to_update(p, u);
-        for (int i = 0; i < p->nest_count; i++) {
-            struct nest *n = &p->nests[i];
-            const int more = code_weight(p, n);
-            if (writes_out(p, n) != (pass == 1))
-                continue;
-            at(p, n)->kernel = earliest(p, u, n);
-            const int safe = after_readers(p, n);
-            at(p, n)->kernel = safe > at(p, n)->kernel ? safe : at(p, n)->kernel;
-            if (n->kind != NEST_HOST)
-                at(p, n)->kernel = after_calls(p, with_room(p, weight, at(p, n)->kernel, more));
-            if (!p->target->fuse)
-                at(p, n)->kernel = p->kernel_count;
-            if (at(p, n)->kernel >= p->kernel_count)
-                p->kernel_count = at(p, n)->kernel + 1;
-            weight[at(p, n)->kernel] += more;
-            at(p, n)->replicable = is_replicable(p, u, n);
-        }
+    for (int i = 0; i < p->nest_count; i++)
+        if (!writes_out(p, &p->nests[i]))
+            place_nest(p, u, &s, &p->nests[i]);
+    if (p->target->fuse && !p->target->items && has_calls(p)) {
+        sink_to_update(p, u);
+        for (int i = 0; i < p->nest_count; i++)
+            if (at(p, &p->nests[i])->kernel >= 0)
+                note_placed(p, &s.progress, &p->nests[i]);
     }
+    for (int i = 0; i < p->nest_count; i++)
+        if (writes_out(p, &p->nests[i]))
+            place_nest(p, u, &s, &p->nests[i]);
     return TARN_OK;
 }
 
@@ -268,7 +334,7 @@ tarn_status fuse(struct program_ir *p)
     TRY(break_write_hazards(p)); /* adds nests */
     p->placements = arena_take(p->arena, ((size_t)p->nest_count + 1) * sizeof *p->placements);
     if (p->placements == NULL || !uses_build(p, &u))
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+        return out_of_memory();
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         at(p, n)->work = nest_work(p->target, n);
@@ -277,8 +343,13 @@ tarn_status fuse(struct program_ir *p)
     }
     TRY(place_nests(p, &u));
     replicate(p, &u);
-    if (p->target->items)
+    if (!list_nests(p))
+        return out_of_memory();
+    if (p->target->items) {
         split_lane_sums(p);
+        if (!list_nests(p))
+            return out_of_memory();
+    }
     TRY(set_sections(p));
     set_lifetimes(p);
     return TARN_OK;

@@ -14,15 +14,29 @@ static inline struct placement *at(const struct program_ir *p, const struct nest
 {
     return placement_of(p, n);
 }
+/* What nests must wait for, as far as they are placed. */
+enum {
+    PASSES_ON = 1, /* has its own block's results for whoever reads them in blocks */
+    TINY = 2,
+    REPLICABLE = 4,
+    WRITER_KINDS = 8
+};
+struct progress {
+    int (*written)
+        [WRITER_KINDS]; /* by value: after the last kernel in which nests of a kind write it */
+    int *read;          /* by memory of owned tensors: after the last kernel that reads it */
+};
 /* Whether a nest writes an owned tensor or an output. */
 bool writes_out(const struct program_ir *p, const struct nest *n);
 /* What is still read while it is written goes to a temporary first (hazards.c). */
 tarn_status break_write_hazards(struct program_ir *p);
-/* Kernels before which nothing may overwrite the memory of owned tensors that n stores to
- * (hazards.c). */
-int after_readers(const struct program_ir *p, const struct nest *n);
+/* The memory of an owned tensor, which it may share with others; -1 for other values (hazards.c). */
+int memory_of(const struct program_ir *p, const struct value *v);
+/* Memories are numbered below this. */
+int memory_count(const struct program_ir *p);
 /* Whether every group can compute the nest for itself (replicate.c). */
-bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest *n);
+bool is_replicable(const struct program_ir *p, const struct uses *u, const struct progress *g,
+                   const struct nest *n);
 /* Replicates what batched nests read in the kernel that computes it (replicate.c). */
 void replicate(struct program_ir *p, const struct uses *u);
 

@@ -4,26 +4,24 @@
 #include "compile/3_kernels/fuse.h"
 #include "tensor/sum_order.h"
 
-/* The tiny nest of kernel `kernel` that writes a value; NULL when there is none. */
-static struct nest *tiny_writer(struct program_ir *p, const struct uses *u, int value, int kernel)
-{
-    for (int w = u->writers.begin[value]; w < u->writers.begin[value + 1]; w++) {
-        struct nest *n = &p->nests[u->writers.nest[w]];
-        if (at(p, n)->tiny && at(p, n)->kernel == kernel)
-            return n;
-    }
-    return NULL;
-}
-
 static bool has_one_writer(const struct uses *u, int value)
 {
     return u->writers.begin[value + 1] - u->writers.begin[value] == 1;
 }
 
+/* The only nest that writes a value, if it is a tiny one of kernel `kernel`; else NULL. */
+static const struct nest *tiny_writer(const struct program_ir *p, const struct uses *u, int value,
+                                      int kernel)
+{
+    const struct nest *n = &p->nests[u->writers.nest[u->writers.begin[value]]];
+    return has_one_writer(u, value) && at(p, n)->tiny && at(p, n)->kernel == kernel ? n : NULL;
+}
+
 /* Whether every group of a batched section can compute the nest for itself, so that its readers
  * need not wait for another kernel: there is little to do, only this plan sees the result, and
  * what it reads is complete before the kernel begins, or replicable too. */
-bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest *n)
+bool is_replicable(const struct program_ir *p, const struct uses *u, const struct progress *g,
+                   const struct nest *n)
 {
     if (!at(p, n)->tiny || !p->target->fuse || p->module->batch == 0 ||
         at(p, n)->work > p->target->fusion.replicated_work)
@@ -33,12 +31,10 @@ bool is_replicable(struct program_ir *p, const struct uses *u, const struct nest
             !has_one_writer(u, n->store[s].value))
             return false;
     for (int e = 0; e < n->expr_count; e++) {
-        const struct nest *from =
-            n->exprs[e].kind != EXPR_LOAD
-                ? NULL
-                : tiny_writer(p, u, n->exprs[e].access.value, at(p, n)->kernel);
-        if (from != NULL && !at(p, from)->replicable)
-            return false;
+        if (n->exprs[e].kind != EXPR_LOAD)
+            continue;
+        if (g->written[n->exprs[e].access.value][TINY] > at(p, n)->kernel)
+            return false; /* in this very kernel, and not replicable */
     }
     return true;
 }
@@ -51,7 +47,7 @@ void replicate(struct program_ir *p, const struct uses *u)
         for (int e = 0; (n->batched || at(p, n)->replicated) && e < n->expr_count; e++) {
             if (n->exprs[e].kind != EXPR_LOAD)
                 continue;
-            struct nest *from = tiny_writer(p, u, n->exprs[e].access.value, at(p, n)->kernel);
+            const struct nest *from = tiny_writer(p, u, n->exprs[e].access.value, at(p, n)->kernel);
             if (from == NULL || at(p, from)->replicated)
                 continue;
             at(p, from)->replicated = true;

@@ -2,6 +2,7 @@
 /* Nests as OpenCL C for a GPU: an index of work-items or of teams of 16 lanes is taken apart into
  * tiles and batch blocks where the CPU has loops. Lanes are added up through local memory, in the
  * CPU's order. In: a scheduled nest. Out: its code. Decides nothing. */
+#include <limits.h>
 #include <stdio.h>
 
 #include "compile/4_schedule/schedule.h"
@@ -59,6 +60,21 @@ static void print_tile_axes(struct printer *pr, const char *from)
     }
 }
 
+/* The value with the lowest number above `done` of which the nest uses its block; -1: none. */
+static int next_in_block(const struct nest *n, int done)
+{
+    int next = INT_MAX;
+    for (int s = 0; s < n->stores; s++)
+        if (n->store[s].in_block && n->store[s].value > done && n->store[s].value < next)
+            next = n->store[s].value;
+    for (int e = 0; e < n->expr_count; e++) {
+        const struct access *x = &n->exprs[e].access;
+        if (n->exprs[e].kind == EXPR_LOAD && x->in_block && x->value > done && x->value < next)
+            next = x->value;
+    }
+    return next < INT_MAX ? next : -1;
+}
+
 /* Declares what depends on the batch block b: the lane's sample, and where its elements begin. */
 static void print_block(struct printer *pr)
 {
@@ -74,15 +90,7 @@ static void print_block(struct printer *pr)
     } else {
         print_line(pr, "const %s sample = %d * b + lane;", index_type(pr), LANES);
     }
-    for (int v = 0; v < p->value_count; v++) {
-        bool local = false;
-        for (int s = 0; s < n->stores; s++)
-            local |= n->store[s].in_block && n->store[s].value == v;
-        for (int e = 0; e < n->expr_count; e++)
-            local |= n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.in_block &&
-                     n->exprs[e].access.value == v;
-        if (!local)
-            continue;
+    for (int v = next_in_block(n, -1); v >= 0; v = next_in_block(n, v)) {
         const struct value *value = &p->values[v];
         print_line(pr, "__global %s *b%d = v%d + %lldL * b + lane;", memory_type(value), v, v,
                    (long long)(LANES * tarn_shape_count(value->shape) / value->shape.dim[0]));
@@ -404,10 +412,10 @@ static void print_nest_gpu(struct printer *pr, int start)
 void print_team(const struct program_ir *p, int kernel, struct text *out)
 {
     int words = 0;
-    for (int i = 0; i < p->nest_count; i++) {
-        const struct nest *n = &p->nests[i];
-        if (p->placements[i].kernel == kernel && n->kind == NEST_LOOPS && nest_sums_lanes(n))
-            words = p->group_size / LANES * PITCH * nest_points(n, &p->schedules[i]);
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
+        const struct nest *n = &p->nests[*r.at];
+        if (n->kind == NEST_LOOPS && nest_sums_lanes(n))
+            words = p->group_size / LANES * PITCH * nest_points(n, &p->schedules[*r.at]);
     }
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
     if (words > 0)

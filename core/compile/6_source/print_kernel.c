@@ -37,27 +37,26 @@ struct param param_of(const struct value *v)
     return (struct param){ .kind = kinds[v->place], .slot = v->place == PLACE_ARENA ? 0 : v->slot };
 }
 
-static void want_value(struct program_ir *p, struct planned_kernel *k, int value, bool *used)
+static void want_value(struct program_ir *p, struct planned_kernel *k, int value)
 {
     const struct value *v = &p->values[value];
-    used[value] = true;
     if (v->place == PLACE_SCRATCH)
         return;
     const struct param needed = param_of(v);
     want_param(p->arena, k, needed.kind, needed.slot);
 }
 
-static void collect_params(struct program_ir *p, int kernel, struct planned_kernel *k, bool *used)
+static void collect_params(struct program_ir *p, int kernel, struct planned_kernel *k)
 {
-    for (int i = 0; i < p->nest_count; i++) {
-        const struct nest *n = &p->nests[i];
-        if (p->placements[i].kernel != kernel || n->kind != NEST_LOOPS)
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
+        const struct nest *n = &p->nests[*r.at];
+        if (n->kind != NEST_LOOPS)
             continue;
         for (int s = 0; s < n->stores; s++)
-            want_value(p, k, n->store[s].value, used);
+            want_value(p, k, n->store[s].value);
         for (int e = 0; e < n->expr_count; e++) {
             if (n->exprs[e].kind == EXPR_LOAD)
-                want_value(p, k, n->exprs[e].access.value, used);
+                want_value(p, k, n->exprs[e].access.value);
             if (n->exprs[e].kind == EXPR_NUMBER)
                 want_param(p->arena, k, PARAM_NUMBER, n->exprs[e].bits);
             if (n->exprs[e].kind == EXPR_RAND)
@@ -68,8 +67,14 @@ static void collect_params(struct program_ir *p, int kernel, struct planned_kern
     }
 }
 
+/* What a kernel reads and writes, by number. */
+struct used_values {
+    const int *value;
+    int count;
+};
+
 static void print_head(struct program_ir *p, struct text *t, int kernel,
-                       const struct planned_kernel *k, const bool *used)
+                       const struct planned_kernel *k, const struct used_values *used)
 {
     static const char *const places[] = { [PLACE_INPUT] = "input",
                                           [PLACE_OWNED] = "owned",
@@ -111,16 +116,15 @@ static void print_head(struct program_ir *p, struct text *t, int kernel,
     if (p->target->items)
         print_team(p, kernel, t);
     size_t scratch = 0;
-    for (int v = 0; v < p->value_count; v++) {
-        const struct value *value = &p->values[v];
-        if (used[v] && value->place == PLACE_SCRATCH && value->offset + value->bytes > scratch)
+    for (int i = 0; i < used->count; i++) {
+        const struct value *value = &p->values[used->value[i]];
+        if (value->place == PLACE_SCRATCH && value->offset + value->bytes > scratch)
             scratch = value->offset + value->bytes;
     }
     if (scratch > 0)
         text_add(t, "    __local float16 scratch[%zu];\n", (scratch + 63) / 64);
-    for (int v = 0; v < p->value_count; v++) {
-        if (!used[v])
-            continue;
+    for (int i = 0; i < used->count; i++) {
+        const int v = used->value[i];
         const struct value *value = &p->values[v];
         const char *type = memory_type(value), *space = value_space(value);
         text_add(t, "    %s %s *v%d = (%s %s *)(", space, type, v, space, type);
@@ -135,13 +139,17 @@ static void print_head(struct program_ir *p, struct text *t, int kernel,
     }
 }
 
-/* The nests of a kernel, in order. */
+/* The nests of a kernel that have loops, section by section: first those of the only ones that have several
+ * nests, 0 and 1. */
 static int *nests_of(const struct program_ir *p, int kernel, int *count)
 {
-    int *nests = arena_take(p->arena, (size_t)(p->nest_count + 1) * sizeof *nests);
-    for (int i = *count = 0; nests != NULL && i < p->nest_count; i++)
-        if (p->placements[i].kernel == kernel && p->nests[i].kind == NEST_LOOPS)
-            nests[(*count)++] = i;
+    const struct nest_range all = kernel_nests(p, kernel);
+    int *nests = arena_take(p->arena, (size_t)(all.end - all.at + 1) * sizeof *nests);
+    *count = 0;
+    for (int pass = 0; nests != NULL && pass < 2; pass++)
+        for (const int *at = all.at; at < all.end; at++)
+            if (p->nests[*at].kind == NEST_LOOPS && (p->placements[*at].section > 1) == (pass == 1))
+                nests[(*count)++] = *at;
     return nests;
 }
 
@@ -165,24 +173,24 @@ static void print_nests(struct printer *pr, enum role role)
 {
     for (int i = 0; i < pr->nest_count; i++) {
         take_nest(pr, pr->nests[i]);
-        if (placement_of(pr->p, pr->n)->section == 0 && role_of(pr->p, pr->n) == role)
+        if (role_of(pr->p, pr->n) == role)
             print_nest(pr);
     }
 }
 
 /* The loop over batch blocks, and before it what else there is to do. */
-static void print_blocks(struct printer *pr, int groups, const bool *used)
+static void print_blocks(struct printer *pr, int groups, const struct used_values *used)
 {
     const struct program_ir *p = pr->p;
     bool rest = false;
-    for (int v = 0; v < p->value_count; v++)
-        if (used[v] && p->values[v].copy_stride > 0)
-            print_line(pr, "v%d += %d * group;", v, p->values[v].copy_stride);
+    for (int i = 0; i < used->count; i++)
+        if (p->values[used->value[i]].copy_stride > 0)
+            print_line(pr, "v%d += %d * group;", used->value[i],
+                       p->values[used->value[i]].copy_stride);
     print_nests(pr, EVERY_GROUP);
     print_nests(pr, SHARED_OUT);
     for (int i = 0; i < pr->nest_count; i++) {
-        const struct nest *n = &p->nests[pr->nests[i]];
-        rest |= placement_of(p, n)->section == 0 && role_of(p, n) == ONE_GROUP;
+        rest |= role_of(p, &p->nests[pr->nests[i]]) == ONE_GROUP;
     }
     if (rest) {
         print_line(pr, "if (group == 0) {");
@@ -204,65 +212,59 @@ static void print_blocks(struct printer *pr, int groups, const bool *used)
     close_loops(pr, 1);
 }
 
-static void print_section(struct printer *pr, int section, int start, int groups, const bool *used)
+/* The printer has the nests of one section. */
+static void print_section(struct printer *pr, int start, int groups, const struct used_values *used)
 {
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     pr->indent++;
     print_line(pr, "const long group = section_group - %d;", start);
-    if (section == 0)
+    if (pr->p->placements[pr->nests[0]].section == 0)
         print_blocks(pr, groups, used);
-    for (int i = 0; section != 0 && i < pr->nest_count; i++) {
-        take_nest(pr, pr->nests[i]);
-        if (placement_of(pr->p, pr->n)->section == section)
+    else
+        for (int i = 0; i < pr->nest_count; i++) {
+            take_nest(pr, pr->nests[i]);
             print_nest(pr);
-    }
+        }
     close_loops(pr, 1);
 }
 
-/* The lowest section after `done`; -1 when there is none. */
-static int next_section(const struct printer *pr, int done)
+/* The nests of a kernel, section by section. */
+static void print_sections(struct printer *pr, struct planned_kernel *k,
+                           const struct used_values *used)
 {
-    int next = -1;
-    for (int i = 0; i < pr->nest_count; i++) {
-        const int section = pr->p->placements[pr->nests[i]].section;
-        if (section > done && (next < 0 || section < next))
-            next = section;
+    const struct program_ir *p = pr->p;
+    const int *end = pr->nests + pr->nest_count;
+    for (const int *next; pr->nests < end; pr->nests = next) {
+        const int section = p->placements[pr->nests[0]].section;
+        for (next = pr->nests; next < end && p->placements[*next].section == section;)
+            next++;
+        pr->nest_count = (int)(next - pr->nests);
+        const int groups = section == 0 ? p->groups : p->schedules[pr->nests[0]].groups;
+        text_add(pr->out, "    /* %s */\n", p->nests[pr->nests[0]].name);
+        if (groups == 0)
+            continue;
+        print_section(pr, k->groups, groups, used);
+        k->groups += groups;
     }
-    return next;
-}
-
-static const struct nest *first_of(const struct printer *pr, int section)
-{
-    int i = 0;
-    while (pr->p->placements[pr->nests[i]].section != section)
-        i++;
-    return &pr->p->nests[pr->nests[i]];
 }
 
 tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out,
                          struct planned_kernel *k)
 {
-    bool *used = arena_take(p->arena, (size_t)(p->value_count + 1) * sizeof *used);
-    if (used == NULL)
+    struct used_values used = { 0 };
+    used.value = kernel_values(p, kernel, &used.count);
+    if (used.value == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    collect_params(p, kernel, k, used);
-    print_head(p, out, kernel, k, used);
+    collect_params(p, kernel, k);
+    print_head(p, out, kernel, k, &used);
     struct printer pr = { .p = p, .out = out, .indent = 1, .width = 1, .lane_axis = -1 };
     pr.tail = p->module->batch % LANES != 0;
     pr.nests = nests_of(p, kernel, &pr.nest_count);
     k->groups = 0;
     if (p->target->items)
         print_nests_gpu(&pr, k);
-    for (int done = -1, section; !p->target->items && (section = next_section(&pr, done)) >= 0;
-         done = section) {
-        const struct nest *n = first_of(&pr, section);
-        const int groups = section == 0 ? p->groups : schedule_of(p, n)->groups;
-        text_add(out, "    /* %s */\n", n->name);
-        if (groups == 0)
-            continue;
-        print_section(&pr, section, k->groups, groups, used);
-        k->groups += groups;
-    }
+    else
+        print_sections(&pr, k, &used);
     text_add(out, "}\n\n");
     free(pr.known);
     return out->failed || p->arena->failed
