@@ -63,7 +63,8 @@ void device_describe(const struct device *d, char *out, size_t capacity);
  * devices, where a driver's cores are not known, or with TARN_PIN=0. */
 void device_stay(const struct device *d);
 
-/* What to expect of it (figures.h): by its kind, and by what driver and operating system say. */
+/* What to expect of it (figures.h): by its kind, and by what driver and operating system say; or
+ * those of the kind that TARN_TARGET names. */
 struct device_figures figures_of(const struct device *d);
 
 /* ---- contexts ------------------------------------------------------------------------------- */

@@ -120,6 +120,8 @@ tarn_status context_open(const struct device *device, struct context **out)
     if (status == TARN_OK)
         status = gemm_check();
     if (status == TARN_OK)
+        status = target_check_name();
+    if (status == TARN_OK)
         status = open_part(c);
     if (status == TARN_OK && device->failure != CL_SUCCESS)
         status = cl_failed(c, "clGetDeviceInfo", device->failure);

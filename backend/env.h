@@ -24,7 +24,8 @@
     X(WINOGRAD,    "TARN_WINOGRAD",     "auto",   "Winograd's algorithm for convolutions of 3x3 and 5x5 windows: auto where it is faster, on CPUs; 1 wherever it applies; 0 nowhere") \
     X(GEMM,        "TARN_GEMM",         "auto",   "who computes large matrix products: auto, nest, tarn, clblast") \
     X(TUNE,        "TARN_TUNE",         "",       "1 measures providers of matrix products wherever it could matter, 0 nowhere; default: only on devices other than CPUs") \
-    X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "shape of kernels: auto (by the device's type), cpu, gpu")
+    X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "shape of kernels: auto (by the device's type), cpu, gpu") \
+    X(TARGET,      "TARN_TARGET",       "",       "for tests: kernels for a kind of device, wherever they run: avx512, avx2, neon, generic, nvidia, amd, intel")
 /* clang-format on */
 
 enum env_id {

@@ -2,9 +2,11 @@
 /* Figures of devices: those of a kind, and what driver and operating system know better. */
 #include "figures.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
+#include "env.h"
+#include "opencl.h"
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
@@ -28,7 +30,7 @@ static const struct kind kinds[] = {
         .l2_line_cycles = 1.3,
         .far_line_cycles = 16,
         .cycles_per_second = 2.6e9,
-        .launch_seconds = 50e-6,
+        .launch_seconds = 60e-6,
         .barrier_seconds = 20e-9,
         .copy_bytes_per_second = 1e10 } },
     { "avx2",
@@ -42,7 +44,7 @@ static const struct kind kinds[] = {
         .l2_line_cycles = 2,
         .far_line_cycles = 12,
         .cycles_per_second = 3e9,
-        .launch_seconds = 50e-6,
+        .launch_seconds = 60e-6,
         .barrier_seconds = 20e-9,
         .copy_bytes_per_second = 1e10 } },
     { "neon", /* Cortex-A7x, Neoverse */
@@ -56,7 +58,7 @@ static const struct kind kinds[] = {
         .l2_line_cycles = 3,
         .far_line_cycles = 16,
         .cycles_per_second = 2.4e9,
-        .launch_seconds = 50e-6,
+        .launch_seconds = 60e-6,
         .barrier_seconds = 20e-9,
         .copy_bytes_per_second = 1e10 } },
     { "generic", /* any CPU: vectors of 128 bits, as SSE has them */
@@ -70,7 +72,7 @@ static const struct kind kinds[] = {
         .l2_line_cycles = 4,
         .far_line_cycles = 16,
         .cycles_per_second = 2e9,
-        .launch_seconds = 50e-6,
+        .launch_seconds = 60e-6,
         .barrier_seconds = 20e-9,
         .copy_bytes_per_second = 5e9 } },
     { "nvidia", /* a multiprocessor: four units of a warp; half of the 255 registers of an item */
@@ -87,6 +89,7 @@ static const struct kind kinds[] = {
         .launch_seconds = 5e-6,
         .barrier_seconds = 20e-9,
         .copy_bytes_per_second = 5e11,
+        .units = 100,
         .items = true } },
     { "amd", /* wavefronts of 64 on four units of 16 */
       { .lanes = 64,
@@ -102,6 +105,7 @@ static const struct kind kinds[] = {
         .launch_seconds = 8e-6,
         .barrier_seconds = 20e-9,
         .copy_bytes_per_second = 5e11,
+        .units = 60,
         .items = true } },
     { "intel", /* eight threads of sixteen items */
       { .lanes = 16,
@@ -117,6 +121,7 @@ static const struct kind kinds[] = {
         .launch_seconds = 1e-5,
         .barrier_seconds = 50e-9,
         .copy_bytes_per_second = 4e10,
+        .units = 32,
         .items = true } },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -126,7 +131,8 @@ bool figures_kind(const char *name, struct device_figures *out)
     for (int i = 0; i < KINDS; i++)
         if (strcmp(kinds[i].name, name) == 0) {
             *out = kinds[i].figures;
-            out->units = 1;
+            if (out->units == 0)
+                out->units = 1;
             return true;
         }
     return false;
@@ -178,7 +184,21 @@ static const char *kind_of(const struct device *d)
 /* Below it the driver means the cache of one unit, as AMD's does. */
 #define SMALL_CACHE ((size_t)4096)
 
-struct device_figures figures_of(const struct device *d)
+tarn_status target_check_name(void)
+{
+    struct device_figures f;
+    char names[128] = "";
+    const char *name = env_text(ENV_TARGET);
+    if (*name == '\0' || figures_kind(name, &f))
+        return TARN_OK;
+    for (int i = 0; i < KINDS; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? ", " : "",
+                 kinds[i].name);
+    return error_set(TARN_ERR_ENVIRONMENT, "TARN_TARGET=%s: no such kind of device; there are %s",
+                     name, names);
+}
+
+static struct device_figures default_of(const struct device *d)
 {
     struct device_figures f;
     (void)figures_kind(kind_of(d), &f);
@@ -193,5 +213,15 @@ struct device_figures figures_of(const struct device *d)
         f.l2_bytes = d->cache_bytes / d->compute_units;
     if (d->kind != DEVICE_CPU && d->local_bytes > 0)
         f.l1_bytes = d->local_bytes;
+    return f;
+}
+
+struct device_figures figures_of(const struct device *d)
+{
+    struct device_figures f;
+    if (!figures_kind(env_text(ENV_TARGET), &f))
+        return default_of(d);
+    if (!f.items)
+        f.units = (int)d->compute_units;
     return f;
 }

@@ -139,6 +139,8 @@ void program_flush(struct context *c);
 void gemm_release(void);
 /* Whether TARN_GEMM names a provider. */
 TARN_CHECKED tarn_status gemm_check(void);
+/* The same of TARN_TARGET. */
+TARN_CHECKED tarn_status target_check_name(void);
 /* A context's program for products. */
 void gemm_tarn_free(struct context *c);
 /* c = 0: what a product over no steps is. */

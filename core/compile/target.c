@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of all cost models, each with where it comes from. In: the kind of a device. Out: its
- * figures. Knows neither devices nor the environment: run/device_target.c asks those. */
+/* The numbers of all cost models, each with where it comes from: a formula of the device's figures,
+ * or what algorithm and driver demand on any device. In: figures. Out: a target. Knows neither
+ * devices nor the environment: run/device_target.c asks those. */
 #include "compile/target.h"
 
+#include <math.h>
+
+#include "figures.h"
 #include "tensor/sum_order.h"
 
-/* By what the driver's compiler takes (PoCL 3.1 on two cores), and by taste: chains of cheap maps
- * are cheaper computed twice than stored. The same for all targets, so that all of them store the
- * same nodes. */
+/* By what the driver's compiler takes, and by taste: chains of cheap maps are cheaper computed
+ * twice than stored. The same for all targets, so that all of them store the same nodes. */
 static const struct expression_limits expression = {
     .heavy_map = 8,
     .gather = 4,
@@ -16,95 +19,170 @@ static const struct expression_limits expression = {
     .most_height = 64,
 };
 
-static const struct fusion_limits fusion = {
-    /* A launch more costs two cores of PoCL some 50 us, in which both wait: at 2.6 GHz and half
-     * of the cores at work these are 131,072 cycles. */
-    .tiny_work = 131072,
-    .alone_work = 262144,
-    .replicated_work = 24576, /* a core has several groups */
-    .access_cycles = 4,       /* latency of 14 or so, three in flight */
-    /* Drivers' compilers take about a second for so many, and more than twice as long for twice as
-     * many. */
-    .kernel_weight = 1024,
-    .loops_weight = 16,
-    .crowd = 256, /* some minutes of compiling without these measures */
-    .small_copy = 16384,
-};
-
-/* A core of a server with AVX-512: two multiply-adds and two loads a cycle, 32 registers, caches
- * of 48 KiB and 1.25 or 2 MiB. */
-static const struct vector_figures vector = {
-    .registers = 32,
-    .accumulators = 25,
-    .points = 256,
-    .guarded_points = 128,
-    .guarded_extent = 14,
-    .unrolled_sum = 8,
-    .tile_axes = 2,
-    .small_body = 16,
-    .latency = 8, /* of 4 cycles, at two a cycle */
-    .cycles_per_term = 0.5,
-    .load_cycles = 0.05, /* measured: equal loads are not quite free */
-    .spill_loads = 3,
-    .loop_cycles = 1,
-    .point_cycles = 0.01,
-    .cache_bytes = 40000,          /* of 48 KiB, or most of one of 32 */
-    .line_cycles = 0.4,            /* half hidden by arithmetic */
-    .second_cache_bytes = 1000000, /* of 1.25 or 2 MiB */
-    .second_line_cycles = 8,
-    .code_cycles = 32,
-    .group_work = 8192, /* PoCL's cost of a group, ten times over */
-    .unrolled_edge = 4,
-};
-
-/* Measured with two cores and AVX-512 (bench/RESULTS.md). */
-static const struct product_limits product = {
-    .own_launch = 2097152,
-    .blocks_work = 4194304,
-    .blocks_side = 16,
-    .sums_work =
-        8388608, /* vectors of samples cost a sum over lanes for every element and 16 samples */
-    .sums_rows = 16,
-    .sums_columns = 32,
-    .likely_work =
-        33554432, /* a nest copies nothing, and is good while all lies in the second cache */
-    .likely_depth = 128,
-    .likely_columns = 64,
-    .likely_transposed = 32,
-};
-
-/* Reasoned from what GPUs have in common; not measured on one. */
-static const struct item_figures item = {
-    .units = 1,
-    .group_items = 64, /* a wavefront, or two warps: four teams */
-    .accumulators = 16,
-    .unrolled_sum = 8,
-    .points = 128,
-    .teams_per_unit = 16,
-    .lane_sum_points = 4,
-    .waste = 1.25,
-};
-
-struct target target_vectors(void)
+/* Cycles that a unit could compute in while one more kernel is launched. */
+static double launch_cycles(const struct device_figures *f)
 {
-    return (struct target){
-        .fuse = true,
-        .winograd = WINOGRAD_WHERE_FASTER,
-        .winograd_channels = 8, /* below, the transforms outweigh what the products save */
-        .product = product,
-        .expression = expression,
-        .fusion = fusion,
-        .vector = vector,
-        .item = item,
+    return f->launch_seconds * f->cycles_per_second;
+}
+
+/* Multiply-adds of a unit in that time. */
+static double launch_work(const struct device_figures *f)
+{
+    return launch_cycles(f) * f->fmas_per_cycle * f->lanes;
+}
+
+/* Registers that 16 lanes take. */
+static int registers_of_lanes(const struct device_figures *f)
+{
+    return f->lanes < LANES ? (LANES + f->lanes - 1) / f->lanes : 1;
+}
+
+/* A part of a cache, since code, stacks and the values of other loops lie there, too. */
+static double usable_first(const struct device_figures *f)
+{
+    return 0.8 * (double)f->l1_bytes;
+}
+
+static double usable_second(const struct device_figures *f)
+{
+    return 0.5 * (double)f->l2_bytes;
+}
+
+static struct fusion_limits fusion_of(const struct device_figures *f)
+{
+    const double launch = launch_cycles(f);
+    return (struct fusion_limits){
+        .tiny_work = launch,
+        .alone_work = 2 * launch, /* the other units would wait for a launch, and for this one */
+        /* A unit has several of the groups that do it again. */
+        .replicated_work = launch * 3 / MAX_GROUPS,
+        /* A load, or a store, which reads a line and writes it back. */
+        .access_cycles = (int)ceil(3 * f->l2_line_cycles),
+        /* Drivers' compilers (LLVM in all that are known) take about a second for so many, and more
+         * than twice as long for twice as many. */
+        .kernel_weight = 1024,
+        .loops_weight = 16,
+        .crowd = 256, /* some minutes of compiling without these measures */
+        .small_copy = 16384,
     };
 }
 
-struct target target_items(void)
+/* The most accumulators that leave room for what a nearly square tile of them multiplies: a column
+ * of scalars, one register each, and one vector. */
+static int fitting_accumulators(const struct device_figures *f)
 {
-    struct target t = target_vectors();
-    t.items = true;
-    t.winograd = WINOGRAD_NEVER; /* this schedule knows no transforms */
-    return t;
+    const int width = registers_of_lanes(f);
+    int count = 1;
+    while ((count + 2) * width + (int)ceil(sqrt(count + 1)) <= f->registers &&
+           count < TARGET_MOST_ACCUMULATORS)
+        count++;
+    return count;
+}
+
+/* An out-of-order core hides half of what its loads wait for behind arithmetic, its ports aside. */
+static double waited(double cycles, const struct vector_figures *v)
+{
+    const double ports = v->width * v->port_cycles;
+    return cycles > ports ? (cycles - ports) / 2 : 0;
+}
+
+static struct vector_figures vector_of(const struct device_figures *f)
+{
+    const int accumulators = fitting_accumulators(f), width = registers_of_lanes(f);
+    const double under_way = f->fma_latency * f->fmas_per_cycle / width;
+    struct vector_figures v = {
+        .registers = f->registers,
+        .width = width,
+        .accumulators = accumulators,
+        /* Code: of first caches of instructions and decoded ones, which are alike everywhere. */
+        .points = 256,
+        .guarded_points = 128,
+        .unrolled_sum = 8,
+        .unrolled_edge = 4,
+        .guarded_extent = accumulators < 14 ? accumulators : 14,
+        .tile_axes = 2,
+        .small_body = 16,
+        .latency = under_way < 1 ? 1 : fmin(under_way, TARGET_MOST_ACCUMULATORS),
+        .cycles_per_term = width / f->fmas_per_cycle,
+        .port_cycles = 1 / f->loads_per_cycle,
+        .spare_load = 0.1, /* measured: equal loads are not quite free */
+        .spill_loads = 3,  /* a store, which takes two, and a load */
+        .loop_cycles = 1,  /* a count and a jump, beside the arithmetic */
+        .point_cycles = 0.01,
+        .cache_bytes = usable_first(f),
+        .second_cache_bytes = usable_second(f),
+        .code_cycles = 32,
+        .group_work = launch_cycles(f) / MAX_GROUPS, /* all groups of a nest pay for a launch */
+    };
+    v.line_cycles = waited(f->l2_line_cycles, &v);
+    v.second_line_cycles = waited(f->far_line_cycles, &v);
+    if (v.group_work < 1)
+        v.group_work = 1;
+    return v;
+}
+
+/* Multiply-adds of a cube whose three matrices fill so many bytes. */
+static double cube_in(double bytes)
+{
+    const double side = sqrt(bytes / (3 * sizeof(float)));
+    return side * side * side;
+}
+
+static struct product_limits product_of(const struct device_figures *f)
+{
+    const double launch = launch_work(f);
+    return (struct product_limits){
+        .own_launch = launch / 2, /* two units at least share it */
+        .blocks_work = launch,
+        .sums_work = 8388608, /* it decides the order of a sum: one for all devices */
+        /* A nest copies nothing, and is good while all lies in the second cache. */
+        .likely_work = cube_in(usable_second(f)),
+        /* Each element of a panel is copied once and used by so many others: */
+        .blocks_side = LANES,
+        .sums_rows = LANES,
+        .sums_columns = 2 * LANES,
+        .likely_depth = 8 * LANES,
+        .likely_columns = 4 * LANES,
+        .likely_transposed = 2 * LANES,
+    };
+}
+
+/* Reasoned from what GPUs have in common; not measured on one. */
+static struct item_figures item_of(const struct device_figures *f)
+{
+    /* Work-items that hide the latency of a multiply-add, with two of each under way. */
+    const double items = f->fma_latency * f->fmas_per_cycle * f->lanes / 2;
+    const int accumulators = f->registers / 8, group = 4 * LANES;
+    return (struct item_figures){
+        .units = f->units,
+        .group_items = f->lanes > group ? f->lanes / LANES * LANES : group, /* whole wavefronts */
+        .accumulators = accumulators < 1                          ? 1
+                        : accumulators > TARGET_MOST_ACCUMULATORS ? TARGET_MOST_ACCUMULATORS
+                                                                  : accumulators,
+        .unrolled_sum = 8, /* code, as above */
+        .points = 128,
+        .teams_per_unit = (int)ceil(items / LANES),
+        .lane_sum_points = 4,
+        .waste = 1.25,
+    };
+}
+
+struct target target_of(const struct device_figures *f)
+{
+    return (struct target){
+        .items = f->items,
+        .fuse = true,
+        /* The schedule of items knows no transforms. */
+        .winograd = f->items ? WINOGRAD_NEVER : WINOGRAD_WHERE_FASTER,
+        .winograd_channels = 8, /* below, the transforms outweigh what the products save */
+        /* Scratch is worth it while it stays near: in the second cache of a core. */
+        .local_bytes = f->items ? f->l1_bytes : f->l2_bytes,
+        .product = product_of(f),
+        .expression = expression,
+        .fusion = fusion_of(f),
+        .vector = vector_of(f),
+        .item = item_of(f),
+    };
 }
 
 /* ---- what the compiler can work with -------------------------------------------------------- */
@@ -129,6 +207,7 @@ static tarn_status check_vector(const struct vector_figures *v)
     const long long room = TARGET_MOST_ACCUMULATORS, points = TARGET_MOST_POINTS;
     const struct whole_figure list[] = {
         { "vector.registers", v->registers, 1, 1024 },
+        { "vector.width", v->width, 1, LANES },
         { "vector.accumulators", v->accumulators, 1, room },
         { "vector.points", v->points, 1, points },
         { "vector.guarded_points", v->guarded_points, 1, points },
@@ -143,7 +222,8 @@ static tarn_status check_vector(const struct vector_figures *v)
     } real[] = {
         { "vector.latency", v->latency, 1, (double)room }, /* accumulators of a sum, too */
         { "vector.cycles_per_term", v->cycles_per_term, 0, 1e6 },
-        { "vector.load_cycles", v->load_cycles, 0, 1e6 },
+        { "vector.port_cycles", v->port_cycles, 0, 1e6 },
+        { "vector.spare_load", v->spare_load, 0, 1e6 },
         { "vector.spill_loads", v->spill_loads, 0, 1e6 },
         { "vector.loop_cycles", v->loop_cycles, 0, 1e6 },
         { "vector.point_cycles", v->point_cycles, 0, 1e6 },

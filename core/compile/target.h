@@ -10,6 +10,8 @@
 
 #include "error.h"
 
+struct device_figures; /* figures.h */
+
 /* Which convolutions become Winograd's. */
 enum winograd_use {
     WINOGRAD_NEVER,
@@ -61,16 +63,18 @@ struct fusion_limits {
 /* A core with vector registers. */
 struct vector_figures {
     int registers;             /* vector registers */
-    int accumulators;          /* of them that may be accumulators of one tile */
+    int width;                 /* of them that 16 lanes take */
+    int accumulators;          /* of 16 lanes that one tile may have */
     int points;                /* unrolled points of a body, so that code stays small */
     int guarded_points;        /* the same where guards decide the tile */
     int guarded_extent;        /* an axis up to this length is unrolled whole for its guards */
     int unrolled_sum;          /* an innermost summed axis up to this length is unrolled */
     int tile_axes;             /* OUT axes in a tile */
     int small_body;            /* expressions of a sum that is worth repeating in a tile */
-    double latency;            /* multiply-adds under way that hide the latency of one */
-    double cycles_per_term;    /* of a multiply-add, or of a load beside it */
-    double load_cycles;        /* of a load more, besides its port */
+    double latency;            /* multiply-adds of 16 lanes under way that hide that of one */
+    double cycles_per_term;    /* of a multiply-add of 16 lanes */
+    double port_cycles;        /* of a load of a register beside it, */
+    double spare_load;         /* and so much of them where the port is free */
     double spill_loads;        /* loads that a register costs which is not there */
     double loop_cycles;        /* of a loop's end */
     double point_cycles;       /* of a point more in the body: its code is fetched */
@@ -126,9 +130,8 @@ struct target {
     int choice_count;
 };
 
-/* The figures of a kind of device; local memory and units are the caller's to set. */
-struct target target_vectors(void); /* CPUs */
-struct target target_items(void);   /* GPUs, and all others */
+/* What follows from a device's figures; fuse and winograd are the caller's to change. */
+struct target target_of(const struct device_figures *f);
 
 /* What the compiler has room for: larger figures are refused. */
 #define TARGET_MOST_ACCUMULATORS 64 /* of a tile; also an unrolled axis or summed axis */

@@ -8,12 +8,12 @@
 #include "env.h"
 #include "tensor/sum_order.h"
 
-/* Whether the environment and the device ask for work-items rather than vectors. */
-static tarn_status wants_items(const struct device *d, bool *items)
+/* Whether the environment and the figures ask for work-items rather than vectors. */
+static tarn_status wants_items(const struct device *d, const struct device_figures *f, bool *items)
 {
     const char *wanted = env_text(ENV_SCHEDULE);
     const bool automatic = strcmp(wanted, "auto") == 0;
-    *items = strcmp(wanted, "gpu") == 0 || (automatic && d->kind != DEVICE_CPU);
+    *items = strcmp(wanted, "gpu") == 0 || (automatic && f->items);
     if (d->max_group < LANES)
         *items = false; /* a team must fit into a group */
     if (strcmp(wanted, "gpu") != 0 && strcmp(wanted, "cpu") != 0 && !automatic)
@@ -31,15 +31,22 @@ static enum winograd_use wanted_winograd(const struct device *d)
 
 tarn_status device_target(const struct device *d, struct target *out)
 {
+    struct device_figures f = figures_of(d);
+    const int units = f.units;
     bool items;
-    TRY(wants_items(d, &items));
-    *out = items ? target_items() : target_vectors();
+    TRY(wants_items(d, &f, &items));
+    /* Either schedule runs on any device: here with the figures of a kind that it is for. */
+    if (f.items != items) {
+        (void)figures_kind(items ? "nvidia" : "generic", &f);
+        f.units = units;
+    }
+    *out = target_of(&f);
     out->fuse = env_number(ENV_FUSE) != 0;
-    out->local_bytes = d->local_bytes;
+    if (out->local_bytes > d->local_bytes)
+        out->local_bytes = d->local_bytes;
     if (!items)
         out->winograd = wanted_winograd(d);
     out->product.library = d->kind != DEVICE_CPU;
-    out->item.units = (int)d->compute_units;
     while (out->item.group_items > (int)d->max_group)
         out->item.group_items /= 2;
     return TARN_OK;

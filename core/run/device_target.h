@@ -6,7 +6,7 @@
 #include "backend.h"
 #include "compile/target.h"
 
-/* By the device's kind and figures, and by TARN_SCHEDULE, TARN_FUSE and TARN_WINOGRAD. It has no
+/* By the device's kind and figures, and by TARN_TARGET, TARN_SCHEDULE, TARN_FUSE and TARN_WINOGRAD. It has no
  * choices of products yet (tune.h). */
 TARN_CHECKED tarn_status device_target(const struct device *d, struct target *out);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "figures.h"
 #include "kernels.h"
 
 /* ---- graphs --------------------------------------------------------------------------------- */
@@ -95,52 +96,50 @@ const int graph_case_count = sizeof graph_cases / sizeof *graph_cases;
 
 /* ---- targets -------------------------------------------------------------------------------- */
 
-static struct target vectors(int registers, double cache, double second_cache, int cores)
+/* A kind of CPU with so many cores, and caches of its own. */
+static struct target cores(const char *kind, int units, size_t first, size_t second)
 {
-    struct target t = target_vectors();
-    t.vector.registers = registers;
-    t.vector.accumulators = registers * 3 / 4;
-    t.vector.cache_bytes = cache;
-    t.vector.second_cache_bytes = second_cache;
-    t.local_bytes = (size_t)second_cache / 4;
-    t.item.units = cores;
-    return t;
+    struct device_figures f;
+    if (!figures_kind(kind, &f)) {
+        fprintf(stderr, "no kind %s\n", kind);
+        exit(2);
+    }
+    f.units = units;
+    f.l1_bytes = first;
+    f.l2_bytes = second;
+    return target_of(&f);
 }
 
 /* 32 registers of 16 floats; 2 cores. */
 static struct target avx512(void)
 {
-    return vectors(32, 40000, 1e6, 2);
+    return cores("avx512", 2, 48 << 10, 2 << 20);
 }
 
-/* 16 registers of 8: a vector of 16 lanes takes two of them. */
+/* 16 registers of 8: 16 lanes take two of them. */
 static struct target avx2(void)
 {
-    return vectors(8, 26000, 4e5, 2);
+    return cores("avx2", 2, 32 << 10, 512 << 10);
 }
 
-/* 32 registers of 4, four to a vector, with longer waits; a second cache that is small. */
+/* 32 registers of 4, of which 16 lanes take four; a second cache that is small. */
 static struct target neon(void)
 {
-    struct target t = vectors(8, 50000, 2e5, 2);
-    t.vector.latency = 4;
-    t.vector.cycles_per_term = 2;
-    return t;
+    return cores("neon", 2, 64 << 10, 256 << 10);
 }
 
-/* As the first, but for its cores, which this schedule does not look at yet. */
+/* As the first, but for its cores. */
 static struct target cores64(void)
 {
-    return vectors(32, 40000, 1e6, 64);
+    return cores("avx512", 64, 48 << 10, 2 << 20);
 }
 
 static struct target items(int units, int group_items, int accumulators)
 {
-    struct target t = target_items();
-    t.item.units = units;
+    struct target t = cores("nvidia", units, 64 << 10, 64 << 10);
     t.item.group_items = group_items;
     t.item.accumulators = accumulators;
-    t.local_bytes = 65536;
+    t.item.teams_per_unit = 16;
     return t;
 }
 

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "cases.h"
 #include "compile/4_schedule/schedule.h"
 
 enum { ALONE = 10, MANY = 1300, SAMPLES = 32 };
@@ -33,7 +34,7 @@ static int accumulators(int size, int nests)
     struct schedule s = { .lane_axis = -1, .order = { 1 } };
     for (int a = 0; a < NEST_AXES; a++)
         s.tile[a] = 1;
-    const struct target t = target_vectors();
+    const struct target t = target_named("avx512");
     choose_tile(&t, &n, nests, &s);
     return s.tile[1];
 }

@@ -65,11 +65,12 @@ static tarn_tensor numbers(tarn_replica *r, tarn_shape s, unsigned salt)
     return tarn_from(r, s, TARN_F32, v);
 }
 
-static struct trace *train(const char *schedule, int batch)
+static struct trace *train(const char *schedule, const char *target, int batch)
 {
     struct trace *t = calloc(1, sizeof *t);
     cr_assert_not_null(t);
     cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
     cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0); /* a GPU has no such convolution */
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
@@ -99,7 +100,7 @@ Test(schedule, training, .timeout = 600)
 {
     static const int batches[] = { 5, 37, MOST_BATCH };
     for (int b = 0; b < 3; b++) {
-        struct trace *cpu = train("cpu", batches[b]), *gpu = train("gpu", batches[b]);
+        struct trace *cpu = train("cpu", "", batches[b]), *gpu = train("gpu", "", batches[b]);
         cr_expect_eq(cpu->used, gpu->used);
         cr_expect_neq(cpu->launches, gpu->launches, "one schedule was taken twice");
         cr_expect_eq(memcmp(cpu->bytes, gpu->bytes, cpu->used), 0, "batch %d: bits differ",
@@ -109,6 +110,29 @@ Test(schedule, training, .timeout = 600)
         free(cpu);
         free(gpu);
     }
+}
+
+/* Kernels for devices that are not here. */
+Test(schedule, targets, .timeout = 600)
+{
+    static const char *const kinds[] = { "avx512", "avx2", "neon", "generic", "amd", "intel" };
+    enum { BATCH = 37 };
+    struct trace *here = train("auto", "", BATCH);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct trace *there = train("auto", kinds[i], BATCH);
+        cr_expect_eq(here->used, there->used);
+        cr_expect_eq(memcmp(here->bytes, there->bytes, here->used), 0, "%s: bits differ", kinds[i]);
+        cr_expect(i < 4 || here->launches != there->launches, "%s: a CPU's kernels", kinds[i]);
+        free(there);
+    }
+    free(here);
+}
+
+Test(schedule, unknown_target)
+{
+    cr_assert_eq(setenv("TARN_TARGET", "sse9", 1), 0);
+    cr_expect_null(tarn_open(NULL));
+    cr_expect_not_null(strstr(tarn_error(NULL), "TARN_TARGET=sse9"), "%s", tarn_error(NULL));
 }
 
 Test(schedule, unknown)

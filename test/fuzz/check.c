@@ -5,9 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const configuration_names[RUN_COUNT] = { "default",           "TARN_FUSE=0",
-                                                     "TARN_SCHEDULE=gpu", "TARN_WINOGRAD=1",
-                                                     "one device",        "virtual shards" };
+const char *const configuration_names[RUN_COUNT] = {
+    [RUN_DEFAULT] = "default",
+    [RUN_UNFUSED] = "TARN_FUSE=0",
+    [RUN_GPU] = "TARN_SCHEDULE=gpu",
+    [RUN_AVX512] = "TARN_TARGET=avx512",
+    [RUN_AVX2] = "TARN_TARGET=avx2",
+    [RUN_NEON] = "TARN_TARGET=neon",
+    [RUN_GENERIC] = "TARN_TARGET=generic",
+    [RUN_NVIDIA] = "TARN_TARGET=nvidia",
+    [RUN_AMD] = "TARN_TARGET=amd",
+    [RUN_INTEL] = "TARN_TARGET=intel",
+    [RUN_WINOGRAD] = "TARN_WINOGRAD=1",
+    [RUN_ALONE] = "one device",
+    [RUN_SHARDS] = "virtual shards",
+};
 
 /* Of its largest value; a result with a wider bound says too little. */
 static const double WIDEST = 0.01;
@@ -21,24 +33,28 @@ static bool exchanges(const struct program *p)
     return false;
 }
 
+static bool convolves(const struct program *p)
+{
+    return program_has(p, OP_ID_conv2d_op) || program_has(p, OP_ID_conv2d_forward);
+}
+
+/* Whether the bits are those of the default configuration. */
+static bool same_bits(const struct program *p, enum configuration in)
+{
+    const bool gpu = in == RUN_GPU || (in >= RUN_NVIDIA && in <= RUN_INTEL);
+    return in == RUN_UNFUSED || (in >= RUN_AVX512 && in <= RUN_GENERIC) || (gpu && !convolves(p));
+}
+
 enum configuration check_other(const struct program *p)
 {
     if (p->world > 1 && p->seed % 3 == 0)
         return RUN_UNFUSED;
     if (p->world > 1)
         return p->seed % 3 == 1 && !exchanges(p) ? RUN_ALONE : RUN_DEFAULT;
-    if (program_has(p, OP_ID_conv2d_op) || program_has(p, OP_ID_conv2d_forward))
-        return (enum configuration)(1 + p->seed % 3);
-    return (enum configuration)(1 + p->seed % 2);
+    return (enum configuration)(1 + p->seed % (convolves(p) ? RUN_WINOGRAD : RUN_INTEL));
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
-
-static const char *const configuration_sets[RUN_COUNT][2] = { { NULL, NULL },
-                                                              { "TARN_FUSE", "0" },
-                                                              { "TARN_SCHEDULE", "gpu" },
-                                                              { "TARN_WINOGRAD", "1" },
-                                                              { NULL, NULL } };
 
 static bool run_alone(const struct check *c, struct readings *out)
 {
@@ -54,10 +70,16 @@ static bool run_alone(const struct check *c, struct readings *out)
 /* Puts back what the caller of the program had chosen. */
 bool check_run(const struct check *c, enum configuration in, struct readings *out)
 {
-    const char *name = configuration_sets[in][0], *old = name != NULL ? getenv(name) : NULL;
+    char text[64], *value;
+    snprintf(text, sizeof text, "%s", configuration_names[in]);
+    value = strchr(text, '='); /* what sets a variable is called by it */
+    const char *name = value != NULL ? text : NULL;
+    if (value != NULL)
+        *value++ = '\0';
+    const char *old = name != NULL ? getenv(name) : NULL;
     char *saved = old != NULL ? strdup(old) : NULL;
     if (name != NULL)
-        setenv(name, configuration_sets[in][1], 1);
+        setenv(name, value, 1);
     const bool good =
         c->p->world > 1 && in != RUN_ALONE ? team_run(c, c->p->world, out) : run_alone(c, out);
     if (saved != NULL)
@@ -218,7 +240,8 @@ static void check_again(const struct check *c, const struct readings *first,
     const double margin = c->o->margin;
     if (!check_run(c, other, second))
         return;
-    for (int rank = 0; rank < c->p->world && other == RUN_UNFUSED; rank++)
+    const bool bits = same_bits(c->p, other);
+    for (int rank = 0; rank < c->p->world && bits; rank++)
         check_bits(c, rank, &second[rank], &first[rank], "in the default configuration", other,
                    without_driver);
     if (other == RUN_ALONE)

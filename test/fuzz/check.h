@@ -9,8 +9,15 @@
 
 enum configuration {
     RUN_DEFAULT,
-    RUN_UNFUSED,  /* TARN_FUSE=0: the same bits */
-    RUN_GPU,      /* TARN_SCHEDULE=gpu */
+    RUN_UNFUSED, /* TARN_FUSE=0: the same bits */
+    RUN_GPU,     /* TARN_SCHEDULE=gpu */
+    RUN_AVX512,  /* TARN_TARGET=avx512, and so on: the same bits for all CPUs, and for GPUs where */
+    RUN_AVX2,    /* nothing is convolved */
+    RUN_NEON,
+    RUN_GENERIC,
+    RUN_NVIDIA,
+    RUN_AMD,
+    RUN_INTEL,
     RUN_WINOGRAD, /* TARN_WINOGRAD=1: where there are convolutions */
     RUN_ALONE,    /* what several replicas run without exchanges, on one: rank 0's bits */
     RUN_SHARDS,   /* on 1, 2, 4, ... devices with virtual shards: the same bits */

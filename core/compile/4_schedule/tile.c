@@ -102,7 +102,13 @@ static int points_of(const struct tiling *t, const int *tile, int from, int to)
     return points;
 }
 
-/* Cycles for one multiply-add of a vector, 0.5 at best, of the unrolled body printed in order. */
+/* Registers of a load: those of 16 lanes, or one that has a scalar in all its lanes. */
+static int width_of(const struct tiling *t, bool vector)
+{
+    return vector ? t->core->width : 1;
+}
+
+/* Cycles of one multiply-add of 16 lanes of the unrolled body, printed in order. */
 static double register_cycles(const struct tiling *t, const int *tile)
 {
     const struct nest *n = t->n;
@@ -112,7 +118,7 @@ static double register_cycles(const struct tiling *t, const int *tile)
     static _Thread_local struct seen table[SEEN_CAPACITY];
     memset(table, 0, sizeof table);
     int32_t index[NEST_AXES] = { 0 };
-    int distinct = 0;
+    int distinct = 0, loads = 0; /* addresses, and registers that are loaded */
     for (int p = 0; p < outs * reds; p++) {
         set_point(t, tile, n->out_axes, n->axes, p / outs, index);
         set_point(t, tile, 0, n->out_axes, p % outs, index);
@@ -129,6 +135,7 @@ static double register_cycles(const struct tiling *t, const int *tile)
                 if (++distinct > (int)SEEN_CAPACITY / 2)
                     return 1e9;
                 *s = (struct seen){ .key = key, .first = p, .vector = t->loads[l].vector };
+                loads += width_of(t, s->vector);
             }
             s->last = p + 1;
         }
@@ -137,17 +144,18 @@ static double register_cycles(const struct tiling *t, const int *tile)
     int moves[POINTS_ROOM + 2] = { 0 }, alive = 0, most = 0;
     for (unsigned i = 0; i < SEEN_CAPACITY; i++)
         if (table[i].last != 0 && table[i].last - table[i].first > 1) {
-            ++moves[table[i].first];
-            --moves[table[i].last];
+            moves[table[i].first] += width_of(t, table[i].vector);
+            moves[table[i].last] -= width_of(t, table[i].vector);
         }
     for (int p = 0; p < outs * reds; p++) {
         alive += moves[p];
         most = alive > most ? alive : most;
     }
-    const int missing = outs + most + 1 - c->registers;
+    const int missing = outs * c->width + most + c->width - c->registers;
     const double spills = missing > 0 ? c->spill_loads * missing * (reds > 1 ? 2 : 1) : 0;
-    const double work = outs * reds, loads = distinct + spills;
-    double cycles = c->cycles_per_term * (work > loads ? work : loads) + c->load_cycles * loads;
+    const double work = outs * reds, arithmetic = c->cycles_per_term * work;
+    const double ports = c->port_cycles * (loads + spills);
+    double cycles = (arithmetic > ports ? arithmetic : ports) + c->spare_load * ports;
     if (outs < c->latency && cycles < c->cycles_per_term * c->latency * reds)
         cycles = c->cycles_per_term * c->latency * reds;
     return (cycles + c->loop_cycles + c->point_cycles * work) / work;

@@ -61,58 +61,89 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
             /* conv2d [16 4 6 6 | 3 3 3] */
             {
                 #pragma unroll 1
-                for (long i1 = 0; i1 < 4; i1 += 1) {
+                for (long i1 = 0; i1 < 4; i1 += 2) {
                     #pragma unroll 1
                     for (long i2 = 0; i2 < 6; i2 += 1) {
-                        float16 acc0 = (float16)(0.0f);
-                        float16 acc1 = (float16)(0.0f);
-                        float16 acc2 = (float16)(0.0f);
-                        float16 acc3 = (float16)(0.0f);
-                        float16 acc4 = (float16)(0.0f);
-                        float16 acc5 = (float16)(0.0f);
                         #pragma unroll 1
-                        for (long i4 = 0; i4 < 3; i4 += 1) {
+                        for (long i3 = 0; i3 < 6; i3 += 2) {
+                            float16 acc0 = (float16)(0.0f);
+                            float16 acc1 = (float16)(0.0f);
+                            float16 acc2 = (float16)(0.0f);
+                            float16 acc3 = (float16)(0.0f);
                             #pragma unroll 1
-                            for (long i5 = max(0L, -(long)(i2 - 1)); i5 < min(3L, 6 - (long)(i2 - 1)); ++i5) {
-                                const float16 t1 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 6)));
-                                const float16 t2 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
-                                acc1 = fma(t1, t2, acc1);
-                                const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 5)));
-                                acc2 = fma(t3, t2, acc2);
-                                const float16 t4 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 4)));
-                                acc3 = fma(t4, t2, acc3);
-                                const float16 t5 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 3)));
-                                acc4 = fma(t5, t2, acc4);
-                                const float16 t6 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 2)));
-                                acc5 = fma(t6, t2, acc5);
-                                const float16 t7 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 1]);
-                                acc0 = fma(t1, t7, acc0);
-                                acc1 = fma(t3, t7, acc1);
-                                acc2 = fma(t4, t7, acc2);
-                                acc3 = fma(t5, t7, acc3);
-                                acc4 = fma(t6, t7, acc4);
-                                const float16 t8 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 1)));
-                                acc5 = fma(t8, t7, acc5);
-                                const float16 t9 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 2]);
-                                acc0 = fma(t3, t9, acc0);
-                                acc1 = fma(t4, t9, acc1);
-                                acc2 = fma(t5, t9, acc2);
-                                acc3 = fma(t6, t9, acc3);
-                                acc4 = fma(t8, t9, acc4);
+                            for (long i4 = 0; i4 < 3; i4 += 1) {
+                                #pragma unroll 1
+                                for (long i5 = max(0L, -(long)(i2 - 1)); i5 < min(3L, 6 - (long)(i2 - 1)); ++i5) {
+                                    if (((i3 + 2 <= 5)) && ((i3 - 1 >= 0))) {
+                                        const float16 t1 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)));
+                                        const float16 t2 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
+                                        acc0 = fma(t1, t2, acc0);
+                                        const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)));
+                                        acc1 = fma(t3, t2, acc1);
+                                        const float16 t4 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 27]);
+                                        acc2 = fma(t1, t4, acc2);
+                                        acc3 = fma(t3, t4, acc3);
+                                        const float16 t5 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 1]);
+                                        acc0 = fma(t3, t5, acc0);
+                                        const float16 t6 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)));
+                                        acc1 = fma(t6, t5, acc1);
+                                        const float16 t7 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 28]);
+                                        acc2 = fma(t3, t7, acc2);
+                                        acc3 = fma(t6, t7, acc3);
+                                        const float16 t8 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 2]);
+                                        acc0 = fma(t6, t8, acc0);
+                                        const float16 t9 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)));
+                                        acc1 = fma(t9, t8, acc1);
+                                        const float16 t10 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 29]);
+                                        acc2 = fma(t6, t10, acc2);
+                                        acc3 = fma(t9, t10, acc3);
+                                    } else {
+                                        if (((i3 - 1 >= 0))) {
+                                            const float16 t11 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)));
+                                            const float16 t12 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
+                                            acc0 = fma(t11, t12, acc0);
+                                        }
+                                        const float16 t13 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)));
+                                        const float16 t14 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
+                                        acc1 = fma(t13, t14, acc1);
+                                        if (((i3 - 1 >= 0))) {
+                                            const float16 t15 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)));
+                                            const float16 t16 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 27]);
+                                            acc2 = fma(t15, t16, acc2);
+                                        }
+                                        const float16 t17 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 27]);
+                                        acc3 = fma(t13, t17, acc3);
+                                        const float16 t18 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 1]);
+                                        acc0 = fma(t13, t18, acc0);
+                                        const float16 t19 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)));
+                                        acc1 = fma(t19, t18, acc1);
+                                        const float16 t20 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 28]);
+                                        acc2 = fma(t13, t20, acc2);
+                                        acc3 = fma(t19, t20, acc3);
+                                        const float16 t21 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 2]);
+                                        acc0 = fma(t19, t21, acc0);
+                                        if (((i3 + 2 <= 5))) {
+                                            const float16 t22 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)));
+                                            acc1 = fma(t22, t21, acc1);
+                                        }
+                                        const float16 t23 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 29]);
+                                        acc2 = fma(t19, t23, acc2);
+                                        if (((i3 + 2 <= 5))) {
+                                            const float16 t24 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)));
+                                            acc3 = fma(t24, t23, acc3);
+                                        }
+                                    }
+                                }
                             }
+                            const float16 t25 = TARN_SELECT_16(TARN_BOOL_16(acc0 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc0);
+                            TARN_STORE(__local, float, t25, v0 + 16 * (36 * i1 + 6 * i2 + i3));
+                            const float16 t26 = TARN_SELECT_16(TARN_BOOL_16(acc1 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc1);
+                            TARN_STORE(__local, float, t26, v0 + 16 * (36 * i1 + 6 * i2 + i3 + 1));
+                            const float16 t27 = TARN_SELECT_16(TARN_BOOL_16(acc2 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc2);
+                            TARN_STORE(__local, float, t27, v0 + 16 * (36 * i1 + 6 * i2 + i3 + 36));
+                            const float16 t28 = TARN_SELECT_16(TARN_BOOL_16(acc3 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc3);
+                            TARN_STORE(__local, float, t28, v0 + 16 * (36 * i1 + 6 * i2 + i3 + 37));
                         }
-                        const float16 t10 = TARN_SELECT_16(TARN_BOOL_16(acc0 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc0);
-                        TARN_STORE(__local, float, t10, v0 + 16 * (36 * i1 + 6 * i2));
-                        const float16 t11 = TARN_SELECT_16(TARN_BOOL_16(acc1 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc1);
-                        TARN_STORE(__local, float, t11, v0 + 16 * (36 * i1 + 6 * i2 + 1));
-                        const float16 t12 = TARN_SELECT_16(TARN_BOOL_16(acc2 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc2);
-                        TARN_STORE(__local, float, t12, v0 + 16 * (36 * i1 + 6 * i2 + 2));
-                        const float16 t13 = TARN_SELECT_16(TARN_BOOL_16(acc3 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc3);
-                        TARN_STORE(__local, float, t13, v0 + 16 * (36 * i1 + 6 * i2 + 3));
-                        const float16 t14 = TARN_SELECT_16(TARN_BOOL_16(acc4 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc4);
-                        TARN_STORE(__local, float, t14, v0 + 16 * (36 * i1 + 6 * i2 + 4));
-                        const float16 t15 = TARN_SELECT_16(TARN_BOOL_16(acc5 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc5);
-                        TARN_STORE(__local, float, t15, v0 + 16 * (36 * i1 + 6 * i2 + 5));
                     }
                 }
             }

@@ -276,23 +276,26 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *owned1, 
             /* sum [32 | 48], one row a group */
             {
                 #pragma unroll 1
-                for (long i0 = 0; i0 < 32; i0 += 4) {
+                for (long i0 = 0; i0 < 32; i0 += 2) {
                     float16 acc0 = (float16)(0.0f);
                     float16 acc1 = (float16)(0.0f);
-                    float16 acc2 = (float16)(0.0f);
-                    float16 acc3 = (float16)(0.0f);
                     const float16 t32 = (TARN_LOAD(__local, float, v7 + 16 * (i0)));
                     acc0 += t32;
                     const float16 t33 = (TARN_LOAD(__local, float, v7 + 16 * (i0 + 1)));
                     acc1 += t33;
-                    const float16 t34 = (TARN_LOAD(__local, float, v7 + 16 * (i0 + 2)));
-                    acc2 += t34;
-                    const float16 t35 = (TARN_LOAD(__local, float, v7 + 16 * (i0 + 3)));
-                    acc3 += t35;
                     {
-                        const float16 sums = tarn_sums(acc0, acc1, acc2, acc3, acc0, acc0, acc0, acc0, acc0, acc0, acc0, acc0, acc0, acc0, acc0, acc0);
-                        __global float *row = v12 + 32 * group;
-                        vstore4(b > first ? sums.s0123 + vload4(0, row + i0) : sums.s0123, 0, row + i0);
+                        float sum = tarn_sum_float(acc0);
+                        __global float *row = v12 + 32 * group + i0;
+                        if (b > first)
+                            sum += *row;
+                        *row = sum;
+                    }
+                    {
+                        float sum = tarn_sum_float(acc1);
+                        __global float *row = v12 + 32 * group + i0 + 1;
+                        if (b > first)
+                            sum += *row;
+                        *row = sum;
                     }
                 }
             }

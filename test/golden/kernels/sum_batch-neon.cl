@@ -62,19 +62,15 @@ void k0(__global uchar *input0, __global uchar *arena)
             /* sum [24 | 330], one row a group */
             {
                 #pragma unroll 1
-                for (long i0 = 0; i0 < 24; i0 += 3) {
+                for (long i0 = 0; i0 < 24; i0 += 2) {
                     float16 acc0 = (float16)(0.0f);
                     float16 acc1 = (float16)(0.0f);
-                    float16 acc2 = (float16)(0.0f);
                     const float16 t1 = (TARN_LOAD(__local, float, v2 + 16 * (i0)));
                     const float16 t2 = present ? t1 : (float16)(0.0f);
                     acc0 += t2;
                     const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (i0 + 1)));
                     const float16 t4 = present ? t3 : (float16)(0.0f);
                     acc1 += t4;
-                    const float16 t5 = (TARN_LOAD(__local, float, v2 + 16 * (i0 + 2)));
-                    const float16 t6 = present ? t5 : (float16)(0.0f);
-                    acc2 += t6;
                     {
                         float sum = tarn_sum_float(acc0);
                         __global float *row = v3 + 24 * group + i0;
@@ -85,13 +81,6 @@ void k0(__global uchar *input0, __global uchar *arena)
                     {
                         float sum = tarn_sum_float(acc1);
                         __global float *row = v3 + 24 * group + i0 + 1;
-                        if (b > first)
-                            sum += *row;
-                        *row = sum;
-                    }
-                    {
-                        float sum = tarn_sum_float(acc2);
-                        __global float *row = v3 + 24 * group + i0 + 2;
                         if (b > first)
                             sum += *row;
                         *row = sum;

@@ -20,30 +20,18 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
         /* sum [10 | 12] */
         {
             #pragma unroll 1
-            for (long i0 = 0; i0 < 10; i0 += 5) {
+            for (long i0 = 0; i0 < 10; i0 += 2) {
                 float acc0 = (float)(0.0f);
                 float acc1 = (float)(0.0f);
-                float acc2 = (float)(0.0f);
-                float acc3 = (float)(0.0f);
-                float acc4 = (float)(0.0f);
                 #pragma unroll 1
                 for (long i1 = 0; i1 < 12; i1 += 1) {
                     const float t1 = v4[i0 + 10 * i1];
                     acc0 += t1;
                     const float t2 = v4[i0 + 10 * i1 + 1];
                     acc1 += t2;
-                    const float t3 = v4[i0 + 10 * i1 + 2];
-                    acc2 += t3;
-                    const float t4 = v4[i0 + 10 * i1 + 3];
-                    acc3 += t4;
-                    const float t5 = v4[i0 + 10 * i1 + 4];
-                    acc4 += t5;
                 }
                 v3[i0] = acc0;
                 v3[i0 + 1] = acc1;
-                v3[i0 + 2] = acc2;
-                v3[i0 + 3] = acc3;
-                v3[i0 + 4] = acc4;
             }
         }
         /* add [200] */
@@ -51,27 +39,27 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
             long i0 = 0;
             #pragma unroll 1
             for (; i0 + 16 <= 200; i0 += 16) {
-                const float16 t6 = (TARN_LOAD(__global, float, v0 + i0));
-                const float16 t7 = t6 * (float16)(0x1.ccccccp-1f);
-                const float16 t8 = (TARN_LOAD(__global, float, v1 + i0));
-                const float16 t9 = t7 + t8;
-                const float16 t10 = (TARN_LOAD(__global, float, v2 + i0));
-                const float16 t11 = t9 * (float16)(0x1.99999ap-4f);
-                const float16 t12 = t10 - t11;
-                TARN_STORE(__global, float, t9, v5 + i0);
-                TARN_STORE(__global, float, t12, v8 + i0);
+                const float16 t3 = (TARN_LOAD(__global, float, v0 + i0));
+                const float16 t4 = t3 * (float16)(0x1.ccccccp-1f);
+                const float16 t5 = (TARN_LOAD(__global, float, v1 + i0));
+                const float16 t6 = t4 + t5;
+                const float16 t7 = (TARN_LOAD(__global, float, v2 + i0));
+                const float16 t8 = t6 * (float16)(0x1.99999ap-4f);
+                const float16 t9 = t7 - t8;
+                TARN_STORE(__global, float, t6, v5 + i0);
+                TARN_STORE(__global, float, t9, v8 + i0);
             }
             #pragma unroll 1
             for (; i0 < 200; ++i0) {
-                const float t13 = v0[i0];
-                const float t14 = t13 * (float)(0x1.ccccccp-1f);
-                const float t15 = v1[i0];
-                const float t16 = t14 + t15;
-                const float t17 = v2[i0];
-                const float t18 = t16 * (float)(0x1.99999ap-4f);
-                const float t19 = t17 - t18;
-                v5[i0] = t16;
-                v8[i0] = t19;
+                const float t10 = v0[i0];
+                const float t11 = t10 * (float)(0x1.ccccccp-1f);
+                const float t12 = v1[i0];
+                const float t13 = t11 + t12;
+                const float t14 = v2[i0];
+                const float t15 = t13 * (float)(0x1.99999ap-4f);
+                const float t16 = t14 - t15;
+                v5[i0] = t13;
+                v8[i0] = t16;
             }
         }
         /* sum [200] */
@@ -81,18 +69,18 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
                 float16 acc0 = (float16)(0.0f);
                 #pragma unroll 1
                 for (long i0 = 0; i0 < 192; i0 += 16) {
-                    const float16 t20 = (TARN_LOAD(__global, float, v2 + i0));
-                    const float16 t21 = t20 * t20;
-                    acc0 += t21;
+                    const float16 t17 = (TARN_LOAD(__global, float, v2 + i0));
+                    const float16 t18 = t17 * t17;
+                    acc0 += t18;
                 }
                 sum0 = tarn_sum_float(acc0);
             }
             float acc0 = sum0;
             #pragma unroll 1
             for (long i0 = 192; i0 < 200; i0 += 1) {
-                const float t22 = v2[i0];
-                const float t23 = t22 * t22;
-                acc0 += t23;
+                const float t19 = v2[i0];
+                const float t20 = t19 * t19;
+                acc0 += t20;
             }
             v7[0] = acc0;
         }
