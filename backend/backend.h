@@ -255,7 +255,7 @@ struct gemm_provider {
     void *user;
     bool refused;  /* it cannot compute this shape on this device, or never is the fastest */
     bool unlikely; /* when nobody measures, those before it are taken */
-    bool serial;   /* every element is one chain of fma in the order of k, on any device */
+    bool serial;   /* every element is summed in the order of docs/numerics.md, on any device */
 };
 
 extern const struct gemm_provider gemm_tarn;    /* kernels/gemm.cl, for CPUs */

@@ -11,6 +11,8 @@
 #define DEPTH 384            /* a panel of 12 rows takes 18 KiB of the first cache */
 #define MOST_COLS 512        /* of a block: 768 KiB of the second cache */
 #define LEAST_PANELS 2       /* of b that a block must have room for */
+#define CHUNK 128            /* terms of one chain: the order of core's sums, */
+#define SPAN 16384           /* and chunks that are added up before they are added to others */
 #define GROUP_WORK 1048576.0 /* multiply-adds worth a group of their own, */
 #define UNIT_WORK 4194304.0  /* and so many of a unit worth two groups, which balance better */
 
@@ -52,8 +54,9 @@ static tarn_status build(struct context *c, struct gemm_tarn *g)
         return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
     snprintf(source, capacity,
              "#define WIDTH %d\n#define ROWS %d\n#define VECTORS %d\n#define DEPTH %d\n"
-             "#define BLOCK_COLS %d\n%s",
-             t.width, t.rows, t.vectors, DEPTH, t.block_cols, (const char *)kernel_text_gemm);
+             "#define BLOCK_COLS %d\n#define CHUNK %d\n#define SPAN %d\n%s",
+             t.width, t.rows, t.vectors, DEPTH, t.block_cols, CHUNK, SPAN,
+             (const char *)kernel_text_gemm);
     tarn_status status = program_build(c, source, "gemm", &g->program);
     free(source);
     if (status == TARN_OK)
@@ -140,6 +143,23 @@ static struct kernel_arg narrow(size_t value)
     return a;
 }
 
+static tarn_status launch(struct context *c, const struct gemm *g, struct buffer *low)
+{
+    const struct blocks b = cut(c, g);
+    const struct kernel_arg args[] = {
+        { .buffer = g->a }, { .buffer = g->b },
+        { .buffer = g->c }, { .buffer = low },
+        wide(g->a_offset),  wide(g->b_offset),
+        wide(g->c_offset),  wide(g->a_stride),
+        wide(g->b_stride),  wide(g->c_stride),
+        narrow(g->m),       narrow(g->n),
+        narrow(g->k),       narrow((g->transpose_a ? 1u : 0u) + (g->transpose_b ? 2u : 0u)),
+        narrow(b.rows),     narrow(b.cols),
+    };
+    return kernel_launch(c->gemm->kernel, args, sizeof args / sizeof *args,
+                         b.down * b.over * g->batch, 1);
+}
+
 static tarn_status run_tarn(struct context *c, const struct gemm *g, void *user)
 {
     (void)user;
@@ -148,26 +168,13 @@ static tarn_status run_tarn(struct context *c, const struct gemm *g, void *user)
     if (g->k == 0)
         return gemm_nothing(g);
     TRY(need_kernel(c));
-    const struct blocks b = cut(c, g);
-    const struct kernel_arg args[] = {
-        { .buffer = g->a },
-        { .buffer = g->b },
-        { .buffer = g->c },
-        wide(g->a_offset),
-        wide(g->b_offset),
-        wide(g->c_offset),
-        wide(g->a_stride),
-        wide(g->b_stride),
-        wide(g->c_stride),
-        narrow(g->m),
-        narrow(g->n),
-        narrow(g->k),
-        narrow((g->transpose_a ? 1u : 0u) + (g->transpose_b ? 2u : 0u)),
-        narrow(b.rows),
-        narrow(b.cols),
-    };
-    return kernel_launch(c->gemm->kernel, args, sizeof args / sizeof *args,
-                         b.down * b.over * g->batch, 1);
+    if (g->k <= SPAN)
+        return launch(c, g, g->c);
+    struct buffer *low;
+    TRY(buffer_new(c, g->batch * g->m * g->n * sizeof(float), &low));
+    const tarn_status status = launch(c, g, low);
+    buffer_free(low); /* the pool gives it to later commands of the queue only */
+    return status;
 }
 
 bool gemm_tarn_possible(const struct context *c)

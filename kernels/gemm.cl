@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products on CPUs. A group of one work-item computes a block of c from panels of a and b that
- * it copied, in tiles of ROWS x COLS that live in registers. Every element of c is one chain of fma
- * over k, whatever the blocks are: the bits of a plain loop.
+ * it copied, in tiles of ROWS x COLS that live in registers. Every element of c is a sum in the order
+ * of docs/numerics.md, whatever the blocks are: the bits of a nest. A chunk of CHUNK terms is one chain
+ * of fma, and chunks are added in order. Beyond SPAN terms these are sums of their own, made in `low`
+ * and then added to c.
  *
  * Before this text stand WIDTH (of a vector), ROWS (a multiple of 4), VECTORS (of a tile's row), DEPTH
- * (most steps of k in a panel) and BLOCK_COLS (most columns of a block; a multiple of COLS). */
+ * (most steps of k in a panel, a multiple of CHUNK), BLOCK_COLS (most columns of a block; a multiple of
+ * COLS), CHUNK and SPAN (a multiple of it). */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 #define LOAD CAT(vload, WIDTH)
@@ -81,20 +84,25 @@ static void pack_across(__global const float *x, ulong stride, int count, int he
 
 #define EACH UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v)
 
-/* c = a panel of a times one of b, onto what c holds unless this is the first. */
+/* c = a panel of a times one of b, chunk by chunk onto what c holds unless this is the first. */
 #define TILE(name, space) \
     static void name(__local const float *a, __local const float *b, int depth, bool first, \
                      space float *c, ulong stride) \
     { \
-        vec sum[ROWS][VECTORS]; \
-        EACH sum[r][v] = first ? (vec)(0.0f) : LOAD(v, c + r * stride); \
-        _Pragma("unroll 2") for (int p = 0; p < depth; ++p, a += ROWS, b += COLS) { \
-            vec x[VECTORS]; \
-            UNROLL for (int v = 0; v < VECTORS; ++v) \
-                x[v] = LOAD(v, b); \
-            EACH sum[r][v] = fma((vec)(a[r]), x[v], sum[r][v]); \
+        for (int begin = 0; begin < depth; begin += CHUNK) { \
+            const int end = min(begin + CHUNK, depth); \
+            vec sum[ROWS][VECTORS]; \
+            EACH sum[r][v] = (vec)(0.0f); \
+            _Pragma("unroll 2") for (int p = begin; p < end; ++p, a += ROWS, b += COLS) { \
+                vec x[VECTORS]; \
+                UNROLL for (int v = 0; v < VECTORS; ++v) \
+                    x[v] = LOAD(v, b); \
+                EACH sum[r][v] = fma((vec)(a[r]), x[v], sum[r][v]); \
+            } \
+            if (!first || begin > 0) \
+                EACH sum[r][v] += LOAD(v, c + r * stride); \
+            EACH STORE(sum[r][v], v, c + r * stride); \
         } \
-        EACH STORE(sum[r][v], v, c + r * stride); \
     }
 TILE(tile_whole, __global)
 TILE(tile_copy, __local)
@@ -118,11 +126,21 @@ static void tile(__local const float *a, __local const float *b, int depth, bool
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* The panels of b for a block stay in the second cache, one panel of a in the first. */
+/* c = low, or c + low. */
+static void carry(__global const float *low, bool first, __global float *c, ulong stride, int rows,
+                  int cols)
+{
+    for (int r = 0; r < rows; ++r)
+        for (int i = 0; i < cols; ++i)
+            c[r * stride + i] = (first ? 0.0f : c[r * stride + i]) + low[r * stride + i];
+}
+
+/* The panels of b for a block stay in the second cache, one panel of a in the first. `low` is as large
+ * as all of c, its batches side by side, and only used where k is above SPAN. */
 __kernel void tarn_gemm(__global const float *a, __global const float *b, __global float *c,
-                        ulong a_offset, ulong b_offset, ulong c_offset, ulong a_stride,
-                        ulong b_stride, ulong c_stride, int m, int n, int k, int transposed,
-                        int block_rows, int block_cols)
+                        __global float *low, ulong a_offset, ulong b_offset, ulong c_offset,
+                        ulong a_stride, ulong b_stride, ulong c_stride, int m, int n, int k,
+                        int transposed, int block_rows, int block_cols)
 {
     __local float as[ROWS * DEPTH], bs[BLOCK_COLS * DEPTH], copy[ROWS * COLS];
     const int over = (n + block_cols - 1) / block_cols;
@@ -134,8 +152,9 @@ __kernel void tarn_gemm(__global const float *a, __global const float *b, __glob
     a += a_offset + batch * a_stride;
     b += b_offset + batch * b_stride;
     c += c_offset + batch * c_stride;
-    for (int p = 0; p < k; p += DEPTH) {
-        const int depth = min(k - p, DEPTH);
+    __global float *sums = k > SPAN ? low + batch * m * n : c;
+    for (int p = 0, depth; p < k; p += depth) {
+        depth = min(min(k - p, DEPTH), SPAN - p % SPAN);
         for (int j = j0; j < j1; j += COLS) {
             const int cols = min(j1 - j, COLS);
             __local float *to = bs + (j - j0) * DEPTH;
@@ -151,12 +170,14 @@ __kernel void tarn_gemm(__global const float *a, __global const float *b, __glob
             else
                 pack_across(a + (ulong)i * k + p, k, rows, ROWS, depth, as);
             for (int j = j0; j < j1; j += COLS) {
-                __global float *to = c + (ulong)i * n + j;
+                __global float *to = sums + (ulong)i * n + j;
                 for (int r = 0; r < rows; ++r)
                     TOUCH(to + (ulong)r * n + COLS, COLS); /* of the next tile */
-                tile(as, bs + (j - j0) * DEPTH, depth, p == 0, to, n, rows, min(j1 - j, COLS),
-                     copy);
+                tile(as, bs + (j - j0) * DEPTH, depth, p % SPAN == 0, to, n, rows,
+                     min(j1 - j, COLS), copy);
             }
         }
+        if (k > SPAN && ((p + depth) % SPAN == 0 || p + depth == k))
+            carry(sums + (ulong)i0 * n + j0, p < SPAN, c + (ulong)i0 * n + j0, n, i1 - i0, j1 - j0);
     }
 }

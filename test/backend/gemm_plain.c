@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every provider of matrix products against sums in double precision: odd shapes, transpositions,
  * batches, shared operands, offsets, nothing outside of the result touched. Tarn's own gives the
- * bits of one chain of fma over k, on whatever part of a device. */
+ * bits of chunks of k, each a chain of fma, that are added in order, on whatever part of a device. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,9 @@ static const struct shape shapes[] = { { 1, 1, 1, 1, false },      { 1, 1, 0, 1,
                                        { 5, 0, 7, 1, false },      { 33, 17, 29, 2, true },
                                        { 12, 32, 384, 3, false },  { 13, 33, 385, 1, false },
                                        { 11, 31, 383, 1, true },   { 100, 70, 900, 2, false },
-                                       { 70, 1100, 40, 1, false }, { 300, 520, 70, 1, true } };
+                                       { 70, 1100, 40, 1, false }, { 300, 520, 70, 1, true },
+                                       { 14, 40, 33000, 2, false } };
+enum { CHUNK = 128, SPAN = CHUNK * CHUNK }; /* beyond, sums of chunks are added up likewise */
 
 static void check_element(const struct shape *s, const struct gemm *g, const struct operand *a,
                           const struct operand *b, size_t batch, size_t i, size_t j, float got,
@@ -59,15 +61,23 @@ static void check_element(const struct shape *s, const struct gemm *g, const str
     const float *x = a->host + g->a_offset + batch * g->a_stride;
     const float *y = b->host + g->b_offset + batch * g->b_stride;
     double sum = 0, size = 0;
-    float chain = 0;
+    float chain = 0, chunks = 0, spans = 0;
     for (size_t q = 0; q < s->k; q++) {
         const float l = g->transpose_a ? x[q * s->m + i] : x[i * s->k + q];
         const float r = g->transpose_b ? y[j * s->k + q] : y[q * s->n + j];
         sum += (double)l * (double)r;
         size += fabs((double)l * (double)r);
         chain = fmaf(l, r, chain);
+        if ((q + 1) % CHUNK == 0 || q + 1 == s->k) {
+            chunks += chain;
+            chain = 0;
+        }
+        if ((q + 1) % SPAN == 0 || q + 1 == s->k) {
+            spans += chunks;
+            chunks = 0;
+        }
     }
-    if (serial && memcmp(&chain, &got, sizeof got) != 0)
+    if (serial && memcmp(&spans, &got, sizeof got) != 0)
         failures++;
     if (!(fabs(sum - (double)got) <= 1e-6 * size))
         failures++;

@@ -86,11 +86,21 @@ static void make_update(struct build *b)
     build_output(b, build_reduce(b, &op_sum, part, 1));
 }
 
+/* Sums in chunks: two for each sample, across rows of an image; 66 of all weights, and what the
+ * lanes leave over. */
+static void make_long_sums(struct build *b)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(32, 5, 40));
+    const uint32_t w = build_owned(b, TARN_SHAPE(66, 129, 17));
+    build_output(b, build_reduce(b, &op_sum, x, 2 | 4));
+    build_output(b, build_reduce(b, &op_sum, w, 1 | 2 | 4));
+}
+
 const struct graph_case graph_cases[] = {
     { "map_chain", make_map_chain, false }, { "sum_batch", make_sum_batch, false },
     { "softmax", make_softmax, false },     { "linear", make_linear, false },
     { "conv", make_conv, false },           { "conv_channels", make_conv_channels, true },
-    { "update", make_update, false },
+    { "update", make_update, false },       { "long_sums", make_long_sums, false },
 };
 const int graph_case_count = sizeof graph_cases / sizeof *graph_cases;
 

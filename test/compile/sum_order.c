@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What orders a sum, read off the nests of a plan: which axes are summed and in which order,
- * whether 16 lanes are added up by the tree and along which axis they lie, and how many rows of
- * partial sums there are. Tiles, orders of loops, groups and kernels may differ between targets;
+ * whether 16 lanes are added up by the tree and along which axis they lie, where they are cut into
+ * chunks, and how many rows of partial sums there are. Tiles, orders of loops, groups and kernels may differ between targets;
  * this may not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cases.h"
-#include "compile/nest.h"
+#include "compile/chunk.h"
 
 /* The summed axis, counted among them, whose terms are shared by the lanes; -1: none, the lanes are
  * other elements of the result. */
@@ -39,6 +39,15 @@ static char *describe_sum(const struct program_ir *p, const struct nest *n)
         text_add(&out, ", %d rows of %d blocks", p->groups, p->blocks);
     if (n->by_sample)
         text_add(&out, ", sample by sample");
+    for (int rest = 0; rest < 2; rest++) {
+        const struct chunks c = nest_chunks(n, rest != 0);
+        for (int k = 0; k < c.levels && (rest == 0 || nest_shared_axis(n) >= 0); k++)
+            text_add(&out, "%s %d along number %d",
+                     k > 0  ? ","
+                     : rest ? ", rest by"
+                            : ", by",
+                     c.of[k].step, c.of[k].axis - n->out_axes);
+    }
     text_add(&out, "\n");
     return out.failed ? NULL : out.data;
 }

@@ -22,6 +22,7 @@ static int accumulators(int size, int nests)
     n.extent[1] = n.extent[2] = size;
     n.batched = true;
     n.combine = COMBINE_FMA;
+    n.by = &combination_sum;
     n.exprs = e;
     n.expr_count = 4;
     e[0] = (struct expr){ .kind = EXPR_LOAD, .access = { .gather = -1, .in_block = true } };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "op_check.h"
+#include "rounding.h"
 
 enum { MOST = 1 << 19 };
 
@@ -79,14 +80,16 @@ static void run(const struct norm_case *c, const char *fuse, float *mean, float 
     tarn_close(r);
 }
 
-/* A mean is off by `shift` at most, gamma of its longest chain of roundings times the largest
+/* A mean is off by `shift` at most, gamma of its longest chain of roundings (sums of samples, and of
+ * those) times the largest
  * value. Squared distances from such means are off by twice that times the distances, and its
  * square. */
 static void check(const struct norm_case *c, int number)
 {
     static float mean[64], var[64], other[2][64], y[2][MOST];
     const size_t channels = (size_t)c->dim[1] * sizeof(float);
-    const int terms = count_of(c) / c->dim[1] + 8;
+    const int inside = count_of(c) / c->dim[0] / c->dim[1];
+    const double terms = sum_roundings(inside) + sum_roundings(c->dim[0]) + 8;
     const double gamma = terms * 0x1p-24 / (1 - terms * 0x1p-24);
     fill(c);
     run(c, "1", mean, var, y[0]);

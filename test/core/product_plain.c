@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large matrix products through the public API: Tarn's own kernel gives the bits of the nests, with
- * transpositions, batches, slices as operands and an epilogue; a weight gradient, summed over the
+ * transpositions, batches, slices as operands and an epilogue, and more chunks than are added up at
+ * once; a weight gradient, summed over the
  * batch, agrees within rounding. */
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "tensor/replica.h"
 
 enum { M = 150, K = 200, N = 140, SAMPLES = 64, IN = 400, OUT = 350 };
+enum { GRADIENT = -1, DEEP = -2, DEEP_M = 18, DEEP_K = 17000, DEEP_N = 35 };
 
 static float *fill(size_t count, unsigned seed)
 {
@@ -62,17 +64,33 @@ static void gradient(tarn_replica *r, float *out)
     free(d);
 }
 
+static void deep(tarn_replica *r, float *out)
+{
+    const tarn_tensor a = weight(r, "a", TARN_SHAPE(DEEP_M, DEEP_K), 1);
+    const tarn_tensor b = weight(r, "b", TARN_SHAPE(DEEP_K, DEEP_N), 2);
+    CHECK(tarn_read(tarn_matmul(a, b), out, sizeof(float) * DEEP_M * DEEP_N) == TARN_OK);
+}
+
+static size_t size_of(int form)
+{
+    return form == GRADIENT ? (size_t)OUT * IN
+           : form == DEEP   ? (size_t)DEEP_M * DEEP_N
+                            : (size_t)2 * M * N;
+}
+
 static float *computed(const char *provider, int form)
 {
-    float *out = fill(form < 0 ? (size_t)OUT * IN : (size_t)2 * M * N, 6);
+    float *out = fill(size_of(form), 6);
     CHECK(setenv("TARN_GEMM", provider, 1) == 0);
     tarn_replica *r = tarn_open(NULL);
     if (r == NULL) {
         fprintf(stderr, "product: %s\n", tarn_error(NULL));
         exit(1);
     }
-    if (form < 0)
+    if (form == GRADIENT)
         gradient(r, out);
+    else if (form == DEEP)
+        deep(r, out);
     else
         forward(r, form, out);
     tarn_close(r);
@@ -83,7 +101,7 @@ static float *computed(const char *provider, int form)
 static double compare(const char *a, const char *b, int form)
 {
     float *x = computed(a, form), *y = computed(b, form);
-    const size_t count = form < 0 ? (size_t)OUT * IN : (size_t)2 * M * N;
+    const size_t count = size_of(form);
     double most = 0;
     for (size_t i = 0; i < count; i++)
         most = fmax(most, fabs((double)x[i] - (double)y[i]));
@@ -98,12 +116,12 @@ int main(void)
     int count;
     CHECK(device_select(NULL, &device, 1, &count) == TARN_OK);
     const char *own = device.kind == DEVICE_CPU ? "tarn" : "nest";
-    static const int forms[] = { 0, 3, 5, 6 };
+    static const int forms[] = { 0, 3, 5, 6, DEEP };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         CHECK(compare("nest", own, forms[i]) == 0);
     CHECK(compare("nest", "clblast", 3) < 1e-4);
     CHECK(compare("nest", "auto", 0) < 1e-4);
-    const double gradients = compare("nest", own, -1);
+    const double gradients = compare("nest", own, GRADIENT);
     CHECK(gradients < 1e-5 && (gradients > 0) == (device.kind == DEVICE_CPU));
     printf("product: %d failures\n", failures);
     return failures > 0;

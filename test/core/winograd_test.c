@@ -10,6 +10,7 @@
 
 #include "compile/1_graph/winograd_table.h"
 #include "op_check.h"
+#include "rounding.h"
 #include "tensor/replica.h"
 #include "tensor/sum_order.h"
 
@@ -188,7 +189,7 @@ static struct ref bounds(const struct data *d, int kind, const struct ref *like)
     const int chain = kind == 0   ? d->s.c
                       : kind == 1 ? d->s.o
                                   : tiles * ((d->s.n + LANES - 1) / LANES) + 8;
-    const double terms = 6 * 9 + chain, unit = 1.0 / (1 << 24);
+    const double terms = 6 * 9 + sum_roundings(chain), unit = 1.0 / (1 << 24);
     for (size_t i = 0; i < ref_count(&out); i++)
         out.v[i] *= terms * unit / (1 - terms * unit);
     return out;

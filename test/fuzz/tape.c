@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rounding.h"
+
 /* Where a device may flush subnormal numbers to zero. */
 #define TINY 0x1p-126
 
@@ -242,8 +244,9 @@ int tape_scatter(struct tape *t, int a, int count, const int *index)
         many[k] += x->v[i] != 0 || x->e[i] != 0;
     }
     for (int k = 0; k < count; k++)
-        n->e[k] =
-            bound(n->e[k] + (t->integer || many[k] < 2 ? 0 : gamma_of(many[k]) * size[k] + TINY));
+        n->e[k] = bound(n->e[k] + (t->integer || many[k] < 2
+                                       ? 0
+                                       : gamma_of(sum_roundings(many[k])) * size[k] + TINY));
     free(size);
     return y;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rounding.h"
+
 /* Differences are taken at this many elements of an operand, spread over it. */
 #define SAMPLES 128
 
@@ -211,7 +213,7 @@ static bool compare_values(struct check *k)
         if (c->bound == BOUND_MAP)
             limit = 2 * c->ulps * UNIT * fabs(k->y.v[i]) + 0x1p-126;
         else if (c->bound == BOUND_LINEAR)
-            limit = gamma_of(c->terms + 2) * fabs(size.v[i]);
+            limit = gamma_of(sum_roundings(c->terms) + 2) * fabs(size.v[i]);
         else if (c->bound == BOUND_COMPOSED)
             limit = gamma_of(c->terms + 8) * (top + k->condition);
         const double want = c->bound == BOUND_EXACT ? (double)(float)k->y.v[i] : k->y.v[i];
@@ -257,8 +259,8 @@ static double gradient_limit(const struct op_case *c, const struct slope *s, dou
     /* Truncation and cancellation of the differences themselves. */
     const double own = 2e-9 * (1 + s->size);
     if (c->bound == BOUND_COMPOSED)
-        return gamma_of(2 * c->terms + s->terms + 16) * top + own;
-    return gamma_of(2 * c->ulps + s->terms + 6) * s->size + own;
+        return gamma_of(2 * c->terms + sum_roundings(s->terms) + 16) * top + own;
+    return gamma_of(2 * c->ulps + sum_roundings(s->terms) + 6) * s->size + own;
 }
 
 static bool compare_gradient(struct check *k, int input, double *condition)

@@ -178,7 +178,7 @@ tarn_status assign_groups(struct program_ir *p)
 {
     const struct module *m = p->module;
     p->blocks = (m->batch + LANES - 1) / LANES;
-    p->groups = p->blocks < MAX_GROUPS ? p->blocks : MAX_GROUPS;
+    p->groups = sum_rows(p->blocks);
     if (m->shards == 0)
         return TARN_OK;
     p->groups = m->shards;

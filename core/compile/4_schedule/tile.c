@@ -7,6 +7,7 @@
 
 #include "compile/1_graph/graph_passes.h"
 #include "compile/4_schedule/schedule.h"
+#include "compile/chunk.h"
 
 /* What the tables here have room for; target_check() refuses larger figures. */
 #define ACCUMULATORS_ROOM TARGET_MOST_ACCUMULATORS
@@ -361,8 +362,10 @@ static void choose_best(const struct target *target, const struct nest *n, int n
     const int reds =
         last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], c->unrolled_sum, red);
     try_axes(&t, tile, 0, c->tile_axes, most, &best);
+    const struct chunks chunks = nest_chunks(n, false);
     for (int i = 0; i < reds; i++) {
-        if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]))
+        if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]) ||
+            (chunks.levels > 0 && chunks.of[0].axis == last && chunks.of[0].step % red[i] != 0))
             continue;
         tile[last] = red[i];
         try_axes(&t, tile, 0, c->tile_axes, most, &best);

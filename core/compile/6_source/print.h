@@ -4,6 +4,7 @@
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
 
+#include "compile/chunk.h"
 #include "compile/kernel_plan.h"
 
 #define NAME 64
@@ -35,9 +36,10 @@ struct printer {
     bool items;    /* a lane is a work-item: width is 1, and the batch axis an axis like others */
     int lane_axis; /* -1 when width is 1 */
     bool inside;   /* all guards of the body's points hold, but for those that never do */
-    uint32_t guards_met; /* guards that the bounds of the open loops imply, one bit each */
-    bool tail;           /* the last batch block is not full */
-    char mask[NAME];     /* lanes that may be read; "": all */
+    const struct sum_loops *sum; /* whose loops are open; else NULL */
+    uint32_t guards_met;         /* guards that the bounds of the open loops imply, one bit each */
+    bool tail;                   /* the last batch block is not full */
+    char mask[NAME];             /* lanes that may be read; "": all */
     char acc[NAME];
     struct known *known;
     int known_count, known_capacity;
@@ -122,9 +124,32 @@ struct short_text lanes_function(const struct nest *n);
 void declare_accumulators(struct printer *pr);
 /* Combines value `v` into accumulator `acc`; both of the printer's width. */
 void combine_line(struct printer *pr, const char *acc, const char *v);
+/* The accumulators have the sums of what was left over by the lanes: combines these, sum0, ... */
+void combine_lane_sums(struct printer *pr);
 /* What is combined or multiplied, for all unrolled points. */
 void print_body(struct printer *pr);
 void describe_nest(struct printer *pr);
+
+/* The loops of a sum, and around them those over its chunks; `index` is the type of their
+ * variables. First sum_begin(); for each summed axis sum_cut(), then its own loop, of which
+ * sum_opened() is told; after the body sum_end(), which leaves the sums in the accumulators. */
+struct sum_loops {
+    struct chunks c;
+    const char *index;
+    bool rest;                           /* as of nest_chunks() */
+    int level[NEST_AXES + CHUNK_LEVELS]; /* of open loops: of chunks, or -1 */
+    int loops;
+    int cut_axis, cut_level; /* of the chunk opened last, from cut0 to end0, cut1 to end1, ... */
+};
+void sum_begin(struct printer *pr, struct sum_loops *l, bool rest, const char *index);
+void sum_cut(struct printer *pr, struct sum_loops *l, int axis);
+void sum_opened(struct sum_loops *l, int loops);
+void sum_end(struct printer *pr, struct sum_loops *l);
+/* Where the loop of an axis begins and ends. */
+struct loop_range {
+    char from[24], to[24];
+};
+struct loop_range loop_range(const struct printer *pr, int axis);
 
 /* For a GPU: who a work-item is, and local memory; then all nests of a kernel, with their groups. */
 void print_team(const struct program_ir *p, int kernel, struct text *out);

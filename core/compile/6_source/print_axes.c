@@ -66,8 +66,9 @@ static int open_bounded(struct printer *pr, int axis)
 {
     const struct nest *n = pr->n;
     struct text low = { 0 }, high = { 0 };
-    text_add(&low, "0L");
-    text_add(&high, "%dL", n->extent[axis]);
+    const struct loop_range whole = loop_range(pr, axis);
+    text_add(&low, "(long)%s", whole.from);
+    text_add(&high, "(long)%s", whole.to);
     for (int g = 0; g < n->guards; g++) {
         if (!bounds_loop(pr, &n->guard[g], axis))
             continue;
@@ -120,11 +121,10 @@ int open_loop(struct printer *pr, int axis)
         return 0;
     }
     set_loop(pr, axis, tile);
-    if (axis == pr->s->split_axis && pr->s->groups > 1)
-        print_for(pr, "for (long i%d = low; i%d < high; i%d += %d) {", axis, axis, axis, tile);
-    else
-        print_for(pr, "for (long i%d = 0; i%d < %d; i%d += %d) {", axis, axis, n->extent[axis],
-                  axis, tile);
+    const struct loop_range all = loop_range(pr, axis);
+    const bool part = axis == pr->s->split_axis && pr->s->groups > 1;
+    print_for(pr, "for (long i%d = %s; i%d < %s; i%d += %d) {", axis, part ? "low" : all.from, axis,
+              part ? "high" : all.to, axis, tile);
     return 1;
 }
 

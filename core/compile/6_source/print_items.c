@@ -99,44 +99,43 @@ static void print_block(struct printer *pr)
 
 /* ---- loops over summed axes ----------------------------------------------------------------- */
 
-static void open_red(struct printer *pr, int axis, const char *from, int32_t to, int32_t step,
-                     int unroll)
+/* The loop of a summed axis. Along the lanes of a team each begins at its own element; `rest`: the
+ * elements after the last full 16, which all lanes add up alike. */
+static int open_red(struct printer *pr, int axis, bool rest, int unroll)
 {
+    const bool shared = axis == nest_shared_axis(pr->n);
+    const int32_t step = pr->s->tile[axis];
+    const struct loop_range r = loop_range(pr, axis);
+    if (!shared && step == pr->n->extent[axis]) {
+        set_constant(pr, axis, 0);
+        return 0;
+    }
+    set_loop(pr, axis, step);
     print_line(pr, "#pragma unroll %d", unroll);
-    print_line(pr, "for (%s i%d = %s; i%d < %d; i%d += %d) {", index_type(pr), axis, from, axis, to,
-               axis, step);
+    print_line(pr, "for (%s i%d = %s%s; i%d < %s; i%d += %d) {", index_type(pr), axis, r.from,
+               shared && !rest ? " + lane" : "", axis, r.to, axis, shared && !rest ? LANES : step);
     pr->indent++;
+    return 1;
 }
 
-/* The summed axes as loops; along the lanes of a team from `lane_from` on, in steps. */
-static void print_red_loops(struct printer *pr, const char *lane_from, int32_t lane_to,
-                            int32_t lane_step)
+static void print_red_loops(struct printer *pr, bool rest)
 {
     const struct nest *n = pr->n;
-    const int lane = nest_vector_axis(n, pr->s);
-    int loops = 0, innermost = lane;
+    const int batch = n->batched ? n->batch_axis : -1;
+    int innermost = -1;
     for (int a = n->out_axes; a < n->axes; a++)
-        if (lane < n->out_axes || n->batched)
-            innermost = a != lane && pr->s->tile[a] < n->extent[a] ? a : innermost;
+        innermost = a != batch && pr->s->tile[a] < n->extent[a] ? a : innermost;
     const int unroll = n->combine == COMBINE_FMA && nest_points(n, pr->s) > 4 ? 1 : UNROLL_SUM;
+    struct sum_loops l;
+    sum_begin(pr, &l, rest, index_type(pr));
     for (int a = n->out_axes; a < n->axes; a++) {
-        if (a == lane)
+        if (a == batch)
             continue;
-        if (pr->s->tile[a] == n->extent[a]) {
-            set_constant(pr, a, 0);
-            continue;
-        }
-        set_loop(pr, a, pr->s->tile[a]);
-        open_red(pr, a, "0", n->extent[a], pr->s->tile[a], a == innermost ? unroll : 1);
-        loops++;
-    }
-    if (!n->batched && lane >= n->out_axes) {
-        set_loop(pr, lane, 1);
-        open_red(pr, lane, lane_from, lane_to, lane_step, unroll);
-        loops++;
+        sum_cut(pr, &l, a);
+        sum_opened(&l, open_red(pr, a, rest, a == innermost ? unroll : 1));
     }
     print_body(pr);
-    close_loops(pr, loops);
+    sum_end(pr, &l);
 }
 
 /* ---- results -------------------------------------------------------------------------------- */
@@ -178,7 +177,7 @@ static void print_inside(struct printer *pr, const char *condition)
 {
     if (pr->n->combine != COMBINE_NONE) {
         declare_accumulators(pr);
-        print_red_loops(pr, "", 0, 0);
+        print_red_loops(pr, false);
     }
     print_results(pr, condition);
 }
@@ -282,7 +281,7 @@ static void print_rows(struct printer *pr)
     print_for(pr, "for (int b = first; b < last; ++b) {");
     print_block(pr);
     declare_accumulators(pr);
-    print_red_loops(pr, "", 0, 0);
+    print_red_loops(pr, false);
     print_exchange(pr);
     for (int r = 0; r * LANES < points; r++) {
         const int count = points - r * LANES < LANES ? points - r * LANES : LANES;
@@ -360,23 +359,25 @@ static void print_sample_rows(struct printer *pr)
     close_loops(pr, 1);
 }
 
-/* A sum along the lanes: the elements after the last full 16 are added one by one, by all lanes
- * alike, and the first lane stores. */
+/* A sum along the lanes: the elements after the last full 16 are added up by all lanes alike, and
+ * the first lane stores. */
 static void print_lane_sum(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int32_t extent = n->extent[pr->s->lane_axis], whole = extent / LANES * LANES;
+    const char *type = register_name(n->acc_dtype, 1);
+    const int points = nest_points(n, pr->s);
     print_team_tile(pr, "group");
     declare_accumulators(pr);
-    print_red_loops(pr, "lane", whole, LANES);
+    print_red_loops(pr, false);
     print_exchange(pr);
-    for (int i = 0; i < nest_points(n, pr->s); i++)
-        print_line(pr, "acc%d = %s(vload16(0, lanes + %d));", i, lanes_function(n).text, PITCH * i);
-    if (extent > whole) {
-        char from[16];
-        snprintf(from, sizeof from, "%d", whole);
-        print_red_loops(pr, from, extent, 1);
+    for (int i = 0; i < points; i++) {
+        print_line(pr, "const %s sum%d = %s(vload16(0, lanes + %d));", type, i,
+                   lanes_function(n).text, PITCH * i);
+        print_line(pr, "acc%d = %s;", i, identity(n));
     }
+    if (n->extent[pr->s->lane_axis] % LANES != 0)
+        print_red_loops(pr, true);
+    combine_lane_sums(pr);
     print_line(pr, "const bool writes = live && lane == 0;");
     print_results(pr, "if (writes) ");
 }

@@ -67,6 +67,16 @@ void combine_line(struct printer *pr, const char *acc, const char *v)
     text_free(&both);
 }
 
+void combine_lane_sums(struct printer *pr)
+{
+    for (int i = 0; i < tile_points(pr, 0, pr->n->out_axes); i++) {
+        char acc[NAME], sum[NAME];
+        snprintf(acc, sizeof acc, "acc%d", i);
+        snprintf(sum, sizeof sum, "sum%d", i);
+        combine_line(pr, acc, sum);
+    }
+}
+
 /* Lanes beyond the batch count as nothing where the batch is reduced. */
 static void mask_tail(struct printer *pr, char name[NAME])
 {
@@ -393,30 +403,34 @@ static void print_results(struct printer *pr)
 
 /* ---- loops ---------------------------------------------------------------------------------- */
 
-static void print_red_loops(struct printer *pr, bool lanes_too)
+/* The loop of a summed axis whose lanes are added up: full vectors, or the rest. */
+static int open_lanes(struct printer *pr, int lane, bool rest)
+{
+    const struct loop_range r = loop_range(pr, lane);
+    set_loop(pr, lane, 1);
+    print_for(pr, "for (long i%d = %s; i%d < %s; i%d += %d) {", lane, r.from, lane, r.to, lane,
+              rest ? 1 : LANES);
+    return 1;
+}
+
+static void print_red_loops(struct printer *pr, bool rest)
 {
     const struct nest *n = pr->n;
-    int loops = 0;
+    const int lane = nest_has_batch_lanes(n) ? -1 : pr->s->lane_axis;
+    struct sum_loops l;
+    sum_begin(pr, &l, rest, "long");
     for (int a = n->out_axes; a < n->axes; a++) {
-        if (a == nest_vector_axis(n, pr->s))
+        if (nest_has_batch_lanes(n) && a == n->batch_axis)
             continue;
-        loops += open_loop(pr, a);
-    }
-    const int lane = pr->s->lane_axis;
-    if (!nest_has_batch_lanes(n) && lane >= n->out_axes) {
-        const int32_t whole = n->extent[lane] / LANES * LANES;
-        set_loop(pr, lane, 1);
-        print_for(pr, "for (long i%d = %d; i%d < %d; i%d += %d) {", lane, lanes_too ? 0 : whole,
-                  lane, lanes_too ? whole : n->extent[lane], lane, lanes_too ? LANES : 1);
-        loops++;
+        sum_cut(pr, &l, a);
+        sum_opened(&l, a == lane ? open_lanes(pr, a, rest) : open_loop(pr, a));
     }
     print_body(pr);
-    close_loops(pr, loops);
+    sum_end(pr, &l);
     pr->guards_met = 0;
 }
 
-/* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the rest in order.
- */
+/* A sum along the vector axis: full vectors, their lanes in a fixed tree, then the sum of the rest. */
 static void print_lane_sum(struct printer *pr)
 {
     const struct nest *n = pr->n;
@@ -430,17 +444,17 @@ static void print_lane_sum(struct printer *pr)
     pr->lane_axis = pr->s->lane_axis;
     for (int i = 0; i < points; i++)
         print_line(pr, "%s acc%d = (%s)(%s);", wide, i, wide, identity(n));
-    print_red_loops(pr, true);
+    print_red_loops(pr, false);
     for (int i = 0; i < points; i++)
         print_line(pr, "sum%d = %s(acc%d);", i, lanes_function(n).text, i);
     pr->indent--;
     print_line(pr, "}");
     pr->width = 1;
     pr->lane_axis = -1;
-    for (int i = 0; i < points; i++)
-        print_line(pr, "%s acc%d = sum%d;", narrow, i, i);
+    declare_accumulators(pr);
     if (n->extent[pr->s->lane_axis] % LANES != 0)
-        print_red_loops(pr, false);
+        print_red_loops(pr, true);
+    combine_lane_sums(pr);
     print_results(pr);
 }
 
@@ -448,7 +462,7 @@ static void print_inside(struct printer *pr)
 {
     if (pr->n->combine != COMBINE_NONE) {
         declare_accumulators(pr);
-        print_red_loops(pr, true);
+        print_red_loops(pr, false);
     }
     print_results(pr);
 }

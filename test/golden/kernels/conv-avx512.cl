@@ -89,7 +89,7 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                     #pragma unroll 1
                     for (long i4 = 0; i4 < 3; i4 += 1) {
                         #pragma unroll 1
-                        for (long i5 = max(0L, -(long)(i2 - 1)); i5 < min(3L, 6 - (long)(i2 - 1)); ++i5) {
+                        for (long i5 = max((long)0, -(long)(i2 - 1)); i5 < min((long)3, 6 - (long)(i2 - 1)); ++i5) {
                             const float16 t1 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 6)));
                             const float16 t2 = (float16)(v3[9 * i4 + 3 * i5]);
                             acc1 = fma(t1, t2, acc1);

@@ -75,13 +75,14 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
                 }
                 sum0 = tarn_sum_float(acc0);
             }
-            float acc0 = sum0;
+            float acc0 = (float)(0.0f);
             #pragma unroll 1
             for (long i0 = 192; i0 < 200; i0 += 1) {
                 const float t19 = v2[i0];
                 const float t20 = t19 * t19;
                 acc0 += t20;
             }
+            acc0 += sum0;
             v7[0] = acc0;
         }
     }

@@ -87,13 +87,14 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
                 }
                 sum0 = tarn_sum_float(acc0);
             }
-            float acc0 = sum0;
+            float acc0 = (float)(0.0f);
             #pragma unroll 1
             for (long i0 = 192; i0 < 200; i0 += 1) {
                 const float t22 = v2[i0];
                 const float t23 = t22 * t22;
                 acc0 += t23;
             }
+            acc0 += sum0;
             v7[0] = acc0;
         }
     }

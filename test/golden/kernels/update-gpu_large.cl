@@ -69,20 +69,22 @@ void k1(__global uchar *owned3, __global uchar *owned0)
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
         float acc0 = (float)(0.0f);
         #pragma unroll 4
-        for (int i0 = lane; i0 < 192; i0 += 16) {
+        for (int i0 = 0 + lane; i0 < 192; i0 += 16) {
             const float t1 = v2[i0];
             const float t2 = t1 * t1;
             acc0 += t2;
         }
         lanes[0 + lane] = acc0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        acc0 = tarn_sum_float(vload16(0, lanes + 0));
+        const float sum0 = tarn_sum_float(vload16(0, lanes + 0));
+        acc0 = 0.0f;
         #pragma unroll 4
         for (int i0 = 192; i0 < 200; i0 += 1) {
             const float t3 = v2[i0];
             const float t4 = t3 * t3;
             acc0 += t4;
         }
+        acc0 += sum0;
         const bool writes = live && lane == 0;
         if (writes) v7[0] = acc0;
     }

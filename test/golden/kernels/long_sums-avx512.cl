@@ -1,0 +1,156 @@
+/* k0: 2 groups of 1; input 0, output 0, output 1, owned 0 */
+/* arena: 0 bytes */
+/* input sum sum */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void k0(__global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0)
+{
+    const int section_group = (int)get_group_id(0);
+    __local float16 scratch[200];
+    __global float *v0 = (__global float *)(output0 + 0); /* [32,1,1] */
+    __global float *v1 = (__global float *)(input0 + 0); /* [32,5,40] */
+    __local float *v2 = (__local float *)((__local uchar *)scratch + 0); /* [32,5,40] blocked */
+    __global float *v3 = (__global float *)(output1 + 0); /* [1,1,1] */
+    __global float *v4 = (__global float *)(owned0 + 0); /* [66,129,17] */
+    /* input */
+    if (section_group >= 0 && section_group < 2) {
+        const long group = section_group - 0;
+        if (group == 0) {
+            /* sum [66 129 17] */
+            {
+                float sum0;
+                {
+                    float16 acc0 = (float16)(0.0f);
+                    {
+                        float16 sum1_0 = (float16)(0.0f);
+                        #pragma unroll 1
+                        for (long cut1 = 0; cut1 < 66; cut1 += 64) {
+                            const long end1 = min(cut1 + 64, (long)66);
+                            float16 sum0_0 = (float16)(0.0f);
+                            #pragma unroll 1
+                            for (long i0 = cut1; i0 < end1; i0 += 1) {
+                                #pragma unroll 1
+                                for (long cut0 = 0; cut0 < 129; cut0 += 128) {
+                                    const long end0 = min(cut0 + 128, (long)129);
+                                    acc0 = (float16)(0.0f);
+                                    #pragma unroll 1
+                                    for (long i1 = cut0; i1 < end0; i1 += 1) {
+                                        #pragma unroll 1
+                                        for (long i2 = 0; i2 < 16; i2 += 16) {
+                                            const float16 t1 = (TARN_LOAD(__global, float, v4 + 2193 * i0 + 17 * i1 + i2));
+                                            acc0 += t1;
+                                        }
+                                    }
+                                    sum0_0 += acc0;
+                                }
+                            }
+                            sum1_0 += sum0_0;
+                        }
+                        acc0 = sum1_0;
+                    }
+                    sum0 = tarn_sum_float(acc0);
+                }
+                float acc0 = (float)(0.0f);
+                {
+                    float sum1_0 = (float)(0.0f);
+                    #pragma unroll 1
+                    for (long cut1 = 0; cut1 < 66; cut1 += 64) {
+                        const long end1 = min(cut1 + 64, (long)66);
+                        float sum0_0 = (float)(0.0f);
+                        #pragma unroll 1
+                        for (long i0 = cut1; i0 < end1; i0 += 1) {
+                            #pragma unroll 1
+                            for (long cut0 = 0; cut0 < 129; cut0 += 128) {
+                                const long end0 = min(cut0 + 128, (long)129);
+                                acc0 = (float)(0.0f);
+                                #pragma unroll 1
+                                for (long i1 = cut0; i1 < end0; i1 += 1) {
+                                    #pragma unroll 1
+                                    for (long i2 = 16; i2 < 17; i2 += 1) {
+                                        const float t2 = v4[2193 * i0 + 17 * i1 + i2];
+                                        acc0 += t2;
+                                    }
+                                }
+                                sum0_0 += acc0;
+                            }
+                        }
+                        sum1_0 += sum0_0;
+                    }
+                    acc0 = sum1_0;
+                }
+                acc0 += sum0;
+                v3[0] = acc0;
+            }
+        }
+        const long first = group * 2 / 2, last = (group + 1) * 2 / 2;
+        #pragma unroll 1
+        for (long b = first; b < last; ++b) {
+            /* input [32 5 40] */
+            {
+                #pragma unroll 1
+                for (long e = 0; e < 200; e += 16) {
+                    const long at = min(e, 184L);
+                    float16 row[16], other[16];
+                    row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 0));
+                    row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 1));
+                    row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 2));
+                    row[3] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 3));
+                    row[4] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 4));
+                    row[5] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 5));
+                    row[6] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 6));
+                    row[7] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 7));
+                    row[8] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 8));
+                    row[9] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 9));
+                    row[10] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 10));
+                    row[11] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 11));
+                    row[12] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 12));
+                    row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 13));
+                    row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 14));
+                    row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 15));
+                    TARN_TRANSPOSE(row, other)
+                    TARN_STORE(__local, float, row[0], v2 + 16 * (0 + at + 0));
+                    TARN_STORE(__local, float, row[1], v2 + 16 * (0 + at + 1));
+                    TARN_STORE(__local, float, row[2], v2 + 16 * (0 + at + 2));
+                    TARN_STORE(__local, float, row[3], v2 + 16 * (0 + at + 3));
+                    TARN_STORE(__local, float, row[4], v2 + 16 * (0 + at + 4));
+                    TARN_STORE(__local, float, row[5], v2 + 16 * (0 + at + 5));
+                    TARN_STORE(__local, float, row[6], v2 + 16 * (0 + at + 6));
+                    TARN_STORE(__local, float, row[7], v2 + 16 * (0 + at + 7));
+                    TARN_STORE(__local, float, row[8], v2 + 16 * (0 + at + 8));
+                    TARN_STORE(__local, float, row[9], v2 + 16 * (0 + at + 9));
+                    TARN_STORE(__local, float, row[10], v2 + 16 * (0 + at + 10));
+                    TARN_STORE(__local, float, row[11], v2 + 16 * (0 + at + 11));
+                    TARN_STORE(__local, float, row[12], v2 + 16 * (0 + at + 12));
+                    TARN_STORE(__local, float, row[13], v2 + 16 * (0 + at + 13));
+                    TARN_STORE(__local, float, row[14], v2 + 16 * (0 + at + 14));
+                    TARN_STORE(__local, float, row[15], v2 + 16 * (0 + at + 15));
+                }
+            }
+            /* sum [32 | 5 40] */
+            {
+                float16 acc0 = (float16)(0.0f);
+                {
+                    float16 sum0_0 = (float16)(0.0f);
+                    #pragma unroll 1
+                    for (long cut0 = 0; cut0 < 5; cut0 += 3) {
+                        const long end0 = min(cut0 + 3, (long)5);
+                        acc0 = (float16)(0.0f);
+                        #pragma unroll 1
+                        for (long i1 = cut0; i1 < end0; i1 += 1) {
+                            #pragma unroll 1
+                            for (long i2 = 0; i2 < 40; i2 += 2) {
+                                const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (40 * i1 + i2)));
+                                acc0 += t3;
+                                const float16 t4 = (TARN_LOAD(__local, float, v2 + 16 * (40 * i1 + i2 + 1)));
+                                acc0 += t4;
+                            }
+                        }
+                        sum0_0 += acc0;
+                    }
+                    acc0 = sum0_0;
+                }
+                TARN_STORE(__global, float, acc0, v0 + 16 * b);
+            }
+        }
+    }
+}
+
