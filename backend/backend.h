@@ -194,6 +194,17 @@ TARN_CHECKED tarn_status kernel_new(struct built_program *p, const char *name, s
 void kernel_free(struct kernel *k);
 const char *kernel_name(const struct kernel *k);
 
+/* A kernel's text and the function in it. Equal texts have one function; others have others. */
+struct kernel_text {
+    const char *function, *text;
+};
+/* Takes the kernels of these texts, each compiled after the two texts of `head`: a context builds
+ * each once, however many ask for it. Each is to be given back with kernel_free(); on failure none
+ * was taken. */
+TARN_CHECKED tarn_status kernels_take(struct context *c, const char *const head[2],
+                                      const struct kernel_text *list, int count, const char *label,
+                                      struct kernel **out);
+
 /* One kernel argument: a buffer, or `size` bytes by value. */
 struct kernel_arg {
     struct buffer *buffer; /* NULL: by value */

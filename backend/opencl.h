@@ -44,8 +44,18 @@ struct context {
     struct gemm_tarn *gemm;         /* gemm_tarn.c's program, once it was needed */
     _Atomic bool lost;              /* a command that nobody waits for any more may still run */
     struct staging *staging;        /* what copies go through; NULL until one is needed */
+    struct known_kernel *kernels;   /* by text: kernels.c */
     struct built_program *programs; /* to be written to the disk cache when the context closes */
     pthread_mutex_t upload_lock;
+};
+
+struct kernel {
+    struct built_program *program;
+    cl_kernel kernel;
+    char name[64];
+    const char *label;
+    bool launched;
+    struct known_kernel *known; /* NULL: its maker's alone */
 };
 
 struct buffer {
@@ -134,6 +144,10 @@ int cache_lock(void);
  * were saved in that folder the last 8 stay. */
 void failed_save(const char *source, char *path, size_t capacity);
 
+/* Gives back a kernel that was taken by its text. NULL is a no-op. */
+void known_kernel_leave(struct known_kernel *known);
+/* Releases a kernel that nobody has any more. */
+void kernel_drop(struct kernel *k);
 /* Writes the binaries of programs that were built here to the disk cache. */
 void program_flush(struct context *c);
 void gemm_release(void);

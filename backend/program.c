@@ -24,14 +24,6 @@ struct built_program {
     struct built_program *next;
 };
 
-struct kernel {
-    struct built_program *program;
-    cl_kernel kernel;
-    char name[64];
-    const char *label;
-    bool launched;
-};
-
 static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static double now(void)
@@ -277,12 +269,20 @@ tarn_status kernel_new(struct built_program *p, const char *name, struct kernel 
     return TARN_OK;
 }
 
-void kernel_free(struct kernel *k)
+void kernel_drop(struct kernel *k)
 {
     if (k == NULL)
         return;
     clReleaseKernel(k->kernel);
     free(k);
+}
+
+void kernel_free(struct kernel *k)
+{
+    if (k != NULL && k->known != NULL)
+        known_kernel_leave(k->known);
+    else
+        kernel_drop(k);
 }
 
 const char *kernel_name(const struct kernel *k)

@@ -251,15 +251,33 @@ static tarn_status measure(const struct network *n, int depth, struct compilatio
     return TARN_OK;
 }
 
+/* Kernels of different text, which the driver compiles once each, and the length of these. */
+static int distinct_kernels(const struct kernel_plan *plan, size_t *bytes)
+{
+    int distinct = 0;
+    *bytes = 0;
+    for (int i = 0; i < plan->kernel_count; i++) {
+        int first = 0;
+        while (strcmp(plan->kernels[first].function, plan->kernels[i].function) != 0)
+            first++;
+        const bool is_new = first == i && plan->kernels[i].groups > 0;
+        distinct += is_new;
+        *bytes += is_new ? plan->kernels[i].source.length : 0;
+    }
+    return distinct;
+}
+
 static bool report(const struct network *n, int depth)
 {
     struct compilation c = { .r = tarn_open(NULL) };
     const tarn_status status = c.r != NULL ? measure(n, depth, &c) : TARN_ERR_DEVICE;
     if (status == TARN_OK) {
         const double nodes = (double)c.r->graph.count;
-        printf("%-8s %6d %8.0f %8d %8d %9zu %9.1f %8.1f\n", n->name, depth, nodes,
-               c.plan.ir->nest_count, c.plan.kernel_count, c.plan.source.length >> 10,
-               1e3 * c.seconds, 1e6 * c.seconds / nodes);
+        size_t bytes;
+        const int distinct = distinct_kernels(&c.plan, &bytes);
+        printf("%-8s %6d %8.0f %8d %8d %9d %9zu %9.1f %8.1f\n", n->name, depth, nodes,
+               c.plan.ir->nest_count, c.plan.kernel_count, distinct, bytes >> 10, 1e3 * c.seconds,
+               1e6 * c.seconds / nodes);
         fflush(stdout);
     } else {
         fprintf(stderr, "%s %d: %s\n", n->name, depth, tarn_error(NULL));
@@ -286,7 +304,7 @@ static bool report_named(char **list, int count, int *at)
 int main(int argc, char **argv)
 {
     bool good = true;
-    printf("network   depth    nodes    nests  kernels  text KiB        ms  us/node\n");
+    printf("network   depth    nodes    nests  kernels  distinct  text KiB        ms  us/node\n");
     for (int i = 1; i < argc;)
         good &= report_named(argv, argc, &i);
     for (size_t i = 0; argc == 1 && i < sizeof networks / sizeof *networks; i++)

@@ -120,21 +120,20 @@ static void describe(const struct program_ir *p, int kernel, char *out, size_t c
         memcpy(out + capacity - 4, "...", 4);
 }
 
-/* Prints every kernel into one program: the driver's fixed cost of a build is paid once. */
+const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
+                                     (const char *)kernel_text_random };
+
 static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
 {
     plan->kernels = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *plan->kernels);
     if (plan->kernels == NULL)
         return out_of_memory();
-    text_add(&plan->source, "%s%s", (const char *)kernel_text_prelude,
-             (const char *)kernel_text_random);
-    for (; plan->kernel_count < p->kernel_count; plan->kernel_count++) {
-        const int i = plan->kernel_count;
+    while (plan->kernel_count < p->kernel_count) {
+        const int i = plan->kernel_count++;
         struct planned_kernel *k = &plan->kernels[i];
         snprintf(k->name, sizeof k->name, "k%d", i);
         describe(p, i, k->about, sizeof k->about);
-        text_add(&plan->source, "/* %s */\n", k->about);
-        TRY(print_kernel(p, i, &plan->source, k));
+        TRY(print_kernel(p, i, k));
         TRY(plan_products(p, i, k));
         if (!kernel_cost(p, i, &k->cost))
             return out_of_memory();
@@ -201,8 +200,9 @@ tarn_status compile_program(const struct program *program, const struct target *
 
 void kernel_plan_free(struct kernel_plan *plan)
 {
+    for (int i = 0; i < plan->kernel_count; i++)
+        text_free(&plan->kernels[i].source);
     arena_free(&plan->arena);
-    text_free(&plan->source);
     *plan = (struct kernel_plan){ 0 };
 }
 

@@ -10,11 +10,13 @@
 /* What a kernel takes, in order. */
 enum param_kind {
     PARAM_ARENA,
+    PARAM_OFFSETS, /* of values in the arena and in owned memory: planned_kernel.offsets */
     PARAM_INPUT,
     PARAM_OWNED,
     PARAM_OUTPUT,
     PARAM_SHARED,
     PARAM_NUMBER,
+    PARAM_SERIAL, /* of random numbers: the slot itself */
     PARAM_KEY,
     PARAM_RANK
 };
@@ -42,11 +44,17 @@ struct planned_call {
     int order;        /* of recording */
 };
 
+/* Its text depends on what is computed and on nothing else of the plan: which tensors these are,
+ * and where they lie, are arguments. Equal texts are one kernel, and their functions have one name. */
 struct planned_kernel {
-    char name[64];
+    char name[16];   /* "k3": its number in the plan */
     char about[160]; /* what it computes, for people */
+    char function[24];
+    struct text source; /* to be compiled after kernel_head */
     struct param *params;
     int param_count, param_capacity;
+    size_t *offsets; /* bytes, where its values lie */
+    int offset_count;
     int groups; /* 0: there are only products */
     struct planned_product *products;
     int product_count;
@@ -54,8 +62,7 @@ struct planned_kernel {
 };
 
 struct kernel_plan {
-    struct arena arena; /* holds all of it but the source */
-    struct text source;
+    struct arena arena; /* holds all of it but the kernels' texts */
     struct planned_kernel *kernels;
     int kernel_count;
     struct planned_call *calls; /* in the order in which their operands are ready */
@@ -66,6 +73,9 @@ struct kernel_plan {
     size_t arena_bytes;
     const struct program_ir *ir; /* what it was made of, for debug.h */
 };
+
+/* What stands before every kernel: kernels/prelude.cl and random.cl. */
+extern const char *const kernel_head[2];
 
 /* Compiles a program for a target. The same program and target give the same plan, byte for byte.
  * A target that target_check() refuses is TARN_ERR_ARGUMENT. The plan is to be freed even after

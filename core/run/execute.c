@@ -24,7 +24,9 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
         return b->outputs[p->slot];
     case PARAM_SHARED:
         return shared_buffer(plan->shared[p->slot]);
+    case PARAM_OFFSETS:
     case PARAM_NUMBER:
+    case PARAM_SERIAL:
     case PARAM_KEY:
     case PARAM_RANK:
         break;
@@ -71,10 +73,13 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
         const struct param *p = &k->params[i];
         struct kernel_arg *a = &plan->args[i];
         *a = (struct kernel_arg){ .size = sizeof(void *) };
-        a->buffer = buffer_of(plan, p, b);
+        a->buffer = p->kind == PARAM_OFFSETS ? k->offsets : buffer_of(plan, p, b);
         if (p->kind == PARAM_NUMBER) {
             a->size = sizeof(float);
             a->value.f32 = b->numbers[p->slot];
+        } else if (p->kind == PARAM_SERIAL) {
+            a->size = sizeof(uint32_t);
+            a->value.u32 = p->slot;
         } else if (p->kind == PARAM_KEY) {
             a->size = sizeof(uint64_t);
             a->value.u64 = b->key;

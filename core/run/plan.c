@@ -18,10 +18,10 @@ void plan_free(struct plan *plan)
         return;
     for (int i = 0; i < plan->kernel_count; i++) {
         kernel_free(plan->kernels[i].kernel);
+        buffer_free(plan->kernels[i].offsets);
         free(plan->kernels[i].params);
         free(plan->kernels[i].products);
     }
-    program_free(plan->program);
     for (uint32_t i = 0; i < plan->shared_count; i++)
         shared_free(plan->shared[i]);
     free(plan->shared);
@@ -42,38 +42,77 @@ static void *kept(const void *array, int count, size_t size)
     return copy;
 }
 
-static tarn_status add_kernel(struct plan *plan, const struct planned_kernel *from)
+static tarn_status add_offsets(struct context *c, const struct planned_kernel *from,
+                               struct plan_kernel *k)
+{
+    const size_t bytes = (size_t)from->offset_count * sizeof(uint64_t);
+    if (bytes == 0)
+        return TARN_OK;
+    uint64_t *offsets = calloc((size_t)from->offset_count, sizeof *offsets);
+    if (offsets == NULL)
+        return out_of_memory();
+    for (int i = 0; i < from->offset_count; i++)
+        offsets[i] = from->offsets[i];
+    tarn_status status = buffer_new(c, bytes, &k->offsets);
+    if (status == TARN_OK)
+        status = buffer_write(k->offsets, 0, offsets, bytes);
+    free(offsets);
+    return status;
+}
+
+static tarn_status add_kernel(struct context *c, const struct planned_kernel *from,
+                              struct plan *plan)
 {
     struct plan_kernel *k = &plan->kernels[plan->kernel_count++];
-    if (from->groups > 0)
-        TRY(kernel_new(plan->program, from->name, &k->kernel));
     k->products = kept(from->products, from->product_count, sizeof *k->products);
     k->product_count = from->product_count;
     k->params = kept(from->params, from->param_count, sizeof *k->params);
     k->param_count = from->param_count;
     k->groups = from->groups;
     k->cost = from->cost;
+    memcpy(k->name, from->name, sizeof k->name);
     memcpy(k->about, from->about, sizeof k->about);
+    TRY(add_offsets(c, from, k));
     return k->products != NULL && k->params != NULL ? TARN_OK : out_of_memory();
+}
+
+/* Builds those that have something to launch. */
+static tarn_status take_kernels(struct context *c, const struct kernel_plan *from,
+                                struct plan *plan)
+{
+    int count = 0;
+    char label[64];
+    struct kernel_text *texts = calloc((size_t)from->kernel_count + 1, sizeof *texts);
+    struct kernel **taken = calloc((size_t)from->kernel_count + 1, sizeof(struct kernel *));
+    tarn_status status = texts != NULL && taken != NULL ? TARN_OK : out_of_memory();
+    snprintf(label, sizeof label, "plan %016llx", (unsigned long long)plan->key[0]);
+    for (int i = 0; status == TARN_OK && i < from->kernel_count; i++)
+        if (from->kernels[i].groups > 0)
+            texts[count++] =
+                (struct kernel_text){ from->kernels[i].function, from->kernels[i].source.data };
+    if (status == TARN_OK)
+        status = kernels_take(c, kernel_head, texts, count, label, taken);
+    for (int i = 0, next = 0; status == TARN_OK && i < from->kernel_count; i++)
+        if (from->kernels[i].groups > 0)
+            plan->kernels[i].kernel = taken[next++];
+    free(texts);
+    free(taken);
+    return status;
 }
 
 static tarn_status add_kernels(struct context *c, const struct kernel_plan *from, struct plan *plan)
 {
     int most = 0;
-    char label[64];
-    snprintf(label, sizeof label, "plan %016llx", (unsigned long long)plan->key[0]);
     plan->kernels = calloc((size_t)from->kernel_count + 1, sizeof *plan->kernels);
     plan->after = calloc((size_t)from->kernel_count + 1, sizeof *plan->after);
     if (plan->kernels == NULL || plan->after == NULL)
         return out_of_memory();
-    if (from->kernel_count > 0)
-        TRY(program_build(c, from->source.data, label, &plan->program));
     for (int i = 0; i < from->kernel_count; i++) {
-        TRY(add_kernel(plan, &from->kernels[i]));
+        TRY(add_kernel(c, &from->kernels[i], plan));
         most = from->kernels[i].param_count > most ? from->kernels[i].param_count : most;
     }
     plan->args = calloc((size_t)most + 1, sizeof *plan->args);
-    return plan->args != NULL ? TARN_OK : out_of_memory();
+    return plan->args != NULL ? take_kernels(c, from, plan) : out_of_memory();
 }
 
 static tarn_status add_calls(struct context *c, const struct kernel_plan *from, struct plan *plan)

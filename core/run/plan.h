@@ -20,7 +20,9 @@ struct plan_call {
 struct plan_kernel {
     struct planned_product *products; /* to run beside the kernel */
     int product_count;
-    struct kernel *kernel; /* NULL when there are only products */
+    char name[16];
+    struct kernel *kernel;  /* NULL when there are only products */
+    struct buffer *offsets; /* where its values lie; NULL: it has none in the arena or owned */
     struct param *params;
     int param_count;
     int groups;
@@ -30,7 +32,6 @@ struct plan_kernel {
 
 struct plan {
     uint64_t key[2];
-    struct built_program *program;
     int group_size; /* work-items of a group */
     struct plan_kernel *kernels;
     int kernel_count;

@@ -140,6 +140,23 @@ static void print_stages(const struct program_ir *ir)
     text_free(&lines);
 }
 
+/* All OpenCL C of a plan: what heads every program, and the kernels, each distinct one once. */
+static void print_kernels(const struct kernel_plan *plan)
+{
+    fprintf(stderr, "%s%s", kernel_head[0], kernel_head[1]);
+    for (int i = 0; i < plan->kernel_count; i++) {
+        const struct planned_kernel *k = &plan->kernels[i];
+        int first = 0;
+        while (strcmp(plan->kernels[first].function, k->function) != 0)
+            first++;
+        if (first == i)
+            fprintf(stderr, "/* %s: %s */\n%s\n", k->name, k->about, k->source.data);
+        else
+            fprintf(stderr, "/* %s: %s: as %s */\n\n", k->name, k->about,
+                    plan->kernels[first].name);
+    }
+}
+
 static tarn_status build(void *arg)
 {
     const struct build *b = arg;
@@ -152,7 +169,7 @@ static tarn_status build(void *arg)
     if (status == TARN_OK)
         print_stages(compiled.ir);
     if (status == TARN_OK && env_debug("kernels"))
-        fprintf(stderr, "%s\n", compiled.source.data);
+        print_kernels(&compiled);
     if (status == TARN_OK)
         status = plan_make(c, b->program, &compiled, b->plan);
     tune_free(&q->target);

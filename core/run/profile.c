@@ -44,7 +44,7 @@ tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const st
     const double busy = context_counters(r->context).busy_seconds - begin->busy;
     /* A library tells only of the last of its kernels, and some drivers of none. */
     const bool told = k->product_count == 0 && busy > 0;
-    const tarn_kernel_run run = { .name = k->kernel != NULL ? kernel_name(k->kernel) : "product",
+    const tarn_kernel_run run = { .name = k->kernel != NULL ? k->name : "product",
                                   .about = k->about,
                                   .seconds = told ? busy : clock,
                                   .flops = k->cost.flops,

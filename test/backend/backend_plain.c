@@ -87,6 +87,51 @@ static void check_launch(struct context *c)
     CHECK(buffer_statistics(c).live == 0);
 }
 
+/* The source that did not build was saved, as the error says. */
+static void remove_saved(void)
+{
+    const char *saved = strstr(error_text(), "saved as ");
+    CHECK(saved != NULL);
+    if (saved != NULL) {
+        CHECK(access(saved + strlen("saved as "), R_OK) == 0);
+        unlink(saved + strlen("saved as "));
+    }
+}
+
+/* Equal texts are one kernel, built once; what failed leaves nothing behind. */
+static void check_kernels(struct context *c)
+{
+    static const char *const head[2] = { "/* unique to this test */\n", "#define TWO 2\n" };
+    const struct kernel_text a = { "ka",
+                                   "__kernel void ka(__global float *x)\n{\n    x[0] = TWO;\n}\n" };
+    const struct kernel_text b = { "kb",
+                                   "__kernel void kb(__global float *x)\n{\n    x[0] = 3;\n}\n" };
+    const struct kernel_text bad = {
+        "kc", "__kernel void kc(__global float *x)\n{\n    x[0] = none;\n}\n"
+    };
+    const struct kernel_text first[3] = { a, b, a }, second[2] = { b, bad }, third[1] = { b };
+    struct kernel *k[3], *l[2];
+    const struct backend_counters before = context_counters(c);
+    CHECK(kernels_take(c, head, first, 3, "first", k) == TARN_OK);
+    CHECK(k[0] == k[2] && k[0] != k[1]);
+    CHECK(kernels_take(c, head, second, 2, "second", l) == TARN_ERR_BUILD);
+    CHECK(strstr(error_text(), "none") != NULL);
+    remove_saved();
+    CHECK(kernels_take(c, head, third, 1, "third", l) == TARN_OK && l[0] == k[1]);
+    const struct backend_counters after = context_counters(c);
+    CHECK(after.builds + after.cache_hits == before.builds + before.cache_hits + 1);
+    float x = 0;
+    struct buffer *buffer;
+    CHECK(buffer_new(c, sizeof x, &buffer) == TARN_OK);
+    for (int i = 0; i < 3; i++)
+        kernel_free(k[i]); /* b has another user */
+    const struct kernel_arg arg = { .buffer = buffer };
+    CHECK(kernel_launch(l[0], &arg, 1, 1, 1) == TARN_OK);
+    CHECK(buffer_read(buffer, 0, &x, sizeof x) == TARN_OK && x == 3);
+    kernel_free(l[0]);
+    buffer_free(buffer);
+}
+
 static void check_wrong_source(struct context *c)
 {
     struct built_program *p;
@@ -95,12 +140,7 @@ static void check_wrong_source(struct context *c)
     CHECK(p == NULL && strstr(error_text(), "nonsense") != NULL);
     /* The line of our source, as the backend or the driver's own log writes it. */
     CHECK(strstr(error_text(), "line 3:") != NULL || strstr(error_text(), ":3:") != NULL);
-    const char *saved = strstr(error_text(), "saved as ");
-    CHECK(saved != NULL);
-    if (saved != NULL) {
-        CHECK(access(saved + strlen("saved as "), R_OK) == 0);
-        unlink(saved + strlen("saved as "));
-    }
+    remove_saved();
 }
 
 static float *fill(size_t count, unsigned seed)
@@ -195,6 +235,7 @@ int main(int argc, char **argv)
         CHECK(context_counters(c).cache_hits == 1);
         CHECK(cache_load_text("smoke record", text, sizeof text) && strcmp(text, "kept") == 0);
     } else {
+        check_kernels(c);
         check_wrong_source(c);
         for (int t = 0; t < 4; t++)
             check_gemm(c, (t & 1) != 0, (t & 2) != 0);

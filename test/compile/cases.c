@@ -196,24 +196,25 @@ void compile_case(const struct graph_case *g, const struct target *t, struct ker
 
 static void add_launch(const struct planned_kernel *k, int group_size, struct text *out)
 {
-    static const char *const kinds[] = { "arena",  "input",  "owned", "output",
-                                         "shared", "number", "key",   "rank" };
+    static const char *const kinds[] = { "arena",  "at",     "input",  "owned", "output",
+                                         "shared", "number", "serial", "key",   "rank" };
     text_add(out, "/* %s: %d groups of %d; ", k->name, k->groups, group_size);
     for (int i = 0; i < k->param_count; i++)
         text_add(out, "%s%s %u", i > 0 ? ", " : "", kinds[k->params[i].kind],
                  (unsigned)k->params[i].slot);
+    for (int i = 0; i < k->offset_count; i++)
+        text_add(out, "%s %zu", i > 0 ? "," : "; at bytes", k->offsets[i]);
     text_add(out, " */\n");
 }
 
 char *plan_text(const struct kernel_plan *plan)
 {
     struct text out = { 0 };
-    const size_t common =
-        strlen((const char *)kernel_text_prelude) + strlen((const char *)kernel_text_random);
     for (int i = 0; i < plan->kernel_count; i++)
         add_launch(&plan->kernels[i], plan->group_size, &out);
     text_add(&out, "/* arena: %zu bytes */\n", plan->arena_bytes);
-    text_add(&out, "%s", plan->source.data + common);
+    for (int i = 0; i < plan->kernel_count; i++)
+        text_add(&out, "/* %s */\n%s\n", plan->kernels[i].about, plan->kernels[i].source.data);
     if (out.failed) {
         fprintf(stderr, "out of host memory\n");
         exit(2);

@@ -28,6 +28,8 @@ struct printer {
     struct program_ir *p;
     const int *nests; /* of the kernel, in order */
     int nest_count;
+    const int *values; /* of the kernel, in the order in which its nests name them */
+    int value_count;
     struct nest *n;
     const struct schedule *s; /* of the nest */
     struct text *out;

@@ -466,13 +466,13 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
         text_add(&index, " + (int)(rank * %du)", e->arg[0]);
     print_define(pr, register_name(TARN_I32, pr->width), &index, name);
     if (pr->width == 1) {
-        text_add(t, "tarn_uniform(tarn_random_mix(key + %uUL), (uint)%s)", e->bits, name);
+        text_add(t, "tarn_uniform(tarn_random_mix(key + serial%u), (uint)%s)", e->bits, name);
         return;
     }
     text_add(t, "(float16)(");
     for (unsigned i = 0; i < LANES; i++)
-        text_add(t, "%starn_uniform(tarn_random_mix(key + %uUL), (uint)%s.s%x)", i == 0 ? "" : ", ",
-                 e->bits, name, i);
+        text_add(t, "%starn_uniform(tarn_random_mix(key + serial%u), (uint)%s.s%x)",
+                 i == 0 ? "" : ", ", e->bits, name, i);
     text_add(t, ")");
 }
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels as OpenCL C: parameters, sections, and the loop over batch blocks around the nests. In: a
  * scheduled program. Out: a kernel's code, and what it takes. Decides nothing. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "compile/6_source/print.h"
+#include "compile/6_source/source.h"
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
@@ -37,105 +41,131 @@ struct param param_of(const struct value *v)
     return (struct param){ .kind = kinds[v->place], .slot = v->place == PLACE_ARENA ? 0 : v->slot };
 }
 
-static void want_value(struct program_ir *p, struct planned_kernel *k, int value)
+/* What the nests of a kernel name, in the order in which they do. */
+struct uses {
+    const int *sorted; /* the same by number */
+    bool *seen;        /* along `sorted` */
+    int *values;
+    int all, count;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Whether this is the value's first use. */
+static bool note_value(struct uses *u, int value)
+{
+    const int *at = bsearch(&value, u->sorted, (size_t)u->all, sizeof value, by_number);
+    if (at == NULL || u->seen[at - u->sorted])
+        return false;
+    u->seen[at - u->sorted] = true;
+    u->values[u->count++] = value;
+    return true;
+}
+
+static bool has_offset(const struct value *v)
+{
+    return v->place == PLACE_ARENA || v->place == PLACE_OWNED;
+}
+
+static void want_value(struct program_ir *p, struct planned_kernel *k, int value, struct uses *u)
 {
     const struct value *v = &p->values[value];
-    if (v->place == PLACE_SCRATCH)
+    if (!note_value(u, value) || v->place == PLACE_SCRATCH)
         return;
     const struct param needed = param_of(v);
     want_param(p->arena, k, needed.kind, needed.slot);
+    if (has_offset(v))
+        want_param(p->arena, k, PARAM_OFFSETS, 0);
 }
 
-static void collect_params(struct program_ir *p, int kernel, struct planned_kernel *k)
+static void want_expr(struct program_ir *p, struct planned_kernel *k, const struct expr *e,
+                      struct uses *u)
 {
-    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
-        const struct nest *n = &p->nests[*r.at];
-        if (n->kind != NEST_LOOPS)
-            continue;
+    if (e->kind == EXPR_LOAD)
+        want_value(p, k, e->access.value, u);
+    if (e->kind == EXPR_NUMBER)
+        want_param(p->arena, k, PARAM_NUMBER, e->bits);
+    if (e->kind == EXPR_RAND) {
+        want_param(p->arena, k, PARAM_KEY, 0);
+        want_param(p->arena, k, PARAM_SERIAL, e->bits);
+    }
+    if (e->kind == EXPR_RAND && e->arg[0] > 0)
+        want_param(p->arena, k, PARAM_RANK, 0);
+}
+
+static bool collect_uses(struct program_ir *p, int kernel, const struct printer *pr,
+                         struct planned_kernel *k, struct uses *u)
+{
+    u->sorted = kernel_values(p, kernel, &u->all);
+    u->seen = arena_take(p->arena, (size_t)(u->all + 1) * sizeof *u->seen);
+    u->values = arena_take(p->arena, (size_t)(u->all + 1) * sizeof *u->values);
+    if (u->sorted == NULL || u->seen == NULL || u->values == NULL)
+        return false;
+    for (int i = 0; i < pr->nest_count; i++) {
+        const struct nest *n = &p->nests[pr->nests[i]];
         for (int s = 0; s < n->stores; s++)
-            want_value(p, k, n->store[s].value);
-        for (int e = 0; e < n->expr_count; e++) {
-            if (n->exprs[e].kind == EXPR_LOAD)
-                want_value(p, k, n->exprs[e].access.value);
-            if (n->exprs[e].kind == EXPR_NUMBER)
-                want_param(p->arena, k, PARAM_NUMBER, n->exprs[e].bits);
-            if (n->exprs[e].kind == EXPR_RAND)
-                want_param(p->arena, k, PARAM_KEY, 0);
-            if (n->exprs[e].kind == EXPR_RAND && n->exprs[e].arg[0] > 0)
-                want_param(p->arena, k, PARAM_RANK, 0);
-        }
+            want_value(p, k, n->store[s].value, u);
+        for (int e = 0; e < n->expr_count; e++)
+            want_expr(p, k, &n->exprs[e], u);
+    }
+    k->offsets = arena_take(p->arena, (size_t)(u->count + 1) * sizeof *k->offsets);
+    return k->offsets != NULL;
+}
+
+static void print_params(struct text *t, const struct planned_kernel *k)
+{
+    static const char *const words[] = {
+        [PARAM_ARENA] = "__global uchar *arena",   [PARAM_OFFSETS] = "__global const ulong *offset",
+        [PARAM_INPUT] = "__global uchar *input",   [PARAM_OWNED] = "__global uchar *owned",
+        [PARAM_OUTPUT] = "__global uchar *output", [PARAM_SHARED] = "__global uchar *shared",
+        [PARAM_NUMBER] = "const float number",     [PARAM_SERIAL] = "const uint serial",
+        [PARAM_KEY] = "const ulong key",           [PARAM_RANK] = "const uint rank",
+    };
+    for (int i = 0; i < k->param_count; i++) {
+        const struct param *p = &k->params[i];
+        const bool alone = p->kind == PARAM_ARENA || p->kind == PARAM_OFFSETS ||
+                           p->kind == PARAM_KEY || p->kind == PARAM_RANK;
+        text_add(t, "%s%s", i == 0 ? "" : ", ", words[p->kind]);
+        if (!alone)
+            text_add(t, "%u", p->slot);
     }
 }
 
-/* What a kernel reads and writes, by number. */
-struct used_values {
-    const int *value;
-    int count;
-};
-
-static void print_head(struct program_ir *p, struct text *t, int kernel,
-                       const struct planned_kernel *k, const struct used_values *used)
+/* Declares the values. Where they lie is no part of the text: layers that do the same at other
+ * places are one kernel. */
+static void print_values(const struct printer *pr, struct text *t, struct planned_kernel *k)
 {
     static const char *const places[] = { [PLACE_INPUT] = "input",
                                           [PLACE_OWNED] = "owned",
                                           [PLACE_OUTPUT] = "output",
                                           [PLACE_SHARED] = "shared" };
-    text_add(t, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s(", p->group_size,
-             k->name);
-    for (int i = 0; i < k->param_count; i++) {
-        text_add(t, "%s", i == 0 ? "" : ", ");
-        const uint32_t slot = k->params[i].slot;
-        switch (k->params[i].kind) {
-        case PARAM_ARENA:
-            text_add(t, "__global uchar *arena");
-            break;
-        case PARAM_INPUT:
-            text_add(t, "__global uchar *input%u", slot);
-            break;
-        case PARAM_OWNED:
-            text_add(t, "__global uchar *owned%u", slot);
-            break;
-        case PARAM_OUTPUT:
-            text_add(t, "__global uchar *output%u", slot);
-            break;
-        case PARAM_SHARED:
-            text_add(t, "__global uchar *shared%u", slot);
-            break;
-        case PARAM_NUMBER:
-            text_add(t, "const float number%u", slot);
-            break;
-        case PARAM_KEY:
-            text_add(t, "const ulong key");
-            break;
-        case PARAM_RANK:
-            text_add(t, "const uint rank");
-            break;
-        }
-    }
-    text_add(t, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
-    if (p->target->items)
-        print_team(p, kernel, t);
     size_t scratch = 0;
-    for (int i = 0; i < used->count; i++) {
-        const struct value *value = &p->values[used->value[i]];
-        if (value->place == PLACE_SCRATCH && value->offset + value->bytes > scratch)
-            scratch = value->offset + value->bytes;
+    for (int i = 0; i < pr->value_count; i++) {
+        const struct value *v = &pr->p->values[pr->values[i]];
+        if (v->place == PLACE_SCRATCH && v->offset + v->bytes > scratch)
+            scratch = v->offset + v->bytes;
     }
     if (scratch > 0)
         text_add(t, "    __local float16 scratch[%zu];\n", (scratch + 63) / 64);
-    for (int i = 0; i < used->count; i++) {
-        const int v = used->value[i];
-        const struct value *value = &p->values[v];
-        const char *type = memory_type(value), *space = value_space(value);
-        text_add(t, "    %s %s *v%d = (%s %s *)(", space, type, v, space, type);
-        if (value->place == PLACE_SCRATCH)
-            text_add(t, "(__local uchar *)scratch");
-        else if (value->place == PLACE_ARENA)
+    for (int i = 0; i < pr->value_count; i++) {
+        const struct value *v = &pr->p->values[pr->values[i]];
+        const char *type = memory_type(v), *space = value_space(v);
+        text_add(t, "    %s %s *v%d = (%s %s *)(", space, type, pr->values[i], space, type);
+        if (v->place == PLACE_SCRATCH)
+            text_add(t, "(__local uchar *)scratch + %zu", v->offset);
+        else if (v->place == PLACE_ARENA)
             text_add(t, "arena");
         else
-            text_add(t, "%s%u", places[value->place], value->slot);
-        text_add(t, " + %zu); /* %s%s */\n", value->offset, shape_text(value->shape),
-                 value->layout == LAYOUT_BLOCKED ? " blocked" : "");
+            text_add(t, "%s%u", places[v->place], v->slot);
+        if (has_offset(v)) {
+            text_add(t, " + offset[%d]", k->offset_count);
+            k->offsets[k->offset_count++] = v->offset;
+        }
+        text_add(t, "); /* %s%s */\n", shape_text(v->shape),
+                 v->layout == LAYOUT_BLOCKED ? " blocked" : "");
     }
 }
 
@@ -179,14 +209,14 @@ static void print_nests(struct printer *pr, enum role role)
 }
 
 /* The loop over batch blocks, and before it what else there is to do. */
-static void print_blocks(struct printer *pr, int groups, const struct used_values *used)
+static void print_blocks(struct printer *pr, int groups)
 {
     const struct program_ir *p = pr->p;
     bool rest = false;
-    for (int i = 0; i < used->count; i++)
-        if (p->values[used->value[i]].copy_stride > 0)
-            print_line(pr, "v%d += %d * group;", used->value[i],
-                       p->values[used->value[i]].copy_stride);
+    for (int i = 0; i < pr->value_count; i++)
+        if (p->values[pr->values[i]].copy_stride > 0)
+            print_line(pr, "v%d += %d * group;", pr->values[i],
+                       p->values[pr->values[i]].copy_stride);
     print_nests(pr, EVERY_GROUP);
     print_nests(pr, SHARED_OUT);
     for (int i = 0; i < pr->nest_count; i++) {
@@ -213,13 +243,13 @@ static void print_blocks(struct printer *pr, int groups, const struct used_value
 }
 
 /* The printer has the nests of one section. */
-static void print_section(struct printer *pr, int start, int groups, const struct used_values *used)
+static void print_section(struct printer *pr, int start, int groups)
 {
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     pr->indent++;
     print_line(pr, "const long group = section_group - %d;", start);
     if (pr->p->placements[pr->nests[0]].section == 0)
-        print_blocks(pr, groups, used);
+        print_blocks(pr, groups);
     else
         for (int i = 0; i < pr->nest_count; i++) {
             take_nest(pr, pr->nests[i]);
@@ -229,8 +259,7 @@ static void print_section(struct printer *pr, int start, int groups, const struc
 }
 
 /* The nests of a kernel, section by section. */
-static void print_sections(struct printer *pr, struct planned_kernel *k,
-                           const struct used_values *used)
+static void print_sections(struct printer *pr, struct planned_kernel *k)
 {
     const struct program_ir *p = pr->p;
     const int *end = pr->nests + pr->nest_count;
@@ -243,31 +272,56 @@ static void print_sections(struct printer *pr, struct planned_kernel *k,
         text_add(pr->out, "    /* %s */\n", p->nests[pr->nests[0]].name);
         if (groups == 0)
             continue;
-        print_section(pr, k->groups, groups, used);
+        print_section(pr, k->groups, groups);
         k->groups += groups;
     }
 }
 
-tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out,
-                         struct planned_kernel *k)
+/* The kernel from its parameters on, with names of the whole program in it. */
+static tarn_status print_rest(struct program_ir *p, int kernel, struct text *out,
+                              struct planned_kernel *k)
 {
-    struct used_values used = { 0 };
-    used.value = kernel_values(p, kernel, &used.count);
-    if (used.value == NULL)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    collect_params(p, kernel, k);
-    print_head(p, out, kernel, k, &used);
+    struct uses uses = { 0 };
     struct printer pr = { .p = p, .out = out, .indent = 1, .width = 1, .lane_axis = -1 };
     pr.tail = p->module->batch % LANES != 0;
     pr.nests = nests_of(p, kernel, &pr.nest_count);
+    if (pr.nests == NULL || !collect_uses(p, kernel, &pr, k, &uses))
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    pr.values = uses.values;
+    pr.value_count = uses.count;
     k->groups = 0;
+    text_add(out, "(");
+    print_params(out, k);
+    text_add(out, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
+    if (p->target->items)
+        print_team(p, kernel, out);
+    print_values(&pr, out, k);
     if (p->target->items)
         print_nests_gpu(&pr, k);
     else
-        print_sections(&pr, k, &used);
-    text_add(out, "}\n\n");
+        print_sections(&pr, k);
+    text_add(out, "}\n");
     free(pr.known);
-    return out->failed || p->arena->failed
-               ? error_set(TARN_ERR_MEMORY, "compile: out of host memory")
-               : TARN_OK;
+    return TARN_OK;
+}
+
+tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel *k)
+{
+    struct text body = { 0 }, text = { 0 };
+    tarn_status status = print_rest(p, kernel, &body, k);
+    if (status == TARN_OK && !body.failed)
+        number_names(body.data, &text);
+    if (status == TARN_OK && !body.failed && !text.failed) {
+        const XXH64_hash_t h =
+            XXH3_64bits_withSeed(text.data, text.length, (uint64_t)p->group_size);
+        snprintf(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
+        text_add(&k->source,
+                 "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",
+                 p->group_size, k->function, text.data);
+    }
+    if (status == TARN_OK && (body.failed || text.failed || k->source.failed || p->arena->failed))
+        status = error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    text_free(&body);
+    text_free(&text);
+    return status;
 }

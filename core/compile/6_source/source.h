@@ -7,8 +7,10 @@
 
 /* The parameter by which a kernel, or a provider, gets a value that is not in scratch. */
 struct param param_of(const struct value *v);
-/* Appends one kernel to the text, and sets its params and groups. */
-tarn_status print_kernel(struct program_ir *p, int kernel, struct text *out,
-                         struct planned_kernel *k);
+/* Prints one kernel: sets its text, function, params, offsets and groups. */
+tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel *k);
+/* The same text with names numbered by order of appearance: values v7, v31 become v0, v1, and so do
+ * input5, owned3, number8, ... */
+void number_names(const char *from, struct text *to);
 
 #endif

@@ -1,16 +1,16 @@
-/* k0: 1 groups of 1; input 0, owned 0, output 0 */
+/* k0: 1 groups of 1; input 0, owned 0, at 0, output 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input conv2d relu */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
+void k_b405850334228de5(__global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     __local float16 scratch[252];
-    __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [16,4,6,6] blocked */
-    __global float *v1 = (__global float *)(input0 + 0); /* [16,3,6,6] */
-    __local float *v2 = (__local float *)((__local uchar *)scratch + 9216); /* [16,3,6,6] blocked */
-    __global float *v3 = (__global float *)(owned0 + 0); /* [4,3,3,3] */
-    __global float *v4 = (__global float *)(output0 + 0); /* [16,4,6,6] */
+    __local float *v0 = (__local float *)((__local uchar *)scratch + 9216); /* [16,3,6,6] blocked */
+    __global float *v1 = (__global float *)(input0); /* [16,3,6,6] */
+    __local float *v2 = (__local float *)((__local uchar *)scratch + 0); /* [16,4,6,6] blocked */
+    __global float *v3 = (__global float *)(owned0 + offset[0]); /* [4,3,3,3] */
+    __global float *v4 = (__global float *)(output0); /* [16,4,6,6] */
     /* input */
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
@@ -40,22 +40,22 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 15));
                     TARN_TRANSPOSE(row, other)
-                    TARN_STORE(__local, float, row[0], v2 + 16 * (0 + at + 0));
-                    TARN_STORE(__local, float, row[1], v2 + 16 * (0 + at + 1));
-                    TARN_STORE(__local, float, row[2], v2 + 16 * (0 + at + 2));
-                    TARN_STORE(__local, float, row[3], v2 + 16 * (0 + at + 3));
-                    TARN_STORE(__local, float, row[4], v2 + 16 * (0 + at + 4));
-                    TARN_STORE(__local, float, row[5], v2 + 16 * (0 + at + 5));
-                    TARN_STORE(__local, float, row[6], v2 + 16 * (0 + at + 6));
-                    TARN_STORE(__local, float, row[7], v2 + 16 * (0 + at + 7));
-                    TARN_STORE(__local, float, row[8], v2 + 16 * (0 + at + 8));
-                    TARN_STORE(__local, float, row[9], v2 + 16 * (0 + at + 9));
-                    TARN_STORE(__local, float, row[10], v2 + 16 * (0 + at + 10));
-                    TARN_STORE(__local, float, row[11], v2 + 16 * (0 + at + 11));
-                    TARN_STORE(__local, float, row[12], v2 + 16 * (0 + at + 12));
-                    TARN_STORE(__local, float, row[13], v2 + 16 * (0 + at + 13));
-                    TARN_STORE(__local, float, row[14], v2 + 16 * (0 + at + 14));
-                    TARN_STORE(__local, float, row[15], v2 + 16 * (0 + at + 15));
+                    TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
+                    TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
+                    TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
+                    TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
+                    TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
+                    TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
+                    TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
+                    TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
+                    TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
+                    TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
+                    TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
+                    TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
+                    TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
+                    TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
+                    TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
+                    TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
                 }
             }
             /* conv2d [16 4 6 6 | 3 3 3] */
@@ -90,16 +90,16 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                     for (long i4 = 0; i4 < 3; i4 += 1) {
                         #pragma unroll 1
                         for (long i5 = max((long)0, -(long)(i2 - 1)); i5 < min((long)3, 6 - (long)(i2 - 1)); ++i5) {
-                            const float16 t1 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 6)));
+                            const float16 t1 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 6)));
                             const float16 t2 = (float16)(v3[9 * i4 + 3 * i5]);
                             acc1 = fma(t1, t2, acc1);
-                            const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 5)));
+                            const float16 t3 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 5)));
                             acc2 = fma(t3, t2, acc2);
-                            const float16 t4 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 4)));
+                            const float16 t4 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 4)));
                             acc3 = fma(t4, t2, acc3);
-                            const float16 t5 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 3)));
+                            const float16 t5 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 3)));
                             acc4 = fma(t5, t2, acc4);
-                            const float16 t6 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 2)));
+                            const float16 t6 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 2)));
                             acc5 = fma(t6, t2, acc5);
                             const float16 t7 = (float16)(v3[9 * i4 + 3 * i5 + 27]);
                             acc7 = fma(t1, t7, acc7);
@@ -125,7 +125,7 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                             acc2 = fma(t4, t10, acc2);
                             acc3 = fma(t5, t10, acc3);
                             acc4 = fma(t6, t10, acc4);
-                            const float16 t11 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 1)));
+                            const float16 t11 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 1)));
                             acc5 = fma(t11, t10, acc5);
                             const float16 t12 = (float16)(v3[9 * i4 + 3 * i5 + 28]);
                             acc6 = fma(t1, t12, acc6);
@@ -175,53 +175,53 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                         }
                     }
                     const float16 t19 = TARN_SELECT_16(TARN_BOOL_16(acc0 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc0);
-                    TARN_STORE(__local, float, t19, v0 + 16 * (6 * i2));
+                    TARN_STORE(__local, float, t19, v2 + 16 * (6 * i2));
                     const float16 t20 = TARN_SELECT_16(TARN_BOOL_16(acc1 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc1);
-                    TARN_STORE(__local, float, t20, v0 + 16 * (6 * i2 + 1));
+                    TARN_STORE(__local, float, t20, v2 + 16 * (6 * i2 + 1));
                     const float16 t21 = TARN_SELECT_16(TARN_BOOL_16(acc2 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc2);
-                    TARN_STORE(__local, float, t21, v0 + 16 * (6 * i2 + 2));
+                    TARN_STORE(__local, float, t21, v2 + 16 * (6 * i2 + 2));
                     const float16 t22 = TARN_SELECT_16(TARN_BOOL_16(acc3 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc3);
-                    TARN_STORE(__local, float, t22, v0 + 16 * (6 * i2 + 3));
+                    TARN_STORE(__local, float, t22, v2 + 16 * (6 * i2 + 3));
                     const float16 t23 = TARN_SELECT_16(TARN_BOOL_16(acc4 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc4);
-                    TARN_STORE(__local, float, t23, v0 + 16 * (6 * i2 + 4));
+                    TARN_STORE(__local, float, t23, v2 + 16 * (6 * i2 + 4));
                     const float16 t24 = TARN_SELECT_16(TARN_BOOL_16(acc5 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc5);
-                    TARN_STORE(__local, float, t24, v0 + 16 * (6 * i2 + 5));
+                    TARN_STORE(__local, float, t24, v2 + 16 * (6 * i2 + 5));
                     const float16 t25 = TARN_SELECT_16(TARN_BOOL_16(acc6 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc6);
-                    TARN_STORE(__local, float, t25, v0 + 16 * (6 * i2 + 36));
+                    TARN_STORE(__local, float, t25, v2 + 16 * (6 * i2 + 36));
                     const float16 t26 = TARN_SELECT_16(TARN_BOOL_16(acc7 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc7);
-                    TARN_STORE(__local, float, t26, v0 + 16 * (6 * i2 + 37));
+                    TARN_STORE(__local, float, t26, v2 + 16 * (6 * i2 + 37));
                     const float16 t27 = TARN_SELECT_16(TARN_BOOL_16(acc8 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc8);
-                    TARN_STORE(__local, float, t27, v0 + 16 * (6 * i2 + 38));
+                    TARN_STORE(__local, float, t27, v2 + 16 * (6 * i2 + 38));
                     const float16 t28 = TARN_SELECT_16(TARN_BOOL_16(acc9 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc9);
-                    TARN_STORE(__local, float, t28, v0 + 16 * (6 * i2 + 39));
+                    TARN_STORE(__local, float, t28, v2 + 16 * (6 * i2 + 39));
                     const float16 t29 = TARN_SELECT_16(TARN_BOOL_16(acc10 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc10);
-                    TARN_STORE(__local, float, t29, v0 + 16 * (6 * i2 + 40));
+                    TARN_STORE(__local, float, t29, v2 + 16 * (6 * i2 + 40));
                     const float16 t30 = TARN_SELECT_16(TARN_BOOL_16(acc11 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc11);
-                    TARN_STORE(__local, float, t30, v0 + 16 * (6 * i2 + 41));
+                    TARN_STORE(__local, float, t30, v2 + 16 * (6 * i2 + 41));
                     const float16 t31 = TARN_SELECT_16(TARN_BOOL_16(acc12 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc12);
-                    TARN_STORE(__local, float, t31, v0 + 16 * (6 * i2 + 72));
+                    TARN_STORE(__local, float, t31, v2 + 16 * (6 * i2 + 72));
                     const float16 t32 = TARN_SELECT_16(TARN_BOOL_16(acc13 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc13);
-                    TARN_STORE(__local, float, t32, v0 + 16 * (6 * i2 + 73));
+                    TARN_STORE(__local, float, t32, v2 + 16 * (6 * i2 + 73));
                     const float16 t33 = TARN_SELECT_16(TARN_BOOL_16(acc14 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc14);
-                    TARN_STORE(__local, float, t33, v0 + 16 * (6 * i2 + 74));
+                    TARN_STORE(__local, float, t33, v2 + 16 * (6 * i2 + 74));
                     const float16 t34 = TARN_SELECT_16(TARN_BOOL_16(acc15 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc15);
-                    TARN_STORE(__local, float, t34, v0 + 16 * (6 * i2 + 75));
+                    TARN_STORE(__local, float, t34, v2 + 16 * (6 * i2 + 75));
                     const float16 t35 = TARN_SELECT_16(TARN_BOOL_16(acc16 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc16);
-                    TARN_STORE(__local, float, t35, v0 + 16 * (6 * i2 + 76));
+                    TARN_STORE(__local, float, t35, v2 + 16 * (6 * i2 + 76));
                     const float16 t36 = TARN_SELECT_16(TARN_BOOL_16(acc17 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc17);
-                    TARN_STORE(__local, float, t36, v0 + 16 * (6 * i2 + 77));
+                    TARN_STORE(__local, float, t36, v2 + 16 * (6 * i2 + 77));
                     const float16 t37 = TARN_SELECT_16(TARN_BOOL_16(acc18 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc18);
-                    TARN_STORE(__local, float, t37, v0 + 16 * (6 * i2 + 108));
+                    TARN_STORE(__local, float, t37, v2 + 16 * (6 * i2 + 108));
                     const float16 t38 = TARN_SELECT_16(TARN_BOOL_16(acc19 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc19);
-                    TARN_STORE(__local, float, t38, v0 + 16 * (6 * i2 + 109));
+                    TARN_STORE(__local, float, t38, v2 + 16 * (6 * i2 + 109));
                     const float16 t39 = TARN_SELECT_16(TARN_BOOL_16(acc20 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc20);
-                    TARN_STORE(__local, float, t39, v0 + 16 * (6 * i2 + 110));
+                    TARN_STORE(__local, float, t39, v2 + 16 * (6 * i2 + 110));
                     const float16 t40 = TARN_SELECT_16(TARN_BOOL_16(acc21 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc21);
-                    TARN_STORE(__local, float, t40, v0 + 16 * (6 * i2 + 111));
+                    TARN_STORE(__local, float, t40, v2 + 16 * (6 * i2 + 111));
                     const float16 t41 = TARN_SELECT_16(TARN_BOOL_16(acc22 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc22);
-                    TARN_STORE(__local, float, t41, v0 + 16 * (6 * i2 + 112));
+                    TARN_STORE(__local, float, t41, v2 + 16 * (6 * i2 + 112));
                     const float16 t42 = TARN_SELECT_16(TARN_BOOL_16(acc23 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc23);
-                    TARN_STORE(__local, float, t42, v0 + 16 * (6 * i2 + 113));
+                    TARN_STORE(__local, float, t42, v2 + 16 * (6 * i2 + 113));
                 }
             }
             /* relu [16 4 6 6] */
@@ -230,22 +230,22 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                 for (long e = 0; e < 144; e += 16) {
                     const long at = min(e, 128L);
                     float16 row[16], other[16];
-                    row[0] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 0));
-                    row[1] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 1));
-                    row[2] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 2));
-                    row[3] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 3));
-                    row[4] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 4));
-                    row[5] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 5));
-                    row[6] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 6));
-                    row[7] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 7));
-                    row[8] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 8));
-                    row[9] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 9));
-                    row[10] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 10));
-                    row[11] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 11));
-                    row[12] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 12));
-                    row[13] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 13));
-                    row[14] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 14));
-                    row[15] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 15));
+                    row[0] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 0));
+                    row[1] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 1));
+                    row[2] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 2));
+                    row[3] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 3));
+                    row[4] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 4));
+                    row[5] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 5));
+                    row[6] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 6));
+                    row[7] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 7));
+                    row[8] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 8));
+                    row[9] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 9));
+                    row[10] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 10));
+                    row[11] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 11));
+                    row[12] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 12));
+                    row[13] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 13));
+                    row[14] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 14));
+                    row[15] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 15));
                     TARN_TRANSPOSE(row, other)
                     TARN_STORE(__global, float, row[0], v4 + 0 + at + 144 * (16 * b + 0));
                     TARN_STORE(__global, float, row[1], v4 + 0 + at + 144 * (16 * b + 1));
@@ -268,4 +268,5 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
         }
     }
 }
+
 

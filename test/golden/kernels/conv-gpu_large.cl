@@ -1,14 +1,14 @@
-/* k0: 7 groups of 256; arena 0, input 0 */
-/* k1: 9 groups of 256; output 0, arena 0, owned 0 */
+/* k0: 7 groups of 256; arena 0, at 0, input 0; at bytes 0 */
+/* k1: 9 groups of 256; output 0, arena 0, at 0, owned 0; at bytes 0, 0 */
 /* arena: 6912 bytes */
 /* input */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k0(__global uchar *arena, __global uchar *input0)
+void k_28b4904603c9bacc(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v1 = (__global float *)(input0 + 0); /* [16,3,6,6] */
-    __global float *v2 = (__global float *)(arena + 0); /* [16,3,6,6] blocked */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [16,3,6,6] blocked */
+    __global float *v1 = (__global float *)(input0); /* [16,3,6,6] */
     if (section_group >= 0 && section_group < 7) {
         /* input [16 3 6 6] */
         const int group = section_group - 0;
@@ -20,22 +20,23 @@ void k0(__global uchar *arena, __global uchar *input0)
             const int i2 = tile / 6 % 6;
             const int i1 = tile / 36;
             const int sample = 16 * b + lane;
-            __global float *b2 = v2 + 1728L * b + lane;
+            __global float *b0 = v0 + 1728L * b + lane;
             const float t1 = v1[108 * sample + 36 * i1 + 6 * i2 + i3];
-            b2[16 * (36 * i1 + 6 * i2 + i3)] = t1;
+            b0[16 * (36 * i1 + 6 * i2 + i3)] = t1;
         }
     }
 }
 
+
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k1(__global uchar *output0, __global uchar *arena, __global uchar *owned0)
+void k_b26ab5a21f26608e(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0 + 0); /* [16,4,6,6] */
-    __global float *v2 = (__global float *)(arena + 0); /* [16,3,6,6] blocked */
-    __global float *v3 = (__global float *)(owned0 + 0); /* [4,3,3,3] */
+    __global float *v0 = (__global float *)(output0); /* [16,4,6,6] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [16,3,6,6] blocked */
+    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [4,3,3,3] */
     if (section_group >= 0 && section_group < 9) {
         /* conv2d [16 4 6 6 | 3 3 3] */
         const int group = section_group - 0;
@@ -47,25 +48,25 @@ void k1(__global uchar *output0, __global uchar *arena, __global uchar *owned0)
             const int i2 = tile / 6 % 6;
             const int i1 = tile / 36;
             const int sample = 16 * b + lane;
-            __global float *b2 = v2 + 1728L * b + lane;
+            __global float *b1 = v1 + 1728L * b + lane;
             float acc0 = (float)(0.0f);
             #pragma unroll 1
             for (int i4 = 0; i4 < 3; i4 += 1) {
                 #pragma unroll 4
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                        const float t1 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                        const float t2 = v3[27 * i1 + 9 * i4 + 3 * i5];
+                        const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                        const float t2 = v2[27 * i1 + 9 * i4 + 3 * i5];
                         acc0 = fma(t1, t2, acc0);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                        const float t3 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                        const float t4 = v3[27 * i1 + 9 * i4 + 3 * i5 + 1];
+                        const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                        const float t4 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
                         acc0 = fma(t3, t4, acc0);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
-                        const float t5 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                        const float t6 = v3[27 * i1 + 9 * i4 + 3 * i5 + 2];
+                        const float t5 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                        const float t6 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
                         acc0 = fma(t5, t6, acc0);
                     }
                 }
@@ -75,4 +76,5 @@ void k1(__global uchar *output0, __global uchar *arena, __global uchar *owned0)
         }
     }
 }
+
 

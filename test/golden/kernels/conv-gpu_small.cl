@@ -1,14 +1,14 @@
-/* k0: 54 groups of 32; arena 0, input 0 */
-/* k1: 18 groups of 32; output 0, arena 0, owned 0 */
+/* k0: 54 groups of 32; arena 0, at 0, input 0; at bytes 0 */
+/* k1: 18 groups of 32; output 0, arena 0, at 0, owned 0; at bytes 0, 0 */
 /* arena: 6912 bytes */
 /* input */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k0(__global uchar *arena, __global uchar *input0)
+void k_a7fd6179740af536(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v1 = (__global float *)(input0 + 0); /* [16,3,6,6] */
-    __global float *v2 = (__global float *)(arena + 0); /* [16,3,6,6] blocked */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [16,3,6,6] blocked */
+    __global float *v1 = (__global float *)(input0); /* [16,3,6,6] */
     if (section_group >= 0 && section_group < 54) {
         /* input [16 3 6 6] */
         const int group = section_group - 0;
@@ -20,22 +20,23 @@ void k0(__global uchar *arena, __global uchar *input0)
             const int i2 = tile / 6 % 6;
             const int i1 = tile / 36;
             const int sample = 16 * b + lane;
-            __global float *b2 = v2 + 1728L * b + lane;
+            __global float *b0 = v0 + 1728L * b + lane;
             const float t1 = v1[108 * sample + 36 * i1 + 6 * i2 + i3];
-            b2[16 * (36 * i1 + 6 * i2 + i3)] = t1;
+            b0[16 * (36 * i1 + 6 * i2 + i3)] = t1;
         }
     }
 }
 
+
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k1(__global uchar *output0, __global uchar *arena, __global uchar *owned0)
+void k_a36f1827f9e487d2(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0 + 0); /* [16,4,6,6] */
-    __global float *v2 = (__global float *)(arena + 0); /* [16,3,6,6] blocked */
-    __global float *v3 = (__global float *)(owned0 + 0); /* [4,3,3,3] */
+    __global float *v0 = (__global float *)(output0); /* [16,4,6,6] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [16,3,6,6] blocked */
+    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [4,3,3,3] */
     if (section_group >= 0 && section_group < 18) {
         /* conv2d [16 4 6 6 | 3 3 3] */
         const int group = section_group - 0;
@@ -46,7 +47,7 @@ void k1(__global uchar *output0, __global uchar *arena, __global uchar *owned0)
             const int i3 = tile % 6;
             const int i2 = tile / 6;
             const int sample = 16 * b + lane;
-            __global float *b2 = v2 + 1728L * b + lane;
+            __global float *b1 = v1 + 1728L * b + lane;
             float acc0 = (float)(0.0f);
             float acc1 = (float)(0.0f);
             float acc2 = (float)(0.0f);
@@ -56,63 +57,63 @@ void k1(__global uchar *output0, __global uchar *arena, __global uchar *owned0)
                 #pragma unroll 4
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                        const float t1 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                        const float t2 = v3[9 * i4 + 3 * i5];
+                        const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                        const float t2 = v2[9 * i4 + 3 * i5];
                         acc0 = fma(t1, t2, acc0);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                        const float t3 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                        const float t4 = v3[9 * i4 + 3 * i5 + 27];
+                        const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                        const float t4 = v2[9 * i4 + 3 * i5 + 27];
                         acc1 = fma(t3, t4, acc1);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                        const float t5 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                        const float t6 = v3[9 * i4 + 3 * i5 + 54];
+                        const float t5 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                        const float t6 = v2[9 * i4 + 3 * i5 + 54];
                         acc2 = fma(t5, t6, acc2);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                        const float t7 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                        const float t8 = v3[9 * i4 + 3 * i5 + 81];
+                        const float t7 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                        const float t8 = v2[9 * i4 + 3 * i5 + 81];
                         acc3 = fma(t7, t8, acc3);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                        const float t9 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                        const float t10 = v3[9 * i4 + 3 * i5 + 1];
+                        const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                        const float t10 = v2[9 * i4 + 3 * i5 + 1];
                         acc0 = fma(t9, t10, acc0);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                        const float t11 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                        const float t12 = v3[9 * i4 + 3 * i5 + 28];
+                        const float t11 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                        const float t12 = v2[9 * i4 + 3 * i5 + 28];
                         acc1 = fma(t11, t12, acc1);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                        const float t13 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                        const float t14 = v3[9 * i4 + 3 * i5 + 55];
+                        const float t13 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                        const float t14 = v2[9 * i4 + 3 * i5 + 55];
                         acc2 = fma(t13, t14, acc2);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                        const float t15 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                        const float t16 = v3[9 * i4 + 3 * i5 + 82];
+                        const float t15 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                        const float t16 = v2[9 * i4 + 3 * i5 + 82];
                         acc3 = fma(t15, t16, acc3);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
-                        const float t17 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                        const float t18 = v3[9 * i4 + 3 * i5 + 2];
+                        const float t17 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                        const float t18 = v2[9 * i4 + 3 * i5 + 2];
                         acc0 = fma(t17, t18, acc0);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
-                        const float t19 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                        const float t20 = v3[9 * i4 + 3 * i5 + 29];
+                        const float t19 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                        const float t20 = v2[9 * i4 + 3 * i5 + 29];
                         acc1 = fma(t19, t20, acc1);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
-                        const float t21 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                        const float t22 = v3[9 * i4 + 3 * i5 + 56];
+                        const float t21 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                        const float t22 = v2[9 * i4 + 3 * i5 + 56];
                         acc2 = fma(t21, t22, acc2);
                     }
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
-                        const float t23 = b2[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                        const float t24 = v3[9 * i4 + 3 * i5 + 83];
+                        const float t23 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                        const float t24 = v2[9 * i4 + 3 * i5 + 83];
                         acc3 = fma(t23, t24, acc3);
                     }
                 }
@@ -128,4 +129,5 @@ void k1(__global uchar *output0, __global uchar *arena, __global uchar *owned0)
         }
     }
 }
+
 

@@ -1,16 +1,16 @@
-/* k0: 1 groups of 1; input 0, owned 0, output 0 */
+/* k0: 1 groups of 1; input 0, owned 0, at 0, output 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input conv2d relu */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
+void k_60b2d650df5dbcd8(__global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     __local float16 scratch[252];
-    __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [16,4,6,6] blocked */
-    __global float *v1 = (__global float *)(input0 + 0); /* [16,3,6,6] */
-    __local float *v2 = (__local float *)((__local uchar *)scratch + 9216); /* [16,3,6,6] blocked */
-    __global float *v3 = (__global float *)(owned0 + 0); /* [4,3,3,3] */
-    __global float *v4 = (__global float *)(output0 + 0); /* [16,4,6,6] */
+    __local float *v0 = (__local float *)((__local uchar *)scratch + 9216); /* [16,3,6,6] blocked */
+    __global float *v1 = (__global float *)(input0); /* [16,3,6,6] */
+    __local float *v2 = (__local float *)((__local uchar *)scratch + 0); /* [16,4,6,6] blocked */
+    __global float *v3 = (__global float *)(owned0 + offset[0]); /* [4,3,3,3] */
+    __global float *v4 = (__global float *)(output0); /* [16,4,6,6] */
     /* input */
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
@@ -40,22 +40,22 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 15));
                     TARN_TRANSPOSE(row, other)
-                    TARN_STORE(__local, float, row[0], v2 + 16 * (0 + at + 0));
-                    TARN_STORE(__local, float, row[1], v2 + 16 * (0 + at + 1));
-                    TARN_STORE(__local, float, row[2], v2 + 16 * (0 + at + 2));
-                    TARN_STORE(__local, float, row[3], v2 + 16 * (0 + at + 3));
-                    TARN_STORE(__local, float, row[4], v2 + 16 * (0 + at + 4));
-                    TARN_STORE(__local, float, row[5], v2 + 16 * (0 + at + 5));
-                    TARN_STORE(__local, float, row[6], v2 + 16 * (0 + at + 6));
-                    TARN_STORE(__local, float, row[7], v2 + 16 * (0 + at + 7));
-                    TARN_STORE(__local, float, row[8], v2 + 16 * (0 + at + 8));
-                    TARN_STORE(__local, float, row[9], v2 + 16 * (0 + at + 9));
-                    TARN_STORE(__local, float, row[10], v2 + 16 * (0 + at + 10));
-                    TARN_STORE(__local, float, row[11], v2 + 16 * (0 + at + 11));
-                    TARN_STORE(__local, float, row[12], v2 + 16 * (0 + at + 12));
-                    TARN_STORE(__local, float, row[13], v2 + 16 * (0 + at + 13));
-                    TARN_STORE(__local, float, row[14], v2 + 16 * (0 + at + 14));
-                    TARN_STORE(__local, float, row[15], v2 + 16 * (0 + at + 15));
+                    TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
+                    TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
+                    TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
+                    TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
+                    TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
+                    TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
+                    TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
+                    TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
+                    TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
+                    TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
+                    TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
+                    TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
+                    TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
+                    TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
+                    TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
+                    TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
                 }
             }
             /* conv2d [16 4 6 6 | 3 3 3] */
@@ -74,16 +74,16 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                         for (long i4 = 0; i4 < 3; i4 += 1) {
                             #pragma unroll 1
                             for (long i5 = max((long)0, -(long)(i2 - 1)); i5 < min((long)3, 6 - (long)(i2 - 1)); ++i5) {
-                                const float16 t1 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 6)));
+                                const float16 t1 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 6)));
                                 const float16 t2 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
                                 acc1 = fma(t1, t2, acc1);
-                                const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 5)));
+                                const float16 t3 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 5)));
                                 acc2 = fma(t3, t2, acc2);
-                                const float16 t4 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 4)));
+                                const float16 t4 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 4)));
                                 acc3 = fma(t4, t2, acc3);
-                                const float16 t5 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 3)));
+                                const float16 t5 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 3)));
                                 acc4 = fma(t5, t2, acc4);
-                                const float16 t6 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 2)));
+                                const float16 t6 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 2)));
                                 acc5 = fma(t6, t2, acc5);
                                 const float16 t7 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 1]);
                                 acc0 = fma(t1, t7, acc0);
@@ -91,7 +91,7 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                                 acc2 = fma(t4, t7, acc2);
                                 acc3 = fma(t5, t7, acc3);
                                 acc4 = fma(t6, t7, acc4);
-                                const float16 t8 = (TARN_LOAD(__local, float, v2 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 1)));
+                                const float16 t8 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + 36 * i4 + 6 * i5 - 1)));
                                 acc5 = fma(t8, t7, acc5);
                                 const float16 t9 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 2]);
                                 acc0 = fma(t3, t9, acc0);
@@ -102,17 +102,17 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                             }
                         }
                         const float16 t10 = TARN_SELECT_16(TARN_BOOL_16(acc0 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc0);
-                        TARN_STORE(__local, float, t10, v0 + 16 * (36 * i1 + 6 * i2));
+                        TARN_STORE(__local, float, t10, v2 + 16 * (36 * i1 + 6 * i2));
                         const float16 t11 = TARN_SELECT_16(TARN_BOOL_16(acc1 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc1);
-                        TARN_STORE(__local, float, t11, v0 + 16 * (36 * i1 + 6 * i2 + 1));
+                        TARN_STORE(__local, float, t11, v2 + 16 * (36 * i1 + 6 * i2 + 1));
                         const float16 t12 = TARN_SELECT_16(TARN_BOOL_16(acc2 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc2);
-                        TARN_STORE(__local, float, t12, v0 + 16 * (36 * i1 + 6 * i2 + 2));
+                        TARN_STORE(__local, float, t12, v2 + 16 * (36 * i1 + 6 * i2 + 2));
                         const float16 t13 = TARN_SELECT_16(TARN_BOOL_16(acc3 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc3);
-                        TARN_STORE(__local, float, t13, v0 + 16 * (36 * i1 + 6 * i2 + 3));
+                        TARN_STORE(__local, float, t13, v2 + 16 * (36 * i1 + 6 * i2 + 3));
                         const float16 t14 = TARN_SELECT_16(TARN_BOOL_16(acc4 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc4);
-                        TARN_STORE(__local, float, t14, v0 + 16 * (36 * i1 + 6 * i2 + 4));
+                        TARN_STORE(__local, float, t14, v2 + 16 * (36 * i1 + 6 * i2 + 4));
                         const float16 t15 = TARN_SELECT_16(TARN_BOOL_16(acc5 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc5);
-                        TARN_STORE(__local, float, t15, v0 + 16 * (36 * i1 + 6 * i2 + 5));
+                        TARN_STORE(__local, float, t15, v2 + 16 * (36 * i1 + 6 * i2 + 5));
                     }
                 }
             }
@@ -122,22 +122,22 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
                 for (long e = 0; e < 144; e += 16) {
                     const long at = min(e, 128L);
                     float16 row[16], other[16];
-                    row[0] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 0));
-                    row[1] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 1));
-                    row[2] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 2));
-                    row[3] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 3));
-                    row[4] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 4));
-                    row[5] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 5));
-                    row[6] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 6));
-                    row[7] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 7));
-                    row[8] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 8));
-                    row[9] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 9));
-                    row[10] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 10));
-                    row[11] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 11));
-                    row[12] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 12));
-                    row[13] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 13));
-                    row[14] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 14));
-                    row[15] = TARN_LOAD(__local, float, v0 + 16 * (0 + at + 15));
+                    row[0] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 0));
+                    row[1] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 1));
+                    row[2] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 2));
+                    row[3] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 3));
+                    row[4] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 4));
+                    row[5] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 5));
+                    row[6] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 6));
+                    row[7] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 7));
+                    row[8] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 8));
+                    row[9] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 9));
+                    row[10] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 10));
+                    row[11] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 11));
+                    row[12] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 12));
+                    row[13] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 13));
+                    row[14] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 14));
+                    row[15] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 15));
                     TARN_TRANSPOSE(row, other)
                     TARN_STORE(__global, float, row[0], v4 + 0 + at + 144 * (16 * b + 0));
                     TARN_STORE(__global, float, row[1], v4 + 0 + at + 144 * (16 * b + 1));
@@ -160,4 +160,5 @@ void k0(__global uchar *input0, __global uchar *owned0, __global uchar *output0)
         }
     }
 }
+
 

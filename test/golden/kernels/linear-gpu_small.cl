@@ -1,19 +1,19 @@
-/* k0: 30 groups of 32; arena 0, input 0 */
-/* k1: 24 groups of 32; arena 0, owned 0 */
-/* k2: 96 groups of 32; output 0, arena 0, owned 1 */
-/* k3: 48 groups of 32; arena 0, input 1 */
-/* k4: 30 groups of 32; arena 0, input 0 */
-/* k5: 48 groups of 32; arena 0 */
-/* k6: 21 groups of 32; owned 2, arena 0, owned 3 */
+/* k0: 30 groups of 32; arena 0, at 0, input 0; at bytes 6144 */
+/* k1: 24 groups of 32; arena 0, at 0, owned 0; at bytes 0, 6144, 0 */
+/* k2: 96 groups of 32; output 0, arena 0, at 0, owned 1; at bytes 0, 0, 6144 */
+/* k3: 48 groups of 32; arena 0, at 0, input 1; at bytes 0, 6144 */
+/* k4: 30 groups of 32; arena 0, at 0, input 0; at bytes 6144, 0 */
+/* k5: 48 groups of 32; arena 0, at 0; at bytes 13824, 0 */
+/* k6: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 6144, 0, 13824 */
 /* arena: 14208 bytes */
 /* input */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k0(__global uchar *arena, __global uchar *input0)
+void k_bd2ebd288847753f(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v1 = (__global float *)(input0 + 0); /* [48,20] */
-    __global float *v2 = (__global float *)(arena + 6144); /* [48,20] blocked */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [48,20] blocked */
+    __global float *v1 = (__global float *)(input0); /* [48,20] */
     if (section_group >= 0 && section_group < 30) {
         /* input [48 20] */
         const int group = section_group - 0;
@@ -23,22 +23,23 @@ void k0(__global uchar *arena, __global uchar *input0)
             const int tile = team % 20;
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b2 = v2 + 320L * b + lane;
+            __global float *b0 = v0 + 320L * b + lane;
             const float t1 = v1[20 * sample + i1];
-            b2[16 * (i1)] = t1;
+            b0[16 * (i1)] = t1;
         }
     }
 }
 
+
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k1(__global uchar *arena, __global uchar *owned0)
+void k_832bc06bf20f59b3(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + 0); /* [48,32] blocked */
-    __global float *v2 = (__global float *)(arena + 6144); /* [48,20] blocked */
-    __global float *v3 = (__global float *)(owned0 + 0); /* [32,20] */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,20] blocked */
+    __global float *v2 = (__global float *)(owned0 + offset[2]); /* [32,20] */
     if (section_group >= 0 && section_group < 24) {
         /* matmul [48 32 | 20] */
         const int group = section_group - 0;
@@ -49,15 +50,15 @@ void k1(__global uchar *arena, __global uchar *owned0)
             const int i1 = tile * 2;
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 512L * b + lane;
-            __global float *b2 = v2 + 320L * b + lane;
+            __global float *b1 = v1 + 320L * b + lane;
             float acc0 = (float)(0.0f);
             float acc1 = (float)(0.0f);
             #pragma unroll 4
             for (int i2 = 0; i2 < 20; i2 += 1) {
-                const float t1 = b2[16 * (i2)];
-                const float t2 = v3[20 * i1 + i2];
+                const float t1 = b1[16 * (i2)];
+                const float t2 = v2[20 * i1 + i2];
                 acc0 = fma(t1, t2, acc0);
-                const float t3 = v3[20 * i1 + i2 + 20];
+                const float t3 = v2[20 * i1 + i2 + 20];
                 acc1 = fma(t1, t3, acc1);
             }
             b0[16 * (i1)] = acc0;
@@ -66,16 +67,17 @@ void k1(__global uchar *arena, __global uchar *owned0)
     }
 }
 
+
 /* relu relu */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k2(__global uchar *output0, __global uchar *arena, __global uchar *owned1)
+void k_9c3e7f0bb9b16d4f(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + 0); /* [48,32] blocked */
-    __global float *v4 = (__global float *)(owned1 + 0); /* [1,32] */
-    __global float *v5 = (__global float *)(output0 + 0); /* [48,32] */
-    __global float *v8 = (__global float *)(arena + 6144); /* [48,32] blocked */
+    __global float *v0 = (__global float *)(output0); /* [48,32] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
+    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [1,32] */
+    __global float *v3 = (__global float *)(arena + offset[2]); /* [48,32] blocked */
     if (section_group >= 0 && section_group < 48) {
         /* relu [48 32] */
         const int group = section_group - 0;
@@ -85,12 +87,12 @@ void k2(__global uchar *output0, __global uchar *arena, __global uchar *owned1)
             const int tile = team % 32;
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 512L * b + lane;
-            const float t1 = b0[16 * (i1)];
-            const float t2 = v4[i1];
+            __global float *b1 = v1 + 512L * b + lane;
+            const float t1 = b1[16 * (i1)];
+            const float t2 = v2[i1];
             const float t3 = t1 + t2;
             const float t4 = TARN_SELECT_1(TARN_BOOL_1(t3 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t3);
-            v5[32 * sample + i1] = t4;
+            v0[32 * sample + i1] = t4;
         }
     }
     if (section_group >= 48 && section_group < 96) {
@@ -102,26 +104,27 @@ void k2(__global uchar *output0, __global uchar *arena, __global uchar *owned1)
             const int tile = team % 32;
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 512L * b + lane;
-            __global float *b8 = v8 + 512L * b + lane;
-            const float t5 = b0[16 * (i1)];
-            const float t6 = v4[i1];
+            __global float *b1 = v1 + 512L * b + lane;
+            __global float *b3 = v3 + 512L * b + lane;
+            const float t5 = b1[16 * (i1)];
+            const float t6 = v2[i1];
             const float t7 = t5 + t6;
             const float t8 = TARN_SELECT_1(TARN_BOOL_1(t7 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t7);
-            b8[16 * (i1)] = t8;
+            b3[16 * (i1)] = t8;
         }
     }
 }
 
+
 /* where */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k3(__global uchar *arena, __global uchar *input1)
+void k_9eec0ad504296ebf(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v7 = (__global float *)(arena + 0); /* [48,32] blocked */
-    __global float *v8 = (__global float *)(arena + 6144); /* [48,32] blocked */
-    __global float *v9 = (__global float *)(input1 + 0); /* [48,32] */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
+    __global float *v2 = (__global float *)(input0); /* [48,32] */
     if (section_group >= 0 && section_group < 48) {
         /* where [48 32] */
         const int group = section_group - 0;
@@ -131,26 +134,27 @@ void k3(__global uchar *arena, __global uchar *input1)
             const int tile = team % 32;
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b7 = v7 + 512L * b + lane;
-            __global float *b8 = v8 + 512L * b + lane;
-            const float t1 = b8[16 * (i1)];
+            __global float *b0 = v0 + 512L * b + lane;
+            __global float *b1 = v1 + 512L * b + lane;
+            const float t1 = b1[16 * (i1)];
             const int t2 = TARN_BOOL_1(t1 > (float)(0x0p+0f));
-            const float t3 = v9[32 * sample + i1];
+            const float t3 = v2[32 * sample + i1];
             const float t4 = TARN_SELECT_1(t2, t3, (float)(0x0p+0f));
-            b7[16 * (i1)] = t4;
+            b0[16 * (i1)] = t4;
         }
     }
 }
 
+
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k4(__global uchar *arena, __global uchar *input0)
+void k_7101a6d653799e7f(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v1 = (__global float *)(input0 + 0); /* [48,20] */
-    __global float *v7 = (__global float *)(arena + 0); /* [48,32] blocked */
-    __global float *v10 = (__global float *)(arena + 6144); /* [3,640] */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [3,640] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
+    __global float *v2 = (__global float *)(input0); /* [48,20] */
     if (section_group >= 0 && section_group < 30) {
         /* matmul [32 20 | 48], one row a group */
         const int group = section_group - 0;
@@ -169,30 +173,31 @@ void k4(__global uchar *arena, __global uchar *input0)
                 float acc1 = (float)(0.0f);
                 #pragma unroll 1
                 for (int i2 = 16 * b; i2 < min((int)(16 * b + 16), (int)48); ++i2) {
-                    const float t1 = (float)(v7[16 * (32 * b + i0) + i2 - 16 * b]);
-                    const float t2 = v1[i1 + 20 * i2];
+                    const float t1 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b]);
+                    const float t2 = v2[i1 + 20 * i2];
                     acc0 = fma(t1, t2, acc0);
-                    const float t3 = (float)(v7[16 * (32 * b + i0 + 1) + i2 - 16 * b]);
+                    const float t3 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b]);
                     acc1 = fma(t3, t2, acc1);
                 }
                 row0 = b > first ? acc0 + row0 : acc0;
                 row1 = b > first ? acc1 + row1 : acc1;
             }
-            v10[640 * share + 20 * i0 + i1] = row0;
-            v10[640 * share + 20 * i0 + i1 + 20] = row1;
+            v0[640 * share + 20 * i0 + i1] = row0;
+            v0[640 * share + 20 * i0 + i1 + 20] = row1;
         }
     }
 }
 
+
 /* sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k5(__global uchar *arena)
+void k_f64bb21e95be2155(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[34];
-    __global float *v7 = (__global float *)(arena + 0); /* [48,32] blocked */
-    __global float *v12 = (__global float *)(arena + 13824); /* [3,32] */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [3,32] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
     {
         /* sum [32 | 48], one row a group */
         const int group = section_group - 0;
@@ -207,9 +212,9 @@ void k5(__global uchar *arena)
         #pragma unroll 1
         for (int b = first; b < last; ++b) {
             const int sample = 16 * b + lane;
-            __global float *b7 = v7 + 512L * b + lane;
+            __global float *b1 = v1 + 512L * b + lane;
             float acc0 = (float)(0.0f);
-            const float t1 = b7[16 * (i0)];
+            const float t1 = b1[16 * (i0)];
             acc0 += t1;
             lanes[0 + lane] = acc0;
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -222,20 +227,21 @@ void k5(__global uchar *arena)
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (live && lane == 0)
-            v12[32 * share + i0] = row0;
+            v0[32 * share + i0] = row0;
     }
 }
 
+
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k6(__global uchar *owned2, __global uchar *arena, __global uchar *owned3)
+void k_600cc3934f10bbdb(__global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v6 = (__global float *)(owned2 + 0); /* [32,20] */
-    __global float *v10 = (__global float *)(arena + 6144); /* [3,640] */
-    __global float *v11 = (__global float *)(owned3 + 0); /* [1,32] */
-    __global float *v12 = (__global float *)(arena + 13824); /* [3,32] */
+    __global float *v0 = (__global float *)(owned0 + offset[0]); /* [32,20] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [3,640] */
+    __global float *v2 = (__global float *)(owned1 + offset[2]); /* [1,32] */
+    __global float *v3 = (__global float *)(arena + offset[3]); /* [3,32] */
     if (section_group >= 0 && section_group < 20) {
         /* matmul [640 | 1] */
         const int group = section_group - 0;
@@ -244,13 +250,13 @@ void k6(__global uchar *owned2, __global uchar *arena, __global uchar *owned3)
             const int i0 = number % 640;
             const int tile = number / 640;
             float acc0 = (float)(0.0f);
-            const float t1 = v10[i0];
-            const float t2 = v10[i0 + 640];
+            const float t1 = v1[i0];
+            const float t2 = v1[i0 + 640];
             const float t3 = t1 + t2;
-            const float t4 = v10[i0 + 1280];
+            const float t4 = v1[i0 + 1280];
             const float t5 = t3 + t4;
             acc0 += t5;
-            v6[i0] = acc0;
+            v0[i0] = acc0;
         }
     }
     if (section_group >= 20 && section_group < 21) {
@@ -261,14 +267,15 @@ void k6(__global uchar *owned2, __global uchar *arena, __global uchar *owned3)
             const int i0 = number % 32;
             const int tile = number / 32;
             float acc0 = (float)(0.0f);
-            const float t6 = v12[i0];
-            const float t7 = v12[i0 + 32];
+            const float t6 = v3[i0];
+            const float t7 = v3[i0 + 32];
             const float t8 = t6 + t7;
-            const float t9 = v12[i0 + 64];
+            const float t9 = v3[i0 + 64];
             const float t10 = t8 + t9;
             acc0 += t10;
-            v11[i0] = acc0;
+            v2[i0] = acc0;
         }
     }
 }
+
 

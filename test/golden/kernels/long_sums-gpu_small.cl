@@ -1,14 +1,14 @@
 /* k0: 1 groups of 32; output 0, input 0 */
-/* k1: 1 groups of 32; output 1, owned 0 */
+/* k1: 1 groups of 32; output 1, owned 0, at 0; at bytes 0 */
 /* arena: 0 bytes */
 /* sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k0(__global uchar *output0, __global uchar *input0)
+void k_9ef4fcd67d3bda61(__global uchar *output0, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0 + 0); /* [32,1,1] */
-    __global float *v1 = (__global float *)(input0 + 0); /* [32,5,40] */
+    __global float *v0 = (__global float *)(output0); /* [32,1,1] */
+    __global float *v1 = (__global float *)(input0); /* [32,5,40] */
     if (section_group >= 0 && section_group < 1) {
         /* sum [32 | 5 40] */
         const int group = section_group - 0;
@@ -41,15 +41,16 @@ void k0(__global uchar *output0, __global uchar *input0)
     }
 }
 
+
 /* sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k1(__global uchar *output1, __global uchar *owned0)
+void k_47bd3c6ffc5f89fb(__global uchar *output0, __global uchar *owned0, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[34];
-    __global float *v2 = (__global float *)(output1 + 0); /* [1,1,1] */
-    __global float *v3 = (__global float *)(owned0 + 0); /* [66,129,17] */
+    __global float *v0 = (__global float *)(output0); /* [1,1,1] */
+    __global float *v1 = (__global float *)(owned0 + offset[0]); /* [66,129,17] */
     {
         /* sum [66 129 17] */
         const int group = section_group - 0;
@@ -74,7 +75,7 @@ void k1(__global uchar *output1, __global uchar *owned0)
                         for (int i1 = cut0; i1 < end0; i1 += 1) {
                             #pragma unroll 4
                             for (int i2 = 0 + lane; i2 < 16; i2 += 16) {
-                                const float t1 = v3[2193 * i0 + 17 * i1 + i2];
+                                const float t1 = v1[2193 * i0 + 17 * i1 + i2];
                                 acc0 += t1;
                             }
                         }
@@ -105,7 +106,7 @@ void k1(__global uchar *output1, __global uchar *owned0)
                         for (int i1 = cut0; i1 < end0; i1 += 1) {
                             #pragma unroll 4
                             for (int i2 = 16; i2 < 17; i2 += 1) {
-                                const float t2 = v3[2193 * i0 + 17 * i1 + i2];
+                                const float t2 = v1[2193 * i0 + 17 * i1 + i2];
                                 acc0 += t2;
                             }
                         }
@@ -118,7 +119,8 @@ void k1(__global uchar *output1, __global uchar *owned0)
         }
         acc0 += sum0;
         const bool writes = live && lane == 0;
-        if (writes) v2[0] = acc0;
+        if (writes) v0[0] = acc0;
     }
 }
+
 

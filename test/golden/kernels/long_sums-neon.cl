@@ -1,16 +1,16 @@
-/* k0: 2 groups of 1; input 0, output 0, output 1, owned 0 */
+/* k0: 2 groups of 1; input 0, output 0, output 1, owned 0, at 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input sum sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k0(__global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0)
+void k_026233cae4dff272(__global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     __local float16 scratch[200];
-    __global float *v0 = (__global float *)(output0 + 0); /* [32,1,1] */
-    __global float *v1 = (__global float *)(input0 + 0); /* [32,5,40] */
-    __local float *v2 = (__local float *)((__local uchar *)scratch + 0); /* [32,5,40] blocked */
-    __global float *v3 = (__global float *)(output1 + 0); /* [1,1,1] */
-    __global float *v4 = (__global float *)(owned0 + 0); /* [66,129,17] */
+    __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [32,5,40] blocked */
+    __global float *v1 = (__global float *)(input0); /* [32,5,40] */
+    __global float *v2 = (__global float *)(output0); /* [32,1,1] */
+    __global float *v3 = (__global float *)(output1); /* [1,1,1] */
+    __global float *v4 = (__global float *)(owned0 + offset[0]); /* [66,129,17] */
     /* input */
     if (section_group >= 0 && section_group < 2) {
         const long group = section_group - 0;
@@ -107,22 +107,22 @@ void k0(__global uchar *input0, __global uchar *output0, __global uchar *output1
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 15));
                     TARN_TRANSPOSE(row, other)
-                    TARN_STORE(__local, float, row[0], v2 + 16 * (0 + at + 0));
-                    TARN_STORE(__local, float, row[1], v2 + 16 * (0 + at + 1));
-                    TARN_STORE(__local, float, row[2], v2 + 16 * (0 + at + 2));
-                    TARN_STORE(__local, float, row[3], v2 + 16 * (0 + at + 3));
-                    TARN_STORE(__local, float, row[4], v2 + 16 * (0 + at + 4));
-                    TARN_STORE(__local, float, row[5], v2 + 16 * (0 + at + 5));
-                    TARN_STORE(__local, float, row[6], v2 + 16 * (0 + at + 6));
-                    TARN_STORE(__local, float, row[7], v2 + 16 * (0 + at + 7));
-                    TARN_STORE(__local, float, row[8], v2 + 16 * (0 + at + 8));
-                    TARN_STORE(__local, float, row[9], v2 + 16 * (0 + at + 9));
-                    TARN_STORE(__local, float, row[10], v2 + 16 * (0 + at + 10));
-                    TARN_STORE(__local, float, row[11], v2 + 16 * (0 + at + 11));
-                    TARN_STORE(__local, float, row[12], v2 + 16 * (0 + at + 12));
-                    TARN_STORE(__local, float, row[13], v2 + 16 * (0 + at + 13));
-                    TARN_STORE(__local, float, row[14], v2 + 16 * (0 + at + 14));
-                    TARN_STORE(__local, float, row[15], v2 + 16 * (0 + at + 15));
+                    TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
+                    TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
+                    TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
+                    TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
+                    TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
+                    TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
+                    TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
+                    TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
+                    TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
+                    TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
+                    TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
+                    TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
+                    TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
+                    TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
+                    TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
+                    TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
                 }
             }
             /* sum [32 | 5 40] */
@@ -138,9 +138,9 @@ void k0(__global uchar *input0, __global uchar *output0, __global uchar *output1
                         for (long i1 = cut0; i1 < end0; i1 += 1) {
                             #pragma unroll 1
                             for (long i2 = 0; i2 < 40; i2 += 2) {
-                                const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (40 * i1 + i2)));
+                                const float16 t3 = (TARN_LOAD(__local, float, v0 + 16 * (40 * i1 + i2)));
                                 acc0 += t3;
-                                const float16 t4 = (TARN_LOAD(__local, float, v2 + 16 * (40 * i1 + i2 + 1)));
+                                const float16 t4 = (TARN_LOAD(__local, float, v0 + 16 * (40 * i1 + i2 + 1)));
                                 acc0 += t4;
                             }
                         }
@@ -148,9 +148,10 @@ void k0(__global uchar *input0, __global uchar *output0, __global uchar *output1
                     }
                     acc0 = sum0_0;
                 }
-                TARN_STORE(__global, float, acc0, v0 + 16 * b);
+                TARN_STORE(__global, float, acc0, v2 + 16 * b);
             }
         }
     }
 }
+
 

@@ -1,16 +1,16 @@
-/* k0: 1 groups of 32; arena 0, input 0 */
-/* k1: 10 groups of 32; arena 0, input 0 */
-/* k2: 1 groups of 32; arena 0 */
-/* k3: 10 groups of 32; output 0, arena 0 */
+/* k0: 1 groups of 32; arena 0, at 0, input 0; at bytes 1280 */
+/* k1: 10 groups of 32; arena 0, at 0, input 0; at bytes 0, 1280 */
+/* k2: 1 groups of 32; arena 0, at 0; at bytes 1280, 0 */
+/* k3: 10 groups of 32; output 0, arena 0, at 0; at bytes 0, 1280 */
 /* arena: 1408 bytes */
 /* max */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k0(__global uchar *arena, __global uchar *input0)
+void k_8ff262cd238316a8(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v1 = (__global float *)(input0 + 0); /* [32,10] */
-    __global float *v2 = (__global float *)(arena + 1280); /* [32,1] blocked */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [32,1] blocked */
+    __global float *v1 = (__global float *)(input0); /* [32,10] */
     if (section_group >= 0 && section_group < 1) {
         /* max [32 | 10] */
         const int group = section_group - 0;
@@ -19,27 +19,28 @@ void k0(__global uchar *arena, __global uchar *input0)
             const int b = team / 1;
             const int tile = team % 1;
             const int sample = 16 * b + lane;
-            __global float *b2 = v2 + 16L * b + lane;
+            __global float *b0 = v0 + 16L * b + lane;
             float acc0 = (float)(-INFINITY);
             #pragma unroll 4
             for (int i1 = 0; i1 < 10; i1 += 1) {
                 const float t1 = v1[10 * sample + i1];
                 acc0 = TARN_MAX_1(t1, acc0);
             }
-            b2[16 * (0)] = acc0;
+            b0[16 * (0)] = acc0;
         }
     }
 }
 
+
 /* exp */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k1(__global uchar *arena, __global uchar *input0)
+void k_de45e33b8dd3cbf1(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + 0); /* [32,10] blocked */
-    __global float *v1 = (__global float *)(input0 + 0); /* [32,10] */
-    __global float *v2 = (__global float *)(arena + 1280); /* [32,1] blocked */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [32,10] blocked */
+    __global float *v1 = (__global float *)(input0); /* [32,10] */
+    __global float *v2 = (__global float *)(arena + offset[1]); /* [32,1] blocked */
     if (section_group >= 0 && section_group < 10) {
         /* exp [32 10] */
         const int group = section_group - 0;
@@ -60,14 +61,15 @@ void k1(__global uchar *arena, __global uchar *input0)
     }
 }
 
+
 /* sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k2(__global uchar *arena)
+void k_efc2d4dc83398e9b(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + 0); /* [32,10] blocked */
-    __global float *v3 = (__global float *)(arena + 1280); /* [32,1] blocked */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [32,1] blocked */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [32,10] blocked */
     if (section_group >= 0 && section_group < 1) {
         /* sum [32 | 10] */
         const int group = section_group - 0;
@@ -76,28 +78,29 @@ void k2(__global uchar *arena)
             const int b = team / 1;
             const int tile = team % 1;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 160L * b + lane;
-            __global float *b3 = v3 + 16L * b + lane;
+            __global float *b1 = v1 + 160L * b + lane;
+            __global float *b0 = v0 + 16L * b + lane;
             float acc0 = (float)(0.0f);
             #pragma unroll 4
             for (int i1 = 0; i1 < 10; i1 += 1) {
-                const float t1 = b0[16 * (i1)];
+                const float t1 = b1[16 * (i1)];
                 acc0 += t1;
             }
-            b3[16 * (0)] = acc0;
+            b0[16 * (0)] = acc0;
         }
     }
 }
 
+
 /* div */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k3(__global uchar *output0, __global uchar *arena)
+void k_255ff58a689eb31d(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + 0); /* [32,10] blocked */
-    __global float *v3 = (__global float *)(arena + 1280); /* [32,1] blocked */
-    __global float *v4 = (__global float *)(output0 + 0); /* [32,10] */
+    __global float *v0 = (__global float *)(output0); /* [32,10] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [32,10] blocked */
+    __global float *v2 = (__global float *)(arena + offset[1]); /* [32,1] blocked */
     if (section_group >= 0 && section_group < 10) {
         /* div [32 10] */
         const int group = section_group - 0;
@@ -107,13 +110,14 @@ void k3(__global uchar *output0, __global uchar *arena)
             const int tile = team % 10;
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 160L * b + lane;
-            __global float *b3 = v3 + 16L * b + lane;
-            const float t1 = b0[16 * (i1)];
-            const float t2 = b3[16 * (0)];
+            __global float *b1 = v1 + 160L * b + lane;
+            __global float *b2 = v2 + 16L * b + lane;
+            const float t1 = b1[16 * (i1)];
+            const float t2 = b2[16 * (0)];
             const float t3 = t1 / t2;
-            v4[10 * sample + i1] = t3;
+            v0[10 * sample + i1] = t3;
         }
     }
 }
+
 

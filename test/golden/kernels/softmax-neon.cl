@@ -2,15 +2,15 @@
 /* arena: 0 bytes */
 /* max exp sum div */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k0(__global uchar *input0, __global uchar *output0)
+void k_60c35b534bbd35ea(__global uchar *input0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     __local float16 scratch[11];
-    __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [32,10] blocked */
-    __global float *v1 = (__global float *)(input0 + 0); /* [32,10] */
-    __local float *v2 = (__local float *)((__local uchar *)scratch + 640); /* [32,1] blocked */
+    __local float *v0 = (__local float *)((__local uchar *)scratch + 640); /* [32,1] blocked */
+    __global float *v1 = (__global float *)(input0); /* [32,10] */
+    __local float *v2 = (__local float *)((__local uchar *)scratch + 0); /* [32,10] blocked */
     __local float *v3 = (__local float *)((__local uchar *)scratch + 640); /* [32,1] blocked */
-    __global float *v4 = (__global float *)(output0 + 0); /* [32,10] */
+    __global float *v4 = (__global float *)(output0); /* [32,10] */
     /* max */
     if (section_group >= 0 && section_group < 2) {
         const long group = section_group - 0;
@@ -26,7 +26,7 @@ void k0(__global uchar *input0, __global uchar *output0)
                     const float16 t2 = (float16)(v1[t1 + 0], v1[t1 + 10], v1[t1 + 20], v1[t1 + 30], v1[t1 + 40], v1[t1 + 50], v1[t1 + 60], v1[t1 + 70], v1[t1 + 80], v1[t1 + 90], v1[t1 + 100], v1[t1 + 110], v1[t1 + 120], v1[t1 + 130], v1[t1 + 140], v1[t1 + 150]);
                     acc0 = TARN_MAX_16(t2, acc0);
                 }
-                TARN_STORE(__local, float, acc0, v2 + 16 * (0));
+                TARN_STORE(__local, float, acc0, v0 + 16 * (0));
             }
             /* exp [32 10] */
             {
@@ -34,10 +34,10 @@ void k0(__global uchar *input0, __global uchar *output0)
                 for (long i1 = 0; i1 < 10; i1 += 1) {
                     const long t3 = 160 * b + i1;
                     const float16 t4 = (float16)(v1[t3 + 0], v1[t3 + 10], v1[t3 + 20], v1[t3 + 30], v1[t3 + 40], v1[t3 + 50], v1[t3 + 60], v1[t3 + 70], v1[t3 + 80], v1[t3 + 90], v1[t3 + 100], v1[t3 + 110], v1[t3 + 120], v1[t3 + 130], v1[t3 + 140], v1[t3 + 150]);
-                    const float16 t5 = (TARN_LOAD(__local, float, v2 + 16 * (0)));
+                    const float16 t5 = (TARN_LOAD(__local, float, v0 + 16 * (0)));
                     const float16 t6 = t4 - t5;
                     const float16 t7 = exp(t6);
-                    TARN_STORE(__local, float, t7, v0 + 16 * (i1));
+                    TARN_STORE(__local, float, t7, v2 + 16 * (i1));
                 }
             }
             /* sum [32 | 10] */
@@ -45,7 +45,7 @@ void k0(__global uchar *input0, __global uchar *output0)
                 float16 acc0 = (float16)(0.0f);
                 #pragma unroll 1
                 for (long i1 = 0; i1 < 10; i1 += 1) {
-                    const float16 t8 = (TARN_LOAD(__local, float, v0 + 16 * (i1)));
+                    const float16 t8 = (TARN_LOAD(__local, float, v2 + 16 * (i1)));
                     acc0 += t8;
                 }
                 TARN_STORE(__local, float, acc0, v3 + 16 * (0));
@@ -54,7 +54,7 @@ void k0(__global uchar *input0, __global uchar *output0)
             {
                 #pragma unroll 1
                 for (long i1 = 0; i1 < 10; i1 += 1) {
-                    const float16 t9 = (TARN_LOAD(__local, float, v0 + 16 * (i1)));
+                    const float16 t9 = (TARN_LOAD(__local, float, v2 + 16 * (i1)));
                     const float16 t10 = (TARN_LOAD(__local, float, v3 + 16 * (0)));
                     const float16 t11 = t9 / t10;
                     {
@@ -81,4 +81,5 @@ void k0(__global uchar *input0, __global uchar *output0)
         }
     }
 }
+
 

@@ -1,15 +1,15 @@
-/* k0: 16 groups of 1; input 0, arena 0 */
-/* k1: 1 groups of 1; output 0, arena 0 */
+/* k0: 16 groups of 1; input 0, arena 0, at 0; at bytes 0 */
+/* k1: 1 groups of 1; output 0, arena 0, at 0; at bytes 0 */
 /* arena: 1536 bytes */
 /* input sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k0(__global uchar *input0, __global uchar *arena)
+void k_3720275c4f451e86(__global uchar *input0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     __local float16 scratch[24];
-    __global float *v1 = (__global float *)(input0 + 0); /* [330,24] */
-    __local float *v2 = (__local float *)((__local uchar *)scratch + 0); /* [330,24] blocked */
-    __global float *v3 = (__global float *)(arena + 0); /* [16,24] */
+    __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [330,24] blocked */
+    __global float *v1 = (__global float *)(input0); /* [330,24] */
+    __global float *v2 = (__global float *)(arena + offset[0]); /* [16,24] */
     /* input */
     if (section_group >= 0 && section_group < 16) {
         const long group = section_group - 0;
@@ -41,22 +41,22 @@ void k0(__global uchar *input0, __global uchar *arena)
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 14, 329L));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 15, 329L));
                     TARN_TRANSPOSE(row, other)
-                    TARN_STORE(__local, float, row[0], v2 + 16 * (0 + at + 0));
-                    TARN_STORE(__local, float, row[1], v2 + 16 * (0 + at + 1));
-                    TARN_STORE(__local, float, row[2], v2 + 16 * (0 + at + 2));
-                    TARN_STORE(__local, float, row[3], v2 + 16 * (0 + at + 3));
-                    TARN_STORE(__local, float, row[4], v2 + 16 * (0 + at + 4));
-                    TARN_STORE(__local, float, row[5], v2 + 16 * (0 + at + 5));
-                    TARN_STORE(__local, float, row[6], v2 + 16 * (0 + at + 6));
-                    TARN_STORE(__local, float, row[7], v2 + 16 * (0 + at + 7));
-                    TARN_STORE(__local, float, row[8], v2 + 16 * (0 + at + 8));
-                    TARN_STORE(__local, float, row[9], v2 + 16 * (0 + at + 9));
-                    TARN_STORE(__local, float, row[10], v2 + 16 * (0 + at + 10));
-                    TARN_STORE(__local, float, row[11], v2 + 16 * (0 + at + 11));
-                    TARN_STORE(__local, float, row[12], v2 + 16 * (0 + at + 12));
-                    TARN_STORE(__local, float, row[13], v2 + 16 * (0 + at + 13));
-                    TARN_STORE(__local, float, row[14], v2 + 16 * (0 + at + 14));
-                    TARN_STORE(__local, float, row[15], v2 + 16 * (0 + at + 15));
+                    TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
+                    TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
+                    TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
+                    TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
+                    TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
+                    TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
+                    TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
+                    TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
+                    TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
+                    TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
+                    TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
+                    TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
+                    TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
+                    TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
+                    TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
+                    TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
                 }
             }
             /* sum [24 | 330], one row a group */
@@ -65,22 +65,22 @@ void k0(__global uchar *input0, __global uchar *arena)
                 for (long i0 = 0; i0 < 24; i0 += 2) {
                     float16 acc0 = (float16)(0.0f);
                     float16 acc1 = (float16)(0.0f);
-                    const float16 t1 = (TARN_LOAD(__local, float, v2 + 16 * (i0)));
+                    const float16 t1 = (TARN_LOAD(__local, float, v0 + 16 * (i0)));
                     const float16 t2 = present ? t1 : (float16)(0.0f);
                     acc0 += t2;
-                    const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (i0 + 1)));
+                    const float16 t3 = (TARN_LOAD(__local, float, v0 + 16 * (i0 + 1)));
                     const float16 t4 = present ? t3 : (float16)(0.0f);
                     acc1 += t4;
                     {
                         float sum = tarn_sum_float(acc0);
-                        __global float *row = v3 + 24 * group + i0;
+                        __global float *row = v2 + 24 * group + i0;
                         if (b > first)
                             sum += *row;
                         *row = sum;
                     }
                     {
                         float sum = tarn_sum_float(acc1);
-                        __global float *row = v3 + 24 * group + i0 + 1;
+                        __global float *row = v2 + 24 * group + i0 + 1;
                         if (b > first)
                             sum += *row;
                         *row = sum;
@@ -91,13 +91,14 @@ void k0(__global uchar *input0, __global uchar *arena)
     }
 }
 
+
 /* sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k1(__global uchar *output0, __global uchar *arena)
+void k_7cf05b6b7dcec003(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
-    __global float *v0 = (__global float *)(output0 + 0); /* [1,24] */
-    __global float *v3 = (__global float *)(arena + 0); /* [16,24] */
+    __global float *v0 = (__global float *)(output0); /* [1,24] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [16,24] */
     /* sum */
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
@@ -107,33 +108,33 @@ void k1(__global uchar *output0, __global uchar *arena)
             #pragma unroll 1
             for (; i0 + 16 <= 24; i0 += 16) {
                 float16 acc0 = (float16)(0.0f);
-                const float16 t1 = (TARN_LOAD(__global, float, v3 + i0));
-                const float16 t2 = (TARN_LOAD(__global, float, v3 + i0 + 24));
+                const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
+                const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 24));
                 const float16 t3 = t1 + t2;
-                const float16 t4 = (TARN_LOAD(__global, float, v3 + i0 + 48));
-                const float16 t5 = (TARN_LOAD(__global, float, v3 + i0 + 72));
+                const float16 t4 = (TARN_LOAD(__global, float, v1 + i0 + 48));
+                const float16 t5 = (TARN_LOAD(__global, float, v1 + i0 + 72));
                 const float16 t6 = t4 + t5;
                 const float16 t7 = t3 + t6;
-                const float16 t8 = (TARN_LOAD(__global, float, v3 + i0 + 96));
-                const float16 t9 = (TARN_LOAD(__global, float, v3 + i0 + 120));
+                const float16 t8 = (TARN_LOAD(__global, float, v1 + i0 + 96));
+                const float16 t9 = (TARN_LOAD(__global, float, v1 + i0 + 120));
                 const float16 t10 = t8 + t9;
-                const float16 t11 = (TARN_LOAD(__global, float, v3 + i0 + 144));
-                const float16 t12 = (TARN_LOAD(__global, float, v3 + i0 + 168));
+                const float16 t11 = (TARN_LOAD(__global, float, v1 + i0 + 144));
+                const float16 t12 = (TARN_LOAD(__global, float, v1 + i0 + 168));
                 const float16 t13 = t11 + t12;
                 const float16 t14 = t10 + t13;
                 const float16 t15 = t7 + t14;
-                const float16 t16 = (TARN_LOAD(__global, float, v3 + i0 + 192));
-                const float16 t17 = (TARN_LOAD(__global, float, v3 + i0 + 216));
+                const float16 t16 = (TARN_LOAD(__global, float, v1 + i0 + 192));
+                const float16 t17 = (TARN_LOAD(__global, float, v1 + i0 + 216));
                 const float16 t18 = t16 + t17;
-                const float16 t19 = (TARN_LOAD(__global, float, v3 + i0 + 240));
-                const float16 t20 = (TARN_LOAD(__global, float, v3 + i0 + 264));
+                const float16 t19 = (TARN_LOAD(__global, float, v1 + i0 + 240));
+                const float16 t20 = (TARN_LOAD(__global, float, v1 + i0 + 264));
                 const float16 t21 = t19 + t20;
                 const float16 t22 = t18 + t21;
-                const float16 t23 = (TARN_LOAD(__global, float, v3 + i0 + 288));
-                const float16 t24 = (TARN_LOAD(__global, float, v3 + i0 + 312));
+                const float16 t23 = (TARN_LOAD(__global, float, v1 + i0 + 288));
+                const float16 t24 = (TARN_LOAD(__global, float, v1 + i0 + 312));
                 const float16 t25 = t23 + t24;
-                const float16 t26 = (TARN_LOAD(__global, float, v3 + i0 + 336));
-                const float16 t27 = (TARN_LOAD(__global, float, v3 + i0 + 360));
+                const float16 t26 = (TARN_LOAD(__global, float, v1 + i0 + 336));
+                const float16 t27 = (TARN_LOAD(__global, float, v1 + i0 + 360));
                 const float16 t28 = t26 + t27;
                 const float16 t29 = t25 + t28;
                 const float16 t30 = t22 + t29;
@@ -145,33 +146,33 @@ void k1(__global uchar *output0, __global uchar *arena)
             #pragma unroll 1
             for (; i0 < 24; ++i0) {
                 float acc0 = (float)(0.0f);
-                const float t33 = v3[i0];
-                const float t34 = v3[i0 + 24];
+                const float t33 = v1[i0];
+                const float t34 = v1[i0 + 24];
                 const float t35 = t33 + t34;
-                const float t36 = v3[i0 + 48];
-                const float t37 = v3[i0 + 72];
+                const float t36 = v1[i0 + 48];
+                const float t37 = v1[i0 + 72];
                 const float t38 = t36 + t37;
                 const float t39 = t35 + t38;
-                const float t40 = v3[i0 + 96];
-                const float t41 = v3[i0 + 120];
+                const float t40 = v1[i0 + 96];
+                const float t41 = v1[i0 + 120];
                 const float t42 = t40 + t41;
-                const float t43 = v3[i0 + 144];
-                const float t44 = v3[i0 + 168];
+                const float t43 = v1[i0 + 144];
+                const float t44 = v1[i0 + 168];
                 const float t45 = t43 + t44;
                 const float t46 = t42 + t45;
                 const float t47 = t39 + t46;
-                const float t48 = v3[i0 + 192];
-                const float t49 = v3[i0 + 216];
+                const float t48 = v1[i0 + 192];
+                const float t49 = v1[i0 + 216];
                 const float t50 = t48 + t49;
-                const float t51 = v3[i0 + 240];
-                const float t52 = v3[i0 + 264];
+                const float t51 = v1[i0 + 240];
+                const float t52 = v1[i0 + 264];
                 const float t53 = t51 + t52;
                 const float t54 = t50 + t53;
-                const float t55 = v3[i0 + 288];
-                const float t56 = v3[i0 + 312];
+                const float t55 = v1[i0 + 288];
+                const float t56 = v1[i0 + 312];
                 const float t57 = t55 + t56;
-                const float t58 = v3[i0 + 336];
-                const float t59 = v3[i0 + 360];
+                const float t58 = v1[i0 + 336];
+                const float t59 = v1[i0 + 360];
                 const float t60 = t58 + t59;
                 const float t61 = t57 + t60;
                 const float t62 = t54 + t61;
@@ -183,4 +184,5 @@ void k1(__global uchar *output0, __global uchar *arena)
         }
     }
 }
+
 

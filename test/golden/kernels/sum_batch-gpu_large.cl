@@ -1,15 +1,15 @@
-/* k0: 32 groups of 256; arena 0, input 0 */
-/* k1: 1 groups of 256; output 0, arena 0 */
+/* k0: 32 groups of 256; arena 0, at 0, input 0; at bytes 0 */
+/* k1: 1 groups of 256; output 0, arena 0, at 0; at bytes 0 */
 /* arena: 1536 bytes */
 /* sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k0(__global uchar *arena, __global uchar *input0)
+void k_4aa92346bbf95f3c(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[272];
-    __global float *v1 = (__global float *)(input0 + 0); /* [330,24] */
-    __global float *v2 = (__global float *)(arena + 0); /* [16,24] */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [16,24] */
+    __global float *v1 = (__global float *)(input0); /* [330,24] */
     {
         /* sum [24 | 330], one row a group */
         const int group = section_group - 0;
@@ -40,18 +40,19 @@ void k0(__global uchar *arena, __global uchar *input0)
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (live && lane == 0)
-            v2[24 * share + i0] = row0;
+            v0[24 * share + i0] = row0;
     }
 }
 
+
 /* sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k1(__global uchar *output0, __global uchar *arena)
+void k_7ce802d62f743f88(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0 + 0); /* [1,24] */
-    __global float *v2 = (__global float *)(arena + 0); /* [16,24] */
+    __global float *v0 = (__global float *)(output0); /* [1,24] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [16,24] */
     if (section_group >= 0 && section_group < 1) {
         /* sum [24 | 1] */
         const int group = section_group - 0;
@@ -60,33 +61,33 @@ void k1(__global uchar *output0, __global uchar *arena)
             const int i0 = number % 24;
             const int tile = number / 24;
             float acc0 = (float)(0.0f);
-            const float t1 = v2[i0];
-            const float t2 = v2[i0 + 24];
+            const float t1 = v1[i0];
+            const float t2 = v1[i0 + 24];
             const float t3 = t1 + t2;
-            const float t4 = v2[i0 + 48];
-            const float t5 = v2[i0 + 72];
+            const float t4 = v1[i0 + 48];
+            const float t5 = v1[i0 + 72];
             const float t6 = t4 + t5;
             const float t7 = t3 + t6;
-            const float t8 = v2[i0 + 96];
-            const float t9 = v2[i0 + 120];
+            const float t8 = v1[i0 + 96];
+            const float t9 = v1[i0 + 120];
             const float t10 = t8 + t9;
-            const float t11 = v2[i0 + 144];
-            const float t12 = v2[i0 + 168];
+            const float t11 = v1[i0 + 144];
+            const float t12 = v1[i0 + 168];
             const float t13 = t11 + t12;
             const float t14 = t10 + t13;
             const float t15 = t7 + t14;
-            const float t16 = v2[i0 + 192];
-            const float t17 = v2[i0 + 216];
+            const float t16 = v1[i0 + 192];
+            const float t17 = v1[i0 + 216];
             const float t18 = t16 + t17;
-            const float t19 = v2[i0 + 240];
-            const float t20 = v2[i0 + 264];
+            const float t19 = v1[i0 + 240];
+            const float t20 = v1[i0 + 264];
             const float t21 = t19 + t20;
             const float t22 = t18 + t21;
-            const float t23 = v2[i0 + 288];
-            const float t24 = v2[i0 + 312];
+            const float t23 = v1[i0 + 288];
+            const float t24 = v1[i0 + 312];
             const float t25 = t23 + t24;
-            const float t26 = v2[i0 + 336];
-            const float t27 = v2[i0 + 360];
+            const float t26 = v1[i0 + 336];
+            const float t27 = v1[i0 + 360];
             const float t28 = t26 + t27;
             const float t29 = t25 + t28;
             const float t30 = t22 + t29;
@@ -97,4 +98,5 @@ void k1(__global uchar *output0, __global uchar *arena)
         }
     }
 }
+
 

@@ -1,19 +1,19 @@
-/* k0: 1 groups of 1; output 0, owned 2, owned 1, arena 0, owned 4, owned 0, owned 3 */
-/* k1: 1 groups of 1; owned 0, arena 0 */
+/* k0: 1 groups of 1; output 0, owned 2, at 0, owned 1, arena 0, owned 4, owned 0, owned 3; at bytes 160, 0, 0, 0, 0, 0, 0 */
+/* k1: 1 groups of 1; owned 0, at 0, arena 0; at bytes 0, 0 */
 /* arena: 800 bytes */
 /* sum add sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1, __global uchar *arena, __global uchar *owned4, __global uchar *owned0, __global uchar *owned3)
+void k_33ab17e3d5498679(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0);
-    __global float *v0 = (__global float *)(owned1 + 0); /* [200] */
-    __global float *v1 = (__global float *)(owned4 + 0); /* [200] */
-    __global float *v2 = (__global float *)(owned0 + 0); /* [200] */
-    __global float *v3 = (__global float *)(output0 + 0); /* [1,10] */
-    __global float *v4 = (__global float *)(owned2 + 160); /* [12,10] */
-    __global float *v5 = (__global float *)(owned1 + 0); /* [200] */
-    __global float *v7 = (__global float *)(owned3 + 0); /* [1] */
-    __global float *v8 = (__global float *)(arena + 0); /* [200] */
+    __global float *v0 = (__global float *)(output0); /* [1,10] */
+    __global float *v1 = (__global float *)(owned0 + offset[0]); /* [12,10] */
+    __global float *v2 = (__global float *)(owned1 + offset[1]); /* [200] */
+    __global float *v3 = (__global float *)(arena + offset[2]); /* [200] */
+    __global float *v4 = (__global float *)(owned1 + offset[3]); /* [200] */
+    __global float *v5 = (__global float *)(owned2 + offset[4]); /* [200] */
+    __global float *v6 = (__global float *)(owned3 + offset[5]); /* [200] */
+    __global float *v7 = (__global float *)(owned4 + offset[6]); /* [1] */
     /* sum */
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
@@ -28,22 +28,22 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
                 float acc4 = (float)(0.0f);
                 #pragma unroll 1
                 for (long i1 = 0; i1 < 12; i1 += 1) {
-                    const float t1 = v4[i0 + 10 * i1];
+                    const float t1 = v1[i0 + 10 * i1];
                     acc0 += t1;
-                    const float t2 = v4[i0 + 10 * i1 + 1];
+                    const float t2 = v1[i0 + 10 * i1 + 1];
                     acc1 += t2;
-                    const float t3 = v4[i0 + 10 * i1 + 2];
+                    const float t3 = v1[i0 + 10 * i1 + 2];
                     acc2 += t3;
-                    const float t4 = v4[i0 + 10 * i1 + 3];
+                    const float t4 = v1[i0 + 10 * i1 + 3];
                     acc3 += t4;
-                    const float t5 = v4[i0 + 10 * i1 + 4];
+                    const float t5 = v1[i0 + 10 * i1 + 4];
                     acc4 += t5;
                 }
-                v3[i0] = acc0;
-                v3[i0 + 1] = acc1;
-                v3[i0 + 2] = acc2;
-                v3[i0 + 3] = acc3;
-                v3[i0 + 4] = acc4;
+                v0[i0] = acc0;
+                v0[i0 + 1] = acc1;
+                v0[i0 + 2] = acc2;
+                v0[i0 + 3] = acc3;
+                v0[i0 + 4] = acc4;
             }
         }
         /* add [200] */
@@ -51,27 +51,27 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
             long i0 = 0;
             #pragma unroll 1
             for (; i0 + 16 <= 200; i0 += 16) {
-                const float16 t6 = (TARN_LOAD(__global, float, v0 + i0));
+                const float16 t6 = (TARN_LOAD(__global, float, v4 + i0));
                 const float16 t7 = t6 * (float16)(0x1.ccccccp-1f);
-                const float16 t8 = (TARN_LOAD(__global, float, v1 + i0));
+                const float16 t8 = (TARN_LOAD(__global, float, v5 + i0));
                 const float16 t9 = t7 + t8;
-                const float16 t10 = (TARN_LOAD(__global, float, v2 + i0));
+                const float16 t10 = (TARN_LOAD(__global, float, v6 + i0));
                 const float16 t11 = t9 * (float16)(0x1.99999ap-4f);
                 const float16 t12 = t10 - t11;
-                TARN_STORE(__global, float, t9, v5 + i0);
-                TARN_STORE(__global, float, t12, v8 + i0);
+                TARN_STORE(__global, float, t9, v2 + i0);
+                TARN_STORE(__global, float, t12, v3 + i0);
             }
             #pragma unroll 1
             for (; i0 < 200; ++i0) {
-                const float t13 = v0[i0];
+                const float t13 = v4[i0];
                 const float t14 = t13 * (float)(0x1.ccccccp-1f);
-                const float t15 = v1[i0];
+                const float t15 = v5[i0];
                 const float t16 = t14 + t15;
-                const float t17 = v2[i0];
+                const float t17 = v6[i0];
                 const float t18 = t16 * (float)(0x1.99999ap-4f);
                 const float t19 = t17 - t18;
-                v5[i0] = t16;
-                v8[i0] = t19;
+                v2[i0] = t16;
+                v3[i0] = t19;
             }
         }
         /* sum [200] */
@@ -81,7 +81,7 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
                 float16 acc0 = (float16)(0.0f);
                 #pragma unroll 1
                 for (long i0 = 0; i0 < 192; i0 += 16) {
-                    const float16 t20 = (TARN_LOAD(__global, float, v2 + i0));
+                    const float16 t20 = (TARN_LOAD(__global, float, v6 + i0));
                     const float16 t21 = t20 * t20;
                     acc0 += t21;
                 }
@@ -90,7 +90,7 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
             float acc0 = (float)(0.0f);
             #pragma unroll 1
             for (long i0 = 192; i0 < 200; i0 += 1) {
-                const float t22 = v2[i0];
+                const float t22 = v6[i0];
                 const float t23 = t22 * t22;
                 acc0 += t23;
             }
@@ -100,13 +100,14 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
     }
 }
 
+
 /* copy */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k1(__global uchar *owned0, __global uchar *arena)
+void k_fe4a06f8e8380821(__global uchar *owned0, __global const ulong *offset, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0);
-    __global float *v6 = (__global float *)(owned0 + 0); /* [200] */
-    __global float *v8 = (__global float *)(arena + 0); /* [200] */
+    __global float *v0 = (__global float *)(owned0 + offset[0]); /* [200] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [200] */
     /* copy */
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
@@ -115,15 +116,16 @@ void k1(__global uchar *owned0, __global uchar *arena)
             long i0 = 0;
             #pragma unroll 1
             for (; i0 + 16 <= 200; i0 += 16) {
-                const float16 t1 = (TARN_LOAD(__global, float, v8 + i0));
-                TARN_STORE(__global, float, t1, v6 + i0);
+                const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
+                TARN_STORE(__global, float, t1, v0 + i0);
             }
             #pragma unroll 1
             for (; i0 < 200; ++i0) {
-                const float t2 = v8[i0];
-                v6[i0] = t2;
+                const float t2 = v1[i0];
+                v0[i0] = t2;
             }
         }
     }
 }
+
 

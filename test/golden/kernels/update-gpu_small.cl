@@ -1,20 +1,20 @@
-/* k0: 8 groups of 32; output 0, owned 2, owned 1, arena 0, owned 4, owned 0 */
-/* k1: 1 groups of 32; owned 3, owned 0 */
-/* k2: 7 groups of 32; owned 0, arena 0 */
+/* k0: 8 groups of 32; output 0, owned 2, at 0, owned 1, arena 0, owned 4, owned 0; at bytes 160, 0, 0, 0, 0, 0 */
+/* k1: 1 groups of 32; owned 3, at 0, owned 0; at bytes 0, 0 */
+/* k2: 7 groups of 32; owned 0, at 0, arena 0; at bytes 0, 0 */
 /* arena: 800 bytes */
 /* sum add */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1, __global uchar *arena, __global uchar *owned4, __global uchar *owned0)
+void k_fca62e0bbbdf88f8(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(owned1 + 0); /* [200] */
-    __global float *v1 = (__global float *)(owned4 + 0); /* [200] */
-    __global float *v2 = (__global float *)(owned0 + 0); /* [200] */
-    __global float *v3 = (__global float *)(output0 + 0); /* [1,10] */
-    __global float *v4 = (__global float *)(owned2 + 160); /* [12,10] */
-    __global float *v5 = (__global float *)(owned1 + 0); /* [200] */
-    __global float *v8 = (__global float *)(arena + 0); /* [200] */
+    __global float *v0 = (__global float *)(output0); /* [1,10] */
+    __global float *v1 = (__global float *)(owned0 + offset[0]); /* [12,10] */
+    __global float *v2 = (__global float *)(owned1 + offset[1]); /* [200] */
+    __global float *v3 = (__global float *)(arena + offset[2]); /* [200] */
+    __global float *v4 = (__global float *)(owned1 + offset[3]); /* [200] */
+    __global float *v5 = (__global float *)(owned2 + offset[4]); /* [200] */
+    __global float *v6 = (__global float *)(owned3 + offset[5]); /* [200] */
     if (section_group >= 0 && section_group < 1) {
         /* sum [10 | 12] */
         const int group = section_group - 0;
@@ -25,10 +25,10 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
             float acc0 = (float)(0.0f);
             #pragma unroll 4
             for (int i1 = 0; i1 < 12; i1 += 1) {
-                const float t1 = v4[i0 + 10 * i1];
+                const float t1 = v1[i0 + 10 * i1];
                 acc0 += t1;
             }
-            v3[i0] = acc0;
+            v0[i0] = acc0;
         }
     }
     if (section_group >= 1 && section_group < 8) {
@@ -38,28 +38,29 @@ void k0(__global uchar *output0, __global uchar *owned2, __global uchar *owned1,
         if (number < 200) {
             const int i0 = number % 200;
             const int tile = number / 200;
-            const float t2 = v0[i0];
+            const float t2 = v4[i0];
             const float t3 = t2 * (float)(0x1.ccccccp-1f);
-            const float t4 = v1[i0];
+            const float t4 = v5[i0];
             const float t5 = t3 + t4;
-            const float t6 = v2[i0];
+            const float t6 = v6[i0];
             const float t7 = t5 * (float)(0x1.99999ap-4f);
             const float t8 = t6 - t7;
-            v5[i0] = t5;
-            v8[i0] = t8;
+            v2[i0] = t5;
+            v3[i0] = t8;
         }
     }
 }
 
+
 /* sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k1(__global uchar *owned3, __global uchar *owned0)
+void k_49c8fbf557e73b7e(__global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[34];
-    __global float *v2 = (__global float *)(owned0 + 0); /* [200] */
-    __global float *v7 = (__global float *)(owned3 + 0); /* [1] */
+    __global float *v0 = (__global float *)(owned0 + offset[0]); /* [1] */
+    __global float *v1 = (__global float *)(owned1 + offset[1]); /* [200] */
     {
         /* sum [200] */
         const int group = section_group - 0;
@@ -70,7 +71,7 @@ void k1(__global uchar *owned3, __global uchar *owned0)
         float acc0 = (float)(0.0f);
         #pragma unroll 4
         for (int i0 = 0 + lane; i0 < 192; i0 += 16) {
-            const float t1 = v2[i0];
+            const float t1 = v1[i0];
             const float t2 = t1 * t1;
             acc0 += t2;
         }
@@ -80,24 +81,25 @@ void k1(__global uchar *owned3, __global uchar *owned0)
         acc0 = 0.0f;
         #pragma unroll 4
         for (int i0 = 192; i0 < 200; i0 += 1) {
-            const float t3 = v2[i0];
+            const float t3 = v1[i0];
             const float t4 = t3 * t3;
             acc0 += t4;
         }
         acc0 += sum0;
         const bool writes = live && lane == 0;
-        if (writes) v7[0] = acc0;
+        if (writes) v0[0] = acc0;
     }
 }
 
+
 /* copy */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k2(__global uchar *owned0, __global uchar *arena)
+void k_a12977d44c1ee505(__global uchar *owned0, __global const ulong *offset, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v6 = (__global float *)(owned0 + 0); /* [200] */
-    __global float *v8 = (__global float *)(arena + 0); /* [200] */
+    __global float *v0 = (__global float *)(owned0 + offset[0]); /* [200] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [200] */
     if (section_group >= 0 && section_group < 7) {
         /* copy [200] */
         const int group = section_group - 0;
@@ -105,9 +107,10 @@ void k2(__global uchar *owned0, __global uchar *arena)
         if (number < 200) {
             const int i0 = number % 200;
             const int tile = number / 200;
-            const float t1 = v8[i0];
-            v6[i0] = t1;
+            const float t1 = v1[i0];
+            v0[i0] = t1;
         }
     }
 }
+
 
