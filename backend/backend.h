@@ -63,9 +63,12 @@ void device_describe(const struct device *d, char *out, size_t capacity);
  * devices, where a driver's cores are not known, or with TARN_PIN=0. */
 void device_stay(const struct device *d);
 
-/* What to expect of it (figures.h): by its kind, and by what driver and operating system say; or
- * those of the kind that TARN_TARGET names. */
+/* What to expect of it (figures.h): of the kind that TARN_TARGET names, else as they were measured,
+ * else the default: by the kind of the device, and by what driver and operating system say. */
 struct device_figures figures_of(const struct device *d);
+struct device_figures figures_default(const struct device *d);
+/* Keeps measured ones in the cache, for all programs; TARN_ERR_ARGUMENT for impossible ones. */
+TARN_CHECKED tarn_status figures_keep(const struct device *d, const struct device_figures *f);
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 

@@ -138,25 +138,35 @@ bool figures_kind(const char *name, struct device_figures *out)
     return false;
 }
 
+const struct figure_row figure_rows[FIGURE_COUNT] = {
+#define FIGURE_ROW(type, name, least, most, meaning) { #name, meaning, least, most },
+    FIGURE_LIST(FIGURE_ROW)
+#undef FIGURE_ROW
+};
+
+void figures_values(const struct device_figures *f, double out[FIGURE_COUNT])
+{
+#define FIGURE_VALUE(type, name, least, most, meaning) *out++ = (double)f->name;
+    FIGURE_LIST(FIGURE_VALUE)
+#undef FIGURE_VALUE
+}
+
+void figures_set(struct device_figures *f, const double values[FIGURE_COUNT])
+{
+#define FIGURE_SET(type, name, least, most, meaning) f->name = (type)*values++;
+    FIGURE_LIST(FIGURE_SET)
+#undef FIGURE_SET
+}
+
 tarn_status figures_check(const struct device_figures *f)
 {
-    static const struct {
-        const char *name;
-        double least, most;
-    } limits[] = {
-#define FIGURE_LIMIT(type, name, least, most, meaning) { #name, least, most },
-        FIGURE_LIST(FIGURE_LIMIT)
-#undef FIGURE_LIMIT
-    };
-    const double values[] = {
-#define FIGURE_VALUE(type, name, least, most, meaning) (double)f->name,
-        FIGURE_LIST(FIGURE_VALUE)
-#undef FIGURE_VALUE
-    };
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (!(values[i] >= limits[i].least && values[i] <= limits[i].most)) /* NaN is neither */
+    double values[FIGURE_COUNT];
+    figures_values(f, values);
+    for (int i = 0; i < FIGURE_COUNT; i++)
+        if (!(values[i] >= figure_rows[i].least && values[i] <= figure_rows[i].most)) /* NaN, too */
             return error_set(TARN_ERR_ARGUMENT, "figures: %s is %g, must be from %g to %g",
-                             limits[i].name, values[i], limits[i].least, limits[i].most);
+                             figure_rows[i].name, values[i], figure_rows[i].least,
+                             figure_rows[i].most);
     return TARN_OK;
 }
 
@@ -198,7 +208,7 @@ tarn_status target_check_name(void)
                      name, names);
 }
 
-static struct device_figures default_of(const struct device *d)
+struct device_figures figures_default(const struct device *d)
 {
     struct device_figures f;
     (void)figures_kind(kind_of(d), &f);
@@ -213,15 +223,5 @@ static struct device_figures default_of(const struct device *d)
         f.l2_bytes = d->cache_bytes / d->compute_units;
     if (d->kind != DEVICE_CPU && d->local_bytes > 0)
         f.l1_bytes = d->local_bytes;
-    return f;
-}
-
-struct device_figures figures_of(const struct device *d)
-{
-    struct device_figures f;
-    if (!figures_kind(env_text(ENV_TARGET), &f))
-        return default_of(d);
-    if (!f.items)
-        f.units = (int)d->compute_units;
     return f;
 }

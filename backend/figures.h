@@ -38,6 +38,18 @@ struct device_figures {
     bool measured; /* on such a device; else defaults */
 };
 
+/* For lists of all figures. */
+#define FIGURE_ONE(type, name, least, most, meaning) +1
+enum { FIGURE_COUNT = 0 FIGURE_LIST(FIGURE_ONE) };
+#undef FIGURE_ONE
+struct figure_row {
+    const char *name, *meaning;
+    double least, most;
+};
+extern const struct figure_row figure_rows[FIGURE_COUNT];
+void figures_values(const struct device_figures *f, double out[FIGURE_COUNT]);
+void figures_set(struct device_figures *f, const double values[FIGURE_COUNT]);
+
 /* Typical figures of a kind of device, one unit, by name: "avx2", "neon". False: no such kind. */
 bool figures_kind(const char *name, struct device_figures *out);
 /* Whether all are within their limits; else TARN_ERR_ARGUMENT, and error_text() says which is not. */

@@ -54,24 +54,24 @@ static void check_limits(void)
 static void check_devices(void)
 {
     struct device d = { .kind = DEVICE_CPU, .compute_units = 6, .native_float_width = 16 };
-    struct device_figures f = figures_of(&d);
+    struct device_figures f = figures_default(&d);
     CHECK(f.units == 6 && !f.items && figures_check(&f) == TARN_OK);
 #ifdef __x86_64__
     CHECK(f.lanes == 16 && f.registers == 32);
     d.native_float_width = 8;
-    CHECK(figures_of(&d).lanes == 8 && figures_of(&d).registers == 16);
+    CHECK(figures_default(&d).lanes == 8 && figures_default(&d).registers == 16);
 #endif
     d = (struct device){ .kind = DEVICE_GPU, .vendor = "NVIDIA Corporation", .compute_units = 132 };
     d.cache_bytes = (size_t)132 << 19;
     d.clock_hz = 1.5e9;
     d.local_bytes = 49152;
-    f = figures_of(&d);
+    f = figures_default(&d);
     CHECK(f.items && f.lanes == 32 && f.l2_bytes == (size_t)1 << 19 && f.l1_bytes == 49152);
     CHECK(f.cycles_per_second == 1.5e9 && figures_check(&f) == TARN_OK);
     snprintf(d.vendor, sizeof d.vendor, "Advanced Micro Devices, Inc.");
-    CHECK(figures_of(&d).lanes == 64);
+    CHECK(figures_default(&d).lanes == 64);
     d.wavefront = 32;
-    CHECK(figures_of(&d).lanes == 32);
+    CHECK(figures_default(&d).lanes == 32);
 }
 
 static void check_this_machine(void)
@@ -84,6 +84,61 @@ static void check_this_machine(void)
         CHECK(figures_check(&f) == TARN_OK);
         CHECK(f.units == (int)list[i].compute_units);
     }
+}
+
+/* What was measured stays for other processes, and is refused when it cannot be true; a damaged or
+ * partial entry counts as none. */
+static void check_kept(void)
+{
+    struct device d = { .kind = DEVICE_CPU, .compute_units = 3, .native_float_width = 8 };
+    snprintf(d.name, sizeof d.name, "made up by figures_plain, process %ld", (long)getpid());
+    struct device_figures f = figures_default(&d);
+    d.number = 60;
+    CHECK(!figures_of(&d).measured);
+    f.lanes = 2;
+    f.l2_bytes = 123456;
+    f.launch_seconds = 1.0 / 3;
+    CHECK(figures_keep(&d, &f) == TARN_ERR_ARGUMENT);
+    CHECK(strstr(error_text(), "launch_seconds") != NULL);
+    f.launch_seconds = 1e-3 / 3;
+    CHECK(figures_keep(&d, &f) == TARN_OK);
+    const struct device_figures now = figures_of(&d);
+    CHECK(now.measured && now.lanes == 2 && now.l2_bytes == 123456 && now.units == 3);
+    CHECK(now.launch_seconds == f.launch_seconds);
+    d.number = 61; /* as another process sees it: a part, whose driver is another */
+    d.compute_units = 1;
+    CHECK(figures_of(&d).measured && figures_of(&d).units == 1);
+    d.number = 62;
+    snprintf(d.driver, sizeof d.driver, "another");
+    CHECK(!figures_of(&d).measured);
+    static const char *const damaged[] = { "lanes 8\n", "lanes 8", "lanes x\nregisters 16\n", "" };
+    for (int i = 0; i < 4; i++) {
+        char key[512];
+        d.number = 56 + i;
+        snprintf(d.driver, sizeof d.driver, "damaged %d", i);
+        snprintf(key, sizeof key, "figures 1|%s|%s|%s", d.name, d.driver, d.platform);
+        cache_store_text(key, damaged[i]);
+        CHECK(!figures_of(&d).measured && figures_of(&d).lanes == figures_default(&d).lanes);
+    }
+}
+
+/* TARN_TARGET goes before all, and a wrong one opens nothing. */
+static void check_named(void)
+{
+    const struct device d = { .kind = DEVICE_CPU, .compute_units = 5, .native_float_width = 16 };
+    const struct device *list;
+    struct context *c = NULL;
+    int count = 0;
+    CHECK(setenv("TARN_TARGET", "neon", 1) == 0);
+    CHECK(figures_of(&d).lanes == 4 && figures_of(&d).units == 5);
+    CHECK(setenv("TARN_TARGET", "nvidia", 1) == 0);
+    CHECK(figures_of(&d).items && figures_of(&d).units > 5);
+    CHECK(setenv("TARN_TARGET", "abacus", 1) == 0);
+    CHECK(device_list(&list, &count) == TARN_OK && count > 0);
+    CHECK(context_open(&list[0], &c) == TARN_ERR_ENVIRONMENT && c == NULL);
+    CHECK(strstr(error_text(), "TARN_TARGET=abacus") != NULL);
+    CHECK(strstr(error_text(), "avx512, avx2, neon") != NULL);
+    CHECK(unsetenv("TARN_TARGET") == 0);
 }
 
 /* ---- caches --------------------------------------------------------------------------------- */
@@ -154,6 +209,8 @@ int main(void)
     check_limits();
     check_devices();
     check_this_machine();
+    check_kept();
+    check_named();
     check_caches();
     return failures > 0;
 }
