@@ -272,7 +272,9 @@ struct gemm_provider {
     bool serial;   /* every element is summed in the order of docs/numerics.md, on any device */
 };
 
-extern const struct gemm_provider gemm_tarn;    /* kernels/gemm.cl, for CPUs */
+/* kernels/gemm.cl, for CPUs: in the usual blocks, with panels of twice the depth, and with as many
+ * groups as units. The `user` of each is a struct gemm_form (gemm_blocks.h). */
+extern const struct gemm_provider gemm_tarn, gemm_tarn_deep, gemm_tarn_coarse;
 extern const struct gemm_provider gemm_clblast; /* everywhere, though slow on CPUs */
 
 /* Whether gemm_tarn can be used on this device. */
@@ -281,7 +283,8 @@ bool gemm_tarn_possible(const struct context *c);
 /* Index of the provider to use for this shape on this device, whose buffers need not be there: the
  * one that TARN_GEMM names; else, of those that are offered (with `serial` only serial ones, which
  * give the same bits), the remembered one (in memory, then on disk); else the fastest now measured,
- * leaving out those that fail; when all do, the first one's error. Where TARN_TUNE says not to
+ * leaving out those that fail, if it is still faster when it runs in turns with the one that would be
+ * taken without measuring; when all fail, the first one's error. Where TARN_TUNE says not to
  * measure, the last likely one. providers[0] is serial and always offered. */
 TARN_CHECKED tarn_status gemm_choose(struct context *c, const struct gemm *g,
                                      const struct gemm_provider *providers, int count, bool serial,

@@ -11,7 +11,9 @@
 #include "env.h"
 #include "hash_table.h"
 
-#define RUNS 3 /* of each provider, after one that may compile */
+#define RUNS 3    /* of each provider, after one that may compile */
+#define TURNS 9   /* of the fastest and the one that would be taken unmeasured */
+#define GAIN 0.97 /* of the other's time that is taken for faster, and not for chance */
 
 /* CLBlast before 1.6.1 shares its caches between threads without care. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,23 +78,46 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static tarn_status run_once(struct context *c, const struct gemm *g, const struct gemm_provider *p,
+                            double *seconds)
+{
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    TRY(p->run(c, g, p->user));
+    TRY(context_finish(c));
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    *seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
+    return TARN_OK;
+}
+
 /* The median: the minimum would choose a provider that is fast once in a while. */
 static tarn_status measure(struct context *c, const struct gemm *g, const struct gemm_provider *p,
                            double *seconds)
 {
     double took[RUNS];
-    TRY(p->run(c, g, p->user));
-    TRY(context_finish(c));
-    for (int i = 0; i < RUNS; i++) {
-        struct timespec a, b;
-        clock_gettime(CLOCK_MONOTONIC, &a);
-        TRY(p->run(c, g, p->user));
-        TRY(context_finish(c));
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        took[i] = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
-    }
+    TRY(run_once(c, g, p, seconds));
+    for (int i = 0; i < RUNS; i++)
+        TRY(run_once(c, g, p, &took[i]));
     qsort(took, RUNS, sizeof *took, by_value);
     *seconds = took[RUNS / 2];
+    return TARN_OK;
+}
+
+/* Whether `best` is faster than `other` when they run in turns: the machine may have been busier
+ * while the other was measured. */
+static tarn_status confirm(struct context *c, const struct gemm *g,
+                           const struct gemm_provider *best, const struct gemm_provider *other,
+                           bool *faster)
+{
+    double ratio[TURNS];
+    for (int i = 0; i < TURNS; i++) {
+        double x, y;
+        TRY(run_once(c, g, other, &y));
+        TRY(run_once(c, g, best, &x));
+        ratio[i] = x / y;
+    }
+    qsort(ratio, TURNS, sizeof *ratio, by_value);
+    *faster = ratio[TURNS / 2] < GAIN;
     return TARN_OK;
 }
 
@@ -101,13 +126,16 @@ static bool candidate(const struct gemm_provider *p, bool serial)
     return !p->refused && (p->serial || !serial);
 }
 
-/* The fastest of those that work; the first failure when none does. */
+/* The fastest of those that work, the guess if it is about as fast; the first failure when none
+ * does. */
 static tarn_status fastest(struct context *c, const struct gemm *g,
                            const struct gemm_provider *providers, int count, bool serial, int *out)
 {
     char line[512] = "gemm: no provider";
     tarn_status first = TARN_OK;
+    const int guess = *out;
     double best = 0;
+    bool guess_works = false, faster = true;
     *out = -1;
     for (int i = 0; i < count; i++) {
         double seconds = 0;
@@ -124,12 +152,17 @@ static tarn_status fastest(struct context *c, const struct gemm *g,
             best = seconds;
             *out = i;
         }
+        guess_works = guess_works || (status == TARN_OK && i == guess);
     }
-    return *out >= 0 ? TARN_OK
-                     : error_set(first != TARN_OK ? first : TARN_ERR_INTERNAL, "%s", line);
+    if (*out < 0)
+        return error_set(first != TARN_OK ? first : TARN_ERR_INTERNAL, "%s", line);
+    if (guess_works && *out != guess)
+        TRY(confirm(c, g, &providers[*out], &providers[guess], &faster));
+    *out = faster ? *out : guess;
+    return TARN_OK;
 }
 
-/* On buffers of its own, since there may be no data yet. */
+/* On buffers of its own, since there may be no data yet. `*out` is the guess before. */
 static tarn_status measure_all(struct context *c, const struct gemm *shape,
                                const struct gemm_provider *providers, int count, bool serial,
                                int *out)
@@ -242,7 +275,7 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
     *out = guess;
     if (candidates < 2)
         return TARN_OK;
-    snprintf(key, sizeof key, "gemm 2 %zu %zu %zu %zu %d%d%d|%s|%s|%u", g->m, g->n, g->k, g->batch,
+    snprintf(key, sizeof key, "gemm 3 %zu %zu %zu %zu %d%d%d|%s|%s|%u", g->m, g->n, g->k, g->batch,
              g->transpose_a, g->transpose_b, serial, c->device.name, c->device.driver,
              c->device.compute_units);
     *out = remembered(key, providers, count);

@@ -1,61 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products by kernels/gemm.cl: for CPUs, where a group is a thread's loop and local memory
- * is its cache. Here is how the work is cut; the sums do not depend on it. */
+ * is its cache. gemm_blocks.c cuts the work; the sums do not depend on it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm_blocks.h"
 #include "kernels.h"
 #include "opencl.h"
 
-#define DEPTH 384            /* a panel of 12 rows takes 18 KiB of the first cache */
-#define MOST_COLS 512        /* of a block: 768 KiB of the second cache */
-#define LEAST_PANELS 2       /* of b that a block must have room for */
-#define CHUNK 128            /* terms of one chain: the order of core's sums, */
-#define SPAN 16384           /* and chunks that are added up before they are added to others */
-#define GROUP_WORK 1048576.0 /* multiply-adds worth a group of their own, */
-#define UNIT_WORK 4194304.0  /* and so many of a unit worth two groups, which balance better */
+static struct gemm_form usual, deep = { .deep = true }, coarse = { .coarse = true };
 
+/* The kernel of a form, made when it was needed first. */
 struct gemm_tarn {
+    const struct gemm_form *form;
+    struct gemm_blocks blocks;
     struct built_program *program;
     struct kernel *kernel;
+    struct gemm_tarn *next;
 };
 
-struct tiling {
-    int width, rows, vectors, cols, block_cols;
-};
-
-/* 24 accumulators for 32 registers of 512 bits, else 12 for 16 registers. */
-static struct tiling tiling_of(const struct device *d)
+static bool possible(const struct device *d, const struct gemm_form *form, struct gemm_blocks *out)
 {
-    struct tiling t = { .width = 4, .rows = 4, .vectors = 3 };
-    if (d->native_float_width >= 16)
-        t = (struct tiling){ .width = 16, .rows = 12, .vectors = 2 };
-    else if (d->native_float_width >= 8)
-        t.width = 8;
-    t.cols = t.width * t.vectors;
-    const size_t fits = d->local_bytes / 2 / (DEPTH * sizeof(float));
-    t.block_cols = (int)(fits < MOST_COLS ? fits : MOST_COLS) / t.cols * t.cols;
-    return t;
-}
-
-static bool possible(const struct device *d)
-{
-    const struct tiling t = tiling_of(d);
-    return d->kind == DEVICE_CPU && t.block_cols >= LEAST_PANELS * t.cols;
+    const struct device_figures f = form->figures != NULL ? *form->figures : figures_of(d);
+    return d->kind == DEVICE_CPU && gemm_blocks(&f, d->local_bytes, form, out);
 }
 
 static tarn_status build(struct context *c, struct gemm_tarn *g)
 {
-    const struct tiling t = tiling_of(&c->device);
+    const struct gemm_blocks *b = &g->blocks;
     const size_t capacity = kernel_text_gemm_size + 256;
     char *source = malloc(capacity);
     if (source == NULL)
         return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
     snprintf(source, capacity,
              "#define WIDTH %d\n#define ROWS %d\n#define VECTORS %d\n#define DEPTH %d\n"
-             "#define BLOCK_COLS %d\n#define CHUNK %d\n#define SPAN %d\n%s",
-             t.width, t.rows, t.vectors, DEPTH, t.block_cols, CHUNK, SPAN,
+             "#define BLOCK_COLS %d\n#define CHUNK %d\n%s",
+             b->lanes, b->rows, b->vectors, b->depth, b->columns, GEMM_CHUNK,
              (const char *)kernel_text_gemm);
     tarn_status status = program_build(c, source, "gemm", &g->program);
     free(source);
@@ -64,70 +45,51 @@ static tarn_status build(struct context *c, struct gemm_tarn *g)
     return status;
 }
 
+static void free_one(struct gemm_tarn *g)
+{
+    kernel_free(g->kernel);
+    program_free(g->program);
+    free(g);
+}
+
 void gemm_tarn_free(struct context *c)
 {
-    if (c->gemm == NULL)
-        return;
-    kernel_free(c->gemm->kernel);
-    program_free(c->gemm->program);
-    free(c->gemm);
-    c->gemm = NULL;
-}
-
-static tarn_status need_kernel(struct context *c)
-{
-    if (c->gemm != NULL)
-        return TARN_OK;
-    if (!possible(&c->device))
-        return error_set(TARN_ERR_ARGUMENT,
-                         "TARN_GEMM=tarn: device \"%s\" is no CPU with 100 KiB of local memory; "
-                         "use auto",
-                         c->label);
-    c->gemm = calloc(1, sizeof *c->gemm);
-    if (c->gemm == NULL)
-        return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
-    const tarn_status status = build(c, c->gemm);
-    if (status != TARN_OK)
-        gemm_tarn_free(c);
-    return status;
-}
-
-/* ---- cutting -------------------------------------------------------------------------------- */
-
-struct blocks {
-    size_t down, over; /* how many */
-    size_t rows, cols; /* of one, but for the last */
-};
-
-static size_t divide_up(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
-/* Nearly square blocks, since they copy least, in whole tiles. */
-static struct blocks cut(const struct context *c, const struct gemm *g)
-{
-    const struct tiling t = tiling_of(&c->device);
-    const size_t rows = (size_t)t.rows, cols = (size_t)t.cols, units = c->device.compute_units;
-    const double work = (double)g->m * (double)g->n * (double)g->k * (double)g->batch;
-    struct blocks b = { 1, divide_up(g->n, (size_t)t.block_cols), 0, 0 };
-    double wanted = work / GROUP_WORK;
-    const double most = (double)units * (work >= (double)units * UNIT_WORK ? 2 : 1);
-    wanted = wanted < most ? wanted : most;
-    while ((double)(b.down * b.over * g->batch) < wanted) {
-        if (g->m * b.over >= g->n * b.down && g->m >= 2 * b.down * rows)
-            b.down++;
-        else if (g->n >= 2 * b.over * cols)
-            b.over++;
-        else
-            break;
+    while (c->gemm != NULL) {
+        struct gemm_tarn *next = c->gemm->next;
+        free_one(c->gemm);
+        c->gemm = next;
     }
-    b.rows = divide_up(divide_up(g->m, b.down), rows) * rows;
-    b.cols = divide_up(divide_up(g->n, b.over), cols) * cols;
-    b.down = divide_up(g->m, b.rows);
-    b.over = divide_up(g->n, b.cols);
-    return b;
 }
+
+static tarn_status need_kernel(struct context *c, const struct gemm_form *form,
+                               struct gemm_tarn **out)
+{
+    struct gemm_blocks blocks;
+    for (*out = c->gemm; *out != NULL; *out = (*out)->next)
+        if ((*out)->form == form)
+            return TARN_OK;
+    if (!possible(&c->device, form, &blocks))
+        return error_set(
+            TARN_ERR_ARGUMENT,
+            "TARN_GEMM=tarn: device \"%s\" is no CPU with local memory for panels; use "
+            "auto",
+            c->label);
+    struct gemm_tarn *g = calloc(1, sizeof *g);
+    if (g == NULL)
+        return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
+    g->form = form;
+    g->blocks = blocks;
+    const tarn_status status = build(c, g);
+    if (status != TARN_OK) {
+        free_one(g);
+        return status;
+    }
+    g->next = c->gemm;
+    c->gemm = *out = g;
+    return TARN_OK;
+}
+
+/* ---- launching ------------------------------------------------------------------------------- */
 
 static struct kernel_arg wide(size_t value)
 {
@@ -143,9 +105,21 @@ static struct kernel_arg narrow(size_t value)
     return a;
 }
 
-static tarn_status launch(struct context *c, const struct gemm *g, struct buffer *low)
+/* Sums of chunks, of those, ... that are not c itself. */
+static size_t levels_of(size_t k)
 {
-    const struct blocks b = cut(c, g);
+    size_t levels = 0;
+    for (size_t span = (size_t)GEMM_CHUNK * GEMM_CHUNK; k > span; span *= GEMM_CHUNK)
+        levels++;
+    return levels;
+}
+
+static tarn_status launch(struct context *c, const struct gemm_tarn *t, const struct gemm *g,
+                          struct buffer *low, size_t levels)
+{
+    const size_t size[3] = { g->m, g->n, g->k };
+    const struct gemm_cut cut =
+        gemm_cut(&t->blocks, t->form, c->device.compute_units, size, g->batch);
     const struct kernel_arg args[] = {
         { .buffer = g->a }, { .buffer = g->b },
         { .buffer = g->c }, { .buffer = low },
@@ -154,32 +128,43 @@ static tarn_status launch(struct context *c, const struct gemm *g, struct buffer
         wide(g->b_stride),  wide(g->c_stride),
         narrow(g->m),       narrow(g->n),
         narrow(g->k),       narrow((g->transpose_a ? 1u : 0u) + (g->transpose_b ? 2u : 0u)),
-        narrow(b.rows),     narrow(b.cols),
+        narrow(cut.rows),   narrow(cut.cols),
+        narrow(levels),
     };
-    return kernel_launch(c->gemm->kernel, args, sizeof args / sizeof *args,
-                         b.down * b.over * g->batch, 1);
+    return kernel_launch(t->kernel, args, sizeof args / sizeof *args,
+                         cut.down * cut.over * g->batch, 1);
 }
 
 static tarn_status run_tarn(struct context *c, const struct gemm *g, void *user)
 {
-    (void)user;
     if (g->m == 0 || g->n == 0 || g->batch == 0)
         return TARN_OK;
     if (g->k == 0)
         return gemm_nothing(g);
-    TRY(need_kernel(c));
-    if (g->k <= SPAN)
-        return launch(c, g, g->c);
+    struct gemm_tarn *t;
+    TRY(need_kernel(c, user, &t));
+    const size_t levels = levels_of(g->k);
+    if (levels == 0)
+        return launch(c, t, g, g->c, 0);
     struct buffer *low;
-    TRY(buffer_new(c, g->batch * g->m * g->n * sizeof(float), &low));
-    const tarn_status status = launch(c, g, low);
+    TRY(buffer_new(c, levels * g->batch * g->m * g->n * sizeof(float), &low));
+    const tarn_status status = launch(c, t, g, low, levels);
     buffer_free(low); /* the pool gives it to later commands of the queue only */
     return status;
 }
 
 bool gemm_tarn_possible(const struct context *c)
 {
-    return possible(&c->device);
+    struct gemm_blocks blocks;
+    return possible(&c->device, &usual, &blocks);
 }
 
-const struct gemm_provider gemm_tarn = { .name = "tarn", .run = run_tarn, .serial = true };
+const struct gemm_provider gemm_tarn = {
+    .name = "tarn", .run = run_tarn, .user = &usual, .serial = true
+};
+const struct gemm_provider gemm_tarn_deep = {
+    .name = "tarn deep", .run = run_tarn, .user = &deep, .serial = true
+};
+const struct gemm_provider gemm_tarn_coarse = {
+    .name = "tarn coarse", .run = run_tarn, .user = &coarse, .serial = true
+};

@@ -2,12 +2,12 @@
 /* Matrix products on CPUs. A group of one work-item computes a block of c from panels of a and b that
  * it copied, in tiles of ROWS x COLS that live in registers. Every element of c is a sum in the order
  * of docs/numerics.md, whatever the blocks are: the bits of a nest. A chunk of CHUNK terms is one chain
- * of fma, and chunks are added in order. Beyond SPAN terms these are sums of their own, made in `low`
- * and then added to c.
+ * of fma, and chunks are added in order. CHUNK of them are a sum of their own, made in `low` and then
+ * added to others, and so on.
  *
- * Before this text stand WIDTH (of a vector), ROWS (a multiple of 4), VECTORS (of a tile's row), DEPTH
+ * Before this text stand WIDTH (of a vector, a multiple of 4), ROWS, VECTORS (of a tile's row), DEPTH
  * (most steps of k in a panel, a multiple of CHUNK), BLOCK_COLS (most columns of a block; a multiple of
- * COLS), CHUNK and SPAN (a multiple of it). */
+ * COLS) and CHUNK. */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 #define LOAD CAT(vload, WIDTH)
@@ -23,60 +23,97 @@ typedef CAT(float, WIDTH) vec;
 #if __has_builtin(__builtin_prefetch)
 #undef TOUCH
 #define TOUCH(x, count) \
-    UNROLL for (int at = 0; at < (count); at += 16) \
+    for (int at = 0; at < (count); at += 16) \
         __builtin_prefetch((const void *)(size_t)((x) + at))
 #endif
 #endif
 
-/* ---- panels: to[p * height + r] = element r of step p ---------------------------------------- */
+/* ---- panels ---------------------------------------------------------------------------------- */
 
-/* Steps lie in memory at `stride`, elements at 1. The next panel is asked for. */
-#define PACK_ALONG(name, height) \
-    static void name(__global const float *x, ulong stride, int count, int depth, \
-                     __local float *to) \
-    { \
-        for (int p = 0; p < depth; ++p, x += stride, to += height) { \
-            TOUCH(x + height, height); \
-            if (count == height) { \
-                UNROLL for (int r = 0; r < height; r += 4) \
-                    vstore4(vload4(0, x + r), 0, to + r); \
-                continue; \
-            } \
-            for (int r = 0; r < height; ++r) \
-                to[r] = r < count ? x[r] : 0.0f; \
-        } \
-    }
-PACK_ALONG(pack_rows_along, ROWS)
-PACK_ALONG(pack_cols_along, COLS)
+/* Of a: element p of row r is [r * ROW + p]. Of b: element j of step p is [p * COLS + j], and panels
+ * lie PANEL apart. Without the few elements between them, rows and panels would share sets of a cache. */
+#define ROW (DEPTH + 16)
+#define PANEL (COLS * DEPTH + 32)
+#define STRIP (4 * ROWS) /* rows of a that are copied at once; across k they share lines and pages */
+#define AHEAD 4          /* rows of b are asked for so many before they are copied */
 
-/* 4 steps of 4 elements, transposed in registers. */
-static void transpose(__global const float *x, ulong stride, int height, __local float *to)
+/* 4 runs of 4 elements, transposed in registers. */
+static void transpose(__global const float *x, ulong stride, __local float *to, int to_stride)
 {
     const float4 a = vload4(0, x), b = vload4(0, x + stride), c = vload4(0, x + 2 * stride),
                  d = vload4(0, x + 3 * stride);
     const float4 ab = (float4)(a.x, b.x, a.y, b.y), cd = (float4)(c.x, d.x, c.y, d.y);
     const float4 AB = (float4)(a.z, b.z, a.w, b.w), CD = (float4)(c.z, d.z, c.w, d.w);
     vstore4((float4)(ab.xy, cd.xy), 0, to);
-    vstore4((float4)(ab.zw, cd.zw), 0, to + height);
-    vstore4((float4)(AB.xy, CD.xy), 0, to + 2 * height);
-    vstore4((float4)(AB.zw, CD.zw), 0, to + 3 * height);
+    vstore4((float4)(ab.zw, cd.zw), 0, to + to_stride);
+    vstore4((float4)(AB.xy, CD.xy), 0, to + 2 * to_stride);
+    vstore4((float4)(AB.zw, CD.zw), 0, to + 3 * to_stride);
 }
 
-/* Elements lie in memory at `stride`, steps at 1. */
-static void pack_across(__global const float *x, ulong stride, int count, int height, int depth,
-                        __local float *to)
+/* Rows of a that lie along k. Those behind the last are 0. */
+static void copy_rows(__global const float *x, ulong stride, int count, int depth, __local float *to)
 {
-    for (int r = 0; r < height; r += 4, x += 4 * stride) {
+    for (int r = 0; r < count || r % ROWS != 0; ++r, x += stride, to += ROW) {
         int p = 0;
-        for (; r + 4 <= count && p + 16 <= depth; p += 16) {
-            UNROLL for (int i = 4; i < 8; ++i)
-                TOUCH(x + p + i * stride, 1);
+        for (; r < count && p + WIDTH <= depth; p += WIDTH)
+            STORE(LOAD(0, x + p), 0, to + p);
+        for (; p < depth; ++p)
+            to[p] = r < count ? x[p] : 0.0f;
+    }
+}
+
+/* Rows of a that lie across k, at 1, its steps at `stride`. */
+static void turn_rows(__global const float *x, ulong stride, int count, int depth, __local float *to)
+{
+    for (int p = 0; p < depth; p += 4, x += 4 * stride)
+        for (int r = 0; r < count || r % ROWS != 0; r += 4) {
+            if (r + 4 <= count && p + 4 <= depth) {
+                transpose(x + r, stride, to + r * ROW + p, ROW);
+                continue;
+            }
+            for (int e = 0; e < 16; ++e) {
+                const int row = r + e % 4, step = e / 4;
+                to[row * ROW + p + step] =
+                    row < count && p + step < depth ? x[step * stride + row] : 0.0f;
+            }
+        }
+}
+
+/* b as it lies, row by row into all panels: a panel's own part of rows that are a power of two long
+ * would pass through few sets of a cache. */
+static void pack_rows(__global const float *x, ulong stride, int count, int depth, __local float *to)
+{
+    for (int p = 0; p < depth; ++p, x += stride, to += COLS) {
+        __local float *panel = to;
+        TOUCH(x + AHEAD * stride, count);
+        for (int j = 0; j < count; j += COLS, panel += PANEL) {
+            if (j + COLS <= count) {
+                UNROLL for (int v = 0; v < VECTORS; ++v)
+                    STORE(LOAD(v, x + j), v, panel);
+                continue;
+            }
+            for (int i = 0; i < COLS; ++i)
+                panel[i] = j + i < count ? x[j + i] : 0.0f;
+        }
+    }
+}
+
+/* b transposed: its columns lie along k, `stride` apart. */
+static void pack_columns(__global const float *x, ulong stride, int count, int depth,
+                         __local float *to)
+{
+    for (int j = 0; j < (count + COLS - 1) / COLS * COLS; j += 4, x += 4 * stride) {
+        __local float *panel = to + j / COLS * PANEL + j % COLS;
+        int p = 0;
+        for (; j + 4 <= count && p + 16 <= depth; p += 16) {
+            for (int i = 4; i < 8; ++i)
+                TOUCH(x + p + i * stride, 16);
             UNROLL for (int i = 0; i < 16; i += 4)
-                transpose(x + p + i, stride, height, to + (p + i) * height + r);
+                transpose(x + p + i, stride, panel + (p + i) * COLS, COLS);
         }
         for (; p < depth; ++p)
             for (int i = 0; i < 4; ++i)
-                to[p * height + r + i] = r + i < count ? x[i * stride + p] : 0.0f;
+                panel[p * COLS + i] = j + i < count ? x[i * stride + p] : 0.0f;
     }
 }
 
@@ -84,41 +121,45 @@ static void pack_across(__global const float *x, ulong stride, int count, int he
 
 #define EACH UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v)
 
-/* c = a panel of a times one of b, chunk by chunk onto what c holds unless this is the first. */
+/* c = a panel of a times one of b, chunk by chunk onto what c holds, or onto `start` if this is the
+ * first. */
 #define TILE(name, space) \
     static void name(__local const float *a, __local const float *b, int depth, bool first, \
-                     space float *c, ulong stride) \
+                     float start, space float *c, ulong stride) \
     { \
         for (int begin = 0; begin < depth; begin += CHUNK) { \
             const int end = min(begin + CHUNK, depth); \
             vec sum[ROWS][VECTORS]; \
             EACH sum[r][v] = (vec)(0.0f); \
-            _Pragma("unroll 2") for (int p = begin; p < end; ++p, a += ROWS, b += COLS) { \
+            _Pragma("unroll 2") for (int p = begin; p < end; ++p, b += COLS) { \
                 vec x[VECTORS]; \
                 UNROLL for (int v = 0; v < VECTORS; ++v) \
                     x[v] = LOAD(v, b); \
-                EACH sum[r][v] = fma((vec)(a[r]), x[v], sum[r][v]); \
+                EACH sum[r][v] = fma((vec)(a[r * ROW + p]), x[v], sum[r][v]); \
             } \
-            if (!first || begin > 0) \
-                EACH sum[r][v] += LOAD(v, c + r * stride); \
-            EACH STORE(sum[r][v], v, c + r * stride); \
+            if (first && begin == 0) \
+                EACH STORE((vec)(start) + sum[r][v], v, c + r * stride); \
+            else \
+                EACH STORE(LOAD(v, c + r * stride) + sum[r][v], v, c + r * stride); \
         } \
     }
 TILE(tile_whole, __global)
 TILE(tile_copy, __local)
 
 /* A tile that reaches over the edge of c goes through a copy. */
-static void tile(__local const float *a, __local const float *b, int depth, bool first,
+static void tile(__local const float *a, __local const float *b, int depth, bool first, float start,
                  __global float *c, ulong stride, int rows, int cols, __local float *copy)
 {
     if (rows == ROWS && cols == COLS) {
-        tile_whole(a, b, depth, first, c, stride);
+        UNROLL for (int r = 0; r < ROWS; ++r)
+            TOUCH(c + r * stride, COLS); /* there when the first chunk is summed */
+        tile_whole(a, b, depth, first, start, c, stride);
         return;
     }
     for (int r = 0; r < rows && !first; ++r)
         for (int i = 0; i < cols; ++i)
             copy[r * COLS + i] = c[r * stride + i];
-    tile_copy(a, b, depth, first, copy, COLS);
+    tile_copy(a, b, depth, first, start, copy, COLS);
     for (int r = 0; r < rows; ++r)
         for (int i = 0; i < cols; ++i)
             c[r * stride + i] = copy[r * COLS + i];
@@ -126,58 +167,78 @@ static void tile(__local const float *a, __local const float *b, int depth, bool
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* c = low, or c + low. */
-static void carry(__global const float *low, bool first, __global float *c, ulong stride, int rows,
+/* Asks for the share of `part` of `parts` in the next strip of a, which is copied after these tiles. */
+static void touch_rows(__global const float *x, ulong stride, bool across, int depth, int part,
+                       int parts)
+{
+    if (across)
+        for (int p = part; p < depth; p += parts)
+            TOUCH(x + p * stride, STRIP);
+    else
+        for (int r = part; r < STRIP * (DEPTH / 16); r += parts)
+            TOUCH(x + r % STRIP * stride + r / STRIP * 16, 1);
+}
+
+/* to = 0 + from, or to + from. */
+static void carry(__global const float *from, bool first, __global float *to, ulong stride, int rows,
                   int cols)
 {
     for (int r = 0; r < rows; ++r)
         for (int i = 0; i < cols; ++i)
-            c[r * stride + i] = (first ? 0.0f : c[r * stride + i]) + low[r * stride + i];
+            to[r * stride + i] = (first ? 0.0f : to[r * stride + i]) + from[r * stride + i];
 }
 
-/* The panels of b for a block stay in the second cache, one panel of a in the first. `low` is as large
- * as all of c, its batches side by side, and only used where k is above SPAN. */
+/* The panels of b for a block stay in the second cache, one of a and one of b in the first. `low` is
+ * as large as c, its batches side by side, `levels` times: for sums of chunks, sums of those, ... */
 __kernel void tarn_gemm(__global const float *a, __global const float *b, __global float *c,
                         __global float *low, ulong a_offset, ulong b_offset, ulong c_offset,
                         ulong a_stride, ulong b_stride, ulong c_stride, int m, int n, int k,
-                        int transposed, int block_rows, int block_cols)
+                        int transposed, int block_rows, int block_cols, int levels)
 {
-    __local float as[ROWS * DEPTH], bs[BLOCK_COLS * DEPTH], copy[ROWS * COLS];
+    __local float as[STRIP * ROW], bs[BLOCK_COLS / COLS * PANEL], copy[ROWS * COLS];
     const int over = (n + block_cols - 1) / block_cols;
     const int blocks = (m + block_rows - 1) / block_rows * over;
     const int group = (int)get_group_id(0), block = group % blocks;
     const int i0 = block / over * block_rows, j0 = block % over * block_cols;
     const int i1 = min(m, i0 + block_rows), j1 = min(n, j0 + block_cols);
-    const ulong batch = (ulong)(group / blocks);
+    const int panels = (j1 - j0 + COLS - 1) / COLS;
+    const bool a_across = (transposed & 1) != 0, b_across = (transposed & 2) != 0;
+    const ulong batch = (ulong)(group / blocks), a_step = a_across ? m : 1, a_row = a_across ? 1 : k,
+                plane = (ulong)m * n, corner = (ulong)i0 * n + j0;
     a += a_offset + batch * a_stride;
-    b += b_offset + batch * b_stride;
+    b += b_offset + batch * b_stride + (b_across ? (ulong)j0 * k : j0);
     c += c_offset + batch * c_stride;
-    __global float *sums = k > SPAN ? low + batch * m * n : c;
+    low += batch * levels * plane;
+    __global float *sums = levels > 0 ? low : c;
     for (int p = 0, depth; p < k; p += depth) {
-        depth = min(min(k - p, DEPTH), SPAN - p % SPAN);
-        for (int j = j0; j < j1; j += COLS) {
-            const int cols = min(j1 - j, COLS);
-            __local float *to = bs + (j - j0) * DEPTH;
-            if ((transposed & 2) != 0)
-                pack_across(b + (ulong)j * k + p, k, cols, COLS, depth, to);
+        depth = min(min(k - p, DEPTH), CHUNK * CHUNK - p % (CHUNK * CHUNK));
+        const bool first = p % (CHUNK * CHUNK) == 0;
+        const float start = k > CHUNK ? 0.0f : -0.0f; /* one chunk is added to nothing */
+        if (b_across)
+            pack_columns(b + p, k, j1 - j0, depth, bs);
+        else
+            pack_rows(b + (ulong)p * n, n, j1 - j0, depth, bs);
+        for (int i = i0; i < i1; i += STRIP) {
+            const int strip = min(i1 - i, STRIP), tiles = (strip + ROWS - 1) / ROWS * panels;
+            __global const float *x = a + i * a_row + p * a_step;
+            if (a_across)
+                turn_rows(x, m, strip, depth, as);
             else
-                pack_cols_along(b + (ulong)p * n + j, n, cols, depth, to);
-        }
-        for (int i = i0; i < i1; i += ROWS) {
-            const int rows = min(i1 - i, ROWS);
-            if ((transposed & 1) != 0)
-                pack_rows_along(a + (ulong)p * m + i, m, rows, depth, as);
-            else
-                pack_across(a + (ulong)i * k + p, k, rows, ROWS, depth, as);
-            for (int j = j0; j < j1; j += COLS) {
-                __global float *to = sums + (ulong)i * n + j;
-                for (int r = 0; r < rows; ++r)
-                    TOUCH(to + (ulong)r * n + COLS, COLS); /* of the next tile */
-                tile(as, bs + (j - j0) * DEPTH, depth, p % SPAN == 0, to, n, rows,
-                     min(j1 - j, COLS), copy);
+                copy_rows(x, k, strip, depth, as);
+            for (int t = 0; t < tiles; ++t) {
+                const int r = t / panels * ROWS, j = t % panels;
+                touch_rows(x + STRIP * a_row, a_across ? m : k, a_across, depth, t, tiles);
+                tile(as + r * ROW, bs + j * PANEL, depth, first, start,
+                     sums + (ulong)(i + r) * n + j0 + j * COLS, n, min(strip - r, ROWS),
+                     min(j1 - j0 - j * COLS, COLS), copy);
             }
         }
-        if (k > SPAN && ((p + depth) % SPAN == 0 || p + depth == k))
-            carry(sums + (ulong)i0 * n + j0, p < SPAN, c + (ulong)i0 * n + j0, n, i1 - i0, j1 - j0);
+        const int q = p + depth;
+        for (int level = 0, span = CHUNK * CHUNK; level < levels && (q % span == 0 || q == k);
+             ++level, span *= CHUNK) {
+            __global float *to = level + 1 < levels ? low + (level + 1) * plane : c;
+            carry(low + level * plane + corner, (q - 1) / span % CHUNK == 0, to + corner, n, i1 - i0,
+                  j1 - j0);
+        }
     }
 }

@@ -7,8 +7,9 @@
 
 #include "run/profile.h"
 
-const struct gemm_provider *const execute_providers[PROVIDERS] = { NULL, &gemm_tarn,
-                                                                   &gemm_clblast };
+const struct gemm_provider *const execute_providers[PROVIDERS] = { NULL, &gemm_tarn, &gemm_clblast,
+                                                                   &gemm_tarn_deep,
+                                                                   &gemm_tarn_coarse };
 
 static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
                                 const struct binding *b)

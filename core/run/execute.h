@@ -27,6 +27,6 @@ TARN_CHECKED tarn_status execute_plan(tarn_replica *r, const struct plan *plan,
                                       const struct binding *b);
 /* The providers by target_provider()'s numbers; number 0, a nest, is NULL. */
 extern const struct gemm_provider *const execute_providers[];
-enum { PROVIDERS = 3 };
+enum { PROVIDERS = 5 };
 
 #endif

@@ -131,6 +131,16 @@ static struct gemm_provider blocks_provider(const struct context *c, const struc
     return p;
 }
 
+/* The same kernel in other blocks: only measuring can tell that they are better. */
+static struct gemm_provider other_blocks(const struct gemm_provider *of,
+                                         const struct gemm_provider *usual)
+{
+    struct gemm_provider p = *of;
+    p.refused = usual->refused;
+    p.unlikely = true;
+    return p;
+}
+
 /* CLBlast's tuning knows no CPU: there it is a tenth as fast as a nest, and takes seconds to
  * build. */
 static struct gemm_provider library_provider(const struct product_limits *l)
@@ -152,10 +162,13 @@ static tarn_status choose(struct context *c, const struct target *target, bool s
     struct target alone = *target;
     alone.choice_count = 0;
     struct nest_product nest = { .target = &alone };
+    const struct gemm_provider blocks = blocks_provider(c, &target->product, &choice->shape);
     const struct gemm_provider list[PROVIDERS] = {
         { .name = "nest", .run = run_nest, .user = &nest, .serial = true },
-        blocks_provider(c, &target->product, &choice->shape),
+        blocks,
         library_provider(&target->product),
+        other_blocks(&gemm_tarn_deep, &blocks),
+        other_blocks(&gemm_tarn_coarse, &blocks),
     };
     const tarn_status status = gemm_choose(c, &g, list, PROVIDERS, serial, &choice->provider);
     plan_free(nest.plan);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every provider of matrix products against sums in double precision: odd shapes, transpositions,
  * batches, shared operands, offsets, nothing outside of the result touched. Tarn's own gives the
- * bits of chunks of k, each a chain of fma, that are added in order, on whatever part of a device. */
+ * bits of chunks of k, each a chain of fma, that are added in order, on whatever part of a device and
+ * in the blocks of whatever figures. What the tuner prefers to the guess is faster next to it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "check.h"
+#include "gemm_blocks.h"
 
 #define GAP 5 /* elements before and behind each operand */
 #define MARK 12345.0f
@@ -45,14 +49,14 @@ struct shape {
     bool shared; /* one b for the whole batch */
 };
 
-/* Edges of tiles (12 x 32 or less), of panels (384) and of blocks (512), and beyond. */
+/* Edges of tiles (12 x 32 or less), of strips (48), of panels and of blocks, and beyond. */
 static const struct shape shapes[] = { { 1, 1, 1, 1, false },      { 1, 1, 0, 1, false },
                                        { 5, 0, 7, 1, false },      { 33, 17, 29, 2, true },
                                        { 12, 32, 384, 3, false },  { 13, 33, 385, 1, false },
                                        { 11, 31, 383, 1, true },   { 100, 70, 900, 2, false },
                                        { 70, 1100, 40, 1, false }, { 300, 520, 70, 1, true },
                                        { 14, 40, 33000, 2, false } };
-enum { CHUNK = 128, SPAN = CHUNK * CHUNK }; /* beyond, sums of chunks are added up likewise */
+enum { CHUNK = 128 }; /* terms of a sum; of more, the sums of chunks are added up likewise */
 
 static void check_element(const struct shape *s, const struct gemm *g, const struct operand *a,
                           const struct operand *b, size_t batch, size_t i, size_t j, float got,
@@ -61,23 +65,22 @@ static void check_element(const struct shape *s, const struct gemm *g, const str
     const float *x = a->host + g->a_offset + batch * g->a_stride;
     const float *y = b->host + g->b_offset + batch * g->b_stride;
     double sum = 0, size = 0;
-    float chain = 0, chunks = 0, spans = 0;
+    float sums[5] = { 0 };
+    int level = 0;
     for (size_t q = 0; q < s->k; q++) {
         const float l = g->transpose_a ? x[q * s->m + i] : x[i * s->k + q];
         const float r = g->transpose_b ? y[j * s->k + q] : y[q * s->n + j];
         sum += (double)l * (double)r;
         size += fabs((double)l * (double)r);
-        chain = fmaf(l, r, chain);
-        if ((q + 1) % CHUNK == 0 || q + 1 == s->k) {
-            chunks += chain;
-            chain = 0;
-        }
-        if ((q + 1) % SPAN == 0 || q + 1 == s->k) {
-            spans += chunks;
-            chunks = 0;
+        sums[0] = fmaf(l, r, sums[0]);
+        level = 0;
+        for (size_t span = CHUNK; span < s->k && ((q + 1) % span == 0 || q + 1 == s->k);
+             span *= CHUNK) {
+            sums[level + 1] += sums[level];
+            sums[level++] = 0;
         }
     }
-    if (serial && memcmp(&spans, &got, sizeof got) != 0)
+    if (serial && memcmp(&sums[level], &got, sizeof got) != 0)
         failures++;
     if (!(fabs(sum - (double)got) <= 1e-6 * size))
         failures++;
@@ -147,10 +150,147 @@ static void check_part(struct context *whole, const struct gemm_provider *p)
     context_close(c);
 }
 
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+struct expected {
+    const char *kind;
+    size_t l1_bytes, l2_bytes; /* 0: those of the kind */
+    struct gemm_blocks blocks;
+};
+
+/* Panels of a and b side by side in the first cache, half of the second one for b, a quarter of the
+ * registers for operands. */
+static const struct expected expected[] = {
+    { "avx512", 48 << 10, 2 << 20, { 16, 12, 2, 256, 1024 } },
+    { "avx512", 0, 0, { 16, 12, 2, 128, 1024 } },
+    { "avx512", 24 << 10, 1 << 20, { 16, 12, 2, 128, 1024 } },  /* half of the first one's caches */
+    { "avx512", 12 << 10, 512 << 10, { 16, 12, 2, 128, 512 } }, /* a quarter */
+    { "avx512", 96 << 10, 128 << 10, { 16, 12, 2, 128, 128 } }, /* depth gives way to columns */
+    { "avx2", 0, 0, { 8, 6, 2, 256, 128 } },
+    { "neon", 0, 0, { 4, 12, 2, 384, 80 } },
+    { "neon", 128 << 10, 4 << 20, { 4, 12, 2, 1024, 512 } },
+    { "generic", 0, 0, { 4, 6, 2, 512, 64 } },
+    { "nvidia", 0, 0, { 16, 12, 2, 256, 128 } }, /* on a CPU that is to be like one */
+};
+
+static struct device_figures figures_like(const struct expected *e)
+{
+    struct device_figures f;
+    CHECK(figures_kind(e->kind, &f));
+    f.l1_bytes = e->l1_bytes > 0 ? e->l1_bytes : f.l1_bytes;
+    f.l2_bytes = e->l2_bytes > 0 ? e->l2_bytes : f.l2_bytes;
+    return f;
+}
+
+static void check_blocks(void)
+{
+    struct gemm_form form = { .coarse = false };
+    struct gemm_blocks b;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct expected *e = &expected[i];
+        const struct device_figures f = figures_like(e);
+        CHECK(gemm_blocks(&f, 64 << 20, &form, &b));
+        printf("gemm: %-8s first cache %4zu KiB, second %5zu: tile %d x %d of %d, depth %d, "
+               "columns %d\n",
+               e->kind, f.l1_bytes >> 10, f.l2_bytes >> 10, b.rows, b.vectors, b.lanes, b.depth,
+               b.columns);
+        CHECK(memcmp(&b, &e->blocks, sizeof b) == 0);
+    }
+    const struct device_figures f = figures_like(&expected[0]);
+    /* Local memory is not exceeded: the driver would end the process. */
+    CHECK(gemm_blocks(&f, 256 << 10, &form, &b) && b.depth == 256 && b.columns == 192);
+    CHECK(!gemm_blocks(&f, 64 << 10, &form, &b));
+    form.deep = true;
+    CHECK(gemm_blocks(&f, 64 << 20, &form, &b) && b.depth == 512 && b.columns == 512);
+}
+
+/* Equal work for each of four groups, blocks that lie in c and cover it. */
+static void check_cut(void)
+{
+    struct gemm_form form = { .coarse = false };
+    struct gemm_blocks b;
+    const struct device_figures f = figures_like(&expected[0]);
+    const size_t sizes[][3] = { { 1024, 1024, 1024 }, { 2048, 2048, 2048 }, { 4000, 64, 1000 },
+                                { 64, 4000, 1000 },   { 513, 511, 2000 },   { 5, 3, 2 } };
+    CHECK(gemm_blocks(&f, 64 << 20, &form, &b));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t m = sizes[i][0], n = sizes[i][1];
+        const struct gemm_cut c = gemm_cut(&b, &form, 2, sizes[i], 1);
+        CHECK(c.cols <= (size_t)b.columns && c.rows % 12 == 0 && c.cols % 32 == 0);
+        CHECK(c.down * c.rows >= m && (c.down - 1) * c.rows < m);
+        CHECK(c.over * c.cols >= n && (c.over - 1) * c.cols < n);
+        CHECK(c.down * c.over == (i == 5 ? 1 : 4));
+    }
+    form.coarse = true;
+    CHECK(gemm_cut(&b, &form, 2, sizes[0], 1).down == 2 &&
+          gemm_cut(&b, &form, 2, sizes[0], 1).over == 1);
+}
+
+/* The same bits from the blocks of every kind, as far as local memory allows them. */
+static void check_kinds(struct context *c)
+{
+    static struct device_figures figures[sizeof expected / sizeof *expected];
+    static struct gemm_form forms[sizeof expected / sizeof *expected];
+    const struct shape list[] = { { 61, 140, 700, 1, false }, { 50, 1100, 260, 1, false } };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct gemm_provider p = gemm_tarn;
+        struct gemm_blocks b;
+        figures[i] = figures_like(&expected[i]);
+        forms[i].figures = &figures[i];
+        p.user = &forms[i];
+        if (!gemm_blocks(&figures[i], context_device(c)->local_bytes, &forms[i], &b))
+            continue;
+        for (int t = 0; t < 8; t++)
+            free(check_product(c, &p, &list[t / 4], (t & 1) != 0, (t & 2) != 0));
+    }
+    for (int t = 0; t < 4; t++) {
+        free(check_product(c, &gemm_tarn_deep, &list[0], (t & 1) != 0, (t & 2) != 0));
+        free(check_product(c, &gemm_tarn_coarse, &list[0], (t & 1) != 0, (t & 2) != 0));
+    }
+}
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+/* A provider that takes one time until it was asked so often, then another. */
+struct clockwork {
+    int runs, change;
+    long before, after; /* microseconds */
+};
+
+static tarn_status run_clockwork(struct context *c, const struct gemm *g, void *user)
+{
+    struct clockwork *w = user;
+    const struct timespec t = { .tv_nsec = 1000 * (w->runs++ < w->change ? w->before : w->after) };
+    (void)c;
+    (void)g;
+    nanosleep(&t, NULL);
+    return TARN_OK;
+}
+
+/* One that was faster only while it was measured by itself is not taken; one that stays so is. */
+static void check_tuner(struct context *c)
+{
+    const size_t new = ((size_t)time(NULL) * 1000 + (size_t)getpid()) % 4000000 + 1;
+    struct clockwork usual = { 0, 0, 4000, 4000 }, lucky = { 0, 4, 1000, 4000 },
+                     better = { 0, 0, 1000, 1000 };
+    struct gemm_provider list[] = {
+        { .name = "usual", .run = run_clockwork, .user = &usual, .serial = true },
+        { .name = "other", .run = run_clockwork, .user = &lucky, .serial = true, .unlikely = true },
+    };
+    struct gemm g = { .m = new, .n = 11, .k = 1, .batch = 1 };
+    int chosen = -1;
+    CHECK(setenv("TARN_TUNE", "1", 1) == 0);
+    CHECK(gemm_choose(c, &g, list, 2, false, &chosen) == TARN_OK && chosen == 0 && lucky.runs > 4);
+    g.n = 12;
+    list[1].user = &better;
+    CHECK(gemm_choose(c, &g, list, 2, false, &chosen) == TARN_OK && chosen == 1);
+    CHECK(unsetenv("TARN_TUNE") == 0);
+}
+
 static void check_refused(struct context *c)
 {
     const struct gemm g = { .m = 16, .n = 16, .k = 16, .batch = 1 };
-    CHECK(gemm_tarn.run(c, &g, NULL) == TARN_ERR_ARGUMENT);
+    CHECK(gemm_tarn.run(c, &g, gemm_tarn.user) == TARN_ERR_ARGUMENT);
     CHECK(strstr(error_text(), "TARN_GEMM=tarn") != NULL);
 }
 
@@ -189,6 +329,7 @@ int main(void)
         return 1;
     }
     const bool cpu = device.kind == DEVICE_CPU;
+    const struct shape long_sum = { 2, 3, CHUNK * CHUNK * CHUNK + 300, 2, false };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int t = 0; t < 4; t++) {
             const bool ta = (t & 1) != 0, tb = (t & 2) != 0;
@@ -196,11 +337,17 @@ int main(void)
             if (cpu)
                 free(check_product(c, &gemm_tarn, &shapes[i], ta, tb));
         }
-    if (cpu)
+    if (cpu) {
         check_part(c, &gemm_tarn);
-    else
+        free(check_product(c, &gemm_tarn, &long_sum, true, false));
+        check_kinds(c);
+    } else {
         check_refused(c);
+    }
+    check_blocks();
+    check_cut();
     check_guess(c);
+    check_tuner(c);
     CHECK(buffer_statistics(c).live == 0);
     context_close(c);
     printf("gemm: %d failures\n", failures);
