@@ -105,7 +105,8 @@ tarn_status tarn_eval(const tarn_tensor *tensors, int count)
 float tarn_item(tarn_tensor t)
 {
     tarn_replica *r = t.replica;
-    if (!graph_operand(NULL, t, "item", 0))
+    /* An owned tensor is read as it is: as an operand it would be part of the step. */
+    if (owned_of(t) == NULL && !graph_operand(NULL, t, "item", 0))
         return NAN;
     const size_t bytes = tensor_bytes(t);
     union {

@@ -20,7 +20,7 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
     case PARAM_INPUT:
         return b->inputs[p->slot].buffer;
     case PARAM_OWNED:
-        return b->owned[p->slot].buffer;
+        return b->owned[b->owned_slots[p->slot]].buffer;
     case PARAM_OUTPUT:
         return b->outputs[p->slot];
     case PARAM_SHARED:

@@ -12,6 +12,7 @@ struct binding {
     struct buffer *arena;
     const struct graph_input *inputs;
     const struct owned *owned;
+    const uint32_t *owned_slots; /* a plan has numbers of owned tensors, by their order of use */
     struct buffer **outputs;
     const float *numbers;
     uint64_t key;  /* of random numbers */

@@ -152,3 +152,21 @@ tarn_status plan_make(struct context *c, const struct program *program,
     TRY(add_calls(c, from, plan));
     return add_kernels(c, from, plan);
 }
+
+static void renumber(struct param *p, const uint32_t *slots)
+{
+    if (p->kind == PARAM_OWNED)
+        p->slot = slots[p->slot];
+}
+
+void plan_renumber_owned(struct plan *plan, const uint32_t *slots)
+{
+    for (int i = 0; i < plan->kernel_count; i++) {
+        struct plan_kernel *k = &plan->kernels[i];
+        for (int n = 0; n < k->param_count; n++)
+            renumber(&k->params[n], slots);
+        for (int n = 0; n < k->product_count; n++)
+            for (int v = 0; v < 3; v++)
+                renumber(&k->products[n].param[v], slots);
+    }
+}

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "compile/debug.h"
 #include "deep.h"
@@ -58,6 +60,7 @@ static tarn_status run(const struct request *q, const struct plan *plan)
                                .arena = r->plans->arena,
                                .inputs = r->graph.inputs,
                                .owned = r->owned,
+                               .owned_slots = r->graph.owned_slots,
                                .outputs = q->buffers,
                                .numbers = r->graph.numbers,
                                .key = random_key_now(r),
@@ -67,19 +70,30 @@ static tarn_status run(const struct request *q, const struct plan *plan)
 
 /* ---- the cache ------------------------------------------------------------------------------ */
 
+/* How the step's owned tensors lie in memory: which share a piece, and where in it; and which were
+ * kept. Not which slots they have: a kept tensor takes any that is free. */
+static uint64_t hash_storage(tarn_replica *r)
+{
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < r->graph.owned_slot_count; i++) {
+        const struct owned *o = &r->owned[r->graph.owned_slots[i]];
+        const uint64_t memory = o->flat != 0 ? graph_owned_order(r, o->flat - 1) : i;
+        const uint64_t lies[3] = { memory, o->offset, o->kind == OWNED_KEPT };
+        h = XXH3_64bits_withSeed(lies, sizeof lies, h);
+    }
+    return h;
+}
+
 /* The graph's hash, what is asked of it, how the storage of owned tensors is laid out now, and
  * what of the target the environment sets. */
 static void make_key(struct request *q)
 {
-    const tarn_replica *r = q->replica;
+    tarn_replica *r = q->replica;
     const struct target *t = &q->target;
     uint64_t h = q->effects ? 1 : 2;
     for (int i = 0; i < q->count; i++)
         h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
-    uint64_t flat = 0;
-    for (uint32_t i = 0; i < r->owned_count; i++)
-        flat += r->owned[i].flat != 0;
-    h = (h ^ flat) * 0x9e3779b97f4a7c15u;
+    h = (h ^ hash_storage(r)) * 0x9e3779b97f4a7c15u;
     h = (h ^ ((uint64_t)t->winograd << 2 | (uint64_t)t->items << 1 | t->fuse)) *
         0x9e3779b97f4a7c15u;
     q->key[0] = r->graph.hash[0] ^ h;
@@ -177,6 +191,19 @@ static tarn_status build(void *arg)
     return status;
 }
 
+/* The plan was made of slots, but is found by their order of use: so it is to have that. */
+static tarn_status bind_by_order(const tarn_replica *r, struct plan *plan)
+{
+    uint32_t *order = calloc((size_t)r->owned_count + 1, sizeof *order);
+    if (order == NULL)
+        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+    for (uint32_t i = 0; i < r->graph.owned_slot_count; i++)
+        order[r->graph.owned_slots[i]] = i;
+    plan_renumber_owned(plan, order);
+    free(order);
+    return TARN_OK;
+}
+
 static tarn_status compile_graph(struct request *q, struct plan *plan)
 {
     struct snapshot s;
@@ -185,6 +212,8 @@ static tarn_status compile_graph(struct request *q, struct plan *plan)
     if (status == TARN_OK)
         status = run_deep(build, &b);
     snapshot_free(&s);
+    if (status == TARN_OK)
+        status = bind_by_order(q->replica, plan);
     return status;
 }
 

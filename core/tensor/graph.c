@@ -208,7 +208,32 @@ bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct g
     return false;
 }
 
-static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
+uint32_t graph_owned_order(tarn_replica *r, uint32_t slot)
+{
+    struct graph *g = &r->graph;
+    struct owned *o = &r->owned[slot];
+    if (o->order == 0 && grow(r, &g->owned_slots, &g->owned_slot_capacity, g->owned_slot_count, 1,
+                              sizeof *g->owned_slots)) {
+        g->owned_slots[g->owned_slot_count++] = slot;
+        o->order = g->owned_slot_count;
+    }
+    return o->order == 0 ? 0 : o->order - 1;
+}
+
+/* The argument without what differs between equal steps: a kept tensor has any slot that is free. */
+static union op_arg arg_to_hash(tarn_replica *r, const struct node *n)
+{
+    union op_arg arg = n->arg;
+    if (n->op == &op_owned)
+        arg.leaf.slot = graph_owned_order(r, arg.leaf.slot);
+    else if (n->op == &op_assign)
+        arg.assign.owned = graph_owned_order(r, arg.assign.owned);
+    else if (n->op == &op_detach && arg.leaf.slot != 0)
+        arg.leaf.slot = 1 + graph_owned_order(r, arg.leaf.slot - 1);
+    return arg;
+}
+
+static void hash_node(tarn_replica *r, const struct node *n, const uint32_t *in)
 {
     struct {
         char name[24];
@@ -225,9 +250,9 @@ static void hash_node(struct graph *g, const struct node *n, const uint32_t *in)
     key.dtype = (int32_t)n->dtype;
     key.count = n->in_count;
     key.has_samples = n->spread == SPREAD_SAMPLES;
-    key.arg = n->arg;
+    key.arg = arg_to_hash(r, n);
     memcpy(key.in, in, n->in_count * sizeof in[0]);
-    hash_add(g, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
+    hash_add(&r->graph, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
 }
 
 static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
@@ -290,7 +315,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
         join_part(g, n, g->nodes[operands[i]].other);
     }
     n->spread = spread_of(r, n);
-    hash_node(g, n, operands);
+    hash_node(r, n, operands);
     return graph_handle(r, g->count++);
 }
 
@@ -363,7 +388,7 @@ void graph_reset(tarn_replica *r)
     if (r->trainer != NULL)
         r->trainer->reset(r);
     g->count = g->operand_count = g->input_count = g->number_count = 0;
-    g->evaluated_count = g->rand_count = g->part_count = 0;
+    g->evaluated_count = g->rand_count = g->part_count = g->owned_slot_count = 0;
     g->hash[0] = g->hash[1] = 0;
     r->updates = false;
     if (++r->step == STEP_OWNED)
@@ -378,6 +403,7 @@ void graph_release(struct graph *g)
     free(g->parts);
     free(g->numbers);
     free(g->evaluated);
+    free(g->owned_slots);
     memset(g, 0, sizeof *g);
 }
 

@@ -51,8 +51,10 @@ struct graph {
     uint32_t number_count, number_capacity;
     struct graph_evaluated *evaluated;
     uint32_t evaluated_count, evaluated_capacity;
+    uint32_t *owned_slots; /* of the step's owned tensors, in the order of their first use */
+    uint32_t owned_slot_count, owned_slot_capacity;
     uint32_t rand_count;
-    uint64_t hash[2]; /* of everything recorded, in order */
+    uint64_t hash[2]; /* of everything recorded, in order; owned tensors by their order of use */
 };
 
 /* ---- recording */
@@ -92,6 +94,9 @@ bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct g
 const struct node *graph_origin(const struct graph *g, uint32_t node);
 /* Makes a computed node a leaf with the buffer `b`, which the graph then owns. */
 tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b);
+/* The number of an owned tensor's slot in this step: its place in graph.owned_slots, where it is put
+ * at its first use. 0 also when there is no memory, which is recorded. */
+uint32_t graph_owned_order(tarn_replica *r, uint32_t slot);
 /* Drops what was recorded and begins a new step. */
 void graph_reset(tarn_replica *r);
 void graph_release(struct graph *g);

@@ -248,7 +248,7 @@ void owned_reset(tarn_replica *r)
             keep_part(&r->graph, o);
         if (o->value && trained)
             o->apart = !o->together;
-        o->node = o->grad = o->gathered = o->value = 0;
+        o->node = o->grad = o->gathered = o->value = o->order = 0;
         o->assigned = o->fresh = o->used = o->together = false;
     }
 }

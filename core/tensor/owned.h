@@ -29,7 +29,8 @@ struct owned {
     uint32_t generation; /* tells a dropped kept tensor from its slot's next tenant */
     struct graph_part part, other; /* kept: of the batch that it came from, as those of a node */
     uint32_t spread;               /* kept: as that of a node */
-    uint32_t lost; /* generation + 1 of the last tenant whose step failed; 0: none */
+    uint32_t order; /* 1 + its number among the step's owned tensors; 0: not used yet */
+    uint32_t lost;  /* generation + 1 of the last tenant whose step failed; 0: none */
 };
 
 /* Handles of owned tensors carry this step: they never go stale. node = index + 1. */

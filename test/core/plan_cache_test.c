@@ -76,3 +76,90 @@ Test(plan_cache, the_least_recently_used_plan_leaves)
     cr_expect_eq(tarn_metrics_get(r).plans_compiled, compiled + 2);
     tarn_close(r);
 }
+
+/* ---- one plan for equal steps --------------------------------------------------------------- */
+
+struct fit {
+    tarn_replica *r;
+    tarn_tensor w;
+    tarn_optimizer *sgd;
+};
+
+static struct fit fit_make(void)
+{
+    const float start[4] = { 1, 2, 3, 4 };
+    struct fit f = { .r = tarn_open(NULL) };
+    cr_assert_not_null(f.r, "%s", tarn_error(NULL));
+    f.w = tarn_parameter(f.r, "w", TARN_SHAPE(4), start);
+    f.sgd = tarn_sgd(f.r, (tarn_sgd_options){ .lr = 0.25f });
+    return f;
+}
+
+/* Records a step that makes w smaller by half, whose loss is the sum of w's squares / 2. */
+static tarn_tensor fit_step(const struct fit *f)
+{
+    const tarn_tensor squares = tarn_mul(f->w, f->w);
+    const tarn_tensor loss = tarn_sum(squares, TARN_ALL, false);
+    tarn_backward(loss);
+    tarn_optimizer_step(f->sgd);
+    return tarn_keep(loss);
+}
+
+Test(plan_cache, a_loss_that_is_read_in_each_step_takes_one_plan)
+{
+    const struct fit f = fit_make();
+    float wanted = 30;
+    for (int step = 0; step < 6; step++, wanted /= 4) {
+        const tarn_tensor loss = fit_step(&f);
+        cr_assert_eq(tarn_step(f.r), TARN_OK, "%s", tarn_error(f.r));
+        cr_expect_eq(tarn_item(loss), wanted, "step %d", step);
+        tarn_drop(loss);
+    }
+    cr_expect_eq(tarn_metrics_get(f.r).plans_compiled, 1);
+    tarn_close(f.r);
+}
+
+/* Kept tensors take turns in their slots, and their values must not. */
+Test(plan_cache, kept_tensors_in_any_slot_take_one_plan)
+{
+    const struct fit f = fit_make();
+    tarn_tensor before = TARN_NONE;
+    float wanted = 30;
+    for (int step = 0; step < 6; step++, wanted /= 4) {
+        const tarn_tensor loss = fit_step(&f);
+        cr_assert_eq(tarn_step(f.r), TARN_OK, "%s", tarn_error(f.r));
+        if (step > 0) {
+            cr_expect_eq(tarn_item(before), 4 * wanted, "step %d", step);
+            tarn_drop(before);
+        }
+        before = loss;
+    }
+    cr_expect_eq(tarn_metrics_get(f.r).plans_compiled, 1);
+    tarn_close(f.r);
+}
+
+/* Which of two kept tensors is read where is a matter of the step, not of their slots. */
+Test(plan_cache, slots_change_hands)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const float one[2] = { 1, 2 }, ten[2] = { 10, 20 };
+    float y[2];
+    const tarn_tensor a = tarn_keep(tarn_from(r, TARN_SHAPE(2), TARN_F32, one));
+    const tarn_tensor b = tarn_keep(tarn_from(r, TARN_SHAPE(2), TARN_F32, ten));
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    uint64_t compiled = 0;
+    const tarn_tensor pairs[3][2] = { { a, b }, { b, a }, { a, a } };
+    const float wanted[3] = { 1 - 10, 10 - 1, 0 };
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(tarn_read(tarn_sub(pairs[i][0], pairs[i][1]), y, sizeof y), TARN_OK, "%s",
+                     tarn_error(r));
+        cr_expect_eq(y[0], wanted[i], "pair %d", i);
+        cr_expect_eq(y[1], 2 * wanted[i], "pair %d", i);
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+        const uint64_t now = tarn_metrics_get(r).plans_compiled;
+        cr_expect(i == 1 ? now == compiled : now > compiled, "pair %d", i);
+        compiled = now;
+    }
+    tarn_close(r);
+}
