@@ -199,6 +199,19 @@ TARN_API void tarn_assign(tarn_tensor owned, tarn_tensor value);
 /** Cuts the gradient. */
 TARN_API tarn_tensor tarn_detach(tarn_tensor t);
 
+/** Axis 0 goes through no samples. */
+#define TARN_NO_BATCH (-2147483647 - 1)
+/** x, of which is now known whether its axis 0 goes through samples (`axis` 0) or not
+ *  (TARN_NO_BATCH), as in_axes says it to the vmap of JAX and in_dims to PyTorch's. It changes what
+ *  is fast, and no more than last digits of sums: operations on a batch compute 16 samples at once.
+ *  It is said anew in each step, and of an input, parameter or kept tensor holds for all uses in it.
+ *  What a loader delivered is a batch without a word. Where neither a loader nor this function says
+ *  anything, the batch is axis 0 of the largest tarn_from() of the step, else of the largest kept
+ *  tensor; where one does, kept tensors are no batches unless they are named. TARN_DEBUG=graph
+ *  prints what was taken. Another axis is refused, since tarn_transpose() can bring it to the
+ *  front, and so are two lengths in one step. With virtual shards only the loader's word counts. */
+TARN_API tarn_tensor tarn_batch_axis(tarn_tensor x, int axis);
+
 /* ---- maps: element by element, with broadcasting as in PyTorch and NumPy -------------------- */
 
 /* Shapes are aligned at their last axes, and axes of length 1 or missing ones are repeated; others

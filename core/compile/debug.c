@@ -3,9 +3,31 @@
 #include "compile/debug.h"
 #include "tensor/shape.h"
 
+/* Which axis is the batch, and why. */
+static void debug_batch(const struct module *m, struct text *out)
+{
+    static const char *const why[] = { [KEPT_DATA] = "the largest kept tensor",
+                                       [GIVEN_DATA] = "the largest input",
+                                       [LOADED_DATA] = "of a loader",
+                                       [SAID_DATA] = "by tarn_batch_axis()" };
+    const struct batch_source *s = &m->source;
+    uint32_t carry = 0;
+    for (uint32_t i = 0; i < m->count; i++)
+        carry += m->batched[i] && m->uses[i] > 0;
+    if (m->batch > 0)
+        text_add(out, "batch %d: axis 0 of %%%u, %s; %u values carry it\n", m->batch, s->node,
+                 why[s->data], carry);
+    else if (s->few)
+        text_add(out, "no batch: axis 0 of %%%u, %s, is too short for blocks\n", s->node,
+                 why[s->data]);
+    else
+        text_add(out, "no batch: no input or kept tensor has an axis\n");
+}
+
 void debug_graph(const struct module *m, struct text *out)
 {
-    text_add(out, "tarn: graph of %u nodes, batch %d\n", m->count, m->batch);
+    text_add(out, "tarn: graph of %u nodes, ", m->count);
+    debug_batch(m, out);
     for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         if (m->uses[i] == 0)

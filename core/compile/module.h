@@ -13,6 +13,13 @@ struct root {
     int output; /* index of the output, or -1 */
 };
 
+/* Where the batch was found. */
+struct batch_source {
+    enum certainty { NO_DATA, KEPT_DATA, GIVEN_DATA, LOADED_DATA, SAID_DATA } data;
+    uint32_t node;
+    bool few; /* it is so short that blocks would not pay */
+};
+
 struct module {
     struct arena *arena;
     const struct program *program;
@@ -24,6 +31,7 @@ struct module {
     uint32_t *uses; /* consumers of each node, roots included */
     uint32_t *user; /* one of them */
     bool *batched;  /* axis 0 is the batch */
+    uint8_t *said;  /* enum batch_word: what the program said of it */
     int *phase;     /* sums over the batch, and calls, that must be complete before it */
     bool *stored;   /* gets a value of its own */
     struct root *roots;
@@ -31,7 +39,8 @@ struct module {
     int *assigned;      /* by owned tensor: root + 1, 0: not assigned */
     uint32_t owned_end; /* tensors from here on are not assigned */
     int32_t batch;      /* samples, 0: no batch axis */
-    int shards;         /* virtual shards that they are divided into; 0: no shards */
+    struct batch_source source;
+    int shards; /* virtual shards that they are divided into; 0: no shards */
 };
 
 /* Whether an owned tensor is assigned. */

@@ -390,6 +390,7 @@ void graph_reset(tarn_replica *r)
     g->count = g->operand_count = g->input_count = g->number_count = 0;
     g->evaluated_count = g->rand_count = g->part_count = g->owned_slot_count = 0;
     g->hash[0] = g->hash[1] = 0;
+    g->batch = 0;
     r->updates = false;
     if (++r->step == STEP_OWNED)
         r->step = 1;

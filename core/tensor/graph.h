@@ -54,6 +54,7 @@ struct graph {
     uint32_t *owned_slots; /* of the step's owned tensors, in the order of their first use */
     uint32_t owned_slot_count, owned_slot_capacity;
     uint32_t rand_count;
+    int32_t batch;    /* samples, as the program said (tarn_batch_axis); 0: it said nothing */
     uint64_t hash[2]; /* of everything recorded, in order; owned tensors by their order of use */
 };
 

@@ -126,6 +126,9 @@ union op_arg {
         uint32_t label; /* enum spread */
     } spread;
     struct {
+        uint32_t said; /* enum batch_word */
+    } batch_axis;
+    struct {
         uint32_t reduction, checksum, root;
         uint32_t purpose, origin, order, serial; /* the caller's own */
         tarn_shape shape;
@@ -138,6 +141,9 @@ enum view_reads {
     READS_ONCE,    /* elements that the view adds are no reads */
     READS_OFTEN
 };
+
+/* What the program said of a value's axis 0 (tarn_batch_axis). */
+enum batch_word { BATCH_UNSAID, BATCH_SAMPLES, BATCH_NONE };
 
 struct node;
 struct graph;

@@ -5,7 +5,7 @@
 #define TARN_SUM_ORDER_H
 
 #define LANES 16         /* samples in a batch block, whose sums are added up lane by lane */
-#define SMALLEST_BATCH 8 /* below it there are no blocks: most of their lanes would idle */
+#define SMALLEST_BATCH 8 /* fewer samples make blocks only if convolutions gain by it */
 #define UNSPLIT_MOST \
     32768             /* elements of a sum over samples without rows: microseconds for each group */
 #define MAX_GROUPS 16 /* of blocks, each with a row of partial sums of its own; */

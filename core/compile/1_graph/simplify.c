@@ -122,6 +122,17 @@ static uint32_t relabelled(struct builder *b, uint32_t x, uint32_t label)
     return module_add(b, &n, m->operands + n.first_in);
 }
 
+/* A word on a value is kept with the value where that is computed element by element, or is there
+ * already; others become a view that has it, so that sums and products stay as they are. */
+static uint32_t with_word(struct builder *b, const struct node *n, uint32_t x)
+{
+    const enum op_kind kind = b->m->nodes[x].op->kind;
+    const bool itself = kind == OP_LEAF || kind == OP_MAP || kind == OP_VIEW || kind == OP_GATHER;
+    const uint32_t to = itself ? x : module_add(b, n, &x);
+    b->m->said[to] = (uint8_t)n->arg.batch_axis.said;
+    return to;
+}
+
 static uint32_t copy_node(struct builder *b, uint32_t index)
 {
     const struct program *g = b->g;
@@ -137,6 +148,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         return relabelled(b, in[0], n.spread);
     if (n.op == &op_detach)
         return in[0];
+    if (n.op == &op_batch_axis)
+        return with_word(b, &n, in[0]);
     if (n.in_count == 1 && n.op->uniform) {
         const struct node *x = &m->nodes[in[0]];
         if (x->op == &op_constant) {
@@ -254,6 +267,7 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
     m->operands = arena_take(a, (g->operand_count + 2 * n) * sizeof *m->operands);
     m->uses = arena_take(a, n * sizeof *m->uses);
     m->user = arena_take(a, n * sizeof *m->user);
+    m->said = arena_take(a, n * sizeof *m->said);
     m->batched = arena_take(a, n * sizeof *m->batched);
     m->phase = arena_take(a, n * sizeof *m->phase);
     m->stored = arena_take(a, n * sizeof *m->stored);

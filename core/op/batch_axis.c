@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program says of a value's axis 0: that it goes through samples, or that it does not. */
+#include <string.h>
+
+#include "op/op.h"
+#include "tensor/shape.h"
+
+static void same_index(const struct node *n, tarn_shape in, struct index_map *out)
+{
+    out->rank_in = in.rank;
+    out->rank_out = n->shape.rank;
+    for (int d = 0; d < in.rank; d++)
+        out->dim[d].coef[d] = out->dim[d].divide = 1;
+}
+
+static void same_grad(struct grad_call *c)
+{
+    c->gin[0] = c->g;
+}
+
+const struct op op_batch_axis = { .name = "batch_axis",
+                                  .arity = 1,
+                                  .kind = OP_VIEW,
+                                  .grad = same_grad,
+                                  .index = same_index,
+                                  .uniform = true };
+
+/* Whether axis 0 of x may be the batch of this step; else false after recording why not. */
+static bool may_be_batch(tarn_tensor x, int axis)
+{
+    struct graph *g = &x.replica->graph;
+    const tarn_shape shape = tarn_shape_get(x);
+    if (shape.rank == 0) {
+        graph_fail(x.replica, TARN_ERR_ARGUMENT, "batch_axis: a scalar has no axis of samples");
+        return false;
+    }
+    axis = op_axis(x, "batch_axis", axis);
+    if (axis > 0)
+        graph_fail(x.replica, TARN_ERR_ARGUMENT,
+                   "batch_axis: axis %d of %s: samples must lie along axis 0; "
+                   "tarn_transpose(x, 0, %d) brings them there",
+                   axis, shape_text(shape), axis);
+    else if (axis == 0 && g->batch > 0 && g->batch != shape.dim[0])
+        graph_fail(x.replica, TARN_ERR_SHAPE,
+                   "batch_axis: %d samples in %s, but %d were said before in this step: call "
+                   "tarn_step() between, or name one batch only",
+                   (int)shape.dim[0], shape_text(shape), (int)g->batch);
+    else if (axis == 0)
+        g->batch = shape.dim[0];
+    return x.replica->status == TARN_OK;
+}
+
+tarn_tensor tarn_batch_axis(tarn_tensor x, int axis)
+{
+    union op_arg arg;
+    if (!graph_operand(NULL, x, "batch_axis", 0) ||
+        (axis != TARN_NO_BATCH && !may_be_batch(x, axis)))
+        return graph_poison(x.replica);
+    memset(&arg, 0, sizeof arg);
+    arg.batch_axis.said = axis == TARN_NO_BATCH ? BATCH_NONE : BATCH_SAMPLES;
+    return graph_record(x.replica, &op_batch_axis, &x, 1, tarn_shape_get(x), tarn_dtype_get(x),
+                        &arg);
+}
