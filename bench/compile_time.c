@@ -275,9 +275,9 @@ static bool report(const struct network *n, int depth)
         const double nodes = (double)c.r->graph.count;
         size_t bytes;
         const int distinct = distinct_kernels(&c.plan, &bytes);
-        printf("%-8s %6d %8.0f %8d %8d %9d %9zu %9.1f %8.1f\n", n->name, depth, nodes,
-               c.plan.ir->nest_count, c.plan.kernel_count, distinct, bytes >> 10, 1e3 * c.seconds,
-               1e6 * c.seconds / nodes);
+        printf("%-8s %6d %8.0f %8d %8d %9d %9zu %6.0f %9.1f %8.1f\n", n->name, depth, nodes,
+               c.plan.ir->nest_count, c.plan.kernel_count, distinct, bytes >> 10,
+               (double)c.plan.arena_bytes / 1048576, 1e3 * c.seconds, 1e6 * c.seconds / nodes);
         fflush(stdout);
     } else {
         fprintf(stderr, "%s %d: %s\n", n->name, depth, tarn_error(NULL));
@@ -304,7 +304,8 @@ static bool report_named(char **list, int count, int *at)
 int main(int argc, char **argv)
 {
     bool good = true;
-    printf("network   depth    nodes    nests  kernels  distinct  text KiB        ms  us/node\n");
+    printf("network   depth    nodes    nests  kernels  distinct  text KiB    MiB        ms  "
+           "us/node\n");
     for (int i = 1; i < argc;)
         good &= report_named(argv, argc, &i);
     for (size_t i = 0; argc == 1 && i < sizeof networks / sizeof *networks; i++)

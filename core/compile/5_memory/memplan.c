@@ -1,40 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places temporaries in one arena: values whose kernels do not overlap share memory. In: values
- * with the kernels that write and read them. Out: an offset for each, and the arena's size. */
+ * with the kernels that write and read them. Out: an offset for each, and the arena's size. Goes
+ * through the kernels in order, with a list of the holes that are free meanwhile. */
+#include <string.h>
+
 #include "compile/5_memory/memory_passes.h"
 
 #define ALIGNMENT 128u
 
-static bool overlap(const struct value *a, const struct value *b)
+struct hole {
+    size_t at, end;
+};
+
+/* By offset; the last one has no end. */
+struct holes {
+    struct hole *list;
+    int count;
+};
+
+static size_t rounded(const struct value *v)
 {
-    return a->first <= b->last && b->first <= a->last;
+    return (v->bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static bool is_temporary(const struct value *v)
+{
+    return v->place == PLACE_ARENA && v->first >= 0;
+}
+
+/* First fit: the lowest offset with room. */
+static size_t take(struct holes *h, size_t bytes)
+{
+    int i = 0;
+    while (h->list[i].end - h->list[i].at < bytes)
+        i++;
+    const size_t at = h->list[i].at;
+    h->list[i].at += bytes;
+    if (h->list[i].at == h->list[i].end)
+        memmove(&h->list[i], &h->list[i + 1], (size_t)(--h->count - i) * sizeof *h->list);
+    return at;
+}
+
+static void give_back(struct holes *h, size_t at, size_t bytes)
+{
+    int low = 0, high = h->count - 1; /* of the first hole behind */
+    if (bytes == 0)
+        return;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (h->list[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool joins_next = h->list[low].at == at + bytes;
+    const bool joins_last = low > 0 && h->list[low - 1].end == at;
+    if (joins_next && joins_last) {
+        h->list[low].at = h->list[low - 1].at;
+        memmove(&h->list[low - 1], &h->list[low], (size_t)(h->count-- - low) * sizeof *h->list);
+    } else if (joins_next) {
+        h->list[low].at = at;
+    } else if (joins_last) {
+        h->list[low - 1].end = at + bytes;
+    } else {
+        memmove(&h->list[low + 1], &h->list[low], (size_t)(h->count++ - low) * sizeof *h->list);
+        h->list[low] = (struct hole){ at, at + bytes };
+    }
+}
+
+/* Temporaries by the kernel that first writes, or last reads them: lists that end with -1. */
+struct events {
+    int *born, *dead;           /* by kernel: the first of a list */
+    int *next_born, *next_dead; /* by value */
+};
+
+static bool list_events(const struct program_ir *p, struct events *e)
+{
+    const size_t kernels = (size_t)p->kernel_count + 1, values = (size_t)p->value_count + 1;
+    e->born = arena_take(p->arena, kernels * sizeof *e->born);
+    e->dead = arena_take(p->arena, kernels * sizeof *e->dead);
+    e->next_born = arena_take(p->arena, values * sizeof *e->next_born);
+    e->next_dead = arena_take(p->arena, values * sizeof *e->next_dead);
+    if (p->arena->failed)
+        return false;
+    for (int k = 0; k <= p->kernel_count; k++)
+        e->born[k] = e->dead[k] = -1;
+    for (int i = p->value_count; i-- > 0;) {
+        const struct value *v = &p->values[i];
+        if (!is_temporary(v))
+            continue;
+        e->next_born[i] = e->born[v->first];
+        e->born[v->first] = i;
+        e->next_dead[i] = e->dead[v->last];
+        e->dead[v->last] = i;
+    }
+    return true;
 }
 
 void memplan(struct program_ir *p)
 {
-    for (int i = 0; i < p->value_count; i++) {
-        struct value *v = &p->values[i];
-        if (v->place != PLACE_ARENA || v->first < 0)
-            continue;
-        /* First fit: the lowest offset that no value placed before and alive together holds. */
-        size_t offset = 0;
-        bool moved = true;
-        while (moved) {
-            moved = false;
-            for (int k = 0; k < i; k++) {
-                const struct value *o = &p->values[k];
-                if (o->place != PLACE_ARENA || o->first < 0 || !overlap(v, o))
-                    continue;
-                const size_t end =
-                    (o->offset + o->bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-                if (offset < end && o->offset < offset + v->bytes) {
-                    offset = end;
-                    moved = true;
-                }
-            }
+    struct events e;
+    struct holes h = { .count = 1 };
+    h.list = arena_take(p->arena, ((size_t)p->value_count + 2) * sizeof *h.list);
+    if (h.list == NULL || !list_events(p, &e))
+        return;
+    h.list[0].end = SIZE_MAX;
+    for (int k = 0; k < p->kernel_count; k++) {
+        for (int i = e.born[k]; i >= 0; i = e.next_born[i]) {
+            struct value *v = &p->values[i];
+            v->offset = take(&h, rounded(v));
+            if (v->offset + v->bytes > p->arena_bytes)
+                p->arena_bytes = v->offset + v->bytes;
         }
-        v->offset = offset;
-        if (offset + v->bytes > p->arena_bytes)
-            p->arena_bytes = offset + v->bytes;
+        for (int i = e.dead[k]; i >= 0; i = e.next_dead[i])
+            give_back(&h, p->values[i].offset, rounded(&p->values[i]));
     }
 }

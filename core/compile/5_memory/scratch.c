@@ -45,16 +45,21 @@ static bool find_ranges(const struct program_ir *p, struct range *ranges)
     return !p->arena->failed;
 }
 
+/* Values that are placed, by kernel: value + 1, 0 ends a list. */
+struct placed {
+    int *first, *next;
+};
+
 /* First fit among the values of the same kernel that are placed already. */
-static size_t place(const struct program_ir *p, const struct range *ranges, int value, size_t bytes)
+static size_t place(const struct program_ir *p, const struct range *ranges,
+                    const struct placed *placed, int value, size_t bytes)
 {
     size_t offset = 0;
     for (bool moved = true; moved;) {
         moved = false;
-        for (int k = 0; k < value; k++) {
+        for (int k = placed->first[ranges[value].kernel] - 1; k >= 0; k = placed->next[k] - 1) {
             const struct value *o = &p->values[k];
-            if (o->place != PLACE_SCRATCH || ranges[k].kernel != ranges[value].kernel ||
-                ranges[k].last < ranges[value].first || ranges[value].last < ranges[k].first)
+            if (ranges[k].last < ranges[value].first || ranges[value].last < ranges[k].first)
                 continue;
             const size_t end = (o->offset + o->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             if (offset < end && o->offset < offset + bytes) {
@@ -69,18 +74,24 @@ static size_t place(const struct program_ir *p, const struct range *ranges, int 
 void use_scratch(struct program_ir *p, size_t most_bytes)
 {
     struct range *ranges = arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *ranges);
-    if (ranges == NULL || !find_ranges(p, ranges))
+    const struct placed placed = {
+        arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *placed.first),
+        arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *placed.next)
+    };
+    if (p->arena->failed || !find_ranges(p, ranges))
         return;
     for (int i = 0; i < p->value_count; i++) {
         struct value *v = &p->values[i];
         if (v->place != PLACE_ARENA || v->layout != LAYOUT_BLOCKED || ranges[i].first < 0)
             continue;
         const size_t bytes = v->bytes / (size_t)p->blocks;
-        const size_t offset = place(p, ranges, i, bytes);
+        const size_t offset = place(p, ranges, &placed, i, bytes);
         if (offset + bytes > most_bytes)
             continue;
         v->place = PLACE_SCRATCH;
         v->offset = offset;
         v->bytes = bytes;
+        placed.next[i] = placed.first[ranges[i].kernel];
+        placed.first[ranges[i].kernel] = i + 1;
     }
 }
