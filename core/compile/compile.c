@@ -172,6 +172,7 @@ static void memory_stage(struct program_ir *p)
     if (p->target->fuse && !p->target->items)
         use_scratch(p, p->target->local_bytes);
     memplan(p);
+    open_windows(p);
 }
 
 tarn_status compile_program(const struct program *program, const struct target *target,

@@ -56,7 +56,8 @@ void debug_nests(const struct program_ir *p, struct text *out)
                 if (a == nest_vector_axis(n, &p->schedules[i]))
                     text_add(out, "v");
             }
-            text_add(out, "  -> v%d%s\n", n->store[0].value, n->partial ? " rows" : "");
+            const int value = n->store[0].value, whole = p->values[value].window_of;
+            text_add(out, "  -> v%d%s\n", whole > 0 ? whole - 1 : value, n->partial ? " rows" : "");
         }
     }
 }
@@ -67,7 +68,7 @@ void debug_values(const struct program_ir *p, struct text *out)
              p->arena_bytes);
     for (int i = 0; i < p->value_count; i++) {
         const struct value *v = &p->values[i];
-        if (v->place == PLACE_ARENA && v->first >= 0)
+        if (v->place == PLACE_ARENA && v->first >= 0 && v->window_of == 0)
             text_add(out, "  v%-4d %s %s%s, kernels %d to %d, at %zu\n", i,
                      tarn_dtype_name(v->dtype), shape_text(v->shape),
                      v->layout == LAYOUT_BLOCKED ? " blocked" : "", v->first, v->last, v->offset);

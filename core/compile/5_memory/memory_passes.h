@@ -10,5 +10,7 @@
 void use_scratch(struct program_ir *p, size_t most_bytes);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
+/* Makes constants of indices a part of the offset; adds values (windows.c). */
+void open_windows(struct program_ir *p);
 
 #endif
