@@ -13,11 +13,32 @@ static void need(bool holds, const char *what)
     exit(2);
 }
 
+/* Room for one element more in a list that had `count`; those behind it are zero. */
+static void *grown(void *list, size_t count, size_t size)
+{
+    if (count > 0 && (count & (count - 1)) != 0)
+        return list; /* it was doubled at the last power of two */
+    char *larger = realloc(list, (2 * count + 1) * size);
+    need(larger != NULL, "out of memory");
+    memset(larger + count * size, 0, (count + 1) * size);
+    return larger;
+}
+
 void build_begin(struct build *b)
 {
     memset(b, 0, sizeof *b);
+    b->nodes = grown(NULL, 0, sizeof *b->nodes);
     b->count = 1;
     b->partition.world = 1;
+}
+
+void build_end(struct build *b)
+{
+    free(b->nodes);
+    free(b->operands);
+    free(b->outputs);
+    free(b->storage);
+    memset(b, 0, sizeof *b);
 }
 
 struct program build_program(const struct build *b)
@@ -36,8 +57,7 @@ struct program build_program(const struct build *b)
 uint32_t build_node(struct build *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
                     const union op_arg *arg, const uint32_t *in, uint32_t count)
 {
-    need(b->count < BUILD_NODES, "too many nodes");
-    need(b->operand_count + count <= BUILD_OPERANDS, "too many operands");
+    b->nodes = grown(b->nodes, b->count, sizeof *b->nodes);
     struct node *n = &b->nodes[b->count];
     n->op = op;
     n->shape = shape;
@@ -48,6 +68,7 @@ uint32_t build_node(struct build *b, const struct op *op, tarn_shape shape, tarn
         n->arg = *arg;
     for (uint32_t i = 0; i < count; i++) {
         need(in[i] > 0 && in[i] < b->count, "an operand that is no node yet");
+        b->operands = grown(b->operands, b->operand_count, sizeof *b->operands);
         b->operands[b->operand_count++] = in[i];
     }
     return b->count++;
@@ -79,8 +100,8 @@ uint32_t build_samples(struct build *b, tarn_shape shape)
 
 static uint32_t owned(struct build *b, struct storage place, tarn_shape shape)
 {
-    need(b->owned_count < BUILD_STORAGE, "too many owned tensors");
     union op_arg arg = no_arg();
+    b->storage = grown(b->storage, b->owned_count, sizeof *b->storage);
     arg.leaf.slot = b->owned_count;
     b->storage[b->owned_count++] = place;
     return build_node(b, &op_owned, shape, TARN_F32, &arg, NULL, 0);
@@ -175,7 +196,7 @@ uint32_t build_conv(struct build *b, uint32_t x, uint32_t weight, int32_t paddin
 
 void build_output(struct build *b, uint32_t node)
 {
-    need(b->output_count < BUILD_OUTPUTS, "too many outputs");
+    b->outputs = grown(b->outputs, (size_t)b->output_count, sizeof *b->outputs);
     b->outputs[b->output_count++] = node;
 }
 

@@ -6,23 +6,22 @@
 
 #include "compile/program.h"
 
-enum { BUILD_NODES = 64, BUILD_OPERANDS = 128, BUILD_STORAGE = 16, BUILD_OUTPUTS = 4 };
-
 struct build {
-    struct node nodes[BUILD_NODES]; /* nodes[0] is poison, as in every graph */
+    struct node *nodes; /* nodes[0] is poison, as in every graph */
     uint32_t count;
-    uint32_t operands[BUILD_OPERANDS];
+    uint32_t *operands;
     uint32_t operand_count;
-    uint32_t outputs[BUILD_OUTPUTS];
+    uint32_t *outputs;
     int output_count;
-    struct storage storage[BUILD_STORAGE];
+    struct storage *storage;
     uint32_t owned_count;
     uint32_t input_count;
     struct partition partition;
 };
 
-/* An empty program of one replica, in *b. */
+/* An empty program of one replica, in *b; build_end() frees it. */
 void build_begin(struct build *b);
+void build_end(struct build *b);
 /* The program so far; it borrows *b. Assignments are done. */
 struct program build_program(const struct build *b);
 

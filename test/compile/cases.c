@@ -188,7 +188,9 @@ void compile_case(const struct graph_case *g, const struct target *t, struct ker
     g->make(&b);
     const struct program p = build_program(&b);
     *out = (struct kernel_plan){ 0 };
-    if (compile_program(&p, t, out) == TARN_OK)
+    const tarn_status status = compile_program(&p, t, out);
+    build_end(&b);
+    if (status == TARN_OK)
         return;
     fprintf(stderr, "%s: %s\n", g->name, error_text());
     exit(2);

@@ -206,6 +206,7 @@ static void expect_refused(const struct target *t, const char *figure)
     cr_expect_not_null(strstr(error_text(), figure), "%s: %s", figure, error_text());
     cr_expect_eq(plan.kernel_count, 0);
     kernel_plan_free(&plan);
+    build_end(&b);
 }
 
 Test(targets, too_large_figures_are_refused)
@@ -280,4 +281,5 @@ Test(targets, a_sum_below_a_view_is_computed_once)
         sums += plan.ir->nests[i].combine != COMBINE_NONE;
     cr_expect_eq(sums, 2, "%d nests of sums", sums);
     kernel_plan_free(&plan);
+    build_end(&b);
 }

@@ -260,57 +260,76 @@ static void set_lifetimes(struct program_ir *p)
     }
 }
 
-/* The first kernel from `kernel` on that has room for the nest. */
-static int with_room(const struct program_ir *p, const int *weight, int kernel, int more)
-{
-    while (kernel < p->kernel_count && weight[kernel] > 0 &&
-           weight[kernel] + more > p->target->fusion.kernel_weight)
-        kernel++;
-    return kernel;
-}
-
 static tarn_status out_of_memory(void)
 {
     return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
 }
 
-struct placing {
-    struct progress progress;
-    int *weight; /* by kernel */
-    bool *calls; /* by kernel: host calls, into which nothing can be fused */
+/* What kernels weigh, as a binary tree: kernel k is leaf number leaves + k, and each node has the least
+ * of what is below it. */
+struct weights {
+    int *least;
+    int leaves;
 };
 
-static void place_nest(struct program_ir *p, const struct uses *u, const struct placing *s,
+/* The first kernel from `kernel` on that weighs no more than `most`; those without nests weigh nothing. */
+static int first_below(const struct weights *w, int kernel, int most)
+{
+    int at = w->leaves + kernel;
+    while (w->least[at] > most) {
+        while (at % 2 == 1) /* what is to the right of it is to the right of what contains it */
+            at /= 2;
+        at++;
+    }
+    while (at < w->leaves)
+        at = 2 * at + (w->least[2 * at] > most);
+    return at - w->leaves;
+}
+
+static void set_weight(struct weights *w, int kernel, int weight)
+{
+    w->least[w->leaves + kernel] = weight;
+    for (int at = (w->leaves + kernel) / 2; at > 0; at /= 2)
+        w->least[at] =
+            w->least[2 * at] < w->least[2 * at + 1] ? w->least[2 * at] : w->least[2 * at + 1];
+}
+
+struct placing {
+    struct progress progress;
+    struct weights weights; /* of host calls INT_MAX: nothing can be fused into them */
+};
+
+static void place_nest(struct program_ir *p, const struct uses *u, struct placing *s,
                        const struct nest *n)
 {
-    const int more = code_weight(p, n);
+    const int more = code_weight(p, n), room = p->target->fusion.kernel_weight - more;
     int kernel = earliest(p, &s->progress, n);
     if (n->kind != NEST_HOST)
-        for (kernel = with_room(p, s->weight, kernel, more); s->calls[kernel];)
-            kernel++;
+        kernel = first_below(&s->weights, kernel, room > 0 ? room : 0);
     if (!p->target->fuse)
         kernel = p->kernel_count;
     if (kernel >= p->kernel_count)
         p->kernel_count = kernel + 1;
     at(p, n)->kernel = kernel;
-    s->weight[kernel] += more;
-    s->calls[kernel] |= n->kind == NEST_HOST;
+    const int before = s->weights.least[s->weights.leaves + kernel];
+    const bool call = n->kind == NEST_HOST || before == INT_MAX;
+    set_weight(&s->weights, kernel, call ? INT_MAX : before + more);
     at(p, n)->replicable = is_replicable(p, u, &s->progress, n);
     note_placed(p, &s->progress, n);
 }
 
 static tarn_status place_nests(struct program_ir *p, const struct uses *u)
 {
-    const size_t kernels = (size_t)p->nest_count + 2, values = (size_t)p->value_count + 1;
-    const size_t memories = (size_t)memory_count(p) + 1;
-    const struct placing s = {
+    const size_t values = (size_t)p->value_count + 1, memories = (size_t)memory_count(p) + 1;
+    int leaves = 4;
+    while (leaves < p->nest_count + 2) /* of kernels */
+        leaves *= 2;
+    struct placing s = {
         .progress = { .written = arena_take(p->arena, values * sizeof *s.progress.written),
                       .read = arena_take(p->arena, memories * sizeof *s.progress.read) },
-        .weight = arena_take(p->arena, kernels * sizeof *s.weight),
-        .calls = arena_take(p->arena, kernels * sizeof *s.calls),
+        .weights = { arena_take(p->arena, 2 * (size_t)leaves * sizeof *s.weights.least), leaves },
     };
-    if (s.progress.written == NULL || s.progress.read == NULL || s.weight == NULL ||
-        s.calls == NULL)
+    if (s.progress.written == NULL || s.progress.read == NULL || s.weights.least == NULL)
         return out_of_memory();
     /* First what computes, in order; then what writes tensors that others read. */
     for (int i = 0; i < p->nest_count; i++)

@@ -1,7 +1,7 @@
-/* k0: 1 groups of 256; arena 0, at 0, input 0; at bytes 1280 */
-/* k1: 2 groups of 256; arena 0, at 0, input 0; at bytes 0, 1280 */
-/* k2: 1 groups of 256; arena 0, at 0; at bytes 1280, 0 */
-/* k3: 2 groups of 256; output 0, arena 0, at 0; at bytes 0, 1280 */
+/* k0: 1 groups of 256; arena 0, at 0, input 0; at bytes 0 */
+/* k1: 2 groups of 256; arena 0, at 0, input 0; at bytes 128, 0 */
+/* k2: 1 groups of 256; arena 0, at 0; at bytes 0, 128 */
+/* k3: 2 groups of 256; output 0, arena 0, at 0; at bytes 128, 0 */
 /* arena: 1408 bytes */
 /* max */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
