@@ -76,6 +76,8 @@ struct nest {
     struct store store[NEST_STORES];
     int stores;
     struct copy_run copy;
+    bool part;                /* one of several nests that make a sum (split_sum.c); */
+    const struct nest *whole; /* the first of them: which sum */
     struct expr *exprs;
     int expr_count, expr_capacity;
 };

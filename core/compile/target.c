@@ -4,6 +4,7 @@
  * devices nor the environment: run/device_target.c asks those. */
 #include "compile/target.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "figures.h"
@@ -163,6 +164,7 @@ static struct item_figures item_of(const struct device_figures *f)
         .points = 128,
         .teams_per_unit = (int)ceil(items / LANES),
         .lane_sum_points = 4,
+        .lane_sum_terms = 512, /* four loads in flight: as long as a launch or two */
         .waste = 1.25,
     };
 }
@@ -252,6 +254,7 @@ static tarn_status check_items(const struct item_figures *f)
         { "item.points", f->points, 1, TARGET_MOST_POINTS },
         { "item.teams_per_unit", f->teams_per_unit, 0, 1 << 10 },
         { "item.lane_sum_points", f->lane_sum_points, 1, TARGET_MOST_ACCUMULATORS },
+        { "item.lane_sum_terms", f->lane_sum_terms, 0, INT_MAX },
     };
     TRY(check_whole(list, sizeof list / sizeof *list));
     if (f->group_items % LANES != 0)

@@ -96,6 +96,7 @@ struct item_figures {
     int points;          /* as above */
     int teams_per_unit;  /* teams of 16 items that hide the latency of memory on one unit */
     int lane_sum_points; /* accumulators of a team that adds up its lanes once */
+    int lane_sum_terms;  /* of one lane, above which a sum is split among teams */
     double waste;        /* idle teams that a uniform tile index is worth: all to busy */
 };
 

@@ -86,14 +86,16 @@ static void make_update(struct build *b)
     build_output(b, build_reduce(b, &op_sum, part, 1));
 }
 
-/* Sums in chunks: two for each sample, across rows of an image; 66 of all weights, and what the
- * lanes leave over. */
+/* Sums in chunks: two for each sample, across rows of an image; 132 of all weights, and what the
+ * lanes leave over; 14 for each sample of a batch. */
 static void make_long_sums(struct build *b)
 {
     const uint32_t x = build_samples(b, TARN_SHAPE(32, 5, 40));
     const uint32_t w = build_owned(b, TARN_SHAPE(66, 129, 17));
     build_output(b, build_reduce(b, &op_sum, x, 2 | 4));
+    const uint32_t y = build_samples(b, TARN_SHAPE(32, 40, 40));
     build_output(b, build_reduce(b, &op_sum, w, 1 | 2 | 4));
+    build_output(b, build_reduce(b, &op_sum, y, 1 | 2 | 4));
 }
 
 const struct graph_case graph_cases[] = {

@@ -14,7 +14,9 @@
  * other elements of the result. */
 static int lanes_of_sum(const struct program_ir *p, const struct nest *n)
 {
-    const int lane = nest_vector_axis(n, schedule_of(p, n));
+    const int lane = !n->part                  ? nest_vector_axis(n, schedule_of(p, n))
+                     : nest_has_batch_lanes(n) ? n->batch_axis
+                                               : nest_shared_axis(n);
     return lane >= n->out_axes ? lane - n->out_axes : -1;
 }
 
@@ -65,8 +67,9 @@ char *sum_order_text(const struct kernel_plan *plan)
     int count = 0;
     bool complete = lines != NULL;
     for (int i = 0; complete && i < p->nest_count; i++)
-        if (is_sum(&p->nests[i])) {
-            lines[count] = describe_sum(p, &p->nests[i]);
+        if (is_sum(&p->nests[i]) && (!p->nests[i].part || p->nests[i].whole != NULL)) {
+            const struct nest *n = p->nests[i].part ? p->nests[i].whole : &p->nests[i];
+            lines[count] = describe_sum(p, n);
             complete = lines[count++] != NULL;
         }
     if (complete)

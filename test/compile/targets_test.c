@@ -3,6 +3,7 @@
  * order of every sum is the same for all, more units get more groups, and figures that the
  * compiler has no room for are refused. */
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static void set_figure(struct target *t, int number, bool high)
         { &f->points, high ? TARGET_MOST_POINTS : 1 },
         { &f->teams_per_unit, high ? 1024 : 0 },
         { &f->lane_sum_points, most },
+        { &f->lane_sum_terms, high ? INT_MAX : 0 },
         { &t->fusion.crowd, high ? 1 << 20 : 1 },
         { &t->fusion.kernel_weight, high ? 1 << 20 : 1 },
         { &t->fusion.loops_weight, high ? 1 << 10 : 0 },

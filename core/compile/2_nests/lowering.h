@@ -110,6 +110,13 @@ struct rational lower_mapped(const struct contract_map *map, int axes, int d);
 int transform_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
 /* The same for an OP_REDUCE (reduction.c). */
 int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct rational *out_index);
+/* Whether a sum is to be made in several nests, and all of them but the last, which `n` becomes
+ * without its store. -1 on failure (split_sum.c). */
+bool splits_sum(const struct lowering *l, const struct nest *n);
+int split_sum(struct lowering *l, struct nest *n);
+/* The same for the first half of a sum over the batch. */
+bool splits_rows(const struct lowering *l, const struct nest *n);
+int split_rows(struct lowering *l, struct nest *n);
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
 void product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
@@ -125,9 +132,10 @@ struct destination {
     int axis;
     int32_t offset;
 };
-/* What is kept of a sum over the batch between its two nests. */
+/* What is kept of a sum between its nests: the first one of a sum over the batch, the last one of
+ * another that is split. */
 struct halfway {
-    bool done; /* the first one is appended */
+    bool done; /* all but the last are appended */
     uint32_t core;
     struct nest nest;
     struct rational index[TARN_MAX_RANK]; /* of the core over the OUT axes */

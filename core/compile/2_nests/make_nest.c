@@ -158,14 +158,46 @@ static int rows_of(struct lowering *l, struct nest *n, uint32_t core, struct hal
     return lower_append(l, n);
 }
 
+/* The last nest of a sum that is split. */
+static int last_nest(struct lowering *l, const struct halfway *half, const struct path *path,
+                     const struct destination *t)
+{
+    struct nest n = half->nest;
+    n.exprs = l->exprs;
+    n.expr_capacity = EXPRS_ROOM;
+    memcpy(n.exprs, half->nest.exprs, (size_t)n.expr_count * sizeof *n.exprs);
+    return finish(l, &n, path->node[0], path, path->index->at[0], t);
+}
+
+/* All nests but the last. */
+static int split_nests(struct lowering *l, struct nest *n, uint32_t core, struct halfway *half)
+{
+    if (split_sum(l, n) < 0)
+        return -1;
+    half->done = true;
+    half->core = core;
+    half->nest = *n;
+    half->nest.exprs = arena_take(l->p->arena, (size_t)n->expr_count * sizeof *n->exprs);
+    if (half->nest.exprs == NULL)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    memcpy(half->nest.exprs, n->exprs, (size_t)n->expr_count * sizeof *n->exprs);
+    return 0;
+}
+
 /* Ends a nest with a core: directly, or through rows of partial sums over the batch. half->index
  * is the core's own index over the OUT axes. */
 static int core_nest(struct lowering *l, struct nest *n, struct path *path,
                      const struct destination *t, struct halfway *half)
 {
     index_up(l->m, path, half->index);
+    if (splits_sum(l, n))
+        return split_nests(l, n, path->node[path->length - 1], half) < 0
+                   ? -1
+                   : last_nest(l, half, path, t);
     if (!n->partial)
         return finish(l, n, path->node[0], path, path->index->at[0], t);
+    if (splits_rows(l, n) && split_rows(l, n) < 0)
+        return -1;
     return rows_of(l, n, path->node[path->length - 1], half) < 0
                ? -1
                : partials_nest(l, &half->nest, path, t);
@@ -241,7 +273,8 @@ static int make_core_nest(struct lowering *l, struct path *path, const struct de
     }
     if (half->done) {
         index_up(l->m, path, half->index);
-        return partials_nest(l, &half->nest, path, t);
+        return half->nest.partial ? partials_nest(l, &half->nest, path, t)
+                                  : last_nest(l, half, path, t);
     }
     return kind == OP_REDUCE      ? reduce_nest(l, path, t, half)
            : kind == OP_TRANSFORM ? transform_nest(l, path, t, half)

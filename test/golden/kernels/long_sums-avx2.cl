@@ -1,16 +1,20 @@
-/* k0: 2 groups of 1; input 0, output 0, output 1, owned 0, at 0; at bytes 0 */
-/* arena: 0 bytes */
-/* input sum sum */
+/* k0: 2 groups of 1; input 0, output 0, output 1, owned 0, at 0, input 1, arena 0; at bytes 0, 0 */
+/* k1: 1 groups of 1; output 2, arena 0, at 0; at bytes 0 */
+/* arena: 8 bytes */
+/* input sum sum input sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_026233cae4dff272(__global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset)
+void k_c1f94057449b1599(__global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0);
-    __local float16 scratch[200];
+    __local float16 scratch[1600];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [32,5,40] blocked */
     __global float *v1 = (__global float *)(input0); /* [32,5,40] */
     __global float *v2 = (__global float *)(output0); /* [32,1,1] */
     __global float *v3 = (__global float *)(output1); /* [1,1,1] */
     __global float *v4 = (__global float *)(owned0 + offset[0]); /* [66,129,17] */
+    __local float *v5 = (__local float *)((__local uchar *)scratch + 0); /* [32,40,40] blocked */
+    __global float *v6 = (__global float *)(input1); /* [32,40,40] */
+    __global float *v7 = (__global float *)(arena + offset[1]); /* [2,1] */
     /* input */
     if (section_group >= 0 && section_group < 2) {
         const long group = section_group - 0;
@@ -150,6 +154,105 @@ void k_026233cae4dff272(__global uchar *input0, __global uchar *output0, __globa
                 }
                 TARN_STORE(__global, float, acc0, v2 + 16 * b);
             }
+            /* input [32 40 40] */
+            {
+                #pragma unroll 1
+                for (long e = 0; e < 1600; e += 16) {
+                    const long at = min(e, 1584L);
+                    float16 row[16], other[16];
+                    row[0] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 0));
+                    row[1] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 1));
+                    row[2] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 2));
+                    row[3] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 3));
+                    row[4] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 4));
+                    row[5] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 5));
+                    row[6] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 6));
+                    row[7] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 7));
+                    row[8] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 8));
+                    row[9] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 9));
+                    row[10] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 10));
+                    row[11] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 11));
+                    row[12] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 12));
+                    row[13] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 13));
+                    row[14] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 14));
+                    row[15] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 15));
+                    TARN_TRANSPOSE(row, other)
+                    TARN_STORE(__local, float, row[0], v5 + 16 * (0 + at + 0));
+                    TARN_STORE(__local, float, row[1], v5 + 16 * (0 + at + 1));
+                    TARN_STORE(__local, float, row[2], v5 + 16 * (0 + at + 2));
+                    TARN_STORE(__local, float, row[3], v5 + 16 * (0 + at + 3));
+                    TARN_STORE(__local, float, row[4], v5 + 16 * (0 + at + 4));
+                    TARN_STORE(__local, float, row[5], v5 + 16 * (0 + at + 5));
+                    TARN_STORE(__local, float, row[6], v5 + 16 * (0 + at + 6));
+                    TARN_STORE(__local, float, row[7], v5 + 16 * (0 + at + 7));
+                    TARN_STORE(__local, float, row[8], v5 + 16 * (0 + at + 8));
+                    TARN_STORE(__local, float, row[9], v5 + 16 * (0 + at + 9));
+                    TARN_STORE(__local, float, row[10], v5 + 16 * (0 + at + 10));
+                    TARN_STORE(__local, float, row[11], v5 + 16 * (0 + at + 11));
+                    TARN_STORE(__local, float, row[12], v5 + 16 * (0 + at + 12));
+                    TARN_STORE(__local, float, row[13], v5 + 16 * (0 + at + 13));
+                    TARN_STORE(__local, float, row[14], v5 + 16 * (0 + at + 14));
+                    TARN_STORE(__local, float, row[15], v5 + 16 * (0 + at + 15));
+                }
+            }
+            /* sum [32 40 40], one row a group */
+            {
+                float16 acc0 = (float16)(0.0f);
+                {
+                    float16 sum0_0 = (float16)(0.0f);
+                    #pragma unroll 1
+                    for (long cut0 = 0; cut0 < 40; cut0 += 3) {
+                        const long end0 = min(cut0 + 3, (long)40);
+                        acc0 = (float16)(0.0f);
+                        #pragma unroll 1
+                        for (long i1 = cut0; i1 < end0; i1 += 1) {
+                            #pragma unroll 1
+                            for (long i2 = 0; i2 < 40; i2 += 4) {
+                                const float16 t5 = (TARN_LOAD(__local, float, v5 + 16 * (40 * i1 + i2)));
+                                acc0 += t5;
+                                const float16 t6 = (TARN_LOAD(__local, float, v5 + 16 * (40 * i1 + i2 + 1)));
+                                acc0 += t6;
+                                const float16 t7 = (TARN_LOAD(__local, float, v5 + 16 * (40 * i1 + i2 + 2)));
+                                acc0 += t7;
+                                const float16 t8 = (TARN_LOAD(__local, float, v5 + 16 * (40 * i1 + i2 + 3)));
+                                acc0 += t8;
+                            }
+                        }
+                        sum0_0 += acc0;
+                    }
+                    acc0 = sum0_0;
+                }
+                {
+                    float sum = tarn_sum_float(acc0);
+                    __global float *row = v7 + 1 * group + 0;
+                    if (b > first)
+                        sum += *row;
+                    *row = sum;
+                }
+            }
+        }
+    }
+}
+
+
+/* sum */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void k_7d32d1c6d5633ad2(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
+{
+    const int section_group = (int)get_group_id(0);
+    __global float *v0 = (__global float *)(output0); /* [1,1,1] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [2,1] */
+    /* sum */
+    if (section_group >= 0 && section_group < 1) {
+        const long group = section_group - 0;
+        /* sum [1] */
+        {
+            float acc0 = (float)(0.0f);
+            const float t1 = v1[0];
+            const float t2 = v1[1];
+            const float t3 = t1 + t2;
+            acc0 += t3;
+            v0[0] = acc0;
         }
     }
 }

@@ -1,14 +1,21 @@
-/* k0: 1 groups of 256; output 0, input 0 */
-/* k1: 1 groups of 256; output 1, owned 0, at 0; at bytes 0 */
-/* arena: 0 bytes */
-/* sum */
+/* k0: 13 groups of 256; output 0, input 0, arena 0, at 0, owned 0, input 1; at bytes 0, 0, 128, 8704 */
+/* k1: 1 groups of 256; arena 0, at 0; at bytes 8576, 128 */
+/* k2: 2 groups of 256; arena 0, at 0; at bytes 128, 8704 */
+/* k3: 2 groups of 256; output 1, arena 0, at 0, output 2; at bytes 0, 8576, 128 */
+/* arena: 10496 bytes */
+/* sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_7e5fefebc09503cf(__global uchar *output0, __global uchar *input0)
+void k_da8c3ca6bbe76df5(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __global float *v0 = (__global float *)(output0); /* [32,1,1] */
     __global float *v1 = (__global float *)(input0); /* [32,5,40] */
+    __global float *v2 = (__global float *)(arena + offset[0]); /* [1] */
+    __global float *v3 = (__global float *)(owned0 + offset[1]); /* [66,129,17] */
+    __global float *v4 = (__global float *)(arena + offset[2]); /* [2112] */
+    __global float *v5 = (__global float *)(arena + offset[3]); /* [32,14] blocked */
+    __global float *v6 = (__global float *)(input1); /* [32,40,40] */
     if (section_group >= 0 && section_group < 1) {
         /* sum [32 | 5 40] */
         const int group = section_group - 0;
@@ -39,20 +46,101 @@ void k_7e5fefebc09503cf(__global uchar *output0, __global uchar *input0)
             v0[sample] = acc0;
         }
     }
+    if (section_group >= 1 && section_group < 2) {
+        /* sum [66 129 1] */
+        const int group = section_group - 1;
+        const int number = group * 256 + item;
+        if (number < 1) {
+            float acc0 = (float)(0.0f);
+            {
+                float sum1_0 = (float)(0.0f);
+                #pragma unroll 1
+                for (int cut1 = 0; cut1 < 66; cut1 += 64) {
+                    const int end1 = min(cut1 + 64, (int)66);
+                    float sum0_0 = (float)(0.0f);
+                    #pragma unroll 1
+                    for (int i0 = cut1; i0 < end1; i0 += 1) {
+                        #pragma unroll 1
+                        for (int cut0 = 0; cut0 < 129; cut0 += 128) {
+                            const int end0 = min(cut0 + 128, (int)129);
+                            acc0 = (float)(0.0f);
+                            #pragma unroll 4
+                            for (int i1 = cut0; i1 < end0; i1 += 1) {
+                                const float t2 = v3[2193 * i0 + 17 * i1 + 16];
+                                acc0 += t2;
+                            }
+                            sum0_0 += acc0;
+                        }
+                    }
+                    sum1_0 += sum0_0;
+                }
+                acc0 = sum1_0;
+            }
+            v2[0] = acc0;
+        }
+    }
+    if (section_group >= 2 && section_group < 11) {
+        /* sum [66 2 16 | 128 1] */
+        const int group = section_group - 2;
+        const int number = group * 256 + item;
+        if (number < 2112) {
+            const int i2 = number % 16;
+            const int tile = number / 16;
+            const int i1 = tile % 2;
+            const int i0 = tile / 2;
+            float acc0 = (float)(0.0f);
+            #pragma unroll 4
+            for (int i3 = 0; i3 < 128; i3 += 1) {
+                float t3 = (float)(0x0p+0f);
+                if (((128 * i1 + i3 <= 128))) {
+                    const float t4 = v3[2193 * i0 + 2176 * i1 + i2 + 17 * i3];
+                    t3 = t4;
+                }
+                acc0 += t3;
+            }
+            v4[32 * i0 + 16 * i1 + i2] = acc0;
+        }
+    }
+    if (section_group >= 11 && section_group < 13) {
+        /* sum [32 14 | 3 40] */
+        const int group = section_group - 11;
+        const int team = group * 16 + item / 16;
+        if (team < 28) {
+            const int b = team / 14;
+            const int tile = team % 14;
+            const int i1 = tile;
+            const int sample = 16 * b + lane;
+            __global float *b5 = v5 + 224L * b + lane;
+            float acc0 = (float)(0.0f);
+            #pragma unroll 1
+            for (int i2 = 0; i2 < 3; i2 += 1) {
+                #pragma unroll 4
+                for (int i3 = 0; i3 < 40; i3 += 1) {
+                    float t5 = (float)(0x0p+0f);
+                    if (((3 * i1 + i2 <= 39))) {
+                        const float t6 = v6[1600 * sample + 120 * i1 + 40 * i2 + i3];
+                        t5 = t6;
+                    }
+                    acc0 += t5;
+                }
+            }
+            b5[16 * (i1)] = acc0;
+        }
+    }
 }
 
 
 /* sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_995c7691b84cc4fd(__global uchar *output0, __global uchar *owned0, __global const ulong *offset)
+void k_26d7ec8c7646bb7e(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[272];
-    __global float *v0 = (__global float *)(output0); /* [1,1,1] */
-    __global float *v1 = (__global float *)(owned0 + offset[0]); /* [66,129,17] */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [1] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [2112] */
     {
-        /* sum [66 129 17] */
+        /* sum [66 2 16] */
         const int group = section_group - 0;
         const int team = group * 16 + item / 16;
         const bool live = team < 1;
@@ -60,66 +148,118 @@ void k_995c7691b84cc4fd(__global uchar *output0, __global uchar *owned0, __globa
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
         float acc0 = (float)(0.0f);
         {
-            float sum1_0 = (float)(0.0f);
+            float sum0_0 = (float)(0.0f);
             #pragma unroll 1
-            for (int cut1 = 0; cut1 < 66; cut1 += 64) {
-                const int end1 = min(cut1 + 64, (int)66);
-                float sum0_0 = (float)(0.0f);
+            for (int cut0 = 0; cut0 < 66; cut0 += 64) {
+                const int end0 = min(cut0 + 64, (int)66);
+                acc0 = (float)(0.0f);
                 #pragma unroll 1
-                for (int i0 = cut1; i0 < end1; i0 += 1) {
+                for (int i0 = cut0; i0 < end0; i0 += 1) {
                     #pragma unroll 1
-                    for (int cut0 = 0; cut0 < 129; cut0 += 128) {
-                        const int end0 = min(cut0 + 128, (int)129);
-                        acc0 = (float)(0.0f);
-                        #pragma unroll 1
-                        for (int i1 = cut0; i1 < end0; i1 += 1) {
-                            #pragma unroll 4
-                            for (int i2 = 0 + lane; i2 < 16; i2 += 16) {
-                                const float t1 = v1[2193 * i0 + 17 * i1 + i2];
-                                acc0 += t1;
-                            }
+                    for (int i1 = 0; i1 < 2; i1 += 1) {
+                        #pragma unroll 4
+                        for (int i2 = 0 + lane; i2 < 16; i2 += 16) {
+                            const float t1 = v1[32 * i0 + 16 * i1 + i2];
+                            acc0 += t1;
                         }
-                        sum0_0 += acc0;
                     }
                 }
-                sum1_0 += sum0_0;
+                sum0_0 += acc0;
             }
-            acc0 = sum1_0;
+            acc0 = sum0_0;
         }
         lanes[0 + lane] = acc0;
         barrier(CLK_LOCAL_MEM_FENCE);
         const float sum0 = tarn_sum_float(vload16(0, lanes + 0));
         acc0 = 0.0f;
-        {
-            float sum1_0 = (float)(0.0f);
-            #pragma unroll 1
-            for (int cut1 = 0; cut1 < 66; cut1 += 64) {
-                const int end1 = min(cut1 + 64, (int)66);
-                float sum0_0 = (float)(0.0f);
-                #pragma unroll 1
-                for (int i0 = cut1; i0 < end1; i0 += 1) {
-                    #pragma unroll 1
-                    for (int cut0 = 0; cut0 < 129; cut0 += 128) {
-                        const int end0 = min(cut0 + 128, (int)129);
-                        acc0 = (float)(0.0f);
-                        #pragma unroll 1
-                        for (int i1 = cut0; i1 < end0; i1 += 1) {
-                            #pragma unroll 4
-                            for (int i2 = 16; i2 < 17; i2 += 1) {
-                                const float t2 = v1[2193 * i0 + 17 * i1 + i2];
-                                acc0 += t2;
-                            }
-                        }
-                        sum0_0 += acc0;
-                    }
-                }
-                sum1_0 += sum0_0;
-            }
-            acc0 = sum1_0;
-        }
         acc0 += sum0;
         const bool writes = live && lane == 0;
         if (writes) v0[0] = acc0;
+    }
+}
+
+
+/* sum */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void k_7b92b155d4879566(__global uchar *arena, __global const ulong *offset)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __local uint exchange[272];
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [2,1] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [32,14] blocked */
+    {
+        /* sum [32 14], one row a group */
+        const int group = section_group - 0;
+        const int share = group / 1;
+        const int first = share * 2 / 2, last = (share + 1) * 2 / 2;
+        const int team = (group % 1) * 16 + item / 16;
+        const bool live = team < 1;
+        const int tile = live ? team : 0;
+        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
+        float row0 = 0.0f;
+        #pragma unroll 1
+        for (int b = first; b < last; ++b) {
+            const int sample = 16 * b + lane;
+            __global float *b1 = v1 + 224L * b + lane;
+            float acc0 = (float)(0.0f);
+            #pragma unroll 4
+            for (int i1 = 0; i1 < 14; i1 += 1) {
+                const float t1 = b1[16 * (i1)];
+                acc0 += t1;
+            }
+            lanes[0 + lane] = acc0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < 1) {
+                float sum = tarn_sum_float(vload16(0, lanes + 17 * (lane + 0)));
+                if (b > first)
+                    sum += row0;
+                row0 = sum;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (live && lane == 0)
+            v0[1 * share + 0] = row0;
+    }
+}
+
+
+/* sum sum */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void k_f5c14fff2ad5a084(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *output1)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global float *v0 = (__global float *)(output0); /* [1,1,1] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [1] */
+    __global float *v2 = (__global float *)(arena + offset[1]); /* [1] */
+    __global float *v3 = (__global float *)(output1); /* [1,1,1] */
+    __global float *v4 = (__global float *)(arena + offset[2]); /* [2,1] */
+    if (section_group >= 0 && section_group < 1) {
+        /* sum [1] */
+        const int group = section_group - 0;
+        const int number = group * 256 + item;
+        if (number < 1) {
+            float acc0 = (float)(0.0f);
+            const float t1 = v1[0];
+            const float t2 = v2[0];
+            const float t3 = t1 + t2;
+            acc0 += t3;
+            v0[0] = acc0;
+        }
+    }
+    if (section_group >= 1 && section_group < 2) {
+        /* sum [1] */
+        const int group = section_group - 1;
+        const int number = group * 256 + item;
+        if (number < 1) {
+            float acc0 = (float)(0.0f);
+            const float t4 = v4[0];
+            const float t5 = v4[1];
+            const float t6 = t4 + t5;
+            acc0 += t6;
+            v3[0] = acc0;
+        }
     }
 }
 

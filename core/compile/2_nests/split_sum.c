@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Long sums for devices of many units: each chunk becomes an element of a nest, and another nest adds
+ * up what they come to; so do the lanes of a sum along them. One team would go through all terms
+ * otherwise. In: the nest of a sum. Out: nests that make it in the same order, and the
+ * last of them, unfinished. */
+#include <string.h>
+
+#include "compile/2_nests/lowering.h"
+#include "compile/chunk.h"
+#include "tensor/sum_order.h"
+
+/* Whether there are few teams, and each would add up many terms a lane. */
+static bool is_long(const struct lowering *l, const struct nest *n)
+{
+    const struct item_figures *f = &l->p->target->item;
+    int64_t teams = n->partial ? l->p->groups : 1, terms = 1;
+    for (int a = 0; a < n->axes; a++)
+        *(a < n->out_axes ? &teams : &terms) *= n->extent[a];
+    const int64_t shares = n->partial ? (int64_t)LANES * l->p->groups : LANES;
+    return l->p->target->items && nest_chunks(n, false).levels > 0 && n->axes + 2 <= NEST_AXES &&
+           terms / shares > f->lane_sum_terms && teams < (int64_t)f->units * f->teams_per_unit;
+}
+
+bool splits_sum(const struct lowering *l, const struct nest *n)
+{
+    return n->combine == COMBINE_REDUCE && !n->batched && nest_shared_axis(n) >= 0 && is_long(l, n);
+}
+
+bool splits_rows(const struct lowering *l, const struct nest *n)
+{
+    return n->partial && !n->by_sample && n->batch_axis == n->out_axes &&
+           n->guards < 2 * TARN_MAX_RANK && is_long(l, n);
+}
+
+/* ---- axes ----------------------------------------------------------------------------------- */
+
+typedef void change(struct affine *e, int axis, int32_t by);
+
+static void each_index(struct nest *n, change *f, int axis, int32_t by)
+{
+    for (int i = 0; i < n->guards; i++)
+        f(&n->guard[i].e, axis, by);
+    for (int i = 0; i < n->expr_count; i++) {
+        struct expr *e = &n->exprs[i];
+        f(&e->index.e, axis, by);
+        f(&e->access.address, axis, by);
+        for (int k = 0; k < e->access.part_count; k++)
+            f(&e->access.part[k].index.e, axis, by);
+        for (int k = 0; k < e->guards; k++)
+            f(&e->guard[k].e, axis, by);
+    }
+}
+
+/* The axis begins at element `by`. */
+static void begin_at(struct affine *e, int axis, int32_t by)
+{
+    e->constant += e->k[axis] * by;
+}
+
+/* The axis becomes two: runs of `by` elements, and one run. */
+static void into_runs(struct affine *e, int axis, int32_t by)
+{
+    memmove(&e->k[axis + 1], &e->k[axis], (size_t)(NEST_AXES - 1 - axis) * sizeof *e->k);
+    e->k[axis] = e->k[axis + 1] * by;
+}
+
+/* The last axis moves to `axis`, out of `by` axes. */
+static void move_last(struct affine *e, int axis, int32_t by)
+{
+    const int32_t k = e->k[by - 1];
+    memmove(&e->k[axis + 1], &e->k[axis], (size_t)(by - 1 - axis) * sizeof *e->k);
+    e->k[axis] = k;
+}
+
+/* Cuts an axis into runs; where the last one is shorter, what it lacks adds nothing. */
+static int split_axis(struct lowering *l, struct nest *n, int axis, int32_t run)
+{
+    const int32_t extent = n->extent[axis];
+    memmove(&n->extent[axis + 1], &n->extent[axis],
+            (size_t)(NEST_AXES - 1 - axis) * sizeof *n->extent);
+    n->extent[axis] = (extent + run - 1) / run;
+    n->extent[axis + 1] = run;
+    n->axes++;
+    each_index(n, into_runs, axis, run);
+    if (extent % run == 0)
+        return 0;
+    struct guard inside = { .divide = 1, .extent = extent };
+    inside.e.k[axis] = run;
+    inside.e.k[axis + 1] = 1;
+    if (n->combine == COMBINE_FMA) {
+        n->guard[n->guards++] = inside;
+        return 0;
+    }
+    struct expr guarded = { .kind = EXPR_GUARD, .dtype = TARN_F32, .args = 1, .guards = 1 };
+    guarded.arg[0] = n->body[0];
+    guarded.guard[0] = inside;
+    n->body[0] = expr_add(l->p, n, &guarded);
+    return n->body[0] < 0 ? lower_fail(l, TARN_ERR_MEMORY) : 0;
+}
+
+/* Chunks and lanes become elements of the result. */
+static int take_chunks(struct lowering *l, struct nest *n)
+{
+    const struct chunks c = nest_chunks(n, false);
+    const int last = n->axes - 1, axis = c.of[0].axis;
+    const int32_t step = axis == last ? c.of[0].step / LANES : c.of[0].step;
+    n->extent[last] = n->extent[last] / LANES * LANES;
+    if (split_axis(l, n, last, LANES) < 0 || split_axis(l, n, axis, step) < 0)
+        return -1;
+    each_index(n, move_last, axis + 1, n->axes);
+    memmove(&n->extent[axis + 2], &n->extent[axis + 1],
+            (size_t)(n->axes - axis - 2) * sizeof *n->extent);
+    n->extent[axis + 1] = LANES;
+    n->out_axes = axis + 2;
+    n->red_last = false;
+    return 0;
+}
+
+/* ---- nests ---------------------------------------------------------------------------------- */
+
+/* Ends a nest with a value of its own, which is blocked where it has the batch. */
+static int store_sums(struct lowering *l, struct nest *n)
+{
+    struct store s = { .expr = -1, .in_block = n->batched };
+    int32_t count = 1;
+    for (int a = n->out_axes - 1; a >= 0; a--) {
+        if (n->batched && a == n->batch_axis)
+            continue;
+        s.address.k[a] = count;
+        count *= n->extent[a];
+    }
+    const tarn_shape shape =
+        n->batched ? TARN_SHAPE(n->extent[n->batch_axis], count) : TARN_SHAPE(count);
+    s.value = value_add(l->p, PLACE_ARENA, n->batched ? LAYOUT_BLOCKED : LAYOUT_PLAIN, 0, shape,
+                        TARN_F32);
+    if (s.value < 0)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    n->store[0] = s;
+    n->stores = 1;
+    n->part = true;
+    return lower_append(l, n);
+}
+
+static int load_sums(struct lowering *l, struct nest *n, const struct nest *from)
+{
+    struct expr e = { .kind = EXPR_LOAD, .dtype = TARN_F32 };
+    e.access.value = from->store[0].value;
+    e.access.address = from->store[0].address;
+    e.access.in_block = from->store[0].in_block;
+    e.access.gather = -1;
+    const int at = expr_add(l->p, n, &e);
+    return at < 0 ? lower_fail(l, TARN_ERR_MEMORY) : at;
+}
+
+/* An empty nest that adds up what `from` leaves, to as many axes of the result as `like` has. */
+static struct nest sum_of(struct lowering *l, const struct nest *from, int out_axes)
+{
+    struct nest n = lower_nest(l, from->name);
+    n.out_axes = out_axes;
+    n.axes = from->out_axes;
+    memcpy(n.extent, from->extent, (size_t)n.axes * sizeof *n.extent);
+    n.combine = COMBINE_REDUCE;
+    n.by = from->by;
+    n.acc_dtype = TARN_F32;
+    n.part = true;
+    return n;
+}
+
+static int make_rest(struct lowering *l, const struct nest *n, struct nest *rest)
+{
+    const int last = n->axes - 1;
+    *rest = *n;
+    rest->exprs = arena_take(l->p->arena, (size_t)n->expr_count * sizeof *rest->exprs);
+    if (rest->exprs == NULL)
+        return lower_fail(l, TARN_ERR_MEMORY);
+    memcpy(rest->exprs, n->exprs, (size_t)n->expr_count * sizeof *rest->exprs);
+    rest->extent[last] = n->extent[last] % LANES;
+    each_index(rest, begin_at, last, n->extent[last] / LANES * LANES);
+    return store_sums(l, rest);
+}
+
+/* The sum of the lanes and that of the rest, which both have values: a sum of one term. */
+static int join_rest(struct lowering *l, const struct nest *lanes, const struct nest *rest,
+                     struct nest *n)
+{
+    *n = sum_of(l, lanes, lanes->out_axes);
+    n->extent[n->axes++] = 1;
+    struct expr both = { .kind = EXPR_MAP, .dtype = TARN_F32, .code = n->by->code, .args = 2 };
+    both.arg[0] = load_sums(l, n, rest);
+    both.arg[1] = load_sums(l, n, lanes);
+    n->body[0] = both.arg[0] < 0 || both.arg[1] < 0 ? -1 : expr_add(l->p, n, &both);
+    return n->body[0] < 0 ? lower_fail(l, TARN_ERR_MEMORY) : 0;
+}
+
+/* What the nests together make. */
+static const struct nest *keep_whole(struct lowering *l, const struct nest *n)
+{
+    struct nest *whole = arena_take(l->p->arena, sizeof *whole);
+    if (whole == NULL) {
+        lower_fail(l, TARN_ERR_MEMORY);
+        return NULL;
+    }
+    *whole = *n;
+    whole->part = true;
+    return whole;
+}
+
+/* Samples, and chunks of each one's terms, are elements; the lanes stay samples. */
+int split_rows(struct lowering *l, struct nest *n)
+{
+    const int out_axes = n->out_axes;
+    const struct chunks c = nest_chunks(n, false);
+    struct nest chunks = *n;
+    chunks.whole = keep_whole(l, n);
+    chunks.partial = false;
+    if (chunks.whole == NULL || split_axis(l, &chunks, c.of[0].axis, c.of[0].step) < 0)
+        return -1;
+    chunks.out_axes = c.of[0].axis + 1;
+    if (store_sums(l, &chunks) < 0)
+        return -1;
+    *n = sum_of(l, &chunks, out_axes);
+    n->batched = n->partial = true;
+    n->batch_axis = chunks.batch_axis;
+    n->body[0] = load_sums(l, n, &chunks);
+    return n->body[0] < 0 ? -1 : 0;
+}
+
+int split_sum(struct lowering *l, struct nest *n)
+{
+    const int out_axes = n->out_axes;
+    const bool has_rest = n->extent[n->axes - 1] % LANES != 0;
+    struct nest rest, chunks;
+    const struct nest *whole = keep_whole(l, n);
+    if (whole == NULL)
+        return -1;
+    n->whole = whole;
+    if (has_rest && make_rest(l, n, &rest) < 0)
+        return -1;
+    n->whole = has_rest ? NULL : whole;
+    while (splits_sum(l, n)) {
+        chunks = *n;
+        if (take_chunks(l, &chunks) < 0 || store_sums(l, &chunks) < 0)
+            return -1;
+        *n = sum_of(l, &chunks, out_axes);
+        n->red_last = true;
+        n->body[0] = load_sums(l, n, &chunks);
+        if (n->body[0] < 0)
+            return -1;
+    }
+    if (!has_rest)
+        return 0;
+    chunks = *n;
+    return store_sums(l, &chunks) < 0 ? -1 : join_rest(l, &chunks, &rest, n);
+}
