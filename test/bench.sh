@@ -50,6 +50,37 @@ test "$(grep -cE '^[a-z]+/' out)" -eq 2
 expect 1 env TARN_GEMM=nonsense "$tool" --quick --devices 0 --only gemm/256,fma
 grep -q '^gemm/256x256x256 nonsense  *error: .*TARN_GEMM=nonsense' out
 grep -q '^fma/float32 .*error: ' out # the run goes on after an item that failed
+# Figures of the device are measured, and kept with --store; or the machine was too busy.
+expect_figures() {
+    code=0
+    "$tool" target --devices 0 "$@" >out 2>err || code=$?
+    if [ "$code" -ne 0 ] && ! grep -q 'too busy' err; then
+        cat out err >&2
+        exit 1
+    fi
+    return "$code"
+}
+TARN_CACHE_DIR=$folder/figures
+export TARN_CACHE_DIR
+mkdir -m 700 "$TARN_CACHE_DIR"
+if expect_figures; then
+    grep -qE '^registers +[0-9]+ +[0-9]+ +[0-9]+ ' out
+    test "$(find "$TARN_CACHE_DIR" -maxdepth 1 -type f -size -2k ! -name lock | wc -l)" -eq 0
+fi
+if expect_figures --json --store; then
+    python3 - <<'END'
+import json
+
+figures = json.load(open("out"))["figures"]
+assert len(figures) == 13, figures
+for name, row in figures.items():
+    assert row["used"] == row["measured"] > 0, (name, row)
+END
+fi
+unset TARN_CACHE_DIR
+expect 2 "$tool" target --only gemm
+expect 2 "$tool" --store
+expect 2 "$tool" targets
 expect 2 "$tool" --only nonsense
 expect 3 "$tool" --quick --devices 0 --only launch --roofline no/such/folder.svg
 grep -q 'no/such/folder.svg' err

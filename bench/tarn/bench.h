@@ -91,6 +91,10 @@ void conv_run(struct bench *b);
 void step_run(struct bench *b);
 void kernel_run(struct bench *b);
 
+/* Measures figures of the device, and prints them (`tarn-bench target`); `keep`: for all programs.
+ * False: error_text() has the line. */
+bool target_run(struct bench *b, bool keep);
+
 /* ---- results -------------------------------------------------------------------------------- */
 
 void report_begin(const struct bench *b);

@@ -23,8 +23,10 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 
 struct config {
     const char *devices, *only, *roofline;
-    bool quick, json;
+    bool quick, json, target, store;
 };
+
+enum { KEY_STORE = 256 };
 
 const char *argp_program_version = "tarn-bench (Tarn) " TARN_VERSION;
 
@@ -33,6 +35,7 @@ static const struct argp_option options[] = {
     { "only", 'o', "NAME,...", 0, "items that begin so: gemm, conv/3x3, step/batch 128", 0 },
     { "quick", 'q', NULL, 0, "fewer items, smaller ones, and less time for each", 0 },
     { "json", 'j', NULL, 0, "one JSON object for each device", 0 },
+    { "store", KEY_STORE, NULL, 0, "of target: keep the figures, for all programs", 0 },
     { "roofline", 'r', "FILE.svg", 0, "draw the items; several devices: FILE-0.svg, ...", 0 },
     { NULL, 0, NULL, 0, NULL, 0 }
 };
@@ -80,6 +83,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'r':
         c->roofline = arg;
         break;
+    case KEY_STORE:
+        c->store = true;
+        break;
+    case ARGP_KEY_ARG:
+        if (strcmp(arg, "target") != 0 || c->target)
+            usage_error(state, "'%s' is no command; there is target", arg);
+        c->target = true;
+        break;
+    case ARGP_KEY_END:
+        if (c->store && !c->target)
+            usage_error(state, "--store belongs to target");
+        if (c->target && (c->only != NULL || c->quick || c->roofline != NULL))
+            usage_error(state, "target takes --devices, --json and --store alone");
+        break;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -103,6 +120,12 @@ static enum exit_code bench_device(const struct config *c, const struct device *
     static struct bench b;
     char path[4096];
     b = (struct bench){ .device = d, .only = c->only, .quick = c->quick, .json = c->json };
+    if (c->target) {
+        const bool done = target_run(&b, c->store);
+        if (!done)
+            terminal_line("tarn-bench", "%s", error_text());
+        return done ? 0 : EXIT_FAILED;
+    }
     report_begin(&b);
     for (int k = 0; k < GROUPS; k++)
         if (bench_wants(&b, groups[k].name))
@@ -124,7 +147,17 @@ static enum exit_code bench_device(const struct config *c, const struct device *
 int main(int argc, char **argv)
 {
     static const struct argp parser = {
-        options, parse_option, NULL, "Measures what Tarn reaches on each device.", NULL, NULL, NULL
+        options,
+        parse_option,
+        "[target]",
+        "Measures what Tarn reaches on each device. With target it measures what each device is "
+        "like "
+        "where OpenCL does not tell, registers and caches for instance, and keeps that in the "
+        "compile "
+        "cache: kernels that are compiled from then on are made for it.",
+        NULL,
+        NULL,
+        NULL
     };
     static struct device devices[MOST_SELECTED];
     struct config config = { 0 };

@@ -20,10 +20,11 @@ static const struct expression_limits expression = {
     .most_height = 64,
 };
 
-/* Cycles that a unit could compute in while one more kernel is launched. */
+/* Cycles that a unit could compute in while one more kernel is launched: in the launch itself, and
+ * in as much again, since units wait for the slowest at a kernel's end. */
 static double launch_cycles(const struct device_figures *f)
 {
-    return f->launch_seconds * f->cycles_per_second;
+    return 2 * f->launch_seconds * f->cycles_per_second;
 }
 
 /* Multiply-adds of a unit in that time. */
@@ -80,11 +81,11 @@ static int fitting_accumulators(const struct device_figures *f)
     return count;
 }
 
-/* An out-of-order core hides half of what its loads wait for behind arithmetic, its ports aside. */
-static double waited(double cycles, const struct vector_figures *v)
+/* Cycles that a line takes beside those of the ports that load it. */
+static double beside_ports(double cycles, const struct vector_figures *v)
 {
     const double ports = v->width * v->port_cycles;
-    return cycles > ports ? (cycles - ports) / 2 : 0;
+    return cycles > ports ? cycles - ports : 0;
 }
 
 static struct vector_figures vector_of(const struct device_figures *f)
@@ -115,8 +116,9 @@ static struct vector_figures vector_of(const struct device_figures *f)
         .code_cycles = 32,
         .group_work = launch_cycles(f) / MAX_GROUPS, /* all groups of a nest pay for a launch */
     };
-    v.line_cycles = waited(f->l2_line_cycles, &v);
-    v.second_line_cycles = waited(f->far_line_cycles, &v);
+    /* A core looks ahead far enough to hide half of the one behind arithmetic, not of the other. */
+    v.line_cycles = beside_ports(f->l2_line_cycles, &v) / 2;
+    v.second_line_cycles = beside_ports(f->far_line_cycles, &v);
     if (v.group_work < 1)
         v.group_work = 1;
     return v;
