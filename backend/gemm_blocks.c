@@ -2,8 +2,7 @@
 /* Tiles, panels and groups of matrix products, from figures of a device. */
 #include "gemm_blocks.h"
 
-#define VECTORS 2            /* of a tile's row: an element of a is loaded once for both */
-#define MOST_ROWS 12         /* of a tile: a longer loop's code gains nothing */
+#define MOST_REGISTERS 32    /* of which a tile makes use */
 #define STRIP_TILES 4        /* whose rows of a are copied at once, as the kernel's STRIP says */
 #define LEAST_PANELS 4       /* of b that a block has, or a is copied too often */
 #define MOST_DEPTH 1024      /* beyond, c is passed through seldom enough */
@@ -42,12 +41,14 @@ bool gemm_blocks(const struct device_figures *f, size_t local_bytes, const struc
                  struct gemm_blocks *out)
 {
     struct gemm_blocks b = { .lanes = f->lanes >= 16 ? 16 : f->lanes >= 8 ? 8 : 4 };
-    b.vectors = VECTORS;
-    /* A quarter of the registers is for operands. */
-    b.rows = at_most(f->registers * 3 / 4 / VECTORS, MOST_ROWS);
+    /* A quarter of the registers is for operands; the squarer a tile, the fewer loads it needs. */
+    const int sums = at_most(f->registers, MOST_REGISTERS) * 3 / 4;
+    for (b.vectors = 1; (b.vectors + 1) * (b.vectors + 1) <= sums;)
+        b.vectors++;
+    b.rows = sums / b.vectors;
     const int cols = tile_columns(&b), least = LEAST_PANELS * cols;
     /* A panel of a stays in the first cache while one of b after the other passes through it. */
-    const size_t deep = f->l1_bytes / sizeof(float) / (size_t)(b.rows + cols);
+    const size_t deep = f->l1_bytes / 8 / sizeof(float) / (size_t)b.rows;
     b.depth = (int)(deep < MOST_DEPTH ? deep : MOST_DEPTH) / GEMM_CHUNK * GEMM_CHUNK;
     b.depth = (b.depth > GEMM_CHUNK ? b.depth : GEMM_CHUNK) * (form->deep ? 2 : 1);
     while (b.depth > GEMM_CHUNK && kept_columns(&b, f) < least)

@@ -131,7 +131,7 @@ static void pack_columns(__global const float *x, ulong stride, int count, int d
             const int end = min(begin + CHUNK, depth); \
             vec sum[ROWS][VECTORS]; \
             EACH sum[r][v] = (vec)(0.0f); \
-            _Pragma("unroll 2") for (int p = begin; p < end; ++p, b += COLS) { \
+            _Pragma("unroll 4") for (int p = begin; p < end; ++p, b += COLS) { \
                 vec x[VECTORS]; \
                 UNROLL for (int v = 0; v < VECTORS; ++v) \
                     x[v] = LOAD(v, b); \

@@ -60,6 +60,8 @@ int main(int argc, char **argv)
     }
     void *library = dlopen(argv[1], RTLD_NOW);
     void *symbol = library != NULL ? dlsym(library, "cblas_sgemm") : NULL;
+    if (symbol == NULL && library != NULL)
+        symbol = dlsym(library, "scipy_cblas_sgemm"); /* as PyPI has it */
     if (symbol == NULL) {
         fprintf(stderr, "openblas_gemm: %s\n", dlerror());
         return 1;

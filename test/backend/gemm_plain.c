@@ -49,11 +49,11 @@ struct shape {
     bool shared; /* one b for the whole batch */
 };
 
-/* Edges of tiles (12 x 32 or less), of strips (48), of panels and of blocks, and beyond. */
+/* Edges of tiles (6 x 64 or less), of strips (24), of panels and of blocks, and beyond. */
 static const struct shape shapes[] = { { 1, 1, 1, 1, false },      { 1, 1, 0, 1, false },
                                        { 5, 0, 7, 1, false },      { 33, 17, 29, 2, true },
-                                       { 12, 32, 384, 3, false },  { 13, 33, 385, 1, false },
-                                       { 11, 31, 383, 1, true },   { 100, 70, 900, 2, false },
+                                       { 12, 64, 384, 3, false },  { 13, 65, 385, 1, false },
+                                       { 11, 63, 383, 1, true },   { 100, 70, 900, 2, false },
                                        { 70, 1100, 40, 1, false }, { 300, 520, 70, 1, true },
                                        { 14, 40, 33000, 2, false } };
 enum { CHUNK = 128 }; /* terms of a sum; of more, the sums of chunks are added up likewise */
@@ -158,19 +158,19 @@ struct expected {
     struct gemm_blocks blocks;
 };
 
-/* Panels of a and b side by side in the first cache, half of the second one for b, a quarter of the
- * registers for operands. */
+/* A quarter of the registers for operands, a panel of a in an eighth of the first cache, those of b in
+ * half of the second one. */
 static const struct expected expected[] = {
-    { "avx512", 48 << 10, 2 << 20, { 16, 12, 2, 256, 1024 } },
-    { "avx512", 0, 0, { 16, 12, 2, 128, 1024 } },
-    { "avx512", 24 << 10, 1 << 20, { 16, 12, 2, 128, 1024 } },  /* half of the first one's caches */
-    { "avx512", 12 << 10, 512 << 10, { 16, 12, 2, 128, 512 } }, /* a quarter */
-    { "avx512", 96 << 10, 128 << 10, { 16, 12, 2, 128, 128 } }, /* depth gives way to columns */
-    { "avx2", 0, 0, { 8, 6, 2, 256, 128 } },
-    { "neon", 0, 0, { 4, 12, 2, 384, 80 } },
-    { "neon", 128 << 10, 4 << 20, { 4, 12, 2, 1024, 512 } },
-    { "generic", 0, 0, { 4, 6, 2, 512, 64 } },
-    { "nvidia", 0, 0, { 16, 12, 2, 256, 128 } }, /* on a CPU that is to be like one */
+    { "avx512", 48 << 10, 2 << 20, { 16, 6, 4, 256, 1024 } },
+    { "avx512", 0, 0, { 16, 6, 4, 128, 1024 } },
+    { "avx512", 24 << 10, 1 << 20, { 16, 6, 4, 128, 1024 } },  /* half of the first one's caches */
+    { "avx512", 12 << 10, 512 << 10, { 16, 6, 4, 128, 512 } }, /* a quarter */
+    { "avx512", 96 << 10, 128 << 10, { 16, 6, 4, 128, 256 } }, /* depth gives way to columns */
+    { "avx2", 0, 0, { 8, 4, 3, 256, 120 } },
+    { "neon", 0, 0, { 4, 6, 4, 128, 256 } },
+    { "neon", 128 << 10, 4 << 20, { 4, 6, 4, 640, 816 } },
+    { "generic", 0, 0, { 4, 4, 3, 256, 120 } },
+    { "nvidia", 0, 0, { 16, 6, 4, 128, 256 } }, /* on a CPU that is to be like one */
 };
 
 static struct device_figures figures_like(const struct expected *e)
@@ -216,7 +216,7 @@ static void check_cut(void)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const size_t m = sizes[i][0], n = sizes[i][1];
         const struct gemm_cut c = gemm_cut(&b, &form, 2, sizes[i], 1);
-        CHECK(c.cols <= (size_t)b.columns && c.rows % 12 == 0 && c.cols % 32 == 0);
+        CHECK(c.cols <= (size_t)b.columns && c.rows % 6 == 0 && c.cols % 64 == 0);
         CHECK(c.down * c.rows >= m && (c.down - 1) * c.rows < m);
         CHECK(c.over * c.cols >= n && (c.over - 1) * c.cols < n);
         CHECK(c.down * c.over == (i == 5 ? 1 : 4));
