@@ -197,17 +197,6 @@ TARN_CHECKED tarn_status kernel_new(struct built_program *p, const char *name, s
 void kernel_free(struct kernel *k);
 const char *kernel_name(const struct kernel *k);
 
-/* A kernel's text and the function in it. Equal texts have one function; others have others. */
-struct kernel_text {
-    const char *function, *text;
-};
-/* Takes the kernels of these texts, each compiled after the two texts of `head`: a context builds
- * each once, however many ask for it. Each is to be given back with kernel_free(); on failure none
- * was taken. */
-TARN_CHECKED tarn_status kernels_take(struct context *c, const char *const head[2],
-                                      const struct kernel_text *list, int count, const char *label,
-                                      struct kernel **out);
-
 /* One kernel argument: a buffer, or `size` bytes by value. */
 struct kernel_arg {
     struct buffer *buffer; /* NULL: by value */
@@ -219,6 +208,25 @@ struct kernel_arg {
         uint64_t u64;
     } value;
 };
+
+/* A launch in which a kernel does nothing, for drivers that compile kernels when they are first
+ * launched: arguments with which no group has anything to do. */
+struct idle_launch {
+    const struct kernel_arg *args; /* NULL: there is no such launch */
+    int count;
+    size_t groups, local;
+};
+/* A kernel's text and the function in it. Equal texts have one function; others have others. */
+struct kernel_text {
+    const char *function, *text;
+    struct idle_launch idle;
+};
+/* Takes the kernels of these texts, each compiled after the two texts of `head`: a context builds
+ * each once, however many ask for it. Each is to be given back with kernel_free(); on failure none
+ * was taken. */
+TARN_CHECKED tarn_status kernels_take(struct context *c, const char *const head[2],
+                                      const struct kernel_text *list, int count, const char *label,
+                                      struct kernel **out);
 
 /* Enqueues `groups` work-groups of `local` work-items (one dimension, never local = NULL).
  * groups == 0 is legal and does nothing. The kernel is tracked until it ends. */

@@ -90,6 +90,7 @@ struct request {
     int *missing;                /* numbers of texts, each once */
     int count;                   /* of the missing */
     const char *label;
+    struct progress *progress;
 };
 
 static char *source_of(const struct request *q, int first, int last)
@@ -116,38 +117,81 @@ static tarn_status take_from(const struct request *q, int number, struct shared_
     return TARN_OK;
 }
 
-/* One program of the missing kernels [first, last). */
-static tarn_status build(struct context *c, const struct request *q, int first, int last)
+/* One program, of the missing kernels [first, last). */
+struct program_part {
+    int first, last;
+};
+
+static tarn_status build(struct context *c, const struct request *q, struct program_part part,
+                         const char *source)
 {
-    char *source = source_of(q, first, last);
     struct shared_program *from = calloc(1, sizeof *from);
-    tarn_status status = source != NULL && from != NULL ? TARN_OK : out_of_memory(q->label);
-    if (status == TARN_OK)
-        status = program_build(c, source, q->label, &from->program);
-    free(source);
+    if (from == NULL)
+        return out_of_memory(q->label);
+    tarn_status status = program_build(c, source, q->label, &from->program);
     if (status != TARN_OK) {
         free(from);
         return status;
     }
     from->users = 1; /* this function, until its kernels are */
-    for (int i = first; i < last && status == TARN_OK; i++)
+    for (int i = part.first; i < part.last && status == TARN_OK; i++) {
         status = take_from(q, q->missing[i], from);
+        if (status == TARN_OK)
+            status =
+                kernel_launch_idle(q->known[q->missing[i]]->kernel, &q->list[q->missing[i]].idle);
+        progress_tell(q->progress, i + 1, q->count);
+    }
     leave_program(from);
+    return status;
+}
+
+/* Divides the missing kernels into programs; how many there are. */
+static int divide(const struct request *q, struct program_part *parts)
+{
+    size_t bytes = 0;
+    int count = 0;
+    for (int i = 0, first = 0; i < q->count; i++) {
+        bytes += strlen(q->list[q->missing[i]].text);
+        if (bytes < PROGRAM_BYTES && i + 1 < q->count)
+            continue;
+        parts[count++] = (struct program_part){ first, i + 1 };
+        first = i + 1;
+        bytes = 0;
+    }
+    return count;
+}
+
+static tarn_status build_parts(struct context *c, const struct request *q,
+                               const struct program_part *parts, char *const *sources, int count)
+{
+    tarn_status status = TARN_OK;
+    for (int i = 0; i < count; i++)
+        if (sources[i] == NULL)
+            return out_of_memory(q->label);
+    struct ahead *ahead = ahead_begin(c, sources, count);
+    for (int i = 0; i < count && status == TARN_OK; i++) {
+        ahead_wait(ahead, i);
+        status = build(c, q, parts[i], sources[i]);
+    }
+    ahead_end(ahead);
     return status;
 }
 
 static tarn_status build_all(struct context *c, const struct request *q)
 {
-    size_t bytes = 0;
-    for (int i = 0, first = 0; i < q->count; i++) {
-        bytes += strlen(q->list[q->missing[i]].text);
-        if (bytes < PROGRAM_BYTES && i + 1 < q->count)
-            continue;
-        TRY(build(c, q, first, i + 1));
-        first = i + 1;
-        bytes = 0;
-    }
-    return TARN_OK;
+    struct program_part *parts = calloc((size_t)q->count + 1, sizeof *parts);
+    char **sources = calloc((size_t)q->count + 1, sizeof(char *));
+    tarn_status status = parts != NULL && sources != NULL ? TARN_OK : out_of_memory(q->label);
+    const int count = status == TARN_OK ? divide(q, parts) : 0;
+    for (int i = 0; i < count; i++)
+        sources[i] = source_of(q, parts[i].first, parts[i].last);
+    if (status == TARN_OK)
+        status = build_parts(c, q, parts, sources, count);
+    for (int i = 0; i < count; i++)
+        free(sources[i]);
+    free(sources);
+    free(parts);
+    return status;
 }
 
 static tarn_status enter_all(struct context *c, struct request *q, int count)
@@ -166,7 +210,8 @@ tarn_status kernels_take(struct context *c, const char *const head[2],
                          const struct kernel_text *list, int count, const char *label,
                          struct kernel **out)
 {
-    struct request q = { .head = head, .list = list, .label = label };
+    struct progress progress = progress_begin();
+    struct request q = { .head = head, .list = list, .label = label, .progress = &progress };
     q.known = calloc((size_t)count + 1, sizeof(struct known_kernel *));
     q.missing = calloc((size_t)count + 1, sizeof *q.missing);
     tarn_status status = q.known != NULL && q.missing != NULL ? TARN_OK : out_of_memory(label);
@@ -174,6 +219,7 @@ tarn_status kernels_take(struct context *c, const char *const head[2],
         status = enter_all(c, &q, count);
     if (status == TARN_OK)
         status = build_all(c, &q);
+    progress_end(&progress);
     for (int i = 0; i < count && q.known != NULL; i++) {
         if (status == TARN_OK)
             out[i] = q.known[i]->kernel;

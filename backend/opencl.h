@@ -144,6 +144,26 @@ int cache_lock(void);
  * were saved in that folder the last 8 stay. */
 void failed_save(const char *source, char *path, size_t capacity);
 
+/* A line on the standard error stream while compiling takes long (TARN_PROGRESS). */
+struct progress {
+    double begin, told; /* seconds of a clock; 0: nothing was told */
+    bool wanted, terminal;
+};
+struct progress progress_begin(void);
+void progress_tell(struct progress *p, int done, int all);
+void progress_end(const struct progress *p);
+
+/* Builds programs of these sources, in this order, in another thread, where the driver then has them
+ * sooner. NULL: it would not, or there is no memory. All that follows takes NULL, too. */
+struct ahead;
+struct ahead *ahead_begin(const struct context *c, char *const *sources, int count);
+/* The caller builds number i now, once the other thread does not. */
+void ahead_wait(struct ahead *a, int i);
+/* Begins no more, and waits for what is under way. */
+void ahead_end(struct ahead *a);
+
+/* Launches a kernel that is to do nothing, so that the driver finishes it. */
+TARN_CHECKED tarn_status kernel_launch_idle(struct kernel *k, const struct idle_launch *idle);
 /* Gives back a kernel that was taken by its text. NULL is a no-op. */
 void known_kernel_leave(struct known_kernel *known);
 /* Releases a kernel that nobody has any more. */

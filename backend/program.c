@@ -12,7 +12,7 @@
 #include "env.h"
 #include "opencl.h"
 
-#define OPTIONS "-cl-std=CL1.2"
+#define OPTIONS "-cl-std=CL1.2 -w" /* -w: drivers print warnings to stderr */
 #define TRIES 3
 
 struct built_program {
@@ -290,12 +290,11 @@ const char *kernel_name(const struct kernel *k)
     return k->name;
 }
 
-tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int count, size_t groups,
-                          size_t local)
+/* `first`: the driver may compile the kernel in it. */
+static tarn_status enqueue(struct kernel *k, const struct kernel_arg *args, int count,
+                           size_t groups, size_t local, bool first)
 {
     struct context *c = k->program->context;
-    if (groups == 0)
-        return TARN_OK;
     for (int i = 0; i < count; i++) {
         const struct kernel_arg *a = &args[i];
         const cl_int code =
@@ -315,9 +314,25 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
     if (code != CL_SUCCESS)
         return cl_failed(c, k->label, code);
     k->program->launched = true;
-    c->counters.launches++;
     TRY(event_track(c, event, k->label));
-    c->ring[(c->next - 1) % TRACKED].first = !k->launched;
+    c->ring[(c->next - 1) % TRACKED].first = first;
+    return TARN_OK;
+}
+
+tarn_status kernel_launch_idle(struct kernel *k, const struct idle_launch *idle)
+{
+    return idle->args == NULL
+               ? TARN_OK
+               : enqueue(k, idle->args, idle->count, idle->groups, idle->local, true);
+}
+
+tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int count, size_t groups,
+                          size_t local)
+{
+    if (groups == 0)
+        return TARN_OK;
+    TRY(enqueue(k, args, count, groups, local, !k->launched));
+    k->program->context->counters.launches++;
     k->launched = true;
     return TARN_OK;
 }

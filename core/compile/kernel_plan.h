@@ -9,6 +9,7 @@
 
 /* What a kernel takes, in order. */
 enum param_kind {
+    PARAM_SKIP, /* 0; or SKIP_ALL, and no group has anything to do */
     PARAM_ARENA,
     PARAM_OFFSETS, /* of values in the arena and in owned memory: planned_kernel.offsets */
     PARAM_INPUT,
@@ -20,6 +21,7 @@ enum param_kind {
     PARAM_KEY,
     PARAM_RANK
 };
+enum { SKIP_ALL = 1 << 30 };
 struct param {
     enum param_kind kind;
     uint32_t slot;

@@ -25,6 +25,7 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
         return b->outputs[p->slot];
     case PARAM_SHARED:
         return shared_buffer(plan->shared[p->slot]);
+    case PARAM_SKIP:
     case PARAM_OFFSETS:
     case PARAM_NUMBER:
     case PARAM_SERIAL:
@@ -73,21 +74,16 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
     for (int i = 0; i < k->param_count; i++) {
         const struct param *p = &k->params[i];
         struct kernel_arg *a = &plan->args[i];
-        *a = (struct kernel_arg){ .size = sizeof(void *) };
+        *a = (struct kernel_arg){ .size = plan_param_bytes(p->kind) };
         a->buffer = p->kind == PARAM_OFFSETS ? k->offsets : buffer_of(plan, p, b);
-        if (p->kind == PARAM_NUMBER) {
-            a->size = sizeof(float);
+        if (p->kind == PARAM_NUMBER)
             a->value.f32 = b->numbers[p->slot];
-        } else if (p->kind == PARAM_SERIAL) {
-            a->size = sizeof(uint32_t);
+        else if (p->kind == PARAM_SERIAL)
             a->value.u32 = p->slot;
-        } else if (p->kind == PARAM_KEY) {
-            a->size = sizeof(uint64_t);
+        else if (p->kind == PARAM_KEY)
             a->value.u64 = b->key;
-        } else if (p->kind == PARAM_RANK) {
-            a->size = sizeof(uint32_t);
+        else if (p->kind == PARAM_RANK)
             a->value.u32 = b->rank;
-        }
     }
     return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups,
                          (size_t)plan->group_size);

@@ -76,27 +76,103 @@ static tarn_status add_kernel(struct context *c, const struct planned_kernel *fr
     return k->products != NULL && k->params != NULL ? TARN_OK : out_of_memory();
 }
 
+size_t plan_param_bytes(enum param_kind kind)
+{
+    switch (kind) {
+    case PARAM_SKIP:
+        return sizeof(int32_t);
+    case PARAM_SERIAL:
+    case PARAM_RANK:
+        return sizeof(uint32_t);
+    case PARAM_NUMBER:
+        return sizeof(float);
+    case PARAM_KEY:
+        return sizeof(uint64_t);
+    case PARAM_ARENA:
+    case PARAM_OFFSETS:
+    case PARAM_INPUT:
+    case PARAM_OWNED:
+    case PARAM_OUTPUT:
+    case PARAM_SHARED:
+        break;
+    }
+    return 0;
+}
+
+/* What kernels_take() is asked for. */
+struct wanted {
+    struct kernel_text *texts;
+    struct kernel_arg *args; /* of the idle launches, one kernel's after the other's */
+    struct kernel **taken;
+    struct buffer *nothing; /* in the place of all values, which nobody touches */
+    int count;
+};
+
+static struct idle_launch idle_launch(const struct planned_kernel *from,
+                                      const struct plan_kernel *k, size_t local,
+                                      const struct wanted *w, struct kernel_arg *args)
+{
+    bool can_skip = false;
+    for (int i = 0; i < from->param_count; i++) {
+        const enum param_kind kind = from->params[i].kind;
+        const size_t bytes = plan_param_bytes(kind);
+        args[i] = (struct kernel_arg){ .size = bytes };
+        if (bytes == 0)
+            args[i].buffer = kind == PARAM_OFFSETS ? k->offsets : w->nothing;
+        if (kind == PARAM_SKIP)
+            args[i].value.i32 = SKIP_ALL;
+        can_skip |= kind == PARAM_SKIP;
+    }
+    return (struct idle_launch){ .args = can_skip ? args : NULL,
+                                 .count = from->param_count,
+                                 .groups = (size_t)from->groups,
+                                 .local = local };
+}
+
+static tarn_status want_kernels(struct context *c, const struct kernel_plan *from,
+                                const struct plan *plan, struct wanted *w)
+{
+    size_t all = 0;
+    for (int i = 0; i < from->kernel_count; i++)
+        all += (size_t)from->kernels[i].param_count;
+    w->texts = calloc((size_t)from->kernel_count + 1, sizeof *w->texts);
+    w->taken = calloc((size_t)from->kernel_count + 1, sizeof(struct kernel *));
+    w->args = calloc(all + 1, sizeof *w->args);
+    if (w->texts == NULL || w->taken == NULL || w->args == NULL)
+        return out_of_memory();
+    TRY(buffer_new(c, 0, &w->nothing));
+    struct kernel_arg *args = w->args;
+    for (int i = 0; i < from->kernel_count; i++) {
+        const struct planned_kernel *k = &from->kernels[i];
+        if (k->groups == 0)
+            continue;
+        w->texts[w->count++] =
+            (struct kernel_text){ .function = k->function,
+                                  .text = k->source.data,
+                                  .idle = idle_launch(k, &plan->kernels[i],
+                                                      (size_t)from->group_size, w, args) };
+        args += k->param_count;
+    }
+    return TARN_OK;
+}
+
 /* Builds those that have something to launch. */
 static tarn_status take_kernels(struct context *c, const struct kernel_plan *from,
                                 struct plan *plan)
 {
-    int count = 0;
     char label[64];
-    struct kernel_text *texts = calloc((size_t)from->kernel_count + 1, sizeof *texts);
-    struct kernel **taken = calloc((size_t)from->kernel_count + 1, sizeof(struct kernel *));
-    tarn_status status = texts != NULL && taken != NULL ? TARN_OK : out_of_memory();
+    struct wanted w = { 0 };
     snprintf(label, sizeof label, "plan %016llx", (unsigned long long)plan->key[0]);
-    for (int i = 0; status == TARN_OK && i < from->kernel_count; i++)
-        if (from->kernels[i].groups > 0)
-            texts[count++] =
-                (struct kernel_text){ from->kernels[i].function, from->kernels[i].source.data };
+    tarn_status status = want_kernels(c, from, plan, &w);
     if (status == TARN_OK)
-        status = kernels_take(c, kernel_head, texts, count, label, taken);
+        status = kernels_take(c, kernel_head, w.texts, w.count, label, w.taken);
     for (int i = 0, next = 0; status == TARN_OK && i < from->kernel_count; i++)
         if (from->kernels[i].groups > 0)
-            plan->kernels[i].kernel = taken[next++];
-    free(texts);
-    free(taken);
+            plan->kernels[i].kernel = w.taken[next++];
+    buffer_free(w.nothing);
+    free(w.texts);
+    free(w.taken);
+    free(w.args);
     return status;
 }
 

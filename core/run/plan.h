@@ -50,6 +50,8 @@ struct plan {
  * failure. plan->key names it in errors. */
 TARN_CHECKED tarn_status plan_make(struct context *c, const struct program *program,
                                    const struct kernel_plan *from, struct plan *plan);
+/* Of an argument that is given by value; 0: it is a buffer. */
+size_t plan_param_bytes(enum param_kind kind);
 /* Gives what the plan takes of owned tensors other slots: slot s becomes slots[s]. */
 void plan_renumber_owned(struct plan *plan, const uint32_t *slots);
 void plan_free(struct plan *plan);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "opencl.h"
 #include "check.h"
 
 #define COUNT 1000
@@ -102,12 +103,14 @@ static void remove_saved(void)
 static void check_kernels(struct context *c)
 {
     static const char *const head[2] = { "/* unique to this test */\n", "#define TWO 2\n" };
-    const struct kernel_text a = { "ka",
-                                   "__kernel void ka(__global float *x)\n{\n    x[0] = TWO;\n}\n" };
-    const struct kernel_text b = { "kb",
-                                   "__kernel void kb(__global float *x)\n{\n    x[0] = 3;\n}\n" };
+    const struct kernel_text a = {
+        .function = "ka", .text = "__kernel void ka(__global float *x)\n{\n    x[0] = TWO;\n}\n"
+    };
+    const struct kernel_text b = {
+        .function = "kb", .text = "__kernel void kb(__global float *x)\n{\n    x[0] = 3;\n}\n"
+    };
     const struct kernel_text bad = {
-        "kc", "__kernel void kc(__global float *x)\n{\n    x[0] = none;\n}\n"
+        .function = "kc", .text = "__kernel void kc(__global float *x)\n{\n    x[0] = none;\n}\n"
     };
     const struct kernel_text first[3] = { a, b, a }, second[2] = { b, bad }, third[1] = { b };
     struct kernel *k[3], *l[2];
@@ -130,6 +133,68 @@ static void check_kernels(struct context *c)
     CHECK(buffer_read(buffer, 0, &x, sizeof x) == TARN_OK && x == 3);
     kernel_free(l[0]);
     buffer_free(buffer);
+}
+
+/* With skip no group has anything to do; the kernel is the same afterwards, and no launch is counted. */
+static void check_idle(struct context *c)
+{
+    static const char *const head[2] = { "/* idle */\n", "" };
+    float x = 1;
+    struct buffer *buffer;
+    struct kernel *k;
+    CHECK(buffer_new(c, sizeof x, &buffer) == TARN_OK);
+    CHECK(buffer_write(buffer, 0, &x, sizeof x) == TARN_OK);
+    struct kernel_arg args[2] = { { .buffer = buffer }, { .size = 4, .value.i32 = 1 << 30 } };
+    const struct kernel_text text = {
+        .function = "ki",
+        .text = "__kernel void ki(__global float *x, int skip)\n{\n"
+                "    if (get_group_id(0) + skip < 1)\n        x[0] = 5;\n}\n",
+        .idle = { .args = args, .count = 2, .groups = 1, .local = 1 }
+    };
+    const uint64_t launches = context_counters(c).launches;
+    CHECK(kernels_take(c, head, &text, 1, "idle", &k) == TARN_OK);
+    CHECK(buffer_read(buffer, 0, &x, sizeof x) == TARN_OK && x == 1);
+    CHECK(context_counters(c).launches == launches);
+    args[1].value.i32 = 0;
+    CHECK(kernel_launch(k, args, 2, 1, 1) == TARN_OK);
+    CHECK(buffer_read(buffer, 0, &x, sizeof x) == TARN_OK && x == 5);
+    kernel_free(k);
+    buffer_free(buffer);
+}
+
+/* What is written to the standard error stream when 12 of 41 kernels are done after so many seconds. */
+static void told_after(double seconds, const char *how, char *line, size_t capacity)
+{
+    FILE *file = tmpfile();
+    const int before = dup(STDERR_FILENO);
+    CHECK(file != NULL && before >= 0 && setenv("TARN_PROGRESS", how, 1) == 0);
+    fflush(stderr);
+    CHECK(dup2(fileno(file), STDERR_FILENO) >= 0);
+    struct progress p = progress_begin();
+    p.begin -= seconds;
+    progress_tell(&p, 11, 41);
+    progress_tell(&p, 12, 41); /* soon after */
+    progress_end(&p);
+    CHECK(dup2(before, STDERR_FILENO) >= 0);
+    rewind(file);
+    line[fread(line, 1, capacity - 1, file)] = '\0';
+    fclose(file);
+    close(before);
+    unsetenv("TARN_PROGRESS");
+}
+
+static void check_progress(void)
+{
+    char line[256];
+    told_after(3, "1", line, sizeof line);
+    CHECK(strncmp(line, "tarn: compiling 12 of 41 kernels", 32) == 0);
+    CHECK(strchr(line, '\n') == line + strlen(line) - 1);
+    told_after(1, "1", line, sizeof line);
+    CHECK(line[0] == '\0');
+    told_after(3, "0", line, sizeof line);
+    CHECK(line[0] == '\0');
+    told_after(3, "auto", line, sizeof line); /* a file is no terminal */
+    CHECK(line[0] == '\0');
 }
 
 static void check_wrong_source(struct context *c)
@@ -236,6 +301,8 @@ int main(int argc, char **argv)
         CHECK(cache_load_text("smoke record", text, sizeof text) && strcmp(text, "kept") == 0);
     } else {
         check_kernels(c);
+        check_idle(c);
+        check_progress();
         check_wrong_source(c);
         for (int t = 0; t < 4; t++)
             check_gemm(c, (t & 1) != 0, (t & 2) != 0);

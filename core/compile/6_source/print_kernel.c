@@ -104,6 +104,8 @@ static bool collect_uses(struct program_ir *p, int kernel, const struct printer 
     u->values = arena_take(p->arena, (size_t)(u->all + 1) * sizeof *u->values);
     if (u->sorted == NULL || u->seen == NULL || u->values == NULL)
         return false;
+    if (!p->target->items)
+        want_param(p->arena, k, PARAM_SKIP, 0);
     for (int i = 0; i < pr->nest_count; i++) {
         const struct nest *n = &p->nests[pr->nests[i]];
         for (int s = 0; s < n->stores; s++)
@@ -118,16 +120,23 @@ static bool collect_uses(struct program_ir *p, int kernel, const struct printer 
 static void print_params(struct text *t, const struct planned_kernel *k)
 {
     static const char *const words[] = {
-        [PARAM_ARENA] = "__global uchar *arena",   [PARAM_OFFSETS] = "__global const ulong *offset",
-        [PARAM_INPUT] = "__global uchar *input",   [PARAM_OWNED] = "__global uchar *owned",
-        [PARAM_OUTPUT] = "__global uchar *output", [PARAM_SHARED] = "__global uchar *shared",
-        [PARAM_NUMBER] = "const float number",     [PARAM_SERIAL] = "const uint serial",
-        [PARAM_KEY] = "const ulong key",           [PARAM_RANK] = "const uint rank",
+        [PARAM_SKIP] = "const int skip",
+        [PARAM_ARENA] = "__global uchar *arena",
+        [PARAM_OFFSETS] = "__global const ulong *offset",
+        [PARAM_INPUT] = "__global uchar *input",
+        [PARAM_OWNED] = "__global uchar *owned",
+        [PARAM_OUTPUT] = "__global uchar *output",
+        [PARAM_SHARED] = "__global uchar *shared",
+        [PARAM_NUMBER] = "const float number",
+        [PARAM_SERIAL] = "const uint serial",
+        [PARAM_KEY] = "const ulong key",
+        [PARAM_RANK] = "const uint rank",
     };
     for (int i = 0; i < k->param_count; i++) {
         const struct param *p = &k->params[i];
-        const bool alone = p->kind == PARAM_ARENA || p->kind == PARAM_OFFSETS ||
-                           p->kind == PARAM_KEY || p->kind == PARAM_RANK;
+        const bool alone = p->kind == PARAM_SKIP || p->kind == PARAM_ARENA ||
+                           p->kind == PARAM_OFFSETS || p->kind == PARAM_KEY ||
+                           p->kind == PARAM_RANK;
         text_add(t, "%s%s", i == 0 ? "" : ", ", words[p->kind]);
         if (!alone)
             text_add(t, "%u", p->slot);
@@ -292,7 +301,8 @@ static tarn_status print_rest(struct program_ir *p, int kernel, struct text *out
     k->groups = 0;
     text_add(out, "(");
     print_params(out, k);
-    text_add(out, ")\n{\n    const int section_group = (int)get_group_id(0);\n");
+    text_add(out, ")\n{\n    const int section_group = (int)get_group_id(0)%s;\n",
+             p->target->items ? "" : " + skip");
     if (p->target->items)
         print_team(p, kernel, out);
     print_values(&pr, out, k);

@@ -1,10 +1,10 @@
-/* k0: 1 groups of 1; input 0, owned 0, at 0, output 0; at bytes 0 */
+/* k0: 1 groups of 1; skip 0, input 0, owned 0, at 0, output 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input conv2d relu */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_60b2d650df5dbcd8(__global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
+void k_8958cc476cb73d15(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[252];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 9216); /* [16,3,6,6] blocked */
     __global float *v1 = (__global float *)(input0); /* [16,3,6,6] */

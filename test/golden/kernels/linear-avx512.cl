@@ -1,11 +1,11 @@
-/* k0: 3 groups of 1; input 0, owned 0, at 0, owned 1, output 0, input 1, arena 0; at bytes 0, 0, 0, 7680 */
-/* k1: 1 groups of 1; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
+/* k0: 3 groups of 1; skip 0, input 0, owned 0, at 0, owned 1, output 0, input 1, arena 0; at bytes 0, 0, 0, 7680 */
+/* k1: 1 groups of 1; skip 0, owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_201a031da21ace0d(__global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_986a8fa092e2b6f8(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 2048); /* [48,20] blocked */
     __global float *v1 = (__global float *)(input0); /* [48,20] */
@@ -390,9 +390,9 @@ void k_201a031da21ace0d(__global uchar *input0, __global uchar *owned0, __global
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_07af4b02e3edbd32(__global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
+void k_614678d133a385bf(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(owned0 + offset[0]); /* [32,20] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [3,640] */
     __global float *v2 = (__global float *)(owned1 + offset[2]); /* [1,32] */

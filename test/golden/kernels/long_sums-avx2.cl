@@ -1,11 +1,11 @@
-/* k0: 2 groups of 1; input 0, output 0, output 1, owned 0, at 0, input 1, arena 0; at bytes 0, 0 */
-/* k1: 1 groups of 1; output 2, arena 0, at 0; at bytes 0 */
+/* k0: 2 groups of 1; skip 0, input 0, output 0, output 1, owned 0, at 0, input 1, arena 0; at bytes 0, 0 */
+/* k1: 1 groups of 1; skip 0, output 2, arena 0, at 0; at bytes 0 */
 /* arena: 8 bytes */
 /* input sum sum input sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_c1f94057449b1599(__global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
+void k_604131fdd48b6847(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[1600];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [32,5,40] blocked */
     __global float *v1 = (__global float *)(input0); /* [32,5,40] */
@@ -237,9 +237,9 @@ void k_c1f94057449b1599(__global uchar *input0, __global uchar *output0, __globa
 
 /* sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_7d32d1c6d5633ad2(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_94148beeb683da5e(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,1,1] */
     __global float *v1 = (__global float *)(arena + offset[0]); /* [2,1] */
     /* sum */

@@ -1,11 +1,11 @@
-/* k0: 82 groups of 32; output 0, input 0, arena 0, at 0, owned 0, input 1; at bytes 0, 0, 128, 8704 */
-/* k1: 1 groups of 32; arena 0, at 0; at bytes 8576, 128 */
-/* k2: 2 groups of 32; arena 0, at 0; at bytes 128, 8704 */
-/* k3: 2 groups of 32; output 1, arena 0, at 0, output 2; at bytes 0, 8576, 128 */
-/* arena: 10496 bytes */
+/* k0: 82 groups of 32; output 0, input 0, arena 0, at 0, owned 0, input 1; at bytes 0, 64, 128, 0, 8576 */
+/* k1: 1 groups of 32; arena 0, at 0; at bytes 10368, 128 */
+/* k2: 2 groups of 32; arena 0, at 0; at bytes 128, 8576 */
+/* k3: 2 groups of 32; output 1, arena 0, at 0, output 2; at bytes 0, 10368, 128 */
+/* arena: 10372 bytes */
 /* sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_cc5ba16c37822006(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
+void k_ec91676c4edef813(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -14,8 +14,9 @@ void k_cc5ba16c37822006(__global uchar *output0, __global uchar *input0, __globa
     __global float *v2 = (__global float *)(arena + offset[0]); /* [1] */
     __global float *v3 = (__global float *)(owned0 + offset[1]); /* [66,129,17] */
     __global float *v4 = (__global float *)(arena + offset[2]); /* [2112] */
-    __global float *v5 = (__global float *)(arena + offset[3]); /* [32,14] blocked */
-    __global float *v6 = (__global float *)(input1); /* [32,40,40] */
+    __global float *v5 = (__global float *)(owned0 + offset[3]); /* [66,129,17] */
+    __global float *v6 = (__global float *)(arena + offset[4]); /* [32,14] blocked */
+    __global float *v7 = (__global float *)(input1); /* [32,40,40] */
     if (section_group >= 0 && section_group < 1) {
         /* sum [32 | 5 40] */
         const int group = section_group - 0;
@@ -66,7 +67,7 @@ void k_cc5ba16c37822006(__global uchar *output0, __global uchar *input0, __globa
                             acc0 = (float)(0.0f);
                             #pragma unroll 4
                             for (int i1 = cut0; i1 < end0; i1 += 1) {
-                                const float t2 = v3[2193 * i0 + 17 * i1 + 16];
+                                const float t2 = v3[2193 * i0 + 17 * i1];
                                 acc0 += t2;
                             }
                             sum0_0 += acc0;
@@ -93,7 +94,7 @@ void k_cc5ba16c37822006(__global uchar *output0, __global uchar *input0, __globa
             for (int i3 = 0; i3 < 128; i3 += 1) {
                 float t3 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 <= 128))) {
-                    const float t4 = v3[2193 * i0 + 2176 * i1 + i2 + 17 * i3];
+                    const float t4 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3];
                     t3 = t4;
                 }
                 acc0 += t3;
@@ -110,7 +111,7 @@ void k_cc5ba16c37822006(__global uchar *output0, __global uchar *input0, __globa
             const int tile = team % 14;
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b5 = v5 + 224L * b + lane;
+            __global float *b6 = v6 + 224L * b + lane;
             float acc0 = (float)(0.0f);
             #pragma unroll 1
             for (int i2 = 0; i2 < 3; i2 += 1) {
@@ -118,13 +119,13 @@ void k_cc5ba16c37822006(__global uchar *output0, __global uchar *input0, __globa
                 for (int i3 = 0; i3 < 40; i3 += 1) {
                     float t5 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t6 = v6[1600 * sample + 120 * i1 + 40 * i2 + i3];
+                        const float t6 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3];
                         t5 = t6;
                     }
                     acc0 += t5;
                 }
             }
-            b5[16 * (i1)] = acc0;
+            b6[16 * (i1)] = acc0;
         }
     }
 }

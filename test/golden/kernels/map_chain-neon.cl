@@ -1,10 +1,10 @@
-/* k0: 3 groups of 1; input 0, output 0, owned 0, at 0; at bytes 0 */
+/* k0: 3 groups of 1; skip 0, input 0, output 0, owned 0, at 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input tanh */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_1a49c4e135c6aaed(__global uchar *input0, __global uchar *output0, __global uchar *owned0, __global const ulong *offset)
+void k_878569c250a5cc33(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *owned0, __global const ulong *offset)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[30];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [40,6,5] blocked */
     __global float *v1 = (__global float *)(input0); /* [40,6,5] */

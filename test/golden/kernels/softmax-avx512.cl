@@ -1,10 +1,10 @@
-/* k0: 2 groups of 1; input 0, output 0 */
+/* k0: 2 groups of 1; skip 0, input 0, output 0 */
 /* arena: 0 bytes */
 /* max exp sum div */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_60c35b534bbd35ea(__global uchar *input0, __global uchar *output0)
+void k_8ec77b17b331b76f(const int skip, __global uchar *input0, __global uchar *output0)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[11];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 640); /* [32,1] blocked */
     __global float *v1 = (__global float *)(input0); /* [32,10] */

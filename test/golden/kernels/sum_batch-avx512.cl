@@ -1,11 +1,11 @@
-/* k0: 16 groups of 1; input 0, arena 0, at 0; at bytes 0 */
-/* k1: 1 groups of 1; output 0, arena 0, at 0; at bytes 0 */
+/* k0: 16 groups of 1; skip 0, input 0, arena 0, at 0; at bytes 0 */
+/* k1: 1 groups of 1; skip 0, output 0, arena 0, at 0; at bytes 0 */
 /* arena: 1536 bytes */
 /* input sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_3720275c4f451e86(__global uchar *input0, __global uchar *arena, __global const ulong *offset)
+void k_39b316dab3650576(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[24];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [330,24] blocked */
     __global float *v1 = (__global float *)(input0); /* [330,24] */
@@ -94,9 +94,9 @@ void k_3720275c4f451e86(__global uchar *input0, __global uchar *arena, __global 
 
 /* sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_7cf05b6b7dcec003(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_bcd42e5c461de5eb(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,24] */
     __global float *v1 = (__global float *)(arena + offset[0]); /* [16,24] */
     /* sum */

@@ -1,11 +1,11 @@
-/* k0: 1 groups of 1; output 0, owned 2, at 0, owned 1, arena 0, owned 4, owned 0, owned 3; at bytes 160, 0, 0, 0, 0, 0, 0 */
-/* k1: 1 groups of 1; owned 0, at 0, arena 0; at bytes 0, 0 */
+/* k0: 1 groups of 1; skip 0, output 0, owned 2, at 0, owned 1, arena 0, owned 4, owned 0, owned 3; at bytes 160, 0, 0, 0, 0, 0, 0 */
+/* k1: 1 groups of 1; skip 0, owned 0, at 0, arena 0; at bytes 0, 0 */
 /* arena: 800 bytes */
 /* sum add sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_eda3ea906344a688(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_e67cb8d6d46e9bd7(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,10] */
     __global float *v1 = (__global float *)(owned0 + offset[0]); /* [12,10] */
     __global float *v2 = (__global float *)(owned1 + offset[1]); /* [200] */
@@ -91,9 +91,9 @@ void k_eda3ea906344a688(__global uchar *output0, __global uchar *owned0, __globa
 
 /* copy */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_fe4a06f8e8380821(__global uchar *owned0, __global const ulong *offset, __global uchar *arena)
+void k_ca8ca53f52f95c79(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena)
 {
-    const int section_group = (int)get_group_id(0);
+    const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(owned0 + offset[0]); /* [200] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [200] */
     /* copy */

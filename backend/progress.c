@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A line for people who wait while kernels are compiled for the first time. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "opencl.h"
+
+#define PATIENCE 2.0 /* seconds before the first line, and between two */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+struct progress progress_begin(void)
+{
+    const char *how = env_text(ENV_PROGRESS);
+    const bool terminal = isatty(STDERR_FILENO) == 1;
+    return (struct progress){ .begin = now(),
+                              .wanted = strcmp(how, "auto") == 0 ? terminal : strcmp(how, "0") != 0,
+                              .terminal = terminal };
+}
+
+/* On a terminal each line takes the place of the one before. */
+void progress_tell(struct progress *p, int done, int all)
+{
+    const double time = now(), since = p->told > 0 ? p->told : p->begin;
+    if (!p->wanted || done == all || time - since < PATIENCE)
+        return;
+    const bool kept = strcmp(env_text(ENV_CACHE_DIR), "off") != 0;
+    fprintf(stderr, "%starn: compiling %d of %d kernels%s%s",
+            p->terminal && p->told > 0 ? "\r" : "", done + 1, all,
+            kept ? "; kept for next time" : "", p->terminal ? "" : "\n");
+    fflush(stderr);
+    p->told = time;
+}
+
+void progress_end(const struct progress *p)
+{
+    if (p->terminal && p->told > 0)
+        fprintf(stderr, "\n");
+}
