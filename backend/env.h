@@ -26,7 +26,9 @@
     X(GEMM,        "TARN_GEMM",         "auto",   "who computes large matrix products: auto, nest, tarn, clblast") \
     X(TUNE,        "TARN_TUNE",         "",       "1 measures providers of matrix products wherever it could matter, 0 nowhere; default: only on devices other than CPUs") \
     X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "shape of kernels: auto (by the device's type), cpu, gpu") \
-    X(TARGET,      "TARN_TARGET",       "",       "for tests: kernels for a kind of device, wherever they run: avx512, avx2, neon, generic, nvidia, amd, intel")
+    X(TARGET,      "TARN_TARGET",       "",       "for tests: kernels for a kind of device, wherever they run: avx512, avx2, neon, generic, nvidia, amd, intel") \
+    X(LINK,        "TARN_LINK",         "",       "how several machines are joined: openmpi, mpich, the path of a plug-in, off; default: as the launcher says") \
+    X(EXCHANGE,    "TARN_EXCHANGE",     "auto",   "how nodes add up: auto (by nodes and size), direct, halving, doubling")
 /* clang-format on */
 
 enum env_id {

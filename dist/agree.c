@@ -62,18 +62,19 @@ static void describe(const struct collective *c, char *out, size_t capacity)
              c->count, tarn_dtype_name(c->dtype), shape, c->checksum, c->root, c->step);
 }
 
-static tarn_status check_two(const struct collective *const *all, int a, int b, uint64_t number)
+tarn_status agree_two(const struct collective *a, int rank_a, const struct collective *b,
+                      int rank_b, uint64_t number)
 {
-    const char *what = difference(all[a], all[b]);
+    const char *what = difference(a, b);
     if (what == NULL)
         return TARN_OK;
     char first[400], other[400];
-    describe(all[a], first, sizeof first);
-    describe(all[b], other, sizeof other);
+    describe(a, first, sizeof first);
+    describe(b, other, sizeof other);
     return error_set(TARN_ERR_DISAGREE,
                      "collective %" PRIu64 ": rank %d asks for %s, rank %d for %s: the %s differs; "
                      "record the same collectives in the same order on every replica",
-                     number, b, other, a, first, what);
+                     number, rank_b, other, rank_a, first, what);
 }
 
 static int first_with(const struct collective *const *all, int world,
@@ -87,15 +88,14 @@ static int first_with(const struct collective *const *all, int world,
 }
 
 /* Rank 0 need not have what others may differ in. */
-static tarn_status check_same(const struct collective *const *all, int world, uint64_t number)
+static tarn_status check_same(const struct collective *const *all, struct ranks ranks,
+                              uint64_t number)
 {
-    const int origin = first_with(all, world, has_origin),
-              order = first_with(all, world, has_order);
-    for (int i = 1; i < world; i++) {
-        TRY(check_two(all, 0, i, number));
-        TRY(check_two(all, origin, i, number));
-        TRY(check_two(all, order, i, number));
-    }
+    const int like[] = { 0, first_with(all, ranks.count, has_origin),
+                         first_with(all, ranks.count, has_order) };
+    for (int i = 1; i < ranks.count; i++)
+        for (int k = 0; k < 3; k++)
+            TRY(agree_two(all[like[k]], ranks.first + like[k], all[i], ranks.first + i, number));
     return TARN_OK;
 }
 
@@ -166,7 +166,7 @@ static bool same_checksum(const struct collective *a, const struct collective *b
     return memcmp(checksum(a), checksum(b), 4 * a->checksum) == 0;
 }
 
-void agree_list(uint64_t ranks, char *out, size_t capacity)
+void agree_list(uint64_t ranks, int first, char *out, size_t capacity)
 {
     size_t n = 0;
     bool any = false;
@@ -180,7 +180,7 @@ void agree_list(uint64_t ranks, char *out, size_t capacity)
                                   !any   ? " "
                                   : last ? " and "
                                          : ", ",
-                                  i);
+                                  first + i);
         any = true;
     }
 }
@@ -203,8 +203,8 @@ static uint64_t minority(const struct collective *const *all, int world)
     return everybody;
 }
 
-static tarn_status weights_differ(const struct collective *const *all, int world, uint64_t differ,
-                                  int first)
+static tarn_status weights_differ(const struct collective *const *all, struct ranks ranks,
+                                  uint64_t differ, int first)
 {
     size_t at = 0;
     uint32_t here, there;
@@ -214,42 +214,43 @@ static tarn_status weights_differ(const struct collective *const *all, int world
         at++;
     } while (here == there);
     char who[300], few[300], side[340] = "";
-    agree_list(differ, who, sizeof who);
-    const uint64_t less = minority(all, world);
-    agree_list(less, few, sizeof few);
-    if (less == ~UINT64_C(0) >> (64 - world))
+    agree_list(differ, ranks.first, who, sizeof who);
+    const uint64_t less = minority(all, ranks.count);
+    agree_list(less, ranks.first, few, sizeof few);
+    if (less == ~UINT64_C(0) >> (64 - ranks.count))
         snprintf(side, sizeof side, "there is no majority");
     else
         snprintf(side, sizeof side, "the minority is%s", few);
     const bool one = !(differ & (differ - 1));
-    return error_set(
-        TARN_ERR_WEIGHTS,
-        "step %" PRIu64 ", \"%.100s\": the weights of rank%s%s differ from those of rank "
-        "0; first in word %zu of the checksum, 0x%08" PRIx32 " on rank %d, 0x%08" PRIx32
-        " on rank 0; %s",
-        all[0]->step, label_of(all[0]), one ? "" : "s", who, at - 1, there, first, here, side);
+    return error_set(TARN_ERR_WEIGHTS,
+                     "step %" PRIu64
+                     ", \"%.100s\": the weights of rank%s%s differ from those of rank "
+                     "%d; first in word %zu of the checksum, 0x%08" PRIx32
+                     " on rank %d, 0x%08" PRIx32 " on rank %d; %s",
+                     all[0]->step, label_of(all[0]), one ? "" : "s", who, ranks.first, at - 1,
+                     there, ranks.first + first, here, ranks.first, side);
 }
 
-static tarn_status check_checksums(const struct collective *const *all, int world)
+static tarn_status check_checksums(const struct collective *const *all, struct ranks ranks)
 {
     uint64_t differ = 0;
     int first = 0;
-    for (int i = world - 1; i > 0; i--) {
+    for (int i = ranks.count - 1; i > 0; i--) {
         if (same_checksum(all[0], all[i]))
             continue;
         differ |= UINT64_C(1) << i;
         first = i;
     }
-    return differ ? weights_differ(all, world, differ, first) : TARN_OK;
+    return differ ? weights_differ(all, ranks, differ, first) : TARN_OK;
 }
 
-tarn_status agree_check(const struct collective *const *all, int world, uint64_t number)
+tarn_status agree_check(const struct collective *const *all, struct ranks ranks, uint64_t number)
 {
-    TRY(check_same(all, world, number));
+    TRY(check_same(all, ranks, number));
     if (all[0]->kind == COLLECTIVE_BARRIER)
         return TARN_OK;
-    TRY(check_shape(all[0], world, number));
-    for (int i = 0; i < world; i++)
-        TRY(check_memory(all[i], world, i, number));
-    return all[0]->checksum ? check_checksums(all, world) : TARN_OK;
+    TRY(check_shape(all[0], ranks.world, number));
+    for (int i = 0; i < ranks.count; i++)
+        TRY(check_memory(all[i], ranks.world, ranks.first + i, number));
+    return all[0]->checksum ? check_checksums(all, ranks) : TARN_OK;
 }

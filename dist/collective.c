@@ -11,7 +11,7 @@ tarn_status member_collect(tarn_replica *r, struct collective c)
 {
     const struct member *m = member_of(r);
     c.step = r->step_count; /* replicas may evaluate in steps of their own number */
-    return communicator_collect(m->communicator, m->peers.rank, &c);
+    return communicator_collect(m->communicator, m->seat, &c);
 }
 
 static tarn_status run(const struct call_run *c, enum collective_kind kind, const char *label)

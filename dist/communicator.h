@@ -11,6 +11,9 @@
 #include "tarn_dist.h"
 
 struct communicator;
+struct across;
+struct porter;
+struct porter_user;
 
 #define FORM_ANY UINT32_MAX
 #define FORM_NAMED (UINT32_MAX - 1)
@@ -43,13 +46,26 @@ struct collective {
     void *out; /* may be `in` for ALL_REDUCE, ALL_TO_ALL and BROADCAST; never a part of it */
 };
 
+/* Which ranks of a launch are those of a communicator: all, unless other nodes have some, too. */
+struct ranks {
+    int first, count, world;
+};
+
 /* 1 to COMMUNICATOR_MOST ranks, timeout in seconds, above 0. */
 TARN_CHECKED tarn_status communicator_new(int world, double timeout, struct communicator **out);
-/* After all ranks left. NULL is a no-op. */
+/* From now on collectives are of all nodes' ranks, of which `a`, which it owns from here, says which are these;
+ * `porter` moves what goes between nodes, and gets what `user` is filled in with. Before the first collective. */
+void communicator_join(struct communicator *t, struct across *a, struct porter *porter,
+                       struct porter_user *user);
+/* After all ranks left, and the porter did. NULL is a no-op. */
 void communicator_free(struct communicator *t);
 int communicator_world(const struct communicator *t);
+/* The node that has a rank of the launch; -1 when there is but one. */
+int communicator_node(const struct communicator *t, int rank);
 
-/* Takes part in a collective; returns when `out` is filled and nobody reads `in` any more. What the
+/* `rank` is that in the communicator, from 0, here and below; lines have that of the launch.
+ *
+ * Takes part in a collective; returns when `out` is filled and nobody reads `in` any more. What the
  * ranks ask for is compared before a byte moves (TARN_ERR_DISAGREE, both sides in the line; `count`,
  * kind, dtype, reduction, shape, origin, order, root, step, checksum, label), and refused if it cannot be done
  * (TARN_ERR_ARGUMENT). Witnesses that differ: TARN_ERR_WEIGHTS. All ranks get the same of these
@@ -59,7 +75,8 @@ int communicator_world(const struct communicator *t);
  * returns TARN_ERR_STALLED, with a line that names who is missing. In a communicator that was aborted
  * otherwise every call returns TARN_ERR_REPLICA (on the rank that caused it: its own status) and
  * `out` holds nothing of use. Even then nobody reads `in` or writes `out` after the return: a
- * collective that all ranks came to is finished first, since copying ends by itself. */
+ * collective that all ranks came to is finished first, since copying ends by itself, and what goes between
+ * nodes has a deadline. When ranks of different nodes ask for different things, the communicator is aborted. */
 TARN_CHECKED tarn_status communicator_collect(struct communicator *t, int rank,
                                               const struct collective *c);
 

@@ -90,7 +90,7 @@ static tarn_tensor reduce(tarn_tensor bucket, bool first)
 static void builds(tarn_replica *r, bool begins)
 {
     const struct member *m = member_of(r);
-    communicator_builds(m->communicator, m->peers.rank, begins);
+    communicator_builds(m->communicator, m->seat, begins);
 }
 
 void ddp_set_up(struct member *m)

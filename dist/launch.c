@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A launch: one thread and one replica for each device, and a way out for all when one fails. */
+/* A launch: one thread and one replica for each device of this node, and a way out for all when one fails. */
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -8,13 +8,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "across.h"
 #include "env.h"
 #include "lock.h"
 #include "member.h"
+#include "porter.h"
+#include "seating.h"
 
-#define MOST_REPLICAS 64
 #define BUCKET_BYTES ((size_t)4 << 20)
-#define MOST_SHARDS 16 /* rows of partial sums that one replica keeps */
+#define GRACE 2.0 /* seconds for other nodes to answer, and to end after a failure */
 
 struct launch;
 
@@ -30,13 +32,14 @@ struct launch {
     tarn_replica_fn fn;
     void *arg;
     struct communicator *communicator;
+    struct seating seating;
     double timeout;
-    int world, started;
+    int count, started; /* of this node */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int ended;
     bool abandoned; /* tarn_launch has returned: the last thread frees all this */
-    struct worker workers[MOST_REPLICAS];
+    struct worker workers[COMMUNICATOR_MOST];
 };
 
 static _Atomic int left_behind;
@@ -58,6 +61,7 @@ static tarn_status train(const struct worker *s, tarn_replica *r)
 static void launch_free(struct launch *l)
 {
     communicator_free(l->communicator);
+    seating_free(&l->seating);
     lock_free_waited(&l->lock, &l->changed);
     free(l);
 }
@@ -66,18 +70,18 @@ static void *seat_main(void *arg)
 {
     struct worker *s = arg;
     struct launch *l = s->launch;
-    const int rank = s->member.peers.rank;
+    const int seat = s->member.seat;
     tarn_replica *r = NULL;
     char name[16]; /* for those who look at the program's threads */
-    snprintf(name, sizeof name, "tarn rank %d", rank);
+    snprintf(name, sizeof name, "tarn rank %d", s->member.peers.rank);
     (void)!pthread_setname_np(pthread_self(), name);
-    if (l->world > 1)
+    if (l->count > 1)
         device_stay(&s->device);
     tarn_status status = replica_open(&s->device, &r);
     if (status == TARN_OK) {
         context_set_timeout(r->context, l->timeout);
         /* One replica without shards is nothing but a replica. */
-        if (l->world > 1 || s->member.peers.shards > 0)
+        if (s->member.peers.world > 1 || s->member.peers.shards > 0)
             r->peers = &s->member.peers;
         status = train(s, r);
     }
@@ -85,9 +89,9 @@ static void *seat_main(void *arg)
         char line[1200];
         const char *why = r != NULL && r->status != TARN_OK ? r->error : error_text();
         snprintf(line, sizeof line, "%s", *why ? why : status_name(status));
-        communicator_abort(l->communicator, rank, status, line);
+        communicator_abort(l->communicator, seat, status, line);
     }
-    communicator_leave(l->communicator, rank);
+    communicator_leave(l->communicator, seat);
     tarn_close(r);
     pthread_mutex_lock(&l->lock);
     s->ended = true;
@@ -104,63 +108,79 @@ static void *seat_main(void *arg)
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-static bool is_power_of_two(int n)
-{
-    return n > 0 && (n & (n - 1)) == 0;
-}
-
 static tarn_status check_options(const tarn_launch_options *o)
 {
-    if (o->count < 0 || o->count > MOST_REPLICAS)
+    if (o->count < 0 || o->count > COMMUNICATOR_MOST)
         return error_set(TARN_ERR_ARGUMENT, "launch: %d replicas, must be 1 to %d", o->count,
-                         MOST_REPLICAS);
+                         COMMUNICATOR_MOST);
     if (o->timeout < 0 || !isfinite(o->timeout))
         return error_set(TARN_ERR_ARGUMENT, "launch: a timeout of %g s", o->timeout);
-    if (o->virtual_shards != 0 &&
-        (!is_power_of_two(o->virtual_shards) || o->virtual_shards > MOST_SHARDS))
-        return error_set(TARN_ERR_ARGUMENT,
-                         "launch: %d virtual shards, must be a power of two up to %d",
-                         o->virtual_shards, MOST_SHARDS);
+    if (o->virtual_shards < 0)
+        return error_set(TARN_ERR_ARGUMENT, "launch: %d virtual shards", o->virtual_shards);
     return TARN_OK;
 }
 
-static tarn_status take_seats(struct launch *l, const tarn_launch_options *o)
+/* Other nodes' ranks take part, too. */
+static tarn_status join_nodes(struct launch *l)
 {
-    struct device devices[MOST_REPLICAS];
-    TRY(device_select_many(o->devices, o->count, devices, MOST_REPLICAS, &l->world));
-    if (o->virtual_shards % l->world != 0 || (o->virtual_shards && !is_power_of_two(l->world)))
-        return error_set(
-            TARN_ERR_ARGUMENT,
-            "launch: %d virtual shards cannot be shared by %d replicas: use 1, 2, 4 ... "
-            "up to %d",
-            o->virtual_shards, l->world, o->virtual_shards);
-    l->timeout = o->timeout;
-    if (l->timeout == 0)
-        TRY(env_seconds(ENV_TIMEOUT, &l->timeout));
-    TRY(communicator_new(l->world, l->timeout, &l->communicator));
-    for (int i = 0; i < l->world; i++) {
+    const struct seating *s = &l->seating;
+    const struct link *link = porter_link(s->porter);
+    struct porter_user user;
+    struct across *across;
+    TRY(across_new(link->node, link->nodes, s->firsts, &across));
+    communicator_join(l->communicator, across, s->porter, &user);
+    porter_attend(s->porter, &user, (const char *const *)s->names);
+    return TARN_OK;
+}
+
+static void take_seats(struct launch *l, const tarn_launch_options *o)
+{
+    for (int i = 0; i < l->count; i++) {
         struct worker *s = &l->workers[i];
         s->launch = l;
-        s->device = devices[i];
-        s->member = (struct member){ .peers = { .rank = i,
-                                                .world = l->world,
-                                                .shards = o->virtual_shards,
-                                                .sync_norm = o->sync_norm,
-                                                .bucket_bytes = o->bucket_bytes ? o->bucket_bytes
-                                                                                : BUCKET_BYTES },
-                                     .communicator = l->communicator,
-                                     .heal = o->heal };
+        s->device = l->seating.devices[i];
+        s->member =
+            (struct member){ .peers = { .rank = l->seating.ranks.first + i,
+                                        .world = l->seating.ranks.world,
+                                        .shards = o->virtual_shards,
+                                        .sync_norm = o->sync_norm,
+                                        .fetch = l->seating.porter != NULL ? file_fetch : NULL,
+                                        .bucket_bytes =
+                                            o->bucket_bytes ? o->bucket_bytes : BUCKET_BYTES },
+                             .communicator = l->communicator,
+                             .seat = i,
+                             .heal = o->heal };
         s->member.check_weights = o->check_weights < 0 ? 0
                                   : o->check_weights   ? o->check_weights
                                                        : 1;
         ddp_set_up(&s->member);
     }
-    return TARN_OK;
+}
+
+static tarn_status prepare(struct launch *l, const tarn_launch_options *o)
+{
+    struct porter_times times = { 0 };
+    l->timeout = o->timeout;
+    if (l->timeout == 0)
+        TRY(env_seconds(ENV_TIMEOUT, &l->timeout));
+    TRY(env_seconds(ENV_BUILD_TIMEOUT, &times.build_timeout));
+    times.timeout = l->timeout;
+    times.grace = fmin(GRACE, l->timeout);
+    TRY(seating_make(o, times, &l->seating));
+    l->count = l->seating.ranks.count;
+    tarn_status status = communicator_new(l->count, l->timeout, &l->communicator);
+    if (status == TARN_OK && l->seating.porter != NULL)
+        status = join_nodes(l);
+    if (status != TARN_OK && l->seating.porter != NULL)
+        porter_tell(l->seating.porter, status, error_text());
+    if (status == TARN_OK)
+        take_seats(l, o);
+    return status;
 }
 
 static void start(struct launch *l)
 {
-    for (; l->started < l->world; l->started++) {
+    for (; l->started < l->count; l->started++) {
         struct worker *s = &l->workers[l->started];
         const int code = pthread_create(&s->thread, NULL, seat_main, s);
         if (code != 0) {
@@ -242,16 +262,40 @@ static tarn_status verdict(struct launch *l, bool all)
     const tarn_status status = communicator_cause(l->communicator, line, sizeof line, &rank);
     if (status == TARN_OK)
         return TARN_OK;
-    if (l->world > 1)
+    if (l->seating.ranks.world > 1)
         communicator_record(l->communicator, 4, to_stderr, NULL);
     size_t used = 0;
     pthread_mutex_lock(&l->lock);
     for (int i = 0; !all && i < l->started && used < sizeof left; i++)
         if (l->workers[i].left)
             used += (size_t)snprintf(left + used, sizeof left - used, "%s %d",
-                                     used ? "," : "; never came back: rank", i);
+                                     used ? "," : "; never came back: rank",
+                                     l->seating.ranks.first + i);
     pthread_mutex_unlock(&l->lock);
     return error_set(status, "%s%s", line, left);
+}
+
+/* This node is done: a launch has succeeded when it has on all. */
+static void leave_nodes(struct launch *l)
+{
+    if (l->seating.porter != NULL && communicator_cause(l->communicator, NULL, 0, NULL) == TARN_OK)
+        porter_leave(l->seating.porter, true);
+}
+
+static tarn_status run(struct launch *l)
+{
+    start(l);
+    await_all(l);
+    const bool all = leave_behind(l);
+    leave_nodes(l);
+    const tarn_status status = verdict(l, all);
+    /* Others are given a moment to say what they know before this process ends, and the job with it. */
+    if (status != TARN_OK && l->seating.porter != NULL)
+        porter_leave(l->seating.porter, false);
+    for (int i = 0; i < l->started; i++)
+        (void)(all ? pthread_join(l->workers[i].thread, NULL)
+                   : pthread_detach(l->workers[i].thread));
+    return status;
 }
 
 tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options)
@@ -269,18 +313,15 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
         free(l);
         return status;
     }
-    status = take_seats(l, &options);
+    status = prepare(l, &options);
     if (status != TARN_OK) {
+        /* Refused on all nodes, or broken. */
+        if (l->seating.porter != NULL)
+            porter_leave(l->seating.porter, !porter_is_broken(l->seating.porter));
         launch_free(l);
         return status;
     }
-    start(l);
-    await_all(l);
-    const bool all = leave_behind(l);
-    status = verdict(l, all);
-    for (int i = 0; i < l->started; i++)
-        (void)(all ? pthread_join(l->workers[i].thread, NULL)
-                   : pthread_detach(l->workers[i].thread));
+    status = run(l);
     /* Threads that did not come back still use all of this; the last one frees it. */
     pthread_mutex_lock(&l->lock);
     l->abandoned = true;

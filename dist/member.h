@@ -8,8 +8,9 @@
 #include "tensor/replica.h"
 
 struct member {
-    struct peers peers; /* first: core sees this part alone */
-    struct communicator *communicator;
+    struct peers peers;                /* first: core sees this part alone */
+    struct communicator *communicator; /* of this node */
+    int seat;                          /* in it, from 0; peers has the rank of the launch */
     int check_weights; /* training steps from one comparison to the next; 0: never */
     bool heal;
     bool begun;    /* the replicas' weights were made equal */
@@ -39,6 +40,9 @@ tarn_tensor collective_bucket(tarn_tensor x, uint32_t checksum);
 tarn_tensor collective_sum(tarn_tensor x, enum purpose purpose);
 /* Takes part in a collective of host memory, with the replica's rank and step. */
 TARN_CHECKED tarn_status member_collect(tarn_replica *r, struct collective c);
+
+/* Opens, for reading, a copy in memory of what `path` is for rank 0. Collective. */
+TARN_CHECKED tarn_status file_fetch(tarn_replica *r, const char *path, int *fd);
 
 /* Fills in what core asks of a launch (ddp.c). */
 void ddp_set_up(struct member *m);

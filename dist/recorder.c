@@ -153,8 +153,8 @@ static void write_record(int rank, const struct record *record,
     line(user, text);
 }
 
-void recorder_write(struct recorder *r, int most, void (*line)(void *user, const char *text),
-                    void *user)
+void recorder_write(struct recorder *r, int first, int most,
+                    void (*line)(void *user, const char *text), void *user)
 {
     const uint64_t wanted = most < 0 ? 0 : most > RECORDS ? RECORDS : (uint64_t)most;
     for (int rank = 0; rank < r->world; rank++) {
@@ -165,6 +165,6 @@ void recorder_write(struct recorder *r, int most, void (*line)(void *user, const
         struct record record;
         for (uint64_t n = last > wanted ? last - wanted + 1 : 1; n <= last && wanted; n++)
             if (fetch(l, n, &record))
-                write_record(rank, &record, line, user);
+                write_record(first + rank, &record, line, user);
     }
 }

@@ -21,9 +21,9 @@ void recorder_free(struct recorder *r);
 void recorder_begin(struct recorder *r, int rank, uint64_t number, const struct collective *c);
 /* A later moment of the rank's newest collective is now. */
 void recorder_mark(struct recorder *r, int rank, enum moment moment);
-/* As communicator_record(). */
-void recorder_write(struct recorder *r, int most, void (*line)(void *user, const char *text),
-                    void *user);
+/* As communicator_record(); `first` is added to the ranks. */
+void recorder_write(struct recorder *r, int first, int most,
+                    void (*line)(void *user, const char *text), void *user);
 
 /* "all_reduce". */
 const char *collective_name(enum collective_kind kind);

@@ -24,6 +24,22 @@
 extern "C" {
 #endif
 
+/* ---- several machines ----
+ *
+ * Started by mpirun or srun, on one machine or on many, the same program trains on all their devices: each
+ * process is a node, and tarn_launch() joins them. See docs/several-machines.md. */
+
+/** Number of this process in its job, 0 ..; 0 without a launcher. Also before tarn_launch(): in main() it
+ *  tells who prints and opens logs. Any thread, like the next three. */
+TARN_API int tarn_node(void);
+/** Number of processes in the job; 1 without a launcher. */
+TARN_API int tarn_node_count(void);
+/** Number of this process among those of the job on this host, 0 .. */
+TARN_API int tarn_local_rank(void);
+/** What a program should exit with after tarn_launch(): 0 for TARN_OK; 75 (EX_TEMPFAIL) when a replica, its
+ *  device or another node was late or lost, so that starting again from a checkpoint is worth it; else 1. */
+TARN_API int tarn_exit_code(tarn_status status);
+
 /* ---- launching ------------------------------------------------------------------------------ */
 
 /** What each replica runs, on a thread of its own. A status other than TARN_OK ends the launch. */
@@ -33,8 +49,10 @@ typedef tarn_status (*tarn_replica_fn)(tarn_replica *r, void *arg);
 typedef struct tarn_launch_options {
     const char *devices; /* as in TARN_DEVICES; default: TARN_DEVICES, else all GPUs, else all */
     int count;          /* replicas; a single CPU device is divided; default: TARN_NUM_DEVICES, else
-                            one for each device */
-    int virtual_shards; /* V: the same bits on 1, 2, 4, ... V devices; default: off */
+                            one for each device. Of this process, as all here */
+    int nodes;          /* 0: all processes that a launcher started together; -1: this one alone */
+    int virtual_shards; /* V, up to 1,024 and 16 for each replica: the same bits on 1, 2, 4, ... V
+                           devices; default: off */
     double timeout; /* seconds that a replica, or its device, may be late; default: TARN_TIMEOUT */
     int check_weights;   /* compare the replicas' weights every so many training steps; default 1;
                             negative: never */
@@ -43,8 +61,8 @@ typedef struct tarn_launch_options {
     bool heal;           /* on a difference copy rank 0's weights to all and go on */
 } tarn_launch_options;
 
-/** Runs `fn` on every device and returns when all replicas ended: TARN_OK, or the status of the
- *  first that failed, whose line, with rank and step, is in tarn_error(NULL). Never waits longer
+/** Runs `fn` on every device of every node and returns when all replicas ended, also those of other nodes:
+ *  TARN_OK, or the status of the first that failed, whose line, with rank and step, is in tarn_error(NULL). Never waits longer
  *  than twice the timeout for a replica that is stuck: its thread is left behind then, and goes on
  *  using `arg` and the data sets (tarn_launch_left). */
 TARN_API tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options);
@@ -52,9 +70,9 @@ TARN_API tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_opti
  *  any, close and free nothing that the function uses; end with _exit(). Any thread. */
 TARN_API int tarn_launch_left(void);
 
-/** Number of this replica, 0 ..; 0 for one from tarn_open(). */
+/** Number of this replica among those of all nodes, 0 ..; 0 for one from tarn_open(). */
 TARN_API int tarn_rank(const tarn_replica *r);
-/** Number of replicas; 1 for one from tarn_open(). */
+/** Number of replicas of all nodes; 1 for one from tarn_open(). */
 TARN_API int tarn_world_size(const tarn_replica *r);
 /** Virtual shards of the launch; 0 without them, and for a replica from tarn_open(). */
 TARN_API int tarn_virtual_shards(const tarn_replica *r);

@@ -195,12 +195,16 @@ static tarn_status report(const tarn_replica *r, const struct difference *all)
     char numbers[64] = "";
     if (o->dtype == TARN_F32)
         snprintf(numbers, sizeof numbers, " (%.9g and %.9g)", (double)value[0], (double)value[1]);
+    char where[40] = "";
+    const int node = communicator_node(member_of(r)->communicator, rank);
+    if (node >= 0)
+        snprintf(where, sizeof where, " of node %d", node);
     return error_set(
         TARN_ERR_WEIGHTS,
         "weights differ before training step %llu: %s %s element %llu is 0x%08x on rank "
-        "0 and 0x%08x on rank %d%s; %d of %d replicas differ from rank 0%s",
+        "0 and 0x%08x on rank %d%s%s; %d of %d replicas differ from rank 0%s",
         (unsigned long long)r->step_count + 1, o->name, shape_text(o->shape),
-        (unsigned long long)d->element, d->bits[0], d->bits[1], rank, numbers, differ, world,
+        (unsigned long long)d->element, d->bits[0], d->bits[1], rank, where, numbers, differ, world,
         2 * differ > world ? ", which is alone with its value" : "");
 }
 

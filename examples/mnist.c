@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trains a small convolutional network on MNIST or Fashion-MNIST, on one device or on several. */
+/* Trains a small convolutional network on MNIST or Fashion-MNIST, on one device, on several, or on those of
+ * several machines: mpirun -np 2 mnist. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -51,7 +52,7 @@ struct run {
     tarn_progress progress;
     struct totals all;
     double accuracy;
-    bool first, bar; /* first: rank 0, which talks */
+    bool first, bar, lines; /* first: rank 0, which talks; lines: where a bar cannot be drawn */
 };
 
 static double now(void)
@@ -77,6 +78,9 @@ static int exit_code_of(tarn_status s)
 {
     if (s == TARN_OK)
         return EXIT_OK;
+    /* For the loop around mpirun: start again from the checkpoint. */
+    if (tarn_node_count() > 1 && tarn_exit_code(s) == EXIT_AGAIN)
+        return EXIT_AGAIN;
     if (s == TARN_ERR_IO)
         return EXIT_IO;
     if (s == TARN_ERR_WEIGHTS)
@@ -164,12 +168,13 @@ static int open_data(struct job *job)
     if (c->fake) {
         job->train = digits_open(FAKE_TRAIN, c->seed);
         job->test = digits_open(FAKE_TEST, c->seed + 1);
-        printf("data: synthetic\n");
+        if (tarn_node() == 0)
+            printf("data: synthetic\n");
     } else {
         job->train = tarn_mnist_open(folder, true);
         if (job->train != NULL)
             job->test = tarn_mnist_open(folder, false);
-        if (job->test != NULL)
+        if (job->test != NULL && tarn_node() == 0)
             printf("data: %s (%d training, %d test samples)\n", terminal_name(folder),
                    tarn_dataset_size(job->train), tarn_dataset_size(job->test));
     }
@@ -242,6 +247,14 @@ static void draw_bar(const struct run *run, const struct totals *epoch, long don
     fflush(stderr);
 }
 
+static void print_line(const struct run *run, const struct totals *epoch, long length,
+                       double seconds, double loss)
+{
+    fprintf(stderr, "epoch %llu, step %ld of %ld: %.0f samples/s, loss %.4f\n",
+            (unsigned long long)run->progress.epoch + 1, (long)run->progress.batches, length,
+            seconds > 0 ? (double)epoch->samples / seconds : 0, loss / (double)epoch->steps);
+}
+
 static void json_number(FILE *f, const char *key, double value)
 {
     if (isfinite(value))
@@ -304,9 +317,22 @@ static tarn_status show_progress(const struct run *run, const struct totals *epo
 {
     double sum;
     const tarn_status s = sum_losses(run, false, &sum);
-    draw_bar(run, epoch, (long)run->progress.batches, tarn_loader_length(run->train_loader), busy,
-             sum);
+    const long length = tarn_loader_length(run->train_loader);
+    if (run->bar)
+        draw_bar(run, epoch, (long)run->progress.batches, length, busy, sum);
+    else
+        print_line(run, epoch, length, busy, sum);
     return s;
+}
+
+/* All replicas hold the same state: one of them writes it, and the others wait for it. */
+static tarn_status save(struct run *run)
+{
+    const char *path = run->job->config.save;
+    tarn_status s;
+    if (path != NULL && run->first && (s = tarn_save(run->replica, path, run->progress)) != TARN_OK)
+        return s;
+    return tarn_barrier(run->replica);
 }
 
 /* Trains to the epoch's end, or until --steps are done. */
@@ -334,8 +360,11 @@ static tarn_status train_epoch(struct run *run, struct totals *epoch)
         epoch->steps++;
         epoch->samples += b.global;
         run->progress.batches++;
-        /* Reading waits for the device: only for a person's eyes, and twice a second. */
-        if (run->bar && now() - drawn > 0.5) {
+        if (c->save_every > 0 && run->progress.batches % (uint64_t)c->save_every == 0 &&
+            (s = save(run)) != TARN_OK)
+            return s;
+        /* Reading waits for the device: only for a person's eyes, and twice a second; in a log, rarely. */
+        if ((run->bar && now() - drawn > 0.5) || (run->lines && now() - drawn > 10)) {
             const double busy = now() - start - (tarn_metrics_get(r).compile_seconds - compiled);
             if ((s = show_progress(run, epoch, busy)) != TARN_OK)
                 return s;
@@ -394,11 +423,7 @@ static tarn_status finish_epoch(struct run *run, const struct totals *epoch)
                 run->progress.batches != 0 ? " (not complete)" : "");
     if ((s = log_result(run, "epoch", epoch, run->accuracy)) != TARN_OK)
         return s;
-    /* All replicas hold the same state: one of them writes it. */
-    const char *save = run->job->config.save;
-    if (save != NULL && run->first && (s = tarn_save(r, save, run->progress)) != TARN_OK)
-        return s;
-    return tarn_barrier(r);
+    return save(run);
 }
 
 /* What tarn_launch runs on every device. */
@@ -408,6 +433,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     const struct config *c = &job->config;
     struct run run = { .job = job, .replica = r, .first = tarn_rank(r) == 0 };
     run.bar = run.first && c->progress && isatty(STDERR_FILENO);
+    run.lines = run.first && c->progress && !run.bar;
     tarn_status s = open_model(&run);
     while (s == TARN_OK &&
            (c->steps ? run.all.steps < c->steps : run.progress.epoch < (uint64_t)c->epochs)) {
@@ -429,12 +455,13 @@ static tarn_status train(tarn_replica *r, void *arg)
 static int run_job(struct job *job)
 {
     const struct config *c = &job->config;
-    int code = c->save != NULL ? check_save(c->save) : EXIT_OK;
+    const bool talks = tarn_node() == 0; /* and writes */
+    int code = c->save != NULL && talks ? check_save(c->save) : EXIT_OK;
     if (code == EXIT_OK)
         code = open_data(job);
     if (code != EXIT_OK)
         return code;
-    if (c->log != NULL && (job->log = fopen(c->log, "w")) == NULL)
+    if (c->log != NULL && talks && (job->log = fopen(c->log, "w")) == NULL)
         return fail(EXIT_IO, "--log: cannot open %s: %s; name a file in a folder you may write to",
                     c->log, strerror(errno));
     const tarn_status s = tarn_launch(train, job,
@@ -449,7 +476,7 @@ static int run_job(struct job *job)
                                       });
     if (s != TARN_OK)
         return fail(exit_code_of(s), "%s", *job->problem ? job->problem : tarn_error(NULL));
-    if (job->accuracy < c->target)
+    if (talks && job->accuracy < c->target)
         return fail(EXIT_TARGET, "test accuracy %.4f is below the target %.4f", job->accuracy,
                     c->target);
     return EXIT_OK;

@@ -13,12 +13,13 @@ enum exit_code {
     EXIT_FILE = 3,
     EXIT_DEVICE = 4,
     EXIT_IO = 5,
-    EXIT_REPLICA = 6 /* a device failed in the middle, or did not come back; NaN or infinity */
+    EXIT_REPLICA = 6, /* a device failed in the middle, or did not come back; NaN or infinity */
+    EXIT_AGAIN = 75   /* several machines: one was late or lost */
 };
 
 struct config {
     const char *data, *devices, *save, *resume, *log;
-    long epochs, steps, batch, replicas, shards, check;
+    long epochs, steps, batch, replicas, shards, check, save_every;
     double lr, momentum, target, timeout;
     unsigned long long seed;
     bool fake, progress, heal, sync_norm;

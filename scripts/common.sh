@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages="gcc libc6-dev cmake make pkg-config binutils ocl-icd-opencl-dev opencl-headers
     pocl-opencl-icd libclblast-dev zlib1g-dev libxxhash-dev libjansson-dev uthash-dev"
 data_packages="dataset-fashion-mnist"
-test_packages="libcriterion-dev g++ python3"
+test_packages="libcriterion-dev g++ python3 openmpi-bin libopenmpi-dev iproute2"
 
 say()
 {

@@ -107,6 +107,11 @@ code backend core dist |
     grep -E '(^|[^A-Za-z_0-9])(abort|exit|_exit|_Exit|quick_exit)[[:space:]]*\(' |
     rule "the library ends the program" || exit 1
 
+grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' dist/link/*.c | grep -v '"link[.]h"' |
+    rule "a plug-in of dist/link/ includes more than link.h" || exit 1
+includes 'mpi[.]h' backend core dist kernels examples test bench | grep -v '^dist/link/' |
+    rule "MPI outside dist/link/" || exit 1
+
 # ---- arrows ---------------------------------------------------------------------------------------
 # Which part of the tree may include which. A row names only rows above it: no two parts know each
 # other. "errors" is error.h and tarn_status.h, which everybody has; "api" the public headers;

@@ -514,6 +514,16 @@ static tarn_status load_checked(tarn_replica *r, const struct items *items,
     return TARN_OK;
 }
 
+/* On several machines the file of the first replica is that of all. */
+static tarn_status read_file(tarn_replica *r, const char *path, struct tarn_weight_file *file)
+{
+    int fd;
+    if (r->peers == NULL || r->peers->fetch == NULL)
+        return weight_file_read(path, file);
+    TRY(r->peers->fetch(r, path, &fd));
+    return weight_file_read_open(fd, path, file);
+}
+
 tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress)
 {
     if (r == NULL || path == NULL)
@@ -526,7 +536,7 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
     struct run_state run = { .known = false };
     tarn_status status = items_collect(r, &items);
     if (status == TARN_OK)
-        status = weight_file_read(path, &file);
+        status = read_file(r, path, &file);
     if (status == TARN_OK)
         status = load_checked(r, &items, &file.head, file.data, path, &run);
     weight_file_release(&file);

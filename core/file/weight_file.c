@@ -82,6 +82,16 @@ static tarn_status read_open(int fd, const char *path, struct tarn_weight_file *
     return checksums_verify(&out->head, out->data, path);
 }
 
+tarn_status weight_file_read_open(int fd, const char *path, struct tarn_weight_file *out)
+{
+    memset(out, 0, sizeof *out);
+    const tarn_status status = read_open(fd, path, out);
+    (void)close(fd);
+    if (status != TARN_OK)
+        weight_file_release(out);
+    return status;
+}
+
 tarn_status weight_file_read(const char *path, struct tarn_weight_file *out)
 {
     memset(out, 0, sizeof *out);
@@ -89,11 +99,7 @@ tarn_status weight_file_read(const char *path, struct tarn_weight_file *out)
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return error_set(TARN_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    const tarn_status status = read_open(fd, path, out);
-    (void)close(fd);
-    if (status != TARN_OK)
-        weight_file_release(out);
-    return status;
+    return weight_file_read_open(fd, path, out);
 }
 
 void weight_file_release(struct tarn_weight_file *f)

@@ -42,6 +42,9 @@ struct peers {
     /* Tells the others that this replica compiles, or does not any more: they wait longer for it.
      * NULL: nobody waits. */
     void (*builds)(tarn_replica *r, bool begins);
+    /* Opens a file that the first replica can read, for all of them: they load it together. NULL: each can
+     * read it itself. */
+    tarn_status (*fetch)(tarn_replica *r, const char *path, int *fd);
     /* Records the sum over all replicas. */
     tarn_tensor (*sum)(tarn_tensor x);
     /* Records the sum of a bucket of the flat gradient over all replicas, of which `first` is the

@@ -116,18 +116,36 @@ static tarn_status check(struct run *run)
     return s;
 }
 
+/* The rank that flipped may be in another process than the one that reports. */
+static tarn_status tell_flip(tarn_replica *r, struct flip *f)
+{
+    uint32_t words[3] = { f->before, f->after, (uint32_t)f->dtype };
+    const uint32_t none[3] = { 0 };
+    const bool mine = tarn_rank(r) == f->rank;
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(3), TARN_I32, mine ? words : none);
+    const tarn_status s = tarn_read(tarn_all_reduce(x, TARN_SUM), words, sizeof words);
+    if (s != TARN_OK)
+        return s;
+    f->before = words[0];
+    f->after = words[1];
+    f->dtype = (tarn_dtype)words[2];
+    return TARN_OK;
+}
+
 static tarn_status inject(struct run *run)
 {
     struct job *job = run->job;
-    struct flip *f = &job->config.flip;
+    struct flip f = job->config.flip;
     tarn_status s = TARN_OK;
-    if (tarn_rank(run->replica) == f->rank)
-        s = flip_apply(run->replica, f);
+    if (tarn_rank(run->replica) == f.rank)
+        s = flip_apply(run->replica, &f);
+    if (s == TARN_OK)
+        s = tell_flip(run->replica, &f);
     struct check k;
     if (s == TARN_OK)
         s = look(run, &k);
     if (s == TARN_OK && run->first) {
-        report_flip(&job->config, f);
+        report_flip(&job->config, &f);
         report_check(&job->config, &k);
     }
     return s;
@@ -269,6 +287,8 @@ static int run_job(struct job *job)
                                            .virtual_shards = (int)c->shards,
                                            .check_weights = 1, /* of the library: every step */
                                            .heal = c->heal });
+    if (tarn_node() > 0 && s == TARN_OK)
+        return EXIT_EQUAL; /* the first process talks */
     return *job->refused ? fail(EXIT_USAGE, job->refused) : conclude(job, s);
 }
 

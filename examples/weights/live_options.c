@@ -70,7 +70,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         c->batch = parse_whole(state, "batch-size", arg, 1, 1 << 20);
         break;
     case KEY_SHARDS:
-        c->shards = parse_whole(state, "virtual-shards", arg, 1, 16);
+        c->shards = parse_whole(state, "virtual-shards", arg, 1, 1024);
         break;
     case 's':
         c->seed = parse_seed(state, arg);
@@ -118,7 +118,7 @@ static error_t parse_flip(int key, char *arg, struct argp_state *state)
         f->bit = parse_whole(state, "bit", arg, 0, 31);
         break;
     case KEY_RANK:
-        f->rank = parse_whole(state, "rank", arg, 0, MOST_DEVICES - 1);
+        f->rank = parse_whole(state, "rank", arg, 0, 65535);
         break;
     case KEY_STEP:
         f->step = parse_whole(state, "step", arg, 0, INT_MAX);

@@ -50,7 +50,7 @@ static void read_line(void *user, const char *text)
 static void check_written(struct recorder *r, int most, int count)
 {
     struct lines l = { .rank = -1 };
-    recorder_write(r, most, read_line, &l);
+    recorder_write(r, 0, most, read_line, &l);
     cr_assert_eq(l.count, count);
     cr_assert(count == 0 || l.last == CALLS);
 }
@@ -91,13 +91,13 @@ Test(recorder, survives_a_missing_or_endless_label)
     struct recorder *r;
     cr_assert_eq(recorder_new(1, &r), TARN_OK);
     recorder_begin(r, 0, 1, &(struct collective){ .kind = COLLECTIVE_BARRIER });
-    recorder_write(r, 1, copy_line, line);
+    recorder_write(r, 0, 1, copy_line, line);
     json_t *o = json_loads(line, 0, NULL);
     cr_assert_str_eq(json_string_value(json_object_get(o, "label")), "");
     json_decref(o);
     memset(endless, '\1', sizeof endless - 1);
     recorder_begin(r, 0, 2, &(struct collective){ .label = endless });
-    recorder_write(r, 1, copy_line, line);
+    recorder_write(r, 0, 1, copy_line, line);
     o = json_loads(line, 0, NULL);
     cr_assert_not_null(o, "%s", line);
     json_decref(o);
