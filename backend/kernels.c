@@ -5,12 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "hash_table.h"
 #include "opencl.h"
+#include "progress.h"
 
+#define COLD_SECONDS \
+    0.01 /* of launching a kernel: from a driver's cache it takes a tenth of that */
 #define PROGRAM_BYTES ((size_t)1 << 16) /* a program ends with the kernel that exceeds it */
 
 struct shared_program {
@@ -134,15 +138,21 @@ static tarn_status build(struct context *c, const struct request *q, struct prog
         return status;
     }
     from->users = 1; /* this function, until its kernels are */
-    for (int i = part.first; i < part.last && status == TARN_OK; i++) {
+    for (int i = part.first; i < part.last && status == TARN_OK; i++)
         status = take_from(q, q->missing[i], from);
-        if (status == TARN_OK)
-            status =
-                kernel_launch_idle(q->known[q->missing[i]]->kernel, &q->list[q->missing[i]].idle);
-        progress_tell(q->progress, i + 1, q->count);
-    }
     leave_program(from);
     return status;
+}
+
+/* Has the driver finish the kernels of a program. */
+static tarn_status finish(const struct request *q, struct program_part part)
+{
+    for (int i = part.first; i < part.last; i++) {
+        const int number = q->missing[i];
+        TRY(kernel_launch_idle(q->known[number]->kernel, &q->list[number].idle));
+        progress_tell(q->progress, i + 1, q->count);
+    }
+    return TARN_OK;
 }
 
 /* Divides the missing kernels into programs; how many there are. */
@@ -161,17 +171,37 @@ static int divide(const struct request *q, struct program_part *parts)
     return count;
 }
 
+/* The same, and whether it took so long that the driver compiled them, and had none in a cache. */
+static tarn_status finish_timed(struct context *c, const struct request *q,
+                                struct program_part part, bool *cold)
+{
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    TRY(finish(q, part));
+    TRY(context_finish(c));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    *cold = seconds > COLD_SECONDS * (part.last - part.first);
+    return TARN_OK;
+}
+
 static tarn_status build_parts(struct context *c, const struct request *q,
                                const struct program_part *parts, char *const *sources, int count)
 {
     tarn_status status = TARN_OK;
+    struct ahead *ahead = NULL; /* of the programs after the first */
+    bool cold = false;
     for (int i = 0; i < count; i++)
         if (sources[i] == NULL)
             return out_of_memory(q->label);
-    struct ahead *ahead = ahead_begin(c, sources, count);
     for (int i = 0; i < count && status == TARN_OK; i++) {
-        ahead_wait(ahead, i);
+        ahead_wait(ahead, i - 1);
         status = build(c, q, parts[i], sources[i]);
+        if (status == TARN_OK)
+            status = i > 0 ? finish(q, parts[i]) : finish_timed(c, q, parts[i], &cold);
+        if (i == 0 && status == TARN_OK && cold)
+            ahead = ahead_begin(c, sources + 1, count - 1);
     }
     ahead_end(ahead);
     return status;

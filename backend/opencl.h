@@ -144,15 +144,6 @@ int cache_lock(void);
  * were saved in that folder the last 8 stay. */
 void failed_save(const char *source, char *path, size_t capacity);
 
-/* A line on the standard error stream while compiling takes long (TARN_PROGRESS). */
-struct progress {
-    double begin, told; /* seconds of a clock; 0: nothing was told */
-    bool wanted, terminal;
-};
-struct progress progress_begin(void);
-void progress_tell(struct progress *p, int done, int all);
-void progress_end(const struct progress *p);
-
 /* Builds programs of these sources, in this order, in another thread, where the driver then has them
  * sooner. NULL: it would not, or there is no memory. All that follows takes NULL, too. */
 struct ahead;

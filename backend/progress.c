@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A line for people who wait while kernels are compiled for the first time. */
+#include "progress.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "env.h"
-#include "opencl.h"
 
 #define PATIENCE 2.0 /* seconds before the first line, and between two */
 

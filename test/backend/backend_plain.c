@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "opencl.h"
+#include "progress.h"
 #include "check.h"
 
 #define COUNT 1000
