@@ -2,7 +2,8 @@
 /* What the compiler itself takes for deep networks, the driver's left out: microseconds of a core for each
  * node that was recorded. Nothing runs, and no kernel is built: a device is opened for its figures, and for
  * memory. Arguments are names of networks, each with a depth or none, as in
- * `bench-compile_time resnet 20 resnet 56 gpt`; no arguments are all of them. */
+ * `bench-compile_time resnet 20 resnet 56 gpt`; no arguments are all of them. With `--first-step` before them a
+ * step runs, too, after all its kernels are built: that is the cold start when caches are empty. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +212,8 @@ struct compilation {
     tarn_replica *r;
     uint32_t output;
     struct kernel_plan plan; /* the last one */
-    double seconds;
+    double nodes, seconds;
+    double first_step; /* seconds of the clock; 0: it was not asked for */
 };
 
 static tarn_status compile_once(void *arg)
@@ -232,7 +234,18 @@ static tarn_status compile_once(void *arg)
     return status;
 }
 
-static tarn_status measure(const struct network *n, int depth, struct compilation *c)
+static tarn_status run_step(struct compilation *c)
+{
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    TRY(tarn_step(c->r));
+    TRY(tarn_wait(c->r));
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    c->first_step = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    return TARN_OK;
+}
+
+static tarn_status measure(const struct network *n, int depth, bool runs, struct compilation *c)
 {
     double least = INFINITY;
     tarn_tensor y = n->make(c->r, depth);
@@ -242,13 +255,14 @@ static tarn_status measure(const struct network *n, int depth, struct compilatio
         tarn_optimizer_step(o);
     }
     c->output = graph_resolve(y);
+    c->nodes = (double)c->r->graph.count;
     TRY(tarn_error_status(c->r));
     for (int i = 0; i < ROUNDS; i++) {
         TRY(run_deep(compile_once, c));
         least = fmin(least, c->seconds);
     }
     c->seconds = least;
-    return TARN_OK;
+    return runs ? run_step(c) : TARN_OK;
 }
 
 /* Kernels of different text, which the driver compiles once each, and the length of these. */
@@ -267,17 +281,20 @@ static int distinct_kernels(const struct kernel_plan *plan, size_t *bytes)
     return distinct;
 }
 
-static bool report(const struct network *n, int depth)
+static bool report(const struct network *n, int depth, bool runs)
 {
     struct compilation c = { .r = tarn_open(NULL) };
-    const tarn_status status = c.r != NULL ? measure(n, depth, &c) : TARN_ERR_DEVICE;
+    const tarn_status status = c.r != NULL ? measure(n, depth, runs, &c) : TARN_ERR_DEVICE;
     if (status == TARN_OK) {
-        const double nodes = (double)c.r->graph.count;
         size_t bytes;
+        char first[16] = "-";
+        if (runs)
+            snprintf(first, sizeof first, "%.1f", c.first_step);
         const int distinct = distinct_kernels(&c.plan, &bytes);
-        printf("%-8s %6d %8.0f %8d %8d %9d %9zu %6.0f %9.1f %8.1f\n", n->name, depth, nodes,
+        printf("%-8s %6d %8.0f %8d %8d %9d %9zu %6.0f %9.1f %8.1f %12s\n", n->name, depth, c.nodes,
                c.plan.ir->nest_count, c.plan.kernel_count, distinct, bytes >> 10,
-               (double)c.plan.arena_bytes / 1048576, 1e3 * c.seconds, 1e6 * c.seconds / nodes);
+               (double)c.plan.arena_bytes / 1048576, 1e3 * c.seconds, 1e6 * c.seconds / c.nodes,
+               first);
         fflush(stdout);
     } else {
         fprintf(stderr, "%s %d: %s\n", n->name, depth, tarn_error(NULL));
@@ -289,14 +306,14 @@ static bool report(const struct network *n, int depth)
 }
 
 /* A network by name, with the depth that follows it in the list, if any. */
-static bool report_named(char **list, int count, int *at)
+static bool report_named(char **list, int count, bool runs, int *at)
 {
     const char *name = list[(*at)++];
     const int depth = *at < count ? atoi(list[*at]) : 0;
     *at += depth > 0;
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         if (strcmp(networks[i].name, name) == 0)
-            return report(&networks[i], depth > 0 ? depth : networks[i].depth);
+            return report(&networks[i], depth > 0 ? depth : networks[i].depth, runs);
     fprintf(stderr, "compile_time: no network %s\n", name);
     return false;
 }
@@ -304,11 +321,13 @@ static bool report_named(char **list, int count, int *at)
 int main(int argc, char **argv)
 {
     bool good = true;
+    const bool runs = argc > 1 && strcmp(argv[1], "--first-step") == 0;
+    const int first = 1 + runs;
     printf("network   depth    nodes    nests  kernels  distinct  text KiB    MiB        ms  "
-           "us/node\n");
-    for (int i = 1; i < argc;)
-        good &= report_named(argv, argc, &i);
-    for (size_t i = 0; argc == 1 && i < sizeof networks / sizeof *networks; i++)
-        good &= report(&networks[i], networks[i].depth);
+           "us/node first step s\n");
+    for (int i = first; i < argc;)
+        good &= report_named(argv, argc, runs, &i);
+    for (size_t i = 0; argc == first && i < sizeof networks / sizeof *networks; i++)
+        good &= report(&networks[i], networks[i].depth, runs);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -279,7 +279,7 @@ class Program:
     def op_reshape(self, line, a):
         return a.reshape(line["shape"])
 
-    op_flatten = op_reshape
+    op_flatten = op_batch_axis = op_reshape
 
     def op_permute(self, line, a):
         return a.permute(line["first"])

@@ -198,6 +198,8 @@ static tarn_tensor view(const struct line *l, tarn_tensor a, const tarn_tensor *
         return tarn_slice(a, l->arg[0], l->arg[1], l->arg[2], l->arg[3]);
     case OP_ID_pad:
         return tarn_pad(a, l->list[0], l->list[1], l->f[0]);
+    case OP_ID_batch_axis:
+        return tarn_batch_axis(a, l->arg[0]);
     default:
         return tarn_concat(parts, l->ins, l->arg[0]);
     }

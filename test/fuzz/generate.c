@@ -307,6 +307,9 @@ static int grow_view(struct generator *g, enum op_id op, int a)
             }
         l.f[0] = chance(g, 50) ? 0 : 0.5f;
         break;
+    case OP_ID_batch_axis:
+        l.arg[0] = chance(g, 70) ? 0 : TARN_NO_BATCH;
+        break;
     case OP_ID_concat:
         l.ins = 2 + below(g, 2);
         for (int k = 1; k < l.ins; k++) {

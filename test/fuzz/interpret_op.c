@@ -360,8 +360,8 @@ static int view(struct interpreter *m, const struct line *l)
     const tarn_shape from = m->p->line[l->in[0]].shape;
     if (l->op == OP_ID_broadcast_to && count != tarn_shape_count(from))
         return spread_to(m->tape, x, from, l->shape);
-    const bool same =
-        l->op == OP_ID_reshape || l->op == OP_ID_flatten || l->op == OP_ID_broadcast_to;
+    const bool same = l->op == OP_ID_reshape || l->op == OP_ID_flatten ||
+                      l->op == OP_ID_broadcast_to || l->op == OP_ID_batch_axis;
     int *index = new_index(count), at[TARN_MAX_RANK] = { 0 };
     for (int i = 0; i < count; i++, next_position(l->shape, at))
         index[i] = same ? i : view_source(l, from, at);

@@ -231,6 +231,18 @@ static bool holds(tarn_dtype type, float value)
     return type == TARN_F32 || (value == floorf(value) && (type == TARN_I32 || value >= 0));
 }
 
+/* A program names one batch, of one length: two in a step are refused, and with virtual shards a value
+ * has another length on another number of replicas. */
+static bool may_name_batch(const struct program *p, const struct line *l, tarn_shape x)
+{
+    if (l->arg[0] == TARN_NO_BATCH)
+        return true;
+    for (const struct line *k = p->line; k < l; k++)
+        if (k->op == OP_ID_batch_axis && k->arg[0] == 0 && k->shape.dim[0] != x.dim[0])
+            return false;
+    return l->arg[0] == 0 && x.rank > 0 && p->shards == 0;
+}
+
 static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
 {
     tarn_shape s = x;
@@ -250,6 +262,10 @@ static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
             return false;
         for (int d = 0; d < x.rank; d++)
             s.dim[d] = x.dim[l->list[0].dim[d]];
+        break;
+    case OP_ID_batch_axis:
+        if (!may_name_batch(p, l, x))
+            return false;
         break;
     case OP_ID_transpose:
         if (l->arg[0] >= x.rank || l->arg[1] >= x.rank)
