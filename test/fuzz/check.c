@@ -24,6 +24,14 @@ const char *const configuration_names[RUN_COUNT] = {
 /* Of its largest value; a result with a wider bound says too little. */
 static const double WIDEST = 0.01;
 
+static bool has(const struct program *p, enum op_id op)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->line[i].op == op)
+            return true;
+    return false;
+}
+
 /* Replicas differ from one device: by collectives, and by the weight of their losses. */
 static bool exchanges(const struct program *p)
 {
@@ -35,7 +43,7 @@ static bool exchanges(const struct program *p)
 
 static bool convolves(const struct program *p)
 {
-    return program_has(p, OP_ID_conv2d_op) || program_has(p, OP_ID_conv2d_forward);
+    return has(p, OP_ID_conv2d_op) || has(p, OP_ID_conv2d_forward);
 }
 
 /* Whether the bits are those of the default configuration. */

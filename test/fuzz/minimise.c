@@ -13,6 +13,16 @@ struct minimiser {
     time_t end;
 };
 
+/* The lines after it move up. Its users must be gone. */
+static void take_out(struct program *p, int i)
+{
+    memmove(&p->line[i], &p->line[i + 1], (size_t)(p->count - i - 1) * sizeof p->line[0]);
+    p->count--;
+    for (int k = i; k < p->count; k++)
+        for (int o = 0; o < p->line[k].ins; o++)
+            p->line[k].in[o] -= p->line[k].in[o] > i;
+}
+
 static bool used(const struct program *p, int i)
 {
     for (int k = i + 1; k < p->count; k++)
@@ -28,7 +38,7 @@ static void remove_unused(struct program *p)
     for (int i = p->count - 1; i >= 0; i--) {
         const char kind = op_table[p->line[i].op].result;
         if (kind != 's' && kind != 'o' && !used(p, i))
-            program_remove(p, i);
+            take_out(p, i);
     }
 }
 
@@ -51,7 +61,7 @@ static bool remove_line(struct minimiser *m, int i)
     struct program p = *m->p;
     if (used(&p, i))
         return false;
-    program_remove(&p, i);
+    take_out(&p, i);
     return attempt(m, &p);
 }
 

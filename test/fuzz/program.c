@@ -73,23 +73,6 @@ bool program_is_layer(enum op_id op)
     return op >= OP_ID_make_linear && op <= OP_ID_make_layer_norm;
 }
 
-bool program_has(const struct program *p, enum op_id op)
-{
-    for (int i = 0; i < p->count; i++)
-        if (p->line[i].op == op)
-            return true;
-    return false;
-}
-
-void program_remove(struct program *p, int i)
-{
-    memmove(&p->line[i], &p->line[i + 1], (size_t)(p->count - i - 1) * sizeof p->line[0]);
-    p->count--;
-    for (int k = i; k < p->count; k++)
-        for (int o = 0; o < p->line[k].ins; o++)
-            p->line[k].in[o] -= p->line[k].in[o] > i;
-}
-
 /* ---- shapes --------------------------------------------------------------------------------- */
 
 bool broadcast_shape(tarn_shape a, tarn_shape b, tarn_shape *out)

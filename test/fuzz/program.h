@@ -70,9 +70,6 @@ void program_name(const struct line *l, char out[24]);
 /* The name that a `find` line looks for: part arg[0] of a layer, or the parameter itself. */
 void program_find_name(const struct program *p, const struct line *l, char out[48]);
 bool program_is_layer(enum op_id op);
-bool program_has(const struct program *p, enum op_id op);
-/* Removes line i; the lines after it move up. Its users must be gone. */
-void program_remove(struct program *p, int i);
 
 /* Reproducible numbers in [0, 1), multiples of 2^-22. */
 double fuzz_random(unsigned long long *state);
