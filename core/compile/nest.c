@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nests consist of, added one by one: values, nests, expressions; and what a kernel's nests use. In:
- * the program so far. Out: the same with one more. Knows no stage. */
-#include <stdlib.h>
+/* What nests consist of, added one by one: values, nests, expressions. In: the program so far. Out:
+ * the same with one more. Knows no stage. */
 #include <string.h>
 
 #include "compile/nest.h"
@@ -55,34 +54,4 @@ int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
         return -1;
     n->exprs[n->expr_count] = *e;
     return n->expr_count++;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const int x = *(const int *)a, y = *(const int *)b;
-    return x < y ? -1 : x > y;
-}
-
-int *kernel_values(const struct program_ir *p, int kernel, int *count)
-{
-    int most = 0;
-    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++)
-        most += p->nests[*r.at].stores + p->nests[*r.at].expr_count;
-    int *list = arena_take(p->arena, (size_t)(most + 1) * sizeof *list), all = 0;
-    for (struct nest_range r = kernel_nests(p, kernel); list != NULL && r.at < r.end; r.at++) {
-        const struct nest *n = &p->nests[*r.at];
-        for (int s = 0; n->kind == NEST_LOOPS && s < n->stores; s++)
-            list[all++] = n->store[s].value;
-        for (int e = 0; n->kind == NEST_LOOPS && e < n->expr_count; e++)
-            if (n->exprs[e].kind == EXPR_LOAD)
-                list[all++] = n->exprs[e].access.value;
-    }
-    if (list == NULL)
-        return NULL;
-    qsort(list, (size_t)all, sizeof *list, by_number);
-    *count = 0;
-    for (int i = 0; i < all; i++)
-        if (i == 0 || list[i] != list[i - 1])
-            list[(*count)++] = list[i];
-    return list;
 }

@@ -131,8 +131,6 @@ int value_add(struct program_ir *p, enum value_place place, enum layout layout, 
               tarn_shape shape, tarn_dtype dtype);
 struct nest *nest_add(struct program_ir *p);
 int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
-/* The values that the loops of a kernel read and write, each once, by number; NULL without memory. */
-int *kernel_values(const struct program_ir *p, int kernel, int *count);
 /* The axis whose elements are the lanes of a register; -1: none. */
 static inline bool nest_has_batch_lanes(const struct nest *n)
 {

@@ -26,9 +26,10 @@ struct known {
 
 struct printer {
     struct program_ir *p;
+    int kernel;
     const int *nests; /* of the kernel, in order */
     int nest_count;
-    const int *values; /* of the kernel, in the order in which its nests name them */
+    int *values; /* of the kernel, in the order in which its nests name them */
     int value_count;
     struct nest *n;
     const struct schedule *s; /* of the nest */

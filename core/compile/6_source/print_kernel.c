@@ -41,39 +41,21 @@ struct param param_of(const struct value *v)
     return (struct param){ .kind = kinds[v->place], .slot = v->place == PLACE_ARENA ? 0 : v->slot };
 }
 
-/* What the nests of a kernel name, in the order in which they do. */
-struct uses {
-    const int *sorted; /* the same by number */
-    bool *seen;        /* along `sorted` */
-    int *values;
-    int all, count;
-};
-
-static int by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* Whether this is the value's first use. */
-static bool note_value(struct uses *u, int value)
-{
-    const int *at = bsearch(&value, u->sorted, (size_t)u->all, sizeof value, by_number);
-    if (at == NULL || u->seen[at - u->sorted])
-        return false;
-    u->seen[at - u->sorted] = true;
-    u->values[u->count++] = value;
-    return true;
-}
-
 static bool has_offset(const struct value *v)
 {
     return v->place == PLACE_ARENA || v->place == PLACE_OWNED;
 }
 
-static void want_value(struct program_ir *p, struct planned_kernel *k, int value, struct uses *u)
+/* The first time that a kernel's nests name a value. */
+static void want_value(struct printer *pr, struct planned_kernel *k, int value)
 {
-    const struct value *v = &p->values[value];
-    if (!note_value(u, value) || v->place == PLACE_SCRATCH)
+    struct program_ir *p = pr->p;
+    struct value *v = &p->values[value];
+    if (v->named_in == pr->kernel + 1)
+        return;
+    v->named_in = pr->kernel + 1;
+    pr->values[pr->value_count++] = value;
+    if (v->place == PLACE_SCRATCH)
         return;
     const struct param needed = param_of(v);
     want_param(p->arena, k, needed.kind, needed.slot);
@@ -81,39 +63,41 @@ static void want_value(struct program_ir *p, struct planned_kernel *k, int value
         want_param(p->arena, k, PARAM_OFFSETS, 0);
 }
 
-static void want_expr(struct program_ir *p, struct planned_kernel *k, const struct expr *e,
-                      struct uses *u)
+static void want_expr(struct printer *pr, struct planned_kernel *k, const struct expr *e)
 {
+    struct arena *a = pr->p->arena;
     if (e->kind == EXPR_LOAD)
-        want_value(p, k, e->access.value, u);
+        want_value(pr, k, e->access.value);
     if (e->kind == EXPR_NUMBER)
-        want_param(p->arena, k, PARAM_NUMBER, e->bits);
+        want_param(a, k, PARAM_NUMBER, e->bits);
     if (e->kind == EXPR_RAND) {
-        want_param(p->arena, k, PARAM_KEY, 0);
-        want_param(p->arena, k, PARAM_SERIAL, e->bits);
+        want_param(a, k, PARAM_KEY, 0);
+        want_param(a, k, PARAM_SERIAL, e->bits);
     }
     if (e->kind == EXPR_RAND && e->arg[0] > 0)
-        want_param(p->arena, k, PARAM_RANK, 0);
+        want_param(a, k, PARAM_RANK, 0);
 }
 
-static bool collect_uses(struct program_ir *p, int kernel, const struct printer *pr,
-                         struct planned_kernel *k, struct uses *u)
+/* Values and parameters, in the order in which the nests name them. */
+static bool collect_uses(struct printer *pr, struct planned_kernel *k)
 {
-    u->sorted = kernel_values(p, kernel, &u->all);
-    u->seen = arena_take(p->arena, (size_t)(u->all + 1) * sizeof *u->seen);
-    u->values = arena_take(p->arena, (size_t)(u->all + 1) * sizeof *u->values);
-    if (u->sorted == NULL || u->seen == NULL || u->values == NULL)
+    struct program_ir *p = pr->p;
+    size_t most = 1;
+    for (int i = 0; i < pr->nest_count; i++)
+        most += (size_t)(p->nests[pr->nests[i]].stores + p->nests[pr->nests[i]].expr_count);
+    pr->values = arena_take(p->arena, most * sizeof *pr->values);
+    if (pr->values == NULL)
         return false;
     if (!p->target->items)
         want_param(p->arena, k, PARAM_SKIP, 0);
     for (int i = 0; i < pr->nest_count; i++) {
         const struct nest *n = &p->nests[pr->nests[i]];
         for (int s = 0; s < n->stores; s++)
-            want_value(p, k, n->store[s].value, u);
+            want_value(pr, k, n->store[s].value);
         for (int e = 0; e < n->expr_count; e++)
-            want_expr(p, k, &n->exprs[e], u);
+            want_expr(pr, k, &n->exprs[e]);
     }
-    k->offsets = arena_take(p->arena, (size_t)(u->count + 1) * sizeof *k->offsets);
+    k->offsets = arena_take(p->arena, (size_t)(pr->value_count + 1) * sizeof *k->offsets);
     return k->offsets != NULL;
 }
 
@@ -228,9 +212,8 @@ static void print_blocks(struct printer *pr, int groups)
                        p->values[pr->values[i]].copy_stride);
     print_nests(pr, EVERY_GROUP);
     print_nests(pr, SHARED_OUT);
-    for (int i = 0; i < pr->nest_count; i++) {
+    for (int i = 0; i < pr->nest_count; i++)
         rest |= role_of(p, &p->nests[pr->nests[i]]) == ONE_GROUP;
-    }
     if (rest) {
         print_line(pr, "if (group == 0) {");
         pr->indent++;
@@ -290,14 +273,13 @@ static void print_sections(struct printer *pr, struct planned_kernel *k)
 static tarn_status print_rest(struct program_ir *p, int kernel, struct text *out,
                               struct planned_kernel *k)
 {
-    struct uses uses = { 0 };
-    struct printer pr = { .p = p, .out = out, .indent = 1, .width = 1, .lane_axis = -1 };
+    struct printer pr = {
+        .p = p, .kernel = kernel, .out = out, .indent = 1, .width = 1, .lane_axis = -1
+    };
     pr.tail = p->module->batch % LANES != 0;
     pr.nests = nests_of(p, kernel, &pr.nest_count);
-    if (pr.nests == NULL || !collect_uses(p, kernel, &pr, k, &uses))
+    if (pr.nests == NULL || !collect_uses(&pr, k))
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    pr.values = uses.values;
-    pr.value_count = uses.count;
     k->groups = 0;
     text_add(out, "(");
     print_params(out, k);
