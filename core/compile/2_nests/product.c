@@ -7,10 +7,6 @@
 #include "compile/1_graph/graph_passes.h"
 #include "compile/2_nests/lowering.h"
 #include "compile/2_nests/nest_passes.h"
-#include "tensor/sum_order.h"
-
-/* Providers have two levels of chunks' sums. */
-#define MOST_DEPTH ((size_t)SUM_CHUNK * SUM_CHUNK * SUM_CHUNK)
 
 static struct product_shape shape_of(const struct module *m, uint32_t node)
 {
@@ -47,7 +43,7 @@ static bool is_large_product(const struct module *m, uint32_t node, struct produ
         tarn_shape_count(n->shape) == 0)
         return false;
     *out = shape_of(m, node);
-    if (product_work(out) < m->target->product.own_launch || out->k > MOST_DEPTH)
+    if (product_work(out) < m->target->product.own_launch)
         return false;
     /* Virtual shards need the sums of each shard by itself. */
     return !over_batch(m, node, &out->sums_batch) || (out->sums_batch && m->shards == 0);
