@@ -8,6 +8,7 @@
 #ifndef TARN_PATTERN_H
 #define TARN_PATTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "tarn_dist.h"
@@ -15,6 +16,12 @@
 struct chunk {
     size_t first, count;
 };
+
+/* Whether the tree of sums over n is whole: each subtree is that of n / 2, n / 4 and so on. */
+static inline bool is_power_of_two(int n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
 
 /* Chunk `rank` of `count` elements: whole cache lines of 16 elements but for the last; chunks cover
  * all elements, without overlap, in rank order. May be empty. */

@@ -27,11 +27,6 @@ struct rounds {
     unsigned long moved;
 };
 
-static bool is_power_of_two(int n)
-{
-    return n > 0 && (n & (n - 1)) == 0;
-}
-
 static int log_of(int nodes)
 {
     int log = 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "job.h"
+#include "pattern.h"
 #include "seating.h"
 
 enum {
@@ -46,11 +47,6 @@ static tarn_status select_devices(const tarn_launch_options *o, int seat, int se
 }
 
 /* ---- do they fit together? ------------------------------------------------------------------ */
-
-static bool is_power_of_two(int n)
-{
-    return n > 0 && (n & (n - 1)) == 0;
-}
 
 static tarn_status check_shards(int shards, int world)
 {
