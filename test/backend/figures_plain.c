@@ -8,17 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend.h"
-
-static int failures;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, error_text()); \
-            ++failures; \
-        } \
-    } while (0)
+#include "check.h"
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
