@@ -5,24 +5,11 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
-static void same_index(const struct node *n, tarn_shape in, struct index_map *out)
-{
-    out->rank_in = in.rank;
-    out->rank_out = n->shape.rank;
-    for (int d = 0; d < in.rank; d++)
-        out->dim[d].coef[d] = out->dim[d].divide = 1;
-}
-
-static void same_grad(struct grad_call *c)
-{
-    c->gin[0] = c->g;
-}
-
 const struct op op_batch_axis = { .name = "batch_axis",
                                   .arity = 1,
                                   .kind = OP_VIEW,
-                                  .grad = same_grad,
-                                  .index = same_index,
+                                  .grad = op_same_grad,
+                                  .index = op_same_index,
                                   .uniform = true };
 
 /* Whether axis 0 of x may be the batch of this step; else false after recording why not. */

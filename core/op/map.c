@@ -288,18 +288,13 @@ tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tensor b)
     return map(&op_where, (const tarn_tensor[]){ condition, a, b }, 1, 3, KEEP, false);
 }
 
-static void cast_grad(struct grad_call *c)
-{
-    c->gin[0] = c->g;
-}
-
 const struct op op_cast = {
     .name = "cast",
     .arity = 1,
     .kind = OP_MAP,
     .code = "TARN_TO_F32(x)",
     .typed = { [TARN_I32] = "TARN_TO_I32(x)", [TARN_U8] = "TARN_TO_U8(x)" },
-    .grad = cast_grad,
+    .grad = op_same_grad,
 };
 
 tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)

@@ -41,6 +41,8 @@ tarn_tensor op_window_view(tarn_tensor x, const int32_t window[2], const int32_t
  * on (h,w), or 0. Summed over the last two axes it is the gradient of the window view. */
 tarn_tensor op_unwindow_view(tarn_tensor x, int32_t h, int32_t w, const int32_t stride[2],
                              const int32_t dilation[2]);
+/* The index rule of a view that moves nothing. */
+void op_same_index(const struct node *n, tarn_shape in, struct index_map *out);
 /* Puts step.dim[i] - 1 zeros between neighbours of axis i. */
 tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step);
 

@@ -193,12 +193,6 @@ tarn_tensor tarn_transpose(tarn_tensor x, int a, int b)
 
 /* ---- expand --------------------------------------------------------------------------------- */
 
-/* autograd.c sums over what was broadcast. */
-static void expand_grad(struct grad_call *c)
-{
-    c->gin[0] = c->g;
-}
-
 static void expand_index(const struct node *n, tarn_shape in, struct index_map *out)
 {
     map_begin(n, in, out);
@@ -210,7 +204,7 @@ const struct op op_expand = {
     .name = "expand",
     .arity = 1,
     .kind = OP_VIEW,
-    .grad = expand_grad,
+    .grad = op_same_grad, /* autograd.c sums over what was broadcast */
     .index = expand_index,
     .uniform = true,
 };
@@ -535,7 +529,7 @@ tarn_tensor op_unwindow_view(tarn_tensor x, int32_t h, int32_t w, const int32_t 
 
 /* ---- detach --------------------------------------------------------------------------------- */
 
-static void detach_index(const struct node *n, tarn_shape in, struct index_map *out)
+void op_same_index(const struct node *n, tarn_shape in, struct index_map *out)
 {
     map_begin(n, in, out);
     for (int d = 0; d < in.rank; d++)
@@ -544,7 +538,7 @@ static void detach_index(const struct node *n, tarn_shape in, struct index_map *
 
 /* arg.leaf.slot is 0, or 1 + the owned parameter whose new value this is. */
 const struct op op_detach = {
-    .name = "detach", .arity = 1, .kind = OP_VIEW, .grad = op_no_grad, .index = detach_index
+    .name = "detach", .arity = 1, .kind = OP_VIEW, .grad = op_no_grad, .index = op_same_index
 };
 
 tarn_tensor tarn_detach(tarn_tensor t)

@@ -221,6 +221,8 @@ struct op {
  * bits, indices. No rule at all is an error as soon as somebody asks for a gradient through the
  * op. */
 void op_no_grad(struct grad_call *c);
+/* The gradient of the operand is that of the result. */
+void op_same_grad(struct grad_call *c);
 
 #define OP_DECLARE(name) extern const struct op op_##name;
 #define OP(name) OP_DECLARE(name)
