@@ -128,6 +128,12 @@ int communicator_node(const struct communicator *t, int rank)
     return t->across != NULL ? across_node(t->across, rank) : -1;
 }
 
+void communicator_blame(struct communicator *t, int rank)
+{
+    if (t->porter != NULL)
+        porter_blame(t->porter, across_node(t->across, rank));
+}
+
 void communicator_record(struct communicator *t, int most,
                          void (*line)(void *user, const char *text), void *user)
 {

@@ -62,6 +62,8 @@ void communicator_free(struct communicator *t);
 int communicator_world(const struct communicator *t);
 /* The node that has a rank of the launch; -1 when there is but one. */
 int communicator_node(const struct communicator *t, int rank);
+/* If the launch ends now, then because of that rank among all: its node prints its record first. */
+void communicator_blame(struct communicator *t, int rank);
 
 /* `rank` is that in the communicator, from 0, here and below; lines have that of the launch.
  *

@@ -38,6 +38,7 @@ struct launch {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int ended;
+    bool printed;   /* the record */
     bool abandoned; /* tarn_launch has returned: the last thread frees all this */
     struct worker workers[COMMUNICATOR_MOST];
 };
@@ -208,7 +209,28 @@ static struct timespec in_seconds(double seconds)
     return t;
 }
 
-/* Waits for all threads; after a failure not longer than the timeout. */
+static void to_stderr(void *user, const char *text)
+{
+    (void)user;
+    fprintf(stderr, "tarn: flight %s\n", text);
+}
+
+/* The last collectives of this node's ranks; with other nodes those of the one that failed come first. */
+static void print_record(struct launch *l)
+{
+    const struct seating *s = &l->seating;
+    if (s->ranks.world == 1)
+        return;
+    if (s->porter != NULL) {
+        const int node = porter_link(s->porter)->node;
+        porter_hear_culprit(s->porter);
+        fprintf(stderr, "tarn: flight of node %d (%s)\n", node, s->names[node]);
+    }
+    communicator_record(l->communicator, 4, to_stderr, NULL);
+}
+
+/* Waits for all threads; after a failure not longer than the timeout. With other nodes the job may be over before
+ * that, so the record is printed at once. */
 static void await_all(struct launch *l)
 {
     struct timespec until;
@@ -218,6 +240,13 @@ static void await_all(struct launch *l)
         if (!failed && communicator_cause(l->communicator, NULL, 0, NULL) != TARN_OK) {
             failed = true;
             until = in_seconds(l->timeout);
+            if (l->seating.porter != NULL) {
+                pthread_mutex_unlock(&l->lock);
+                print_record(l);
+                l->printed = true;
+                pthread_mutex_lock(&l->lock);
+                continue;
+            }
         }
         if (failed) {
             late = pthread_cond_timedwait(&l->changed, &l->lock, &until) != 0;
@@ -249,12 +278,6 @@ int tarn_launch_left(void)
     return left_behind;
 }
 
-static void to_stderr(void *user, const char *text)
-{
-    (void)user;
-    fprintf(stderr, "tarn: flight %s\n", text);
-}
-
 static tarn_status verdict(struct launch *l, bool all)
 {
     char line[1400], left[200] = "";
@@ -262,8 +285,8 @@ static tarn_status verdict(struct launch *l, bool all)
     const tarn_status status = communicator_cause(l->communicator, line, sizeof line, &rank);
     if (status == TARN_OK)
         return TARN_OK;
-    if (l->seating.ranks.world > 1)
-        communicator_record(l->communicator, 4, to_stderr, NULL);
+    if (!l->printed)
+        print_record(l);
     size_t used = 0;
     pthread_mutex_lock(&l->lock);
     for (int i = 0; !all && i < l->started && used < sizeof left; i++)

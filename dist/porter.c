@@ -99,10 +99,12 @@ void porter_fail(struct porter *p, tarn_status status, const char *line, bool mi
         return;
     p->cause = status;
     p->broken = true;
+    p->failed_at = porter_now();
     snprintf(p->cause_line, sizeof p->cause_line, "%s", line);
     pthread_cond_broadcast(&p->changed);
     if (mine) {
-        struct message m = { .kind = FAILED, .status = (int32_t)status };
+        struct message m = { .kind = FAILED, .status = (int32_t)status, .culprit = p->culprit };
+        m.gone = p->culprit >= 0 && p->others[p->culprit].gone;
         snprintf(m.line, sizeof m.line, "%s", line);
         porter_send_all(p, &m);
     }
@@ -159,6 +161,11 @@ static void take(struct porter *p, const struct message *m)
         o->left = true;
         pthread_cond_broadcast(&p->changed);
     } else {
+        if (p->cause == TARN_OK && m->culprit < p->link->nodes) {
+            p->culprit = m->culprit;
+            if (m->culprit >= 0 && m->gone)
+                p->others[m->culprit].gone = true;
+        }
         porter_fail(p, (tarn_status)m->status, m->line, false);
     }
 }
@@ -233,7 +240,7 @@ static void begin_task(struct porter *p)
 static bool others_left(const struct porter *p)
 {
     for (int i = 0; i < p->link->nodes; i++)
-        if (i != p->link->node && !p->others[i].left)
+        if (i != p->link->node && !p->others[i].left && !p->others[i].gone)
             return false;
     return true;
 }
@@ -445,6 +452,7 @@ tarn_status porter_enter(struct porter *p, struct porter_times times, const void
     p->attended = p->leaving = false;
     p->names = NULL;
     p->cause = TARN_OK;
+    p->culprit = p->blamed = -1;
     for (int i = 0; i < p->link->nodes; i++)
         p->others[i] = (struct other){ 0 };
     pthread_mutex_unlock(&p->lock);
@@ -464,19 +472,41 @@ void porter_attend(struct porter *p, const struct porter_user *user, const char 
         user->failed(user->user, cause, p->cause_line);
 }
 
+void porter_blame(struct porter *p, int node)
+{
+    pthread_mutex_lock(&p->lock);
+    p->blamed = node;
+    pthread_mutex_unlock(&p->lock);
+}
+
 void porter_tell(struct porter *p, tarn_status status, const char *line)
 {
     pthread_mutex_lock(&p->lock);
     if (p->entered && p->cause == TARN_OK) {
         p->cause = status;
         p->broken = true;
+        p->failed_at = porter_now();
+        p->culprit = p->blamed >= 0 ? p->blamed : p->link->node;
         snprintf(p->cause_line, sizeof p->cause_line, "%s", line);
         char name[100];
         porter_name_node(p, p->link->node, name, sizeof name);
-        p->tell = (struct message){ .kind = FAILED, .status = (int32_t)status };
+        p->tell =
+            (struct message){ .kind = FAILED, .status = (int32_t)status, .culprit = p->culprit };
         snprintf(p->tell.line, sizeof p->tell.line, "%s: %s", name, line);
         pthread_cond_broadcast(&p->changed);
     }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void porter_hear_culprit(struct porter *p)
+{
+    pthread_mutex_lock(&p->lock);
+    const struct timespec until = after(p->times.grace / 2);
+    const int culprit = p->culprit;
+    int code = 0;
+    while (code == 0 && culprit >= 0 && culprit != p->link->node && !p->others[culprit].left &&
+           !p->others[culprit].gone)
+        code = pthread_cond_timedwait(&p->changed, &p->lock, &until);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -489,7 +519,9 @@ static bool may_leave(const struct porter *p, bool good)
 void porter_leave(struct porter *p, bool good)
 {
     pthread_mutex_lock(&p->lock);
-    const struct timespec until = after(p->times.grace);
+    /* From when it was known, but for a moment for what this node says now. */
+    const double left = good ? 0 : p->failed_at + p->times.grace - porter_now();
+    const struct timespec until = after(fmax(left, p->times.grace / 4));
     /* What is to be told goes first. */
     while (p->tell.kind != 0)
         pthread_cond_wait(&p->changed, &p->lock);

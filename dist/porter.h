@@ -52,9 +52,15 @@ TARN_CHECKED tarn_status porter_enter(struct porter *p, struct porter_times time
 void porter_attend(struct porter *p, const struct porter_user *user, const char *const *names);
 /* One at a time; porter_user.over tells its end. */
 void porter_start(struct porter *p, const struct task *task);
+/* If the launch fails here, then because of that node. */
+void porter_blame(struct porter *p, int node);
 /* The launch has failed here: all nodes are told. Does not wait. */
 void porter_tell(struct porter *p, tarn_status status, const char *line);
-/* Nothing more comes from this node. Waits for all others, for a failed launch a moment only. Returns with
+/* After a failure: waits until the node whose failure it is has left, and so has said all, half of the grace at
+ * most. Not for one that does not answer. */
+void porter_hear_culprit(struct porter *p);
+/* Nothing more comes from this node. Waits for all others; after a failure a moment only, and for those that
+ * answer. Returns with
  * porter_user.failed called if the launch fails meanwhile; call it again then, with good false. */
 void porter_leave(struct porter *p, bool good);
 

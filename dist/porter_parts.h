@@ -12,6 +12,7 @@ enum message_kind { ASK = 1, ANSWER, FAILED, LEFT };
 /* All nodes run one program on machines of one kind: sent as it is. */
 struct message {
     int32_t kind, node, status;
+    int32_t culprit, gone; /* of a failure: whose it is, or -1; it does not answer */
     uint32_t launch;
     struct whereabouts where;
     char line[1100];
@@ -26,6 +27,7 @@ struct outgoing {
 /* What is known of another node in this launch. */
 struct other {
     bool left, answered;
+    bool gone; /* it does not answer: nobody waits for what it has to say */
     struct whereabouts where;
     uint32_t launch; /* in which it was when it answered */
 };
@@ -46,6 +48,9 @@ struct porter {
     struct porter_times times;
     tarn_status cause;
     char cause_line[1100];
+    int culprit;      /* the node whose failure it is; -1: nobody knows */
+    int blamed;       /* the one if the launch fails here; -1: this one */
+    double failed_at; /* that was known here */
     struct link *link;
     struct rounds *rounds;
     bool running;

@@ -25,7 +25,8 @@ static bool is_late(const struct porter *p, const struct other *o)
            (o->launch < p->launch || (o->where.number < p->task.notice.number && !o->where.waits));
 }
 
-static void list_gone(const struct porter *p, char *out, size_t capacity, int *count)
+/* The first of them is the culprit. */
+static void list_gone(struct porter *p, char *out, size_t capacity, int *count)
 {
     size_t used = 0;
     *count = 0;
@@ -33,6 +34,8 @@ static void list_gone(const struct porter *p, char *out, size_t capacity, int *c
     for (int i = 0; i < p->link->nodes; i++) {
         if (i == p->link->node || p->others[i].answered || p->others[i].left)
             continue;
+        p->others[i].gone = true;
+        p->culprit = *count == 0 ? i : p->culprit;
         char name[100];
         porter_name_node(p, i, name, sizeof name);
         if (++*count <= NAMED && used < capacity)
@@ -107,6 +110,7 @@ static void judge(struct porter *p)
     for (int i = 0; p->running && i < p->link->nodes; i++) {
         const struct other *o = &p->others[i];
         if (i != p->link->node && is_late(p, o) && !(o->where.builds && patient)) {
+            p->culprit = i;
             fail_late(p, i);
             return;
         }

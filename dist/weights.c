@@ -199,6 +199,7 @@ static tarn_status report(const tarn_replica *r, const struct difference *all)
     const int node = communicator_node(member_of(r)->communicator, rank);
     if (node >= 0)
         snprintf(where, sizeof where, " of node %d", node);
+    communicator_blame(member_of(r)->communicator, rank);
     return error_set(
         TARN_ERR_WEIGHTS,
         "weights differ before training step %llu: %s %s element %llu is 0x%08x on rank "

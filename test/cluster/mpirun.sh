@@ -163,10 +163,14 @@ chmod +x unlike
     done
 }
 
-# Weights that differ between nodes are named, with the rank among all.
+# Weights that differ between nodes are named, with the rank among all and both values; the node that differs
+# prints its record first, all of it.
 # shellcheck disable=SC2086
-refused 1 'fc1.weight .*rank 0 and .* on rank 5 of node 1 ' "$first" 2 "$bin/tarn-weights" inject \
+refused 1 'fc1.weight .* element 7 is 0x.*rank 0 and 0x.* on rank 5 of node 1 \(.* and .*\)' "$first" 2 "$bin/tarn-weights" inject \
     --devices 0,0,0,0,0,0,0,0 --tensor fc1.weight --element 7 --bit 3 --rank 5 --step 3 --steps 6
+records=$(grep -oE '^tarn: flight (of node [01]|.*"rank": [0-7],)' log |
+    sed -E 's/.*of node (.)/N\1/; s/.*"rank": (.),/\1/' | uniq | tr -d '\n')
+[ "$records" = N14567N00123 ] || wrong "flight records in another order: $records"
 
 # A process that is gone, or hangs, is named by the other.
 export TARN_TIMEOUT=3

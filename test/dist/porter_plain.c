@@ -11,7 +11,7 @@
 #include "across.h"
 #include "check.h"
 #include "pair_link.h"
-#include "porter.h"
+#include "porter_parts.h"
 
 enum { MOST_NODES = 6, MOST_RANKS = 4, CALLS = 30 };
 
@@ -25,6 +25,8 @@ struct node {
     struct porter *porter;
     struct communicator *communicator;
     tarn_status status; /* of the launch */
+    int turn;           /* in which it spoke after a failure */
+    double left;        /* seconds that it took to leave then */
     char line[1400];
 };
 
@@ -35,6 +37,7 @@ struct job {
     enum trouble trouble;
     int culprit, when; /* a rank, and the call at which it makes trouble */
     uint32_t seed;
+    _Atomic int turns;
     struct node node[MOST_NODES];
 };
 
@@ -236,8 +239,13 @@ static void *run_node(void *arg)
     if (communicator_cause(n->communicator, NULL, 0, NULL) == TARN_OK)
         porter_leave(n->porter, true);
     n->status = communicator_cause(n->communicator, n->line, sizeof n->line, NULL);
-    if (n->status != TARN_OK)
+    if (n->status != TARN_OK) {
+        const double began = porter_now();
+        porter_hear_culprit(n->porter);
+        n->turn = job->turns++;
         porter_leave(n->porter, false);
+        n->left = porter_now() - began;
+    }
     return NULL;
 }
 
@@ -313,6 +321,15 @@ static int culprit_node(const struct job *job)
     return node;
 }
 
+/* Who has failed speaks first; and nobody waits for one that does not answer. */
+static bool is_in_order(const struct job *job, const struct node *n)
+{
+    const int guilty = culprit_node(job);
+    return job->trouble == ABORTS   ? (n->turn == 0) == (n->number == guilty)
+           : job->trouble == SILENT ? n->number == guilty || n->left < 0.8
+                                    : true;
+}
+
 /* What every node must say. */
 static bool is_right(const struct job *job, const struct node *n)
 {
@@ -363,12 +380,14 @@ static void one_job(int number, uint32_t *seed)
     bool good = true;
     for (int i = 0; i < nodes; i++) {
         good = good && job->node[i].status == TARN_OK;
-        if (is_right(job, &job->node[i]))
+        if (is_right(job, &job->node[i]) && is_in_order(job, &job->node[i]))
             continue;
         failures++;
-        printf("job %d, trouble %d by rank %d of %d at %d: node %d of %d ended with %s: %s\n",
+        printf("job %d, trouble %d by rank %d of %d at %d: node %d of %d ended with %s: %s; turn "
+               "%d, %g s\n",
                number, (int)trouble, job->culprit, job->world, job->when, i, nodes,
-               status_name(job->node[i].status), job->node[i].line);
+               status_name(job->node[i].status), job->node[i].line, job->node[i].turn,
+               job->node[i].left);
     }
     job_free(job, good);
 }
