@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compilers.h"
 #include "env.h"
 #include "lock.h"
 #include "opencl.h"
@@ -155,8 +156,10 @@ void context_close(struct context *c)
     const bool last = --open_contexts == 0;
     pthread_mutex_unlock(&count_lock);
     awake_leave(&c->device);
-    if (last)
+    if (last) {
+        compilers_end();
         gemm_release();
+    }
     if (c->context != NULL)
         clReleaseContext(c->context);
     release_part(c);

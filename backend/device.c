@@ -213,6 +213,11 @@ tarn_status device_list(const struct device **list, int *count)
     return scan_status == TARN_OK ? TARN_OK : error_set(scan_status, "%s", scan_line);
 }
 
+void device_identify(const struct device *d, char out[DEVICE_IDENTITY_BYTES])
+{
+    snprintf(out, DEVICE_IDENTITY_BYTES, "%s|%s|%s|%s", d->name, d->vendor, d->driver, d->platform);
+}
+
 cl_device_id device_id(int number)
 {
     return ids[number];

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "hash_table.h"
 #include "opencl.h"
 
@@ -38,13 +39,6 @@ const char *label_keep(const char *text)
     }
     pthread_mutex_unlock(&label_lock);
     return found != NULL ? found->text : "a command";
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 tarn_status event_status(const struct context *c, cl_event event, cl_int *status)
@@ -102,7 +96,7 @@ static double limit_of(const struct context *c)
 
 tarn_status event_wait(const struct context *c, cl_event event, const char *label)
 {
-    const double start = now(), limit = limit_of(c);
+    const double start = seconds_now(), limit = limit_of(c);
     for (;;) {
         cl_int status;
         TRY(event_status(c, event, &status));
@@ -110,7 +104,7 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
             return command_failed(c, label, status);
         if (status == CL_COMPLETE)
             return TARN_OK;
-        const double waited = now() - start;
+        const double waited = seconds_now() - start;
         if (!(waited <= limit))
             return too_late(c, label, limit);
         pause_after(waited);
@@ -220,20 +214,20 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     if (c->first >= mark)
         return TARN_OK;
     TRY(context_flush(c));
-    const double start = now();
+    const double start = seconds_now();
     double alive = start, limit = limit_of(c);
     for (;;) {
         cl_int status;
         bool progress = false;
         TRY(event_status(c, c->ring[(mark - 1) % TRACKED].event, &status));
-        const double waited = now() - start;
+        const double waited = seconds_now() - start;
         if (status <= CL_COMPLETE || waited > LOOK_AFTER)
             TRY(retire_ended(c, mark, &progress));
         if (c->first >= mark)
             return TARN_OK;
-        alive = progress ? now() : alive;
+        alive = progress ? seconds_now() : alive;
         limit = progress ? limit_of(c) : limit;
-        if (!(now() - alive <= limit))
+        if (!(seconds_now() - alive <= limit))
             return too_late(c, c->ring[c->first % TRACKED].label, limit);
         pause_after(waited);
     }

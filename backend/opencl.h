@@ -73,6 +73,9 @@ void awake_leave(const struct device *d);
 
 /* The OpenCL device behind an entry of the device list. */
 cl_device_id device_id(int number);
+/* What tells a device, its driver and their versions from others. */
+#define DEVICE_IDENTITY_BYTES 400
+void device_identify(const struct device *d, char out[DEVICE_IDENTITY_BYTES]);
 /* Name of an OpenCL error code. */
 const char *cl_error_name(cl_int code);
 /* "clCreateBuffer on "name": CL_OUT_OF_RESOURCES (-5)" as an error. */
@@ -144,17 +147,17 @@ int cache_lock(void);
  * were saved in that folder the last 8 stay. */
 void failed_save(const char *source, char *path, size_t capacity);
 
-/* Builds programs of these sources, in this order, in another thread, where the driver then has them
- * sooner. NULL: it would not, or there is no memory. All that follows takes NULL, too. */
-struct ahead;
-struct ahead *ahead_begin(const struct context *c, char *const *sources, int count);
-/* The caller builds number i now, once the other thread does not. */
-void ahead_wait(struct ahead *a, int i);
-/* Begins no more, and waits for what is under way. */
-void ahead_end(struct ahead *a);
-
+/* The same as program_build; `quick`: without the driver's optimiser, which changes no bit of what its
+ * kernels compute. */
+TARN_CHECKED tarn_status program_build_as(struct context *c, const char *source, bool quick,
+                                          const char *label, struct built_program **out);
 /* Launches a kernel that is to do nothing, so that the driver finishes it. */
 TARN_CHECKED tarn_status kernel_launch_idle(struct kernel *k, const struct idle_launch *idle);
+/* Takes the function of the same name from another program of the same source. */
+TARN_CHECKED tarn_status kernel_replace(struct kernel *k, struct built_program *p);
+/* A kernel that was taken by its text is about to be launched: if it was built quickly, this asks for a
+ * better one when it is launched often, and takes that when it is there. */
+TARN_CHECKED tarn_status known_kernel_improve(struct known_kernel *known);
 /* Gives back a kernel that was taken by its text. NULL is a no-op. */
 void known_kernel_leave(struct known_kernel *known);
 /* Releases a kernel that nobody has any more. */

@@ -3,21 +3,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "clock.h"
+#include "compilers.h"
 #include "deep.h"
 #include "env.h"
 #include "opencl.h"
 
 #define OPTIONS "-cl-std=CL1.2 -w" /* -w: drivers print warnings to stderr */
+#define QUICK_OPTIONS OPTIONS " -cl-opt-disable"
 #define TRIES 3
 
 struct built_program {
     struct context *context;
     cl_program program;
+    const char *options;
     char key[768];
     bool launched, keep; /* kept on disk once it has been launched */
     bool refused;        /* the driver did not take the binary that is kept */
@@ -26,18 +29,12 @@ struct built_program {
 
 static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void make_key(const struct device *d, const char *source, char *key, size_t capacity)
+static void make_key(const struct device *d, const char *source, const char *options, char *key,
+                     size_t capacity)
 {
     const XXH128_hash_t h = XXH3_128bits(source, strlen(source));
     snprintf(key, capacity, "program 1 %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
-             (unsigned long long)h.high64, (unsigned long long)h.low64, strlen(source), OPTIONS,
+             (unsigned long long)h.high64, (unsigned long long)h.low64, strlen(source), options,
              d->name, d->vendor, d->driver, d->platform, d->parts, (int)d->compute_units);
 }
 
@@ -54,7 +51,7 @@ static bool from_cache(struct built_program *p)
     cl_int status = CL_SUCCESS, code = CL_SUCCESS;
     p->program = clCreateProgramWithBinary(c->context, 1, &c->id, &bytes, &data, &status, &code);
     if (code == CL_SUCCESS && status == CL_SUCCESS)
-        code = clBuildProgram(p->program, 1, &c->id, OPTIONS, NULL, NULL);
+        code = clBuildProgram(p->program, 1, &c->id, p->options, NULL, NULL);
     free(binary);
     if (code == CL_SUCCESS && status == CL_SUCCESS) {
         c->counters.cache_hits++;
@@ -124,18 +121,18 @@ static tarn_status build_failed(const struct built_program *p, const char *sourc
 static tarn_status from_source(struct built_program *p, const char *source, const char *label)
 {
     struct context *c = p->context;
-    const double start = now();
+    const double start = seconds_now();
     cl_int code = CL_SUCCESS;
     /* Drivers with a shared cache of their own fail now and then when processes build at once. */
     for (int try = 0; try < TRIES; try++) {
         p->program = clCreateProgramWithSource(c->context, 1, &source, NULL, &code);
         if (code != CL_SUCCESS)
             return cl_failed(c, "clCreateProgramWithSource", code);
-        code = clBuildProgram(p->program, 1, &c->id, OPTIONS, NULL, NULL);
+        code = clBuildProgram(p->program, 1, &c->id, p->options, NULL, NULL);
         if (code == CL_SUCCESS) {
             p->keep = !c->device.keeps_code;
             c->counters.builds++;
-            c->counters.build_seconds += now() - start;
+            c->counters.build_seconds += seconds_now() - start;
             return TARN_OK;
         }
         char *log = build_log(p);
@@ -153,7 +150,7 @@ static tarn_status from_source(struct built_program *p, const char *source, cons
 
 struct build {
     struct context *context;
-    const char *source, *label;
+    const char *source, *options, *label;
     struct built_program **out;
 };
 
@@ -166,11 +163,12 @@ static tarn_status build(void *arg)
     if (p == NULL)
         return error_set(TARN_ERR_MEMORY, "%s: out of host memory", label);
     p->context = c;
-    make_key(&c->device, source, p->key, sizeof p->key);
+    p->options = b->options;
+    make_key(&c->device, source, p->options, p->key, sizeof p->key);
     pthread_mutex_lock(&build_lock);
     tarn_status status = TARN_OK;
     if (!from_cache(p)) {
-        const int lock = cache_lock();
+        const int lock = c->device.keeps_code ? -1 : cache_lock();
         /* Once more: another process may have kept it while this one waited. */
         status = lock >= 0 && from_cache(p) ? TARN_OK : from_source(p, source, label);
         cache_grew();
@@ -188,12 +186,46 @@ static tarn_status build(void *arg)
     return TARN_OK;
 }
 
+tarn_status program_build_as(struct context *c, const char *source, bool quick, const char *label,
+                             struct built_program **out)
+{
+    struct build b = { .context = c,
+                       .source = source,
+                       .options = quick ? QUICK_OPTIONS : OPTIONS,
+                       .label = label,
+                       .out = out };
+    *out = NULL;
+    return run_deep(build, &b);
+}
+
 tarn_status program_build(struct context *c, const char *source, const char *label,
                           struct built_program **out)
 {
-    struct build b = { .context = c, .source = source, .label = label, .out = out };
-    *out = NULL;
-    return run_deep(build, &b);
+    return program_build_as(c, source, false, label, out);
+}
+
+/* A record for each program that a driver with a cache of its own finished, and where that is. */
+static void finished_key(const struct device *d, const char *source, bool quick, char *key,
+                         size_t capacity)
+{
+    const int length = snprintf(key, capacity, "finished 1 %s ", env_system("POCL_CACHE_DIR"));
+    if (length > 0 && (size_t)length < capacity)
+        make_key(d, source, quick ? QUICK_OPTIONS : OPTIONS, key + length,
+                 capacity - (size_t)length);
+}
+
+bool program_is_finished(const struct device *d, const char *source, bool quick)
+{
+    char key[2048], text[8];
+    finished_key(d, source, quick, key, sizeof key);
+    return cache_load_text(key, text, sizeof text);
+}
+
+void program_tell_finished(const struct device *d, const char *source, bool quick)
+{
+    char key[2048];
+    finished_key(d, source, quick, key, sizeof key);
+    cache_store_text(key, "yes");
 }
 
 static void keep_binary(struct built_program *p)
@@ -269,6 +301,19 @@ tarn_status kernel_new(struct built_program *p, const char *name, struct kernel 
     return TARN_OK;
 }
 
+tarn_status kernel_replace(struct kernel *k, struct built_program *p)
+{
+    cl_int code;
+    const cl_kernel better = clCreateKernel(p->program, k->name, &code);
+    if (code != CL_SUCCESS)
+        return cl_failed(p->context, "clCreateKernel", code);
+    clReleaseKernel(k->kernel); /* launches of it that have not ended keep it */
+    k->kernel = better;
+    k->program = p;
+    k->launched = false;
+    return TARN_OK;
+}
+
 void kernel_drop(struct kernel *k)
 {
     if (k == NULL)
@@ -331,6 +376,8 @@ tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int c
 {
     if (groups == 0)
         return TARN_OK;
+    if (k->known != NULL)
+        TRY(known_kernel_improve(k->known));
     TRY(enqueue(k, args, count, groups, local, !k->launched));
     k->program->context->counters.launches++;
     k->launched = true;

@@ -4,25 +4,18 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "env.h"
 
 #define PATIENCE 2.0 /* seconds before the first line, and between two */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 struct progress progress_begin(void)
 {
     const char *how = env_text(ENV_PROGRESS);
     const bool terminal = isatty(STDERR_FILENO) == 1;
-    return (struct progress){ .begin = now(),
+    return (struct progress){ .begin = seconds_now(),
                               .wanted = strcmp(how, "auto") == 0 ? terminal : strcmp(how, "0") != 0,
                               .terminal = terminal };
 }
@@ -30,7 +23,7 @@ struct progress progress_begin(void)
 /* On a terminal each line takes the place of the one before. */
 void progress_tell(struct progress *p, int done, int all)
 {
-    const double time = now(), since = p->told > 0 ? p->told : p->begin;
+    const double time = seconds_now(), since = p->told > 0 ? p->told : p->begin;
     if (!p->wanted || done == all || time - since < PATIENCE)
         return;
     const bool kept = strcmp(env_text(ENV_CACHE_DIR), "off") != 0;

@@ -111,6 +111,7 @@ static double measure(struct job job, int world)
 
 int main(void)
 {
+    (void)setenv("TARN_QUICK", "0", 0); /* measured is what has been optimised */
     static const size_t counts[] = { 21840, 1000000, 25000000 };
     static const int times[] = { MOST_TIMES, 200, 15 };
     printf("ranks     floats  in place  all-reduce us  bus GB/s  memcpy us  memcpy GB/s  ratio\n");

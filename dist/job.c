@@ -10,10 +10,7 @@
 
 #include "env.h"
 #include "job.h"
-
-#ifndef TARN_LINK_DIR
-#define TARN_LINK_DIR "/usr/local/lib/tarn"
-#endif
+#include "near.h"
 
 /* ---- the launcher --------------------------------------------------------------------------- */
 
@@ -82,43 +79,18 @@ tarn_status job_find(struct job *out)
 
 /* ---- the plug-in ---------------------------------------------------------------------------- */
 
-/* Opens FOLDER/tarn-link-ENGINE.so; *tried is what it looked for. */
-static void *open_in(const char *folder, const char *engine, char *tried, size_t capacity)
-{
-    snprintf(tried, capacity, "%s/tarn-link-%s.so", folder, engine);
-    return access(tried, R_OK) == 0 ? dlopen(tried, RTLD_NOW | RTLD_LOCAL) : NULL;
-}
-
-/* Beside the library, or the program that it is a part of; below that; where it was installed. */
-static void *open_near(const char *engine, char *tried, size_t capacity)
-{
-    Dl_info info;
-    char own[4096] = "", folder[4200];
-    void *plug = NULL;
-    if (dladdr((const void *)(size_t)&job_find, &info) != 0 && info.dli_fname != NULL) {
-        char *real = realpath(info.dli_fname, NULL);
-        snprintf(own, sizeof own, "%s", real != NULL ? real : info.dli_fname);
-        free(real);
-        char *slash = strrchr(own, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        static const char *const below[] = { "", "/tarn", "/../lib/tarn" };
-        for (size_t i = 0; plug == NULL && i < sizeof below / sizeof *below; i++) {
-            snprintf(folder, sizeof folder, "%s%s", own, below[i]);
-            plug = open_in(folder, engine, tried, capacity);
-        }
-    }
-    return plug != NULL ? plug : open_in(TARN_LINK_DIR, engine, tried, capacity);
-}
-
 static tarn_status open_plug(const struct job *job, link_open_fn *out)
 {
     const char *named = env_text(ENV_LINK);
     const char *engine = *named != '\0' ? named : job->engine;
     char tried[4300];
+    char name[128];
     snprintf(tried, sizeof tried, "%s", engine);
-    void *plug = strchr(engine, '/') != NULL ? dlopen(engine, RTLD_NOW | RTLD_LOCAL)
-                                             : open_near(engine, tried, sizeof tried);
+    snprintf(name, sizeof name, "tarn-link-%s.so", engine);
+    const bool named_by_path = strchr(engine, '/') != NULL;
+    void *plug = named_by_path || near_find(name, tried, sizeof tried)
+                     ? dlopen(tried, RTLD_NOW | RTLD_LOCAL)
+                     : NULL;
     if (plug == NULL) {
         const char *why = dlerror();
         return error_set(TARN_ERR_DEVICE,
