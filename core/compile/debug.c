@@ -44,7 +44,10 @@ void debug_graph(const struct module *m, struct text *out)
 void debug_nests(const struct program_ir *p, struct text *out)
 {
     for (int k = 0; k < p->kernel_count; k++) {
-        text_add(out, "tarn: kernel k%d\n", k);
+        text_add(out, "tarn: kernel k%d", k);
+        if (kernel_parts(p, k) > 1)
+            text_add(out, ", %d parts", kernel_parts(p, k));
+        text_add(out, "\n");
         for (struct nest_range r = kernel_nests(p, k); r.at < r.end; r.at++) {
             const int i = *r.at;
             const struct nest *n = &p->nests[i];
@@ -55,6 +58,8 @@ void debug_nests(const struct program_ir *p, struct text *out)
                     text_add(out, "/%d", p->schedules[i].tile[a]);
                 if (a == nest_vector_axis(n, &p->schedules[i]))
                     text_add(out, "v");
+                if (a == p->placements[i].part_axis)
+                    text_add(out, "p");
             }
             const int value = n->store[0].value, whole = p->values[value].window_of;
             text_add(out, "  -> v%d%s\n", whole > 0 ? whole - 1 : value, n->partial ? " rows" : "");

@@ -82,6 +82,19 @@ struct nest {
     int expr_count, expr_capacity;
 };
 
+/* What parts do of an axis: of `extent` elements in multiples of `grain` each takes its share, from
+ * element `low` to `high` - 1; of the axis these are low * times + below to (high - 1) * times + above, as
+ * far as there are such elements. */
+struct slices {
+    int extent, grain;
+    int times, below, above;
+};
+
+static inline bool slices_overlap(const struct slices *s)
+{
+    return s->times != 1 || s->below != 0 || s->above != 0;
+}
+
 /* Where a nest runs: made by 3_kernels. */
 struct placement {
     int kernel;
@@ -90,6 +103,9 @@ struct placement {
     bool replicable; /* every group can compute it for itself, */
     bool replicated; /* and does */
     double work;     /* cycles of one core, roughly */
+    int part_axis;   /* batched: OUT axis whose slices parts do; -1: none */
+    struct slices slices;
+    bool first_part; /* the first part alone does it */
 };
 
 /* How a nest runs: made by 4_schedule. It changes no result. */
@@ -97,10 +113,12 @@ struct schedule {
     int lane_axis;        /* not batched: the axis whose elements are lanes, or -1 */
     int tile[NEST_AXES];  /* unrolled; 1: a plain loop */
     int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
-    int split_axis;       /* not batched: OUT axis divided among groups, or -1 */
-    int groups;
-    bool uniform;      /* work-items: all teams of a group have the same tile */
-    bool by_registers; /* a copy turns 16 by 16 elements over in registers */
+    int split_axis;       /* OUT axis divided among groups, or parts of one when batched; or -1 */
+    int split_step;       /* in multiples of so many elements */
+    const struct slices *slices; /* of parts */
+    int groups;                  /* that share it so */
+    bool uniform;                /* work-items: all teams of a group have the same tile */
+    bool by_registers;           /* a copy turns 16 by 16 elements over in registers */
 };
 
 /* Nests of kernel k, in order: nest[begin[k]] to nest[begin[k + 1] - 1]. */
@@ -124,6 +142,7 @@ struct program_ir {
     int group_size;        /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
     int blocks, groups;    /* of batched sections */
+    int *parts;            /* by kernel: groups that share the blocks of one; NULL: 1 */
     size_t arena_bytes;
 };
 
@@ -144,6 +163,10 @@ static inline struct nest_range kernel_nests(const struct program_ir *p, int ker
 {
     return (struct nest_range){ p->nests_of.nest + p->nests_of.begin[kernel],
                                 p->nests_of.nest + p->nests_of.begin[kernel + 1] };
+}
+static inline int kernel_parts(const struct program_ir *p, int kernel)
+{
+    return p->parts != NULL ? p->parts[kernel] : 1;
 }
 static inline int nest_vector_axis(const struct nest *n, const struct schedule *s)
 {

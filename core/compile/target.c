@@ -55,6 +55,7 @@ static struct fusion_limits fusion_of(const struct device_figures *f)
     const double launch = launch_cycles(f);
     return (struct fusion_limits){
         .tiny_work = launch,
+        .cut_work = launch / 2,
         .alone_work = 2 * launch, /* the other units would wait for a launch, and for this one */
         /* A unit has several of the groups that do it again. */
         .replicated_work = launch * 3 / MAX_GROUPS,
@@ -93,6 +94,7 @@ static struct vector_figures vector_of(const struct device_figures *f)
     const int accumulators = fitting_accumulators(f), width = registers_of_lanes(f);
     const double under_way = f->fma_latency * f->fmas_per_cycle / width;
     struct vector_figures v = {
+        .units = f->units,
         .registers = f->registers,
         .width = width,
         .accumulators = accumulators,
@@ -210,6 +212,7 @@ static tarn_status check_vector(const struct vector_figures *v)
 {
     const long long room = TARGET_MOST_ACCUMULATORS, points = TARGET_MOST_POINTS;
     const struct whole_figure list[] = {
+        { "vector.units", v->units, 0, 1 << 20 },
         { "vector.registers", v->registers, 1, 1024 },
         { "vector.width", v->width, 1, LANES },
         { "vector.accumulators", v->accumulators, 1, room },

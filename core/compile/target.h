@@ -52,6 +52,7 @@ struct expression_limits {
 struct fusion_limits {
     double tiny_work;       /* what one group does sooner than another kernel is launched */
     double alone_work;      /* the same of one element, which no more groups can share */
+    double cut_work;        /* a launch alone, where one unit goes on */
     double replicated_work; /* the same of what every group does for itself */
     int access_cycles;      /* of a register that is loaded from the second cache, or stored */
     int kernel_weight;      /* of a kernel's expressions from which on it takes no more nests */
@@ -62,6 +63,7 @@ struct fusion_limits {
 
 /* A core with vector registers. */
 struct vector_figures {
+    int units;
     int registers;             /* vector registers */
     int width;                 /* of them that 16 lanes take */
     int accumulators;          /* of 16 lanes that one tile may have */

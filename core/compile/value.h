@@ -24,6 +24,8 @@ struct value {
     tarn_dtype dtype;
     size_t bytes;
     int copy_stride; /* elements between the copies that each group has of it; 0: there is one */
+    bool by_part;    /* each part of a group makes it for itself, */
+    int part_stride; /* in copies so many elements apart; 0: there is one */
     int first, last; /* kernels that write and read it */
     int window_of;   /* value + 1 that this is a piece of (windows.c); 0: none */
     int named_in;    /* the kernel + 1 that named it last (print_kernel.c); 0: none */

@@ -73,6 +73,16 @@ static void make_conv_channels(struct build *b)
     build_output(b, build_conv(b, x, w, 0));
 }
 
+/* Two that are worth several units, direct and without padding; more channels than units. */
+static void make_conv_heavy(struct build *b)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(16, 7, 36, 36));
+    const uint32_t w1 = build_owned(b, TARN_SHAPE(128, 7, 3, 3));
+    const uint32_t w2 = build_owned(b, TARN_SHAPE(7, 128, 3, 3));
+    const uint32_t y = build_map(b, &op_relu, build_conv(b, x, w1, 0));
+    build_output(b, build_conv(b, y, w2, 1));
+}
+
 /* Momentum on a slice of flat memory, whose old values another assignment and an output read. */
 static void make_update(struct build *b)
 {
@@ -99,10 +109,15 @@ static void make_long_sums(struct build *b)
 }
 
 const struct graph_case graph_cases[] = {
-    { "map_chain", make_map_chain, false }, { "sum_batch", make_sum_batch, false },
-    { "softmax", make_softmax, false },     { "linear", make_linear, false },
-    { "conv", make_conv, false },           { "conv_channels", make_conv_channels, true },
-    { "update", make_update, false },       { "long_sums", make_long_sums, false },
+    { "map_chain", make_map_chain, false },
+    { "sum_batch", make_sum_batch, false },
+    { "softmax", make_softmax, false },
+    { "linear", make_linear, false },
+    { "conv", make_conv, false },
+    { "conv_channels", make_conv_channels, true },
+    { "conv_heavy", make_conv_heavy, true },
+    { "update", make_update, false },
+    { "long_sums", make_long_sums, false },
 };
 const int graph_case_count = sizeof graph_cases / sizeof *graph_cases;
 

@@ -186,6 +186,36 @@ Test(targets, more_units_get_more_groups)
     cr_expect_gt(groups_of("conv", &many), groups_of("conv", &few));
 }
 
+/* Groups of the kernels of a batch of 16 for so many cores. */
+static int conv_groups(int units, int kernel)
+{
+    struct target t = target_named("avx512");
+    t.vector.units = units;
+    struct kernel_plan plan;
+    compile_case(graph_named("conv_heavy"), &t, &plan);
+    const int groups = kernel < plan.kernel_count ? plan.kernels[kernel].groups : 0;
+    kernel_plan_free(&plan);
+    return groups;
+}
+
+Test(targets, parts_share_a_block)
+{
+    cr_expect_eq(conv_groups(1, 0), 1);
+    cr_expect_eq(conv_groups(1, 1), 0, "one unit takes no more kernels");
+    /* The second convolution reads all channels of the first: there the chain is cut. */
+    for (int units = 2; units <= 64; units *= 2) {
+        cr_expect_eq(conv_groups(units, 0), units, "%d units", units);
+        cr_expect_eq(conv_groups(units, 1), units, "%d units", units);
+        cr_expect_eq(conv_groups(units, 2), 0, "%d units", units);
+    }
+}
+
+Test(targets, little_work_is_not_shared)
+{
+    const struct target t = target_named("cores64");
+    cr_expect_eq(groups_of("conv", &t), 1);
+}
+
 Test(targets, cheaper_groups_are_more)
 {
     struct target t = target_named("cores64");

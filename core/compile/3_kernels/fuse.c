@@ -8,6 +8,7 @@
 
 #include "compile/1_graph/graph_passes.h"
 #include "compile/1_graph/winograd_table.h"
+#include "compile/3_kernels/divide.h"
 #include "compile/3_kernels/fuse.h"
 #include "compile/3_kernels/uses.h"
 #include "compile/lane.h"
@@ -358,11 +359,13 @@ tarn_status fuse(struct program_ir *p)
         const struct nest *n = &p->nests[i];
         at(p, n)->work = nest_work(p->target, n);
         at(p, n)->tiny = is_tiny(p, n);
-        at(p, n)->kernel = -1;
+        at(p, n)->kernel = at(p, n)->part_axis = -1;
     }
     TRY(place_nests(p, &u));
     replicate(p, &u);
     if (!list_nests(p))
+        return out_of_memory();
+    if (!divide_blocks(p, &u) || !list_nests(p))
         return out_of_memory();
     if (p->target->items) {
         split_lane_sums(p);

@@ -68,6 +68,7 @@ static void split_among_groups(const struct target *t, const struct nest *n,
         return;
     const int step = s->split_axis == s->lane_axis ? LANES : s->tile[s->split_axis];
     const int pieces = (n->extent[s->split_axis] + step - 1) / step;
+    s->split_step = step;
     const double worth = at->work / t->vector.group_work;
     s->groups = groups > 0 ? groups : worth < 1 ? 1 : worth > MAX_GROUPS ? MAX_GROUPS : (int)worth;
     if (groups == 0 && s->groups > pieces)
@@ -76,13 +77,60 @@ static void split_among_groups(const struct target *t, const struct nest *n,
         s->groups = 1;
 }
 
-/* Turning elements over in registers is much code: not worth it for small copies in a crowd. */
-static bool turns_over(const struct program_ir *p, const struct nest *n)
+static int shortest_slice(const struct nest *n, const struct schedule *s)
+{
+    const struct slices *l = s->slices;
+    const int64_t pieces = l->extent / l->grain;
+    int shortest = n->extent[s->split_axis];
+    for (int part = 0; part < s->groups; part++) {
+        const int64_t from = part * pieces / s->groups, to = (part + 1) * pieces / s->groups;
+        int64_t low = from * l->grain * l->times + l->below;
+        int64_t high = (to * l->grain - 1) * l->times + l->above + 1;
+        low = low < 0 ? 0 : low;
+        high = high < n->extent[s->split_axis] ? high : n->extent[s->split_axis];
+        shortest = high - low < shortest ? (int)(high - low) : shortest;
+    }
+    return shortest;
+}
+
+/* Turning elements over in registers is much code: not worth it for small copies in a crowd. It takes 16
+ * elements side by side, of a slice, too. */
+static bool turns_over(const struct program_ir *p, const struct nest *n, const struct schedule *s)
 {
     const struct fusion_limits *limit = &p->target->fusion;
-    return n->copy.elements > 0 &&
-           (p->nest_count <= limit->crowd ||
-            n->copy.elements * n->extent[n->batch_axis] >= limit->small_copy);
+    int64_t run = n->copy.elements;
+    if (run == 0 ||
+        (p->nest_count > limit->crowd && run * n->extent[n->batch_axis] < limit->small_copy))
+        return false;
+    for (int a = n->copy.first; a <= s->split_axis; a++)
+        run /= n->extent[a];
+    return s->split_axis < n->copy.first || run * shortest_slice(n, s) >= LANES;
+}
+
+/* Parts of a group share a batched nest. */
+static void split_among_parts(const struct program_ir *p, const struct placement *at,
+                              struct schedule *s)
+{
+    if (at->part_axis < 0)
+        return;
+    s->split_axis = at->part_axis;
+    s->slices = &at->slices;
+    s->split_step = slices_overlap(s->slices) ? 1 : s->slices->grain;
+    s->groups = kernel_parts(p, at->kernel);
+}
+
+/* The tile of the whole nest, if parts' slices are multiples of it; else that of the least slice. */
+static void choose_fitting_tile(const struct program_ir *p, const struct nest *n,
+                                struct schedule *s)
+{
+    const struct schedule before = *s;
+    choose_tile(p->target, n, p->nest_count, s);
+    if (s->split_axis < 0 || s->split_step % s->tile[s->split_axis] == 0)
+        return;
+    struct nest piece = *n;
+    piece.extent[s->split_axis] = s->split_step;
+    *s = before;
+    choose_tile(p->target, &piece, p->nest_count, s);
 }
 
 static void schedule_nest(const struct program_ir *p, const struct nest *n)
@@ -97,12 +145,14 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
     for (int a = 0, next = 0; a < n->out_axes; a++)
         if (a != lane)
             s->order[next++] = a;
-    if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
-        choose_tile(p->target, n, p->nest_count, s);
-    s->by_registers = turns_over(p, n);
     s->groups = 1;
+    split_among_parts(p, at, s);
+    if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
+        choose_fitting_tile(p, n, s);
+    s->by_registers = turns_over(p, n, s);
     if (!n->batched && !at->tiny)
-        split_among_groups(p->target, n, at, at->section == 0 ? p->groups : 0, s);
+        split_among_groups(p->target, n, at,
+                           at->section == 0 ? p->groups * kernel_parts(p, at->kernel) : 0, s);
 }
 
 tarn_status schedule_vectors(struct program_ir *p)

@@ -392,7 +392,8 @@ static void unroll_guarded(const struct vector_figures *c, const struct nest *n,
     int axis = -1;
     for (int g = 0; g < n->guards; g++)
         for (int a = 0; a < n->out_axes; a++)
-            if (a != lane && n->guard[g].e.k[a] != 0 && n->extent[a] <= c->guarded_extent)
+            if (a != lane && a != s->split_axis && n->guard[g].e.k[a] != 0 &&
+                n->extent[a] <= c->guarded_extent)
                 axis = a; /* the last: the innermost of the image */
     if (axis < 0)
         return;

@@ -8,6 +8,8 @@
 /* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
  * bytes. */
 void use_scratch(struct program_ir *p, size_t most_bytes);
+/* Room for what each part of a group makes for itself and is not in local memory. */
+void copy_for_parts(struct program_ir *p);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
 /* Makes constants of indices a part of the offset; adds values (windows.c). */

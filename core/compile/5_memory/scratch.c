@@ -95,3 +95,14 @@ void use_scratch(struct program_ir *p, size_t most_bytes)
         placed.first[ranges[i].kernel] = i + 1;
     }
 }
+
+void copy_for_parts(struct program_ir *p)
+{
+    for (int i = 0; i < p->value_count; i++) {
+        struct value *v = &p->values[i];
+        if (!v->by_part || v->place != PLACE_ARENA || v->first < 0)
+            continue;
+        v->part_stride = (int)(v->bytes / tarn_dtype_bytes(v->dtype));
+        v->bytes *= (size_t)kernel_parts(p, v->first);
+    }
+}

@@ -86,6 +86,12 @@ struct code_names {
 void expand_code(const char *code, const struct code_names *names, int width, struct text *t);
 void known_reset(struct printer *pr, int count);
 
+/* The variable that counts all groups of a section: with parts `group` counts those of blocks. */
+static inline const char *group_name(const struct printer *pr)
+{
+    return kernel_parts(pr->p, pr->kernel) > 1 ? "share" : "group";
+}
+
 /* The driver must not unroll what the schedule left as a loop: code would grow manyfold. */
 #define print_for(pr, ...) \
     do { \

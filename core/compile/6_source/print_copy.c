@@ -27,6 +27,20 @@ static struct copy copy_of(const struct printer *pr)
                           .elements = (long long)n->copy.elements };
 }
 
+/* A slice of the run itself, of which `low` and `high` are the ends; else the whole run. */
+static void open_run(struct printer *pr, struct copy *c)
+{
+    const struct schedule *s = pr->s;
+    if (s->split_axis < c->first) {
+        print_for(pr, "for (long e = 0; e < %lld; e += 16) {", c->elements);
+        print_line(pr, "const long at = min(e, %lldL);", c->elements - LANES);
+        return;
+    }
+    const long long each = c->elements / pr->n->extent[c->first];
+    print_for(pr, "for (long e = low * %lld; e < high * %lld; e += 16) {", each, each);
+    print_line(pr, "const long at = min(e, high * %lld - %d);", each, LANES);
+}
+
 /* Where vector `row` of the 16 lies: elements from `at` on of a sample, or an element of 16
  * samples. */
 static void row_text(const struct printer *pr, const struct copy *c, bool plain, int value, int row,
@@ -74,16 +88,17 @@ static void print_rows(struct printer *pr, const struct copy *c, bool load)
 
 void print_copy(struct printer *pr)
 {
-    const struct copy c = copy_of(pr);
+    struct copy c = copy_of(pr);
     int loops = 1;
+    for (; c.first < pr->s->split_axis;
+         c.first++) /* the run begins with the axis that is divided */
+        c.elements /= pr->n->extent[c.first];
     for (int a = 0; a < c.first; a++)
         if (a != pr->n->batch_axis)
             loops += open_loop(pr, a);
     for (int a = c.first; a < pr->n->axes; a++)
         set_constant(pr, a, 0);
-    print_for(pr, "for (long e = 0; e < %lld; e += 16) {", c.elements);
-    /* The last 16 may begin among those of the round before. */
-    print_line(pr, "const long at = min(e, %lldL);", c.elements - LANES);
+    open_run(pr, &c); /* the last 16 may begin among those of the round before */
     print_line(pr, "%s row[16], other[16];", register_name(c.from->dtype, LANES));
     print_rows(pr, &c, true);
     print_line(pr, "TARN_TRANSPOSE(row, other)");

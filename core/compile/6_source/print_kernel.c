@@ -192,12 +192,23 @@ static enum role role_of(const struct program_ir *p, const struct nest *n)
                                             : ONE_GROUP;
 }
 
+static void open_block(struct printer *pr, const char *head)
+{
+    print_line(pr, "%s", head);
+    pr->indent++;
+}
+
 static void print_nests(struct printer *pr, enum role role)
 {
     for (int i = 0; i < pr->nest_count; i++) {
         take_nest(pr, pr->nests[i]);
-        if (role_of(pr->p, pr->n) == role)
-            print_nest(pr);
+        if (role_of(pr->p, pr->n) != role)
+            continue;
+        const bool alone = placement_of(pr->p, pr->n)->first_part;
+        if (alone)
+            open_block(pr, "if (part == 0) {");
+        print_nest(pr);
+        close_loops(pr, alone);
     }
 }
 
@@ -206,16 +217,19 @@ static void print_blocks(struct printer *pr, int groups)
 {
     const struct program_ir *p = pr->p;
     bool rest = false;
-    for (int i = 0; i < pr->value_count; i++)
-        if (p->values[pr->values[i]].copy_stride > 0)
-            print_line(pr, "v%d += %d * group;", pr->values[i],
-                       p->values[pr->values[i]].copy_stride);
+    for (int i = 0; i < pr->value_count; i++) {
+        const struct value *v = &p->values[pr->values[i]];
+        if (v->copy_stride > 0 && kernel_parts(p, v->first) == kernel_parts(p, pr->kernel))
+            print_line(pr, "v%d += %d * %s;", pr->values[i], v->copy_stride, group_name(pr));
+        if (v->part_stride > 0)
+            print_line(pr, "v%d += %dL * part;", pr->values[i], v->part_stride);
+    }
     print_nests(pr, EVERY_GROUP);
     print_nests(pr, SHARED_OUT);
     for (int i = 0; i < pr->nest_count; i++)
         rest |= role_of(p, &p->nests[pr->nests[i]]) == ONE_GROUP;
     if (rest) {
-        print_line(pr, "if (group == 0) {");
+        print_line(pr, "if (%s == 0) {", group_name(pr));
         pr->indent++;
         print_nests(pr, ONE_GROUP);
         close_loops(pr, 1);
@@ -237,11 +251,15 @@ static void print_blocks(struct printer *pr, int groups)
 /* The printer has the nests of one section. */
 static void print_section(struct printer *pr, int start, int groups)
 {
+    const int section = pr->p->placements[pr->nests[0]].section;
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     pr->indent++;
-    print_line(pr, "const long group = section_group - %d;", start);
-    if (pr->p->placements[pr->nests[0]].section == 0)
-        print_blocks(pr, groups);
+    const int parts = section == 0 ? kernel_parts(pr->p, pr->kernel) : 1;
+    print_line(pr, "const long %s = section_group - %d;", parts > 1 ? "share" : "group", start);
+    if (parts > 1)
+        print_line(pr, "const long group = share / %d, part = share %% %d;", parts, parts);
+    if (section == 0)
+        print_blocks(pr, groups / parts);
     else
         for (int i = 0; i < pr->nest_count; i++) {
             take_nest(pr, pr->nests[i]);
@@ -260,7 +278,8 @@ static void print_sections(struct printer *pr, struct planned_kernel *k)
         for (next = pr->nests; next < end && p->placements[*next].section == section;)
             next++;
         pr->nest_count = (int)(next - pr->nests);
-        const int groups = section == 0 ? p->groups : p->schedules[pr->nests[0]].groups;
+        const int groups = section == 0 ? p->groups * kernel_parts(p, pr->kernel)
+                                        : p->schedules[pr->nests[0]].groups;
         text_add(pr->out, "    /* %s */\n", p->nests[pr->nests[0]].name);
         if (groups == 0)
             continue;

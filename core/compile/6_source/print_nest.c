@@ -507,6 +507,22 @@ void describe_nest(struct printer *pr)
     text_free(&t);
 }
 
+/* What a part does of its axis. */
+static void print_slice(struct printer *pr)
+{
+    const struct slices *l = pr->s->slices;
+    const int pieces = l->extent / l->grain, parts = pr->s->groups;
+    if (!slices_overlap(l)) {
+        print_line(pr, "const long low = part * %d / %d * %d;", pieces, parts, l->grain);
+        print_line(pr, "const long high = (part + 1) * %d / %d * %d;", pieces, parts, l->grain);
+        return;
+    }
+    print_line(pr, "const long low = max(part * %d / %d * %d + %d, 0L);", pieces, parts,
+               l->grain * l->times, l->below);
+    print_line(pr, "const long high = min(((part + 1) * %d / %d * %d - 1) * %d + %d, %dL);", pieces,
+               parts, l->grain, l->times, l->above + 1, pr->n->extent[pr->s->split_axis]);
+}
+
 void print_nest(struct printer *pr)
 {
     const struct nest *n = pr->n;
@@ -517,12 +533,14 @@ void print_nest(struct printer *pr)
     pr->lane_axis = nest_has_batch_lanes(n) ? n->batch_axis : -1;
     memset(pr->axis, 0, sizeof pr->axis); /* the batch axis has no loop that would set it */
     known_reset(pr, 0);
-    if (pr->s->groups > 1) {
-        const int step =
-            pr->s->split_axis == pr->s->lane_axis ? LANES : pr->s->tile[pr->s->split_axis];
+    if (n->batched && pr->s->split_axis >= 0) {
+        print_slice(pr);
+    } else if (pr->s->groups > 1) {
+        const int step = pr->s->split_step;
         const int pieces = (n->extent[pr->s->split_axis] + step - 1) / step;
-        print_line(pr, "const long low = group * %d / %d * %d;", pieces, pr->s->groups, step);
-        print_line(pr, "const long high = min((group + 1) * %d / %d * %d, %dL);", pieces,
+        const char *who = group_name(pr);
+        print_line(pr, "const long low = %s * %d / %d * %d;", who, pieces, pr->s->groups, step);
+        print_line(pr, "const long high = min((%s + 1) * %d / %d * %d, %dL);", who, pieces,
                    pr->s->groups, step, n->extent[pr->s->split_axis]);
     }
     int loops = 0;

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which elements of a value the parts of a block have. A part that does a slice of an OUT axis writes
+ * and reads whole slices of memory where the axis is a digit of the address: element (hi * E + d) * S
+ * + lo has digit d, E the axis' extent and S its stride. In: a nest, an address and an axis. Out: the
+ * digits that belong to an index, whatever the other axes are. */
+#include "compile/3_kernels/divide.h"
+
+#define MARKED_MOST 1024 /* expressions of a nest */
+
+/* Marks the expressions that are computed from `load`: operands come before what uses them. */
+static void mark_above(const struct nest *n, int load, bool *above)
+{
+    for (int e = load; e < n->expr_count; e++) {
+        above[e] = e == load;
+        for (int i = 0; i < n->exprs[e].args; i++)
+            above[e] |= n->exprs[e].arg[i] >= load && above[n->exprs[e].arg[i]];
+    }
+}
+
+/* An address less what is known of it. */
+struct remainder {
+    struct affine rest;
+    int64_t low, high; /* of what is taken away */
+};
+
+/* Takes a multiple of the guarded index away, which is in [0, extent) wherever the address counts. */
+static void take_guard(const struct nest *n, const struct guard *g, int axis, struct remainder *r)
+{
+    if (g->divide != 1 || g->e.k[axis] != 0)
+        return;
+    for (int a = 0; a < n->axes; a++) {
+        const int32_t k = g->e.k[a];
+        if (k == 0 || r->rest.k[a] == 0 || r->rest.k[a] % k != 0)
+            continue;
+        const int32_t times = r->rest.k[a] / k;
+        const int64_t most = (int64_t)times * (g->extent - 1);
+        r->rest = affine_add_scaled(r->rest, g->e, -times);
+        *(most < 0 ? &r->low : &r->high) += most;
+        return;
+    }
+}
+
+/* Those of the expressions that the load is for. */
+static void take_guards_above(const struct nest *n, int load, int axis, struct remainder *r)
+{
+    bool above[MARKED_MOST];
+    if (load < 0 || n->expr_count > MARKED_MOST)
+        return;
+    mark_above(n, load, above);
+    for (int e = load; e < n->expr_count; e++)
+        for (int g = 0; n->exprs[e].kind == EXPR_GUARD && above[e] && g < n->exprs[e].guards; g++)
+            take_guard(n, &n->exprs[e].guard[g], axis, r);
+}
+
+/* Splits what is left of an address into digits and what is below them. False where that has not room
+ * between two digits. */
+static bool split_digits(const struct nest *n, struct remainder r, struct digit d,
+                         struct reads *out)
+{
+    *out = (struct reads){ 0 };
+    for (int a = 0; a < n->axes; a++) {
+        const bool above = r.rest.k[a] % d.stride == 0;
+        const int64_t most = (int64_t)r.rest.k[a] * (n->extent[a] - 1);
+        if (above)
+            *(most < 0 ? &out->below : &out->above) += (int)(most / d.stride);
+        else
+            *(most < 0 ? &r.low : &r.high) += most;
+    }
+    const int64_t rest = (r.rest.constant % d.stride + d.stride) % d.stride;
+    const int64_t constant = (r.rest.constant - rest) / d.stride;
+    out->below += (int)(constant < d.extent ? constant : constant % d.extent);
+    out->above += (int)(constant < d.extent ? constant : constant % d.extent);
+    return rest + r.low >= 0 && rest + r.high < d.stride;
+}
+
+bool find_reads(const struct nest *n, const struct affine *address, int load, int axis,
+                struct digit d, struct reads *out)
+{
+    const int64_t whole = (int64_t)d.stride * d.extent;
+    const int times = d.stride > 0 ? address->k[axis] / d.stride : 0;
+    struct remainder r = { .rest = *address };
+    if (times < 1 || address->k[axis] % d.stride != 0)
+        return false;
+    r.rest.k[axis] = 0;
+    for (int a = 0; a < n->axes; a++)
+        if (r.rest.k[a] % whole == 0)
+            r.rest.k[a] = 0; /* it changes what is above the digit */
+    bool found = split_digits(n, r, d, out);
+    if (!found) {
+        for (int g = 0; g < n->guards; g++)
+            take_guard(n, &n->guard[g], axis, &r);
+        take_guards_above(n, load, axis, &r);
+        found = split_digits(n, r, d, out);
+    }
+    out->times = times;
+    return found;
+}
+
+bool axis_is_digit(const struct nest *n, const struct affine *address, int load, int axis)
+{
+    struct reads r;
+    const struct digit d = { address->k[axis], n->extent[axis] };
+    return find_reads(n, address, load, axis, d, &r) && r.times == 1 && r.below == 0 &&
+           r.above == 0;
+}
+
+bool is_unrolled(const struct nest *n, int axis)
+{
+    for (int i = 0; n->transformed && i < n->expr_count; i++) {
+        const struct expr *e = &n->exprs[i];
+        if (e->kind == EXPR_TRANSFORM && e->index.e.k[axis] != 0)
+            return true;
+        for (int g = 0; e->kind == EXPR_GUARD && g < e->guards; g++)
+            if (e->guard[g].e.k[axis] != 0)
+                return true;
+    }
+    return false;
+}
+
+/* The last axis with a guard is unrolled where that decides it. */
+static bool is_guarded_last(const struct nest *n, int axis)
+{
+    int last = -1;
+    for (int g = 0; n->combine == COMBINE_FMA && g < n->guards; g++)
+        for (int a = 0; a < n->out_axes; a++)
+            if (n->guard[g].e.k[a] != 0 && a > last)
+                last = a;
+    return axis == last;
+}
+
+bool can_divide(const struct nest *n, int axis)
+{
+    return axis < n->out_axes && axis != n->batch_axis && n->extent[axis] > 1 &&
+           !(n->by_sample && axis == n->sample_lane) && !is_unrolled(n, axis) &&
+           !is_guarded_last(n, axis);
+}
+
+int slice_grain(int extent, int parts)
+{
+    const int least = (extent + parts - 1) / parts;
+    int grain = 1;
+    for (int g = 2; g <= least; g++)
+        if (extent % g == 0 && 10 * longest_slice(extent, g, parts) <= 11 * least)
+            grain = g;
+    return grain;
+}
+
+int longest_slice(int extent, int grain, int parts)
+{
+    const int pieces = extent / grain;
+    return (pieces + parts - 1) / parts * grain;
+}
