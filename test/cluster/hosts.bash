@@ -97,7 +97,8 @@ launch() {
         [ "$i" -lt "$nodes" ] && list="$list${list:+,}$prefix$i:$(((nodes - 1 - i) / $(wc -w <<<"$hosts") + 1))"
     done
     : >log # here, as what waits for a line of it must not see that of the run before
-    # mpirun notices a host that is cut off after `patience` seconds and one more.
+    # mpirun notices a host that is cut off after `patience` seconds and one more. Debian's MPICH goes through UCX, which
+    # would see that all hosts are one, and use its memory.
     # shellcheck disable=SC2046
     case $engine in
     openmpi) on_host 0 timeout -k 5 "${limit:-100}" mpirun.openmpi $(openmpi_options) --bind-to none \
@@ -105,7 +106,7 @@ launch() {
         --mca oob_tcp_keepalive_probes "${patience:-2}" \
         --host "$list" --map-by node -np "$nodes" "$@" ;;
     mpich) on_host 0 timeout -k 5 "${limit:-100}" mpirun.mpich -launcher rsh -launcher-exec "$here/agent.sh" \
-        -iface eth0 -hosts "$list" -np "$nodes" "$@" ;;
+        -iface eth0 -genv UCX_TLS tcp,self -hosts "$list" -np "$nodes" "$@" ;;
     esac >log 2>&1 </dev/null &
     pid=$!
 }
