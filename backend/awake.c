@@ -3,7 +3,8 @@
  * nothing to do halts, and to wake it takes tens of microseconds, on virtual machines more:
  * longer than many a kernel. So while kernels are being launched a thread of the idle scheduling
  * class turns on each core. Whatever else is runnable there, the device's workers first, takes
- * its place at once. */
+ * its place at once. It yields all the time, since one that yields lets even the idle class run, for a whole
+ * tick of the clock if that does not give the core back: MPI yields wherever it has nothing to do. */
 #include "opencl.h"
 
 #include <sched.h>
@@ -51,9 +52,11 @@ static void *turn(void *unused)
     /* Never at the cost of others: without the idle class there is no turning. */
     bool running = sched_setscheduler(0, SCHED_IDLE, &parameter) == 0;
     while (running) {
-        while (nanoseconds() < until)
+        while (nanoseconds() < until) {
             for (int i = 0; i < PAUSES; i++)
                 pause_core();
+            sched_yield();
+        }
         pthread_mutex_lock(&lock);
         asleep++;
         while (!stopping && nanoseconds() >= until)
