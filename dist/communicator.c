@@ -60,7 +60,7 @@ struct communicator {
     tarn_status wire_status;
     char wire_line[1001];
     double timeout, build_timeout;
-    bool spins;
+    bool spins, wire_spins; /* in waiting for ranks, and for other nodes */
     struct recorder *recorder;
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -215,6 +215,12 @@ static bool is_open(const struct communicator *t, uint64_t phase)
     return phase % t->phases == 0;
 }
 
+/* Whether it is the porter that ends it. */
+static bool is_wire(const struct communicator *t, uint64_t phase)
+{
+    return phase % t->phases + 2 == t->phases && t->across != NULL;
+}
+
 /* An open phase is over when it is complete or aborted; another only when it is complete. */
 static bool is_over(const struct communicator *t, uint64_t word, uint64_t phase)
 {
@@ -367,8 +373,9 @@ static struct timespec later(struct timespec t, double seconds)
 static bool spin_until_over(struct communicator *t, uint64_t phase, struct timespec began)
 {
     struct timespec now = began;
-    while (t->spins && (now.tv_sec - began.tv_sec) * 1000000000 + now.tv_nsec - began.tv_nsec <
-                           SPIN_NANOSECONDS) {
+    const bool spins = is_wire(t, phase) ? t->wire_spins : t->spins;
+    while (spins && (now.tv_sec - began.tv_sec) * 1000000000 + now.tv_nsec - began.tv_nsec <
+                        SPIN_NANOSECONDS) {
         for (int i = 0; i < 32; i++) {
             if (is_over(t, atomic_load(&t->word), phase))
                 return true;
@@ -456,6 +463,13 @@ static void where_are_we(void *user, struct whereabouts *out)
                                  .returned = (atomic_load(&t->left) >> first & 1) != 0 };
 }
 
+/* On which this process may be. */
+static int cores_allowed(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(getpid(), sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
 void communicator_join(struct communicator *t, struct across *a, struct porter *porter,
                        struct porter_user *user)
 {
@@ -463,6 +477,7 @@ void communicator_join(struct communicator *t, struct across *a, struct porter *
     t->porter = porter;
     t->first = across_ranks(a).first;
     t->phases = 3;
+    t->wire_spins = t->world + 1 <= cores_allowed();
     *user = (struct porter_user){
         .user = t, .where = where_are_we, .failed = others_failed, .over = wire_over
     };

@@ -35,6 +35,7 @@ struct launch {
     struct seating seating;
     double timeout;
     int count, started; /* of this node */
+    bool shares_host;   /* with other replicas, of this process or of others */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int ended;
@@ -76,7 +77,7 @@ static void *seat_main(void *arg)
     char name[16]; /* for those who look at the program's threads */
     snprintf(name, sizeof name, "tarn rank %d", s->member.peers.rank);
     (void)!pthread_setname_np(pthread_self(), name);
-    if (l->count > 1)
+    if (l->shares_host)
         device_stay(&s->device);
     tarn_status status = replica_open(&s->device, &r);
     if (status == TARN_OK) {
@@ -169,6 +170,8 @@ static tarn_status prepare(struct launch *l, const tarn_launch_options *o)
     times.grace = fmin(GRACE, l->timeout);
     TRY(seating_make(o, times, &l->seating));
     l->count = l->seating.ranks.count;
+    const struct link *link = l->seating.porter != NULL ? porter_link(l->seating.porter) : NULL;
+    l->shares_host = l->count > 1 || (link != NULL && link->seats > 1);
     tarn_status status = communicator_new(l->count, l->timeout, &l->communicator);
     if (status == TARN_OK && l->seating.porter != NULL)
         status = join_nodes(l);

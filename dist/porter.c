@@ -403,7 +403,6 @@ static void start(struct porter *p, const struct task *task)
 {
     p->task = *task;
     p->has_task = true;
-    pthread_cond_broadcast(&p->changed);
 }
 
 void porter_start(struct porter *p, const struct task *task)
@@ -411,6 +410,7 @@ void porter_start(struct porter *p, const struct task *task)
     pthread_mutex_lock(&p->lock);
     start(p, task);
     pthread_mutex_unlock(&p->lock);
+    pthread_cond_broadcast(&p->changed);
 }
 
 static tarn_status gather(struct porter *p, const void *own, size_t bytes, void *all)
@@ -432,6 +432,7 @@ static tarn_status gather(struct porter *p, const void *own, size_t bytes, void 
     notice_make(&task.notice, &c, 0, (int)here, (int)here, false);
     pthread_mutex_lock(&p->lock);
     start(p, &task);
+    pthread_cond_broadcast(&p->changed);
     while (p->has_task)
         pthread_cond_wait(&p->changed, &p->lock);
     const tarn_status status =

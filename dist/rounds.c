@@ -42,6 +42,8 @@ bool rounds_fits(enum rounds_kind kind, int nodes)
 
 enum rounds_kind rounds_choose(int nodes, size_t bytes)
 {
+    if (nodes == 2) /* as many bytes as direct, at once */
+        return ROUNDS_DOUBLING;
     if (!is_power_of_two(nodes) || (nodes <= FEW_NODES && bytes >= SMALL_BYTES))
         return ROUNDS_DIRECT;
     return bytes < SMALL_BYTES ? ROUNDS_DOUBLING : ROUNDS_HALVING;
@@ -296,13 +298,31 @@ static void round_begin(struct rounds *s)
         exchange_begin(s);
 }
 
+static bool is_heard(const struct rounds *s, const struct parcel *t)
+{
+    return t->receives && t->at >= (char *)s->heard && t->at < (char *)(s->heard + s->link->nodes);
+}
+
 /* Notices come before the data that they are about: sizes that differ are found there. */
 static tarn_status hear(struct rounds *s, const struct parcel *t)
 {
-    if (!t->receives || t->at < (char *)s->heard || t->at >= (char *)(s->heard + s->link->nodes))
+    if (!is_heard(s, t))
         return TARN_OK;
     struct notice both = s->sent;
     return notice_join(&both, (const struct notice *)(const void *)t->at);
+}
+
+/* Data of another size may have come between two looks, behind a notice that says why. */
+static tarn_status link_failed(struct rounds *s)
+{
+    char problem[sizeof s->link->problem];
+    memcpy(problem, s->link->problem, sizeof problem);
+    for (int i = 0; i < s->count; i++) {
+        struct parcel *t = &s->parcels[i];
+        if (t->node >= 0 && is_heard(s, t) && parcel_poll(t, s->link, &s->moved) == 1)
+            TRY(hear(s, t));
+    }
+    return error_set(TARN_ERR_STALLED, "the link to other nodes failed: %s", problem);
 }
 
 static tarn_status round_poll(struct rounds *s)
@@ -313,8 +333,7 @@ static tarn_status round_poll(struct rounds *s)
             continue;
         const int code = parcel_poll(t, s->link, &s->moved);
         if (code < 0)
-            return error_set(TARN_ERR_STALLED, "the link to other nodes failed: %s",
-                             s->link->problem);
+            return link_failed(s);
         if (code == 0)
             continue;
         TRY(hear(s, t));

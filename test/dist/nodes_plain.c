@@ -213,7 +213,7 @@ static void check_exchange(struct nodes *n, size_t unit)
 
 static void prepare_words(struct nodes *n, enum rounds_kind kind, const uint32_t *words)
 {
-    room(n, 8, rounds_scratch(n->count, 1));
+    room(n, 8, rounds_scratch(n->count, 2));
     for (int i = 0; i < n->count; i++) {
         const uint32_t bits[2] = { 0, words[i] };
         memcpy(n->data[i], bits, 8);
@@ -256,7 +256,8 @@ static void check_weights_inside(struct nodes *n, enum rounds_kind kind)
         CHECK(n->over[i] && rounds_notice(n->rounds[i])->differs == which);
 }
 
-/* Another count, step, label, number or version on one node: whoever hears of it says so, and nobody comes to an end with it. */
+/* Another count, step, label, number, size or version on one node: whoever hears of it says so, and nobody comes to an
+ * end with it. */
 static void check_disagree(int count, enum rounds_kind kind, int what)
 {
     struct nodes n;
@@ -272,6 +273,8 @@ static void check_disagree(int count, enum rounds_kind kind, int what)
         memcpy(other->label, "oops", 5);
     } else if (what == 3) {
         other->number = 8;
+    } else if (what == 4) {
+        n.task[count - 1].count = other->ask.count = 2; /* and its messages have another size */
     } else {
         memcpy(other->version, "0.0", 4);
     }
@@ -325,6 +328,7 @@ static void check_silence(int count, enum rounds_kind kind)
 
 static void check_choice(void)
 {
+    CHECK(rounds_choose(2, 1 << 20) == ROUNDS_DOUBLING);
     CHECK(rounds_choose(4, 100) == ROUNDS_DOUBLING);
     CHECK(rounds_choose(4, 1 << 20) == ROUNDS_DIRECT);
     CHECK(rounds_choose(5, 100) == ROUNDS_DIRECT);
@@ -354,7 +358,7 @@ int main(void)
             }
         close_nodes(&n);
     }
-    for (int what = 0; what < 5; what++)
+    for (int what = 0; what < 6; what++)
         for (int kind = ROUNDS_DIRECT; kind <= ROUNDS_DOUBLING; kind++)
             check_disagree(4, (enum rounds_kind)kind, what);
     check_disagree(3, ROUNDS_DIRECT, 0);

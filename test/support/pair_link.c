@@ -31,7 +31,7 @@ struct mail {
     char data[];
 };
 
-enum state { FREE, SENDING, RECEIVING, OVER };
+enum state { FREE, SENDING, RECEIVING, OVER, FAILED };
 
 struct pending {
     enum state state;
@@ -147,17 +147,18 @@ static struct mail **find(struct pair_link *p, const struct pending *r)
     return NULL;
 }
 
-/* Whether an earlier ticket has the same way. */
-static bool is_first(const struct pair_link *p, int ticket)
+/* The earliest ticket that has the same way. */
+static int first_of(const struct pair_link *p, int ticket)
 {
     const struct pending *a = &p->pending[ticket];
+    int first = ticket;
     for (int i = 0; i < p->highest; i++) {
         const struct pending *b = &p->pending[i];
         if (b->state == a->state && b->node == a->node && b->channel == a->channel &&
-            b->order < a->order)
-            return false;
+            b->order < p->pending[first].order)
+            first = i;
     }
-    return true;
+    return first;
 }
 
 static void try_send(struct pair_link *p, struct pending *s)
@@ -170,11 +171,11 @@ static void try_send(struct pair_link *p, struct pending *s)
         s->state = OVER;
 }
 
-static int receive_now(struct pair_link *p, struct pending *r)
+static bool receive_now(struct pair_link *p, struct pending *r)
 {
     struct mail **at = find(p, r);
     if (at == NULL)
-        return 0;
+        return false;
     struct mail *m = *at;
     const bool fits = m->bytes == r->bytes;
     if (fits)
@@ -184,8 +185,8 @@ static int receive_now(struct pair_link *p, struct pending *r)
                  r->bytes);
     *at = m->next;
     free(m);
-    r->state = OVER;
-    return fits ? 1 : -1;
+    r->state = fits ? OVER : FAILED;
+    return true;
 }
 
 static int pair_test(struct link *l, int ticket)
@@ -198,14 +199,16 @@ static int pair_test(struct link *l, int ticket)
     for (struct mail *m = p->mails; m != NULL; m = m->next)
         m->wait -= m->wait > 0;
     for (int i = 0; i < p->highest; i++)
-        if (p->pending[i].state == SENDING && is_first(p, i))
+        if (p->pending[i].state == SENDING && first_of(p, i) == i)
             try_send(p, &p->pending[i]);
-    if (t->state == RECEIVING && is_first(p, ticket) && receive_now(p, t) < 0)
-        return -1;
-    if (t->state != OVER)
+    /* As engines do: what came for earlier receives goes there, whichever is asked about. */
+    while (t->state == RECEIVING && receive_now(p, &p->pending[first_of(p, ticket)])) {
+    }
+    if (t->state != OVER && t->state != FAILED)
         return 0;
+    const bool good = t->state == OVER;
     t->state = FREE;
-    return 1;
+    return good ? 1 : -1;
 }
 
 static void pair_leave(struct link *l, bool orderly)
