@@ -151,6 +151,8 @@ bench/tarn/bench.h backend/backend.h
 bench/tarn/ops.c core/tensor/replica.h
 # Times the all-reduce between threads by itself, without a device.
 bench/all_reduce.c dist/communicator.h
+# Times the all-reduce between nodes by itself, from the memory of a host.
+bench/between_nodes.c dist/member.h
 # Switches the check of weights on and off within one launch, so that both see the same machine.
 bench/weight_check.c dist/member.h
 # Times the compiler alone, on programs that a replica recorded.
