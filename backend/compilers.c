@@ -25,7 +25,7 @@
 #define MOST_SERVERS 16     /* of more, few have something to do */
 #define LINGER 5            /* seconds without an order, after which a process ends */
 #define MOST_FAILURES 3     /* in a row, after which no more is asked */
-#define NAPS 100            /* until a process that was told to end has ended */
+#define NAPS 300            /* until a process that was told to end has ended */
 #define NAP 10000000L       /* nanoseconds */
 #define PATIENCE 250000000L /* nanoseconds in which a caller wants to say how far things are */
 
