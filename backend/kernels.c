@@ -25,8 +25,8 @@
 #define PROGRAM_BYTES ((size_t)1 << 16)
 #define LEAST_PROGRAM_BYTES ((size_t)1 << 14)
 #define SHARES 3 /* programs for each process */
-/* What is shorter is compiled before another process has started, which takes 0.3 s. */
-#define WORTH_ASKING ((size_t)1 << 15)
+/* What is shorter is compiled before other processes have started, and their drivers' compilers. */
+#define WORTH_ASKING ((size_t)1 << 17)
 /* What is longer for each process takes many seconds, in which training may go on already. */
 #define WORTH_QUICK ((size_t)1 << 18)
 #define OFTEN 3 /* launches of a kernel that is worth optimising */
