@@ -34,38 +34,12 @@ static void entry_name(const char *key, char name[40])
     snprintf(name, 40, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
 }
 
-static bool read_all(int file, void *to, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t got = read(file, (char *)to + done, bytes - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
-static bool write_all(int file, const void *from, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t put = write(file, (const char *)from + done, bytes - done);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        done += (size_t)put;
-    }
-    return true;
-}
-
 static void *read_entry(int file, const char *key, size_t *bytes)
 {
     struct head head;
     struct stat s;
     const size_t key_bytes = strlen(key);
-    if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || !read_all(file, &head, sizeof head) ||
+    if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || !file_read_all(file, &head, sizeof head) ||
         head.magic != MAGIC || head.key_bytes != key_bytes ||
         head.payload_bytes > LARGEST_PAYLOAD ||
         (uint64_t)s.st_size != sizeof head + key_bytes + head.payload_bytes)
@@ -74,7 +48,7 @@ static void *read_entry(int file, const char *key, size_t *bytes)
     if (both == NULL)
         return NULL;
     *bytes = (size_t)head.payload_bytes;
-    if (read_all(file, both, key_bytes + *bytes) && memcmp(both, key, key_bytes) == 0) {
+    if (file_read_all(file, both, key_bytes + *bytes) && memcmp(both, key, key_bytes) == 0) {
         memmove(both, both + key_bytes, *bytes);
         both[*bytes] = '\0';
         const XXH128_hash_t h = XXH3_128bits(both, *bytes);
@@ -118,9 +92,9 @@ void cache_store(const char *key, const void *payload, size_t bytes)
     const int file = file_aside(
         openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file >= 0) {
-        const bool written = write_all(file, &head, sizeof head) &&
-                             write_all(file, key, strlen(key)) && write_all(file, payload, bytes) &&
-                             fsync(file) == 0;
+        const bool written = file_write_all(file, &head, sizeof head) &&
+                             file_write_all(file, key, strlen(key)) &&
+                             file_write_all(file, payload, bytes) && fsync(file) == 0;
         const bool closed = close(file) == 0;
         if (!written || !closed || renameat(folder, temporary, folder, name) != 0)
             (void)!unlinkat(folder, temporary, 0);

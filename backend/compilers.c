@@ -19,6 +19,7 @@
 #include <xxhash.h>
 
 #include "env.h"
+#include "file.h"
 #include "near.h"
 #include "opencl.h"
 
@@ -101,10 +102,14 @@ static bool start_process(struct server *s)
     if (!near_find("tarn-compiler", program, sizeof program) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
-    const pid_t pid = spawn(program, arguments, ends[1]);
-    close(ends[1]);
+    for (int i = 0; i < 2; i++)
+        ends[i] = file_aside(ends[i]);
+    const pid_t pid = ends[0] >= 0 && ends[1] >= 0 ? spawn(program, arguments, ends[1]) : -1;
+    if (ends[1] >= 0)
+        close(ends[1]);
     if (pid < 0) {
-        close(ends[0]);
+        if (ends[0] >= 0)
+            close(ends[0]);
         return false;
     }
     pthread_mutex_lock(&lock);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are written. */
+/* Files: what the C library leaves to its callers. */
 #ifndef TARN_FILE_ASIDE_H
 #define TARN_FILE_ASIDE_H
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <unistd.h>
 
 /* Takes an open file, or -1, away from descriptors 0 to 2: it has one of those when the program
@@ -17,6 +19,33 @@ static inline int file_aside(int file)
     (void)close(file);
     errno = code;
     return aside;
+}
+
+/* Whether so many bytes could be read; the same of writing. */
+static inline bool file_read_all(int file, void *to, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t got = read(file, (char *)to + done, bytes - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+static inline bool file_write_all(int file, const void *from, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t put = write(file, (const char *)from + done, bytes - done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        done += (size_t)put;
+    }
+    return true;
 }
 
 #endif

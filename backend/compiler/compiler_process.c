@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "compilers.h"
+#include "file.h"
 #include "opencl.h"
 
 #define LARGEST_ORDER ((uint64_t)1 << 30)
@@ -27,29 +28,17 @@ static void *watch(void *unused)
     _exit(EXIT_SUCCESS);
 }
 
-static bool read_all(void *to, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t got = read(STDIN_FILENO, (char *)to + done, bytes - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 static struct order *read_order(void)
 {
     uint64_t bytes;
-    if (!read_all(&bytes, sizeof bytes) || bytes < sizeof(struct order) || bytes > LARGEST_ORDER)
+    if (!file_read_all(STDIN_FILENO, &bytes, sizeof bytes) || bytes < sizeof(struct order) ||
+        bytes > LARGEST_ORDER)
         return NULL;
     struct order *o = malloc((size_t)bytes);
     if (o == NULL)
         return NULL;
     o->bytes = bytes;
-    if (read_all((char *)o + sizeof bytes, (size_t)bytes - sizeof bytes) &&
+    if (file_read_all(STDIN_FILENO, (char *)o + sizeof bytes, (size_t)bytes - sizeof bytes) &&
         order_is_whole(o, (size_t)bytes))
         return o;
     free(o);
