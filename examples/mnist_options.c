@@ -10,7 +10,9 @@
 
 #include "devices.h"
 
-const char *argp_program_version = "mnist (Tarn) " TARN_VERSION;
+/* argp finds it by its name, so it must be seen outside of the program. */
+__attribute__((visibility("default"))) const char *argp_program_version =
+    "mnist (Tarn) " TARN_VERSION;
 static const char usage[] =
     "Trains conv-pool-norm twice and two linear layers on handwritten digits (or, when MNIST is "
     "not found, on Fashion-MNIST).\vExit status: 0 success, 1 --target-accuracy missed, 2 usage, "

@@ -45,6 +45,12 @@ json.loads(data[8:8 + size])
 END
 }
 
+# A version and a summary of options, each with status 0.
+for program in "$mnist" "$weights" "$bench"; do
+    "$program" --version | grep -q '(Tarn) [0-9]' || bad "$program --version: no version"
+    "$program" --help | grep -qi 'usage' || bad "$program --help: no usage"
+done
+
 # Closed streams, one after the other, and all: no text in a file that gets their numbers.
 for closed in '>&-' '2>&-' '<&-' '<&- >&- 2>&-'; do
     rm -f log save.safetensors

@@ -28,7 +28,9 @@ struct config {
 
 enum { KEY_STORE = 256 };
 
-const char *argp_program_version = "tarn-bench (Tarn) " TARN_VERSION;
+/* argp finds it by its name, so it must be seen outside of the program. */
+__attribute__((visibility("default"))) const char *argp_program_version =
+    "tarn-bench (Tarn) " TARN_VERSION;
 
 static const struct argp_option options[] = {
     { "devices", 'D', "SPEC", 0, "devices as in TARN_DEVICES (default: that, else all)", 0 },

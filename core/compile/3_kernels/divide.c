@@ -3,8 +3,8 @@
  * busy, whatever the device. Where groups are fewer than units, parts share each group's blocks: each
  * nest is divided along an OUT axis, never along a sum, and a kernel is cut where a part would read
  * what others write. Each kernel costs a launch, and one with parts as much again, since units wait for
- * the slowest at its end; where to cut is the cheapest way through the chain of a kernel's nests. In: kernels. Out: more kernels, and by which axis parts share their nests. It
- * changes no value. */
+ * the slowest at its end; where to cut is the cheapest way through the chain of a kernel's nests. In:
+ * kernels. Out: more kernels, and by which axis parts share their nests. It changes no value. */
 #include "compile/3_kernels/divide.h"
 
 #include <limits.h>
