@@ -119,32 +119,37 @@ static void pack_columns(__global const float *x, ulong stride, int count, int d
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-#define EACH UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < VECTORS; ++v)
+#define EACH(vectors) \
+    UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < (vectors); ++v)
 
-/* c = a panel of a times one of b, chunk by chunk onto what c holds, or onto `start` if this is the
- * first. */
-#define TILE(name, space) \
+/* c = a panel of a times the first vectors of one of b, chunk by chunk onto what c holds, or onto `start`
+ * if this is the first. */
+#define TILE(name, space, vectors) \
     static void name(__local const float *a, __local const float *b, int depth, bool first, \
                      float start, space float *c, ulong stride) \
     { \
         for (int begin = 0; begin < depth; begin += CHUNK) { \
             const int end = min(begin + CHUNK, depth); \
-            vec sum[ROWS][VECTORS]; \
-            EACH sum[r][v] = (vec)(0.0f); \
+            vec sum[ROWS][vectors]; \
+            EACH(vectors) sum[r][v] = (vec)(0.0f); \
             _Pragma("unroll 4") for (int p = begin; p < end; ++p, b += COLS) { \
-                vec x[VECTORS]; \
-                UNROLL for (int v = 0; v < VECTORS; ++v) \
+                vec x[vectors]; \
+                UNROLL for (int v = 0; v < (vectors); ++v) \
                     x[v] = LOAD(v, b); \
-                EACH sum[r][v] = fma((vec)(a[r * ROW + p]), x[v], sum[r][v]); \
+                EACH(vectors) sum[r][v] = fma((vec)(a[r * ROW + p]), x[v], sum[r][v]); \
             } \
             if (first && begin == 0) \
-                EACH STORE((vec)(start) + sum[r][v], v, c + r * stride); \
+                EACH(vectors) STORE((vec)(start) + sum[r][v], v, c + r * stride); \
             else \
-                EACH STORE(LOAD(v, c + r * stride) + sum[r][v], v, c + r * stride); \
+                EACH(vectors) STORE(LOAD(v, c + r * stride) + sum[r][v], v, c + r * stride); \
         } \
     }
-TILE(tile_whole, __global)
-TILE(tile_copy, __local)
+TILE(tile_whole, __global, VECTORS)
+TILE(tile_copy, __local, VECTORS)
+/* The last columns of c may fill a part of a tile only. */
+#define HALF ((VECTORS + 1) / 2)
+TILE(tile_half, __local, HALF)
+TILE(tile_one, __local, 1)
 
 /* A tile that reaches over the edge of c goes through a copy. */
 static void tile(__local const float *a, __local const float *b, int depth, bool first, float start,
@@ -159,7 +164,12 @@ static void tile(__local const float *a, __local const float *b, int depth, bool
     for (int r = 0; r < rows && !first; ++r)
         for (int i = 0; i < cols; ++i)
             copy[r * COLS + i] = c[r * stride + i];
-    tile_copy(a, b, depth, first, start, copy, COLS);
+    if (cols <= WIDTH)
+        tile_one(a, b, depth, first, start, copy, COLS);
+    else if (cols <= HALF * WIDTH)
+        tile_half(a, b, depth, first, start, copy, COLS);
+    else
+        tile_copy(a, b, depth, first, start, copy, COLS);
     for (int r = 0; r < rows; ++r)
         for (int i = 0; i < cols; ++i)
             c[r * stride + i] = copy[r * COLS + i];
