@@ -38,21 +38,27 @@ static char *make_text(int number, int lines)
     return text;
 }
 
+/* How many processes this one has started that are still there. */
 static int children(pid_t *last)
 {
-    char path[64];
+    char path[300], state;
     int count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *d; tasks != NULL && (d = readdir(tasks)) != NULL;) {
-        snprintf(path, sizeof path, "/proc/self/task/%.20s/children", d->d_name);
+    DIR *all = opendir("/proc");
+    for (struct dirent *d; all != NULL && (d = readdir(all)) != NULL;) {
+        int pid, parent;
+        snprintf(path, sizeof path, "/proc/%s/stat", d->d_name);
         FILE *f = fopen(path, "r");
-        for (int pid; f != NULL && fscanf(f, "%d", &pid) == 1; count++)
+        if (f == NULL)
+            continue;
+        /* "PID (NAME) STATE PARENT ..." */
+        if (fscanf(f, "%d (%*[^)]) %c %d", &pid, &state, &parent) == 3 && parent == getpid()) {
             *last = pid;
-        if (f != NULL)
-            fclose(f);
+            count++;
+        }
+        fclose(f);
     }
-    if (tasks != NULL)
-        closedir(tasks);
+    if (all != NULL)
+        closedir(all);
     return count;
 }
 
