@@ -332,16 +332,22 @@ static tarn_status build_all(struct request *q)
 
 /* ---- better builds -------------------------------------------------------------------------- */
 
+/* No better build is waited for any more. */
+static void stay_as_it_is(struct shared_program *from)
+{
+    compile_job_drop(from->better);
+    free(from->order);
+    from->better = NULL;
+    from->order = NULL;
+}
+
 static void stay_quick(struct shared_program *from)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&told))
         error_print("tarn: a process that was to optimise kernels failed; they stay as they are, "
                     "which is slow (TARN_QUICK=0 optimises before the first step)");
-    compile_job_drop(from->better);
-    free(from->order);
-    from->better = NULL;
-    from->order = NULL;
+    stay_as_it_is(from);
 }
 
 static tarn_status replace(struct context *c, struct shared_program *from)
@@ -352,10 +358,7 @@ static tarn_status replace(struct context *c, struct shared_program *from)
     for (struct known_kernel *k = from->kernels; k != NULL; k = k->next)
         TRY(kernel_replace(k->kernel, better));
     program_free(old);
-    compile_job_drop(from->better);
-    free(from->order);
-    from->better = NULL;
-    from->order = NULL;
+    stay_as_it_is(from);
     return TARN_OK;
 }
 
