@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "clock.h"
 #include "lock.h"
 #include "porter_parts.h"
 
@@ -22,13 +23,6 @@ enum {
     LONG_SLEEP = 1000000, /* and when it is old */
     IDLE_SLEEP = 2000000  /* without a task */
 };
-
-double porter_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static struct timespec after(double seconds)
 {
@@ -99,7 +93,7 @@ void porter_fail(struct porter *p, tarn_status status, const char *line, bool mi
         return;
     p->cause = status;
     p->broken = true;
-    p->failed_at = porter_now();
+    p->failed_at = seconds_now();
     snprintf(p->cause_line, sizeof p->cause_line, "%s", line);
     pthread_cond_broadcast(&p->changed);
     if (mine) {
@@ -216,7 +210,7 @@ static void poll_task(struct porter *p)
     const tarn_status status = rounds_poll(p->rounds, &over);
     if (rounds_moved(p->rounds) != p->moved) {
         p->moved = rounds_moved(p->rounds);
-        p->since = porter_now();
+        p->since = seconds_now();
         p->asked = 0;
     }
     if (status != TARN_OK)
@@ -228,7 +222,7 @@ static void poll_task(struct porter *p)
 static void begin_task(struct porter *p)
 {
     p->running = true;
-    p->since = p->began = porter_now();
+    p->since = p->began = seconds_now();
     p->asked = 0;
     const tarn_status status = rounds_begin(p->rounds, &p->task);
     if (status != TARN_OK)
@@ -248,7 +242,7 @@ static bool others_left(const struct porter *p)
 /* A sleep until there is a task, or a moment has passed. */
 static void rest(struct porter *p)
 {
-    const double still = porter_now() - p->since;
+    const double still = seconds_now() - p->since;
     if (!p->running) {
         const struct timespec until = after(1e-9 * IDLE_SLEEP);
         if (!p->has_task && p->tell.kind == 0 && !p->quits)
@@ -486,7 +480,7 @@ void porter_tell(struct porter *p, tarn_status status, const char *line)
     if (p->entered && p->cause == TARN_OK) {
         p->cause = status;
         p->broken = true;
-        p->failed_at = porter_now();
+        p->failed_at = seconds_now();
         p->culprit = p->blamed >= 0 ? p->blamed : p->link->node;
         snprintf(p->cause_line, sizeof p->cause_line, "%s", line);
         char name[100];
@@ -521,7 +515,7 @@ void porter_leave(struct porter *p, bool good)
 {
     pthread_mutex_lock(&p->lock);
     /* From when it was known, but for a moment for what this node says now. */
-    const double left = good ? 0 : p->failed_at + p->times.grace - porter_now();
+    const double left = good ? 0 : p->failed_at + p->times.grace - seconds_now();
     const struct timespec until = after(fmax(left, p->times.grace / 4));
     /* What is to be told goes first. */
     while (p->tell.kind != 0)
@@ -529,7 +523,7 @@ void porter_leave(struct porter *p, bool good)
     if (!p->leaving || !good)
         p->tell = (struct message){ .kind = LEFT };
     p->leaving = true;
-    p->since = porter_now();
+    p->since = seconds_now();
     pthread_cond_broadcast(&p->changed);
     while (!may_leave(p, good)) {
         if (good)

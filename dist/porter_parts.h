@@ -63,7 +63,6 @@ struct porter {
     char problem[400];
 };
 
-double porter_now(void);
 void porter_send_all(struct porter *p, const struct message *m);
 /* "node 2 (h2)" */
 void porter_name_node(const struct porter *p, int node, char *out, size_t capacity);

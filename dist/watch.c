@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "clock.h"
 #include "porter_parts.h"
 
 enum { NAMED = 8 }; /* nodes in a line */
@@ -15,7 +16,7 @@ static void ask(struct porter *p)
     const struct message m = { .kind = ASK };
     for (int i = 0; i < p->link->nodes; i++)
         p->others[i].answered = false;
-    p->asked = porter_now();
+    p->asked = seconds_now();
     porter_send_all(p, &m);
 }
 
@@ -100,9 +101,9 @@ static void judge(struct porter *p)
     int gone;
     char who[600];
     list_gone(p, who, sizeof who, &gone);
-    const bool patient = porter_now() - p->began < p->times.build_timeout;
+    const bool patient = seconds_now() - p->began < p->times.build_timeout;
     p->asked = 0;
-    p->since = porter_now();
+    p->since = seconds_now();
     if (gone > 0) {
         fail_gone(p, who, gone);
         return;
@@ -131,7 +132,7 @@ void porter_watch(struct porter *p, bool waits)
         p->asked = 0;
         return;
     }
-    const double t = porter_now();
+    const double t = seconds_now();
     /* Before a launch a program may do anything. */
     const bool starts = p->running && p->task.notice.number == 0;
     const double limit = starts ? fmax(p->times.build_timeout, p->times.timeout) : p->times.timeout;

@@ -7,16 +7,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "data/pool.h"
 #include "lock.h"
 #include "data/pool_parts.h"
-
-double pool_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -165,7 +159,7 @@ static bool is_late(const struct worker *w, double now)
 
 static int count_late(const struct pool *p)
 {
-    const double now = pool_now();
+    const double now = seconds_now();
     int late = 0;
     for (int i = 0; i < p->started; i++)
         late += is_late(&p->workers[i], now);
@@ -175,7 +169,7 @@ static int count_late(const struct pool *p)
 /* Whose callback batch `ticket` waits for in vain: one of its own, or any when all are late. */
 static const struct worker *late_worker(const struct pool *p, uint64_t ticket)
 {
-    const double now = pool_now();
+    const double now = seconds_now();
     const struct worker *any = NULL;
     for (int i = 0; i < p->started; i++) {
         const struct worker *w = &p->workers[i];
@@ -192,7 +186,7 @@ static const struct worker *late_worker(const struct pool *p, uint64_t ticket)
  * now, it looks in between. */
 static void wait_for_change(struct pool *p)
 {
-    const double now = pool_now();
+    const double now = seconds_now();
     double soon = p->plan.timeout / 8 < 1 ? p->plan.timeout / 8 : 1;
     for (int i = 0; i < p->started; i++) {
         const struct worker *w = &p->workers[i];

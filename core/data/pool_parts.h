@@ -60,7 +60,6 @@ struct pool {
     int running; /* workers that have not ended */
 };
 
-double pool_now(void);
 /* A worker's life; its argument is the worker. */
 void *work_main(void *worker);
 /* Takes back the samples of the current batch that nobody has begun. Locked. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "data/pool_parts.h"
 
 /* ---- one sample ----------------------------------------------------------------------------- */
@@ -244,7 +245,7 @@ static void take_samples(struct worker *w)
     if (j->taken == j->n)
         p->current = NULL;
     w->calling = p->plan.source.get != NULL;
-    w->began = w->calling ? pool_now() : 0;
+    w->began = w->calling ? seconds_now() : 0;
     w->index = j->index[first];
     w->job = j;
     pthread_mutex_unlock(&p->lock);

@@ -5,16 +5,9 @@
 #include "tensor/replica.h"
 
 #include <stdio.h>
-#include <time.h>
 
+#include "clock.h"
 #include "env.h"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool profile_wanted(const tarn_replica *r)
 {
@@ -26,7 +19,7 @@ tarn_status profile_begin(tarn_replica *r, struct profiling *out)
     TRY(context_profile(r->context, true));
     TRY(context_finish(r->context));
     out->busy = context_counters(r->context).busy_seconds;
-    out->clock = now();
+    out->clock = seconds_now();
     return TARN_OK;
 }
 
@@ -40,7 +33,7 @@ static void print(const tarn_kernel_run *run)
 tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const struct plan_kernel *k)
 {
     TRY(context_finish(r->context));
-    const double clock = now() - begin->clock;
+    const double clock = seconds_now() - begin->clock;
     const double busy = context_counters(r->context).busy_seconds - begin->busy;
     /* A library tells only of the last of its kernels, and some drivers of none. */
     const bool told = k->product_count == 0 && busy > 0;

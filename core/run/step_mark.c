@@ -2,23 +2,15 @@
 /* The step mark: what the step recorded is enqueued, and the next one begins. In: a replica's
  * graph. Out: commands under way, of two steps at most. Knows of an optimizer only what struct
  * trainer says. */
-#include <time.h>
-
+#include "clock.h"
 #include "run/plan_cache.h"
-
-static double now_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Lets at most two steps be in flight. */
 static tarn_status throttle(tarn_replica *r, double *waited)
 {
-    const double before = now_seconds();
+    const double before = seconds_now();
     const tarn_status s = context_wait(r->context, r->in_flight[0]);
-    *waited = now_seconds() - before;
+    *waited = seconds_now() - before;
     return s;
 }
 
@@ -41,7 +33,7 @@ tarn_status tarn_step(tarn_replica *r)
         graph_reset(r);
         return r->status;
     }
-    const double begin = now_seconds(), compiled = r->metrics.compile_seconds;
+    const double begin = seconds_now(), compiled = r->metrics.compile_seconds;
     const uint64_t launches = context_counters(r->context).launches;
     double waited = 0;
     const bool updates = r->updates, draws = r->graph.rand_count > 0;
@@ -59,7 +51,7 @@ tarn_status tarn_step(tarn_replica *r)
     r->metrics.steps++;
     r->metrics.launches_last_step = context_counters(r->context).launches - launches;
     r->metrics.host_seconds +=
-        now_seconds() - begin - waited - (r->metrics.compile_seconds - compiled);
+        seconds_now() - begin - waited - (r->metrics.compile_seconds - compiled);
     return TARN_OK;
 }
 

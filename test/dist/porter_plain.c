@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "across.h"
 #include "check.h"
 #include "pair_link.h"
@@ -240,11 +241,11 @@ static void *run_node(void *arg)
         porter_leave(n->porter, true);
     n->status = communicator_cause(n->communicator, n->line, sizeof n->line, NULL);
     if (n->status != TARN_OK) {
-        const double began = porter_now();
+        const double began = seconds_now();
         porter_hear_culprit(n->porter);
         n->turn = job->turns++;
         porter_leave(n->porter, false);
-        n->left = porter_now() - began;
+        n->left = seconds_now() - began;
     }
     return NULL;
 }
