@@ -235,6 +235,18 @@ TARN_CHECKED tarn_status kernel_launch(struct kernel *k, const struct kernel_arg
 /* Starts the enqueued work without waiting for it. */
 TARN_CHECKED tarn_status context_flush(struct context *c);
 
+/* Something that enqueues, to be timed. */
+struct timed {
+    tarn_status (*run)(struct context *c, void *user);
+    void *user;
+};
+/* Seconds from its start until the context has nothing left to do. */
+TARN_CHECKED tarn_status time_once(struct context *c, const struct timed *what, double *seconds);
+/* The median of a's time through b's in so many turns (at most 15) of both: the machine may have been
+ * busier while one of them ran. */
+TARN_CHECKED tarn_status time_ratio(struct context *c, const struct timed *a, const struct timed *b,
+                                    int turns, double *ratio);
+
 /* Counters for metrics and tests. */
 struct backend_counters {
     uint64_t launches, builds, cache_hits, buffers_created;
@@ -259,6 +271,9 @@ void cache_store_text(const char *key, const char *text);
 /* Removes what was used least recently, if the cache is larger than TARN_CACHE_BYTES. Done now
  * and then when a program was built. */
 void cache_trim(void);
+
+/* Whether TARN_TUNE lets things be measured: by itself on GPUs alone, since they differ most. */
+bool tuning_wanted(const struct context *c);
 
 /* ---- GEMM ----------------------------------------------------------------------------------- */
 

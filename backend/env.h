@@ -26,7 +26,8 @@
     X(PIN,         "TARN_PIN",          "1",      "0 lets the threads of replicas on parts of a CPU move between its cores") \
     X(WINOGRAD,    "TARN_WINOGRAD",     "auto",   "Winograd's algorithm for convolutions of 3x3 and 5x5 windows: auto where it is faster, on CPUs; 1 wherever it applies; 0 nowhere") \
     X(GEMM,        "TARN_GEMM",         "auto",   "who computes large matrix products: auto, nest, tarn, clblast") \
-    X(TUNE,        "TARN_TUNE",         "",       "1 measures providers of matrix products wherever it could matter, 0 nowhere; default: only on devices other than CPUs") \
+    X(TUNE,        "TARN_TUNE",         "",       "1 measures providers of matrix products and tiles of heavy sums, 0 nothing; default: only on devices other than CPUs") \
+    X(TILE,        "TARN_TILE",         "0",      "for tests: sums take another of their four tiles, 1 to 3; same bits") \
     X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "shape of kernels: auto (by the device's type), cpu, gpu") \
     X(TARGET,      "TARN_TARGET",       "",       "for tests: kernels for a kind of device, wherever they run: avx512, avx2, neon, generic, nvidia, amd, intel") \
     X(LINK,        "TARN_LINK",         "",       "how several machines are joined: openmpi, mpich, the path of a plug-in, off; default: as the launcher says") \

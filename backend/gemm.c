@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "env.h"
 #include "hash_table.h"
@@ -78,16 +77,22 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct provider_run {
+    const struct gemm *g;
+    const struct gemm_provider *by;
+};
+
+static tarn_status run_provider(struct context *c, void *user)
+{
+    const struct provider_run *r = user;
+    return r->by->run(c, r->g, r->by->user);
+}
+
 static tarn_status run_once(struct context *c, const struct gemm *g, const struct gemm_provider *p,
                             double *seconds)
 {
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    TRY(p->run(c, g, p->user));
-    TRY(context_finish(c));
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    *seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
-    return TARN_OK;
+    struct provider_run run = { g, p };
+    return time_once(c, &(struct timed){ run_provider, &run }, seconds);
 }
 
 /* The median: the minimum would choose a provider that is fast once in a while. */
@@ -103,21 +108,16 @@ static tarn_status measure(struct context *c, const struct gemm *g, const struct
     return TARN_OK;
 }
 
-/* Whether `best` is faster than `other` when they run in turns: the machine may have been busier
- * while the other was measured. */
+/* Whether `best` is faster than `other` when they run in turns. */
 static tarn_status confirm(struct context *c, const struct gemm *g,
                            const struct gemm_provider *best, const struct gemm_provider *other,
                            bool *faster)
 {
-    double ratio[TURNS];
-    for (int i = 0; i < TURNS; i++) {
-        double x, y;
-        TRY(run_once(c, g, other, &y));
-        TRY(run_once(c, g, best, &x));
-        ratio[i] = x / y;
-    }
-    qsort(ratio, TURNS, sizeof *ratio, by_value);
-    *faster = ratio[TURNS / 2] < GAIN;
+    struct provider_run a = { g, best }, b = { g, other };
+    double ratio;
+    TRY(time_ratio(c, &(struct timed){ run_provider, &a }, &(struct timed){ run_provider, &b },
+                   TURNS, &ratio));
+    *faster = ratio < GAIN;
     return TARN_OK;
 }
 
@@ -251,13 +251,6 @@ static tarn_status forced(const char *name, const struct gemm_provider *provider
     return TARN_OK;
 }
 
-/* Whether to measure what is not known. Without TARN_TUNE only GPUs are, since they differ most. */
-static bool tuning(const struct context *c)
-{
-    const char *tune = env_text(ENV_TUNE);
-    return *tune != '\0' ? strcmp(tune, "0") != 0 : c->device.kind != DEVICE_CPU;
-}
-
 tarn_status gemm_choose(struct context *c, const struct gemm *g,
                         const struct gemm_provider *providers, int count, bool serial, int *out)
 {
@@ -282,7 +275,7 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
     if (*out >= 0)
         return TARN_OK;
     *out = guess;
-    if (!tuning(c))
+    if (!tuning_wanted(c))
         return TARN_OK;
     TRY(measure_all(c, g, providers, count, serial, out));
     *out = remember(key, providers, count, *out);

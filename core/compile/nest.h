@@ -111,6 +111,7 @@ struct placement {
 /* How a nest runs: made by 4_schedule. It changes no result. */
 struct schedule {
     int lane_axis;        /* not batched: the axis whose elements are lanes, or -1 */
+    uint64_t sum;         /* what target_tile() knows it by; 0: there are no tiles to choose from */
     int tile[NEST_AXES];  /* unrolled; 1: a plain loop */
     int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
     int split_axis;       /* OUT axis divided among groups, or parts of one when batched; or -1 */

@@ -275,6 +275,8 @@ tarn_status target_check(const struct target *t)
     const struct whole_figure list[] = {
         { "fusion.crowd", t->fusion.crowd, 1, 1 << 30 },
         { "choice_count", t->choice_count, 0, t->choices != NULL ? 1 << 30 : 0 },
+        { "tile_count", t->tile_count, 0, t->tiles != NULL ? 1 << 30 : 0 },
+        { "tile_number", t->tile_number, 0, TARGET_TILES - 1 },
     };
     TRY(check_whole(list, sizeof list / sizeof *list));
     for (int i = 0; i < t->choice_count; i++) {
@@ -308,4 +310,12 @@ int target_provider(const struct target *t, const struct product_shape *shape)
 {
     const struct product_choice *chosen = target_choice(t, shape);
     return chosen != NULL ? chosen->provider : 0;
+}
+
+int target_tile(const struct target *t, uint64_t sum)
+{
+    for (int i = 0; i < t->tile_count; i++)
+        if (t->tiles[i].sum == sum)
+            return t->tiles[i].number;
+    return t->tile_number;
 }

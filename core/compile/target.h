@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "error.h"
 
@@ -37,6 +38,14 @@ struct product_choice {
     struct product_shape shape;
     int provider;
 };
+
+/* Which of its tiles a sum takes (4_schedule/tile.c): 0 what the compiler would take, 1 what the model
+ * thinks is the next best, and so on. */
+struct tile_choice {
+    uint64_t sum; /* schedule.sum */
+    int number;
+};
+#define TARGET_TILES 4 /* so many of a sum are worth a try */
 
 /* Limits of what is written as one expression, in weights: 1 for a map that is an instruction or
  * two. */
@@ -131,6 +140,9 @@ struct target {
     struct item_figures item;
     struct product_choice *choices; /* a product that is not among them is a nest */
     int choice_count;
+    struct tile_choice *tiles;
+    int tile_count;
+    int tile_number; /* of a sum that is not among them */
 };
 
 /* What follows from a device's figures; fuse and winograd are the caller's to change. */
@@ -150,5 +162,7 @@ const struct product_choice *target_choice(const struct target *t,
                                            const struct product_shape *shape);
 /* The provider of a product. */
 int target_provider(const struct target *t, const struct product_shape *shape);
+/* The number of the tile of a sum. */
+int target_tile(const struct target *t, uint64_t sum);
 
 #endif

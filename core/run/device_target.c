@@ -46,6 +46,8 @@ tarn_status device_target(const struct device *d, struct target *out)
         out->local_bytes = d->local_bytes;
     if (!items)
         out->winograd = wanted_winograd(d);
+    const double tile = env_number(ENV_TILE);
+    out->tile_number = tile >= 0 && tile < TARGET_TILES ? (int)tile : 0;
     out->product.library = d->kind != DEVICE_CPU;
     while (out->item.group_items > (int)d->max_group)
         out->item.group_items /= 2;

@@ -7,7 +7,7 @@
 #include "compile/target.h"
 
 /* By the device's kind and figures, and by TARN_TARGET, TARN_SCHEDULE, TARN_FUSE and TARN_WINOGRAD. It has no
- * choices of products yet (tune.h). */
+ * choices of products yet (tune_products.h). */
 TARN_CHECKED tarn_status device_target(const struct device *d, struct target *out);
 
 #endif

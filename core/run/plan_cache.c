@@ -16,7 +16,8 @@
 #include "run/device_target.h"
 #include "run/execute.h"
 #include "run/snapshot.h"
-#include "run/tune.h"
+#include "run/tune_products.h"
+#include "run/tune_tiles.h"
 #include "tensor/random.h"
 
 /* Of the programs of one kernel PoCL takes 1.2 MB each. */
@@ -180,6 +181,8 @@ static tarn_status build(void *arg)
     tarn_status status = tune_products(c, b->program, q->replica->peers != NULL, &q->target);
     if (status == TARN_OK)
         status = compile_program(b->program, &q->target, &compiled);
+    if (status == TARN_OK)
+        status = tune_tiles(q->replica, b->program, &q->target, &compiled);
     if (status == TARN_OK)
         print_stages(compiled.ir);
     if (status == TARN_OK && env_debug("kernels"))

@@ -124,6 +124,7 @@ static void set_figure(struct target *t, int number, bool high)
         { &t->fusion.loops_weight, high ? 1 << 10 : 0 },
         { &t->fusion.access_cycles, high ? 1 << 10 : 0 },
         { &t->fusion.small_copy, high ? 1 << 30 : 0 },
+        { &t->tile_number, high ? TARGET_TILES - 1 : 1 },
     };
     struct {
         double *figure;
@@ -147,7 +148,7 @@ static void set_figure(struct target *t, int number, bool high)
     else
         *real[number - count].figure = real[number - count].value;
 }
-enum { FIGURES = 32 };
+enum { FIGURES = 34 };
 
 Test(targets, no_figure_orders_a_sum)
 {

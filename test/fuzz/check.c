@@ -16,6 +16,9 @@ const char *const configuration_names[RUN_COUNT] = {
     [RUN_NVIDIA] = "TARN_TARGET=nvidia",
     [RUN_AMD] = "TARN_TARGET=amd",
     [RUN_INTEL] = "TARN_TARGET=intel",
+    [RUN_TILE_1] = "TARN_TILE=1",
+    [RUN_TILE_2] = "TARN_TILE=2",
+    [RUN_TILE_3] = "TARN_TILE=3",
     [RUN_WINOGRAD] = "TARN_WINOGRAD=1",
     [RUN_ALONE] = "one device",
     [RUN_SHARDS] = "virtual shards",
@@ -50,7 +53,8 @@ static bool convolves(const struct program *p)
 static bool same_bits(const struct program *p, enum configuration in)
 {
     const bool gpu = in == RUN_GPU || (in >= RUN_NVIDIA && in <= RUN_INTEL);
-    return in == RUN_UNFUSED || (in >= RUN_AVX512 && in <= RUN_GENERIC) || (gpu && !convolves(p));
+    return in == RUN_UNFUSED || (in >= RUN_AVX512 && in <= RUN_GENERIC) ||
+           (in >= RUN_TILE_1 && in <= RUN_TILE_3) || (gpu && !convolves(p));
 }
 
 enum configuration check_other(const struct program *p)
@@ -59,7 +63,7 @@ enum configuration check_other(const struct program *p)
         return RUN_UNFUSED;
     if (p->world > 1)
         return p->seed % 3 == 1 && !exchanges(p) ? RUN_ALONE : RUN_DEFAULT;
-    return (enum configuration)(1 + p->seed % (convolves(p) ? RUN_WINOGRAD : RUN_INTEL));
+    return (enum configuration)(1 + p->seed % (convolves(p) ? RUN_WINOGRAD : RUN_TILE_3));
 }
 
 /* ---- running -------------------------------------------------------------------------------- */

@@ -18,6 +18,9 @@ enum configuration {
     RUN_NVIDIA,
     RUN_AMD,
     RUN_INTEL,
+    RUN_TILE_1, /* TARN_TILE=1, and so on: the same bits */
+    RUN_TILE_2,
+    RUN_TILE_3,
     RUN_WINOGRAD, /* TARN_WINOGRAD=1: where there are convolutions */
     RUN_ALONE,    /* what several replicas run without exchanges, on one: rank 0's bits */
     RUN_SHARDS,   /* on 1, 2, 4, ... devices with virtual shards: the same bits */

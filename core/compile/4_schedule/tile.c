@@ -4,6 +4,8 @@
  * cycle, vector registers, caches. None of it changes the order of a sum. In: a nest with its
  * lanes. Out: its tile and order. */
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "compile/1_graph/graph_passes.h"
 #include "compile/4_schedule/schedule.h"
@@ -281,34 +283,62 @@ static int divisors(int extent, int most, int *out)
     return count;
 }
 
-struct best {
+struct candidate {
     double cycles;
     int tile[NEST_AXES], order[NEST_AXES];
 };
 
-static void try_tile(const struct tiling *t, const int *tile, struct best *best)
+/* The best of all tiles of OUT axes, the very best first. */
+struct candidates {
+    struct candidate list[TARGET_TILES];
+    int count;
+};
+
+static bool same_out_tile(const struct nest *n, const int *a, const int *b)
+{
+    return memcmp(a, b, (size_t)n->out_axes * sizeof *a) == 0;
+}
+
+/* One that is hardly better than another stays behind it, and of those that differ in what is
+ * summed alone only the best is kept. */
+static void offer(struct candidates *c, const struct nest *n, const struct candidate *new)
+{
+    int at = 0, last;
+    while (at < c->count && !(new->cycles < c->list[at].cycles * 0.999))
+        if (same_out_tile(n, c->list[at++].tile, new->tile))
+            return;
+    if (at == TARGET_TILES)
+        return;
+    for (last = at; last < c->count; last++)
+        if (same_out_tile(n, c->list[last].tile, new->tile))
+            break;
+    if (last == c->count && c->count < TARGET_TILES)
+        c->count++;
+    last = last < TARGET_TILES ? last : TARGET_TILES - 1;
+    memmove(&c->list[at + 1], &c->list[at], (size_t)(last - at) * sizeof *new);
+    c->list[at] = *new;
+}
+
+static void try_tile(const struct tiling *t, const int *tile, struct candidates *best)
 {
     const struct nest *n = t->n;
     const int outs = points_of(t, tile, 0, n->out_axes);
     const int reds = points_of(t, tile, n->out_axes, n->axes);
     if (outs > t->core->accumulators || outs * reds > t->core->points)
         return;
-    int order[NEST_AXES] = { 0 };
+    struct candidate new = { 0 };
     double vectors = 1;
     for (int a = 0; a < n->axes; a++)
         vectors *= a == t->lane ? 1 : n->extent[a];
-    const double cycles = order_loops(t, tile, order) + register_cycles(t, tile) * vectors +
-                          t->code_cycles * (double)(outs * (reds * t->size + t->rest));
-    if (cycles < best->cycles * 0.999) {
-        best->cycles = cycles;
-        memcpy(best->tile, tile, sizeof best->tile);
-        memcpy(best->order, order, sizeof best->order);
-    }
+    memcpy(new.tile, tile, sizeof new.tile);
+    new.cycles = order_loops(t, tile, new.order) + register_cycles(t, tile) * vectors +
+                 t->code_cycles *(double)(outs * (reds * t->size + t->rest));
+    offer(best, n, &new);
 }
 
 /* All tiles of at most so many OUT axes, from axis `from` on, by their divisors. */
 static void try_axes(const struct tiling *t, int *tile, int from, int axes, int most,
-                     struct best *best)
+                     struct candidates *best)
 {
     const struct nest *n = t->n;
     int d[ACCUMULATORS_ROOM];
@@ -341,38 +371,34 @@ static void weigh_code(struct tiling *t, const struct target *target, int nests)
             t->rest += target->expression.heavy_map;
 }
 
-static void choose_best(const struct target *target, const struct nest *n, int nests,
-                        struct schedule *s)
+static void find_candidates(const struct target *target, const struct nest *n, int nests,
+                            struct tiling *t, struct candidates *best)
 {
     const struct vector_figures *c = &target->vector;
-    struct tiling t = { .n = n, .core = c, .lane = nest_vector_axis(n, s) };
     int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[ACCUMULATORS_ROOM];
     for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); i++)
-        collect(&t, n->body[i], seen, &seen_count);
+        collect(t, n->body[i], seen, &seen_count);
     const int most = n->combine == COMBINE_FMA     ? c->accumulators
                      : seen_count <= c->small_body ? (int)c->latency
                                                    : 1;
-    t.size = seen_count;
-    weigh_code(&t, target, nests);
-    struct best best = { .cycles = 1e300 };
+    t->size = seen_count;
+    weigh_code(t, target, nests);
     const int last = n->axes - 1;
     for (int a = 0; a < NEST_AXES; a++)
         tile[a] = 1;
     /* The last summed axis is unrolled whole, or by a few. */
     const int reds =
-        last == t.lane || n->by_sample ? 0 : divisors(n->extent[last], c->unrolled_sum, red);
-    try_axes(&t, tile, 0, c->tile_axes, most, &best);
+        last == t->lane || n->by_sample ? 0 : divisors(n->extent[last], c->unrolled_sum, red);
+    try_axes(t, tile, 0, c->tile_axes, most, best);
     const struct chunks chunks = nest_chunks(n, false);
     for (int i = 0; i < reds; i++) {
         if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]) ||
             (chunks.levels > 0 && chunks.of[0].axis == last && chunks.of[0].step % red[i] != 0))
             continue;
         tile[last] = red[i];
-        try_axes(&t, tile, 0, c->tile_axes, most, &best);
+        try_axes(t, tile, 0, c->tile_axes, most, best);
         tile[last] = 1;
     }
-    memcpy(s->tile, best.tile, sizeof s->tile);
-    memcpy(s->order, best.order, sizeof s->order);
 }
 
 /* ---- guarded nests -------------------------------------------------------------------------- */
@@ -415,9 +441,36 @@ static void unroll_guarded(const struct vector_figures *c, const struct nest *n,
     }
 }
 
-void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s)
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+/* What the model knows of a sum, and what it made of it: the same for equal sums of equal plans. */
+static uint64_t sum_key(const struct tiling *t, const struct candidates *c)
 {
-    const int lane = nest_vector_axis(n, s), last = n->axes - 1;
+    const struct nest *n = t->n;
+    const int32_t shape[] = { n->axes,    n->out_axes,       n->batched, n->partial, n->by_sample,
+                              n->combine, (int)n->acc_dtype, n->guards,  t->lane,    t->size };
+    uint64_t h = XXH3_64bits_withSeed(shape, sizeof shape, 1);
+    h = XXH3_64bits_withSeed(n->extent, (size_t)n->axes * sizeof *n->extent, h);
+    for (int l = 0; l < t->load_count; l++) {
+        const int32_t kind[] = { t->loads[l].vector, t->loads[l].parts };
+        h = XXH3_64bits_withSeed(kind, sizeof kind, h);
+        h = XXH3_64bits_withSeed(t->loads[l].k, (size_t)kind[1] * sizeof t->loads[l].k[0], h);
+    }
+    for (int i = 0; i < c->count; i++)
+        h = XXH3_64bits_withSeed(c->list[i].tile, sizeof c->list[i].tile, h);
+    return h | 1;
+}
+
+static void take(const struct candidate *c, struct schedule *s)
+{
+    memcpy(s->tile, c->tile, sizeof s->tile);
+    memcpy(s->order, c->order, sizeof s->order);
+}
+
+/* A tile by rule comes before those by the model, if there is one. */
+static bool tile_by_rule(const struct target *t, const struct nest *n, int lane, struct schedule *s)
+{
+    const int last = n->axes - 1;
     if (n->combine == COMBINE_FMA) {
         if (last != lane && !n->by_sample && n->extent[last] <= t->vector.unrolled_sum)
             s->tile[last] = n->extent[last];
@@ -425,6 +478,20 @@ void choose_tile(const struct target *t, const struct nest *n, int nests, struct
     }
     for (int a = 0; a < n->out_axes; a++)
         if (s->tile[a] > 1)
-            return;
-    choose_best(t, n, nests, s);
+            return true;
+    return false;
+}
+
+void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s)
+{
+    struct tiling model = { .n = n, .core = &t->vector, .lane = nest_vector_axis(n, s) };
+    struct candidates best = { 0 };
+    const bool by_rule = tile_by_rule(t, n, model.lane, s);
+    find_candidates(t, n, nests, &model, &best);
+    s->sum = sum_key(&model, &best);
+    int number = target_tile(t, s->sum) - (by_rule ? 1 : 0);
+    if (number >= best.count)
+        number = best.count - 1;
+    if (number >= 0)
+        take(&best.list[number], s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who computes large matrix products: chosen before a program is compiled. */
-#ifndef TARN_TUNE_H
-#define TARN_TUNE_H
+#ifndef TARN_TUNE_PRODUCTS_H
+#define TARN_TUNE_PRODUCTS_H
 
 #include "backend.h"
 #include "compile/kernel_plan.h"

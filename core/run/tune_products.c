@@ -2,7 +2,7 @@
 /* Chooses a provider for each large product of a program. In: a program. Out: choices in the
  * target. What is not known it may measure, a nest by a program of its own that has nothing but
  * the product. */
-#include "run/tune.h"
+#include "run/tune_products.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,4 +204,7 @@ void tune_free(struct target *target)
     free(target->choices);
     target->choices = NULL;
     target->choice_count = 0;
+    free(target->tiles);
+    target->tiles = NULL;
+    target->tile_count = 0;
 }
