@@ -123,6 +123,8 @@ static void describe(const struct program_ir *p, int kernel, char *out, size_t c
 const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
                                      (const char *)kernel_text_random };
 
+const char *const kernel_routines = (const char *)kernel_text_routines;
+
 static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
 {
     plan->kernels = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *plan->kernels);

@@ -78,6 +78,8 @@ struct kernel_plan {
 
 /* What stands before every kernel: kernels/prelude.cl and random.cl. */
 extern const char *const kernel_head[2];
+/* What stands before those that call routines: kernels/routines.cl. */
+extern const char *const kernel_routines;
 
 /* Compiles a program for a target. The same program and target give the same plan, byte for byte.
  * A target that target_check() refuses is TARN_ERR_ARGUMENT. The plan is to be freed even after

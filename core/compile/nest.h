@@ -48,11 +48,14 @@ struct copy_run {
 };
 
 /* Who does the work. */
-enum nest_kind { NEST_LOOPS, NEST_PRODUCT, NEST_HOST };
+enum nest_kind { NEST_LOOPS, NEST_ROUTINE, NEST_PRODUCT, NEST_HOST };
 
 struct nest {
-    const char *name;    /* of the op at its core, for comments */
-    enum nest_kind kind; /* but for LOOPS it has no loops at all, and writes store[0] */
+    const char *name; /* of the op at its core, for comments */
+    /* But for LOOPS it has no loops at all, and writes store[0]; a ROUTINE has one OUT axis, its pieces, and
+     * a load of no use for each value that it is called with. */
+    enum nest_kind kind;
+    struct routine_pass routine;
     struct product product;
     struct host_call call;
     int axes, out_axes;
@@ -180,6 +183,11 @@ static inline struct placement *placement_of(const struct program_ir *p, const s
 static inline struct schedule *schedule_of(const struct program_ir *p, const struct nest *n)
 {
     return &p->schedules[n - p->nests];
+}
+/* Whether it is code of its kernel. */
+static inline bool nest_is_code(const struct nest *n)
+{
+    return n->kind == NEST_LOOPS || n->kind == NEST_ROUTINE;
 }
 /* Whether the result is the position of the value that the nest looks for. */
 static inline bool nest_searches(const struct nest *n)

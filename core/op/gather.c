@@ -7,46 +7,9 @@
 
 #define MOST_PARTS 64 /* of a concat */
 
-/* The axes that the gradient is summed over: one of all positions, or with virtual shards one of
- * samples and one of the positions of each. */
-static tarn_shape positions_of(tarn_tensor index, int32_t count)
-{
-    const struct node *n = graph_node(index);
-    const bool samples = n->spread == SPREAD_SAMPLES && n->shape.rank > 1 && n->shape.dim[0] > 0;
-    return samples ? TARN_SHAPE(n->shape.dim[0], count / n->shape.dim[0]) : TARN_SHAPE(count);
-}
-
-/* Sums over all positions where the index names the row: no atomics, so always the same bits. */
 static void gather_grad(struct grad_call *c)
 {
-    tarn_replica *r = c->g.replica;
-    const tarn_shape table = tarn_shape_get(c->in[0]);
-    const int32_t count = (int32_t)tarn_shape_count(tarn_shape_get(c->in[1]));
-    const int32_t rows = table.dim[0], width = table.dim[1];
-    if (!shape_valid(TARN_SHAPE(count, rows, width))) {
-        graph_fail(r, TARN_ERR_SHAPE,
-                   "embedding: the gradient of a table %s by %d indices goes through all their "
-                   "%lld products, more than 2^31 - 1: take fewer indices at once",
-                   shape_text(table), (int)count,
-                   (long long)tarn_shape_count(TARN_SHAPE(count, rows, width)));
-        return;
-    }
-    const tarn_tensor last = op_constant_of(r, TARN_SCALAR, TARN_I32, rows - 1);
-    const tarn_tensor zeroth = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
-    const tarn_tensor legal = tarn_maximum(tarn_minimum(c->in[1], last), zeroth);
-    const tarn_shape at = positions_of(c->in[1], count);
-    const int axes = at.rank;
-    tarn_shape column = at, line = at, wide = at;
-    column.rank = line.rank = wide.rank = axes + 2;
-    for (int i = 0; i < axes; i++)
-        line.dim[i] = 1;
-    column.dim[axes] = column.dim[axes + 1] = line.dim[axes + 1] = wide.dim[axes] = 1;
-    line.dim[axes] = rows;
-    wide.dim[axes + 1] = width;
-    const tarn_tensor hit = tarn_eq(op_reshape_to(legal, column), op_iota_of(r, line, axes));
-    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_F32, 0);
-    const tarn_tensor hits = tarn_where(hit, op_reshape_to(c->g, wide), zero);
-    c->gin[0] = op_reshape_to(op_reduce(&op_sum, hits, (UINT32_C(1) << axes) - 1), table);
+    c->gin[0] = op_scatter_rows(c->g, c->in[1], tarn_shape_get(c->in[0]).dim[0]);
 }
 
 const struct op op_gather = {

@@ -46,6 +46,12 @@ void op_same_index(const struct node *n, tarn_shape in, struct index_map *out);
 /* Puts step.dim[i] - 1 zeros between neighbours of axis i. */
 tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step);
 
+/* ---- sums by index (scatter.c) -------------------------------------------------------------- */
+
+/* source [..., D] and int32 index [...] -> [rows, D]: row r is the sum of the source's rows that index r names,
+ * 0 where there are none. Indices outside of the table are clamped. */
+tarn_tensor op_scatter_rows(tarn_tensor source, tarn_tensor index, int32_t rows);
+
 /* ---- joining -------------------------------------------------------------------------------- */
 
 /* Joins any number of pieces (at least one) along axis 0, overwriting the list. */

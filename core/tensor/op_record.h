@@ -17,6 +17,7 @@ enum op_kind {
     OP_TRANSFORM, /* sums of in[0] times small constants, given by `transform`; the compiler's own */
     OP_GATHER,    /* in[0] rows by the int32 index in[1] */
     OP_CONCAT,
+    OP_ROUTINE,  /* functions of kernels/routines.cl over whole operands, given by `routine` */
     OP_COMPOSED, /* other nodes, which `expand` makes for the compiler; recorded as one */
     OP_HOST,     /* a function of the host, run between kernels on the replica's thread */
     OP_EFFECT    /* assign */
@@ -117,6 +118,10 @@ union op_arg {
         int32_t axis;
     } concat;
     struct {
+        int32_t axis;   /* along which lines go; -1: one line of all */
+        int32_t length; /* of the result's lines; or whether a cumulative sum goes backwards */
+    } routine;
+    struct {
         uint32_t owned;
     } assign;
     struct {
@@ -190,6 +195,26 @@ struct combination {
 };
 extern const struct combination combination_sum;
 
+/* Who runs a routine. */
+struct routine_place {
+    bool items; /* one work-item does one piece; else each group has many, one after the other */
+    int shards; /* virtual shards of this replica that the operands' samples are divided into, or 1 */
+};
+
+/* One pass of a routine: `function` of kernels/routines.cl is called with the pieces to do, the result,
+ * those operands that it reads, what the pass before made if it reads that, and numbers. */
+#define ROUTINE_NUMBERS 6
+struct routine_pass {
+    const char *function;
+    int32_t pieces;
+    double cycles;  /* of a piece, roughly */
+    unsigned reads; /* bit i: operand i */
+    bool reads_last;
+    int64_t number[ROUTINE_NUMBERS];
+    int numbers;
+    tarn_shape shape; /* of what a pass makes that is not the last; int32 */
+};
+
 struct op {
     const char *name; /* stable: part of the plan hash */
     int arity;        /* -1: any */
@@ -209,6 +234,9 @@ struct op {
     bool in_memory;        /* LEAF: others are computed where they are read */
     void (*contract)(const struct node *n, const tarn_shape in[2], struct contract *out);
     void (*transform)(const struct node *n, tarn_shape in, struct transform_map *out);
+    /* ROUTINE: describes pass number `pass`; returns whether it is the last one. */
+    bool (*routine)(const struct node *n, const tarn_shape *in, const struct routine_place *where,
+                    int pass, struct routine_pass *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
     /* COMPOSED: adds nodes (expand.h), of at most COMPOSED_NODES for each operand

@@ -94,6 +94,7 @@ static struct linear linear_of(const struct op *op)
     case OP_REDUCE:
         return (struct linear){ op, adds(op), true };
     case OP_GATHER:
+    case OP_ROUTINE:
         return (struct linear){ op, 1, true };
     case OP_CONTRACT:
         return (struct linear){ op, 3, false };
@@ -262,6 +263,23 @@ static enum spread of_gather(const struct view_of *v)
     return rows ? (enum spread)index->spread : SPREAD_SAME;
 }
 
+/* Lines within samples are theirs. One line of all is a sum over samples, each shard's by itself. */
+static enum spread of_routine(const struct view_of *v)
+{
+    const struct node *n = v->n, *x = operand(v, 0);
+    if (v->with[SPREAD_PARTIAL] + v->with[SPREAD_LINEAR] > 0)
+        return of_sums(v);
+    const bool samples = v->with[SPREAD_SAMPLES] + v->with[SPREAD_EITHER] > 0;
+    if (n->arg.routine.axis > 0)
+        return side_by_side(v);
+    const bool alike = v->with[SPREAD_ALIKE] > 0 && is_part_length(&v->r->graph, x->shape.dim[0]);
+    if (!samples)
+        return alike ? SPREAD_OWN : SPREAD_SAME;
+    return n->arg.routine.axis < 0 && v->with[SPREAD_SAMPLES] > 0 && v->with[SPREAD_SAME] == 0
+               ? SPREAD_PARTIAL
+               : SPREAD_OWN;
+}
+
 static enum spread of_concat(const struct view_of *v)
 {
     const int rows = v->with[SPREAD_SAMPLES] + v->with[SPREAD_EITHER];
@@ -294,6 +312,8 @@ enum spread spread_of(const tarn_replica *r, const struct node *n)
         return of_contract(&v);
     case OP_GATHER:
         return of_gather(&v);
+    case OP_ROUTINE:
+        return of_routine(&v);
     case OP_CONCAT:
         return sums ? of_sums(&v) : of_concat(&v);
     case OP_EFFECT:

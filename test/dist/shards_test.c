@@ -362,6 +362,11 @@ Test(shards, embedding_with_layer_norm_and_dropout)
     expect_equal(EMBEDDING | LAYER_NORM | GELU | DROPOUT | ADAM, 2);
 }
 
+Test(shards, sums_by_index)
+{
+    expect_equal(EMBEDDING | CLIPPED, 4);
+}
+
 Test(shards, means_over_all_samples_in_the_network)
 {
     expect_equal(CENTRED | ROOT | PRODUCT, 2);

@@ -110,7 +110,9 @@ static bool carries_batch(const struct module *m, uint32_t i)
         return m->batched[module_operand(m, i, 1)];
     case OP_MAP:
     case OP_CONCAT:
-        if (n->op->kind == OP_CONCAT && n->arg.concat.axis == 0)
+    case OP_ROUTINE:
+        if ((n->op->kind == OP_CONCAT && n->arg.concat.axis == 0) ||
+            (n->op->kind == OP_ROUTINE && n->arg.routine.axis <= 0))
             return false;
         for (uint32_t k = 0; k < n->in_count; k++)
             if (m->batched[module_operand(m, i, k)])
@@ -127,7 +129,7 @@ static bool carries_batch(const struct module *m, uint32_t i)
 bool needs_all_samples(const struct module *m, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
-    if (n->op->kind == OP_HOST)
+    if (n->op->kind == OP_HOST || n->op->kind == OP_ROUTINE)
         return true;
     for (uint32_t k = 0; k < n->in_count && !m->batched[i]; k++)
         if ((n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT) &&

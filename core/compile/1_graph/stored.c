@@ -26,7 +26,7 @@ static void store_tops(struct module *m, bool *claimed)
         const enum op_kind kind = m->nodes[i].op->kind;
         if (m->uses[i] == 0)
             continue;
-        if (kind == OP_CONCAT || kind == OP_HOST)
+        if (kind == OP_CONCAT || kind == OP_HOST || kind == OP_ROUTINE)
             m->stored[i] = true;
         if (kind != OP_REDUCE && kind != OP_CONTRACT && kind != OP_TRANSFORM)
             continue;
@@ -89,6 +89,8 @@ static void store_operands(struct module *m, const bool *reads)
             store_below(m, reads, module_operand(m, i, k));
         if (n->op->kind == OP_GATHER && m->nodes[module_operand(m, i, 0)].op->kind != OP_LEAF)
             m->stored[module_operand(m, i, 0)] = true;
+        for (uint32_t k = 0; n->op->kind == OP_ROUTINE && k < n->in_count; k++)
+            m->stored[module_operand(m, i, k)] = true;
         if (n->op->kind == OP_VIEW && n->in_count == 1 && rereads(m, i))
             store_below(m, reads, module_operand(m, i, 0));
     }

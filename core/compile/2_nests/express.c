@@ -249,7 +249,7 @@ static bool in_memory(const struct lowering *l, uint32_t node)
     const struct node *n = &l->m->nodes[node];
     return l->m->stored[node] || l->primary[node] > 0 || n->op->in_memory ||
            n->op->kind == OP_REDUCE || n->op->kind == OP_CONTRACT || n->op->kind == OP_CONCAT ||
-           n->op->kind == OP_HOST || n->op->kind == OP_TRANSFORM;
+           n->op->kind == OP_HOST || n->op->kind == OP_TRANSFORM || n->op->kind == OP_ROUTINE;
 }
 
 /* The index of a node on the path; NULL for others. */
@@ -304,6 +304,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     case OP_CONTRACT:
     case OP_TRANSFORM:
     case OP_CONCAT:
+    case OP_ROUTINE:
     case OP_HOST:
     case OP_COMPOSED:
     case OP_EFFECT:

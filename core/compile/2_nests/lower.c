@@ -63,6 +63,12 @@ static int make_map(struct lowering *l, uint32_t root, const struct destination 
     return 0;
 }
 
+/* Whether a node comes with nests of its own, and is no expression of others. */
+static bool makes_itself(const struct node *n)
+{
+    return n->op->kind == OP_CONCAT || n->op->kind == OP_ROUTINE;
+}
+
 static int build_root(struct lowering *l, const struct root *root, int first)
 {
     const struct node *n = &l->m->nodes[root->node];
@@ -77,7 +83,7 @@ static int build_root(struct lowering *l, const struct root *root, int first)
     if (tarn_shape_count(n->shape) == 0)
         return 0;
     if (l->m->uses[root->node] == 1 && l->primary[root->node] == 0 &&
-        (n->op->kind == OP_CONCAT || reaches_core(l, root->node)))
+        (makes_itself(n) || reaches_core(l, root->node)))
         return make_into(l, root->node, &t);
     if (join_last(l, first, root->node, &t))
         return 0;
@@ -132,7 +138,7 @@ tarn_status lower(struct program_ir *p)
         if (tarn_shape_count(m->nodes[node].shape) == 0)
             continue;
         const bool core = reaches_core(&l, node);
-        const bool map = !core && m->nodes[node].op->kind != OP_CONCAT;
+        const bool map = !core && !makes_itself(&m->nodes[node]);
         if ((core && crosses_by_copy(&l, node) && make_value(&l, node) < 0) ||
             ((m->uses[node] > 1 || map) && make_inputs(&l, node) < 0))
             return l.status;

@@ -23,6 +23,7 @@ struct need {
 
 struct frame;
 struct path_index;
+struct destination;
 
 struct lowering {
     struct program_ir *p;
@@ -120,6 +121,10 @@ int split_rows(struct lowering *l, struct nest *n);
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
 void product_choose_all(struct lowering *l);
 int product_nest(struct lowering *l, uint32_t node, int value);
+/* The OP_ROUTINE that may write a node straight to its destination: the node itself, or what it is a
+ * reshape of; UINT32_MAX: none. Then the nests of its passes (routine.c). */
+uint32_t routine_below(const struct lowering *l, uint32_t node, const struct destination *to);
+int routine_nests(struct lowering *l, uint32_t node, const struct destination *to);
 /* The nest of an OP_HOST, whose operand is in value `in` and whose result goes to `out`
  * (host_call.c). */
 int host_nest(struct lowering *l, uint32_t node, int in, int out);

@@ -7,12 +7,13 @@
 #include "compile/2_nests/lowering.h"
 
 enum frame_kind {
-    FRAME_VALUE,  /* a node's own value */
-    FRAME_COPY,   /* a copy of it in another layout */
-    FRAME_PARTS,  /* the parts of a concat, each into its place */
-    FRAME_NEST,   /* one nest */
-    FRAME_MAP,    /* likewise, a plain map */
-    FRAME_OPERAND /* of a host call: into shared memory; others read a value of their own */
+    FRAME_VALUE,   /* a node's own value */
+    FRAME_COPY,    /* a copy of it in another layout */
+    FRAME_PARTS,   /* the parts of a concat, each into its place */
+    FRAME_NEST,    /* one nest */
+    FRAME_MAP,     /* likewise, a plain map */
+    FRAME_ROUTINE, /* the passes of a routine */
+    FRAME_OPERAND  /* of a host call: into shared memory; others read a value of their own */
 };
 
 struct frame {
@@ -93,6 +94,9 @@ static enum outcome pushed(int result)
 /* The frame that writes a node, which has no value, to its destination. */
 static int push_writer(struct lowering *l, uint32_t node, const struct destination *to)
 {
+    const uint32_t routine = routine_below(l, node, to);
+    if (routine != UINT32_MAX)
+        return push_into(l, FRAME_ROUTINE, routine, to);
     const bool parts = l->m->nodes[node].op->kind == OP_CONCAT;
     return push_into(l, parts ? FRAME_PARTS : FRAME_NEST, node, to);
 }
@@ -124,11 +128,14 @@ static enum outcome value_step(struct lowering *l, struct frame *f)
     if (n->op->kind == OP_HOST)
         return host_step(l, f);
     if (f->step == 0) {
-        const enum layout layout = l->m->batched[f->node] ? LAYOUT_BLOCKED : LAYOUT_PLAIN;
+        const bool blocked = l->m->batched[f->node] && n->op->kind != OP_ROUTINE;
+        const enum layout layout = blocked ? LAYOUT_BLOCKED : LAYOUT_PLAIN;
         f->to.value = new_value(l, PLACE_ARENA, layout, 0, f->node);
         if (f->to.value < 0)
             return FAILED;
         f->step = l->product[f->node] > 1 ? 1 : 2;
+        if (f->step == 2 && n->op->kind == OP_ROUTINE)
+            return pushed(push_into(l, FRAME_ROUTINE, f->node, &f->to));
         if (f->step == 2)
             return pushed(push_writer(l, f->node, &f->to));
     }
@@ -189,7 +196,7 @@ static enum outcome operand_step(struct lowering *l, struct frame *f)
     f->step = 2;
     if (l->primary[f->node] > 0 || kind == OP_HOST)
         return pushed(push_into(l, FRAME_MAP, f->node, &f->to));
-    if (kind == OP_CONCAT || reaches_core(l, f->node))
+    if (kind == OP_CONCAT || kind == OP_ROUTINE || reaches_core(l, f->node))
         return pushed(push_writer(l, f->node, &f->to));
     return pushed(push_into(l, FRAME_MAP, f->node, &f->to));
 }
@@ -205,6 +212,8 @@ static enum outcome step(struct lowering *l, struct frame *f)
         return parts_step(l, f);
     case FRAME_NEST:
         return tried(l, make_nest(l, f->node, &f->to, &f->half));
+    case FRAME_ROUTINE:
+        return tried(l, routine_nests(l, f->node, &f->to));
     case FRAME_MAP:
         return tried(l, make_map_nest(l, f->node, &f->to));
     case FRAME_OPERAND:

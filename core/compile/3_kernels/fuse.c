@@ -17,6 +17,8 @@
 static double nest_work(const struct target *t, const struct nest *n)
 {
     int accesses = n->stores;
+    if (n->kind == NEST_ROUTINE)
+        return n->routine.cycles * n->routine.pieces;
     for (int e = 0; e < n->expr_count; e++)
         accesses += n->exprs[e].kind == EXPR_LOAD;
     double work = 1.0;
@@ -32,7 +34,8 @@ static double nest_work(const struct target *t, const struct nest *n)
 static int code_weight(const struct program_ir *p, const struct nest *n)
 {
     const struct fusion_limits *f = &p->target->fusion;
-    int weight = n->expr_count + (p->nest_count > f->crowd ? f->loops_weight : 0);
+    int weight = (n->kind == NEST_ROUTINE ? f->routine_weight : n->expr_count) +
+                 (p->nest_count > f->crowd ? f->loops_weight : 0);
     for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].heavy)
             weight += p->target->expression.heavy_map - 1;
@@ -44,7 +47,7 @@ static bool is_tiny(const struct program_ir *p, const struct nest *n)
     bool alone = true;
     for (int a = 0; a < n->out_axes; a++)
         alone &= n->extent[a] == 1;
-    return !p->target->items && !n->batched && n->kind == NEST_LOOPS &&
+    return !p->target->items && !n->batched && nest_is_code(n) &&
            at(p, n)->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
 }
 
@@ -233,7 +236,7 @@ static void split_lane_sums(struct program_ir *p)
                 if (alone != (pass == 1))
                     continue;
                 at(p, n)->kernel = alone && taken ? kernels++ : first;
-                taken |= n->kind == NEST_LOOPS;
+                taken |= nest_is_code(n);
             }
     }
     p->kernel_count = kernels;

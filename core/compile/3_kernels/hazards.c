@@ -47,8 +47,9 @@ static bool reads_in_place(const struct program_ir *p, const struct nest *n, con
         const struct expr *e = &n->exprs[i];
         if (e->kind != EXPR_LOAD || memory_of(p, &p->values[e->access.value]) != memory)
             continue;
-        if (n->combine != COMBINE_NONE || n->batched || e->access.gather >= 0 ||
-            e->access.part_count > 0 || p->values[e->access.value].offset != v->offset ||
+        if (n->kind != NEST_LOOPS || n->combine != COMBINE_NONE || n->batched ||
+            e->access.gather >= 0 || e->access.part_count > 0 ||
+            p->values[e->access.value].offset != v->offset ||
             !affine_equal(&e->access.address, &s->address))
             return false;
     }

@@ -135,6 +135,10 @@ static void divide(const struct program_ir *p, const struct nest *n, struct sche
 static void schedule_nest(const struct program_ir *p, const struct nest *n, struct schedule *s)
 {
     const int last = n->axes - 1;
+    if (n->kind == NEST_ROUTINE) {
+        s->groups = (int)pieces(n->routine.pieces, p->group_size);
+        return;
+    }
     if (!n->batched)
         s->lane_axis = choose_item_lane(n);
     if (n->axes > n->out_axes && last != nest_vector_axis(n, s) && !n->by_sample &&
@@ -152,7 +156,7 @@ tarn_status schedule_items(struct program_ir *p)
     if (p->schedules == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < p->nest_count; i++)
-        if (p->nests[i].kind == NEST_LOOPS)
+        if (nest_is_code(&p->nests[i]))
             schedule_nest(p, &p->nests[i], &p->schedules[i]);
     return TARN_OK;
 }

@@ -137,7 +137,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
 {
     const struct placement *at = placement_of(p, n);
     struct schedule *s = schedule_of(p, n);
-    if (!n->batched)
+    if (!n->batched && n->kind == NEST_LOOPS)
         s->lane_axis = nest_lane(n);
     if (n->transformed)
         unroll_transform(&p->target->vector, n, s);
@@ -161,7 +161,7 @@ tarn_status schedule_vectors(struct program_ir *p)
     if (p->schedules == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (int i = 0; i < p->nest_count; i++)
-        if (p->nests[i].kind == NEST_LOOPS)
+        if (nest_is_code(&p->nests[i]))
             schedule_nest(p, &p->nests[i]);
     return TARN_OK;
 }

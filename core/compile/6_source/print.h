@@ -108,6 +108,8 @@ int print_sums(struct printer *pr, int points);
 void print_own_row(struct printer *pr, int point);
 /* Prints a nest that only copies between layouts (nest.copy). */
 void print_copy(struct printer *pr);
+/* Prints a routine's call for the pieces from `low` to `high` - 1. */
+void print_routine(struct printer *pr, const char *low, const char *high);
 /* Makes nest number `index` the one that is printed. */
 static inline void take_nest(struct printer *pr, int index)
 {

@@ -382,10 +382,21 @@ static void print_lane_sum(struct printer *pr)
     print_results(pr, "if (writes) ");
 }
 
+/* A piece of a routine for each work-item. */
+static void print_piece(struct printer *pr)
+{
+    print_line(pr, "const long number = (long)group * %d + item;", pr->p->group_size);
+    print_line(pr, "if (number < %d)", pr->n->routine.pieces);
+    pr->indent++;
+    print_routine(pr, "number", "number + 1");
+    pr->indent--;
+}
+
 static void print_nest_gpu(struct printer *pr, int start)
 {
     const struct nest *n = pr->n;
-    if (nest_sums_lanes(n)) /* alone in its kernel */
+    const bool routine = n->kind == NEST_ROUTINE;
+    if (!routine && nest_sums_lanes(n)) /* alone in its kernel */
         print_line(pr, "{");
     else
         print_line(pr, "if (section_group >= %d && section_group < %d) {", start,
@@ -394,7 +405,9 @@ static void print_nest_gpu(struct printer *pr, int start)
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
     known_reset(pr, 0);
-    if (n->by_sample)
+    if (routine)
+        print_piece(pr);
+    else if (n->by_sample)
         print_sample_rows(pr);
     else if (n->partial)
         print_rows(pr);

@@ -171,7 +171,7 @@ static int *nests_of(const struct program_ir *p, int kernel, int *count)
     *count = 0;
     for (int pass = 0; nests != NULL && pass < 2; pass++)
         for (const int *at = all.at; at < all.end; at++)
-            if (p->nests[*at].kind == NEST_LOOPS && (p->placements[*at].section > 1) == (pass == 1))
+            if (nest_is_code(&p->nests[*at]) && (p->placements[*at].section > 1) == (pass == 1))
                 nests[(*count)++] = *at;
     return nests;
 }
@@ -316,6 +316,14 @@ static tarn_status print_rest(struct program_ir *p, int kernel, struct text *out
     return TARN_OK;
 }
 
+static bool calls_routines(const struct program_ir *p, int kernel)
+{
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++)
+        if (p->nests[*r.at].kind == NEST_ROUTINE)
+            return true;
+    return false;
+}
+
 tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel *k)
 {
     struct text body = { 0 }, text = { 0 };
@@ -326,6 +334,8 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
         const XXH64_hash_t h =
             XXH3_64bits_withSeed(text.data, text.length, (uint64_t)p->group_size);
         snprintf(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
+        if (calls_routines(p, kernel))
+            text_add(&k->source, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
         text_add(&k->source,
                  "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",
                  p->group_size, k->function, text.data);

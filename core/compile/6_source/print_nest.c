@@ -543,6 +543,13 @@ void print_nest(struct printer *pr)
         print_line(pr, "const long high = min((%s + 1) * %d / %d * %d, %dL);", who, pieces,
                    pr->s->groups, step, n->extent[pr->s->split_axis]);
     }
+    if (n->kind == NEST_ROUTINE) {
+        char all[16];
+        snprintf(all, sizeof all, "%d", n->routine.pieces);
+        print_routine(pr, pr->s->groups > 1 ? "low" : "0", pr->s->groups > 1 ? "high" : all);
+        close_loops(pr, 1);
+        return;
+    }
     int loops = 0;
     const int lane = nest_vector_axis(n, pr->s);
     const bool lane_is_out = lane >= 0 && lane < n->out_axes, copies = pr->s->by_registers;

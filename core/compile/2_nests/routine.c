@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routines: functions of kernels/routines.cl over whole operands, which are row-major, pass by pass. In: a
+ * node. Out: nests of one axis, the pieces of a pass, which name a function and what it takes. */
+#include "compile/2_nests/lowering.h"
+#include "tensor/spread_label.h"
+
+uint32_t routine_below(const struct lowering *l, uint32_t node, const struct destination *to)
+{
+    const struct module *m = l->m;
+    /* What others read, too, gets a value of its own. */
+    while (m->nodes[node].op == &op_reshape && m->uses[node] == 1 && l->primary[node] == 0)
+        node = lowering_operand(l, node, 0);
+    const bool whole_rows = l->p->values[to->value].layout == LAYOUT_PLAIN && to->axis == 0;
+    return m->nodes[node].op->kind == OP_ROUTINE && m->uses[node] == 1 && l->primary[node] == 0 &&
+                   whole_rows
+               ? node
+               : UINT32_MAX;
+}
+
+/* A load without a use for each value that is read: it tells the later passes. */
+static int add_load(struct lowering *l, struct nest *n, int value)
+{
+    struct expr e = { .kind = EXPR_LOAD, .bits = (uint32_t)n->expr_count }; /* no two are equal */
+    if (value < 0)
+        return -1;
+    e.access.value = value;
+    e.access.gather = -1;
+    return expr_add(l->p, n, &e) >= 0 ? 0 : lower_fail(l, TARN_ERR_MEMORY);
+}
+
+static int add_pass(struct lowering *l, uint32_t node, const struct routine_pass *pass, int last,
+                    const struct store *to)
+{
+    struct nest n = lower_nest(l, l->m->nodes[node].op->name);
+    n.kind = NEST_ROUTINE;
+    n.routine = *pass;
+    n.axes = n.out_axes = 1;
+    n.extent[0] = pass->pieces;
+    for (uint32_t k = 0; k < l->m->nodes[node].in_count; k++)
+        if (pass->reads >> k & 1 && add_load(l, &n, plain_of(l, lowering_operand(l, node, k))) < 0)
+            return -1;
+    if (pass->reads_last && add_load(l, &n, last) < 0)
+        return -1;
+    n.store[0] = *to;
+    n.stores = 1;
+    return lower_append(l, &n);
+}
+
+int routine_nests(struct lowering *l, uint32_t node, const struct destination *to)
+{
+    const struct module *m = l->m;
+    const struct node *n = &m->nodes[node];
+    tarn_shape in[OPERANDS_MOST];
+    for (uint32_t k = 0; k < n->in_count; k++) {
+        in[k] = m->nodes[lowering_operand(l, node, k)].shape;
+        if (plain_of(l, lowering_operand(l, node, k)) < 0)
+            return -1;
+    }
+    const struct routine_place where = { .items = l->p->target->items,
+                                         .shards = n->spread == SPREAD_PARTIAL && m->shards > 0
+                                                       ? m->shards
+                                                       : 1 };
+    const tarn_shape whole = l->p->values[to->value].shape;
+    struct store out = { .value = to->value, .expr = -1 };
+    out.address.constant = to->offset;
+    for (int d = 1; d < whole.rank; d++)
+        out.address.constant *= whole.dim[d];
+    bool ends = false;
+    for (int pass = 0, last = -1; !ends; pass++) {
+        struct routine_pass now = { 0 };
+        ends = n->op->routine(n, in, &where, pass, &now);
+        struct store at = out;
+        if (!ends) {
+            at = (struct store){ .expr = -1 };
+            at.value = value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, now.shape, TARN_I32);
+            if (at.value < 0)
+                return lower_fail(l, TARN_ERR_MEMORY);
+        }
+        if (add_pass(l, node, &now, last, &at) < 0)
+            return -1;
+        last = at.value;
+    }
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routines: what no nest of loops can say, since which elements meet depends on values. Each does the pieces
+ * `from` to `to` of its work, which know nothing of each other; the compiler says how many there are, and
+ * hands them out (core/compile/2_nests/routine.c). Part of the kernels that call one, once a program.
+ * A line is what lies along one axis: element i of line l begins at (l / inner * length + i) * inner + l % inner. */
+#ifdef __clang__
+#define TARN_ROUTINE static inline __attribute__((always_inline))
+#else
+#define TARN_ROUTINE static inline
+#endif
+#define TARN_LINE(line, length, inner) ((line) / (inner) * (length) * (inner) + (line) % (inner))
+
+/* ---- sorting -------------------------------------------------------------------------------- */
+
+/* The positions of each run of so many elements of a line, by key, equal ones in order: insertion. */
+TARN_ROUTINE void tarn_sort_runs(long from, long to, __global int *out, __global const int *keys,
+                                 long length, long inner, long run)
+{
+    const long runs = (length + run - 1) / run;
+    for (long piece = from; piece < to; ++piece) {
+        const long start = TARN_LINE(piece / runs, length, inner);
+        const long first = piece % runs * run, end = min(first + run, length);
+        for (long i = first; i < end; ++i) {
+            const int key = keys[start + i * inner];
+            long at = i;
+            for (; at > first && keys[start + out[start + (at - 1) * inner] * inner] > key; --at)
+                out[start + at * inner] = out[start + (at - 1) * inner];
+            out[start + at * inner] = (int)i;
+        }
+    }
+}
+
+/* Merges neighbouring runs, which are sorted, 64 positions of the result at a time. Where they begin in both
+ * runs a binary search tells, so that all pieces of a merge go on at once. */
+#define TARN_MERGE 64
+#define TARN_KEY(i) keys[start + sorted[start + (i) * inner] * inner]
+TARN_ROUTINE void tarn_merge_runs(long from, long to, __global int *out, __global const int *keys,
+                                  __global const int *sorted, long length, long inner, long run)
+{
+    const long pieces = (length + TARN_MERGE - 1) / TARN_MERGE;
+    for (long piece = from; piece < to; ++piece) {
+        const long start = TARN_LINE(piece / pieces, length, inner);
+        const long first = piece % pieces * TARN_MERGE;
+        const long a = first / (2 * run) * 2 * run, b = min(a + run, length);
+        const long a_count = b - a, b_count = min(b + run, length) - b, skipped = first - a;
+        long low = max(0L, skipped - b_count), high = min(skipped, a_count);
+        while (low < high) {
+            const long mid = (low + high) / 2;
+            if (TARN_KEY(a + mid) <= TARN_KEY(b + skipped - 1 - mid))
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        long i = low, j = skipped - low;
+        for (long k = first; k < min(first + TARN_MERGE, b + b_count); ++k) {
+            const bool left = j >= b_count || (i < a_count && TARN_KEY(a + i) <= TARN_KEY(b + j));
+            out[start + k * inner] = sorted[start + (left ? a + i : b + j) * inner];
+            i += left;
+            j += !left;
+        }
+    }
+}
+
+/* How many elements of a sorted line have keys below `key`. */
+TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int *sorted, long start,
+                                   long length, long inner, long key)
+{
+    long low = 0, high = length;
+    while (low < high) {
+        const long mid = (low + high) / 2;
+        if (TARN_KEY(mid) < key)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* ---- sums in the order of sums -------------------------------------------------------------- */
+
+/* Sums of chunks of 128 terms, of 128 such sums and so on: what is at hand of each level. A term at position
+ * `now` comes after one at `last`; what lies between is 0, and changes no bit of a sum. */
+#define TARN_SUM_LEVELS 5
+#define TARN_SUM_CLEAR(level) \
+    for (int l = 0; l < TARN_SUM_LEVELS; ++l) \
+        level[l] = 0;
+#define TARN_SUM_ADD(level, last, now, term) \
+    for (int l = 1; l < TARN_SUM_LEVELS && (last) >> 7 * l != (now) >> 7 * l; ++l) { \
+        level[l] += level[l - 1]; \
+        level[l - 1] = 0; \
+    } \
+    level[0] += (term);
+
+#define TARN_TREE_LEVELS 16
+/* The sum of a segment: of the rows of a source whose positions are sorted[from] to sorted[to - 1]. Each shard,
+ * so many positions, is a sum of its own; these are added as a tree over all shards, of which those
+ * without terms are 0. tree[l] is what waits for its right neighbour on level l. */
+#define TARN_SEGMENT_FUNCTION(name, type, load) \
+    TARN_ROUTINE type name(__global const float *source, __global const int *sorted, long start, \
+                           long inner, long from, long to, long pitch, long shard) \
+    { \
+        type tree[TARN_TREE_LEVELS], level[TARN_SUM_LEVELS], sum = 0; \
+        int waits = 0; \
+        for (long j = from, before = -1; j < to;) { \
+            const long now = sorted[start + j * inner] / shard; \
+            for (int l = 0; before >= 0; ++l) { \
+                if (before >> (l + 1) == now >> (l + 1)) { \
+                    tree[l] = sum; \
+                    waits |= 1 << l; \
+                    break; \
+                } \
+                if (waits >> l & 1) \
+                    sum = tree[l] + sum; \
+                waits &= ~(1 << l); \
+            } \
+            TARN_SUM_CLEAR(level) \
+            long last = sorted[start + j * inner]; \
+            const long end = (now + 1) * shard, zero = now * shard; \
+            for (; j < to; ++j) { \
+                const long at = sorted[start + j * inner]; \
+                if (at >= end) \
+                    break; \
+                TARN_SUM_ADD(level, last - zero, at - zero, load(source + at * pitch)) \
+                last = at; \
+            } \
+            for (int l = 1; l < TARN_SUM_LEVELS; ++l) \
+                level[l] += level[l - 1]; \
+            sum = level[TARN_SUM_LEVELS - 1]; \
+            before = now; \
+        } \
+        for (int l = 0; l < TARN_TREE_LEVELS; ++l) \
+            if (waits >> l & 1) \
+                sum = tree[l] + sum; \
+        return sum; \
+    }
+#define TARN_LOAD_ONE(from) (*(from))
+#define TARN_LOAD_LANES(from) TARN_LOAD(__global, float, from)
+TARN_SEGMENT_FUNCTION(tarn_segment, float, TARN_LOAD_ONE)
+TARN_SEGMENT_FUNCTION(tarn_segment_lanes, float16, TARN_LOAD_LANES)
+
+/* Rows of a table, each the sum of the source's rows that name it; `width` elements a row, of which a line has
+ * `rows`. A piece is a row. */
+TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __global const float *source,
+                                __global const int *keys, __global const int *sorted, long length,
+                                long rows, long width, long inner, long shard)
+{
+    long end = 0;
+    for (long piece = from; piece < to; ++piece) {
+        const long line = piece / rows, row = piece % rows;
+        const long start = TARN_LINE(line, length, inner), pitch = inner * width;
+        const bool goes_on = piece > from && row > 0;
+        const long first = goes_on ? end : tarn_count_below(keys, sorted, start, length, inner, row);
+        for (end = first; end < length && TARN_KEY(end) == row;)
+            ++end;
+        __global float *to_row = out + (TARN_LINE(line, rows, inner) + row * inner) * width;
+        __global const float *terms = source + start * width;
+        long c = 0;
+        for (; c + 16 <= width; c += 16)
+            TARN_STORE(__global, float,
+                       tarn_segment_lanes(terms + c, sorted, start, inner, first, end, pitch, shard),
+                       to_row + c);
+        for (; c < width; ++c)
+            to_row[c] = tarn_segment(terms + c, sorted, start, inner, first, end, pitch, shard);
+    }
+}
+
+/* The same where a piece is an element: for work-items. */
+TARN_ROUTINE void tarn_add_elements(long from, long to, __global float *out,
+                                    __global const float *source, __global const int *keys,
+                                    __global const int *sorted, long length, long rows, long width,
+                                    long inner, long shard)
+{
+    for (long piece = from; piece < to; ++piece) {
+        const long c = piece % width, row = piece / width % rows, line = piece / width / rows;
+        const long start = TARN_LINE(line, length, inner);
+        const long first = tarn_count_below(keys, sorted, start, length, inner, row);
+        long end = first;
+        while (end < length && TARN_KEY(end) == row)
+            ++end;
+        out[(TARN_LINE(line, rows, inner) + row * inner) * width + c] = tarn_segment(
+            source + start * width + c, sorted, start, inner, first, end, inner * width, shard);
+    }
+}
+#undef TARN_KEY

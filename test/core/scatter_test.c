@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums by index: the gradient of an embedding is made in the order that docs/numerics.md says, to the bit, for
+ * tables of any size, by both schedules, fused and not. The same additions in float on the host are the
+ * reference. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+
+enum { LEVELS = 5 };
+
+TestSuite(scatter, .timeout = 900);
+
+struct table {
+    int rows, width, samples,
+        positions; /* index [samples, positions], or [samples] when that is 0 */
+    int favourite; /* every so manieth index is row 2; 0: none */
+};
+
+static unsigned next(unsigned *state)
+{
+    *state = *state * 1664525U + 1013904223U;
+    return *state >> 8;
+}
+
+/* Indices of all rows, a favourite, and some outside of the table. */
+static void fill(const struct table *t, int count, int32_t *index, float *g)
+{
+    unsigned state = 7;
+    for (int i = 0; i < count; i++) {
+        index[i] = (int32_t)(next(&state) % (unsigned)t->rows);
+        if (t->favourite > 0 && i % t->favourite == 0)
+            index[i] = 2;
+        if (i % 50 == 5)
+            index[i] = i % 100 == 5 ? -3 - i : t->rows + i;
+    }
+    for (int64_t i = 0; i < (int64_t)count * t->width; i++)
+        g[i] = (float)next(&state) / (float)(1 << 24) - 0.5f;
+}
+
+/* Chunks of 128 positions, sums of 128 of these, and so on; positions that name other rows add nothing. */
+static float *summed(const struct table *t, int count, const int32_t *index, const float *g)
+{
+    const size_t all = (size_t)t->rows * (size_t)t->width;
+    float *sums = calloc(LEVELS * all, sizeof *sums);
+    cr_assert_not_null(sums);
+    for (int i = 0; i < count; i++) {
+        const int low = index[i] < 0 ? 0 : index[i], row = low < t->rows ? low : t->rows - 1;
+        for (int c = 0; c < t->width; c++)
+            sums[(size_t)row * (size_t)t->width + (size_t)c] +=
+                g[(size_t)i * (size_t)t->width + (size_t)c];
+        for (int l = 1; l < LEVELS && ((i + 1) % (1 << 7 * l) == 0 || i + 1 == count); l++)
+            for (size_t e = 0; e < all; e++) {
+                sums[(size_t)l * all + e] += sums[(size_t)(l - 1) * all + e];
+                sums[(size_t)(l - 1) * all + e] = 0;
+            }
+    }
+    memmove(sums, sums + (LEVELS - 1) * all, all * sizeof *sums);
+    return sums;
+}
+
+static void check(struct table t, const char *name, const char *word)
+{
+    setenv(name, word, 1);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const int count = t.samples * (t.positions > 0 ? t.positions : 1);
+    const size_t bytes = (size_t)t.rows * (size_t)t.width * sizeof(float);
+    int32_t *index = calloc((size_t)count + 1, sizeof *index);
+    float *g = calloc((size_t)count * (size_t)t.width + 1, sizeof *g), *out = malloc(bytes);
+    cr_assert(index != NULL && g != NULL && out != NULL);
+    fill(&t, count, index, g);
+    const tarn_shape at =
+        t.positions > 0 ? TARN_SHAPE(t.samples, t.positions) : TARN_SHAPE(t.samples);
+    const tarn_tensor table = tarn_zeros(r, TARN_SHAPE(t.rows, t.width));
+    const tarn_tensor rows = tarn_embedding(table, tarn_from(r, at, TARN_I32, index));
+    const tarn_tensor times = tarn_from(r, tarn_shape_get(rows), TARN_F32, g);
+    tarn_tensor grad;
+    tarn_gradients(tarn_sum(tarn_mul(rows, times), TARN_ALL, false), &table, 1, &grad);
+    cr_assert_eq(tarn_read(grad, out, bytes), TARN_OK, "%s", tarn_error(r));
+    float *wanted = summed(&t, count, index, g);
+    int differ = 0;
+    for (int64_t i = 0; i < (int64_t)t.rows * t.width; i++)
+        differ += memcmp(&wanted[i], &out[i], sizeof *out) != 0;
+    cr_expect_eq(differ, 0, "%d of [%d,%d] by %d indices differ", differ, t.rows, t.width, count);
+    free(wanted);
+    free(index);
+    free(g);
+    free(out);
+    tarn_close(r);
+    unsetenv(name);
+}
+
+static void check_all(struct table t)
+{
+    check(t, "TARN_FUSE", "1");
+    check(t, "TARN_SCHEDULE", "gpu");
+    check(t, "TARN_FUSE", "0");
+    check(t, "TARN_TARGET", "neon");
+}
+
+Test(scatter, few_indices)
+{
+    check_all((struct table){ .rows = 7, .width = 5, .samples = 20 });
+    check_all((struct table){ .rows = 300, .width = 16, .samples = 1 });
+    check_all((struct table){ .rows = 1, .width = 1, .samples = 33 });
+}
+
+Test(scatter, a_row_of_many_positions)
+{
+    check_all((struct table){
+        .rows = 50, .width = 33, .samples = 16, .positions = 1100, .favourite = 2 });
+}
+
+Test(scatter, every_position_names_one_row)
+{
+    check_all((struct table){ .rows = 3, .width = 17, .samples = 17000, .favourite = 1 });
+}
+
+Test(scatter, a_vocabulary)
+{
+    check_all((struct table){
+        .rows = 8192, .width = 128, .samples = 32, .positions = 64, .favourite = 3 });
+}
+
+/* V * D of 51 million, where all products with all rows would be 10^11. */
+Test(scatter, a_large_vocabulary)
+{
+    check(
+        (struct table){
+            .rows = 50257, .width = 64, .samples = 32, .positions = 64, .favourite = 3 },
+        "TARN_FUSE", "1");
+}
+
+Test(scatter, no_index_at_all)
+{
+    check((struct table){ .rows = 4, .width = 20, .samples = 0 }, "TARN_FUSE", "1");
+}
+
+/* Gradients of the gradient: reading by index again. */
+Test(scatter, second_order)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const float values[] = { 1, 2, 3, 4, 5, 6 };
+    const int32_t at[] = { 2, 0, 2, 2 };
+    const tarn_tensor table = tarn_from(r, TARN_SHAPE(3, 2), TARN_F32, values);
+    const tarn_tensor rows = tarn_embedding(table, tarn_from(r, TARN_SHAPE(4), TARN_I32, at));
+    const tarn_tensor cubes = tarn_mul(tarn_mul(rows, rows), rows);
+    tarn_tensor first, second;
+    tarn_gradients(tarn_sum(cubes, TARN_ALL, false), &table, 1, &first);
+    tarn_gradients(tarn_sum(tarn_mul(first, first), TARN_ALL, false), &table, 1, &second);
+    float out[6];
+    cr_assert_eq(tarn_read(second, out, sizeof out), TARN_OK, "%s", tarn_error(r));
+    const float count[] = { 1, 0, 3 };
+    for (int i = 0; i < 6; i++) { /* d (3 n x^2)^2 / dx = 36 n^2 x^3 */
+        const float n = count[i / 2], x = values[i];
+        cr_expect_eq(out[i], 36 * n * n * x * x * x, "%d: %g", i, (double)out[i]);
+    }
+    tarn_close(r);
+}
