@@ -434,6 +434,7 @@ TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);
 #include "tarn_data.h"
 #include "tarn_file.h"
 #include "tarn_nn.h"
+#include "tarn_ops.h"
 #include "tarn_train.h"
 
 #endif

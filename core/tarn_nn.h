@@ -21,6 +21,28 @@ TARN_API tarn_tensor tarn_buffer(tarn_replica *r, const char *name, tarn_shape s
  *  default for linear and convolution weights. Generator keyed by (seed, name). */
 TARN_API tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape shape,
                                             int fan_in);
+/** What initial values are drawn from. Fans are PyTorch's: of a weight [out, in, window...] `in` or `out`
+ *  times the window's elements. */
+typedef enum tarn_init_kind {
+    TARN_INIT_CONSTANT,        /* a */
+    TARN_INIT_UNIFORM,         /* from a to b */
+    TARN_INIT_NORMAL,          /* mean a, deviation b */
+    TARN_INIT_TRUNCATED,       /* the same, of which the part from low to high */
+    TARN_INIT_XAVIER_UNIFORM,  /* +-a sqrt(6 / (fan_in + fan_out)); a: the gain, 0 means 1 */
+    TARN_INIT_XAVIER_NORMAL,   /* deviation a sqrt(2 / (fan_in + fan_out)) */
+    TARN_INIT_KAIMING_UNIFORM, /* +-sqrt(6 / ((1 + a^2) fan_in)); a: slope below 0 of a leaky ReLU */
+    TARN_INIT_KAIMING_NORMAL   /* deviation sqrt(2 / ((1 + a^2) fan_in)) */
+} tarn_init_kind;
+/** A distribution: (tarn_init){ TARN_INIT_NORMAL, .b = 0.02f }. */
+typedef struct tarn_init {
+    tarn_init_kind kind;
+    float a, b, low, high;
+} tarn_init;
+/** A parameter with values drawn from `init`: a function of seed, name and element. As
+ *  torch.nn.init's constant_, uniform_, normal_, trunc_normal_, xavier_* and kaiming_* (mode fan_in), with
+ *  other random numbers. */
+TARN_API tarn_tensor tarn_parameter_with(tarn_replica *r, const char *name, tarn_shape shape,
+                                         tarn_init init);
 /** By name; poison when there is none. */
 TARN_API tarn_tensor tarn_find(tarn_replica *r, const char *name);
 /** Number of parameters and buffers; optimizer state and kept tensors do not count. */

@@ -25,7 +25,7 @@ except ImportError:
 
 F32, I32, U8 = 0, 1, 2
 ALL = None
-KEPT = {"parameter", "parameter_kaiming", "buffer", "keep", "find"}
+KEPT = {"parameter", "parameter_kaiming", "parameter_with", "buffer", "keep", "find"}
 PARTS = {"make_linear": 2, "make_conv2d": 2, "make_batch_norm": 5, "make_layer_norm": 2}
 EPS, MOMENTUM, REST = (torch.tensor(x, dtype=torch.float32).double().item() for x in (1e-5, 0.1, 0.9))
 
@@ -222,7 +222,7 @@ class Program:
     def op_from(self, line):
         return doubles(line["data"], line["shape"])
 
-    op_rand = op_from
+    op_rand = op_randn = op_randn_truncated = op_from
 
     def op_full(self, line):
         return torch.full(line["shape"], line["f"][0], dtype=torch.float64)
@@ -270,6 +270,15 @@ class Program:
 
     def op_where(self, _, c, a, b):
         return torch.where(c != 0, a, b)
+
+    def op_silu(self, _, a):
+        return F.silu(a)
+
+    def op_softplus(self, line, a):
+        return F.softplus(a, line["f"][0], line["f"][1])
+
+    def op_leaky_relu(self, line, a):
+        return F.leaky_relu(a, line["f"][0])
 
     def op_gelu(self, _, a):
         return F.gelu(a)
@@ -427,7 +436,7 @@ def simple(function):
 
 
 for name in ("add sub mul pow maximum minimum neg abs exp log sqrt rsqrt tanh sigmoid relu "
-             "erf").split():
+             "erf sin cos log1p expm1 floor round sign").split():
     setattr(Program, "op_" + name, simple(getattr(torch, name)))
 for name in "eq ne lt le gt ge".split():
     setattr(Program, "op_" + name, simple(lambda a, b, f=getattr(torch, name): f(a, b).double()))

@@ -213,6 +213,10 @@ UNARY_API(tanh,    FLOAT, HEAVY, "tanh(x)",          mul(g, sub(num(g, 1), mul(y
 UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + exp(-x))",
                                                      mul(g, mul(y, sub(num(g, 1), y))))
 UNARY_API(erf,     FLOAT, HEAVY, "erf(x)",           mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
+UNARY_API(sin,     FLOAT, HEAVY, "sin(x)",           mul(g, tarn_cos(x)))
+UNARY_API(cos,     FLOAT, HEAVY, "cos(x)",           minus(mul(g, tarn_sin(x))))
+UNARY_API(log1p,   FLOAT, HEAVY, "log1p(x)",         div(g, tarn_add_scalar(x, 1)))
+UNARY_API(expm1,   FLOAT, HEAVY, "expm1(x)",         mul(g, tarn_add_scalar(y, 1)))
 UNARY_API(relu,    FLOAT, LIGHT, "TARN_SELECT(TARN_BOOL(x < TARN_F(0.0f)), TARN_F(0.0f), x)",
                                                      where(tarn_le(x, num(x, 0)), num(g, 0), g))
 
@@ -229,7 +233,34 @@ COMPARISON(ge, "TARN_BOOL(x >= y)")
 UNARY_SCALARS(clamp, 2,     LIGHT, "TARN_SELECT(TARN_BOOL((x >= a) & (x <= b)), x, "
                                    "TARN_SELECT(TARN_BOOL(x < a), a, TARN_SELECT(TARN_BOOL(x > b), b, x)))",
               where(between(x, scalar[0], scalar[1]), g, num(g, 0)))
+UNARY_SCALARS(leaky_relu, 1, LIGHT, "TARN_SELECT(TARN_BOOL(x > TARN_F(0.0f)), x, x * a)",
+              where(tarn_gt(x, num(x, 0)), g, times(g, scalar[0])))
+/* By exp of what is negative, so that nothing overflows. */
+UNARY_SCALARS(softplus, 2,  HEAVY, "TARN_SELECT(TARN_BOOL(x * a > b), x, "
+                                   "(TARN_MAX(x * a, TARN_F(0.0f)) + log1p(exp(-fabs(x * a)))) / a)",
+              where(tarn_gt(times(x, scalar[0]), num(x, (double)scalar[1])), g, mul(g, tarn_sigmoid(times(x, scalar[0])))))
 /* clang-format on */
+
+/* The limits at the infinities, where y * sigmoid(-x) would be infinity * 0. */
+static tarn_tensor silu_slope(tarn_tensor x, tarn_tensor y)
+{
+    const tarn_tensor inner = add(tarn_sigmoid(x), mul(y, tarn_sigmoid(minus(x))));
+    return where(tarn_ge(x, num(x, (double)INFINITY)), num(x, 1), inner);
+}
+
+/* exp overflows to infinity, and the quotient is 0; only -infinity needs a word. */
+UNARY_API(silu, FLOAT, HEAVY,
+          "TARN_SELECT(TARN_BOOL(x < TARN_F(-3.0e38f)), TARN_F(0.0f), "
+          "x / (TARN_F(1.0f) + exp(-x)))",
+          mul(g, silu_slope(x, y)))
+
+/* Steps, whose slope is 0 wherever they have one. */
+const struct op op_floor = {
+    .name = "floor", .arity = 1, .kind = OP_MAP, .code = "floor(x)", .grad = op_no_grad
+};
+const struct op op_round = {
+    .name = "round", .arity = 1, .kind = OP_MAP, .code = "rint(x)", .grad = op_no_grad
+};
 
 #undef add
 #undef sub
@@ -373,4 +404,46 @@ tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
     const tarn_tensor limit = tarn_where(tarn_gt(x, highest), highest, x);
     const tarn_tensor outside = tarn_where(tarn_lt(x, lowest), lowest, limit);
     return tarn_where(inside, x, outside);
+}
+
+/* Integers are whole. */
+static tarn_tensor whole(const struct op *op, tarn_tensor x)
+{
+    if (!graph_operand(NULL, x, op->name, 0))
+        return graph_poison(x.replica);
+    return tarn_dtype_get(x) == TARN_F32 ? map(op, &x, 0, 1, FLOAT, false) : graph_value(x);
+}
+
+tarn_tensor tarn_floor(tarn_tensor x)
+{
+    return whole(&op_floor, x);
+}
+
+tarn_tensor tarn_round(tarn_tensor x)
+{
+    return whole(&op_round, x);
+}
+
+tarn_tensor tarn_sign(tarn_tensor x)
+{
+    if (!graph_operand(NULL, x, "sign", 0))
+        return graph_poison(x.replica);
+    const tarn_tensor zero = constant_for(x, 0.0f);
+    return tarn_cast(tarn_sub(tarn_gt(x, zero), tarn_lt(x, zero)), tarn_dtype_get(x));
+}
+
+tarn_tensor tarn_leaky_relu(tarn_tensor x, float slope)
+{
+    return map_scalars(&op_leaky_relu, x, slope, 0.0f);
+}
+
+tarn_tensor tarn_softplus(tarn_tensor x, float beta, float threshold)
+{
+    if (!graph_operand(NULL, x, "softplus", 0))
+        return graph_poison(x.replica);
+    if (beta == 0.0f || !isfinite(beta))
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT,
+                          "softplus: beta is %g, must be finite and not 0 (PyTorch's default is 1)",
+                          (double)beta);
+    return map_scalars(&op_softplus, x, beta, threshold);
 }

@@ -67,6 +67,22 @@ UNARY(sigmoid, ref_sigmoid)
 UNARY(relu, ref_relu)
 UNARY(gelu, ref_gelu)
 UNARY(erf, erf)
+FUNCTION1(silu, x / (1 + exp(-x)))
+FUNCTION1(softplus, 2 * x > 1.25 ? x : log1p(exp(2 * x)) / 2)
+FUNCTION1(leaky_relu, x > 0 ? x : x * 0.125)
+FUNCTION1(sign, (x > 0) - (x < 0))
+UNARY(sin, sin)
+UNARY(cos, cos)
+UNARY(log1p, log1p)
+UNARY(expm1, expm1)
+UNARY(silu, f_silu)
+UNARY(floor, floor)
+UNARY(round, nearbyint)
+UNARY(sign, f_sign)
+DEVICE(softplus, tarn_softplus(in[0], 2.0f, 1.25f))
+REFERENCE(softplus, ref_unary(f_softplus, &in[0]))
+DEVICE(leaky_relu, tarn_leaky_relu(in[0], 0.125f))
+REFERENCE(leaky_relu, ref_unary(f_leaky_relu, &in[0]))
 BINARY(add, f_add)
 BINARY(sub, f_sub)
 BINARY(mul, f_mul)
@@ -116,6 +132,16 @@ static const struct op_case map_cases[] = {
     { "relu [128,3]",           CALLS(relu),         BOUND_EXACT,    0, 0, false, { 0 }, S1(2, D(128, 3)) },
     { "gelu [17,16]",           CALLS(gelu),         BOUND_COMPOSED, 0, 40, false, { 0 }, S1(2, D(17, 16)) },
     { "erf [7,7]",              CALLS(erf),          BOUND_MAP,     16, 0, false, { 0 }, S1(2, D(7, 7)) },
+    { "sin [16,7]",             CALLS(sin),          BOUND_COMPOSED, 4, 10, false, { 0 }, S1(2, D(16, 7)) },
+    { "cos [33]",               CALLS(cos),          BOUND_COMPOSED, 4, 10, false, { 0 }, S1(1, D(33)) },
+    { "log1p [17,3]",           CALLS(log1p),        BOUND_COMPOSED, 2, 8, false, { 0 }, P1(2, D(17, 3)) },
+    { "expm1 [16,5]",           CALLS(expm1),        BOUND_COMPOSED, 3, 10, false, { 0 }, S1(2, D(16, 5)) },
+    { "silu [33,3]",            CALLS(silu),         BOUND_COMPOSED, 0, 40, false, { 0 }, S1(2, D(33, 3)) },
+    { "softplus [17,5]",        CALLS(softplus),     BOUND_COMPOSED, 0, 20, false, { 0 }, S1(2, D(17, 5)) },
+    { "leaky_relu [16,3]",      CALLS(leaky_relu),   BOUND_EXACT,    0, 0, false, { 0 }, S1(2, D(16, 3)) },
+    { "floor [33]",             CALLS(floor),        BOUND_EXACT,    0, 0, true,  { 0 }, S1(1, D(33)) },
+    { "round [16,3]",           CALLS(round),        BOUND_EXACT,    0, 0, true,  { 0 }, S1(2, D(16, 3)) },
+    { "sign [17]",              CALLS(sign),         BOUND_EXACT,    0, 0, true,  { 0 }, 1, { IN(COARSE, 1, 17) } },
     { "clamp [3,33]",           CALLS(clamp),        BOUND_EXACT,    0, 0, false, { 0 }, S1(2, D(3, 33)) },
     { "add_scalar [5]",         CALLS(add_scalar),   BOUND_MAP,    0.5, 0, false, { 0 }, S1(1, D(5)) },
     { "mul_scalar [5]",         CALLS(mul_scalar),   BOUND_MAP,    0.5, 0, false, { 0 }, S1(1, D(5)) },

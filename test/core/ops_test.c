@@ -135,6 +135,39 @@ Test(values, maps_pass_nan_on, .timeout = 600)
     tarn_close(r);
 }
 
+/* Nothing overflows on the way, and limits are the right ones; 0 stands for what is as good as 0. */
+Test(values, smooth_maps_have_their_limits, .timeout = 600)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    static const float far[] = { -INFINITY, -1e30f, -200, 200, 1e30f, INFINITY };
+    static const float rising[] = { 0, 0, 0, 200, 1e30f, INFINITY }, slope[] = { 0, 0, 0, 1, 1, 1 };
+    static const float leaky[] = { -INFINITY, -2.5e29f, -50, 200, 1e30f, INFINITY };
+    static const float leaks[] = { 0.25f, 0.25f, 0.25f, 1, 1, 1 };
+    static const float below[] = { -1, -1, -1, INFINITY, INFINITY, INFINITY };
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(6), TARN_F32, far);
+    const tarn_tensor y[] = { tarn_silu(x), tarn_softplus(x, 1, 20), tarn_softplus(x, 1, INFINITY),
+                              tarn_leaky_relu(x, 0.25f), tarn_expm1(x) };
+    const float *const values[] = { rising, rising, rising, leaky, below };
+    const float *const slopes[] = { slope, slope, slope, leaks, NULL };
+    tarn_tensor g[COUNT(y)];
+    for (int i = 0; i < COUNT(y); i++)
+        tarn_gradients(tarn_sum(y[i], TARN_ALL, false), &x, 1, &g[i]);
+    for (int i = 0; i < COUNT(y); i++) {
+        expect_values("value", y[i], values[i], 6);
+        if (slopes[i] != NULL)
+            expect_values("gradient", g[i], slopes[i], 6);
+    }
+    static const float odd[] = { -2.5f, -1.5f, -0.5f, 0.5f, 1.5f, NAN };
+    static const float even[] = { -2, -2, 0, 0, 2, NAN }, floors[] = { -3, -2, -1, 0, 1, NAN };
+    static const float signs[] = { -1, -1, -1, 1, 1, 0 };
+    const tarn_tensor z = tarn_from(r, TARN_SHAPE(6), TARN_F32, odd);
+    expect_values("round", tarn_round(z), even, 6);
+    expect_values("floor", tarn_floor(z), floors, 6);
+    expect_values("sign", tarn_sign(z), signs, 6);
+    tarn_close(r);
+}
+
 Test(values, reductions_pass_nan_on, .timeout = 600)
 {
     tarn_replica *r = tarn_open(NULL);

@@ -13,9 +13,10 @@ static const int sizes[] = { 3, 32, 37 };
 typedef tarn_tensor unary_fn(tarn_tensor x);
 typedef tarn_tensor binary_fn(tarn_tensor a, tarn_tensor b);
 
-static unary_fn *const unaries[] = { tarn_neg,  tarn_abs,   tarn_exp,  tarn_log,
-                                     tarn_sqrt, tarn_rsqrt, tarn_tanh, tarn_sigmoid,
-                                     tarn_relu, tarn_gelu,  tarn_erf };
+static unary_fn *const unaries[] = { tarn_neg,   tarn_abs,   tarn_exp,     tarn_log,   tarn_sqrt,
+                                     tarn_rsqrt, tarn_tanh,  tarn_sigmoid, tarn_relu,  tarn_gelu,
+                                     tarn_erf,   tarn_sin,   tarn_cos,     tarn_log1p, tarn_expm1,
+                                     tarn_silu,  tarn_floor, tarn_round,   tarn_sign };
 static binary_fn *const binaries[] = { tarn_add, tarn_sub,     tarn_mul,    tarn_div,
                                        tarn_pow, tarn_maximum, tarn_minimum };
 static binary_fn *const comparisons[] = { tarn_eq, tarn_ne, tarn_lt, tarn_le, tarn_gt, tarn_ge };

@@ -100,6 +100,11 @@ static tarn_tensor leaf(struct run *u, const struct line *l)
     case OP_ID_parameter_kaiming:
         t = tarn_parameter_kaiming(u->r, name, l->shape, l->arg[0]);
         break;
+    case OP_ID_parameter_with:
+        t = tarn_parameter_with(
+            u->r, name, l->shape,
+            (tarn_init){ (tarn_init_kind)l->arg[0], l->f[0], l->f[1], l->f[2], l->f[3] });
+        break;
     case OP_ID_full:
         t = tarn_full(u->r, l->shape, l->f[0]);
         break;
@@ -117,6 +122,12 @@ static tarn_tensor leaf(struct run *u, const struct line *l)
         break;
     case OP_ID_rand:
         t = tarn_rand(u->r, l->shape);
+        break;
+    case OP_ID_randn:
+        t = tarn_randn(u->r, l->shape);
+        break;
+    case OP_ID_randn_truncated:
+        t = tarn_randn_truncated(u->r, l->shape, l->f[0], l->f[1]);
         break;
     case OP_ID_clip_grad_norm:
         t = tarn_clip_grad_norm(u->r, l->f[0]);
@@ -163,6 +174,17 @@ static tarn_tensor map(const struct line *l, tarn_tensor a, tarn_tensor b, tarn_
         ONE(relu)
         ONE(gelu)
         ONE(erf)
+        ONE(sin)
+        ONE(cos)
+        ONE(log1p)
+        ONE(expm1)
+        ONE(silu)
+        SCALAR(leaky_relu)
+        ONE(floor)
+        ONE(round)
+        ONE(sign)
+    case OP_ID_softplus:
+        return tarn_softplus(a, l->f[0], l->f[1]);
         TWO(eq)
         TWO(ne)
         TWO(lt)

@@ -154,6 +154,10 @@ int random_leaf(struct generator *g, tarn_shape s)
     const int kind = below(g, 20);
     const enum op_id plain[] = { OP_ID_full, OP_ID_zeros, OP_ID_ones, OP_ID_rand, OP_ID_number };
     const float values[] = { 0.5f, -0.75f, 1.5f, 2, -1 };
+    if (kind == 3 && chance(g, 60))
+        return try_line(g, (struct line){ .op = chance(g, 60) ? OP_ID_randn : OP_ID_randn_truncated,
+                                          .list = { s },
+                                          .f = { -1, 1.5f } });
     if (kind < 5)
         return try_line(
             g, (struct line){ .op = plain[kind], .list = { s }, .f = { values[below(g, 5)] } });
@@ -204,13 +208,18 @@ static int grow_map(struct generator *g, enum op_id op, int a)
     struct line l = { .op = op, .in = { a, -1, -1 }, .ins = op_table[op].operands };
     const float values[] = { 0.5f, -0.75f, 1.25f, 2, -1, 0.3f };
     l.f[0] = values[below(g, 6)];
-    if (op == OP_ID_log || op == OP_ID_sqrt || op == OP_ID_rsqrt || op == OP_ID_pow)
+    if (op == OP_ID_log || op == OP_ID_sqrt || op == OP_ID_rsqrt || op == OP_ID_pow ||
+        op == OP_ID_log1p)
         l.in[0] = positive(g, a);
     if (op == OP_ID_pow_scalar) {
         const float powers[] = { 2, 3, 1.5f, -1, 0.5f, -2 };
         const int which = below(g, 6);
         l.f[0] = powers[which];
         l.in[0] = which >= 2 ? positive(g, a) : a;
+    }
+    if (op == OP_ID_softplus) {
+        l.f[0] = values[3 * below(g, 2)];
+        l.f[1] = chance(g, 50) ? 20 : 0.625f;
     }
     if (op == OP_ID_clamp) {
         l.f[0] = chance(g, 50) ? -0.7f : 0.1f;

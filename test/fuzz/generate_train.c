@@ -43,6 +43,16 @@ static void make_layers(struct generator *g, struct training *n, int features)
     n->many = below(g, MOST_EXTRA + 1);
     for (int k = 0; k < n->many; k++) {
         const bool given = chance(g, 70);
+        if (!given && chance(g, 60)) {
+            const int kind = below(g, 8);
+            n->extra[k] =
+                try_line(g, (struct line){ .op = OP_ID_parameter_with,
+                                           .list = { kind < 4 ? TARN_SHAPE(1 + below(g, 20))
+                                                              : TARN_SHAPE(1 + below(g, 5), 3, 2) },
+                                           .arg = { kind },
+                                           .f = { 0.5f, 1.25f, -0.25f, 2 } });
+            continue;
+        }
         n->extra[k] =
             try_line(g, (struct line){ .op = given ? OP_ID_parameter : OP_ID_parameter_kaiming,
                                        .list = { TARN_SHAPE(1 + below(g, 20)) },

@@ -64,6 +64,72 @@ int uniform(struct interpreter *m, int count)
     return y;
 }
 
+/* The inverse of the normal distribution function, by halving. */
+static double quantile(double p)
+{
+    double low = -9, high = 9;
+    for (int k = 0; k < 64; k++) {
+        const double middle = (low + high) / 2;
+        if (0.5 * erfc(-middle * 0.70710678118654752) < p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int normal(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const int count = (int)tarn_shape_count(l->shape), y = uniform(m, count);
+    const bool cut = l->op == OP_ID_randn_truncated;
+    const double first = cut ? 0.5 * erfc(-(double)l->f[0] * 0.70710678118654752) : 0,
+                 last = cut ? 0.5 * erfc(-(double)l->f[1] * 0.70710678118654752) : 1;
+    for (int i = 0; i < count; i++) {
+        double *v = &t->node[y].v[i];
+        const double p = first + (*v + 0x1p-25) * (last - first);
+        *v = quantile(p);
+        /* 4 units of its own; for the truncated one roundings of p have made a few of 2^-24. */
+        t->node[y].e[i] =
+            TAPE_UNIT * (4 * fabs(*v) + (cut ? 8 * exp(*v * *v / 2) * 2.5066282746310002 : 0));
+    }
+    return y;
+}
+
+static int drawn(struct interpreter *m, const char *name, const struct line *l)
+{
+    const tarn_shape s = l->shape;
+    const int count = (int)tarn_shape_count(s), kind = l->arg[0],
+              y = tape_full(m->tape, count, 0, 0);
+    const double a = (double)l->f[0], b = (double)l->f[1], low = (double)l->f[2],
+                 high = (double)l->f[3];
+    uint64_t key = mix(GOLDEN);
+    for (const char *c = name; *c != '\0'; c++)
+        key = mix((key ^ (uint64_t)(unsigned char)*c) + GOLDEN);
+    double window = 1;
+    for (int d = 2; d < s.rank; d++)
+        window *= s.dim[d];
+    const double in = window * s.dim[1], out = window * s.dim[0];
+    const double xavier = (a == 0 ? 1 : a) * sqrt(2 / (in + out)),
+                 kaiming = sqrt(2 / (1 + a * a)) / sqrt(in);
+    for (int i = 0; i < count; i++) {
+        const double u = unit_value(key, (uint64_t)i), z = quantile(u + 0x1p-25);
+        const double first = 0.5 * erfc(-(low - a) / b * 0.70710678118654752),
+                     last = 0.5 * erfc(-(high - a) / b * 0.70710678118654752);
+        const double values[] = { a,
+                                  a + (b - a) * u,
+                                  a + b * z,
+                                  a + b * quantile(first + (last - first) * (u + 0x1p-25)),
+                                  (2 * u - 1) * sqrt(3) * xavier,
+                                  z * xavier,
+                                  (2 * u - 1) * sqrt(3) * kaiming,
+                                  z * kaiming };
+        m->tape->node[y].v[i] = values[kind];
+        m->tape->node[y].e[i] = kind == 0 ? 0 : 1.001 * TAPE_UNIT * fabs(values[kind]);
+    }
+    return y;
+}
+
 static int kaiming(struct interpreter *m, const char *name, int count, int fan_in)
 {
     uint64_t key = mix(GOLDEN);
@@ -130,7 +196,7 @@ static bool add_owned(struct interpreter *m, int i)
     int slot;
     program_name(l, name);
     const int count = (int)tarn_shape_count(l->shape);
-    if ((l->op == OP_ID_parameter || l->op == OP_ID_parameter_kaiming) && m->optimizer >= 0)
+    if (program_is_parameter(l->op) && m->optimizer >= 0)
         return false;
     if (l->op == OP_ID_keep)
         slot = add_slot(m, i, 0, interpret_operand(m, l, 0), false);
@@ -138,6 +204,8 @@ static bool add_owned(struct interpreter *m, int i)
         slot = m->value[l->in[0]] + (program_is_layer(m->p->line[l->in[0]].op) ? l->arg[0] : 0);
     else if (l->op == OP_ID_parameter_kaiming)
         slot = add_slot(m, i, 0, kaiming(m, name, count, l->arg[0]), true);
+    else if (l->op == OP_ID_parameter_with)
+        slot = add_slot(m, i, 0, drawn(m, name, l), true);
     else
         slot = add_slot(m, i, 0, data_node(m, l), l->op == OP_ID_parameter);
     m->value[i] = slot;

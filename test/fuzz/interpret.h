@@ -76,6 +76,8 @@ int *reduced_index(tarn_shape from, unsigned mask, int *count);
  * slope. */
 int extreme(struct tape *t, int x, int count, const int *group, int sign, bool first);
 int uniform(struct interpreter *m, int count);
+/* What tarn_randn and tarn_randn_truncated give. */
+int normal(struct interpreter *m, const struct line *l);
 int64_t position_of(tarn_shape s, const int *at);
 bool next_position(tarn_shape s, int *at);
 

@@ -251,6 +251,44 @@ static int gelu(struct tape *t, int x)
     return tape_map2(t, T_MUL, tape_scale(t, x, 0.5), tape_map2(t, T_ADD, phi, one));
 }
 
+/* Steps, and on which one x is; where its bound reaches another one, that far off. */
+static double step_of(enum op_id op, double x)
+{
+    return op == OP_ID_floor ? floor(x) : op == OP_ID_round ? nearbyint(x) : (x > 0) - (x < 0);
+}
+
+static int steps(struct tape *t, enum op_id op, int x)
+{
+    const int y = tape_detach(t, x);
+    for (int i = 0; i < t->node[y].count; i++) {
+        const double v = t->node[x].v[i], e = t->node[x].e[i];
+        t->node[y].v[i] = step_of(op, v);
+        t->node[y].e[i] = step_of(op, v + e) - step_of(op, v - e);
+    }
+    return y;
+}
+
+static int silu(struct tape *t, int x)
+{
+    const int one = tape_full(t, t->node[x].count, 1, 0);
+    const int e = tape_map(t, T_EXP, tape_map(t, T_NEG, x));
+    return tape_map2(t, T_DIV, x, tape_map2(t, T_ADD, one, e));
+}
+
+/* x above the threshold, `other` elsewhere. */
+static int above(struct tape *t, int x, int z, double threshold, int other)
+{
+    const int limit = tape_full(t, t->node[x].count, threshold, 0);
+    return where(t, compare(t, OP_ID_gt, z, limit), x, other);
+}
+
+static int softplus(struct tape *t, int x, double beta, double threshold)
+{
+    const int z = tape_scale(t, x, beta), b = tape_full(t, t->node[x].count, beta, 0);
+    const int soft = tape_map(t, T_LOG1P, tape_map(t, T_EXP, z));
+    return above(t, x, z, threshold, tape_map2(t, T_DIV, soft, b));
+}
+
 static int map_one(struct tape *t, const struct line *l, int x, bool integer)
 {
     static const double relu[] = { 0, 1, 1 }, absolute[] = { -1, 1, 1 }, inside[] = { 0, 1, 0 };
@@ -283,6 +321,24 @@ static int map_one(struct tape *t, const struct line *l, int x, bool integer)
         return tape_map(t, T_SIGMOID, x);
     case OP_ID_erf:
         return tape_map(t, T_ERF, x);
+    case OP_ID_sin:
+        return tape_map(t, T_SIN, x);
+    case OP_ID_cos:
+        return tape_map(t, T_COS, x);
+    case OP_ID_log1p:
+        return tape_map(t, T_LOG1P, x);
+    case OP_ID_expm1:
+        return tape_map(t, T_EXPM1, x);
+    case OP_ID_silu:
+        return silu(t, x);
+    case OP_ID_softplus:
+        return softplus(t, x, c, (double)l->f[1]);
+    case OP_ID_leaky_relu:
+        return above(t, x, x, 0, tape_scale(t, x, c));
+    case OP_ID_floor:
+    case OP_ID_round:
+    case OP_ID_sign:
+        return steps(t, l->op, x);
     case OP_ID_relu:
         return pieces(t, x, 0, INFINITY, relu, 0);
     case OP_ID_gelu:
@@ -471,6 +527,8 @@ int interpret_op(struct interpreter *m, const struct line *l)
     }
     if (l->op == OP_ID_rand)
         return uniform(m, count);
+    if (l->op == OP_ID_randn || l->op == OP_ID_randn_truncated)
+        return normal(m, l);
     const int y = tape_full(t, count,
                             l->op == OP_ID_ones    ? 1
                             : l->op == OP_ID_zeros ? 0

@@ -124,7 +124,8 @@ static void print_call(FILE *f, const struct program *p, int i)
         else if (*c == 'N')
             print_name(f, p, l);
         else if (*c == 'F')
-            for (int k = 0; k < (l->op == OP_ID_make_sgd ? 4 : 5); k++)
+            for (int k = 0; k < (l->op == OP_ID_make_sgd || l->op == OP_ID_parameter_with ? 4 : 5);
+                 k++)
                 fprintf(f, "%s%.9g", k > 0 ? ", " : "", (double)l->f[k]);
     }
 }

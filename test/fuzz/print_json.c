@@ -48,8 +48,8 @@ static void print_drawn(FILE *f, const struct interpreter *m, int i)
             snprintf(name, sizeof name, "part%d", part);
             print_node(f, name, t, m->slot[s].value);
         }
-    else if (l->op == OP_ID_from || l->op == OP_ID_rand || l->op == OP_ID_parameter ||
-             l->op == OP_ID_parameter_kaiming || l->op == OP_ID_buffer)
+    else if (l->op == OP_ID_from || l->op == OP_ID_buffer || program_is_parameter(l->op) ||
+             (l->op >= OP_ID_rand && l->op <= OP_ID_randn_truncated))
         print_node(f, "data", t, interpret_node(m, i));
     else if (l->op == OP_ID_dropout && m->training && l->f[0] > 0)
         print_node(f, "mask", t, t->node[m->value[i]].b);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of a program: their shapes, types, data and names. */
+/* The lines of a program: their shapes and types. */
 #include "program.h"
 #include "tarn_dist.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const struct op_info op_table[OP_ID_COUNT] = {
@@ -13,64 +12,14 @@ const struct op_info op_table[OP_ID_COUNT] = {
 #undef OP
 };
 
-double fuzz_random(unsigned long long *state)
-{
-    unsigned long long z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 42) / (1 << 22);
-}
-
-static double draw(enum fill fill, int limit, unsigned long long *state)
-{
-    const double t = fuzz_random(state);
-    if (fill == FILL_POSITIVE)
-        return 0.5 + 1.5 * t;
-    if (fill == FILL_COARSE)
-        return (double)(int)(t * 5) - 2;
-    if (fill == FILL_INDEX)
-        return (double)(int)(t * limit);
-    const double x = 4 * t - 2;
-    return x < 0.01 && x > -0.01 ? x + 0.25 : x;
-}
-
-void program_data(const struct program *p, const struct line *l, int rank, double *out)
-{
-    unsigned long long state = p->seed * 1000003u + l->id;
-    if (p->by_rank && l->op == OP_ID_from)
-        state += (unsigned long long)rank << 40;
-    const int64_t n = tarn_shape_count(l->shape);
-    for (int64_t i = 0; i < n; i++) {
-        const double v = (double)(float)draw((enum fill)l->arg[0], l->arg[1], &state);
-        out[i] = l->dtype == TARN_U8 ? (double)((int)v & 255) : v;
-    }
-}
-
-void program_name(const struct line *l, char out[24])
-{
-    snprintf(out, 24, "t%u", l->id);
-}
-
-static const char *const part_names[][5] = { { "weight", "bias" },
-                                             { "weight", "bias" },
-                                             { "weight", "bias", "running_mean", "running_var",
-                                               "num_batches_tracked" },
-                                             { "weight", "bias" } };
-
-void program_find_name(const struct program *p, const struct line *l, char out[48])
-{
-    const struct line *made = &p->line[l->in[0]];
-    char name[24];
-    program_name(made, name);
-    if (program_is_layer(made->op))
-        snprintf(out, 48, "%s.%s", name, part_names[made->op - OP_ID_make_linear][l->arg[0]]);
-    else
-        snprintf(out, 48, "%s", name);
-}
-
 bool program_is_layer(enum op_id op)
 {
     return op >= OP_ID_make_linear && op <= OP_ID_make_layer_norm;
+}
+
+bool program_is_parameter(enum op_id op)
+{
+    return op == OP_ID_parameter || op == OP_ID_parameter_kaiming || op == OP_ID_parameter_with;
 }
 
 /* ---- shapes --------------------------------------------------------------------------------- */
@@ -309,6 +258,9 @@ static bool map_shape(const struct program *p, struct line *l)
         l->dtype = (tarn_dtype)l->arg[0];
         return true;
     case OP_ID_detach:
+    case OP_ID_floor:
+    case OP_ID_round:
+    case OP_ID_sign:
         l->dtype = d;
         return true;
     case OP_ID_where:
@@ -489,8 +441,7 @@ static bool find_shape(const struct line *made, struct line *l)
     default:
         l->shape = made->shape;
         l->dtype = made->dtype;
-        return made->op == OP_ID_parameter || made->op == OP_ID_buffer ||
-               made->op == OP_ID_parameter_kaiming;
+        return program_is_parameter(made->op) || made->op == OP_ID_buffer;
     }
 }
 

@@ -70,6 +70,7 @@ void program_name(const struct line *l, char out[24]);
 /* The name that a `find` line looks for: part arg[0] of a layer, or the parameter itself. */
 void program_find_name(const struct program *p, const struct line *l, char out[48]);
 bool program_is_layer(enum op_id op);
+bool program_is_parameter(enum op_id op);
 
 /* Reproducible numbers in [0, 1), multiples of 2^-22. */
 double fuzz_random(unsigned long long *state);

@@ -10,8 +10,10 @@
 /* Where a device may flush subnormal numbers to zero. */
 #define TINY 0x1p-126
 
-static const double ulps[] = { [T_EXP] = 3,  [T_LOG] = 3,     [T_SQRT] = 3, [T_RSQRT] = 2,
-                               [T_TANH] = 5, [T_SIGMOID] = 8, [T_ERF] = 16 };
+static const double ulps[] = {
+    [T_EXP] = 3,  [T_LOG] = 3, [T_SQRT] = 3, [T_RSQRT] = 2, [T_TANH] = 5, [T_SIGMOID] = 8,
+    [T_ERF] = 16, [T_SIN] = 4, [T_COS] = 4,  [T_LOG1P] = 2, [T_EXPM1] = 3
+};
 
 void tape_cut(struct tape *t, int count)
 {
@@ -115,11 +117,20 @@ static double apply(enum tape_map f, double x)
         return 1 / (1 + exp(-x));
     case T_ERF:
         return erf(x);
+    case T_SIN:
+        return sin(x);
+    case T_COS:
+        return cos(x);
+    case T_LOG1P:
+        return log1p(x);
+    case T_EXPM1:
+        return expm1(x);
     }
     return NAN;
 }
 
-/* All maps are monotone, so what an error of x makes of y shows at the ends of its interval. */
+/* What an error of x makes of y shows at the ends of its interval, as maps are monotone; sine and cosine
+ * have slopes of 1 at most. */
 int tape_map(struct tape *t, enum tape_map f, int a)
 {
     const int y = add_node(
@@ -130,9 +141,10 @@ int tape_map(struct tape *t, enum tape_map f, int a)
     for (int i = 0; i < n->count; i++) {
         const double v = n->v[i] = apply(f, x->v[i]), e = x->e[i];
         double spread = e;
-        if (f != T_NEG && e > 0)
+        if (f != T_NEG && f != T_SIN && f != T_COS && e > 0)
             spread = fmax(fabs(apply(f, x->v[i] + e) - v), fabs(v - apply(f, x->v[i] - e)));
-        if ((f == T_LOG || f == T_RSQRT) && x->v[i] - e <= 0)
+        if (((f == T_LOG || f == T_RSQRT) && x->v[i] - e <= 0) ||
+            (f == T_LOG1P && x->v[i] - e <= -1))
             spread = INFINITY;
         const double rounding =
             f == T_NEG ? 0 : 2 * ulps[f] * TAPE_UNIT * (fabs(v) + spread) + TINY;
@@ -299,6 +311,14 @@ static int map_slope(struct tape *t, enum tape_map f, int x, int y, int g)
         return mul(t, g, one_minus(t, mul(t, y, y)));
     case T_SIGMOID:
         return mul(t, g, mul(t, y, one_minus(t, y)));
+    case T_SIN:
+        return mul(t, g, tape_map(t, T_COS, x));
+    case T_COS:
+        return tape_map(t, T_NEG, mul(t, g, tape_map(t, T_SIN, x)));
+    case T_LOG1P:
+        return tape_map2(t, T_DIV, g, tape_map2(t, T_ADD, x, tape_full(t, t->node[x].count, 1, 0)));
+    case T_EXPM1:
+        return mul(t, g, tape_map2(t, T_ADD, y, tape_full(t, t->node[x].count, 1, 0)));
     case T_ERF:
         break;
     }

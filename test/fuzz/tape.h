@@ -14,7 +14,20 @@
 
 #define TAPE_UNIT 0x1p-24
 
-enum tape_map { T_NEG, T_EXP, T_LOG, T_SQRT, T_RSQRT, T_TANH, T_SIGMOID, T_ERF };
+enum tape_map {
+    T_NEG,
+    T_EXP,
+    T_LOG,
+    T_SQRT,
+    T_RSQRT,
+    T_TANH,
+    T_SIGMOID,
+    T_ERF,
+    T_SIN,
+    T_COS,
+    T_LOG1P,
+    T_EXPM1
+};
 enum tape_map2 { T_ADD, T_SUB, T_MUL, T_DIV, T_POW };
 
 enum tape_kind { TAPE_LEAF, TAPE_MAP, TAPE_MAP2, TAPE_GATHER, TAPE_SCATTER, TAPE_PICK };
