@@ -373,8 +373,8 @@ TARN_API tarn_tensor tarn_one_hot(tarn_tensor index, int classes);
 TARN_API tarn_tensor tarn_softmax(tarn_tensor x, int axis);
 /** Its logarithm, without computing it first: large distances keep their digits. */
 TARN_API tarn_tensor tarn_log_softmax(tarn_tensor x, int axis);
-/** Mean negative log likelihood -mean_i logp[i, target[i]]; logp float32 [N, C], target int32 or
- *  uint8 [N]. Returns a scalar. As torch.nn.functional.nll_loss. A target outside 0..C-1 counts 0.
+/** Mean negative log likelihood -mean_i logp[i, target[i]]; logp float32 [N, C, ...], target int32 or
+ *  uint8 [N, ...]. Returns a scalar. As torch.nn.functional.nll_loss. A target outside 0..C-1 counts 0.
  */
 TARN_API tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target);
 /** tarn_nll_loss of tarn_log_softmax over axis 1. */

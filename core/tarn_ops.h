@@ -45,6 +45,61 @@ TARN_API tarn_tensor tarn_randn(tarn_replica *r, tarn_shape shape);
  *  and so on, then multiply and add. */
 TARN_API tarn_tensor tarn_randn_truncated(tarn_replica *r, tarn_shape shape, float low, float high);
 
+/* ---- views ---------------------------------------------------------------------------------- */
+
+/** Takes x apart along an axis into `count` parts of `sizes` elements, which must make up the axis; NULL
+ *  means parts of one size. As torch.split with a list, and torch.chunk. On an error all parts are
+ *  poison. */
+TARN_API void tarn_split(tarn_tensor x, const int32_t *sizes, int count, int axis,
+                         tarn_tensor *parts);
+/** Joins 1 to 64 tensors of one shape along a new axis, which is `axis` of the result. */
+TARN_API tarn_tensor tarn_stack(const tarn_tensor *parts, int count, int axis);
+/** Einstein's sum of two float32 operands, as torch.einsum: "ij,jk->ik" is the matrix product,
+ *  "bhqd,bhkd->bhqk" that of queries and keys. A letter for each axis; those that the result leaves out
+ *  are summed over, and lengths of 1 are repeated. Without "->" the result has the letters that stand
+ *  once, in the order of the alphabet. Diagonals ("ii,...") and dots are refused. One product of
+ *  matrices, so its order of sums is tarn_matmul's. */
+TARN_API tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b);
+
+/* ---- losses: means, as in torch.nn.functional ----------------------------------------------- */
+
+/** Zero means: nothing is ignored, no smoothing, all classes count alike. */
+typedef struct tarn_cross_entropy_options {
+    bool ignore;           /* targets equal to ignore_index count nothing */
+    int32_t ignore_index;  /* PyTorch's default is -100 */
+    float label_smoothing; /* 0 to 1 */
+    tarn_tensor weight;    /* float32 [C], or TARN_NONE */
+} tarn_cross_entropy_options;
+/** Cross entropy of logits [N, C, ...] and a target, int32 or uint8 [N, ...]:
+ *
+ *      -sum_i ((1 - s) w[t_i] logp[i, t_i] + s / C sum_c w[c] logp[i, c]) / sum_i w[t_i]
+ *
+ *  over targets that are not ignored, where s is the smoothing and w the weight, or 1. NaN where all are
+ *  ignored. On several devices each divides by what its own targets count for; with ignored targets
+ *  or weights virtual shards are refused. A target that is no class and not ignored adds nothing but counts,
+ *  where PyTorch fails. */
+TARN_API tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
+                                             tarn_cross_entropy_options options);
+/** Binary cross entropy of logits x and a target of the same shape, both float32, from 0 to 1:
+ *  mean of (1 - y) x + (1 + (p - 1) y) log(1 + exp(-x)); p is pos_weight, which broadcasts to x, or 1
+ *  with TARN_NONE. Never overflows. */
+TARN_API tarn_tensor tarn_bce_with_logits(tarn_tensor x, tarn_tensor target,
+                                          tarn_tensor pos_weight);
+/** Mean of d^2 / (2 beta) where d = |a - b| < beta, of d - beta / 2 elsewhere; of d with beta 0. PyTorch's
+ *  default is 1. */
+TARN_API tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, float beta);
+/** Mean of d^2 / 2 where d = |a - b| < delta, of delta (d - delta / 2) elsewhere; delta > 0. */
+TARN_API tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, float delta);
+
+/** Zero means PyTorch's defaults. */
+typedef struct tarn_kl_div_options {
+    bool batch_mean; /* divide by axis 0, the mathematical divergence, and not by all elements */
+    bool log_target; /* the target is of log-probabilities, too */
+} tarn_kl_div_options;
+/** Mean of target (log target - logp), of log-probabilities logp and probabilities of the same shape;
+ *  0 log 0 is 0. As torch.nn.functional.kl_div with "mean" or "batchmean". */
+TARN_API tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_options options);
+
 #ifdef __cplusplus
 }
 #endif

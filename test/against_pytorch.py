@@ -23,6 +23,8 @@ except ImportError:
     print("against_pytorch: PyTorch is not installed")
     sys.exit(77)
 
+from pytorch_more import More
+
 F32, I32, U8 = 0, 1, 2
 ALL = None
 KEPT = {"parameter", "parameter_kaiming", "parameter_with", "buffer", "keep", "find"}
@@ -64,7 +66,7 @@ class Slot:
         return other
 
 
-class Program:
+class Program(More):
     def __init__(self, lines):
         self.lines, self.values, self.slots, self.before = lines, {}, [], []
         self.optimizer, self.training, self.proxies, self.state = None, True, {}, None

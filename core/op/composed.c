@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Soft-max, losses, normalisation and dropout, composed of other ops. */
+/* Soft-max, normalisation and dropout, composed of other ops. */
 #include <string.h>
 
 #include "op/op.h"
@@ -42,48 +42,6 @@ tarn_tensor tarn_log_softmax(tarn_tensor x, int axis)
         return graph_poison(x.replica);
     const tarn_tensor z = shifted(x, a);
     return tarn_sub(z, tarn_log(op_reduce(&op_sum, tarn_exp(z), UINT32_C(1) << a)));
-}
-
-/* ---- losses --------------------------------------------------------------------------------- */
-
-tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
-{
-    tarn_replica *r;
-    if (!graph_operands("nll_loss", (tarn_tensor[]){ logp, target }, 2, &r))
-        return graph_poison(r);
-    const tarn_shape s = tarn_shape_get(logp), t = tarn_shape_get(target);
-    if (s.rank != 2 || t.rank != 1 || t.dim[0] != s.dim[0])
-        return graph_fail(r, TARN_ERR_SHAPE,
-                          "nll_loss: logp %s and target %s must be [N, C] and [N]", shape_text(s),
-                          shape_text(t));
-    if (tarn_dtype_get(logp) != TARN_F32 || tarn_dtype_get(target) == TARN_F32)
-        return graph_fail(r, TARN_ERR_DTYPE,
-                          "nll_loss: logp is %s, target %s: must be float32 and int32 or uint8",
-                          tarn_dtype_name(tarn_dtype_get(logp)),
-                          tarn_dtype_name(tarn_dtype_get(target)));
-    if (tarn_dtype_get(target) != TARN_I32)
-        target = tarn_cast(target, TARN_I32);
-    const tarn_tensor column = tarn_reshape(target, TARN_SHAPE(t.dim[0], 1));
-    const tarn_tensor hit = tarn_eq(op_iota_of(r, s, 1), column);
-    const tarn_tensor picked = tarn_where(hit, logp, tarn_full(r, TARN_SCALAR, 0.0f));
-    return tarn_mul_scalar(tarn_sum(picked, TARN_ALL, false), -1.0f / (float)s.dim[0]);
-}
-
-tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
-{
-    tarn_replica *r;
-    if (!graph_operands("cross_entropy", (tarn_tensor[]){ logits, target }, 2, &r))
-        return graph_poison(r);
-    return tarn_nll_loss(tarn_log_softmax(logits, 1), target);
-}
-
-tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
-{
-    tarn_replica *r;
-    if (!graph_operands("mse_loss", (tarn_tensor[]){ a, b }, 2, &r))
-        return graph_poison(r);
-    const tarn_tensor d = tarn_sub(a, b);
-    return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
 /* ---- normalisation -------------------------------------------------------------------------- */

@@ -436,6 +436,11 @@ Test(misuse, no_replica)
     THREAD_ERROR(tarn_number(NULL, 1));
     THREAD_ERROR(tarn_arange(NULL, 4));
     THREAD_ERROR(tarn_rand(NULL, s));
+    THREAD_ERROR(tarn_randn(NULL, s));
+    THREAD_ERROR(tarn_randn_truncated(NULL, s, -1, 1));
+    THREAD_ERROR(
+        tarn_parameter_with(NULL, "p", s, (tarn_init){ .kind = TARN_INIT_NORMAL, .b = 1 }));
+    THREAD_ERROR(tarn_stack(NULL, 2, 0));
     THREAD_ERROR(tarn_eval(NULL, 1));
     THREAD_ERROR(tarn_concat(NULL, 2, 0));
     THREAD_ERROR(tarn_grad(TARN_NONE));

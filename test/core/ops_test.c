@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ops_cases.h"
-#include "ops_nn_cases.h"
+#include "ops_more_cases.h"
 
 #define COUNT(a) ((int)(sizeof a / sizeof((a)[0])))
 
@@ -62,6 +62,11 @@ Test(ops, gather, .timeout = 600)
 Test(ops, losses, .timeout = 600)
 {
     check_all(loss_cases, COUNT(loss_cases));
+}
+
+Test(ops, made_of_others, .timeout = 600)
+{
+    check_all(more_cases, COUNT(more_cases));
 }
 
 Test(ops, norms, .timeout = 600)
@@ -165,6 +170,36 @@ Test(values, smooth_maps_have_their_limits, .timeout = 600)
     expect_values("round", tarn_round(z), even, 6);
     expect_values("floor", tarn_floor(z), floors, 6);
     expect_values("sign", tarn_sign(z), signs, 6);
+    tarn_close(r);
+}
+
+/* As PyTorch: a mean of nothing is NaN, and so is a loss whose targets are all ignored. */
+Test(values, losses_of_nothing_and_of_much, .timeout = 600)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    static const float nan = NAN, zero = 0, far[] = { -1e30f, 1e30f }, sure[] = { 0, 1 };
+    static const int32_t ignored[] = { 2, 2 };
+    const tarn_tensor none = tarn_zeros(r, TARN_SHAPE(0, 3)), p = tarn_full(r, TARN_SHAPE(1), 3);
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(2), TARN_F32, far);
+    const tarn_tensor y = tarn_from(r, TARN_SHAPE(2), TARN_F32, sure);
+    const tarn_tensor two = tarn_from(r, TARN_SHAPE(2), TARN_I32, ignored);
+    const tarn_cross_entropy_options o = { .ignore = true, .ignore_index = 2 };
+    expect_values("ignored", tarn_cross_entropy_with(tarn_ones(r, TARN_SHAPE(2, 3)), two, o), &nan,
+                  1);
+    expect_values("empty bce", tarn_bce_with_logits(none, none, TARN_NONE), &nan, 1);
+    expect_values("empty huber", tarn_huber_loss(none, none, 1), &nan, 1);
+    expect_values("empty kl_div",
+                  tarn_kl_div(none, none, (tarn_kl_div_options){ .batch_mean = true }), &nan, 1);
+    expect_values("bce", tarn_bce_with_logits(x, y, TARN_NONE), &zero, 1);
+    expect_values("bce, weighted", tarn_bce_with_logits(x, y, p), &zero, 1);
+    expect_values("kl_div of 0",
+                  tarn_kl_div(y, tarn_zeros(r, TARN_SHAPE(2)), (tarn_kl_div_options){ 0 }), &zero,
+                  1);
+    tarn_tensor g;
+    static const float slopes[] = { -0.5f, 0.5f };
+    tarn_gradients(tarn_smooth_l1_loss(x, y, 1), &x, 1, &g);
+    expect_values("slope of smooth_l1", g, slopes, 2);
     tarn_close(r);
 }
 

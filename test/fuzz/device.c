@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a program through the public API. */
 #include "device.h"
+#include "more.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -470,6 +471,9 @@ static bool run_line(struct run *u, int i, const struct results *want, struct re
         break;
     case 'n':
         u->t[i] = net(u, l, in);
+        break;
+    case 'x':
+        u->t[i] = more_of(l->op)->call(l, in);
         break;
     case 'c':
         u->t[i] = collective(l, in[0]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "generate.h"
+#include "more.h"
 
 #include <math.h>
 #include <string.h>
@@ -372,6 +373,8 @@ int grow_op(struct generator *g, enum op_id op, int a)
         return grow_view(g, op, a);
     case 'r':
         return grow_reduction(g, op, a);
+    case 'x':
+        return more_grow(g, op, a);
     default:
         return grow_net(g, op, a);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of a program: owned tensors, steps, failures. */
-#include "interpret.h"
+#include "more.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -325,6 +325,8 @@ static bool line_of_replica(struct interpreter *m, int i)
         y = m->slot[m->value[l->in[0]]].gradient;
     else if (op_table[l->op].result == 'c')
         y = interpret_collective(m, l);
+    else if (op_table[l->op].result == 'x')
+        y = more_of(l->op)->value(m, l);
     else if (op_table[l->op].result == 'n')
         y = interpret_net(m, l);
     else

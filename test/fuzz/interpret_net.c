@@ -4,15 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpret.h"
+#include "net.h"
 
-/* A sum of products: pairs (a[i], b[i]) go to result to[i]. */
-struct products {
-    int *a, *b, *to;
-    int count, capacity;
-};
-
-static void add_product(struct products *s, int64_t a, int64_t b, int64_t to)
+void add_product(struct products *s, int64_t a, int64_t b, int64_t to)
 {
     if (s->count == s->capacity) {
         s->capacity = 2 * s->capacity + 1024;
@@ -27,7 +21,7 @@ static void add_product(struct products *s, int64_t a, int64_t b, int64_t to)
     s->to[s->count++] = (int)to;
 }
 
-static int sum_products(struct tape *t, struct products *s, int a, int b, int64_t count)
+int sum_products(struct tape *t, struct products *s, int a, int b, int64_t count)
 {
     const int x = tape_gather(t, a, s->count, s->a, 0), w = tape_gather(t, b, s->count, s->b, 0);
     const int y = tape_scatter(t, tape_map2(t, T_MUL, x, w), (int)count, s->to);
@@ -37,7 +31,7 @@ static int sum_products(struct tape *t, struct products *s, int a, int b, int64_
     return y;
 }
 
-static int matmul(struct tape *t, int a, tarn_shape as, int b, tarn_shape bs, tarn_shape out)
+int matmul(struct tape *t, int a, tarn_shape as, int b, tarn_shape bs, tarn_shape out)
 {
     struct products s = { 0 };
     tarn_shape x = as, y = bs, z = out;
@@ -68,8 +62,7 @@ static int matmul(struct tape *t, int a, tarn_shape as, int b, tarn_shape bs, ta
     return sum_products(t, &s, a, b, tarn_shape_count(out));
 }
 
-/* [C] along axis 1 of a shape, or [F] along its last axis. */
-static int along(struct tape *t, int x, tarn_shape s, int axis)
+int along(struct tape *t, int x, tarn_shape s, int axis)
 {
     const int count = (int)tarn_shape_count(s);
     int *index = malloc((size_t)count * sizeof *index + 1), at[TARN_MAX_RANK] = { 0 };
@@ -185,7 +178,7 @@ static int one_hot(struct tape *t, int index, int classes)
 
 /* ---- soft-max, losses, norms ---------------------------------------------------------------- */
 
-static int softmax(struct tape *t, int x, tarn_shape s, int axis, bool log)
+int softmax(struct tape *t, int x, tarn_shape s, int axis, bool log)
 {
     int count, *group = reduced_index(s, 1u << axis, &count);
     const int n = t->node[x].count;
@@ -220,9 +213,7 @@ static int nll(struct tape *t, int x, tarn_shape s, int target)
     return doubt ? -1 : y;
 }
 
-/* (x - mean) * rsqrt(var + eps); mean and variance of each group also as nodes of their own. */
-static int normalise(struct tape *t, int x, int count, const int *group, double eps, int *mean,
-                     int *var)
+int normalise(struct tape *t, int x, int count, const int *group, double eps, int *mean, int *var)
 {
     const int n = t->node[x].count;
     const double share = (double)count / n;
@@ -234,8 +225,7 @@ static int normalise(struct tape *t, int x, int count, const int *group, double 
     return tape_map2(t, T_MUL, d, tape_gather(t, rstd, n, group, 0));
 }
 
-static int layer_norm(struct tape *t, int x, tarn_shape s, int weight, tarn_shape w, int bias,
-                      double eps)
+int layer_norm(struct tape *t, int x, tarn_shape s, int weight, tarn_shape w, int bias, double eps)
 {
     unsigned mask = 0;
     for (int d = s.rank - w.rank; d < s.rank; d++)

@@ -105,9 +105,11 @@ static void print_call(FILE *f, const struct program *p, int i)
                                      : fprintf(f, "TARN_NONE"));
         else if (*c >= '0' && *c <= '9')
             fprintf(f, "%d",
-                    l->op == OP_ID_concat && *c == '1'      ? l->ins
-                    : l->op == OP_ID_gradients && *c == '1' ? l->ins - 1
+                    (l->op == OP_ID_concat || l->op == OP_ID_stack) && *c == '1' ? l->ins
+                    : l->op == OP_ID_gradients && *c == '1'                      ? l->ins - 1
                                                             : l->arg[*c - '0']);
+        else if (*c == 'E')
+            fprintf(f, "\"%s\"", einsum_text[l->arg[0]]);
         else if (*c == 'P')
             print_operands(f, l, l->op == OP_ID_gradients);
         else if (*c == 'x' || *c == 'y')

@@ -51,6 +51,8 @@ static void print_drawn(FILE *f, const struct interpreter *m, int i)
     else if (l->op == OP_ID_from || l->op == OP_ID_buffer || program_is_parameter(l->op) ||
              (l->op >= OP_ID_rand && l->op <= OP_ID_randn_truncated))
         print_node(f, "data", t, interpret_node(m, i));
+    else if (l->op == OP_ID_einsum)
+        fprintf(f, ", \"text\": \"%s\"", einsum_text[l->arg[0]]);
     else if (l->op == OP_ID_dropout && m->training && l->f[0] > 0)
         print_node(f, "mask", t, t->node[m->value[i]].b);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of a program: their shapes and types. */
 #include "program.h"
+#include "more.h"
 #include "tarn_dist.h"
 
 #include <math.h>
@@ -514,6 +515,9 @@ bool program_infer(struct program *p, int i)
         break;
     case 'n':
         good = net_shape(p, l, x, y);
+        break;
+    case 'x':
+        good = more_of(l->op)->shape(p, l);
         break;
     case 'c':
         good = collective_shape(p, l, x);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cases of stacks, Einstein's sums and losses. Values and central differences are of the definitions. */
+#ifndef TARN_TEST_OPS_MORE_CASES_H
+#define TARN_TEST_OPS_MORE_CASES_H
+
+#include "ops_nn_cases.h"
+
+static struct ref scalar_of(double v)
+{
+    struct ref y = ref_new(0, NULL);
+    y.v[0] = v;
+    return y;
+}
+
+/* ---- views ---------------------------------------------------------------------------------- */
+
+DEVICE(stack, tarn_stack(in, 2, c->arg[0]))
+/* Of two [3, 4]: along axis 0 or 2. */
+static struct ref ref_of_stack(const struct ref *in, const struct op_case *c)
+{
+    struct ref y = ref_new(3, c->arg[0] == 0 ? (const int[]){ 2, 3, 4 } : (const int[]){ 3, 4, 2 });
+    for (int i = 0; i < 24; i++)
+        y.v[i] = c->arg[0] == 0 ? in[i / 12].v[i % 12] : in[i % 2].v[i / 2];
+    return y;
+}
+
+/* The second of three unequal parts. */
+static tarn_tensor dev_split(const tarn_tensor *in, const struct op_case *c)
+{
+    tarn_tensor parts[3];
+    tarn_split(in[0], (const int32_t[]){ 2, 4, 1 }, 3, -1, parts);
+    (void)c;
+    return parts[1];
+}
+REFERENCE(split, ref_slice(&in[0], 1, 2, 6, 1))
+
+DEVICE(einsum, tarn_einsum(c->arg[0] == 0 ? "bqd , kbd -> qbk" : "ij,j", in[0], in[1]))
+static struct ref ref_of_einsum(const struct ref *in, const struct op_case *c)
+{
+    const int *a = in[0].dim;
+    if (c->arg[0] != 0)
+        return ref_matmul(&in[0], &in[1]);
+    struct ref y = ref_new(3, (const int[]){ a[1], a[0], in[1].dim[0] });
+    for (int b = 0; b < a[0]; b++)
+        for (int q = 0; q < a[1]; q++)
+            for (int k = 0; k < y.dim[2]; k++)
+                for (int d = 0; d < a[2]; d++)
+                    y.v[(q * a[0] + b) * y.dim[2] + k] +=
+                        in[0].v[(b * a[1] + q) * a[2] + d] * in[1].v[(k * a[0] + b) * a[2] + d];
+    return y;
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+/* arg: ignored class or -1, smoothing in percent; x [N, C, M]. */
+static tarn_tensor dev_cross_entropy_with(const tarn_tensor *in, const struct op_case *c)
+{
+    tarn_cross_entropy_options o = { .ignore = c->arg[0] >= 0, .ignore_index = c->arg[0] };
+    o.label_smoothing = (float)c->arg[1] / 128;
+    if (c->inputs == 3)
+        o.weight = in[2];
+    return tarn_cross_entropy_with(in[0], in[1], o);
+}
+
+static struct ref ref_of_cross_entropy_with(const struct ref *in, const struct op_case *c)
+{
+    struct ref logp = ref_log_softmax(&in[0], 1);
+    const int n = in[0].dim[0], classes = in[0].dim[1], inner = in[0].dim[2];
+    const double s = c->arg[1] / 128.0;
+    double sum = 0, size = 0;
+    for (int i = 0; i < n * inner; i++) {
+        const int t = (int)in[1].v[i];
+        if (t == c->arg[0])
+            continue;
+        size += c->inputs == 3 ? in[2].v[t] : 1;
+        for (int k = 0; k < classes; k++)
+            sum -= (c->inputs == 3 ? in[2].v[k] : 1) * (s / classes + (k == t ? 1 - s : 0)) *
+                   logp.v[(i / inner * classes + k) * inner + i % inner];
+    }
+    ref_free(&logp);
+    return scalar_of(sum / size);
+}
+
+DEVICE(bce, tarn_bce_with_logits(in[0], in[1], c->inputs == 3 ? in[2] : TARN_NONE))
+static struct ref ref_of_bce(const struct ref *in, const struct op_case *c)
+{
+    const size_t n = ref_count(&in[0]);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double p = c->inputs == 3 ? in[2].v[i % (size_t)in[2].dim[0]] : 1;
+        const double sigmoid = 1 / (1 + exp(-in[0].v[i])), y = in[1].v[i];
+        sum -= p * y * log(sigmoid) + (1 - y) * log(1 - sigmoid);
+    }
+    return scalar_of(sum / (double)n);
+}
+
+/* arg[0]: Huber's loss, and not the smooth one. */
+DEVICE(bent,
+       c->arg[0] ? tarn_huber_loss(in[0], in[1], 0.75f) : tarn_smooth_l1_loss(in[0], in[1], 0.75f))
+static struct ref ref_of_bent(const struct ref *in, const struct op_case *c)
+{
+    const size_t n = ref_count(&in[0]);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = fabs(in[0].v[i] - in[1].v[i]);
+        sum += d < 0.75 ? d * d / 2 : 0.75 * (d - 0.375);
+    }
+    return scalar_of(sum / (double)n / (c->arg[0] ? 1 : 0.75));
+}
+
+/* arg: batch_mean, log_target. */
+DEVICE(kl_div, tarn_kl_div(in[0], in[1], (tarn_kl_div_options){ c->arg[0] != 0, c->arg[1] != 0 }))
+static struct ref ref_of_kl_div(const struct ref *in, const struct op_case *c)
+{
+    const size_t n = ref_count(&in[0]);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double p = c->arg[1] ? exp(in[1].v[i]) : in[1].v[i];
+        sum += p * (log(p) - in[0].v[i]);
+    }
+    return scalar_of(sum / (c->arg[0] ? in[0].dim[0] : (double)n));
+}
+
+/* clang-format off */
+static const struct op_case more_cases[] = {
+    { "stack axis 0",           CALLS(stack),  BOUND_EXACT,    0, 0,  false, { 0 }, 2, { IN(SIGNED, 2, 3, 4), IN(SIGNED, 2, 3, 4) } },
+    { "stack axis 2",           CALLS(stack),  BOUND_EXACT,    0, 0,  false, { 2 }, 2, { IN(SIGNED, 2, 3, 4), IN(SIGNED, 2, 3, 4) } },
+    { "split [5,7]",            CALLS(split),  BOUND_EXACT,    0, 0,  false, { 0 }, S1(2, D(5, 7)) },
+    { "einsum of three letters", CALLS(einsum), BOUND_LINEAR,  0, 5,  false, { 0 }, 2, { IN(SIGNED, 3, 17, 3, 5), IN(SIGNED, 3, 4, 17, 5) } },
+    { "einsum implied result",  CALLS(einsum), BOUND_LINEAR,   0, 7,  false, { 1 }, 2, { IN(SIGNED, 2, 16, 7), IN(SIGNED, 1, 7) } },
+    { "cross_entropy [5,3,7]",  CALLS(cross_entropy_with), BOUND_COMPOSED, 0, 60, false, { -1, 0 },  2, { IN(SIGNED, 3, 5, 3, 7), INDEX(3, 2, 5, 7) } },
+    { "cross_entropy ignores",  CALLS(cross_entropy_with), BOUND_COMPOSED, 0, 60, false, { 1, 16 },  2, { IN(SIGNED, 3, 17, 3, 1), INDEX(3, 2, 17, 1) } },
+    { "cross_entropy weighted", CALLS(cross_entropy_with), BOUND_COMPOSED, 0, 60, false, { 2, 16 },  3, { IN(SIGNED, 3, 5, 4, 3), INDEX(4, 2, 5, 3), IN(POSITIVE, 1, 4) } },
+    { "bce_with_logits [7,5]",  CALLS(bce),    BOUND_COMPOSED, 0, 60, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },
+    { "bce pos_weight [16,3]",  CALLS(bce),    BOUND_COMPOSED, 0, 70, false, { 0 }, 3, { IN(SIGNED, 2, 16, 3), IN(POSITIVE, 2, 16, 3), IN(POSITIVE, 1, 3) } },
+    { "smooth_l1 [17,2]",       CALLS(bent),   BOUND_COMPOSED, 0, 50, false, { 0 }, 2, { IN(SIGNED, 2, 17, 2), IN(SIGNED, 2, 17, 2) } },
+    { "huber [33]",             CALLS(bent),   BOUND_COMPOSED, 0, 50, false, { 1 }, 2, { IN(SIGNED, 1, 33), IN(SIGNED, 1, 33) } },
+    { "kl_div [7,5]",           CALLS(kl_div), BOUND_COMPOSED, 0, 50, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },
+    { "kl_div log [3,5] batchmean", CALLS(kl_div), BOUND_COMPOSED, 0, 40, false, { 1, 1 }, 2, { IN(SIGNED, 2, 3, 5), IN(SIGNED, 2, 3, 5) } },
+};
+/* clang-format on */
+
+#endif

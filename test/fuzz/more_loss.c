@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Losses. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate.h"
+#include "more.h"
+
+static int constant(struct tape *t, int like, double v)
+{
+    return tape_full(t, t->node[like].count, v, 0);
+}
+
+/* ---- cross entropy: arg is ignore, ignore_index; f[0] the smoothing --------------------------- */
+
+static bool classes_shape(const struct program *p, struct line *l)
+{
+    const struct line *x = operand_of(p, l, 0), *y = operand_of(p, l, 1);
+    const tarn_shape s = x->shape;
+    if (x->dtype != TARN_F32 || y->dtype == TARN_F32 || s.rank < 2 || y->shape.rank != s.rank - 1 ||
+        tarn_shape_count(s) == 0)
+        return false;
+    for (int d = 0; d < s.rank; d++)
+        if (d != 1 && y->shape.dim[d > 1 ? d - 1 : 0] != s.dim[d])
+            return false;
+    const struct line *w = l->ins > 2 ? operand_of(p, l, 2) : NULL;
+    return w == NULL || (w->dtype == TARN_F32 && w->shape.rank == 1 && w->shape.dim[0] == s.dim[1]);
+}
+
+/* Which class element i of [N, C, ...] is of, and which target. */
+static void place(tarn_shape s, int i, int *class, int *target)
+{
+    int inner = 1;
+    for (int d = 2; d < s.rank; d++)
+        inner *= s.dim[d];
+    *class = i / inner % s.dim[1];
+    *target = i / inner / s.dim[1] * inner + i % inner;
+}
+
+static int cross_entropy_value(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const tarn_shape s = shape_of(m, l, 0);
+    const int target = interpret_operand(m, l, 1), n = (int)tarn_shape_count(s);
+    const double smoothing = (double)l->f[0];
+    int hits = 0, counted = 0, all = 0;
+    int *hit = calloc(3 * (size_t)n + 1, sizeof *hit), *every = hit + n, *of = every + n;
+    if (hit == NULL)
+        abort();
+    bool doubt = false;
+    for (int i = 0; i < n; i++) {
+        int class, at;
+        place(s, i, &class, &at);
+        const double k = t->node[target].v[at];
+        doubt |= t->node[target].e[at] > 0;
+        const bool ignored = l->arg[0] != 0 && k == l->arg[1];
+        counted += class == 0 && !ignored;
+        if (!ignored)
+            every[all++] = i;
+        if (!ignored && k == class) {
+            of[hits] = class;
+            hit[hits++] = i;
+        }
+    }
+    int logp = softmax(t, interpret_operand(m, l, 0), s, 1, true);
+    int size = tape_full(t, 1, counted, 0);
+    if (l->ins > 2) {
+        const int w = interpret_operand(m, l, 2);
+        logp = tape_map2(t, T_MUL, logp, along(t, w, s, 1));
+        size = scaled_sum(t, tape_gather(t, w, hits, of, 0), 1);
+    }
+    int sum = scaled_sum(t, tape_gather(t, logp, hits, hit, 0), (double)(1 - l->f[0]));
+    if (smoothing > 0) {
+        const int rest = scaled_sum(t, tape_gather(t, logp, all, every, 0),
+                                    (double)(float)(smoothing / s.dim[1]));
+        sum = tape_map2(t, T_ADD, sum, rest);
+        for (int k = 0; k < 4; k++) /* the library scales each term, and adds up pairs */
+            t->node[sum].e[0] += t->node[rest].e[0] + TAPE_UNIT * fabs(t->node[rest].v[0]);
+    }
+    free(hit);
+    return doubt || (l->ins < 3 && counted == 0)
+               ? -1
+               : tape_map2(t, T_DIV, tape_map(t, T_NEG, sum), size);
+}
+
+static tarn_tensor cross_entropy_call(const struct line *l, const tarn_tensor *in)
+{
+    return tarn_cross_entropy_with(in[0], in[1],
+                                   (tarn_cross_entropy_options){ l->arg[0] != 0, l->arg[1], l->f[0],
+                                                                 l->ins > 2 ? in[2] : TARN_NONE });
+}
+
+static bool cross_entropy_grow(struct generator *g, struct line *l, int a)
+{
+    tarn_shape s = shape_of_line(g, a);
+    const bool fits = s.rank >= 2 && s.rank < 5 && g->p->line[a].dtype == TARN_F32;
+    if (!fits)
+        s = chance(g, 50) ? TARN_SHAPE(g->batch, 1 + below(g, 5))
+                          : TARN_SHAPE(g->batch, 1 + below(g, 4), 1 + below(g, 3), 2);
+    l->in[0] = fits ? a : leaf_of(g, s);
+    tarn_shape t = s;
+    t.rank--;
+    memmove(t.dim + 1, s.dim + 2, (size_t)(s.rank - 2) * sizeof s.dim[0]);
+    l->in[1] = new_leaf(g, t, TARN_I32, FILL_INDEX, s.dim[1] + chance(g, 10));
+    l->ins = chance(g, 50) ? 3 : 2;
+    if (l->ins == 3)
+        l->in[2] = new_leaf(g, TARN_SHAPE(s.dim[1]), TARN_F32, FILL_POSITIVE, 0);
+    l->arg[0] = chance(g, 60);
+    l->arg[1] = chance(g, 70) ? below(g, s.dim[1]) : -100;
+    l->f[0] = chance(g, 50) ? 0.125f : 0;
+    return true;
+}
+
+/* ---- two tensors of one shape ----------------------------------------------------------------- */
+
+static bool pair_shape(const struct program *p, struct line *l)
+{
+    tarn_shape s;
+    const struct line *x = operand_of(p, l, 0), *w = l->ins > 2 ? operand_of(p, l, 2) : NULL;
+    return all_floats(p, l) && same_shape(x->shape, operand_of(p, l, 1)->shape) &&
+           tarn_shape_count(x->shape) > 0 && (l->op != OP_ID_kl_div || x->shape.rank > 0) &&
+           (w == NULL || (broadcast_shape(x->shape, w->shape, &s) && same_shape(s, x->shape)));
+}
+
+static int bce_value(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const int x = interpret_operand(m, l, 0), y = interpret_operand(m, l, 1),
+              one = constant(t, x, 1);
+    /* log(1 + exp(-x)) */
+    int soft = tape_map(t, T_LOG1P, tape_map(t, T_EXP, tape_map(t, T_NEG, x)));
+    if (l->ins > 2) {
+        const int p =
+            spread_to(t, interpret_operand(m, l, 2), shape_of(m, l, 2), shape_of(m, l, 0));
+        const int more = tape_map2(t, T_MUL, tape_map2(t, T_SUB, p, one), y);
+        soft = tape_map2(t, T_MUL, tape_map2(t, T_ADD, more, one), soft);
+    }
+    const int rest = tape_map2(t, T_MUL, tape_map2(t, T_SUB, one, y), x);
+    return mean_of(t, tape_map2(t, T_ADD, rest, soft));
+}
+
+static tarn_tensor bce_call(const struct line *l, const tarn_tensor *in)
+{
+    return tarn_bce_with_logits(in[0], in[1], l->ins > 2 ? in[2] : TARN_NONE);
+}
+
+static bool bce_grow(struct generator *g, struct line *l, int a)
+{
+    const tarn_shape s = shape_of_line(g, a);
+    l->in[1] = chance(g, 50) ? leaf_of(g, s) : new_leaf(g, s, TARN_F32, FILL_INDEX, 2);
+    l->ins = chance(g, 40) && s.rank > 0 ? 3 : 2;
+    if (l->ins == 3)
+        l->in[2] = new_leaf(g, TARN_SHAPE(s.dim[s.rank - 1]), TARN_F32, FILL_POSITIVE, 0);
+    return true;
+}
+
+/* The pieces, element by element, of |d| below and above the limit. Where bounds do not tell, the steeper
+ * one's error: both pieces have the same value there. */
+static int bent_value(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const double limit = (double)l->f[0];
+    const int d = tape_map2(t, T_SUB, interpret_operand(m, l, 0), interpret_operand(m, l, 1));
+    const int n = t->node[d].count, sign = constant(t, d, 1), inside = constant(t, d, 0);
+    for (int i = 0; i < n; i++) {
+        const double v = t->node[d].v[i], e = t->node[d].e[i];
+        t->node[sign].v[i] = (v > 0) - (v < 0);
+        t->node[sign].e[i] = fabs(v) <= e && e > 0 ? 2 : 0;
+        t->node[inside].v[i] = fabs(v) < limit;
+        t->node[inside].e[i] = fabs(fabs(v) - limit) <= e && e > 0;
+    }
+    const int z = tape_map2(t, T_MUL, d, sign), most = constant(t, d, limit);
+    const int outside = tape_map2(t, T_SUB, constant(t, d, 1), inside);
+    const int low = tape_map2(t, T_MUL, inside, z), high = tape_map2(t, T_MUL, outside, most);
+    const int cut = tape_map2(t, T_ADD, low, high);
+    const int y = tape_map2(t, T_MUL, cut, tape_map2(t, T_SUB, z, tape_scale(t, cut, 0.5)));
+    if (limit == 0)
+        return mean_of(t, z);
+    return mean_of(t, l->op == OP_ID_huber_loss ? y : tape_map2(t, T_DIV, y, most));
+}
+
+static tarn_tensor bent_call(const struct line *l, const tarn_tensor *in)
+{
+    return l->op == OP_ID_huber_loss ? tarn_huber_loss(in[0], in[1], l->f[0])
+                                     : tarn_smooth_l1_loss(in[0], in[1], l->f[0]);
+}
+
+static bool bent_grow(struct generator *g, struct line *l, int a)
+{
+    static const float limits[] = { 0.5f, 1, 1.75f, 0 };
+    l->in[1] = leaf_of(g, shape_of_line(g, a));
+    l->ins = 2;
+    l->f[0] = limits[below(g, l->op == OP_ID_huber_loss ? 3 : 4)];
+    return true;
+}
+
+/* arg is batch_mean, log_target. */
+static int kl_value(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const int x = interpret_operand(m, l, 0), y = interpret_operand(m, l, 1);
+    int each;
+    if (l->arg[1]) {
+        each = tape_map2(t, T_MUL, tape_map(t, T_EXP, y), tape_map2(t, T_SUB, y, x));
+    } else {
+        const int log = tape_map2(t, T_MUL, y, tape_map(t, T_LOG, y));
+        each = tape_map2(t, T_SUB, log, tape_map2(t, T_MUL, y, x));
+    }
+    return l->arg[0] ? scaled_sum(t, each, 1.0 / shape_of(m, l, 0).dim[0]) : mean_of(t, each);
+}
+
+static tarn_tensor kl_call(const struct line *l, const tarn_tensor *in)
+{
+    return tarn_kl_div(in[0], in[1], (tarn_kl_div_options){ l->arg[0] != 0, l->arg[1] != 0 });
+}
+
+static bool kl_grow(struct generator *g, struct line *l, int a)
+{
+    l->ins = 2;
+    l->arg[0] = chance(g, 50);
+    l->arg[1] = chance(g, 40);
+    l->in[1] =
+        new_leaf(g, shape_of_line(g, a), TARN_F32, l->arg[1] ? FILL_SIGNED : FILL_POSITIVE, 0);
+    return true;
+}
+
+const struct more more_losses[] = {
+    { OP_ID_cross_entropy_with, classes_shape, cross_entropy_value, cross_entropy_call,
+      cross_entropy_grow },
+    { OP_ID_bce_with_logits, pair_shape, bce_value, bce_call, bce_grow },
+    { OP_ID_smooth_l1_loss, pair_shape, bent_value, bent_call, bent_grow },
+    { OP_ID_huber_loss, pair_shape, bent_value, bent_call, bent_grow },
+    { OP_ID_kl_div, pair_shape, kl_value, kl_call, kl_grow },
+};
+const int more_loss_count = sizeof more_losses / sizeof *more_losses;
