@@ -17,8 +17,8 @@ static int unit_strides(const struct nest *n, int axis)
     return score;
 }
 
-/* Transforms unroll into long code: so there is no second copy of it for a remainder, no
- * scattered store, and no guard that holds for some lanes only. */
+/* Transforms unroll into long code: so there is no second copy of it for a remainder, and no guard
+ * that holds for some lanes only. A store that is scattered costs less than lanes that lie idle. */
 static bool suits_lanes(const struct nest *n, int axis)
 {
     if (n->extent[axis] < LANES)
@@ -28,7 +28,7 @@ static bool suits_lanes(const struct nest *n, int axis)
     for (int g = 0; g < n->guards; g++)
         if (n->guard[g].e.k[axis] != 0)
             return false;
-    return n->extent[axis] % LANES == 0 && n->store[0].address.k[axis] == 1;
+    return n->extent[axis] % LANES == 0;
 }
 
 /* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
