@@ -113,6 +113,7 @@ union op_arg {
     } matmul;
     struct {
         int32_t window[2], tiles[2], size[2], padding[2]; /* size: of the result's image */
+        int32_t channels[2];                              /* of image and result; products alone */
     } winograd;
     struct {
         int32_t axis;

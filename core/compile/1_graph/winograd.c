@@ -80,9 +80,15 @@ static union op_arg options(const struct plan_of *p)
     return arg;
 }
 
-static tarn_shape at_points(const struct plan_of *p, int32_t channels)
+static tarn_shape at_points(const struct plan_of *p, int32_t plane)
 {
-    return TARN_SHAPE(p->y.dim[0], p->a[0], p->a[1], channels, p->tiles[0] * p->tiles[1]);
+    return TARN_SHAPE(p->y.dim[0], p->a[0], p->a[1], plane);
+}
+
+/* The elements of a point: see winograd_ops.h. */
+static int32_t plane_of(const struct plan_of *p, int32_t channels)
+{
+    return (channels * p->tiles[0] * p->tiles[1]) | 1;
 }
 
 static tarn_shape weight_points(const struct plan_of *p)
@@ -112,7 +118,7 @@ static uint32_t transformed_input(const struct plan_of *p, uint32_t x)
     const int32_t length[2] = { WINOGRAD_STEP * (p->tiles[0] - 1) + p->a[0],
                                 WINOGRAD_STEP * (p->tiles[1] - 1) + p->a[1] };
     x = padded(p, x, p->x, p->arg->conv.padding, length);
-    return add(p, &op_winograd_input, at_points(p, p->x.dim[1]), &arg, &x, 1);
+    return add(p, &op_winograd_input, at_points(p, plane_of(p, p->x.dim[1])), &arg, &x, 1);
 }
 
 static uint32_t transformed_gradient(const struct plan_of *p, uint32_t y)
@@ -121,7 +127,7 @@ static uint32_t transformed_gradient(const struct plan_of *p, uint32_t y)
     const union op_arg arg = options(p);
     const int32_t length[2] = { WINOGRAD_STEP * p->tiles[0], WINOGRAD_STEP * p->tiles[1] };
     y = padded(p, y, p->y, none, length);
-    return add(p, &op_winograd_given, at_points(p, p->y.dim[1]), &arg, &y, 1);
+    return add(p, &op_winograd_given, at_points(p, plane_of(p, p->y.dim[1])), &arg, &y, 1);
 }
 
 static uint32_t transformed_weight(const struct plan_of *p, uint32_t w)
@@ -133,11 +139,15 @@ static uint32_t transformed_weight(const struct plan_of *p, uint32_t w)
     return add(p, &op_winograd_weight, weight_points(p), &arg, &flat, 1);
 }
 
-/* A product with its tiles as two axes. */
-static uint32_t as_tiles(const struct plan_of *p, uint32_t product, int32_t channels)
+static uint32_t product(const struct plan_of *p, const struct op *op, tarn_shape shape,
+                        const uint32_t in[2])
 {
-    return reshaped(p, product,
-                    TARN_SHAPE(p->y.dim[0], p->a[0], p->a[1], channels, p->tiles[0], p->tiles[1]));
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    memcpy(arg.winograd.tiles, p->tiles, sizeof arg.winograd.tiles);
+    arg.winograd.channels[0] = p->x.dim[1];
+    arg.winograd.channels[1] = p->y.dim[1];
+    return add(p, op, shape, &arg, in, 2);
 }
 
 static uint32_t forward(const struct plan_of *p, uint32_t x, uint32_t w)
@@ -145,9 +155,9 @@ static uint32_t forward(const struct plan_of *p, uint32_t x, uint32_t w)
     union op_arg arg = options(p);
     memcpy(arg.winograd.size, p->y.dim + 2, sizeof arg.winograd.size);
     const uint32_t in[2] = { transformed_input(p, x), transformed_weight(p, w) };
-    const uint32_t product = add(p, &op_winograd_product, at_points(p, p->y.dim[1]), NULL, in, 2);
-    const uint32_t tiles = as_tiles(p, product, p->y.dim[1]);
-    return add(p, &op_winograd_result, p->y, &arg, &tiles, 1);
+    const uint32_t points =
+        product(p, &op_winograd_product, at_points(p, plane_of(p, p->y.dim[1])), in);
+    return add(p, &op_winograd_result, p->y, &arg, &points, 1);
 }
 
 static uint32_t input_gradient(const struct plan_of *p, uint32_t y, uint32_t w)
@@ -156,9 +166,11 @@ static uint32_t input_gradient(const struct plan_of *p, uint32_t y, uint32_t w)
     memcpy(arg.winograd.size, p->x.dim + 2, sizeof arg.winograd.size);
     memcpy(arg.winograd.padding, p->arg->conv.padding, sizeof arg.winograd.padding);
     const uint32_t in[2] = { transformed_gradient(p, y), transformed_weight(p, w) };
-    const uint32_t product =
-        add(p, &op_winograd_product_input, at_points(p, p->x.dim[1]), NULL, in, 2);
-    const uint32_t tiles = as_tiles(p, product, p->x.dim[1]);
+    const int32_t plane = p->x.dim[1] * p->tiles[0] * p->tiles[1];
+    const uint32_t points = product(p, &op_winograd_product_input, at_points(p, plane), in);
+    const uint32_t tiles =
+        reshaped(p, points,
+                 TARN_SHAPE(p->y.dim[0], p->a[0], p->a[1], p->x.dim[1], p->tiles[0], p->tiles[1]));
     const uint32_t rows = add(
         p, &op_winograd_row,
         TARN_SHAPE(p->y.dim[0], p->a[0], p->x.dim[1], p->tiles[0], p->x.dim[3]), &arg, &tiles, 1);
@@ -170,9 +182,9 @@ static uint32_t weight_gradient(const struct plan_of *p, uint32_t x, uint32_t y)
     union op_arg arg = options(p);
     memset(arg.winograd.tiles, 0, sizeof arg.winograd.tiles);
     const uint32_t in[2] = { transformed_input(p, x), transformed_gradient(p, y) };
-    const uint32_t product = add(p, &op_winograd_product_weight, weight_points(p), NULL, in, 2);
+    const uint32_t points = product(p, &op_winograd_product_weight, weight_points(p), in);
     const tarn_shape flat = TARN_SHAPE(p->w.dim[0] * p->w.dim[1], p->w.dim[2], p->w.dim[3]);
-    return reshaped(p, add(p, &op_winograd_window, flat, &arg, &product, 1), p->w);
+    return reshaped(p, add(p, &op_winograd_window, flat, &arg, &points, 1), p->w);
 }
 
 bool winograd_expand(struct builder *b, const struct target *t, enum winograd wanted,

@@ -18,6 +18,13 @@ static void set_each(struct contract_map *m, int count, const int *axes)
         set_coef(m, d, axes[d], 1);
 }
 
+/* The dimension that holds the channels, and of each all tiles. */
+static void set_plane(const struct node *n, struct contract_map *m, int dim, int channel, int tile)
+{
+    set_coef(m, dim, channel, n->arg.winograd.tiles[0] * n->arg.winograd.tiles[1]);
+    set_coef(m, dim, tile, 1);
+}
+
 static int32_t points_of(const struct node *n, int i)
 {
     return WINOGRAD_STEP + n->arg.winograd.window[i] - 1;
@@ -48,8 +55,9 @@ static void take_tiles(const struct node *n, tarn_shape in, enum transform_role 
     set_axes(
         c, 6,
         (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1), in.dim[1], tiles[0], tiles[1] });
-    set_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 5 });
-    set_coef(&c->out, 4, 4, tiles[1]);
+    set_each(&c->out, 3, (int[]){ 0, 1, 2 });
+    set_plane(n, &c->out, 3, 3, 5);
+    set_coef(&c->out, 3, 4, tiles[1]);
     set_coef(&c->in, 0, 0, 1);
     set_coef(&c->in, 1, 3, 1);
     for (int i = 0; i < 2; i++) {
@@ -90,11 +98,14 @@ static void window_transform(const struct node *n, tarn_shape in, struct transfo
 
 static void result_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
-    set_axes(
-        c, 6,
-        (int32_t[]){ in.dim[0], in.dim[3], in.dim[4], WINOGRAD_STEP, in.dim[5], WINOGRAD_STEP });
+    const int32_t *tiles = n->arg.winograd.tiles;
+    set_axes(c, 6,
+             (int32_t[]){ in.dim[0], n->shape.dim[1], tiles[0], WINOGRAD_STEP, tiles[1],
+                          WINOGRAD_STEP });
     set_each(&c->out, 2, (int[]){ 0, 1 });
-    set_each(&c->in, 6, (int[]){ 0, 6, 7, 1, 2, 4 });
+    set_each(&c->in, 3, (int[]){ 0, 6, 7 });
+    set_plane(n, &c->in, 3, 1, 4);
+    set_coef(&c->in, 3, 2, tiles[1]);
     for (int i = 0; i < 2; i++) {
         add_transform(c, TRANSFORM_OUTPUT, n->arg.winograd.window[i], 3 + 2 * i, in.dim[1 + i]);
         set_coef(&c->out, 2 + i, 2 + 2 * i, WINOGRAD_STEP);
@@ -171,16 +182,20 @@ TRANSFORM_OP(window, "winograd window");
 /* ---- products ------------------------------------------------------------------------------- */
 
 /* Axes of a product: sample, both coordinates of the point, channels of result and operand, tile. */
-static void product_over(const struct node *n, const tarn_shape in[2], bool back,
-                         struct contract *c)
+static void product_over(const struct node *n, bool back, struct contract *c)
 {
-    const int32_t to = n->shape.dim[3], from = in[0].dim[3];
+    const int32_t *tiles = n->arg.winograd.tiles;
+    const int32_t to = n->arg.winograd.channels[!back], from = n->arg.winograd.channels[back];
     *c = (struct contract){ .axes = 6, .out_axes = 5 };
-    for (int d = 0; d < 5; d++)
+    for (int d = 0; d < 3; d++)
         c->extent[d] = n->shape.dim[d];
+    c->extent[3] = to;
+    c->extent[4] = tiles[0] * tiles[1];
     c->extent[5] = from;
-    set_each(&c->out, 5, (int[]){ 0, 1, 2, 3, 4 });
-    set_each(&c->in[0], 5, (int[]){ 0, 1, 2, 5, 4 });
+    set_each(&c->out, 3, (int[]){ 0, 1, 2 });
+    set_plane(n, &c->out, 3, 3, 4);
+    set_each(&c->in[0], 3, (int[]){ 0, 1, 2 });
+    set_plane(n, &c->in[0], 3, 5, 4);
     set_each(&c->in[1], 2, (int[]){ 1, 2 });
     set_coef(&c->in[1], 2, 3, back ? 1 : from);
     set_coef(&c->in[1], 2, 5, back ? to : 1);
@@ -188,26 +203,31 @@ static void product_over(const struct node *n, const tarn_shape in[2], bool back
 
 static void product_contract(const struct node *n, const tarn_shape in[2], struct contract *c)
 {
-    product_over(n, in, false, c);
+    (void)in;
+    product_over(n, false, c);
 }
 
 static void product_input_contract(const struct node *n, const tarn_shape in[2], struct contract *c)
 {
-    product_over(n, in, true, c);
+    (void)in;
+    product_over(n, true, c);
 }
 
 static void product_weight_contract(const struct node *n, const tarn_shape in[2],
                                     struct contract *c)
 {
-    const int32_t extent[6] = { n->shape.dim[0], n->shape.dim[1], in[1].dim[3],
-                                in[0].dim[3],    in[0].dim[0],    in[0].dim[4] };
+    const int32_t *tiles = n->arg.winograd.tiles, *channels = n->arg.winograd.channels;
+    const int32_t extent[6] = { n->shape.dim[0], n->shape.dim[1], channels[1],
+                                channels[0],     in[0].dim[0],    tiles[0] * tiles[1] };
     *c = (struct contract){ .axes = 6, .out_axes = 4 };
     for (int a = 0; a < 6; a++)
         c->extent[a] = extent[a];
     set_each(&c->out, 3, (int[]){ 0, 1, 3 });
     set_coef(&c->out, 2, 2, extent[3]);
-    set_each(&c->in[0], 5, (int[]){ 4, 0, 1, 3, 5 });
-    set_each(&c->in[1], 5, (int[]){ 4, 0, 1, 2, 5 });
+    for (int k = 0; k < 2; k++) {
+        set_each(&c->in[k], 3, (int[]){ 4, 0, 1 });
+        set_plane(n, &c->in[k], 3, k == 0 ? 3 : 2, 5);
+    }
 }
 
 #define PRODUCT_OP(id, text) \

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The compiler's own ops, of which Winograd's convolution is made; nobody records them. Images are
  * cut into tiles of WINOGRAD_STEP x WINOGRAD_STEP outputs; a is the tile plus the window less one,
- * T the number of tiles, Q = O * C. */
+ * T the number of tiles, Q = O * C.
+ *
+ * What is computed of a tile lies at a * a points, a plane of all channels and tiles apart. With planes
+ * of 2^n elements all of them would fall into one set of a cache, and only so many as it has ways would
+ * stay: so planes have an odd number of elements, P = C * T, or one more, which nobody reads. */
 #ifndef TARN_WINOGRAD_H
 #define TARN_WINOGRAD_H
 
@@ -10,16 +14,16 @@
 #define WINOGRAD_STEP 4
 
 /* Transforms. Each reads its op_arg.winograd. */
-extern const struct op op_winograd_input;  /* [N,C,H,W], padded to whole tiles -> [N,a,a,C,T] */
+extern const struct op op_winograd_input;  /* [N,C,H,W], padded to whole tiles -> [N,a,a,P] */
 extern const struct op op_winograd_weight; /* [Q,K,K] -> [a,a,Q] */
-extern const struct op op_winograd_given;  /* the same of a gradient -> [N,a,a,O,T] */
-extern const struct op op_winograd_result; /* [N,a,a,O,T,T] -> [N,O,OH,OW] */
+extern const struct op op_winograd_given;  /* the same of a gradient -> [N,a,a,P] */
+extern const struct op op_winograd_result; /* [N,a,a,P] -> [N,O,OH,OW] */
 extern const struct op op_winograd_row;    /* [N,a,a,C,T,T] -> [N,a,C,T,W] */
 extern const struct op op_winograd_column; /* [N,a,C,T,W] -> [N,C,H,W] */
 extern const struct op op_winograd_window; /* [a,a,Q] -> [Q,K,K] */
 /* Products at each of the a x a points: sums over channels, or over samples and tiles. */
-extern const struct op op_winograd_product;        /* [N,a,a,C,T], [a,a,Q] -> [N,a,a,O,T] */
-extern const struct op op_winograd_product_input;  /* [N,a,a,O,T], [a,a,Q] -> [N,a,a,C,T] */
-extern const struct op op_winograd_product_weight; /* [N,a,a,C,T], [N,a,a,O,T] -> [a,a,Q] */
+extern const struct op op_winograd_product;        /* [N,a,a,P], [a,a,Q] -> [N,a,a,P] */
+extern const struct op op_winograd_product_input;  /* [N,a,a,P], [a,a,Q] -> [N,a,a,C*T] */
+extern const struct op op_winograd_product_weight; /* [N,a,a,P], [N,a,a,P] -> [a,a,Q] */
 
 #endif

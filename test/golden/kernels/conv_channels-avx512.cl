@@ -2,16 +2,16 @@
 /* arena: 9216 bytes */
 /* input winograd input winograd weight winograd product winograd result winograd result */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
+void k_cc31eb40811fd241(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
-    __local float16 scratch[704];
+    __local float16 scratch[776];
     __local float *v0 = (__local float *)((__local uchar *)scratch + 0); /* [16,8,6,6] blocked */
     __global float *v1 = (__global float *)(input0); /* [16,8,6,6] */
-    __local float *v2 = (__local float *)((__local uchar *)scratch + 26624); /* [16,6,6,8,1] blocked */
+    __local float *v2 = (__local float *)((__local uchar *)scratch + 28928); /* [16,6,6,9] blocked */
     __global float *v3 = (__global float *)(arena + offset[0]); /* [6,6,64] */
     __global float *v4 = (__global float *)(owned0 + offset[1]); /* [8,8,3,3] */
-    __local float *v5 = (__local float *)((__local uchar *)scratch + 8192); /* [16,6,6,8,1] blocked */
+    __local float *v5 = (__local float *)((__local uchar *)scratch + 8192); /* [16,6,6,9] blocked */
     __local float *v6 = (__local float *)((__local uchar *)scratch + 0); /* [16,8,4,4] blocked */
     __global float *v7 = (__global float *)(output0); /* [16,8,4,4] */
     /* input */
@@ -238,12 +238,12 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t126 = (t124 * (float16)(0x1p+2f)) - t125;
                     const float16 t127 = (-t123) - t126;
                     const float16 t128 = (fma(t122, (float16)(-0x1.4p+2f), t117 * (float16)(0x1p+2f))) + t127;
-                    TARN_STORE(__local, float, t128, v2 + 16 * (i3 + 8));
+                    TARN_STORE(__local, float, t128, v2 + 16 * (i3 + 9));
                     const float16 t129 = (-t113) + t116;
                     const float16 t130 = (-t118) + t121;
                     const float16 t131 = (-t123) + t126;
                     const float16 t132 = (fma(t130, (float16)(-0x1.4p+2f), t129 * (float16)(0x1p+2f))) + t131;
-                    TARN_STORE(__local, float, t132, v2 + 16 * (i3 + 16));
+                    TARN_STORE(__local, float, t132, v2 + 16 * (i3 + 18));
                     const float16 t133 = (t101) - t102;
                     const float16 t134 = fma(t115, (float16)(-0x1p+1f), t114 * (float16)(0x1p+1f));
                     const float16 t135 = (-t133) - t134;
@@ -254,12 +254,12 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t140 = fma(t125, (float16)(-0x1p+1f), t124 * (float16)(0x1p+1f));
                     const float16 t141 = (-t139) - t140;
                     const float16 t142 = (fma(t138, (float16)(-0x1.4p+2f), t135 * (float16)(0x1p+2f))) + t141;
-                    TARN_STORE(__local, float, t142, v2 + 16 * (i3 + 24));
+                    TARN_STORE(__local, float, t142, v2 + 16 * (i3 + 27));
                     const float16 t143 = (-t133) + t134;
                     const float16 t144 = (-t136) + t137;
                     const float16 t145 = (-t139) + t140;
                     const float16 t146 = (fma(t144, (float16)(-0x1.4p+2f), t143 * (float16)(0x1p+2f))) + t145;
-                    TARN_STORE(__local, float, t146, v2 + 16 * (i3 + 32));
+                    TARN_STORE(__local, float, t146, v2 + 16 * (i3 + 36));
                     const float16 t147 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 5)));
                     const float16 t148 = (fma(t115, (float16)(-0x1.4p+2f), t114 * (float16)(0x1p+2f))) + t147;
                     const float16 t149 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 17)));
@@ -267,7 +267,7 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t151 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 29)));
                     const float16 t152 = (fma(t125, (float16)(-0x1.4p+2f), t124 * (float16)(0x1p+2f))) + t151;
                     const float16 t153 = (fma(t150, (float16)(-0x1.4p+2f), t148 * (float16)(0x1p+2f))) + t152;
-                    TARN_STORE(__local, float, t153, v2 + 16 * (i3 + 40));
+                    TARN_STORE(__local, float, t153, v2 + 16 * (i3 + 45));
                     const float16 t154 = (t107 * (float16)(0x1p+2f)) - t111;
                     const float16 t155 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 6)));
                     const float16 t156 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 8)));
@@ -279,7 +279,7 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t162 = (fma(t160, (float16)(-0x1.4p+2f), t159 * (float16)(0x1p+2f))) + t161;
                     const float16 t163 = (t158 * (float16)(0x1p+2f)) - t162;
                     const float16 t164 = (-t154) - t163;
-                    TARN_STORE(__local, float, t164, v2 + 16 * (i3 + 48));
+                    TARN_STORE(__local, float, t164, v2 + 16 * (i3 + 54));
                     const float16 t165 = (t122 * (float16)(0x1p+2f)) - t127;
                     const float16 t166 = (t156 * (float16)(0x1p+2f)) - t157;
                     const float16 t167 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 7)));
@@ -293,13 +293,13 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t175 = (-t171) - t174;
                     const float16 t176 = (t170 * (float16)(0x1p+2f)) - t175;
                     const float16 t177 = (-t165) - t176;
-                    TARN_STORE(__local, float, t177, v2 + 16 * (i3 + 56));
+                    TARN_STORE(__local, float, t177, v2 + 16 * (i3 + 63));
                     const float16 t178 = (t130 * (float16)(0x1p+2f)) - t131;
                     const float16 t179 = (-t166) + t169;
                     const float16 t180 = (-t171) + t174;
                     const float16 t181 = (t179 * (float16)(0x1p+2f)) - t180;
                     const float16 t182 = (-t178) - t181;
-                    TARN_STORE(__local, float, t182, v2 + 16 * (i3 + 64));
+                    TARN_STORE(__local, float, t182, v2 + 16 * (i3 + 72));
                     const float16 t183 = (t138 * (float16)(0x1p+2f)) - t141;
                     const float16 t184 = (t156) - t157;
                     const float16 t185 = fma(t168, (float16)(-0x1p+1f), t167 * (float16)(0x1p+1f));
@@ -309,13 +309,13 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t189 = (-t187) - t188;
                     const float16 t190 = (t186 * (float16)(0x1p+2f)) - t189;
                     const float16 t191 = (-t183) - t190;
-                    TARN_STORE(__local, float, t191, v2 + 16 * (i3 + 72));
+                    TARN_STORE(__local, float, t191, v2 + 16 * (i3 + 81));
                     const float16 t192 = (t144 * (float16)(0x1p+2f)) - t145;
                     const float16 t193 = (-t184) + t185;
                     const float16 t194 = (-t187) + t188;
                     const float16 t195 = (t193 * (float16)(0x1p+2f)) - t194;
                     const float16 t196 = (-t192) - t195;
-                    TARN_STORE(__local, float, t196, v2 + 16 * (i3 + 80));
+                    TARN_STORE(__local, float, t196, v2 + 16 * (i3 + 90));
                     const float16 t197 = (t150 * (float16)(0x1p+2f)) - t152;
                     const float16 t198 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 11)));
                     const float16 t199 = (fma(t168, (float16)(-0x1.4p+2f), t167 * (float16)(0x1p+2f))) + t198;
@@ -323,83 +323,83 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t201 = (fma(t173, (float16)(-0x1.4p+2f), t172 * (float16)(0x1p+2f))) + t200;
                     const float16 t202 = (t199 * (float16)(0x1p+2f)) - t201;
                     const float16 t203 = (-t197) - t202;
-                    TARN_STORE(__local, float, t203, v2 + 16 * (i3 + 88));
+                    TARN_STORE(__local, float, t203, v2 + 16 * (i3 + 99));
                     const float16 t204 = (-t154) + t163;
-                    TARN_STORE(__local, float, t204, v2 + 16 * (i3 + 96));
+                    TARN_STORE(__local, float, t204, v2 + 16 * (i3 + 108));
                     const float16 t205 = (-t165) + t176;
-                    TARN_STORE(__local, float, t205, v2 + 16 * (i3 + 104));
+                    TARN_STORE(__local, float, t205, v2 + 16 * (i3 + 117));
                     const float16 t206 = (-t178) + t181;
-                    TARN_STORE(__local, float, t206, v2 + 16 * (i3 + 112));
+                    TARN_STORE(__local, float, t206, v2 + 16 * (i3 + 126));
                     const float16 t207 = (-t183) + t190;
-                    TARN_STORE(__local, float, t207, v2 + 16 * (i3 + 120));
+                    TARN_STORE(__local, float, t207, v2 + 16 * (i3 + 135));
                     const float16 t208 = (-t192) + t195;
-                    TARN_STORE(__local, float, t208, v2 + 16 * (i3 + 128));
+                    TARN_STORE(__local, float, t208, v2 + 16 * (i3 + 144));
                     const float16 t209 = (-t197) + t202;
-                    TARN_STORE(__local, float, t209, v2 + 16 * (i3 + 136));
+                    TARN_STORE(__local, float, t209, v2 + 16 * (i3 + 153));
                     const float16 t210 = (t107) - t111;
                     const float16 t211 = fma(t162, (float16)(-0x1p+1f), t158 * (float16)(0x1p+1f));
                     const float16 t212 = (-t210) - t211;
-                    TARN_STORE(__local, float, t212, v2 + 16 * (i3 + 144));
+                    TARN_STORE(__local, float, t212, v2 + 16 * (i3 + 162));
                     const float16 t213 = (t122) - t127;
                     const float16 t214 = fma(t175, (float16)(-0x1p+1f), t170 * (float16)(0x1p+1f));
                     const float16 t215 = (-t213) - t214;
-                    TARN_STORE(__local, float, t215, v2 + 16 * (i3 + 152));
+                    TARN_STORE(__local, float, t215, v2 + 16 * (i3 + 171));
                     const float16 t216 = (t130) - t131;
                     const float16 t217 = fma(t180, (float16)(-0x1p+1f), t179 * (float16)(0x1p+1f));
                     const float16 t218 = (-t216) - t217;
-                    TARN_STORE(__local, float, t218, v2 + 16 * (i3 + 160));
+                    TARN_STORE(__local, float, t218, v2 + 16 * (i3 + 180));
                     const float16 t219 = (t138) - t141;
                     const float16 t220 = fma(t189, (float16)(-0x1p+1f), t186 * (float16)(0x1p+1f));
                     const float16 t221 = (-t219) - t220;
-                    TARN_STORE(__local, float, t221, v2 + 16 * (i3 + 168));
+                    TARN_STORE(__local, float, t221, v2 + 16 * (i3 + 189));
                     const float16 t222 = (t144) - t145;
                     const float16 t223 = fma(t194, (float16)(-0x1p+1f), t193 * (float16)(0x1p+1f));
                     const float16 t224 = (-t222) - t223;
-                    TARN_STORE(__local, float, t224, v2 + 16 * (i3 + 176));
+                    TARN_STORE(__local, float, t224, v2 + 16 * (i3 + 198));
                     const float16 t225 = (t150) - t152;
                     const float16 t226 = fma(t201, (float16)(-0x1p+1f), t199 * (float16)(0x1p+1f));
                     const float16 t227 = (-t225) - t226;
-                    TARN_STORE(__local, float, t227, v2 + 16 * (i3 + 184));
+                    TARN_STORE(__local, float, t227, v2 + 16 * (i3 + 207));
                     const float16 t228 = (-t210) + t211;
-                    TARN_STORE(__local, float, t228, v2 + 16 * (i3 + 192));
+                    TARN_STORE(__local, float, t228, v2 + 16 * (i3 + 216));
                     const float16 t229 = (-t213) + t214;
-                    TARN_STORE(__local, float, t229, v2 + 16 * (i3 + 200));
+                    TARN_STORE(__local, float, t229, v2 + 16 * (i3 + 225));
                     const float16 t230 = (-t216) + t217;
-                    TARN_STORE(__local, float, t230, v2 + 16 * (i3 + 208));
+                    TARN_STORE(__local, float, t230, v2 + 16 * (i3 + 234));
                     const float16 t231 = (-t219) + t220;
-                    TARN_STORE(__local, float, t231, v2 + 16 * (i3 + 216));
+                    TARN_STORE(__local, float, t231, v2 + 16 * (i3 + 243));
                     const float16 t232 = (-t222) + t223;
-                    TARN_STORE(__local, float, t232, v2 + 16 * (i3 + 224));
+                    TARN_STORE(__local, float, t232, v2 + 16 * (i3 + 252));
                     const float16 t233 = (-t225) + t226;
-                    TARN_STORE(__local, float, t233, v2 + 16 * (i3 + 232));
+                    TARN_STORE(__local, float, t233, v2 + 16 * (i3 + 261));
                     const float16 t234 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 30)));
                     const float16 t235 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 32)));
                     const float16 t236 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 34)));
                     const float16 t237 = (fma(t235, (float16)(-0x1.4p+2f), t234 * (float16)(0x1p+2f))) + t236;
                     const float16 t238 = (fma(t162, (float16)(-0x1.4p+2f), t158 * (float16)(0x1p+2f))) + t237;
-                    TARN_STORE(__local, float, t238, v2 + 16 * (i3 + 240));
+                    TARN_STORE(__local, float, t238, v2 + 16 * (i3 + 270));
                     const float16 t239 = (t235 * (float16)(0x1p+2f)) - t236;
                     const float16 t240 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 31)));
                     const float16 t241 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 33)));
                     const float16 t242 = (t240 * (float16)(0x1p+2f)) - t241;
                     const float16 t243 = (-t239) - t242;
                     const float16 t244 = (fma(t175, (float16)(-0x1.4p+2f), t170 * (float16)(0x1p+2f))) + t243;
-                    TARN_STORE(__local, float, t244, v2 + 16 * (i3 + 248));
+                    TARN_STORE(__local, float, t244, v2 + 16 * (i3 + 279));
                     const float16 t245 = (-t239) + t242;
                     const float16 t246 = (fma(t180, (float16)(-0x1.4p+2f), t179 * (float16)(0x1p+2f))) + t245;
-                    TARN_STORE(__local, float, t246, v2 + 16 * (i3 + 256));
+                    TARN_STORE(__local, float, t246, v2 + 16 * (i3 + 288));
                     const float16 t247 = (t235) - t236;
                     const float16 t248 = fma(t241, (float16)(-0x1p+1f), t240 * (float16)(0x1p+1f));
                     const float16 t249 = (-t247) - t248;
                     const float16 t250 = (fma(t189, (float16)(-0x1.4p+2f), t186 * (float16)(0x1p+2f))) + t249;
-                    TARN_STORE(__local, float, t250, v2 + 16 * (i3 + 264));
+                    TARN_STORE(__local, float, t250, v2 + 16 * (i3 + 297));
                     const float16 t251 = (-t247) + t248;
                     const float16 t252 = (fma(t194, (float16)(-0x1.4p+2f), t193 * (float16)(0x1p+2f))) + t251;
-                    TARN_STORE(__local, float, t252, v2 + 16 * (i3 + 272));
+                    TARN_STORE(__local, float, t252, v2 + 16 * (i3 + 306));
                     const float16 t253 = (TARN_LOAD(__local, float, v0 + 16 * (36 * i3 + 35)));
                     const float16 t254 = (fma(t241, (float16)(-0x1.4p+2f), t240 * (float16)(0x1p+2f))) + t253;
                     const float16 t255 = (fma(t201, (float16)(-0x1.4p+2f), t199 * (float16)(0x1p+2f))) + t254;
-                    TARN_STORE(__local, float, t255, v2 + 16 * (i3 + 280));
+                    TARN_STORE(__local, float, t255, v2 + 16 * (i3 + 315));
                 }
             }
             /* winograd product [16 6 6 8 1 | 8] */
@@ -418,7 +418,7 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                         float16 acc7 = (float16)(0.0f);
                         #pragma unroll 1
                         for (long i5 = 0; i5 < 8; i5 += 1) {
-                            const float16 t256 = (TARN_LOAD(__local, float, v2 + 16 * (48 * i1 + 8 * i2 + i5)));
+                            const float16 t256 = (TARN_LOAD(__local, float, v2 + 16 * (54 * i1 + 9 * i2 + i5)));
                             const float16 t257 = (float16)(v3[384 * i1 + 64 * i2 + i5]);
                             acc0 = fma(t256, t257, acc0);
                             const float16 t258 = (float16)(v3[384 * i1 + 64 * i2 + i5 + 8]);
@@ -436,14 +436,14 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                             const float16 t264 = (float16)(v3[384 * i1 + 64 * i2 + i5 + 56]);
                             acc7 = fma(t256, t264, acc7);
                         }
-                        TARN_STORE(__local, float, acc0, v5 + 16 * (48 * i1 + 8 * i2));
-                        TARN_STORE(__local, float, acc1, v5 + 16 * (48 * i1 + 8 * i2 + 1));
-                        TARN_STORE(__local, float, acc2, v5 + 16 * (48 * i1 + 8 * i2 + 2));
-                        TARN_STORE(__local, float, acc3, v5 + 16 * (48 * i1 + 8 * i2 + 3));
-                        TARN_STORE(__local, float, acc4, v5 + 16 * (48 * i1 + 8 * i2 + 4));
-                        TARN_STORE(__local, float, acc5, v5 + 16 * (48 * i1 + 8 * i2 + 5));
-                        TARN_STORE(__local, float, acc6, v5 + 16 * (48 * i1 + 8 * i2 + 6));
-                        TARN_STORE(__local, float, acc7, v5 + 16 * (48 * i1 + 8 * i2 + 7));
+                        TARN_STORE(__local, float, acc0, v5 + 16 * (54 * i1 + 9 * i2));
+                        TARN_STORE(__local, float, acc1, v5 + 16 * (54 * i1 + 9 * i2 + 1));
+                        TARN_STORE(__local, float, acc2, v5 + 16 * (54 * i1 + 9 * i2 + 2));
+                        TARN_STORE(__local, float, acc3, v5 + 16 * (54 * i1 + 9 * i2 + 3));
+                        TARN_STORE(__local, float, acc4, v5 + 16 * (54 * i1 + 9 * i2 + 4));
+                        TARN_STORE(__local, float, acc5, v5 + 16 * (54 * i1 + 9 * i2 + 5));
+                        TARN_STORE(__local, float, acc6, v5 + 16 * (54 * i1 + 9 * i2 + 6));
+                        TARN_STORE(__local, float, acc7, v5 + 16 * (54 * i1 + 9 * i2 + 7));
                     }
                 }
             }
@@ -452,44 +452,44 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long i1 = 0; i1 < 8; i1 += 1) {
                     const float16 t265 = (TARN_LOAD(__local, float, v5 + 16 * (i1)));
-                    const float16 t266 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 8)));
-                    const float16 t267 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 16)));
+                    const float16 t266 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 9)));
+                    const float16 t267 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 18)));
                     const float16 t268 = (t266) + t267;
-                    const float16 t269 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 24)));
-                    const float16 t270 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 32)));
+                    const float16 t269 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 27)));
+                    const float16 t270 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 36)));
                     const float16 t271 = (t269) + t270;
                     const float16 t272 = ((t265) + t268) + t271;
-                    const float16 t273 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 48)));
-                    const float16 t274 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 56)));
-                    const float16 t275 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 64)));
+                    const float16 t273 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 54)));
+                    const float16 t274 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 63)));
+                    const float16 t275 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 72)));
                     const float16 t276 = (t274) + t275;
-                    const float16 t277 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 72)));
-                    const float16 t278 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 80)));
+                    const float16 t277 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 81)));
+                    const float16 t278 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 90)));
                     const float16 t279 = (t277) + t278;
                     const float16 t280 = ((t273) + t276) + t279;
-                    const float16 t281 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 96)));
-                    const float16 t282 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 104)));
-                    const float16 t283 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 112)));
+                    const float16 t281 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 108)));
+                    const float16 t282 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 117)));
+                    const float16 t283 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 126)));
                     const float16 t284 = (t282) + t283;
-                    const float16 t285 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 120)));
-                    const float16 t286 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 128)));
+                    const float16 t285 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 135)));
+                    const float16 t286 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 144)));
                     const float16 t287 = (t285) + t286;
                     const float16 t288 = ((t281) + t284) + t287;
                     const float16 t289 = (t280) + t288;
-                    const float16 t290 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 144)));
-                    const float16 t291 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 152)));
-                    const float16 t292 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 160)));
+                    const float16 t290 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 162)));
+                    const float16 t291 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 171)));
+                    const float16 t292 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 180)));
                     const float16 t293 = (t291) + t292;
-                    const float16 t294 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 168)));
-                    const float16 t295 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 176)));
+                    const float16 t294 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 189)));
+                    const float16 t295 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 198)));
                     const float16 t296 = (t294) + t295;
                     const float16 t297 = ((t290) + t293) + t296;
-                    const float16 t298 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 192)));
-                    const float16 t299 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 200)));
-                    const float16 t300 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 208)));
+                    const float16 t298 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 216)));
+                    const float16 t299 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 225)));
+                    const float16 t300 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 234)));
                     const float16 t301 = (t299) + t300;
-                    const float16 t302 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 216)));
-                    const float16 t303 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 224)));
+                    const float16 t302 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 243)));
+                    const float16 t303 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 252)));
                     const float16 t304 = (t302) + t303;
                     const float16 t305 = ((t298) + t301) + t304;
                     const float16 t306 = (t297) + t305;
@@ -523,16 +523,16 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t332 = (t330) + t331;
                     const float16 t333 = ((t326) + t329) + t332;
                     TARN_STORE(__local, float, t333, v6 + 16 * (16 * i1 + 2));
-                    const float16 t334 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 40)));
+                    const float16 t334 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 45)));
                     const float16 t335 = (fma(t309, (float16)(0x1p+3f), t308)) + t334;
-                    const float16 t336 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 88)));
+                    const float16 t336 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 99)));
                     const float16 t337 = (fma(t312, (float16)(0x1p+3f), t311)) + t336;
-                    const float16 t338 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 136)));
+                    const float16 t338 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 153)));
                     const float16 t339 = (fma(t315, (float16)(0x1p+3f), t314)) + t338;
                     const float16 t340 = (t337) + t339;
-                    const float16 t341 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 184)));
+                    const float16 t341 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 207)));
                     const float16 t342 = (fma(t319, (float16)(0x1p+3f), t318)) + t341;
-                    const float16 t343 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 232)));
+                    const float16 t343 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 261)));
                     const float16 t344 = (fma(t322, (float16)(0x1p+3f), t321)) + t343;
                     const float16 t345 = (t342) + t344;
                     const float16 t346 = ((t335) + t340) + t345;
@@ -561,12 +561,12 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     TARN_STORE(__local, float, t361, v6 + 16 * (16 * i1 + 10));
                     const float16 t362 = fma(t345, (float16)(0x1p+2f), t340);
                     TARN_STORE(__local, float, t362, v6 + 16 * (16 * i1 + 11));
-                    const float16 t363 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 240)));
-                    const float16 t364 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 248)));
-                    const float16 t365 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 256)));
+                    const float16 t363 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 270)));
+                    const float16 t364 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 279)));
+                    const float16 t365 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 288)));
                     const float16 t366 = (t364) + t365;
-                    const float16 t367 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 264)));
-                    const float16 t368 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 272)));
+                    const float16 t367 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 297)));
+                    const float16 t368 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 306)));
                     const float16 t369 = (t367) + t368;
                     const float16 t370 = ((t363) + t366) + t369;
                     const float16 t371 = (fma(t348, (float16)(0x1p+3f), t347)) + t370;
@@ -579,7 +579,7 @@ void k_77f5730faf97382a(const int skip, __global uchar *input0, __global uchar *
                     const float16 t376 = fma(t369, (float16)(0x1p+2f), t366);
                     const float16 t377 = (fma(t354, (float16)(0x1p+3f), t353)) + t376;
                     TARN_STORE(__local, float, t377, v6 + 16 * (16 * i1 + 14));
-                    const float16 t378 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 280)));
+                    const float16 t378 = (TARN_LOAD(__local, float, v5 + 16 * (i1 + 315)));
                     const float16 t379 = (fma(t373, (float16)(0x1p+3f), t372)) + t378;
                     const float16 t380 = (fma(t357, (float16)(0x1p+3f), t356)) + t379;
                     TARN_STORE(__local, float, t380, v6 + 16 * (16 * i1 + 15));
