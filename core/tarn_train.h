@@ -12,9 +12,13 @@ extern "C" {
 
 /** All calls record what they do, as operations do: it counts once tarn_step() succeeds. Of a step that
  *  fails, or is dropped by tarn_error_clear(), nothing is left: no gradient, no count, and what earlier
- *  steps accumulated is there as before. A replica has one optimizer, which is made after the layers
- *  and closed with the replica. Steps are counted for each parameter: those in which it had a
- *  gradient, as PyTorch does. */
+ *  steps accumulated is there as before. An optimizer is made after the layers and closes with the
+ *  replica. A replica may have several, each of parameters of its own, which `parameters` in their
+ *  options names: a parameter in two of them is refused. Steps are counted for each parameter: those in
+ *  which it had a gradient, as PyTorch does.
+ *
+ *  Parameters are named by patterns: in "encoder.*" or "*.bias,*norm*" a * stands for any text, and a
+ *  comma is between several patterns; NULL means all. A pattern that no name matches is an error. */
 typedef struct tarn_optimizer tarn_optimizer;
 
 /** As torch.optim.SGD: the first gradient of a parameter comes to its momentum undamped. NULL on
@@ -22,11 +26,12 @@ typedef struct tarn_optimizer tarn_optimizer;
 typedef struct tarn_sgd_options {
     float lr, momentum, dampening, weight_decay;
     bool nesterov;
+    const char *parameters; /* which, by a pattern; NULL: all */
 } tarn_sgd_options;
-/** Makes the replica's optimizer, which closes with it; its state (momentum, where that is not 0)
- *  is owned by the replica and saved by tarn_save. All parameters move into one piece of memory.
- *  TARN_ERR_STATE when there is an optimizer already, TARN_ERR_ARGUMENT for options out of range.
- *  */
+/** Makes an optimizer, which closes with the replica; its state (momentum, where that is not 0)
+ *  is owned by the replica and saved by tarn_save. Its parameters move into one piece of memory.
+ *  TARN_ERR_STATE when one of them has an optimizer already, TARN_ERR_ARGUMENT for options out of
+ *  range. */
 TARN_API tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options);
 
 /** As torch.optim.Adam and AdamW: moments are corrected for the steps that the parameter had. Zero
@@ -34,13 +39,47 @@ TARN_API tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options);
  *  negative, which means 0). NULL on failure. */
 typedef struct tarn_adam_options {
     float lr, beta1, beta2, eps, weight_decay;
+    const char *parameters; /* which, by a pattern; NULL: all */
 } tarn_adam_options;
-/** Makes the replica's optimizer as tarn_sgd does, with two moments of each parameter as its state.
+/** Makes an optimizer as tarn_sgd does, with two moments of each parameter as its state.
  *  The weight decay is added to the gradient. */
 TARN_API tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options);
 /** The same, but the weight decay scales the parameter, apart from the gradient. */
 TARN_API tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options);
 
+/** As torch.optim.RMSprop. Zero means lr 0.01, alpha 0.99, eps 1e-8. Where rounding makes the centered
+ *  mean square negative it counts as 0; PyTorch's root is a NaN there. NULL on failure. */
+typedef struct tarn_rmsprop_options {
+    float lr, alpha, eps, weight_decay, momentum;
+    bool centered;
+    const char *parameters; /* which, by a pattern; NULL: all */
+} tarn_rmsprop_options;
+/** Makes an optimizer as tarn_sgd does. */
+TARN_API tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options options);
+
+/** Lion, as its authors' lion_pytorch.py (Chen et al., 2023): the sign of a mean of gradients. Zero means
+ *  lr 1e-4, beta 0.9 and 0.99. The weight decay scales the parameter, as AdamW's. NULL on failure. */
+typedef struct tarn_lion_options {
+    float lr, beta1, beta2, weight_decay;
+    const char *parameters; /* which, by a pattern; NULL: all */
+} tarn_lion_options;
+/** Makes an optimizer as tarn_sgd does, with one moment of each parameter as its state. */
+TARN_API tarn_optimizer *tarn_lion(tarn_replica *r, tarn_lion_options options);
+
+/** As torch.optim.Adafactor of PyTorch 2.5: the second moment of a parameter of two dimensions or more is
+ *  kept as its means over rows and over columns. Zero means lr 0.01, beta2_decay -0.8, d 1, eps1
+ *  2^-23, eps2 1e-3, and no weight decay. NULL on failure. */
+typedef struct tarn_adafactor_options {
+    float lr, beta2_decay, eps1, eps2, d, weight_decay;
+    const char *parameters; /* which, by a pattern; NULL: all */
+} tarn_adafactor_options;
+/** Makes an optimizer as tarn_sgd does. Each parameter is updated by itself, so a step has more kernels
+ *  than with the others. */
+TARN_API tarn_optimizer *tarn_adafactor(tarn_replica *r, tarn_adafactor_options options);
+
+/** As tarn_backward, for this optimizer's parameters alone: gradients of others are neither computed nor
+ *  touched, as by PyTorch's backward(inputs=...). For two networks that train against each other. */
+TARN_API void tarn_optimizer_backward(tarn_optimizer *o, tarn_tensor loss);
 /** Records the update of all parameters that have a gradient, of this step or accumulated; the others
  *  and their state stay as they are. The gradients are used up, as by PyTorch's step() and
  *  zero_grad(): a later backward of the same step begins anew, and a second call needs one. A step
@@ -59,11 +98,41 @@ TARN_API void tarn_optimizer_accumulate(tarn_optimizer *o);
  *  the norm before. INFINITY only measures. An error when `max_norm` is a NaN or negative, or when no
  *  parameter has a gradient. */
 TARN_API tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm);
+/** The same of this optimizer's parameters alone. With several optimizers tarn_clip_grad_norm takes the
+ *  norm of all of them, and of no parameter that has none. */
+TARN_API tarn_tensor tarn_optimizer_clip_grad_norm(tarn_optimizer *o, float max_norm);
 /** From the next tarn_optimizer_step on, without a new compilation. `lr` must be finite and not
  *  negative. */
 TARN_API void tarn_optimizer_set_lr(tarn_optimizer *o, float lr);
 /** The learning rate as it is now; 0 for NULL. */
 TARN_API float tarn_optimizer_lr(const tarn_optimizer *o);
+
+/** Settings of some parameters, as PyTorch's parameter groups: the last call that names a parameter
+ *  holds. They hold from the next step on, belong to the program and are not saved, and only the
+ *  first one that differs between parameters compiles anew. An error between tarn_optimizer_step and
+ *  tarn_step.
+ *
+ *  The learning rate of these parameters is `factor` times the optimizer's, whatever
+ *  tarn_optimizer_set_lr makes of that: 0.1 for a network that was trained before. */
+TARN_API void tarn_optimizer_scale_lr(tarn_optimizer *o, const char *parameters, float factor);
+/** Their weight decay, in place of that of the options: 0 for "*.bias,*norm*". */
+TARN_API void tarn_optimizer_set_weight_decay(tarn_optimizer *o, const char *parameters,
+                                              float weight_decay);
+/** Frozen parameters get no gradient, none is computed for them, and no optimizer changes a byte of
+ *  them, as after requires_grad_(False); false makes them trained again. With or without an optimizer,
+ *  from the next tarn_step on: an error when one was used in this step, or has a gradient that was
+ *  accumulated. Not saved. On several devices all replicas must freeze the same. */
+TARN_API void tarn_freeze(tarn_replica *r, const char *parameters, bool frozen);
+
+/** From now on each step of the optimizer also keeps an average of its parameters, average = decay *
+ *  average + (1 - decay) * parameter, beginning with what they are now; a step that changes nothing
+ *  for a NaN leaves it. Averages are saved as "optimizer.average.*"; a file without optimizer state
+ *  makes them begin anew. Call it again for another decay. */
+TARN_API void tarn_optimizer_average(tarn_optimizer *o, float decay);
+/** Exchanges parameters and averages, for evaluation, and by a second call back; takes effect in this
+ *  step, as tarn_assign. tarn_optimizer_step is refused meanwhile, and tarn_save then writes the
+ *  averages as parameters. */
+TARN_API void tarn_optimizer_swap_average(tarn_optimizer *o);
 
 /** Learning rates over steps: pure functions of the step number, from 0, for tarn_optimizer_set_lr.
  *  This one is lr at every step. */

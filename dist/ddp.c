@@ -19,7 +19,8 @@ static tarn_tensor sum(tarn_tensor x)
  * replica's samples alone. */
 static bool drifts(const tarn_replica *r, uint32_t i)
 {
-    return weights_may_drift(r, i) && (r->owned[i].value != 0 || r->owned[i].apart);
+    const struct owned *o = &r->owned[i];
+    return weights_may_drift(r, i) && !o->together && (o->value != 0 || o->apart);
 }
 
 static uint32_t append_buffers(tarn_replica *r, tarn_tensor *pieces, uint32_t count)
@@ -46,11 +47,12 @@ static void assign_buffers(tarn_replica *r, tarn_tensor all, int32_t at)
     }
 }
 
-static tarn_tensor exchange(tarn_replica *r, const struct member *m, tarn_tensor *pieces)
+static tarn_tensor exchange(tarn_replica *r, struct member *m, tarn_tensor *pieces)
 {
     const int32_t length = tarn_shape_get(pieces[0]).dim[0];
     uint32_t count = append_buffers(r, pieces, 1), checksum = 0;
-    if (m->check_weights > 0) {
+    if (m->check_weights > 0 && m->checked != r->step) {
+        m->checked = r->step;
         const tarn_tensor words = weights_fingerprint(r);
         checksum = (uint32_t)tarn_shape_get(words).dim[0];
         pieces[count++] = op_value_of_bits(words);

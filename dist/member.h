@@ -13,8 +13,9 @@ struct member {
     int seat;                          /* in it, from 0; peers has the rank of the launch */
     int check_weights; /* training steps from one comparison to the next; 0: never */
     bool heal;
-    bool begun;    /* the replicas' weights were made equal */
-    uint32_t name; /* hash of the name of the collectives that are recorded now; 0: none */
+    bool begun;       /* the replicas' weights were made equal */
+    uint32_t checked; /* the last step in which the weights' fingerprint was exchanged */
+    uint32_t name;    /* hash of the name of the collectives that are recorded now; 0: none */
 };
 
 /* NULL for a replica that trains alone. */

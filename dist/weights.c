@@ -152,7 +152,7 @@ tarn_status weights_broadcast(tarn_replica *r)
     }
     free(own);
     free(first);
-    return s == TARN_OK && r->trainer != NULL ? r->trainer->reload(r) : s;
+    return s == TARN_OK && r->trainer != NULL ? r->trainer->reload(r, true) : s;
 }
 
 /* The first element in which this replica differs from rank 0. */

@@ -123,29 +123,34 @@ static void check_product(tarn_replica *r, tarn_tensor x, const float *in)
            (double[]){ 1, 1 }, 2, 0);
 }
 
-/* Five steps on sum(w^2 / 2), whose gradient is w. */
-static void check_rmsprop(tarn_replica *r)
+/* Five steps on sum(w^2 / 2), whose gradient is w; the second parameter at half the rate. */
+static void check_adagrad(tarn_replica *r)
 {
     enum { N = 5 };
     const float start[N] = { 1, -2, 0.5f, 3, -0.25f };
-    const tarn_tensor w = tarn_parameter(r, "w", TARN_SHAPE(N), start);
-    tarn_optimizer *o = tarn_rmsprop(r, (tarn_rmsprop_options){ .lr = 0.05f, .weight_decay = 0.1f });
-    double p[N], v[N] = { 0 };
+    const tarn_tensor w[2] = { tarn_parameter(r, "w", TARN_SHAPE(N), start),
+                               tarn_parameter(r, "half", TARN_SHAPE(N), start) };
+    tarn_optimizer *o = tarn_adagrad(r, (tarn_adagrad_options){ .lr = 0.05f, .weight_decay = 0.1f });
+    tarn_optimizer_scale_lr(o, "half", 0.5f);
+    double p[2][N], v[2][N] = { { 0 } };
     for (int i = 0; i < N; i++)
-        p[i] = (double)start[i];
+        p[0][i] = p[1][i] = (double)start[i];
     for (int step = 0; step < 5; step++) {
-        tarn_backward(tarn_mul_scalar(tarn_sum(tarn_mul(w, w), TARN_ALL, false), 0.5f));
+        for (int k = 0; k < 2; k++)
+            tarn_backward(tarn_mul_scalar(tarn_sum(tarn_mul(w[k], w[k]), TARN_ALL, false), 0.5f));
         tarn_optimizer_step(o);
         if (tarn_step(r) != TARN_OK)
             break;
-        for (int i = 0; i < N; i++) {
-            const double g = p[i] + 0.1 * p[i];
-            v[i] = 0.99 * v[i] + 0.01 * g * g;
-            p[i] -= 0.05 * g / (sqrt(v[i]) + 1e-8);
-        }
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; i < N; i++) {
+                const double g = p[k][i] + 0.1 * p[k][i];
+                v[k][i] += g * g;
+                p[k][i] -= (k ? 0.025 : 0.05) * g / (sqrt(v[k][i]) + 1e-10);
+            }
     }
-    expect("rmsprop", w, p, N, 1e-5);
-    expect("rmsprop's state", tarn_find(r, "optimizer.square_avg.w"), v, N, 1e-5);
+    expect("adagrad", w[0], p[0], N, 1e-5);
+    expect("adagrad at half the rate", w[1], p[1], N, 1e-5);
+    expect("adagrad's state", tarn_find(r, "optimizer.sum.w"), v[0], N, 1e-5);
 }
 
 int main(void)
@@ -165,7 +170,7 @@ int main(void)
         fprintf(stderr, "%s\n", tarn_error(r));
         failures++;
     }
-    check_rmsprop(r);
+    check_adagrad(r);
     tarn_close(r);
     return failures != 0;
 }

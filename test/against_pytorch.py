@@ -192,6 +192,8 @@ class Program(More):
             slot.gradient = slot.gradient * scale
         return norm
 
+    op_optimizer_clip_grad_norm = op_clip_grad_norm
+
     def do_optimizer_step(self, _):
         taken = self.join()
         pairs = [(s, self.proxies[i]) for i, s in enumerate(self.slots) if s in taken]

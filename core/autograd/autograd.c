@@ -144,22 +144,41 @@ static void store_grads(tarn_replica *r, uint32_t last, const uint32_t *grads)
     }
 }
 
-static void backward(tarn_tensor loss, uint32_t last, float weight)
+static void spread(const struct graph *g, uint32_t last, uint8_t *depends)
+{
+    for (uint32_t i = 1; i <= last; i++) {
+        const struct node *n = graph_origin(g, i);
+        for (uint32_t k = 0; n->op->grad != op_no_grad && n->dtype == TARN_F32 && k < n->in_count;
+             k++)
+            depends[i] |= depends[g->operands[n->first_in + k]];
+    }
+}
+
+/* What depends on a parameter of the flat storage `flat`, or, for 0, on any. */
+static void mark_dependent(tarn_replica *r, uint32_t last, uint32_t flat, uint8_t *depends)
+{
+    for (uint32_t i = 1; i <= last; i++) {
+        const uint32_t slot = flat && r->graph.nodes[i].needs_grad ? parameter_of(r, i) : 0;
+        depends[i] = flat ? slot && r->owned[slot - 1].flat == flat : r->graph.nodes[i].needs_grad;
+    }
+    if (flat)
+        spread(&r->graph, last, depends);
+}
+
+static void backward(tarn_tensor loss, uint32_t last, float weight, uint32_t flat)
 {
     tarn_replica *r = loss.replica;
-    if (!r->graph.nodes[last].needs_grad) {
-        graph_fail(r, TARN_ERR_ARGUMENT, "backward: the loss depends on no parameter");
-        return;
-    }
     uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
     uint8_t *depends = calloc((size_t)last + 1, 1);
     if (grads == NULL || depends == NULL) {
         graph_fail(r, TARN_ERR_MEMORY, "backward: out of host memory");
         goto done;
     }
-    for (uint32_t i = 1; i <= last; i++)
-        depends[i] = r->graph.nodes[i].needs_grad;
-    if (walk(r, last, weight, depends, grads))
+    mark_dependent(r, last, flat, depends);
+    if (!depends[last])
+        graph_fail(r, TARN_ERR_ARGUMENT, "backward: the loss depends on no parameter%s",
+                   flat ? " of this optimizer" : "");
+    else if (walk(r, last, weight, depends, grads))
         store_grads(r, last, grads);
 done:
     free(grads);
@@ -172,14 +191,14 @@ void tarn_backward_weighted(tarn_tensor loss, float weight)
     if (!last)
         return;
     if (weight >= 0.0f && isfinite(weight))
-        backward(loss, last, weight);
+        backward(loss, last, weight, 0);
     else
         graph_fail(loss.replica, TARN_ERR_ARGUMENT,
                    "backward_weighted: a weight of %g; it must be finite and not negative",
                    (double)weight);
 }
 
-void tarn_backward(tarn_tensor loss)
+void op_backward_into(tarn_tensor loss, uint32_t flat)
 {
     const uint32_t last = check_loss(NULL, loss, "backward");
     struct graph_part part;
@@ -188,7 +207,12 @@ void tarn_backward(tarn_tensor loss)
     if (last &&
         graph_part_of(loss, "backward: the loss",
                       "call tarn_backward for the loss of each, or tarn_backward_weighted", &part))
-        backward(loss, last, (float)part.samples / (float)part.global);
+        backward(loss, last, (float)part.samples / (float)part.global, flat);
+}
+
+void tarn_backward(tarn_tensor loss)
+{
+    op_backward_into(loss, 0);
 }
 
 tarn_tensor tarn_grad(tarn_tensor parameter)
@@ -203,16 +227,6 @@ tarn_tensor tarn_grad(tarn_tensor parameter)
     if (grad && before)
         return tarn_add(graph_handle(r, before), graph_handle(r, grad));
     return graph_handle(r, grad ? grad : before);
-}
-
-static void spread(const struct graph *g, uint32_t last, uint8_t *depends)
-{
-    for (uint32_t i = 1; i <= last; i++) {
-        const struct node *n = graph_origin(g, i);
-        for (uint32_t k = 0; n->op->grad != op_no_grad && n->dtype == TARN_F32 && k < n->in_count;
-             k++)
-            depends[i] |= depends[g->operands[n->first_in + k]];
-    }
 }
 
 void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn_tensor *gradients)

@@ -453,7 +453,8 @@ static tarn_status read_number(const struct safetensors *file, const char *key, 
 struct run_state {
     uint64_t step, seed, shards;
     tarn_progress progress;
-    bool known; /* false for a file that Tarn did not write */
+    bool known;  /* false for a file that Tarn did not write */
+    bool states; /* optimizer state was loaded, too */
 };
 
 static tarn_status read_run_state(const struct safetensors *file, const char *path,
@@ -506,6 +507,7 @@ static tarn_status load_checked(tarn_replica *r, const struct items *items,
     TRY(compare(items, file, data, path, state));
     TRY(read_run_state(file, path, run));
     TRY(check_shards(r, run, path));
+    run->states = state;
     for (size_t i = 0; i < items->count; i++) {
         const struct item *item = &items->list[i];
         if (state || item->owned->kind != OWNED_STATE)
@@ -548,7 +550,7 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
     for (uint32_t i = 0; i < r->owned_count; i++)
         r->owned[i].apart = false;
     if (r->trainer != NULL)
-        status = r->trainer->reload(r);
+        status = r->trainer->reload(r, run.states);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
     if (run.known) {

@@ -65,6 +65,11 @@ tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes);
  * result. */
 tarn_tensor op_sum_unsplit(tarn_tensor x);
 
+/* ---- gradients (autograd.c) ----------------------------------------------------------------- */
+
+/* As tarn_backward, for the parameters alone that are slices of one flat storage (index + 1). */
+void op_backward_into(tarn_tensor loss, uint32_t flat);
+
 /* ---- normalisation (composed.c) ------------------------------------------------------------- */
 
 /* How many values a sum over these axes adds up: of all replicas when `synced`. 0: an error. */

@@ -291,7 +291,7 @@ static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op, co
     memset(&arg, 0, sizeof arg);
     arg.leaf.slot = index + (op == &op_owned ? 0 : 1);
     const tarn_shape shape = r->owned[index].shape;
-    const bool trained = r->owned[index].kind == OWNED_PARAMETER;
+    const bool trained = r->owned[index].kind == OWNED_PARAMETER && !r->owned[index].frozen;
     const tarn_tensor t = graph_record(r, op, in, count, shape, r->owned[index].dtype, &arg);
     if (!t.node)
         return t;

@@ -20,6 +20,7 @@ struct owned {
     uint32_t grad;       /* node of the gradient that backward left, and nobody gathered; or 0 */
     uint32_t gathered;   /* node of what the optimizer gathered of it, or clipped; or 0 */
     bool used;           /* an update was recorded with `gathered` */
+    bool frozen;         /* a parameter that gets no gradient, and so stays as it is */
     bool assigned;       /* in this step */
     uint32_t value;      /* node that was assigned in this step, or 0 */
     bool together;       /* what was assigned is the same on all replicas */

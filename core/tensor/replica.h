@@ -16,7 +16,7 @@ struct resource {
 
 struct plan_cache;
 
-/* What an open optimizer does when a step ends, is read back from a file, or is dropped. train/
+/* What open optimizers do when a step ends, is read back from a file, or is dropped. train/
  * sets it, so that nobody below must know optimizers. */
 struct trainer {
     /* Whether the step took gradients. */
@@ -25,10 +25,11 @@ struct trainer {
     void (*commit)(tarn_replica *r);
     /* Begins a new step from what counts. */
     void (*reset)(tarn_replica *r);
-    /* Waits and reports the first optimizer step whose gradient was not finite, once. */
+    /* Waits and reports the first step of an optimizer whose gradient was not finite, once. */
     tarn_status (*check)(tarn_replica *r);
-    /* To be called after the optimizer's state was written from elsewhere. */
-    tarn_status (*reload)(tarn_replica *r);
+    /* To be called after parameters were written from elsewhere, and with `state` that of the
+     * optimizers, too. */
+    tarn_status (*reload)(tarn_replica *r, bool state);
     /* Drops the gradients that earlier steps kept. */
     void (*forget)(tarn_replica *r);
 };
@@ -69,8 +70,8 @@ struct tarn_replica {
     uint32_t errors; /* since the first */
     char error[1024];
     tarn_metrics metrics;
-    tarn_optimizer *optimizer;     /* the one whose state is saved; NULL when none is open */
-    const struct trainer *trainer; /* what it does; NULL when none is open */
+    tarn_optimizer *optimizer;     /* the first one; NULL when none is open */
+    const struct trainer *trainer; /* what they do; NULL when none is open */
     queue_mark in_flight[2];
     struct peers *peers;     /* NULL: it trains alone */
     tarn_profile_fn profile; /* NULL: nobody asks */

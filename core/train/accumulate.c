@@ -5,48 +5,14 @@
 
 #include "train/optimizer.h"
 
-static void copy_record(const tarn_optimizer *o, struct record *to, const struct record *from)
+void record_copy(const tarn_optimizer *o, struct record *to, const struct record *from)
 {
     to->steps = from->steps;
     to->kept = from->kept;
     to->summed = from->summed;
+    to->swapped = from->swapped;
     memcpy(to->has, from->has, o->slice_count * sizeof *to->has);
     memcpy(to->group, from->group, o->slice_count * sizeof *to->group);
-}
-
-void optimizer_commit(tarn_replica *r)
-{
-    tarn_optimizer *o = r->optimizer;
-    if (o != NULL)
-        copy_record(o, &o->marked, &o->next);
-}
-
-bool optimizer_gathered(const tarn_replica *r)
-{
-    return r->optimizer != NULL && r->optimizer->gathered;
-}
-
-void optimizer_reset(tarn_replica *r)
-{
-    tarn_optimizer *o = r->optimizer;
-    if (o == NULL)
-        return;
-    copy_record(o, &o->next, &o->marked);
-    o->now.any = o->marked.kept;
-    o->now.summed = o->marked.summed;
-    o->now.node = 0;
-    memcpy(o->now.has, o->marked.has, o->slice_count * sizeof *o->now.has);
-    o->exchanged = o->gathered = false;
-}
-
-void optimizer_forget(tarn_replica *r)
-{
-    tarn_optimizer *o = r->optimizer;
-    if (o == NULL)
-        return;
-    o->marked.kept = o->marked.summed = false;
-    memset(o->marked.has, 0, o->slice_count * sizeof *o->marked.has);
-    optimizer_reset(r);
 }
 
 static bool has_storage(tarn_optimizer *o)

@@ -1,73 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clipping by the joint norm of all gradients, of all replicas. */
+/* Clipping by the joint norm of gradients, of all replicas: of one optimizer, or of all. */
 #include <math.h>
 
 #include "train/optimizer.h"
 
-/* Whether each parameter's gradient is all that there is: none was kept by earlier steps, or is
- * to be summed over replicas. */
-static bool is_apart(const tarn_replica *r)
+/* Whose gradients are meant, and where they lie. */
+struct reach {
+    tarn_replica *r;
+    const tarn_optimizer *only; /* NULL: all */
+    bool
+        apart; /* each parameter's gradient is all that there is: none was kept by earlier steps, or
+                   is to be summed over replicas */
+};
+
+static bool reaches(const struct reach *reach, const tarn_optimizer *o)
 {
-    const tarn_optimizer *o = r->optimizer;
-    const bool alone = r->peers == NULL || (r->peers->world == 1 && r->peers->shards == 0);
-    return alone && !(o != NULL && o->now.any);
+    return reach->only == NULL || reach->only == o;
+}
+
+static bool is_apart(const struct reach *reach)
+{
+    const struct peers *peers = reach->r->peers;
+    bool earlier = false;
+    for (const tarn_optimizer *o = reach->r->optimizer; o != NULL; o = o->next_one)
+        earlier |= reaches(reach, o) && o->now.any;
+    return (peers == NULL || (peers->world == 1 && peers->shards == 0)) && !earlier;
 }
 
 /* Gathers the gradients of all replicas now, since only their norm is the norm. */
-static bool gather_early(tarn_replica *r)
+static bool gather_early(const struct reach *reach)
 {
-    tarn_optimizer *o = r->optimizer;
-    if (o == NULL) {
+    tarn_replica *r = reach->r;
+    if (r->optimizer == NULL)
         replica_fail(r, TARN_ERR_STATE,
                      "clip_grad_norm: on several devices the optimizer must be made before");
-        return false;
-    }
-    if (!gradient_gather(o, true))
-        return false;
-    for (uint32_t i = 0; i < o->slice_count; i++) {
-        const uint32_t p = o->slices[i] - 1;
-        r->owned[p].gathered = o->now.has[i] ? owned_slice(r, p, o->now.node).node : 0;
-        r->owned[p].used = false;
+    for (tarn_optimizer *o = r->optimizer; o != NULL && r->status == TARN_OK; o = o->next_one) {
+        if (!reaches(reach, o) || !gradient_is_there(o) || !gradient_gather(o, true))
+            continue;
+        for (uint32_t i = 0; i < o->slice_count; i++) {
+            const uint32_t p = o->slices[i] - 1;
+            r->owned[p].gathered = o->now.has[i] ? owned_slice(r, p, o->now.node).node : 0;
+            r->owned[p].used = false;
+        }
     }
     return r->status == TARN_OK;
 }
 
-/* Where the node of a parameter's gradient stands; NULL: it has none. */
-static uint32_t *gradient_of(tarn_replica *r, uint32_t owned, bool apart)
+/* Where the node of a parameter's gradient stands; NULL: it has none, or is not meant. */
+static uint32_t *gradient_of(const struct reach *reach, uint32_t owned)
 {
-    struct owned *p = &r->owned[owned];
-    uint32_t *node = apart ? &p->grad : &p->gathered;
-    return p->kind == OWNED_PARAMETER && *node ? node : NULL;
+    struct owned *p = &reach->r->owned[owned];
+    uint32_t *node = reach->apart ? &p->grad : &p->gathered;
+    const bool meant =
+        reach->only == NULL ? p->flat || reach->r->optimizer == NULL : p->flat == reach->only->flat;
+    return p->kind == OWNED_PARAMETER && meant && *node && (reach->apart || !p->used) ? node : NULL;
 }
 
-static tarn_tensor sum_of_squares(tarn_replica *r, bool apart)
+static tarn_tensor sum_of_squares(const struct reach *reach)
 {
     tarn_tensor squares = TARN_NONE;
-    for (uint32_t i = 0; i < r->owned_count; i++) {
-        const uint32_t *node = gradient_of(r, i, apart);
+    for (uint32_t i = 0; i < reach->r->owned_count; i++) {
+        const uint32_t *node = gradient_of(reach, i);
         if (node == NULL)
             continue;
-        const tarn_tensor g = graph_handle(r, *node);
+        const tarn_tensor g = graph_handle(reach->r, *node);
         const tarn_tensor sum = tarn_sum(tarn_mul(g, g), TARN_ALL, false);
         squares = squares.replica != NULL ? tarn_add(squares, sum) : sum;
     }
     return squares;
 }
 
-static void scale_gradients(tarn_replica *r, tarn_tensor scale, bool apart)
+static void scale_gradients(const struct reach *reach, tarn_tensor scale)
 {
+    tarn_replica *r = reach->r;
     for (uint32_t i = 0; i < r->owned_count; i++) {
-        const uint32_t *node = gradient_of(r, i, apart);
+        const uint32_t *node = gradient_of(reach, i);
         if (node == NULL)
             continue;
         const uint32_t scaled = tarn_mul(graph_handle(r, *node), scale).node;
-        *gradient_of(r, i, apart) = scaled;
+        *gradient_of(reach, i) = scaled;
     }
-    if (!apart)
-        r->optimizer->now.node = tarn_mul(graph_handle(r, r->optimizer->now.node), scale).node;
+    for (tarn_optimizer *o = r->optimizer; o != NULL && !reach->apart; o = o->next_one)
+        if (reaches(reach, o) && o->now.any)
+            o->now.node = tarn_mul(graph_handle(r, o->now.node), scale).node;
 }
 
-tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
+static tarn_tensor clip(tarn_replica *r, const tarn_optimizer *only, float max_norm)
 {
     if (r == NULL || !(max_norm >= 0.0f))
         return graph_fail(
@@ -76,10 +94,11 @@ tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
             (double)max_norm);
     if (r->status != TARN_OK)
         return graph_poison(r);
-    const bool apart = is_apart(r);
-    if (!apart && !gather_early(r))
+    struct reach reach = { .r = r, .only = only };
+    reach.apart = is_apart(&reach);
+    if (!reach.apart && !gather_early(&reach))
         return graph_poison(r);
-    const tarn_tensor squares = sum_of_squares(r, apart);
+    const tarn_tensor squares = sum_of_squares(&reach);
     if (squares.replica == NULL)
         return graph_fail(
             r, TARN_ERR_STATE,
@@ -90,6 +109,19 @@ tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
     const tarn_tensor ratio =
         tarn_div(tarn_full(r, TARN_SCALAR, max_norm), tarn_add_scalar(norm, 1e-6f));
     const tarn_tensor scale = tarn_minimum(ratio, tarn_full(r, TARN_SCALAR, 1.0f));
-    scale_gradients(r, scale, apart);
+    scale_gradients(&reach, scale);
     return norm;
+}
+
+tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm)
+{
+    return clip(r, NULL, max_norm);
+}
+
+tarn_tensor tarn_optimizer_clip_grad_norm(tarn_optimizer *o, float max_norm)
+{
+    if (o == NULL)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT,
+                          "optimizer_clip_grad_norm: the optimizer is NULL");
+    return clip(o->replica, o, max_norm);
 }

@@ -103,9 +103,12 @@ static uint32_t next_with_gradient(const tarn_optimizer *o, uint32_t i)
     return i;
 }
 
-tarn_tensor count_spread(const tarn_optimizer *o, count_rule *rule)
+tarn_tensor count_spread(const struct update *u, count_rule *rule)
 {
+    const tarn_optimizer *o = u->o;
     tarn_replica *r = o->replica;
+    if (u->slice >= 0)
+        return rule(o, steps_of(o, (uint32_t)u->slice));
     tarn_tensor *pieces = calloc((size_t)o->slice_count + 1, sizeof *pieces);
     if (pieces == NULL)
         return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");
@@ -126,7 +129,7 @@ tarn_tensor count_spread(const tarn_optimizer *o, count_rule *rule)
     }
     const tarn_tensor all = op_join(pieces, count);
     free(pieces);
-    return all;
+    return group_rows(o, all);
 }
 
 /* `extent` elements for each slice, 1 where it has a gradient. */
@@ -154,7 +157,7 @@ static tarn_tensor mask_of(const tarn_optimizer *o, tarn_dtype dtype,
 
 tarn_tensor count_mask(const tarn_optimizer *o)
 {
-    return mask_of(o, TARN_F32, extent_of);
+    return group_rows(o, mask_of(o, TARN_F32, extent_of));
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
@@ -206,12 +209,10 @@ static void group_by_count(tarn_optimizer *o, const int32_t *counts)
     }
 }
 
-tarn_status optimizer_reload(tarn_replica *r)
+tarn_status count_reload(tarn_optimizer *o)
 {
-    tarn_optimizer *o = r->optimizer;
+    tarn_replica *r = o->replica;
     int32_t steps = 0;
-    if (o == NULL)
-        return TARN_OK;
     TRY(owned_read(r, &r->owned[o->step - 1], &steps));
     o->marked.steps = o->next.steps = steps > 0 ? (uint64_t)steps : 0;
     if (!o->counts)

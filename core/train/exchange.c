@@ -9,17 +9,6 @@
 #include "op/op.h"
 #include "train/optimizer.h"
 
-/* The slice from which a bucket that ends before slice `last` begins. */
-static uint32_t bucket_first(const tarn_optimizer *o, uint32_t last)
-{
-    const tarn_replica *r = o->replica;
-    size_t bytes = 0;
-    uint32_t first = last;
-    while (first > 0 && (bytes == 0 || bytes < r->peers->bucket_bytes))
-        bytes += (size_t)flat_extent(r->owned[o->slices[--first] - 1].shape) * sizeof(float);
-    return first;
-}
-
 static uint32_t slice_gradient(const tarn_optimizer *o, uint32_t i)
 {
     return o->replica->owned[o->slices[i] - 1].grad;
@@ -175,20 +164,33 @@ static void room_free(struct room *m)
     spread_walk_end(&m->walk);
 }
 
-static tarn_tensor exchange_all(const tarn_optimizer *o, struct room *m, bool first)
+/* Frozen slices have nothing to exchange. */
+static tarn_tensor zeros_of(const tarn_optimizer *o, uint32_t first, uint32_t last)
+{
+    int64_t n = 0;
+    for (uint32_t i = first; i < last; i++)
+        n += flat_extent(o->replica->owned[o->slices[i] - 1].shape);
+    return tarn_zeros(o->replica, TARN_SHAPE((int32_t)n));
+}
+
+static tarn_tensor exchange_all(tarn_optimizer *o, struct room *m)
 {
     tarn_replica *r = o->replica;
     uint32_t used = o->slice_count; /* buckets[used ..] are done, in flat order */
     for (uint32_t last = o->slice_count; last > 0 && r->status == TARN_OK;) {
+        const uint32_t first = gradient_bucket(o, last);
         struct bucket b = { .o = o,
-                            .first = bucket_first(o, last),
+                            .first = first,
                             .last = last,
                             .walk = &m->walk,
                             .sources = m->sources,
                             .out = { .list = m->out },
                             .in = { .list = m->in } };
-        m->buckets[--used] = exchange_bucket(&b, first && last == o->slice_count);
-        last = b.first;
+        const bool exchanges = !gradient_frozen(o, first, last);
+        m->buckets[--used] =
+            exchanges ? exchange_bucket(&b, !o->exchanged) : zeros_of(o, first, last);
+        o->exchanged |= exchanges;
+        last = first;
     }
     return r->status == TARN_OK ? op_join(m->buckets + used, o->slice_count - used)
                                 : graph_poison(r);
@@ -205,7 +207,7 @@ static tarn_tensor join_all(const tarn_optimizer *o, struct room *m)
     return spread_as(g, SPREAD_SAME);
 }
 
-tarn_tensor gradient_of_shards(const tarn_optimizer *o, bool first)
+tarn_tensor gradient_of_shards(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
     struct room m = { 0 };
@@ -213,7 +215,7 @@ tarn_tensor gradient_of_shards(const tarn_optimizer *o, bool first)
     if (!check_labels(o))
         return g;
     if (room_make(o, &m))
-        g = r->peers->world == 1 ? join_all(o, &m) : exchange_all(o, &m, first);
+        g = r->peers->world == 1 ? join_all(o, &m) : exchange_all(o, &m);
     room_free(&m);
     return g;
 }

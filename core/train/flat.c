@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flat storage: all parameters in one buffer, and each state in another of the same order. */
+/* Flat storage: all parameters of an optimizer in one buffer, and each state in another of the same order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/name_match.h"
 #include "train/optimizer.h"
 
 /* Slices begin at multiples of 64 bytes. */
@@ -14,6 +15,34 @@ int64_t flat_extent(tarn_shape s)
     return (tarn_shape_count(s) + SLICE_ALIGN - 1) / SLICE_ALIGN * SLICE_ALIGN;
 }
 
+/* The optimizer that a parameter is in; NULL: none. */
+static const tarn_optimizer *optimizer_of(const tarn_replica *r, const struct owned *p)
+{
+    const tarn_optimizer *o = r->optimizer;
+    while (o != NULL && o->flat != p->flat)
+        o = o->next_one;
+    return o;
+}
+
+static tarn_status list_parameter(tarn_optimizer *o, uint32_t i, int64_t *total)
+{
+    tarn_replica *r = o->replica;
+    const struct owned *p = &r->owned[i];
+    if (p->kind != OWNED_PARAMETER || !name_matches(o->pattern, p->name))
+        return TARN_OK;
+    const tarn_optimizer *other = optimizer_of(r, p);
+    if (other != NULL)
+        return replica_fail(r, TARN_ERR_STATE,
+                            "%s: parameter %s has an optimizer already (%s); name this one's in "
+                            "`parameters`",
+                            o->rule->name, p->name, other->rule->name);
+    o->slices[o->slice_count++] = i + 1;
+    *total += flat_extent(p->shape);
+    if (*total > INT32_MAX)
+        return replica_fail(r, TARN_ERR_SHAPE, "optimizer: more than 2^31 - 1 parameters");
+    return TARN_OK;
+}
+
 static tarn_status list_parameters(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
@@ -21,17 +50,16 @@ static tarn_status list_parameters(tarn_optimizer *o)
     o->slices = calloc(r->owned_count ? r->owned_count : 1, sizeof *o->slices);
     if (o->slices == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");
-    for (uint32_t i = 0; i < r->owned_count; i++) {
-        if (r->owned[i].kind != OWNED_PARAMETER)
-            continue;
-        o->slices[o->slice_count++] = i + 1;
-        total += flat_extent(r->owned[i].shape);
-        if (total > INT32_MAX)
-            return replica_fail(r, TARN_ERR_SHAPE, "optimizer: more than 2^31 - 1 parameters");
-    }
+    for (uint32_t i = 0; i < r->owned_count; i++)
+        TRY(list_parameter(o, i, &total));
     if (o->slice_count == 0)
-        return replica_fail(r, TARN_ERR_STATE,
-                            "optimizer: the replica has no parameters yet; make the layers first");
+        return o->pattern != NULL
+                   ? replica_fail(r, TARN_ERR_ARGUMENT,
+                                  "%s: no parameter has a name that matches \"%s\"", o->rule->name,
+                                  o->pattern)
+                   : replica_fail(
+                         r, TARN_ERR_STATE,
+                         "optimizer: the replica has no parameters yet; make the layers first");
     o->total = (int32_t)total;
     return TARN_OK;
 }
@@ -79,31 +107,79 @@ tarn_status flat_collect(tarn_optimizer *o)
     return TARN_OK;
 }
 
-static tarn_status add_slices(tarn_optimizer *o, uint32_t flat, const char *kind, bool scalars)
+/* "optimizer.<kind>.<parameter>", for free(); NULL after recording an error. */
+static char *state_name(const tarn_optimizer *o, const char *kind, uint32_t i)
+{
+    const char *parameter = o->replica->owned[o->slices[i] - 1].name;
+    const size_t bytes = strlen(parameter) + strlen(kind) + 16;
+    char *name = malloc(bytes);
+    if (name != NULL)
+        snprintf(name, bytes, "optimizer.%s.%s", kind, parameter);
+    else
+        replica_fail(o->replica, TARN_ERR_MEMORY, "optimizer: out of host memory for a name");
+    return name;
+}
+
+static bool add_slices(tarn_optimizer *o, uint32_t flat, const char *kind, bool scalars)
 {
     tarn_replica *r = o->replica;
-    for (uint32_t i = 0; i < o->slice_count; i++) {
+    for (uint32_t i = 0; flat && i < o->slice_count; i++) {
         const struct owned *p = &r->owned[o->slices[i] - 1];
         const tarn_shape shape = scalars ? TARN_SCALAR : p->shape;
         const size_t offset = scalars ? i * sizeof(int32_t) : p->offset;
-        const size_t bytes = strlen(p->name) + strlen(kind) + 16;
-        char *name = malloc(bytes);
-        if (name == NULL)
-            return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for a name");
-        snprintf(name, bytes, "optimizer.%s.%s", kind, p->name);
-        const uint32_t slice = owned_add_slice(r, OWNED_STATE, name, shape, flat, offset);
+        char *name = state_name(o, kind, i);
+        const bool added =
+            name != NULL && owned_add_slice(r, OWNED_STATE, name, shape, flat, offset);
         free(name);
-        if (!slice)
+        if (!added)
+            return false;
+    }
+    return flat != 0;
+}
+
+uint32_t flat_add_state(tarn_optimizer *o, const char *kind)
+{
+    tarn_replica *r = o->replica;
+    const uint32_t flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, NULL);
+    return add_slices(o, flat, kind, false) ? flat : 0;
+}
+
+/* State number `which` of each parameter that has one, by itself. */
+static tarn_status add_apart(tarn_optimizer *o, int which)
+{
+    tarn_replica *r = o->replica;
+    for (uint32_t i = 0; i < o->slice_count; i++) {
+        tarn_shape shape;
+        if (!o->rule->state_shape(which, r->owned[o->slices[i] - 1].shape, &shape))
+            continue;
+        char *name = state_name(o, o->rule->state[which], i);
+        if (name != NULL)
+            o->states[STATES_MOST * i + (uint32_t)which] =
+                owned_add(r, OWNED_STATE, name, shape, TARN_F32, NULL);
+        free(name);
+        if (r->status != TARN_OK)
             return r->status;
     }
     return TARN_OK;
 }
 
-tarn_status flat_add_state(tarn_optimizer *o, int which, const char *kind)
+tarn_status flat_add_states(tarn_optimizer *o)
 {
-    tarn_replica *r = o->replica;
-    o->state[which] = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, NULL);
-    return o->state[which] ? add_slices(o, o->state[which], kind, false) : r->status;
+    if (o->rule->state_shape != NULL) {
+        o->states = calloc((size_t)o->slice_count * STATES_MOST, sizeof *o->states);
+        if (o->states == NULL)
+            return replica_fail(o->replica, TARN_ERR_MEMORY,
+                                "optimizer: out of host memory for its states");
+    }
+    for (int i = 0; i < STATES_MOST && o->rule->state[i] != NULL; i++) {
+        if (o->states != NULL)
+            TRY(add_apart(o, i));
+        else
+            o->state[i] = flat_add_state(o, o->rule->state[i]);
+        if (o->replica->status != TARN_OK)
+            return o->replica->status;
+    }
+    return TARN_OK;
 }
 
 tarn_status flat_add_counts(tarn_optimizer *o)
@@ -111,5 +187,5 @@ tarn_status flat_add_counts(tarn_optimizer *o)
     tarn_replica *r = o->replica;
     const tarn_shape shape = TARN_SHAPE((int32_t)o->slice_count);
     o->counts = owned_add(r, OWNED_FLAT, NULL, shape, TARN_I32, NULL);
-    return o->counts ? add_slices(o, o->counts, "step", true) : r->status;
+    return add_slices(o, o->counts, "step", true) ? TARN_OK : r->status;
 }

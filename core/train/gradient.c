@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "op/op.h"
+#include "tensor/name_match.h"
 #include "train/optimizer.h"
 
 static struct owned *slice_of(const tarn_optimizer *o, uint32_t i)
@@ -11,26 +12,32 @@ static struct owned *slice_of(const tarn_optimizer *o, uint32_t i)
     return &o->replica->owned[o->slices[i] - 1];
 }
 
-static bool check_parameters(const tarn_optimizer *o, bool *fresh)
+bool gradient_is_there(const tarn_optimizer *o)
+{
+    bool fresh = false;
+    for (uint32_t i = 0; i < o->slice_count; i++)
+        fresh |= slice_of(o, i)->grad != 0;
+    return fresh || o->now.any;
+}
+
+static bool check_parameters(const tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
-    *fresh = false;
     for (uint32_t i = 0; i < r->owned_count; i++) {
-        if (r->owned[i].kind != OWNED_PARAMETER)
+        const struct owned *p = &r->owned[i];
+        if (p->kind != OWNED_PARAMETER || p->flat == o->flat || !name_matches(o->pattern, p->name))
             continue;
-        *fresh |= r->owned[i].grad != 0;
-        if (r->owned[i].flat != o->flat) {
-            replica_fail(r, TARN_ERR_STATE,
-                         "optimizer: parameter %s was made after the optimizer; make layers first",
-                         r->owned[i].name);
-            return false;
-        }
-    }
-    if (!*fresh && !o->now.any)
         replica_fail(r, TARN_ERR_STATE,
-                     "optimizer: no parameter has a gradient that no step took yet; call "
-                     "tarn_backward() before tarn_optimizer_step()");
-    return *fresh || o->now.any;
+                     "optimizer: parameter %s was made after the optimizer; make layers first",
+                     p->name);
+        return false;
+    }
+    if (gradient_is_there(o))
+        return true;
+    replica_fail(r, TARN_ERR_STATE,
+                 "optimizer: no parameter has a gradient that no step took yet; call "
+                 "tarn_backward() before tarn_optimizer_step()");
+    return false;
 }
 
 /* What backward left for slices first .. last - 1 in flat order; zeros for a missing one. */
@@ -87,6 +94,23 @@ static tarn_tensor gradient_of(const tarn_optimizer *o, struct terms t, uint32_t
     return tarn_failed(g) ? g : tarn_add(g, earlier_gradient(o, first, last));
 }
 
+uint32_t gradient_bucket(const tarn_optimizer *o, uint32_t last)
+{
+    size_t bytes = 0;
+    uint32_t first = last;
+    while (first > 0 && (bytes == 0 || bytes < o->replica->peers->bucket_bytes))
+        bytes += (size_t)flat_extent(slice_of(o, --first)->shape) * sizeof(float);
+    return first;
+}
+
+bool gradient_frozen(const tarn_optimizer *o, uint32_t first, uint32_t last)
+{
+    bool all = true;
+    for (uint32_t i = first; i < last; i++)
+        all &= slice_of(o, i)->frozen;
+    return all;
+}
+
 /* The sum over all replicas, in buckets that begin at a slice: while the first, of the last layers,
  * is on its way, the device still computes the others. */
 static tarn_tensor reduced_gradient(tarn_optimizer *o, struct terms t)
@@ -97,15 +121,13 @@ static tarn_tensor reduced_gradient(tarn_optimizer *o, struct terms t)
         return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its buckets");
     uint32_t used = o->slice_count; /* buckets[used ..] are done, in flat order */
     for (uint32_t last = o->slice_count; last > 0;) {
-        uint32_t first = last;
-        size_t bytes = 0;
-        while (first > 0 && (bytes == 0 || bytes < r->peers->bucket_bytes))
-            bytes += (size_t)flat_extent(slice_of(o, --first)->shape) * sizeof(float);
+        const uint32_t first = gradient_bucket(o, last);
         const tarn_tensor bucket = gradient_of(o, t, first, last);
-        buckets[--used] = r->peers->reduce(bucket, last == o->slice_count && !o->exchanged);
+        const bool exchanges = !gradient_frozen(o, first, last);
+        buckets[--used] = exchanges ? r->peers->reduce(bucket, !o->exchanged) : bucket;
+        o->exchanged |= exchanges;
         last = first;
     }
-    o->exchanged = true;
     const tarn_tensor g = op_join(buckets + used, o->slice_count - used);
     free(buckets);
     return g;
@@ -116,8 +138,7 @@ static tarn_tensor combine_shards(tarn_optimizer *o, struct terms t)
 {
     if (!t.fresh)
         return gradient_of(o, t, 0, o->slice_count);
-    const tarn_tensor fresh = gradient_of_shards(o, !o->exchanged);
-    o->exchanged = true;
+    const tarn_tensor fresh = gradient_of_shards(o);
     if (!t.earlier || tarn_failed(fresh))
         return fresh;
     return tarn_add(fresh, gradient_of(o, (struct terms){ .earlier = true }, 0, o->slice_count));
@@ -144,8 +165,10 @@ bool gradient_gather(tarn_optimizer *o, bool sum)
 {
     tarn_replica *r = o->replica;
     struct terms t = { .earlier = o->now.any };
-    if (!check_parameters(o, &t.fresh))
+    if (!check_parameters(o))
         return false;
+    for (uint32_t i = 0; i < o->slice_count; i++)
+        t.fresh |= slice_of(o, i)->grad != 0;
     const tarn_tensor g = combine(o, t, sum);
     if (r->status != TARN_OK)
         return false;

@@ -26,12 +26,10 @@ void guard_count(const tarn_optimizer *o, tarn_tensor bad)
     tarn_assign(step, tarn_where(bad, step, next));
 }
 
-tarn_status optimizer_check(tarn_replica *r)
+tarn_status guard_check(const tarn_optimizer *o)
 {
-    const tarn_optimizer *o = r->optimizer;
+    tarn_replica *r = o->replica;
     int32_t step = 0;
-    if (o == NULL)
-        return TARN_OK;
     TRY(owned_read(r, &r->owned[o->flag - 1], &step));
     if (step == 0)
         return TARN_OK;

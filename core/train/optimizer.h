@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An optimizer and its stages: flat storage, the gradient of a step, rules, counts, the guard.
- * All of it is between the files of this folder: others reach an optimizer by struct trainer of
+/* An optimizer and its stages: flat storage, the gradient of a step, rules, settings, counts, the
+ * guard, averages. All of it is between the files of this folder: others reach an optimizer by struct trainer of
  * tensor/replica.h. */
 #ifndef TARN_OPTIMIZER_H
 #define TARN_OPTIMIZER_H
@@ -9,8 +9,10 @@
 
 #define STATES_MOST 4 /* flat states of one rule */
 
-/* Values of one step, flat: old and new. */
+/* Values of one step, old and new: flat, or of one parameter where the rule says so. */
 struct update {
+    const tarn_optimizer *o;
+    int slice; /* the parameter; -1: all of them */
     tarn_tensor g, old, now, state[STATES_MOST], state_now[STATES_MOST];
 };
 
@@ -20,11 +22,14 @@ struct rule {
     /* Number i is kept as "optimizer.<state[i]>.<parameter>", and is 0 at first. NULL: no more. */
     const char *state[STATES_MOST];
     bool counts; /* whether the device counts the steps of each parameter, for count_spread() */
+    /* The shape of a parameter's state, false when it has none; then update sees one parameter at a
+     * time, in its own shape. NULL: states have a parameter's shape, and update sees all, flat. */
+    bool (*state_shape)(int which, tarn_shape parameter, tarn_shape *out);
     /* The beta1 and beta2 of count_beta1() and count_beta2(), of which count.c makes a table; NULL
      * when the rule uses neither. */
     void (*betas)(const tarn_optimizer *o, double beta[2]);
     /* Records u->now and u->state_now from the old ones and the gradient. */
-    void (*update)(const tarn_optimizer *o, struct update *u);
+    void (*update)(struct update *u);
 };
 
 /* What the host knows between two steps. A step changes a copy, which counts once the step mark has
@@ -33,6 +38,7 @@ struct record {
     uint64_t steps; /* optimizer steps: the host looks at the flag now and then */
     bool kept;    /* tarn_optimizer_accumulate kept gradients for the next step, in `kept` below */
     bool summed;  /* over all replicas, those */
+    bool swapped; /* the averages stand where the parameters do, and the other way round */
     uint8_t *has; /* of each slice: whether a gradient of it is kept */
     /* Of each slice: parameters of one group were in the same steps, so their counts are equal. */
     uint32_t *group;
@@ -45,15 +51,28 @@ struct gathered {
     uint8_t *has;
 };
 
+/* What is set for each parameter. */
+struct setting {
+    float factor, decay; /* of the learning rate; weight decay */
+};
+
 struct tarn_optimizer {
     tarn_replica *replica;
+    tarn_optimizer *next_one; /* of the replica, in order of creation */
     const struct rule *rule;
+    char *pattern; /* of its parameters' names; NULL: all */
     float lr;
-    uint32_t *slices; /* the parameters in flat order: index + 1 */
+    struct setting *settings;             /* of each slice */
+    uint32_t factors, decays;             /* the same on the device, [rows, 1]; 0: never differed */
+    bool various_factors, various_decays; /* whether they differ between parameters */
+    uint32_t *slices;                     /* the parameters in flat order: index + 1 */
     uint32_t slice_count;
     int32_t total;               /* elements of the flat storage */
     uint32_t flat;               /* parameters: index + 1, as the rest */
     uint32_t state[STATES_MOST]; /* flat, the rule's; 0: no more */
+    uint32_t *states; /* for rules of one parameter at a time: STATES_MOST of each slice, 0: none */
+    uint32_t averages;   /* flat: of the parameters; 0: nobody asked */
+    float average_decay; /* what an average keeps of itself in a step */
     uint32_t counts;     /* flat int32: finished steps of each parameter; 0: the rule needs none */
     uint32_t table;      /* of count.c; 0: the rule needs none */
     uint32_t step, flag; /* int32 scalars: finished steps; first step with a bad gradient, or 0 */
@@ -71,8 +90,11 @@ struct tarn_optimizer {
 int64_t flat_extent(tarn_shape s);
 /* Moves all parameters into one buffer. */
 TARN_CHECKED tarn_status flat_collect(tarn_optimizer *o);
-/* Adds flat state number `which`, whose slices are named "optimizer.<kind>.<parameter>". */
-TARN_CHECKED tarn_status flat_add_state(tarn_optimizer *o, int which, const char *kind);
+/* Adds flat state of zeros, whose slices are named "optimizer.<kind>.<parameter>". Index + 1, or 0
+ * after recording an error. */
+uint32_t flat_add_state(tarn_optimizer *o, const char *kind);
+/* The rule's states, flat or one by one. */
+TARN_CHECKED tarn_status flat_add_states(tarn_optimizer *o);
 /* Adds the counts, whose slices are named "optimizer.step.<parameter>". */
 TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
 
@@ -82,14 +104,33 @@ TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
  * `sum` says so, or was before. False after recording an error: a parameter is not in flat storage,
  * or none has a gradient. */
 bool gradient_gather(tarn_optimizer *o, bool sum);
-/* What backward left, summed over all replicas with virtual shards (exchange.c); `first`: the first
- * exchange of the step. */
-tarn_tensor gradient_of_shards(const tarn_optimizer *o, bool first);
+/* Whether backward left one, or earlier calls of the step or earlier steps did. */
+bool gradient_is_there(const tarn_optimizer *o);
+/* The slice from which a bucket of what is exchanged begins that ends before slice `last`. */
+uint32_t gradient_bucket(const tarn_optimizer *o, uint32_t last);
+/* Whether all of these slices are frozen: there is nothing to exchange. */
+bool gradient_frozen(const tarn_optimizer *o, uint32_t first, uint32_t last);
+/* What backward left, summed over all replicas with virtual shards (exchange.c). */
+tarn_tensor gradient_of_shards(tarn_optimizer *o);
 
 /* ---- rules (rules.c) ------------------------------------------------------------------------ */
 
 /* What the caller of a float meant: 0.9f is 0.9. PyTorch computes with doubles here. */
 double rule_meant(float value);
+
+/* ---- settings of each parameter (group.c) --------------------------------------------------- */
+
+/* Settings of all slices, all of them 1 and `decay`. */
+TARN_CHECKED tarn_status group_begin(tarn_optimizer *o, float decay);
+/* The learning rate: a scalar, or what stands beside the values of u. */
+tarn_tensor group_lr(const struct update *u);
+/* The gradient with the weight decay in it, as in Adam. */
+tarn_tensor group_gradient(const struct update *u);
+/* The old value without what weight decay takes from it directly, as in AdamW. */
+tarn_tensor group_decayed(const struct update *u);
+/* A flat value as rows of parameters with equal settings, where settings differ; and back. */
+tarn_tensor group_rows(const tarn_optimizer *o, tarn_tensor flat);
+tarn_tensor group_flat(const tarn_optimizer *o, tarn_tensor rows);
 
 /* ---- steps of each parameter (count.c) ------------------------------------------------------ */
 
@@ -97,18 +138,20 @@ double rule_meant(float value);
 TARN_CHECKED tarn_status count_table(tarn_optimizer *o);
 /* A value that depends on the finished steps (int32 scalar) of a parameter. */
 typedef tarn_tensor count_rule(const tarn_optimizer *o, tarn_tensor steps);
-/* That value for each element: a scalar when all that have a gradient are of one group, else
- * flat. */
-tarn_tensor count_spread(const tarn_optimizer *o, count_rule *rule);
+/* That value for each element: a scalar when all that have a gradient are of one group, or for one
+ * parameter, else as u's values. */
+tarn_tensor count_spread(const struct update *u, count_rule *rule);
 /* 1 - beta1^t and 1 - beta2^t of the step that follows `steps` finished ones. */
 tarn_tensor count_beta1(const tarn_optimizer *o, tarn_tensor steps);
 tarn_tensor count_beta2(const tarn_optimizer *o, tarn_tensor steps);
-/* Flat: 1 in parameters that have a gradient, 0 in the others. */
+/* As values of a step: 1 in parameters that have a gradient, 0 in the others. */
 tarn_tensor count_mask(const tarn_optimizer *o);
 /* Counts the step where there is a gradient, unless `bad`. */
 void count_step(tarn_optimizer *o, tarn_tensor bad);
 /* Whether every parameter has a gradient. */
 bool count_all(const tarn_optimizer *o);
+/* Takes the counts from the device. */
+TARN_CHECKED tarn_status count_reload(tarn_optimizer *o);
 
 /* ---- the guard (guard.c) -------------------------------------------------------------------- */
 
@@ -116,29 +159,39 @@ bool count_all(const tarn_optimizer *o);
 tarn_tensor guard_not_finite(tarn_tensor g);
 /* Counts the step, or remembers that its gradient is `bad`. */
 void guard_count(const tarn_optimizer *o, tarn_tensor bad);
+/* Waits and reports the first step whose gradient was not finite, once. */
+TARN_CHECKED tarn_status guard_check(const tarn_optimizer *o);
+
+/* ---- averages of weights (average.c) -------------------------------------------------------- */
+
+/* Averages, where there are any, go towards the new values, unless `bad`; both as values of a
+ * step. */
+void average_update(const tarn_optimizer *o, tarn_tensor now, tarn_tensor bad);
+/* They begin anew from the parameters. */
+TARN_CHECKED tarn_status average_begin(const tarn_optimizer *o);
+
+/* ---- what holds after a step (accumulate.c) ------------------------------------------------- */
+
+void record_copy(const tarn_optimizer *o, struct record *to, const struct record *from);
 
 /* ---- making one (optimizer.c) --------------------------------------------------------------- */
 
-/* For the public functions of rules.c: an optimizer of all parameters, with a copy of the options.
- * NULL after recording an error. */
-tarn_optimizer *optimizer_make(tarn_replica *r, const struct rule *rule, float lr,
+/* What all kinds are given. */
+struct basics {
+    float lr, weight_decay;
+    const char *parameters;
+};
+/* For the public functions of rules.c: an optimizer with a copy of the options. NULL after recording
+ * an error. */
+tarn_optimizer *optimizer_make(tarn_replica *r, const struct rule *rule, struct basics basics,
                                const void *options, size_t bytes);
 /* False after recording that a number is out of range. */
 bool optimizer_range(tarn_replica *r, const char *name, float value, float low, float below);
 
-/* ---- struct trainer: no-ops on a replica without an optimizer ------------------------------- */
+/* ---- struct trainer (trainer.c), of all optimizers of a replica ----------------------------- */
 
+extern const struct trainer optimizer_trainer;
 /* Waits and reports the first optimizer step whose gradient was not finite, once. */
 TARN_CHECKED tarn_status optimizer_check(tarn_replica *r);
-/* To be called after the optimizer's state was written from elsewhere. */
-TARN_CHECKED tarn_status optimizer_reload(tarn_replica *r);
-/* Drops what earlier steps kept. */
-void optimizer_forget(tarn_replica *r);
-/* The step mark succeeded: what the step recorded counts from now on. To be called before: */
-void optimizer_commit(tarn_replica *r);
-/* Whether the step took gradients. */
-bool optimizer_gathered(const tarn_replica *r);
-/* Begins a new step from what counts. */
-void optimizer_reset(tarn_replica *r);
 
 #endif

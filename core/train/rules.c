@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of optimizer: a record each, with its rule over flat values, and the public function
  * that makes one. No other file knows which kinds there are. */
+#include <float.h>
 #include <math.h>
 
 #include "op/op.h"
@@ -29,22 +30,19 @@ static tarn_tensor damping(const tarn_optimizer *o, tarn_tensor steps)
                       tarn_full(r, TARN_SCALAR, rest));
 }
 
-static void sgd_update(const tarn_optimizer *o, struct update *u)
+static void sgd_update(struct update *u)
 {
-    tarn_replica *r = o->replica;
-    const tarn_sgd_options *with = sgd_of(o);
-    tarn_tensor g = u->g;
-    if (with->weight_decay != 0.0f)
-        g = tarn_add(g, tarn_mul_scalar(u->old, with->weight_decay));
+    const tarn_sgd_options *with = sgd_of(u->o);
+    tarn_tensor g = group_gradient(u);
     if (with->momentum != 0.0f) {
         tarn_tensor fresh = g;
         if (with->dampening != 0.0f)
-            fresh = tarn_mul(g, count_spread(o, damping));
+            fresh = tarn_mul(g, count_spread(u, damping));
         const tarn_tensor velocity = tarn_add(tarn_mul_scalar(u->state[0], with->momentum), fresh);
         u->state_now[0] = velocity;
         g = with->nesterov ? tarn_add(g, tarn_mul_scalar(velocity, with->momentum)) : velocity;
     }
-    u->now = tarn_sub(u->old, tarn_mul(g, tarn_number(r, o->lr)));
+    u->now = tarn_sub(u->old, tarn_mul(g, group_lr(u)));
 }
 
 tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options)
@@ -69,7 +67,9 @@ tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options)
     const struct rule *rule = options.momentum == 0.0f    ? &plain
                               : options.dampening == 0.0f ? &with_momentum
                                                           : &dampened;
-    return optimizer_make(r, rule, options.lr, &options, sizeof options);
+    return optimizer_make(r, rule,
+                          (struct basics){ options.lr, options.weight_decay, options.parameters },
+                          &options, sizeof options);
 }
 
 /* ---- Adam and AdamW ------------------------------------------------------------------------- */
@@ -91,38 +91,30 @@ static tarn_tensor root_beta2(const tarn_optimizer *o, tarn_tensor steps)
 }
 
 /* The step from `old` along `g`, which both kinds share. */
-static void adam_step(const tarn_optimizer *o, struct update *u, tarn_tensor old, tarn_tensor g)
+static void adam_step(struct update *u, tarn_tensor old, tarn_tensor g)
 {
-    tarn_replica *r = o->replica;
+    const tarn_adam_options *with = adam_of(u->o);
     double beta[2];
-    adam_betas(o, beta);
+    adam_betas(u->o, beta);
     const tarn_tensor m = u->state[0], v = u->state[1];
     u->state_now[0] = tarn_add(m, tarn_mul_scalar(tarn_sub(g, m), (float)(1.0 - beta[0])));
-    u->state_now[1] = tarn_add(tarn_mul_scalar(v, adam_of(o)->beta2),
+    u->state_now[1] = tarn_add(tarn_mul_scalar(v, with->beta2),
                                tarn_mul_scalar(tarn_mul(g, g), (float)(1.0 - beta[1])));
-    const tarn_tensor size = tarn_div(tarn_number(r, o->lr), count_spread(o, count_beta1));
-    const tarn_tensor correction = count_spread(o, root_beta2);
+    const tarn_tensor size = tarn_div(group_lr(u), count_spread(u, count_beta1));
+    const tarn_tensor correction = count_spread(u, root_beta2);
     const tarn_tensor root = tarn_div(tarn_sqrt(u->state_now[1]), correction);
-    const tarn_tensor below = tarn_add_scalar(root, adam_of(o)->eps);
+    const tarn_tensor below = tarn_add_scalar(root, with->eps);
     u->now = tarn_sub(old, tarn_mul(size, tarn_div(u->state_now[0], below)));
 }
 
-static void adam_update(const tarn_optimizer *o, struct update *u)
+static void adam_update(struct update *u)
 {
-    const float decay = adam_of(o)->weight_decay;
-    tarn_tensor g = u->g;
-    if (decay != 0.0f)
-        g = tarn_add(g, tarn_mul_scalar(u->old, decay));
-    adam_step(o, u, u->old, g);
+    adam_step(u, u->old, group_gradient(u));
 }
 
-static void adamw_update(const tarn_optimizer *o, struct update *u)
+static void adamw_update(struct update *u)
 {
-    const double lr = rule_meant(o->lr), decay = rule_meant(adam_of(o)->weight_decay);
-    tarn_tensor old = u->old;
-    if (decay != 0.0)
-        old = tarn_mul(old, tarn_number(o->replica, (float)(1.0 - lr * decay)));
-    adam_step(o, u, old, u->g);
+    adam_step(u, group_decayed(u), u->g);
 }
 
 static const struct rule adam = {
@@ -152,7 +144,8 @@ static tarn_optimizer *make_adam(tarn_replica *r, const struct rule *rule, tarn_
         !optimizer_range(r, "eps", o.eps, 0.0f, INFINITY) ||
         !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY))
         return NULL;
-    return optimizer_make(r, rule, o.lr, &o, sizeof o);
+    return optimizer_make(r, rule, (struct basics){ o.lr, o.weight_decay, o.parameters }, &o,
+                          sizeof o);
 }
 
 tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options)
@@ -165,4 +158,185 @@ tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options)
     options.weight_decay = options.weight_decay != 0.0f ? options.weight_decay : 0.01f;
     options.weight_decay = options.weight_decay < 0.0f ? 0.0f : options.weight_decay;
     return make_adam(r, &adamw, options);
+}
+
+/* ---- RMSprop -------------------------------------------------------------------------------- */
+
+enum { SQUARE, AVERAGE }; /* its states; the momentum is the last */
+
+static void rmsprop_update(struct update *u)
+{
+    const tarn_rmsprop_options *with = (const void *)u->o->options;
+    const float rest = (float)(1.0 - rule_meant(with->alpha));
+    const tarn_tensor g = group_gradient(u);
+    u->state_now[SQUARE] = tarn_add(tarn_mul_scalar(u->state[SQUARE], with->alpha),
+                                    tarn_mul_scalar(tarn_mul(g, g), rest));
+    tarn_tensor square = u->state_now[SQUARE];
+    if (with->centered) {
+        const tarn_tensor mean =
+            tarn_add(tarn_mul_scalar(u->state[AVERAGE], with->alpha), tarn_mul_scalar(g, rest));
+        u->state_now[AVERAGE] = mean;
+        square = tarn_maximum(tarn_sub(square, tarn_mul(mean, mean)),
+                              tarn_full(u->o->replica, TARN_SCALAR, 0.0f));
+    }
+    tarn_tensor way = tarn_div(g, tarn_add_scalar(tarn_sqrt(square), with->eps));
+    if (with->momentum != 0.0f) {
+        const int k = with->centered ? 2 : 1;
+        way = tarn_add(tarn_mul_scalar(u->state[k], with->momentum), way);
+        u->state_now[k] = way;
+    }
+    u->now = tarn_sub(u->old, tarn_mul(way, group_lr(u)));
+}
+
+tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options o)
+{
+    static const struct rule rules[2][2] = {
+        { { .name = "rmsprop", .state = { "square_avg" }, .update = rmsprop_update },
+          { .name = "rmsprop",
+            .state = { "square_avg", "momentum_buffer" },
+            .update = rmsprop_update } },
+        { { .name = "rmsprop", .state = { "square_avg", "grad_avg" }, .update = rmsprop_update },
+          { .name = "rmsprop",
+            .state = { "square_avg", "grad_avg", "momentum_buffer" },
+            .update = rmsprop_update } },
+    };
+    o.lr = o.lr != 0.0f ? o.lr : 0.01f;
+    o.alpha = o.alpha != 0.0f ? o.alpha : 0.99f;
+    o.eps = o.eps != 0.0f ? o.eps : 1e-8f;
+    if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
+        !optimizer_range(r, "alpha", o.alpha, 0.0f, 1.0f) ||
+        !optimizer_range(r, "eps", o.eps, 0.0f, INFINITY) ||
+        !optimizer_range(r, "momentum", o.momentum, 0.0f, INFINITY) ||
+        !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY))
+        return NULL;
+    return optimizer_make(r, &rules[o.centered][o.momentum != 0.0f],
+                          (struct basics){ o.lr, o.weight_decay, o.parameters }, &o, sizeof o);
+}
+
+/* ---- Lion ----------------------------------------------------------------------------------- */
+
+static tarn_tensor blend(tarn_tensor m, tarn_tensor g, float beta)
+{
+    return tarn_add(tarn_mul_scalar(m, beta), tarn_mul_scalar(g, (float)(1.0 - rule_meant(beta))));
+}
+
+static void lion_update(struct update *u)
+{
+    const tarn_lion_options *with = (const void *)u->o->options;
+    const tarn_tensor zero = tarn_full(u->o->replica, TARN_SCALAR, 0.0f);
+    const tarn_tensor way = blend(u->state[0], u->g, with->beta1), lr = group_lr(u);
+    const tarn_tensor old = group_decayed(u);
+    u->state_now[0] = blend(u->state[0], u->g, with->beta2);
+    u->now = tarn_where(tarn_gt(way, zero), tarn_sub(old, lr),
+                        tarn_where(tarn_lt(way, zero), tarn_add(old, lr), old));
+}
+
+tarn_optimizer *tarn_lion(tarn_replica *r, tarn_lion_options o)
+{
+    static const struct rule lion = { .name = "lion",
+                                      .state = { "exp_avg" },
+                                      .update = lion_update };
+    o.lr = o.lr != 0.0f ? o.lr : 1e-4f;
+    o.beta1 = o.beta1 != 0.0f ? o.beta1 : 0.9f;
+    o.beta2 = o.beta2 != 0.0f ? o.beta2 : 0.99f;
+    if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
+        !optimizer_range(r, "beta1", o.beta1, 0.0f, 1.0f) ||
+        !optimizer_range(r, "beta2", o.beta2, 0.0f, 1.0f) ||
+        !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY))
+        return NULL;
+    return optimizer_make(r, &lion, (struct basics){ o.lr, o.weight_decay, o.parameters }, &o,
+                          sizeof o);
+}
+
+/* ---- Adafactor ------------------------------------------------------------------------------ */
+
+/* Means over rows and over columns, or, for less than two dimensions, of each element. */
+enum { ROWS, COLUMNS, EACH };
+
+static bool adafactor_state(int which, tarn_shape p, tarn_shape *out)
+{
+    *out = p;
+    if (p.rank >= 2 && which != EACH)
+        out->dim[p.rank - (which == ROWS ? 1 : 2)] = 1;
+    return (p.rank >= 2) == (which != EACH);
+}
+
+/* The part of the newest gradient in a mean, t^beta2_decay. */
+static tarn_tensor adafactor_part(const tarn_optimizer *o, tarn_tensor steps)
+{
+    const tarn_adafactor_options *with = (const void *)o->options;
+    return tarn_pow_scalar(tarn_add_scalar(tarn_cast(steps, TARN_F32), 1.0f), with->beta2_decay);
+}
+
+static tarn_tensor root_of_steps(const tarn_optimizer *o, tarn_tensor steps)
+{
+    (void)o;
+    return tarn_sqrt(tarn_add_scalar(tarn_cast(steps, TARN_F32), 1.0f));
+}
+
+static tarn_tensor towards(tarn_tensor mean, tarn_tensor value, tarn_tensor part)
+{
+    return tarn_add(mean, tarn_mul(part, tarn_sub(value, mean)));
+}
+
+static tarn_tensor root_mean_square(tarn_tensor x)
+{
+    return tarn_sqrt(tarn_mean(tarn_mul(x, x), TARN_ALL, false));
+}
+
+/* What the gradient's square is on average. */
+static tarn_tensor adafactor_square(struct update *u, float eps)
+{
+    tarn_replica *r = u->o->replica;
+    const tarn_tensor part = count_spread(u, adafactor_part), square = tarn_mul(u->g, u->g);
+    const int rank = tarn_shape_get(u->g).rank;
+    if (rank < 2)
+        return u->state_now[EACH] = towards(u->state[EACH], square, part);
+    u->state_now[ROWS] =
+        towards(u->state[ROWS], tarn_mean(square, TARN_AXES(rank - 1), true), part);
+    u->state_now[COLUMNS] =
+        towards(u->state[COLUMNS], tarn_mean(square, TARN_AXES(rank - 2), true), part);
+    const tarn_tensor mean = tarn_mean(u->state_now[ROWS], TARN_AXES(rank - 2), true);
+    return tarn_div(tarn_mul(u->state_now[ROWS], u->state_now[COLUMNS]),
+                    tarn_maximum(mean, tarn_full(r, TARN_SCALAR, eps)));
+}
+
+static void adafactor_update(struct update *u)
+{
+    tarn_replica *r = u->o->replica;
+    const tarn_adafactor_options *with = (const void *)u->o->options;
+    const tarn_tensor one = tarn_full(r, TARN_SCALAR, 1.0f);
+    const tarn_tensor least = tarn_full(r, TARN_SCALAR, with->eps1 * with->eps1);
+    const tarn_tensor square = tarn_maximum(adafactor_square(u, with->eps1), least);
+    const tarn_tensor way = tarn_div(u->g, tarn_sqrt(square));
+    const tarn_tensor rate =
+        tarn_minimum(group_lr(u), tarn_div(one, count_spread(u, root_of_steps)));
+    const tarn_tensor size =
+        tarn_maximum(root_mean_square(u->old), tarn_full(r, TARN_SCALAR, with->eps2));
+    const tarn_tensor over =
+        tarn_maximum(tarn_mul_scalar(root_mean_square(way), 1.0f / with->d), one);
+    u->now = tarn_sub(group_decayed(u), tarn_mul(way, tarn_div(tarn_mul(size, rate), over)));
+}
+
+tarn_optimizer *tarn_adafactor(tarn_replica *r, tarn_adafactor_options o)
+{
+    static const struct rule adafactor = { .name = "adafactor",
+                                           .state = { "row_var", "col_var", "variance" },
+                                           .counts = true,
+                                           .state_shape = adafactor_state,
+                                           .update = adafactor_update };
+    o.lr = o.lr != 0.0f ? o.lr : 0.01f;
+    o.beta2_decay = o.beta2_decay != 0.0f ? o.beta2_decay : -0.8f;
+    o.eps1 = o.eps1 != 0.0f ? o.eps1 : FLT_EPSILON;
+    o.eps2 = o.eps2 != 0.0f ? o.eps2 : 1e-3f;
+    o.d = o.d != 0.0f ? o.d : 1.0f;
+    if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
+        !optimizer_range(r, "minus beta2_decay", -o.beta2_decay, 0.0f, INFINITY) ||
+        !optimizer_range(r, "eps1", o.eps1, 0.0f, INFINITY) ||
+        !optimizer_range(r, "eps2", o.eps2, 0.0f, INFINITY) ||
+        !optimizer_range(r, "d", o.d, 1.0f, INFINITY) ||
+        !optimizer_range(r, "weight_decay", o.weight_decay, 0.0f, INFINITY))
+        return NULL;
+    return optimizer_make(r, &adafactor, (struct basics){ o.lr, o.weight_decay, o.parameters }, &o,
+                          sizeof o);
 }

@@ -39,16 +39,20 @@ static double expect_within(const char *name, tarn_tensor t, const float *want, 
 
 /* ---- optimizers ----------------------------------------------------------------------------- */
 
-enum method { SGD, ADAM, ADAMW };
+enum method { SGD, ADAM, ADAMW, RMSPROP, LION, ADAFACTOR };
 
 struct optim_case {
     const char *name;
     enum method method;
     tarn_sgd_options sgd;
     tarn_adam_options adam;
+    tarn_rmsprop_options rmsprop;
+    tarn_lion_options lion;
+    tarn_adafactor_options adafactor;
 };
 
 #define LR .lr = 0.0625f
+#define SMALL .lr = 0.015625f
 static const struct optim_case cases[] = {
     { "sgd", SGD, .sgd = { LR } },
     { "sgd_momentum", SGD, .sgd = { LR, .momentum = 0.5f } },
@@ -60,17 +64,50 @@ static const struct optim_case cases[] = {
     { "adam_decay", ADAM, .adam = { LR, .weight_decay = 0.125f } },
     { "adamw", ADAMW, .adam = { LR } },
     { "adamw_decay", ADAMW, .adam = { LR, .beta1 = 0.5f, .beta2 = 0.75f, .weight_decay = 0.125f } },
+    { "rmsprop", RMSPROP, .rmsprop = { SMALL } },
+    { "rmsprop_momentum", RMSPROP,
+      .rmsprop = { SMALL, .alpha = 0.75f, .momentum = 0.5f, .weight_decay = 0.125f } },
+    { "rmsprop_centered", RMSPROP, .rmsprop = { SMALL, .centered = true } },
+    { "rmsprop_both", RMSPROP, .rmsprop = { SMALL, .centered = true, .momentum = 0.5f } },
+    { "lion", LION, .lion = { LR } },
+    { "lion_decay", LION, .lion = { LR, .beta1 = 0.5f, .beta2 = 0.75f, .weight_decay = 0.125f } },
+    { "adafactor", ADAFACTOR, .adafactor = { .lr = 0.25f } },
 };
 
 /* A step rounds the value once (u |p|, |p| <= 4) and adds lr times a direction: of SGD at most
  * |g| / (1 - momentum) <= 2 (12 + 0.5), each after at most 8 roundings of its terms; of Adam at
  * most 2, after at most 40, where a relative error of g counts |p| + |t| over |g|, below 4. Errors
  * of earlier steps grow by at most 1 + 2 lr c < 1.2 a step, 2.5 in all; PyTorch errs as much, so
- * twice. */
+ * twice. RMSprop goes at most g / sqrt((1 - alpha) g^2) = 10, with momentum 20, after at most 20
+ * roundings (centered: a mean square from which less than a half is subtracted, so 40); Lion lr
+ * exactly, rounded twice. Adafactor's direction has a root mean square of at most 1, so no element
+ * above sqrt(24) < 5, times that of a parameter below 2; sums of 24 squares, a power within 16
+ * ULP, and 30 roundings more. */
 static double limit_after(enum method method, int steps)
 {
-    const double direction = method == SGD ? 25 * 8 : 2 * 40 * 4;
-    return 2 * 2.5 * steps * (4 + 0.0625 * direction) * UNIT;
+    const double way[] = { [SGD] = 0.0625 * 25 * 8,       [ADAM] = 0.0625 * 2 * 40 * 4,
+                           [ADAMW] = 0.0625 * 2 * 40 * 4, [RMSPROP] = 0.015625 * 20 * 40 * 4,
+                           [LION] = 0.0625 * 2,           [ADAFACTOR] = 0.25 * 5 * 2 * 70 * 4 };
+    return 2 * 2.5 * steps * (4 + way[method]) * UNIT;
+}
+
+static tarn_optimizer *make_optimizer(tarn_replica *r, const struct optim_case *c)
+{
+    switch (c->method) {
+    case SGD:
+        return tarn_sgd(r, c->sgd);
+    case ADAM:
+        return tarn_adam(r, c->adam);
+    case ADAMW:
+        return tarn_adamw(r, c->adam);
+    case RMSPROP:
+        return tarn_rmsprop(r, c->rmsprop);
+    case LION:
+        return tarn_lion(r, c->lion);
+    case ADAFACTOR:
+        break;
+    }
+    return tarn_adafactor(r, c->adafactor);
 }
 
 static tarn_tensor squared_distance(tarn_replica *r, const struct golden *g, tarn_tensor p,
@@ -88,9 +125,7 @@ static void check_optimizer(const struct golden *g, const struct optim_case *c)
     tarn_replica *r = tarn_open(NULL);
     cr_assert(r != NULL, "%s", tarn_error(NULL));
     const tarn_tensor p = tarn_parameter(r, "p", TARN_SHAPE(SIZE), get(g, "start").data);
-    tarn_optimizer *o = c->method == SGD    ? tarn_sgd(r, c->sgd)
-                        : c->method == ADAM ? tarn_adam(r, c->adam)
-                                            : tarn_adamw(r, c->adam);
+    tarn_optimizer *o = make_optimizer(r, c);
     cr_assert(o != NULL, "%s: %s", c->name, tarn_error(r));
     const struct golden_tensor path = golden_find(g, "%s.path", c->name);
     cr_assert(path.count == STEPS * SIZE, "%s: not in the file", c->name);
@@ -114,6 +149,32 @@ Test(golden_optim, trajectories, .timeout = 600)
     cr_assert(g != NULL);
     for (int i = 0; i < COUNT(cases); i++)
         check_optimizer(g, &cases[i]);
+    golden_close(g);
+}
+
+/* A pile of two matrices: means over rows and columns of each. */
+Test(golden_optim, adafactor_of_matrices, .timeout = 600)
+{
+    struct golden *g = golden_open("optim.safetensors");
+    cr_assert(g != NULL);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    const tarn_shape shape = TARN_SHAPE(2, 3, 4);
+    const tarn_tensor p = tarn_parameter(r, "p", shape, get(g, "matrices.start").data);
+    tarn_optimizer *o = tarn_adafactor(
+        r, (tarn_adafactor_options){ .lr = 0.25f, .d = 1.25f, .weight_decay = 0.125f });
+    cr_assert(o != NULL, "%s", tarn_error(r));
+    const float *target = get(g, "matrices.target").data;
+    const float *path = get(g, "adafactor_matrices.path").data;
+    for (int s = 0; s < STEPS; s++) {
+        const tarn_tensor d = tarn_sub(p, tarn_from(r, shape, TARN_F32, target + 24 * s));
+        tarn_backward(tarn_sum(tarn_mul(d, d), TARN_ALL, false));
+        tarn_optimizer_step(o);
+        cr_assert(tarn_step(r) == TARN_OK, "%s", tarn_error(r));
+        printf("adafactor of matrices: worst error / limit %.3f\n",
+               expect_within("matrices", p, path + 24 * s, 24, limit_after(ADAFACTOR, s + 1)));
+    }
+    tarn_close(r);
     golden_close(g);
 }
 

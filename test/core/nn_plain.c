@@ -137,7 +137,7 @@ static void test_training(tarn_replica *r)
     tarn_optimizer_step(o);
     expect_refused(r, graph_poison(r), TARN_ERR_STATE, "no parameter has a gradient");
     expect(tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f }) == NULL, "a second optimizer");
-    expect_refused(r, graph_poison(r), TARN_ERR_STATE, "has one already");
+    expect_refused(r, graph_poison(r), TARN_ERR_STATE, "has an optimizer already");
     const int32_t bad = 7;
     expect(owned_write(r, &r->owned[r->owned_count - 1], &bad) == TARN_OK, "set the flag");
     expect(optimizer_check(r) == TARN_ERR_NOT_FINITE, "the flag is reported");

@@ -130,6 +130,9 @@ static tarn_tensor leaf(struct run *u, const struct line *l)
     case OP_ID_randn_truncated:
         t = tarn_randn_truncated(u->r, l->shape, l->f[0], l->f[1]);
         break;
+    case OP_ID_optimizer_clip_grad_norm:
+        t = tarn_optimizer_clip_grad_norm(u->optimizer, l->f[0]);
+        break;
     case OP_ID_clip_grad_norm:
         t = tarn_clip_grad_norm(u->r, l->f[0]);
         break;
@@ -341,10 +344,15 @@ static void make_layer(struct run *u, int i)
 
 static void make_optimizer(struct run *u, const struct line *l)
 {
-    const tarn_adam_options adam = { l->f[0], l->f[1], l->f[2], l->f[3], l->f[4] };
+    const tarn_adam_options adam = {
+        .lr = l->f[0], .beta1 = l->f[1], .beta2 = l->f[2], .eps = l->f[3], .weight_decay = l->f[4]
+    };
     if (l->op == OP_ID_make_sgd)
-        u->optimizer = tarn_sgd(
-            u->r, (tarn_sgd_options){ l->f[0], l->f[1], l->f[2], l->f[3], l->arg[0] != 0 });
+        u->optimizer = tarn_sgd(u->r, (tarn_sgd_options){ .lr = l->f[0],
+                                                          .momentum = l->f[1],
+                                                          .dampening = l->f[2],
+                                                          .weight_decay = l->f[3],
+                                                          .nesterov = l->arg[0] != 0 });
     else
         u->optimizer = l->op == OP_ID_make_adam ? tarn_adam(u->r, adam) : tarn_adamw(u->r, adam);
 }

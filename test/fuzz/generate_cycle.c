@@ -37,7 +37,9 @@ static void clip_some(struct generator *g, bool fails)
 {
     const float norms[] = { 1000, 1000, 0.5f };
     const int norm =
-        try_line(g, (struct line){ .op = OP_ID_clip_grad_norm, .f = { norms[below(g, 3)] } });
+        try_line(g, (struct line){ .op = chance(g, 50) ? OP_ID_clip_grad_norm
+                                                       : OP_ID_optimizer_clip_grad_norm,
+                                   .f = { norms[below(g, 3)] } });
     if (norm >= 0 && !fails)
         try_op(g, OP_ID_output, norm, -1);
 }

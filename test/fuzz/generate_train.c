@@ -164,7 +164,9 @@ static void clip(struct generator *g)
 {
     const float norms[] = { 1000, 0.5f, 0.125f };
     const int norm =
-        try_line(g, (struct line){ .op = OP_ID_clip_grad_norm, .f = { norms[below(g, 3)] } });
+        try_line(g, (struct line){ .op = chance(g, 50) ? OP_ID_clip_grad_norm
+                                                       : OP_ID_optimizer_clip_grad_norm,
+                                   .f = { norms[below(g, 3)] } });
     if (norm >= 0)
         try_op(g, OP_ID_output, norm, -1);
 }

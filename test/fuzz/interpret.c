@@ -319,7 +319,7 @@ static bool line_of_replica(struct interpreter *m, int i)
     int y;
     if (l->op == OP_ID_from)
         y = data_node(m, l);
-    else if (l->op == OP_ID_clip_grad_norm)
+    else if (l->op == OP_ID_clip_grad_norm || l->op == OP_ID_optimizer_clip_grad_norm)
         y = interpret_clip(m, (double)l->f[0]);
     else if (l->op == OP_ID_grad)
         y = m->slot[m->value[l->in[0]]].gradient;

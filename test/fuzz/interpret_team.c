@@ -204,7 +204,8 @@ static bool needs_exchange(const struct interpreter *m)
 void interpret_exchange(struct interpreter *m, const struct line *l)
 {
     const bool keeps = l->op == OP_ID_optimizer_accumulate && m->summed;
-    const bool sums = l->op == OP_ID_clip_grad_norm || l->op == OP_ID_optimizer_step || keeps;
+    const bool sums = l->op == OP_ID_clip_grad_norm || l->op == OP_ID_optimizer_clip_grad_norm ||
+                      l->op == OP_ID_optimizer_step || keeps;
     if (!sums || m->optimizer < 0 || m->updates)
         return;
     const bool needed = needs_exchange(m);

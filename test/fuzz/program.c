@@ -393,6 +393,7 @@ static bool leaf_shape(struct line *l)
         l->dtype = (tarn_dtype)l->arg[2];
         return true;
     case OP_ID_clip_grad_norm:
+    case OP_ID_optimizer_clip_grad_norm:
         l->shape = TARN_SCALAR;
         break;
     default:
