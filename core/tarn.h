@@ -363,8 +363,35 @@ TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options optio
 
 /** Rows of table [V, D] by int32 index [...]: [..., D]. Indices outside 0..V-1 are clamped. */
 TARN_API tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index);
+/** Elements of lines along one axis by index, as torch.gather: result[i][j][k] = x[i][index[i][j][k]][k] for axis 1. The
+ *  result has the index's shape; but along the axis the index is as long as x or shorter. Indices outside of
+ *  the axis are clamped. x of any type; a negative axis counts from the end. */
+TARN_API tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index);
+/** x with the source's elements added to those that the index names, as torch.scatter_add: for axis 1
+ *  result[i][index[i][j][k]][k] += source[i][j][k], for all of the index. x and source are float32; the index is
+ *  as long as the source or shorter, and, but along the axis, as x. Each element's sum is made in the order of j
+ *  (docs/numerics.md), always the same, and then added to x. Indices outside of the axis are clamped. */
+TARN_API tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index,
+                                      tarn_tensor source);
+/** Slices of x along an axis, by int32 index [N]: its length becomes N. Clamps. As torch.index_select. */
+TARN_API tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index);
 /** int32 or uint8 index [...] -> float32 [..., classes]. */
 TARN_API tarn_tensor tarn_one_hot(tarn_tensor index, int classes);
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+/** x sorted along an axis. Equal elements keep their order, as 0 and -0 do; NaN counts as the largest, so it is
+ *  last, or first when descending, as in torch.sort. `order` (may be NULL) becomes the int32 positions from which the
+ *  elements came. The gradient goes back to them. */
+TARN_API tarn_tensor tarn_sort(tarn_tensor x, int axis, bool descending, tarn_tensor *order);
+/** The positions alone. */
+TARN_API tarn_tensor tarn_argsort(tarn_tensor x, int axis, bool descending);
+/** The k largest elements along an axis, the largest first, or the k smallest, the smallest first; `index` (may be
+ *  NULL) becomes their int32 positions. Of equal elements the first ones. NaN counts as the largest. */
+TARN_API tarn_tensor tarn_top_k(tarn_tensor x, int k, int axis, bool largest, tarn_tensor *index);
+/** Along an axis the sum of all elements up to each, of x's shape; uint8 becomes int32. Each sum has the bits that
+ *  it would have by itself: chunks of 128 terms are added up (docs/numerics.md). */
+TARN_API tarn_tensor tarn_cumsum(tarn_tensor x, int axis);
 
 /* ---- composed: soft-max, losses, norms, dropout --------------------------------------------- */
 

@@ -182,3 +182,51 @@ TARN_ROUTINE void tarn_add_elements(long from, long to, __global float *out,
     }
 }
 #undef TARN_KEY
+
+/* ---- along lines ---------------------------------------------------------------------------- */
+
+/* Elements of lines of `length` by index; a piece is an element of the result, whose lines have `picks`. */
+#define TARN_PICK_FUNCTION(type) \
+    TARN_ROUTINE void tarn_pick_##type(long from, long to, __global type *out, \
+                                       __global const type *x, __global const int *index, \
+                                       long length, long picks, long inner) \
+    { \
+        for (long at = from; at < to; ++at) \
+            out[at] = x[(at / (picks * inner) * length + index[at]) * inner + at % inner]; \
+    }
+TARN_PICK_FUNCTION(float)
+TARN_PICK_FUNCTION(int)
+TARN_PICK_FUNCTION(uchar)
+
+/* The sum of all elements up to each, or, backwards, from each on; a piece is a line. */
+TARN_ROUTINE void tarn_cumsum_float(long from, long to, __global float *out, __global const float *x,
+                                    long length, long inner, long backwards)
+{
+    for (long line = from; line < to; ++line) {
+        const long start = TARN_LINE(line, length, inner);
+        float level[TARN_SUM_LEVELS];
+        TARN_SUM_CLEAR(level)
+        for (long i = 0; i < length; ++i) {
+            const long at = start + (backwards ? length - 1 - i : i) * inner;
+            TARN_SUM_ADD(level, max(i - 1, 0L), i, x[at])
+            float sum = level[0];
+            for (int l = 1; l < TARN_SUM_LEVELS; ++l)
+                sum = level[l] + sum;
+            out[at] = sum;
+        }
+    }
+}
+
+TARN_ROUTINE void tarn_cumsum_int(long from, long to, __global int *out, __global const int *x,
+                                  long length, long inner, long backwards)
+{
+    for (long line = from; line < to; ++line) {
+        const long start = TARN_LINE(line, length, inner);
+        uint sum = 0; /* wraps */
+        for (long i = 0; i < length; ++i) {
+            const long at = start + (backwards ? length - 1 - i : i) * inner;
+            sum += (uint)x[at];
+            out[at] = (int)sum;
+        }
+    }
+}

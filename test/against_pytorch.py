@@ -374,6 +374,34 @@ class Program(More):
     def op_embedding(self, _, table, index):
         return F.embedding(index.detach().clamp(0, table.shape[0] - 1).long(), table)
 
+    def inside(self, a, axis, index):
+        return index.detach().clamp(0, a.shape[axis] - 1).long()
+
+    def op_gather(self, line, a, index):
+        axis = line["arg"][0]
+        return torch.gather(a, axis, self.inside(a, axis, index))
+
+    def op_scatter_add(self, line, a, index, source):
+        axis = line["arg"][0]
+        return torch.scatter_add(a, axis, self.inside(a, axis, index), source)
+
+    def op_index_select(self, line, a, index):
+        axis = line["arg"][0]
+        return torch.index_select(a, axis, self.inside(a, axis, index))
+
+    def op_sort(self, line, a, which=0):
+        axis, descending = line["arg"][:2]
+        return torch.sort(a, dim=axis, descending=bool(descending), stable=True)[which]
+
+    def op_argsort(self, line, a):
+        return self.op_sort(line, a, 1).double()
+
+    def op_top_k(self, line, a):
+        return self.op_sort(line, a).narrow(line["arg"][0], 0, line["arg"][2])
+
+    def op_cumsum(self, line, a):
+        return torch.cumsum(a, line["arg"][0])
+
     def op_one_hot(self, line, index):
         return (index.detach()[..., None] == torch.arange(line["arg"][0])).double()
 

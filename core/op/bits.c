@@ -17,6 +17,11 @@ const struct op op_hash_step = {
     .name = "mix", .arity = 2, .kind = OP_MAP, .code = "TARN_MIX(x, y)", .grad = op_no_grad
 };
 
+tarn_tensor op_bits_of(tarn_tensor x)
+{
+    return graph_record(x.replica, &op_bits, &x, 1, tarn_shape_get(x), TARN_I32, NULL);
+}
+
 tarn_tensor op_value_of_bits(tarn_tensor x)
 {
     return graph_record(x.replica, &op_from_bits, &x, 1, tarn_shape_get(x), TARN_F32, NULL);

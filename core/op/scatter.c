@@ -1,58 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of elements by index: the gradient of reading by index. The positions are sorted by index, so that what
- * makes up one element of the result is a segment of them, in the order of positions; no atomics, so always
- * the same bits, and no more work than the positions, their logarithm, and the result. */
+/* Sums of elements by index, and reading by index along an axis: each is the other's gradient. The positions are
+ * sorted by index, so that what makes up one element of a sum is a segment of them, in the order of positions;
+ * no atomics, so always the same bits, and no more work than the positions, their logarithm, and the result. */
 #include <string.h>
 
-#include "op/op.h"
+#include "op/lines.h"
+#include "tensor/shape.h"
 
-#define RUN 32   /* positions that are sorted by insertion */
-#define PIECE 64 /* of a merge: TARN_MERGE of kernels/routines.cl */
+#define PIECE 64 /* cycles are those of so many elements at a time */
 
-/* Of lines along an axis of a shape, or one of all elements: how many there are, how long, and how far apart
- * neighbours are. */
-struct lines {
-    int64_t count, length, inner;
-};
-
-static struct lines lines_of(tarn_shape s, int axis)
+/* Indices that lie in lines of this length. */
+static tarn_tensor clamped(tarn_tensor index, int32_t length)
 {
-    struct lines l = { .count = 1, .length = 1, .inner = 1 };
-    for (int d = 0; d < s.rank; d++) {
-        *(d == axis || axis < 0 ? &l.length : &l.count) *= s.dim[d];
-        l.inner *= d > axis && axis >= 0 ? s.dim[d] : 1;
-    }
-    return l;
+    tarn_replica *r = index.replica;
+    const tarn_tensor last = op_constant_of(r, TARN_SCALAR, TARN_I32, length - 1);
+    const tarn_tensor zeroth = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
+    return tarn_maximum(tarn_minimum(index, last), zeroth);
 }
 
-static int32_t pieces(int64_t length, int64_t size)
-{
-    return (int32_t)((length + size - 1) / size);
-}
-
-/* Pass number `pass` of sorting keys, operand `keys`; after it there are no more when it returns true. */
-static bool sort_pass(tarn_shape shape, int axis, int keys, int pass, struct routine_pass *out)
-{
-    const struct lines l = lines_of(shape, axis);
-    const int64_t sorted = (int64_t)RUN << pass; /* positions in a run after this pass */
-    *out = (struct routine_pass){ .reads = 1U << keys, .shape = shape, .numbers = 3 };
-    out->function = pass == 0 ? "tarn_sort_runs" : "tarn_merge_runs";
-    out->pieces = (int32_t)l.count * pieces(l.length, pass == 0 ? RUN : PIECE);
-    out->cycles = pass == 0 ? RUN * RUN : 16 * PIECE;
-    out->reads_last = pass > 0;
-    out->number[0] = l.length;
-    out->number[1] = l.inner;
-    out->number[2] = pass == 0 ? RUN : sorted / 2;
-    return sorted >= l.length;
-}
-
-/* ---- scatter -------------------------------------------------------------------------------- */
+/* ---- sums by index -------------------------------------------------------------------------- */
 
 static int sort_passes(tarn_shape shape, int axis)
 {
     struct routine_pass unused;
     int passes = 1;
-    while (!sort_pass(shape, axis, 1, passes - 1, &unused))
+    while (!lines_sort_pass(shape, axis, 1, passes - 1, &unused))
         passes++;
     return passes;
 }
@@ -63,7 +35,7 @@ static bool scatter_routine(const struct node *n, const tarn_shape *in,
 {
     const int axis = n->arg.routine.axis;
     if (pass < sort_passes(in[1], axis)) {
-        sort_pass(in[1], axis, 1, pass, out);
+        lines_sort_pass(in[1], axis, 1, pass, out);
         return false;
     }
     const struct lines l = lines_of(in[1], axis);
@@ -78,9 +50,12 @@ static bool scatter_routine(const struct node *n, const tarn_shape *in,
     return true;
 }
 
+static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index);
+
 static void scatter_grad(struct grad_call *c)
 {
-    c->gin[0] = tarn_embedding(c->g, c->in[1]);
+    const int axis = c->arg.routine.axis;
+    c->gin[0] = axis < 0 ? tarn_embedding(c->g, c->in[1]) : pick(c->g, axis, c->in[1]);
 }
 
 const struct op op_scatter = { .name = "scatter",
@@ -89,25 +64,159 @@ const struct op op_scatter = { .name = "scatter",
                                .grad = scatter_grad,
                                .routine = scatter_routine };
 
-/* Indices that lie in the table. */
-static tarn_tensor clamped(tarn_tensor index, int32_t rows)
+/* The index lies in the lines of the result. */
+static tarn_tensor scatter(tarn_tensor source, int axis, tarn_tensor index, tarn_shape shape,
+                           int32_t length)
 {
-    tarn_replica *r = index.replica;
-    const tarn_tensor last = op_constant_of(r, TARN_SCALAR, TARN_I32, rows - 1);
-    const tarn_tensor zeroth = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
-    return tarn_maximum(tarn_minimum(index, last), zeroth);
+    const union op_arg arg = lines_arg(axis, length);
+    const tarn_tensor in[] = { source, index };
+    if (tarn_shape_count(tarn_shape_get(source)) == 0 || tarn_shape_count(shape) == 0)
+        return op_constant_of(source.replica, shape, TARN_F32, 0);
+    return graph_record(source.replica, &op_scatter, in, 2, shape, TARN_F32, &arg);
 }
 
 tarn_tensor op_scatter_rows(tarn_tensor source, tarn_tensor index, int32_t rows)
 {
     const tarn_shape s = tarn_shape_get(source);
-    const tarn_shape shape = TARN_SHAPE(rows, s.dim[s.rank - 1]);
+    return scatter(source, -1, clamped(index, rows), TARN_SHAPE(rows, s.dim[s.rank - 1]), rows);
+}
+
+/* ---- reading by index ----------------------------------------------------------------------- */
+
+static bool pick_routine(const struct node *n, const tarn_shape *in,
+                         const struct routine_place *where, int pass, struct routine_pass *out)
+{
+    static const char *const functions[] = {
+        [TARN_F32] = "tarn_pick_float", [TARN_I32] = "tarn_pick_int", [TARN_U8] = "tarn_pick_uchar"
+    };
+    const struct lines l = lines_of(in[1], n->arg.routine.axis);
+    (void)where;
+    (void)pass;
+    *out = (struct routine_pass){ .reads = 3, .numbers = 3, .cycles = 8 };
+    out->function = functions[n->dtype];
+    out->pieces = (int32_t)(l.count * l.length);
+    out->number[0] = in[0].dim[n->arg.routine.axis];
+    out->number[1] = l.length;
+    out->number[2] = l.inner;
+    return true;
+}
+
+static void pick_grad(struct grad_call *c)
+{
+    const int axis = c->arg.routine.axis;
+    const tarn_shape shape = tarn_shape_get(c->in[0]);
+    c->gin[0] = scatter(c->g, axis, c->in[1], shape, shape.dim[axis]);
+}
+
+const struct op op_pick = {
+    .name = "pick", .arity = 2, .kind = OP_ROUTINE, .grad = pick_grad, .routine = pick_routine
+};
+
+static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index)
+{
+    const union op_arg arg = lines_arg(axis, 0);
+    const tarn_shape s = tarn_shape_get(index);
+    const tarn_tensor in[] = { x, index };
     if (tarn_shape_count(s) == 0)
-        return op_constant_of(source.replica, shape, TARN_F32, 0);
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    arg.routine.axis = -1;
-    arg.routine.length = rows;
-    const tarn_tensor in[] = { source, clamped(index, rows) };
-    return graph_record(source.replica, &op_scatter, in, 2, shape, TARN_F32, &arg);
+        return tarn_cast(op_constant_of(x.replica, s, TARN_I32, 0), tarn_dtype_get(x));
+    return graph_record(x.replica, &op_pick, in, 2, s, tarn_dtype_get(x), &arg);
+}
+
+/* ---- along an axis -------------------------------------------------------------------------- */
+
+/* The int32 index along an axis of x, or poison after recording an error. */
+static tarn_tensor index_along(const char *name, tarn_tensor x, int axis, tarn_tensor index)
+{
+    const tarn_shape s = tarn_shape_get(x), at = tarn_shape_get(index);
+    bool fits = at.rank == s.rank;
+    for (int d = 0; fits && d < s.rank; d++)
+        fits = d == axis || at.dim[d] <= s.dim[d];
+    if (!fits || (s.dim[axis] == 0 && tarn_shape_count(at) > 0))
+        return graph_fail(x.replica, TARN_ERR_SHAPE,
+                          "%s: index %s along axis %d of %s: must have as many axes, none but axis "
+                          "%d longer, and elements to name",
+                          name, shape_text(at), axis, shape_text(s), axis);
+    if (tarn_dtype_get(index) == TARN_F32)
+        return graph_fail(x.replica, TARN_ERR_DTYPE,
+                          "%s: the index is float32, must be int32; use tarn_cast", name);
+    return clamped(tarn_cast(index, TARN_I32), s.dim[axis]);
+}
+
+tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
+{
+    tarn_replica *r;
+    if (!graph_operands("gather", (tarn_tensor[]){ x, index }, 2, &r))
+        return graph_poison(r);
+    const int a = op_axis(x, "gather", axis);
+    if (a < 0)
+        return graph_poison(r);
+    const tarn_tensor at = index_along("gather", x, a, index);
+    return tarn_failed(at) ? at : pick(lines_cut(x, tarn_shape_get(at), a), a, at);
+}
+
+tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source)
+{
+    tarn_replica *r;
+    if (!graph_operands("scatter_add", (tarn_tensor[]){ x, index, source }, 3, &r))
+        return graph_poison(r);
+    const int a = op_axis(x, "scatter_add", axis);
+    if (a < 0)
+        return graph_poison(r);
+    const tarn_shape s = tarn_shape_get(x), from = tarn_shape_get(source);
+    const tarn_tensor at = index_along("scatter_add", x, a, index);
+    if (tarn_failed(at))
+        return at;
+    tarn_shape part = tarn_shape_get(at);
+    bool fits = from.rank == part.rank;
+    for (int d = 0; fits && d < part.rank; d++)
+        fits = part.dim[d] <= from.dim[d];
+    if (!fits)
+        return graph_fail(
+            r, TARN_ERR_SHAPE,
+            "scatter_add: source %s of index %s: must have as many axes, none shorter",
+            shape_text(from), shape_text(part));
+    if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(source) != TARN_F32)
+        return graph_fail(r, TARN_ERR_DTYPE,
+                          "scatter_add: x is %s, the source %s: must be float32; use tarn_cast",
+                          tarn_dtype_name(tarn_dtype_get(x)),
+                          tarn_dtype_name(tarn_dtype_get(source)));
+    source = lines_cut(source, part, -1);
+    part.dim[a] = s.dim[a];
+    const tarn_tensor sums = scatter(source, a, at, part, s.dim[a]);
+    tarn_shape none = s, rest = s;
+    for (int d = 0; d < s.rank; d++) {
+        none.dim[d] = 0;
+        rest.dim[d] = s.dim[d] - part.dim[d];
+    }
+    return tarn_add(x, shape_equal(s, part) ? sums : tarn_pad(sums, none, rest, 0));
+}
+
+tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index)
+{
+    tarn_replica *r;
+    if (!graph_operands("index_select", (tarn_tensor[]){ x, index }, 2, &r))
+        return graph_poison(r);
+    const int a = op_axis(x, "index_select", axis);
+    if (a < 0)
+        return graph_poison(r);
+    const tarn_shape s = tarn_shape_get(x), at = tarn_shape_get(index);
+    if (at.rank != 1 || s.dim[a] < 1 || tarn_dtype_get(index) == TARN_F32)
+        return graph_fail(
+            r, TARN_ERR_SHAPE,
+            "index_select: %s index %s along axis %d of %s: must be int32 [N], and the "
+            "axis have elements",
+            tarn_dtype_name(tarn_dtype_get(index)), shape_text(at), a, shape_text(s));
+    tarn_shape order = s, back = s, moved = s;
+    order.dim[0] = a;
+    moved.dim[0] = at.dim[0];
+    for (int d = 0, next = 1; d < s.rank; d++)
+        if (d != a) {
+            moved.dim[next] = s.dim[d];
+            order.dim[next++] = d;
+        }
+    for (int d = 0; d < s.rank; d++)
+        back.dim[order.dim[d]] = d;
+    const int32_t rest = (int32_t)(tarn_shape_count(s) / s.dim[a]);
+    const tarn_tensor table = op_reshape_to(tarn_permute(x, order), TARN_SHAPE(s.dim[a], rest));
+    return tarn_permute(op_reshape_to(tarn_embedding(table, index), moved), back);
 }

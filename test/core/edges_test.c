@@ -90,6 +90,24 @@ Test(edges, too_many_elements_are_said_to_be)
     tarn_close(here);
 }
 
+/* A plan whose only temporary has no elements: its kernel takes the memory of temporaries all the same. */
+Test(edges, temporaries_without_elements)
+{
+    open_here();
+    const float weights[] = { 1, 2, 3, 4, 5, 6 };
+    const tarn_tensor x = tarn_from(here, TARN_SHAPE(1, 2, 16, 0), TARN_F32, weights);
+    const tarn_tensor turned = tarn_permute(tarn_add(x, x), TARN_SHAPE(2, 1, 0, 3));
+    const tarn_tensor w = tarn_from(here, TARN_SHAPE(6, 1, 1, 1), TARN_F32, weights);
+    const tarn_tensor b = tarn_from(here, TARN_SHAPE(6), TARN_F32, weights);
+    const tarn_conv2d_options padded = { { 1, 4 }, { 2, 2 }, { 0, 0 }, 2 };
+    float out[16 * 6 * 5];
+    cr_assert_eq(tarn_read(tarn_conv2d_op(turned, w, b, padded), out, sizeof out), TARN_OK, "%s",
+                 tarn_error(here));
+    for (int i = 0; i < 16 * 6 * 5; i++)
+        cr_expect_eq(out[i], weights[i / 5 % 6], "%d: %g", i, (double)out[i]);
+    tarn_close(here);
+}
+
 Test(edges, what_is_kept_twice_is_two_tensors)
 {
     open_here();

@@ -69,6 +69,10 @@ UNARY(avg_pool2d, X, 2)
 UNARY(max_pool2d_with, X, (tarn_pool_options){ .window = { 2 } })
 UNARY(avg_pool2d_with, X, (tarn_pool_options){ .window = { 2 } })
 UNARY(one_hot, INDEX, 5)
+UNARY(sort, X, 1, false, NULL)
+UNARY(argsort, X, 1, false)
+UNARY(top_k, X, 2, 1, true, NULL)
+UNARY(cumsum, X, 1)
 UNARY(softmax, X, 1)
 UNARY(log_softmax, X, 1)
 UNARY(dropout, X, 0.5f)
@@ -82,6 +86,21 @@ BINARY(matmul)
 BINARY(embedding)
 BINARY(nll_loss)
 BINARY(cross_entropy)
+
+static tarn_tensor run_gather(const tarn_tensor *in)
+{
+    return tarn_gather(in[0], 0, in[1]);
+}
+
+static tarn_tensor run_index_select(const tarn_tensor *in)
+{
+    return tarn_index_select(in[0], 1, in[1]);
+}
+
+static tarn_tensor run_scatter_add(const tarn_tensor *in)
+{
+    return tarn_scatter_add(in[0], 0, in[1], in[2]);
+}
 
 static tarn_tensor run_where(const tarn_tensor *in)
 {
@@ -192,6 +211,11 @@ static const struct call calls[] = {
     { "max_pool2d", 1, 0, { X }, run_max_pool2d }, { "avg_pool2d", 1, 0, { X }, run_avg_pool2d },
     { "max_pool2d", 1, 0, { X }, run_max_pool2d_with }, { "avg_pool2d", 1, 0, { X }, run_avg_pool2d_with },
     { "embedding", 2, 0, { MATRIX, INDEX }, run_embedding }, { "one_hot", 1, 0, { INDEX }, run_one_hot },
+    { "gather", 2, 0, { VECTOR, INDEX }, run_gather },
+    { "scatter_add", 3, 0, { VECTOR, INDEX, VECTOR }, run_scatter_add },
+    { "index_select", 2, 0, { MATRIX, INDEX }, run_index_select },
+    { "sort", 1, 0, { X }, run_sort }, { "argsort", 1, 0, { X }, run_argsort },
+    { "top_k", 1, 0, { X }, run_top_k }, { "cumsum", 1, 0, { X }, run_cumsum },
     { "softmax", 1, 0, { X }, run_softmax }, { "log_softmax", 1, 0, { X }, run_log_softmax },
     { "nll_loss", 2, 0, { MATRIX, TARGET }, run_nll_loss },
     { "cross_entropy", 2, 0, { MATRIX, TARGET }, run_cross_entropy },

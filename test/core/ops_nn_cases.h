@@ -106,6 +106,20 @@ DEVICE(embedding, tarn_embedding(in[0], in[1]))
 REFERENCE(embedding, ref_embedding(&in[0], &in[1]))
 DEVICE(one_hot, tarn_one_hot(in[0], c->arg[0]))
 REFERENCE(one_hot, ref_one_hot(&in[0], c->arg[0]))
+DEVICE(gather, tarn_gather(in[0], c->arg[0], in[1]))
+REFERENCE(gather, ref_gather(&in[0], c->arg[0], &in[1]))
+DEVICE(scatter_add, tarn_scatter_add(in[0], c->arg[0], in[1], in[2]))
+REFERENCE(scatter_add, ref_scatter_add(&in[0], c->arg[0], &in[1], &in[2]))
+DEVICE(index_select, tarn_index_select(in[0], c->arg[0], in[1]))
+REFERENCE(index_select, ref_index_select(&in[0], c->arg[0], &in[1]))
+DEVICE(sort, tarn_sort(in[0], c->arg[0], c->arg[1] != 0, NULL))
+REFERENCE(sort, ref_sort(&in[0], c->arg[0], c->arg[1] != 0))
+DEVICE(argsort, tarn_argsort(in[0], c->arg[0], c->arg[1] != 0))
+REFERENCE(argsort, ref_argsort(&in[0], c->arg[0], c->arg[1] != 0))
+DEVICE(top_k, tarn_top_k(in[0], c->arg[2], c->arg[0], c->arg[1] != 0, NULL))
+REFERENCE(top_k, ref_top_k(&in[0], c->arg[2], c->arg[0], c->arg[1] != 0))
+DEVICE(cumsum, tarn_cumsum(in[0], c->arg[0]))
+REFERENCE(cumsum, ref_cumsum(&in[0], c->arg[0]))
 DEVICE(softmax, tarn_softmax(in[0], c->arg[0]))
 REFERENCE(softmax, ref_softmax(&in[0], c->arg[0]))
 DEVICE(log_softmax, tarn_log_softmax(in[0], c->arg[0]))
@@ -147,6 +161,20 @@ static const struct op_case gather_cases[] = {
     { "embedding [7,5] [3]",      CALLS(embedding), BOUND_EXACT, 0, 0, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), INDEX(7, 1, 3) } },
     { "embedding [3,17] [5,7]",   CALLS(embedding), BOUND_EXACT, 0, 0, false, { 0 }, 2, { IN(SIGNED, 2, 3, 17), INDEX(3, 2, 5, 7) } },
     { "embedding clamps",         CALLS(embedding), BOUND_EXACT, 0, 0, false, { 0 }, 2, { IN(SIGNED, 2, 3, 2), INDEX(9, 1, 16) } },
+    { "gather [7,5] axis 0",      CALLS(gather),    BOUND_EXACT, 0, 0, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), INDEX(9, 2, 16, 5) } },
+    { "gather [17,3,4] axis 1",   CALLS(gather),    BOUND_EXACT, 0, 0, false, { 1 }, 2, { IN(SIGNED, 3, 17, 3, 4), INDEX(3, 3, 17, 5, 3) } },
+    { "gather [2,33] axis 1",     CALLS(gather),    BOUND_EXACT, 0, 0, false, { 1 }, 2, { IN(SIGNED, 2, 2, 33), INDEX(33, 2, 2, 1) } },
+    { "scatter_add axis 0",       CALLS(scatter_add), BOUND_LINEAR, 0, 17, false, { 0 }, 3, { IN(SIGNED, 2, 4, 3), INDEX(6, 2, 15, 3), IN(SIGNED, 2, 15, 3) } },
+    { "scatter_add axis 1",       CALLS(scatter_add), BOUND_LINEAR, 0, 41, false, { 1 }, 3, { IN(SIGNED, 3, 17, 3, 2), INDEX(3, 3, 16, 40, 2), IN(SIGNED, 3, 17, 40, 3) } },
+    { "index_select axis 1",      CALLS(index_select), BOUND_EXACT, 0, 0, false, { 1 }, 2, { IN(SIGNED, 3, 16, 3, 2), INDEX(4, 1, 9) } },
+    { "sort [33] of equal ones",  CALLS(argsort),   BOUND_EXACT, 0, 0, true, { 0 },     1, { IN(COARSE, 1, 333) } },
+    { "argsort down axis 1",      CALLS(argsort),   BOUND_EXACT, 0, 0, true, { 1, 1 },  1, { IN(COARSE, 3, 3, 70, 5) } },
+    { "sort [17,15] axis 1",      CALLS(sort),      BOUND_EXACT, 0, 0, false, { 1 },    S1(2, D(17, 15)) },
+    { "sort [40,3] axis 0",       CALLS(sort),      BOUND_EXACT, 0, 0, false, { 0, 1 }, S1(2, D(40, 3)) },
+    { "top_k 3 of [16,33]",       CALLS(top_k),     BOUND_EXACT, 0, 0, false, { 1, 1, 3 }, S1(2, D(16, 33)) },
+    { "top_k least of [5,2]",     CALLS(top_k),     BOUND_EXACT, 0, 0, false, { 0, 0, 2 }, S1(2, D(5, 2)) },
+    { "cumsum [17,33]",           CALLS(cumsum),    BOUND_LINEAR, 0, 33, false, { 1 },   S1(2, D(17, 33)) },
+    { "cumsum [130,2]",           CALLS(cumsum),    BOUND_LINEAR, 0, 130, false, { 0 },  S1(2, D(130, 2)) },
     { "one_hot [16]",             CALLS(one_hot),   BOUND_EXACT, 0, 0, true, { 10 }, 1, { INDEX(10, 1, 16) } },
     { "one_hot [3,5]",            CALLS(one_hot),   BOUND_EXACT, 0, 0, true, { 7 },  1, { INDEX(7, 2, 3, 5) } },
 };

@@ -104,6 +104,13 @@ static void gathers(void)
         COMPILE(tarn_embedding(table, integers(r, TARN_SHAPE(sizes[s]), 11, TARN_I32)), table);
         const tarn_tensor wide = numbers(r, TARN_SHAPE(300, 16));
         COMPILE(tarn_embedding(wide, integers(r, TARN_SHAPE(sizes[s], 5), 300, TARN_I32)), wide);
+        const tarn_tensor rows = numbers(r, TARN_SHAPE(sizes[s], 40));
+        const tarn_tensor at = integers(r, TARN_SHAPE(sizes[s], 3), 40, TARN_I32);
+        COMPILE(tarn_gather(rows, 1, at), rows);
+        const tarn_tensor terms = numbers(r, TARN_SHAPE(sizes[s], 3));
+        COMPILE(tarn_scatter_add(rows, 1, at, terms), rows, terms);
+        COMPILE(tarn_sort(rows, 1, true, NULL), rows);
+        COMPILE(tarn_cumsum(rows, 0), rows);
         compile(tarn_one_hot(integers(r, TARN_SHAPE(sizes[s]), 10, TARN_U8), 10), NULL, 0);
         compile(tarn_one_hot(integers(r, TARN_SHAPE(sizes[s], 3), 7, TARN_I32), 7), NULL, 0);
     }

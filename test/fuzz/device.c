@@ -263,6 +263,8 @@ static tarn_tensor net(struct run *u, const struct line *l, const tarn_tensor *i
     const struct layer *y = l->ins > 1 ? &u->layer[l->in[1]] : NULL;
     const int *o = l->arg;
     const tarn_pool_options pool = { { o[0], o[1] }, { o[2], o[3] }, { o[4], o[5] } };
+    if (along_lines(l->op))
+        return lines_call(l, in);
     switch (l->op) {
     case OP_ID_matmul:
         return tarn_matmul(a, b);

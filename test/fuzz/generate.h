@@ -45,6 +45,8 @@ tarn_shape relative_shape(struct generator *g, tarn_shape s);
 int grow_op(struct generator *g, enum op_id op, int a);
 /* generate_net.c: a line of this op that takes line a or a leaf that suits. */
 int grow_net(struct generator *g, enum op_id op, int a);
+/* lines.c: likewise, along an axis. */
+int grow_lines(struct generator *g, enum op_id op, int a);
 /* A [N, C, H, W] tensor: line a if it is one (-1: none), or a leaf. */
 int image(struct generator *g, int a);
 /* Line i has a tensor that lives. */

@@ -106,6 +106,8 @@ int grow_net(struct generator *g, enum op_id op, int a)
 {
     struct line l = { .op = op, .in = { a, -1, -1 }, .ins = 1 };
     const tarn_shape x = shape_of_line(g, a);
+    if (along_lines(op))
+        return grow_lines(g, op, a);
     switch (op) {
     case OP_ID_matmul:
         return grow_matmul(g, a);

@@ -53,6 +53,8 @@ int interpret_op(struct interpreter *m, const struct line *l);
 /* interpret_net.c */
 int interpret_net(struct interpreter *m, const struct line *l);
 int interpret_reduce(struct interpreter *m, const struct line *l, int x, tarn_shape from);
+/* lines.c */
+int interpret_lines(struct interpreter *m, const struct line *l);
 /* interpret_train.c */
 bool interpret_backward(struct interpreter *m, const struct line *l);
 bool interpret_optimizer_step(struct interpreter *m);

@@ -330,6 +330,8 @@ int interpret_net(struct interpreter *m, const struct line *l)
     struct tape *t = m->tape;
     const int x = interpret_operand(m, l, 0);
     const tarn_shape s = m->p->line[l->in[0]].shape;
+    if (along_lines(l->op))
+        return interpret_lines(m, l);
     if (l->op >= OP_ID_linear_forward && l->op <= OP_ID_layer_norm_forward)
         return layer(m, l, x, s);
     const int y = l->ins > 1 ? interpret_operand(m, l, 1) : -1,

@@ -297,6 +297,8 @@ static bool net_shape(const struct program *p, struct line *l, const struct line
     l->dtype = TARN_F32;
     l->shape = x->shape;
     const int rank = x->shape.rank, last = rank > 0 ? x->shape.dim[rank - 1] : 0;
+    if (along_lines(l->op))
+        return lines_shape(p, l, x, y);
     switch (l->op) {
     case OP_ID_matmul:
         l->shape = matmul_shape(x->shape, y->shape, &good);

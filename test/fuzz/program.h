@@ -75,6 +75,14 @@ bool program_is_parameter(enum op_id op);
 /* Reproducible numbers in [0, 1), multiples of 2^-22. */
 double fuzz_random(unsigned long long *state);
 
+/* The call, and the shape and type, of what goes along an axis by index, or by order (lines.c). */
+static inline bool along_lines(enum op_id op)
+{
+    return op >= OP_ID_gather && op <= OP_ID_cumsum;
+}
+tarn_tensor lines_call(const struct line *l, const tarn_tensor *in);
+bool lines_shape(const struct program *p, struct line *l, const struct line *x,
+                 const struct line *y);
 tarn_shape matmul_shape(tarn_shape a, tarn_shape b, bool *good);
 bool broadcast_shape(tarn_shape a, tarn_shape b, tarn_shape *out);
 /* Bit d: axis d is reduced. */

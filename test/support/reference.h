@@ -64,6 +64,14 @@ struct ref ref_avg_pool(const struct ref *x, const struct ref_pool *p);
 
 /* ---- gather, soft-max, losses, norms -------------------------------------------------------- */
 struct ref ref_embedding(const struct ref *table, const struct ref *index);
+struct ref ref_gather(const struct ref *x, int axis, const struct ref *index);
+struct ref ref_scatter_add(const struct ref *x, int axis, const struct ref *index,
+                           const struct ref *source);
+struct ref ref_index_select(const struct ref *x, int axis, const struct ref *index);
+struct ref ref_sort(const struct ref *x, int axis, bool descending);
+struct ref ref_argsort(const struct ref *x, int axis, bool descending);
+struct ref ref_top_k(const struct ref *x, int k, int axis, bool largest);
+struct ref ref_cumsum(const struct ref *x, int axis);
 struct ref ref_one_hot(const struct ref *index, int classes);
 struct ref ref_log_softmax(const struct ref *x, int axis);
 struct ref ref_softmax(const struct ref *x, int axis);

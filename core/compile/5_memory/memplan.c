@@ -115,4 +115,7 @@ void memplan(struct program_ir *p)
         for (int i = e.dead[k]; i >= 0; i = e.next_dead[i])
             give_back(&h, p->values[i].offset, rounded(&p->values[i]));
     }
+    /* A kernel that names a value of no elements takes the arena, too, so there must be one. */
+    for (int i = 0; i < p->value_count && p->arena_bytes == 0; i++)
+        p->arena_bytes = p->values[i].place == PLACE_ARENA;
 }

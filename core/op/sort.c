@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting along an axis, and what follows from it. Elements are turned into integers of the same order, and their
+ * positions are sorted by these: runs by insertion, which are then merged. */
+#include <string.h>
+
+#include "op/lines.h"
+#include "tensor/shape.h"
+
+#define RUN 32   /* positions that are sorted by insertion */
+#define PIECE 64 /* of a merge: TARN_MERGE of kernels/routines.cl */
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+struct lines lines_of(tarn_shape s, int axis)
+{
+    struct lines l = { .count = 1, .length = 1, .inner = 1 };
+    for (int d = 0; d < s.rank; d++) {
+        *(d == axis || axis < 0 ? &l.length : &l.count) *= s.dim[d];
+        l.inner *= d > axis && axis >= 0 ? s.dim[d] : 1;
+    }
+    return l;
+}
+
+union op_arg lines_arg(int axis, int32_t length)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.routine.axis = axis;
+    arg.routine.length = length;
+    return arg;
+}
+
+tarn_tensor lines_cut(tarn_tensor x, tarn_shape to, int axis)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    for (int d = 0; d < s.rank; d++)
+        if (d != axis && s.dim[d] != to.dim[d])
+            x = tarn_slice(x, d, 0, to.dim[d], 1);
+    return x;
+}
+
+static int32_t pieces(int64_t length, int64_t size)
+{
+    return (int32_t)((length + size - 1) / size);
+}
+
+bool lines_sort_pass(tarn_shape shape, int axis, int keys, int pass, struct routine_pass *out)
+{
+    const struct lines l = lines_of(shape, axis);
+    const int64_t sorted = (int64_t)RUN << pass; /* positions in a run after this pass */
+    *out = (struct routine_pass){ .reads = 1U << keys, .shape = shape, .numbers = 3 };
+    out->function = pass == 0 ? "tarn_sort_runs" : "tarn_merge_runs";
+    out->pieces = (int32_t)l.count * pieces(l.length, pass == 0 ? RUN : PIECE);
+    out->cycles = pass == 0 ? RUN * RUN : 16 * PIECE;
+    out->reads_last = pass > 0;
+    out->number[0] = l.length;
+    out->number[1] = l.inner;
+    out->number[2] = pass == 0 ? RUN : sorted / 2;
+    return sorted >= l.length;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+static bool order_routine(const struct node *n, const tarn_shape *in,
+                          const struct routine_place *where, int pass, struct routine_pass *out)
+{
+    (void)where;
+    return lines_sort_pass(in[0], n->arg.routine.axis, 0, pass, out);
+}
+
+const struct op op_order = {
+    .name = "order", .arity = 1, .kind = OP_ROUTINE, .grad = op_no_grad, .routine = order_routine
+};
+
+/* Integers in the order of x: 0 and -0 are one, and NaN is the largest, whatever its bits. */
+static tarn_tensor keys_of(tarn_tensor x, bool descending)
+{
+    tarn_replica *r = x.replica;
+    const tarn_dtype dtype = tarn_dtype_get(x);
+    const tarn_tensor most = op_constant_of(r, TARN_SCALAR, TARN_I32, INT32_MAX);
+    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
+    tarn_tensor key = tarn_detach(x);
+    if (dtype == TARN_F32) {
+        const tarn_tensor nothing = op_constant_of(r, TARN_SCALAR, TARN_F32, 0);
+        const tarn_tensor bits = op_bits_of(key);
+        /* Of negative numbers larger bits are smaller numbers. */
+        const tarn_tensor ordered = tarn_where(tarn_lt(bits, zero), tarn_sub(most, bits), bits);
+        const tarn_tensor number = tarn_where(tarn_eq(key, nothing), zero, ordered);
+        key = tarn_where(tarn_ne(key, key), most, number);
+    } else if (dtype == TARN_U8) {
+        key = tarn_cast(key, TARN_I32);
+    }
+    return descending ? tarn_sub(op_constant_of(r, TARN_SCALAR, TARN_I32, -1), key) : key;
+}
+
+static tarn_tensor order_of(tarn_tensor x, int axis, bool descending)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const union op_arg arg = lines_arg(axis, 0);
+    if (tarn_shape_count(s) == 0)
+        return op_constant_of(x.replica, s, TARN_I32, 0);
+    const tarn_tensor keys = keys_of(x, descending);
+    return graph_record(x.replica, &op_order, &keys, 1, s, TARN_I32, &arg);
+}
+
+tarn_tensor tarn_argsort(tarn_tensor x, int axis, bool descending)
+{
+    if (!graph_operand(NULL, x, "argsort", 0))
+        return graph_poison(x.replica);
+    const int a = op_axis(x, "argsort", axis);
+    return a < 0 ? graph_poison(x.replica) : order_of(x, a, descending);
+}
+
+tarn_tensor tarn_sort(tarn_tensor x, int axis, bool descending, tarn_tensor *order)
+{
+    const tarn_tensor nothing = graph_poison(x.replica);
+    if (order != NULL)
+        *order = nothing;
+    if (!graph_operand(NULL, x, "sort", 0))
+        return nothing;
+    const int a = op_axis(x, "sort", axis);
+    if (a < 0)
+        return nothing;
+    const tarn_tensor at = order_of(x, a, descending);
+    if (order != NULL)
+        *order = at;
+    return tarn_gather(x, a, at);
+}
+
+tarn_tensor tarn_top_k(tarn_tensor x, int k, int axis, bool largest, tarn_tensor *index)
+{
+    const tarn_tensor nothing = graph_poison(x.replica);
+    if (index != NULL)
+        *index = nothing;
+    if (!graph_operand(NULL, x, "top_k", 0))
+        return nothing;
+    const int a = op_axis(x, "top_k", axis);
+    if (a < 0)
+        return nothing;
+    const tarn_shape s = tarn_shape_get(x);
+    if (k < 0 || k > s.dim[a])
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT,
+                          "top_k: %d elements of axis %d of %s, must be 0 to %d", k, a,
+                          shape_text(s), (int)s.dim[a]);
+    const tarn_tensor at = tarn_slice(order_of(x, a, largest), a, 0, k, 1);
+    if (index != NULL)
+        *index = at;
+    return tarn_gather(x, a, at);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting beyond what random values meet: NaN, infinities, zeros of both signs, and lines of many lengths; cumulative
+ * sums to the bit; and lines that name the op and the limit. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+
+TestSuite(sorting, .timeout = 900);
+
+static tarn_replica *open_with(const char *name, const char *word)
+{
+    setenv(name, word, 1);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    unsetenv(name);
+    return r;
+}
+
+static void read_all(tarn_tensor t, void *out, size_t bytes)
+{
+    cr_assert_eq(tarn_read(t, out, bytes), TARN_OK, "%s", tarn_error(t.replica));
+}
+
+/* As torch.sort(x, stable=True) has it: -0 equals 0, and NaN of either sign is the largest. */
+Test(sorting, special_values)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const float x[] = { NAN, 0.0f, INFINITY, -0.0f, -NAN, -INFINITY, -1e-45f, 1e-45f, 3.0f, -0.0f };
+    const int up[] = { 5, 6, 1, 3, 9, 7, 8, 2, 0, 4 }, down[] = { 0, 4, 2, 8, 7, 1, 3, 9, 6, 5 };
+    const tarn_tensor t = tarn_from(r, TARN_SHAPE(10), TARN_F32, x);
+    for (int descending = 0; descending < 2; descending++) {
+        int32_t at[10];
+        float values[10];
+        tarn_tensor order;
+        const tarn_tensor sorted = tarn_sort(t, -1, descending != 0, &order);
+        const tarn_tensor both = tarn_argsort(t, 0, descending != 0);
+        read_all(sorted, values, sizeof values);
+        read_all(order, at, sizeof at);
+        for (int i = 0; i < 10; i++) {
+            cr_expect_eq(at[i], descending ? down[i] : up[i], "%d: %d", i, (int)at[i]);
+            cr_expect(memcmp(&values[i], &x[at[i]], sizeof *x) == 0 || isnan(values[i]), "%d", i);
+        }
+        read_all(both, values, sizeof values);
+        cr_expect(memcmp(values, at, sizeof at) == 0);
+    }
+    const int32_t whole[] = { 3, INT32_MIN, 7, INT32_MAX, -1, 3 };
+    const int largest[] = { 3, 2, 0 };
+    int32_t at[3], values[3];
+    tarn_tensor index;
+    const tarn_tensor w = tarn_from(r, TARN_SHAPE(6), TARN_I32, whole);
+    const tarn_tensor top = tarn_top_k(w, 3, 0, true, &index);
+    read_all(top, values, sizeof values);
+    read_all(index, at, sizeof at);
+    for (int i = 0; i < 3; i++)
+        cr_expect(at[i] == largest[i] && values[i] == whole[largest[i]], "%d: %d", i, (int)at[i]);
+    tarn_close(r);
+}
+
+static void check_lines(tarn_replica *r, int outer, int length, int inner)
+{
+    const int count = outer * length * inner;
+    float *x = malloc((size_t)count * sizeof *x);
+    int32_t *at = malloc((size_t)count * sizeof *at);
+    unsigned state = 3;
+    cr_assert(x != NULL && at != NULL);
+    for (int i = 0; i < count; i++) {
+        state = state * 1664525U + 1013904223U;
+        x[i] = (float)(int)(state >> 25) - 64;
+    }
+    const tarn_shape shape = TARN_SHAPE(outer, length, inner);
+    read_all(tarn_argsort(tarn_from(r, shape, TARN_F32, x), 1, false), at,
+             (size_t)count * sizeof *at);
+    int wrong = 0;
+    for (int o = 0; o < outer; o++)
+        for (int i = 0; i < inner; i++)
+            for (int k = 1; k < length;
+                 k++) { /* strictly rising (value, position): a stable order */
+                const int *line = at + o * length * inner + i;
+                const int a = line[(k - 1) * inner], b = line[k * inner];
+                const float *from = x + o * length * inner + i;
+                wrong += a < 0 || b < 0 || a >= length || b >= length;
+                if (wrong == 0)
+                    wrong += !(from[a * inner] < from[b * inner] ||
+                               (from[a * inner] == from[b * inner] && a < b));
+            }
+    cr_expect_eq(wrong, 0, "[%d,%d,%d]: %d wrong", outer, length, inner, wrong);
+    free(x);
+    free(at);
+}
+
+/* Around the lengths of runs, of pieces of merges, and of merges. */
+static void check_lengths(const char *name, const char *word)
+{
+    tarn_replica *r = open_with(name, word);
+    const int lengths[] = { 1, 2, 31, 32, 33, 64, 65, 127, 129, 4097 };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        check_lines(r, i % 2 == 0 ? 3 : 17, lengths[i], i % 3 == 0 ? 1 : 2);
+    check_lines(r, 1, 100003, 1);
+    tarn_close(r);
+}
+
+Test(sorting, lines_of_many_lengths)
+{
+    check_lengths("TARN_FUSE", "1");
+}
+
+Test(sorting, lines_of_many_lengths_for_a_gpu)
+{
+    check_lengths("TARN_SCHEDULE", "gpu");
+}
+
+/* Each element is the sum of chunks of 128 terms, as if it were the last one. */
+static void check_cumsum(const char *name, const char *word)
+{
+    enum { LENGTH = 17000, LINES = 3 };
+    static float x[LENGTH * LINES], y[LENGTH * LINES];
+    tarn_replica *r = open_with(name, word);
+    unsigned state = 5;
+    for (int i = 0; i < LENGTH * LINES; i++) {
+        state = state * 1664525U + 1013904223U;
+        x[i] = (float)(state >> 8) / (float)(1 << 24) - 0.25f;
+    }
+    const tarn_tensor t = tarn_from(r, TARN_SHAPE(LENGTH, LINES), TARN_F32, x);
+    read_all(tarn_cumsum(t, 0), y, sizeof y);
+    int wrong = 0;
+    for (int line = 0; line < LINES; line++) {
+        float level[3] = { 0, 0, 0 };
+        for (int i = 0; i < LENGTH; i++) {
+            level[0] += x[i * LINES + line];
+            const float below = level[1] + level[0], sum = level[2] + below;
+            wrong += memcmp(&sum, &y[i * LINES + line], sizeof sum) != 0;
+            if ((i + 1) % 128 == 0) {
+                level[1] = below;
+                level[0] = 0;
+            }
+            if ((i + 1) % (128 * 128) == 0) {
+                level[2] = sum;
+                level[1] = 0;
+            }
+        }
+    }
+    cr_expect_eq(wrong, 0, "%d sums differ", wrong);
+    const tarn_tensor whole = tarn_cumsum(tarn_arange(r, 300), 0);
+    int32_t sums[300];
+    read_all(whole, sums, sizeof sums);
+    for (int i = 0; i < 300; i++)
+        cr_expect_eq(sums[i], i * (i + 1) / 2, "%d", i);
+    tarn_close(r);
+}
+
+Test(sorting, cumulative_sums)
+{
+    check_cumsum("TARN_FUSE", "1");
+    check_cumsum("TARN_SCHEDULE", "gpu");
+}
+
+static void refused(tarn_tensor t, const char *text)
+{
+    cr_expect(tarn_failed(t));
+    cr_expect_not_null(strstr(tarn_error(t.replica), text), "no \"%s\" in: %s", text,
+                       tarn_error(t.replica));
+    tarn_error_clear(t.replica);
+}
+
+Test(sorting, lines_of_error)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor x = tarn_buffer(r, "x", TARN_SHAPE(4, 5), TARN_F32, NULL);
+    const tarn_tensor n = tarn_buffer(r, "n", TARN_SHAPE(3), TARN_I32, NULL);
+    const tarn_tensor wide = tarn_buffer(r, "wide", TARN_SHAPE(2, 6), TARN_I32, NULL);
+    const tarn_tensor none = tarn_buffer(r, "none", TARN_SHAPE(2, 0), TARN_F32, NULL);
+    refused(tarn_gather(x, 0, n), "gather: index [3] along axis 0 of [4,5]");
+    refused(tarn_gather(x, 0, wide), "none but axis 0 longer");
+    refused(tarn_gather(none, 1, wide), "elements to name");
+    refused(tarn_gather(x, 1, x), "gather: the index is float32");
+    refused(tarn_gather(x, 2, wide), "gather: axis 2");
+    refused(tarn_scatter_add(x, 1, wide, tarn_ones(r, TARN_SHAPE(2, 5))),
+            "scatter_add: source [2,5] of index [2,6]");
+    refused(tarn_scatter_add(wide, 1, wide, tarn_ones(r, TARN_SHAPE(2, 6))),
+            "scatter_add: x is int32");
+    refused(tarn_index_select(x, 1, wide), "index_select: int32 index [2,6]");
+    refused(tarn_top_k(x, 6, 1, true, NULL),
+            "top_k: 6 elements of axis 1 of [4,5], must be 0 to 5");
+    refused(tarn_sort(tarn_ones(r, TARN_SCALAR), 0, false, NULL), "sort: axis 0");
+    refused(tarn_cumsum(x, -3), "cumsum: axis -3");
+    tarn_close(r);
+}

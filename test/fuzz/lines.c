@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes along an axis by index, or by order: shapes, values by definition, and how such lines are drawn. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate.h"
+#include "interpret.h"
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static bool none_longer(tarn_shape a, tarn_shape b, int but)
+{
+    for (int d = 0; d < a.rank; d++)
+        if (d != but && a.dim[d] > b.dim[d])
+            return false;
+    return a.rank == b.rank;
+}
+
+bool lines_shape(const struct program *p, struct line *l, const struct line *x,
+                 const struct line *y)
+{
+    const int axis = l->arg[0];
+    if (axis >= x->shape.rank)
+        return false;
+    const int32_t length = x->shape.dim[axis];
+    l->shape = x->shape;
+    l->dtype = l->op == OP_ID_argsort || (l->op == OP_ID_cumsum && x->dtype == TARN_U8) ? TARN_I32
+                                                                                        : x->dtype;
+    if (l->op == OP_ID_top_k) {
+        l->shape.dim[axis] = l->arg[2];
+        return l->arg[2] <= length;
+    }
+    if (l->ins == 1)
+        return true;
+    if (y->dtype == TARN_F32 || length < 1)
+        return false;
+    if (l->op == OP_ID_index_select) {
+        l->shape.dim[axis] = y->shape.dim[0];
+        return y->shape.rank == 1;
+    }
+    if (l->op == OP_ID_gather)
+        l->shape = y->shape;
+    return none_longer(y->shape, x->shape, axis) &&
+           (l->op == OP_ID_gather || (x->dtype == TARN_F32 && p->line[l->in[2]].dtype == TARN_F32 &&
+                                      none_longer(y->shape, p->line[l->in[2]].shape, -1)));
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+tarn_tensor lines_call(const struct line *l, const tarn_tensor *in)
+{
+    const int axis = l->arg[0];
+    switch (l->op) {
+    case OP_ID_gather:
+        return tarn_gather(in[0], axis, in[1]);
+    case OP_ID_scatter_add:
+        return tarn_scatter_add(in[0], axis, in[1], in[2]);
+    case OP_ID_index_select:
+        return tarn_index_select(in[0], axis, in[1]);
+    case OP_ID_sort:
+        return tarn_sort(in[0], axis, l->arg[1] != 0, NULL);
+    case OP_ID_argsort:
+        return tarn_argsort(in[0], axis, l->arg[1] != 0);
+    case OP_ID_top_k:
+        return tarn_top_k(in[0], l->arg[2], axis, l->arg[1] != 0, NULL);
+    default:
+        return tarn_cumsum(in[0], axis);
+    }
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static int *new_list(int64_t count)
+{
+    int *list = malloc((size_t)count * sizeof *list + sizeof *list);
+    if (list == NULL)
+        abort();
+    return list;
+}
+
+/* The element of x that position `at` of the index names; false where rounding may change the index. */
+static bool named(const struct tape_node *index, int64_t i, tarn_shape from, int axis,
+                  const int *at, int *element)
+{
+    int place[TARN_MAX_RANK];
+    memcpy(place, at, sizeof place);
+    place[axis] = (int)fmax(0, fmin(from.dim[axis] - 1, index->v[i]));
+    *element = (int)position_of(from, place);
+    return index->e[i] == 0;
+}
+
+static int by_index(struct tape *t, const struct line *l, int x, tarn_shape from, int index,
+                    tarn_shape shape)
+{
+    const int axis = l->arg[0], count = (int)tarn_shape_count(l->shape);
+    int *list = new_list(count), at[TARN_MAX_RANK] = { 0 };
+    bool sure = true;
+    for (int i = 0; i < count; i++, next_position(l->shape, at)) {
+        const int64_t which = l->op == OP_ID_index_select ? at[axis] : position_of(shape, at);
+        sure &= named(&t->node[index], which, from, axis, at, &list[i]);
+    }
+    const int y = sure ? tape_gather(t, x, count, list, 0) : -1;
+    free(list);
+    return y;
+}
+
+static int scatter_add(struct tape *t, int axis, int x, tarn_shape to, int index, tarn_shape shape,
+                       int source, tarn_shape from)
+{
+    const int count = (int)tarn_shape_count(shape);
+    int *taken = new_list(count), *list = new_list(count), at[TARN_MAX_RANK] = { 0 };
+    bool sure = true;
+    for (int i = 0; i < count; i++, next_position(shape, at)) {
+        taken[i] = (int)position_of(from, at);
+        sure &= named(&t->node[index], i, to, axis, at, &list[i]);
+    }
+    const int terms = tape_gather(t, source, count, taken, 0);
+    const int sums = tape_scatter(t, terms, (int)tarn_shape_count(to), list);
+    free(taken);
+    free(list);
+    return sure ? tape_map2(t, T_ADD, x, sums) : -1;
+}
+
+/* Whether a comes after b: NaN after all. */
+static bool after(double a, double b, bool descending)
+{
+    const bool more = a > b || (isnan(a) && !isnan(b)), less = a < b || (isnan(b) && !isnan(a));
+    return descending ? less : more;
+}
+
+/* The positions of a line in order. False where rounding may change it. */
+static bool sort_line(const struct tape_node *x, int start, int inner, int length, bool descending,
+                      int *order)
+{
+    bool sure = true;
+    for (int i = 0; i < length; i++) {
+        int k = i;
+        for (; k > 0 &&
+               after(x->v[start + order[k - 1] * inner], x->v[start + i * inner], descending);
+             k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    for (int i = 1; i < length; i++) {
+        const int a = start + order[i - 1] * inner, b = start + order[i] * inner;
+        sure &= x->e[a] + x->e[b] == 0 || fabs(x->v[a] - x->v[b]) > x->e[a] + x->e[b];
+    }
+    return sure;
+}
+
+/* Sorted elements or their positions, as many as the result has. */
+static int sorted(struct tape *t, const struct line *l, int x, tarn_shape s)
+{
+    const int axis = l->arg[0], length = s.dim[axis], count = (int)tarn_shape_count(l->shape);
+    int *order = new_list(length), *list = new_list(count), inner = 1, at[TARN_MAX_RANK] = { 0 };
+    const int positions = tape_full(t, count, 0, 0);
+    bool sure = true;
+    for (int d = axis + 1; d < s.rank; d++)
+        inner *= s.dim[d];
+    for (int i = 0; i < count; i++, next_position(l->shape, at)) {
+        int start[TARN_MAX_RANK];
+        memcpy(start, at, sizeof start);
+        start[axis] = 0;
+        const int from = (int)position_of(s, start);
+        sure &= sort_line(&t->node[x], from, inner, length, l->arg[1] != 0, order);
+        list[i] = from + order[at[axis]] * inner;
+        t->node[positions].v[i] = order[at[axis]];
+    }
+    const int y = !sure                    ? -1
+                  : l->op == OP_ID_argsort ? positions
+                                           : tape_gather(t, x, count, list, 0);
+    free(order);
+    free(list);
+    return y;
+}
+
+static int cumulated(struct tape *t, int axis, int x, tarn_shape s)
+{
+    const int count = (int)tarn_shape_count(s), length = s.dim[axis];
+    int *from = new_list((int64_t)count * length), *to = new_list((int64_t)count * length), n = 0;
+    int at[TARN_MAX_RANK] = { 0 };
+    for (int i = 0; i < count; i++, next_position(s, at))
+        for (int k = 0; k <= at[axis]; k++) {
+            int place[TARN_MAX_RANK];
+            memcpy(place, at, sizeof place);
+            place[axis] = k;
+            from[n] = (int)position_of(s, place);
+            to[n++] = i;
+        }
+    const int terms = tape_gather(t, x, n, from, 0);
+    const int y = tape_scatter(t, terms, count, to);
+    free(from);
+    free(to);
+    return y;
+}
+
+int interpret_lines(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const struct line *lines = m->p->line;
+    const int x = interpret_operand(m, l, 0), y = l->ins > 1 ? interpret_operand(m, l, 1) : -1;
+    const tarn_shape s = lines[l->in[0]].shape;
+    t->integer = l->dtype != TARN_F32;
+    switch (l->op) {
+    case OP_ID_gather:
+    case OP_ID_index_select:
+        return by_index(t, l, x, s, y, lines[l->in[1]].shape);
+    case OP_ID_scatter_add:
+        return scatter_add(t, l->arg[0], x, s, y, lines[l->in[1]].shape, interpret_operand(m, l, 2),
+                           lines[l->in[2]].shape);
+    case OP_ID_cumsum:
+        return cumulated(t, l->arg[0], x, s);
+    default:
+        return sorted(t, l, x, s);
+    }
+}
+
+/* ---- drawn ---------------------------------------------------------------------------------- */
+
+int grow_lines(struct generator *g, enum op_id op, int a)
+{
+    struct line l = { .op = op, .in = { a, -1, -1 }, .ins = 1 };
+    const bool sorts = op == OP_ID_sort || op == OP_ID_argsort || op == OP_ID_top_k;
+    tarn_shape s = shape_of_line(g, a);
+    if (s.rank == 0)
+        return -1;
+    if (sorts && chance(g, 60)) /* equal elements */
+        l.in[0] = new_leaf(g, s, chance(g, 80) ? TARN_F32 : TARN_I32, FILL_COARSE, 0);
+    const int axis = below(g, s.rank);
+    l.arg[0] = axis;
+    l.arg[1] = sorts && chance(g, 50);
+    if (op == OP_ID_top_k)
+        l.arg[2] = below(g, s.dim[axis] + 1);
+    if (op == OP_ID_index_select) {
+        l.in[1] = new_leaf(g, TARN_SHAPE(some_length(g)), TARN_I32, FILL_INDEX, s.dim[axis] + 2);
+        l.ins = 2;
+    }
+    if (op == OP_ID_gather || op == OP_ID_scatter_add) {
+        const int32_t length = s.dim[axis];
+        for (int d = 0; d < s.rank; d++)
+            if (d == axis)
+                s.dim[d] = some_length(g);
+            else if (chance(g, 10))
+                s.dim[d] = s.dim[d] > 1 ? s.dim[d] - 1 : s.dim[d];
+        l.in[1] = new_leaf(g, s, chance(g, 80) ? TARN_I32 : TARN_U8, FILL_INDEX, length + 2);
+        l.ins = 2;
+    }
+    if (op == OP_ID_scatter_add) {
+        s.dim[axis] += chance(g, 20);
+        l.in[2] = new_leaf(g, s, TARN_F32, FILL_SIGNED, 0);
+        l.ins = 3;
+    }
+    for (int k = 0; k < l.ins; k++)
+        if (l.in[k] < 0)
+            return -1;
+    return try_line(g, l);
+}
