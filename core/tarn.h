@@ -438,6 +438,41 @@ TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);
 TARN_API void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count,
                              tarn_tensor *gradients);
 
+/* ---- loops ---------------------------------------------------------------------------------- */
+
+/** What one step of a loop computes: from the carries and from what the step takes of x, the carries'
+ *  next values and what it puts out. All are tensors as any others; the function records what it
+ *  computes, once, whatever the number of steps. It may use tensors from outside, parameters for instance.
+ *  What it leaves TARN_NONE is an error. */
+typedef void (*tarn_scan_fn)(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
+                             tarn_tensor *y, void *user);
+typedef struct tarn_scan_args {
+    tarn_scan_fn body;
+    void *user;               /* handed to the body */
+    const tarn_tensor *carry; /* first values of what goes from step to step: float32 */
+    int carries;
+    const tarn_tensor *x; /* each step takes a slice of each */
+    int xs;
+    int ys;        /* what each step puts out: float32 */
+    int axis;      /* of the steps in x and y: 0, or 1 for samples along axis 0 */
+    int steps;     /* 0: as many as x has */
+    bool reversed; /* from the last slice to the first */
+} tarn_scan_args;
+/** A loop: last[i] becomes carry i after the last step, y[i] what all steps put out, joined along `axis`:
+ *  [T, ...], or [N, T, ...] of what is [N, ...] in each step. Either may be NULL, and is poison after an
+ *  error. As torch's and JAX's scan.
+ *
+ *  The body is recorded, compiled and built once, and launched for each step: 1000 steps cost no
+ *  more to compile than one. Random numbers of a body are others in each step. The gradient is a loop from the last
+ *  step to the first, which computes each step anew from the carries before it: of all steps
+ *  only carries and outputs are kept. The gradient of a matrix from outside that rows [N, K] are multiplied
+ *  by is one product over all steps; that of other tensors from outside is added up from step to step.
+ *
+ *  In a body nothing can be read, evaluated, assigned or kept, tarn_backward and tarn_step are errors, and
+ *  so are loops and sums over replicas. What it makes must leave it as a carry or an output. */
+TARN_API void tarn_scan(tarn_replica *r, const tarn_scan_args *args, tarn_tensor *last,
+                        tarn_tensor *y);
+
 /* ---- looking inside ------------------------------------------------------------------------- */
 
 /** Since the replica was opened; seconds by a clock that never goes back. */

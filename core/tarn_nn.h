@@ -104,6 +104,55 @@ TARN_API tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name,
 /** tarn_layer_norm_op with the layer's parameters. */
 TARN_API tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x);
 
+/** What recurrent layers have in common. */
+#define TARN_RECURRENT_LAYERS 8 /* one above the other, at most */
+typedef struct tarn_recurrent_options {
+    int layers;       /* one above the other; 0: one */
+    bool batch_first; /* x and y are [N, T, ...], not [T, N, ...]: needed for virtual shards */
+    bool no_bias;
+    float dropout; /* of what a layer puts out, but for the last one's, when the replica trains */
+} tarn_recurrent_options;
+typedef struct tarn_recurrent {
+    int input, hidden;
+    tarn_recurrent_options options;
+    /* Of each layer: [gates * hidden, input or hidden], [gates * hidden, hidden], [gates * hidden] twice. */
+    tarn_tensor weight_ih[TARN_RECURRENT_LAYERS], weight_hh[TARN_RECURRENT_LAYERS],
+        bias_ih[TARN_RECURRENT_LAYERS], bias_hh[TARN_RECURRENT_LAYERS];
+} tarn_recurrent;
+
+/** A long short-term memory, as torch.nn.LSTM of one direction; gates i, f, g, o. */
+typedef struct tarn_lstm {
+    tarn_recurrent of;
+} tarn_lstm;
+/** Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0, .bias_hh_l0, and so on for _l1 ..., uniform in
+ *  +-1 / sqrt(hidden) as PyTorch's. On failure they are poison. */
+TARN_API tarn_lstm tarn_lstm_make(tarn_replica *r, const char *name, int input, int hidden,
+                                  tarn_recurrent_options options);
+/** y: the last layer's h after each step; h and c: all layers' after the last step, [layers, N,
+ *  hidden]. */
+typedef struct tarn_lstm_result {
+    tarn_tensor y, h, c;
+} tarn_lstm_result;
+/** x float32 [T, N, input], or [N, T, input] if batch_first; first states [layers, N, hidden], or NULL
+ *  twice for zeros. Each layer is a tarn_scan(): see there for what is kept for the gradient. */
+TARN_API tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x,
+                                            const tarn_tensor *h, const tarn_tensor *c);
+
+/** A gated recurrent unit, as torch.nn.GRU of one direction; gates r, z, n. */
+typedef struct tarn_gru {
+    tarn_recurrent of;
+} tarn_gru;
+/** Parameters as those of tarn_lstm_make(). */
+TARN_API tarn_gru tarn_gru_make(tarn_replica *r, const char *name, int input, int hidden,
+                                tarn_recurrent_options options);
+/** As tarn_lstm_result. */
+typedef struct tarn_gru_result {
+    tarn_tensor y, h;
+} tarn_gru_result;
+/** As tarn_lstm_forward(). */
+TARN_API tarn_gru_result tarn_gru_forward(const tarn_gru *layer, tarn_tensor x,
+                                          const tarn_tensor *h);
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,7 +38,9 @@ static void count_earlier(const struct graph *g, uint32_t operand, union op_arg 
     bool known = !is_constant(g, operand);
     uint32_t before = 0;
     for (uint32_t i = 1; i < g->count; i++) {
-        const struct node *n = g->nodes[i].op == &op_input ? graph_origin(g, i) : &g->nodes[i];
+        const struct op *op = g->nodes[i].op;
+        const struct node *n =
+            op == &op_input || op == &op_held ? graph_origin(g, i) : &g->nodes[i];
         if (n->op->kind != OP_HOST || n->arg.call.purpose != PURPOSE_USER)
             continue;
         arg->call.serial++;

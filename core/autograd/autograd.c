@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/op.h"
+#include "autograd/scan_parts.h"
 #include "tensor/shape.h"
 
 /* Brings a gradient to its operand's shape: sums over the axes that the operand was repeated along,
@@ -144,9 +144,9 @@ static void store_grads(tarn_replica *r, uint32_t last, const uint32_t *grads)
     }
 }
 
-static void spread(const struct graph *g, uint32_t last, uint8_t *depends)
+static void spread(const struct graph *g, uint32_t first, uint32_t last, uint8_t *depends)
 {
-    for (uint32_t i = 1; i <= last; i++) {
+    for (uint32_t i = first; i <= last; i++) {
         const struct node *n = graph_origin(g, i);
         for (uint32_t k = 0; n->op->grad != op_no_grad && n->dtype == TARN_F32 && k < n->in_count;
              k++)
@@ -162,12 +162,18 @@ static void mark_dependent(tarn_replica *r, uint32_t last, uint32_t flat, uint8_
         depends[i] = flat ? slot && r->owned[slot - 1].flat == flat : r->graph.nodes[i].needs_grad;
     }
     if (flat)
-        spread(&r->graph, last, depends);
+        spread(&r->graph, 1, last, depends);
 }
 
 static void backward(tarn_tensor loss, uint32_t last, float weight, uint32_t flat)
 {
     tarn_replica *r = loss.replica;
+    if (r->graph.in_body) {
+        graph_fail(r, TARN_ERR_STATE,
+                   "backward: in the body of a scan: call it after tarn_scan(), whose gradient it "
+                   "takes, or use tarn_gradients()");
+        return;
+    }
     uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
     uint8_t *depends = calloc((size_t)last + 1, 1);
     if (grads == NULL || depends == NULL) {
@@ -257,7 +263,7 @@ void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn
         if (node <= last)
             depends[node] = 1;
     }
-    spread(&r->graph, last, depends);
+    spread(&r->graph, 1, last, depends);
     if (!walk(r, last, 1.0f, depends, grads))
         goto done;
     for (int i = 0; i < count; i++) {
@@ -268,4 +274,43 @@ void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn
 done:
     free(grads);
     free(depends);
+}
+
+/* ---- within a body --------------------------------------------------------------------------- */
+
+/* Fills grads, of the nodes up to `last`, from the seeds on. */
+static bool pull_back(tarn_replica *r, const struct pull *p, uint32_t last, uint8_t *depends,
+                      uint32_t *grads)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->with[i] <= last)
+            depends[p->with[i]] = 1;
+    spread(&r->graph, p->first, last, depends);
+    for (int i = 0; i < p->seeds; i++)
+        if (!accumulate(r, p->of[i], p->seed[i], grads))
+            return false;
+    for (uint32_t i = last; i >= p->first && i > 0; i--)
+        if (grads[i] && depends[i] && !step_back(r, i, depends, grads))
+            return false;
+    for (int i = 0; i < p->count; i++)
+        if (p->with[i] <= last && grads[p->with[i]])
+            p->gradient[i] = graph_handle(r, grads[p->with[i]]);
+    return true;
+}
+
+bool autograd_pull(tarn_replica *r, const struct pull *p)
+{
+    uint32_t last = 0;
+    for (int i = 0; i < p->seeds; i++)
+        last = p->of[i] > last ? p->of[i] : last;
+    uint32_t *grads = calloc((size_t)last + 1, sizeof *grads);
+    uint8_t *depends = calloc((size_t)last + 1, 1);
+    for (int i = 0; i < p->count; i++)
+        p->gradient[i] = TARN_NONE;
+    if (grads == NULL || depends == NULL)
+        graph_fail(r, TARN_ERR_MEMORY, "scan: out of host memory");
+    const bool ok = grads != NULL && depends != NULL && pull_back(r, p, last, depends, grads);
+    free(grads);
+    free(depends);
+    return ok && r->status == TARN_OK;
 }

@@ -19,7 +19,8 @@ enum param_kind {
     PARAM_NUMBER,
     PARAM_SERIAL, /* of random numbers: the slot itself */
     PARAM_KEY,
-    PARAM_RANK
+    PARAM_RANK,
+    PARAM_STEP /* of a looped program: which of the offsets is the step's first */
 };
 enum { SKIP_ALL = 1 << 30 };
 struct param {
@@ -56,6 +57,7 @@ struct planned_kernel {
     struct param *params;
     int param_count, param_capacity;
     size_t *offsets; /* bytes, where its values lie */
+    int *offset_of;  /* and in which owned tensor; -1: in the arena */
     int offset_count;
     int groups; /* 0: there are only products */
     struct planned_product *products;

@@ -29,6 +29,7 @@ struct program {
     bool effects;                  /* all assignments are done, too */
     const struct storage *storage; /* of owned tensors, by slot */
     struct partition partition;
+    bool looped; /* the body of a loop: in each step owned tensors lie elsewhere */
 };
 
 #endif

@@ -2,12 +2,12 @@
 /* Matrix products of batches, with either operand transposed. */
 #include <string.h>
 
+#include "op/op.h"
 #include "tensor/shape.h"
-#include "tensor/spread.h"
 
 /* ---- the op: operands of equal rank and equal leading axes ---------------------------------- */
 
-static tarn_tensor record_matmul(tarn_tensor a, tarn_tensor b, bool ta, bool tb)
+tarn_tensor op_matmul_of(tarn_tensor a, tarn_tensor b, bool ta, bool tb)
 {
     tarn_shape shape = tarn_shape_get(a);
     const tarn_shape right = tarn_shape_get(b);
@@ -27,8 +27,8 @@ static void matmul_grad(struct grad_call *c)
 {
     const bool ta = c->arg.matmul.transpose[0] != 0, tb = c->arg.matmul.transpose[1] != 0;
     const tarn_tensor a = c->in[0], b = c->in[1];
-    c->gin[0] = ta ? record_matmul(b, c->g, tb, true) : record_matmul(c->g, b, false, !tb);
-    c->gin[1] = tb ? record_matmul(c->g, a, true, ta) : record_matmul(a, c->g, !ta, false);
+    c->gin[0] = ta ? op_matmul_of(b, c->g, tb, true) : op_matmul_of(c->g, b, false, !tb);
+    c->gin[1] = tb ? op_matmul_of(c->g, a, true, ta) : op_matmul_of(a, c->g, !ta, false);
 }
 
 static void map_axis(struct contract_map *m, int dim, int axis)
@@ -66,6 +66,96 @@ const struct op op_matmul = {
     .kind = OP_CONTRACT,
     .grad = matmul_grad,
     .contract = matmul_contract,
+};
+
+/* ---- rows of samples ------------------------------------------------------------------------- */
+
+/* With virtual shards samples must stay along axis 0, so their rows are not joined to one matrix. */
+
+/* a [..., K] x b [K, N], or b [N, K] where it is transposed. */
+static tarn_tensor record_rows(tarn_tensor a, tarn_tensor b, bool tb)
+{
+    tarn_shape shape = tarn_shape_get(a);
+    if (shape.rank < 1 || tarn_shape_get(b).rank != 2)
+        return graph_poison(a.replica);
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.matmul.transpose[1] = tb;
+    shape.dim[shape.rank - 1] = tarn_shape_get(b).dim[tb ? 0 : 1];
+    return graph_record(a.replica, &op_rows, (tarn_tensor[]){ a, b }, 2, shape, TARN_F32, &arg);
+}
+
+tarn_tensor op_rows_weight_of(tarn_tensor a, tarn_tensor b)
+{
+    const tarn_shape sa = tarn_shape_get(a), sb = tarn_shape_get(b);
+    if (sa.rank < 1 || sb.rank != sa.rank)
+        return graph_poison(a.replica);
+    const tarn_shape shape = TARN_SHAPE(sa.dim[sa.rank - 1], sb.dim[sb.rank - 1]);
+    return graph_record(a.replica, &op_rows_weight, (tarn_tensor[]){ a, b }, 2, shape, TARN_F32,
+                        NULL);
+}
+
+static void rows_grad(struct grad_call *c)
+{
+    const bool tb = c->arg.matmul.transpose[1] != 0;
+    c->gin[0] = record_rows(c->g, c->in[1], !tb);
+    c->gin[1] = tb ? op_rows_weight_of(c->g, c->in[0]) : op_rows_weight_of(c->in[0], c->g);
+}
+
+static void rows_weight_grad(struct grad_call *c)
+{
+    c->gin[0] = record_rows(c->in[1], c->g, true);
+    c->gin[1] = record_rows(c->in[0], c->g, false);
+}
+
+static void rows_contract(const struct node *n, const tarn_shape in[2], struct contract *out)
+{
+    const int last = n->shape.rank - 1, inner = n->shape.rank;
+    const bool tb = n->arg.matmul.transpose[1] != 0;
+    memset(out, 0, sizeof *out);
+    out->axes = n->shape.rank + 1;
+    out->out_axes = n->shape.rank;
+    for (int i = 0; i <= last; i++) {
+        out->extent[i] = n->shape.dim[i];
+        map_axis(&out->out, i, i);
+        map_axis(&out->in[0], i, i < last ? i : inner);
+    }
+    out->extent[inner] = in[0].dim[last];
+    map_axis(&out->in[1], 0, tb ? last : inner);
+    map_axis(&out->in[1], 1, tb ? inner : last);
+}
+
+static void rows_weight_contract(const struct node *n, const tarn_shape in[2], struct contract *out)
+{
+    const int last = in[0].rank - 1;
+    memset(out, 0, sizeof *out);
+    out->axes = last + 2;
+    out->out_axes = 2;
+    for (int i = 0; i < 2; i++) {
+        out->extent[i] = n->shape.dim[i];
+        map_axis(&out->out, i, i);
+        map_axis(&out->in[i], last, i);
+    }
+    for (int d = 0; d < last; d++) {
+        out->extent[2 + d] = in[0].dim[d];
+        map_axis(&out->in[0], d, 2 + d);
+        map_axis(&out->in[1], d, 2 + d);
+    }
+}
+
+const struct op op_rows = {
+    .name = "rows",
+    .arity = 2,
+    .kind = OP_CONTRACT,
+    .grad = rows_grad,
+    .contract = rows_contract,
+};
+const struct op op_rows_weight = {
+    .name = "rows_weight",
+    .arity = 2,
+    .kind = OP_CONTRACT,
+    .grad = rows_weight_grad,
+    .contract = rows_weight_contract,
 };
 
 /* ---- the public form ------------------------------------------------------------------------ */
@@ -122,7 +212,7 @@ static tarn_tensor rows_product(tarn_tensor a, tarn_tensor b, bool tb)
         rows *= shape.dim[i];
     const tarn_tensor flat = tarn_reshape(a, TARN_SHAPE((int32_t)rows, k));
     shape.dim[shape.rank - 1] = tarn_shape_get(b).dim[tb ? 0 : 1];
-    return tarn_reshape(record_matmul(flat, b, false, tb), shape);
+    return tarn_reshape(op_matmul_of(flat, b, false, tb), shape);
 }
 
 static tarn_tensor product(tarn_tensor a, tarn_tensor b)
@@ -137,10 +227,10 @@ static tarn_tensor product(tarn_tensor a, tarn_tensor b)
                           "the right one's last but one, and leading axes must broadcast",
                           shape_text(sa), shape_text(sb));
     if (batch.rank == 0)
-        return record_matmul(left, right, ta, tb);
+        return op_matmul_of(left, right, ta, tb);
     if (sb.rank == 2 && !ta)
-        return rows_product(left, right, tb);
-    return record_matmul(with_batch(left, batch), with_batch(right, batch), ta, tb);
+        return has_shards(a.replica) ? record_rows(left, right, tb) : rows_product(left, right, tb);
+    return op_matmul_of(with_batch(left, batch), with_batch(right, batch), ta, tb);
 }
 
 tarn_tensor tarn_matmul(tarn_tensor a, tarn_tensor b)

@@ -73,6 +73,14 @@ tarn_tensor op_sum_unsplit(tarn_tensor x);
 /* As tarn_backward, for the parameters alone that are slices of one flat storage (index + 1). */
 void op_backward_into(tarn_tensor loss, uint32_t flat);
 
+/* ---- products (contract.c) ------------------------------------------------------------------ */
+
+/* op(a) op(b) of the last two axes, of operands of one rank and equal leading axes. */
+tarn_tensor op_matmul_of(tarn_tensor a, tarn_tensor b, bool ta, bool tb);
+/* a [..., K] and b [..., N] of equal leading axes -> [K, N], the sum of products over all of these: with
+ * virtual shards, where axis 0 must stay what it is. */
+tarn_tensor op_rows_weight_of(tarn_tensor a, tarn_tensor b);
+
 /* ---- normalisation (composed.c) ------------------------------------------------------------- */
 
 /* How many values a sum over these axes adds up: of all replicas when `synced`. 0: an error. */

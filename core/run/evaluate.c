@@ -25,7 +25,8 @@ static tarn_status execute(tarn_replica *r, const uint32_t *nodes, int count, st
 static const struct graph_input *input_of(const struct graph *g, uint32_t node)
 {
     const struct node *n = &g->nodes[node];
-    const bool ready = n->op == &op_input && g->inputs[n->arg.leaf.slot].upload == NULL;
+    const bool ready =
+        (n->op == &op_input || n->op == &op_held) && g->inputs[n->arg.leaf.slot].upload == NULL;
     return ready ? &g->inputs[n->arg.leaf.slot] : NULL;
 }
 
@@ -85,7 +86,7 @@ tarn_status tarn_eval(const tarn_tensor *tensors, int count)
             break;
         }
         const struct op *op = r->graph.nodes[node].op;
-        if (op != &op_input && op != &op_owned && !has_node(nodes, used, node))
+        if (op != &op_input && op != &op_held && op != &op_owned && !has_node(nodes, used, node))
             nodes[used++] = node;
     }
     if (s == TARN_OK && used)

@@ -31,9 +31,20 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
     case PARAM_SERIAL:
     case PARAM_KEY:
     case PARAM_RANK:
+    case PARAM_STEP:
         break;
     }
     return NULL;
+}
+
+/* Of value v of a product, in floats. */
+static size_t product_offset(const struct plan *plan, const struct planned_product *p, int v,
+                             const struct binding *b)
+{
+    size_t offset = p->offset[v];
+    if (plan->loop.steps > 0 && p->param[v].kind == PARAM_OWNED)
+        offset += plan->loop.lies[(size_t)b->step * plan->loop.slots + p->param[v].slot];
+    return offset / sizeof(float);
 }
 
 static tarn_status run_products(const struct plan *plan, const struct plan_kernel *k,
@@ -52,9 +63,9 @@ static tarn_status run_products(const struct plan *plan, const struct plan_kerne
             .a = buffer_of(plan, &p->param[0], b),
             .b = buffer_of(plan, &p->param[1], b),
             .c = buffer_of(plan, &p->param[2], b),
-            .a_offset = p->offset[0] / sizeof(float),
-            .b_offset = p->offset[1] / sizeof(float),
-            .c_offset = p->offset[2] / sizeof(float),
+            .a_offset = product_offset(plan, p, 0, b),
+            .b_offset = product_offset(plan, p, 1, b),
+            .c_offset = product_offset(plan, p, 2, b),
             .a_stride = s->m * s->k,
             .b_stride = s->k * s->n,
             .c_stride = s->m * s->n,
@@ -79,7 +90,9 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
         if (p->kind == PARAM_NUMBER)
             a->value.f32 = b->numbers[p->slot];
         else if (p->kind == PARAM_SERIAL)
-            a->value.u32 = p->slot;
+            a->value.u32 = p->slot + b->serials;
+        else if (p->kind == PARAM_STEP)
+            a->value.i32 = (int32_t)b->step * k->offset_count;
         else if (p->kind == PARAM_KEY)
             a->value.u64 = b->key;
         else if (p->kind == PARAM_RANK)
@@ -144,5 +157,16 @@ tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct 
         TRY(context_mark(r->context, &plan->after[i]));
     }
     TRY(run_calls(r, plan, &called, plan->kernel_count));
+    return context_flush(r->context);
+}
+
+tarn_status execute_loop(tarn_replica *r, const struct plan *plan, struct binding *b,
+                         uint32_t serials, bool reversed)
+{
+    for (b->step = 0; b->step < plan->loop.steps; b->step++) {
+        b->serials = serials * (reversed ? plan->loop.steps - 1 - b->step : b->step);
+        for (int i = 0; i < plan->kernel_count; i++)
+            TRY(run_kernel(r, plan, &plan->kernels[i], b));
+    }
     return context_flush(r->context);
 }

@@ -17,6 +17,8 @@ struct binding {
     const float *numbers;
     uint64_t key;  /* of random numbers */
     uint32_t rank; /* whose random numbers */
+    uint32_t step; /* of a loop, and how many random tensors were drawn in those before */
+    uint32_t serials;
 };
 
 /* Enqueues one kernel of a plan, and the products beside it. */
@@ -26,6 +28,9 @@ TARN_CHECKED tarn_status execute_kernel(const struct plan *plan, const struct pl
  * enough. Kernels are timed, which waits, where somebody asked for profiles. */
 TARN_CHECKED tarn_status execute_plan(tarn_replica *r, const struct plan *plan,
                                       const struct binding *b);
+/* Enqueues the plan of a loop's body for each step; each draws so many random tensors. */
+TARN_CHECKED tarn_status execute_loop(tarn_replica *r, const struct plan *plan, struct binding *b,
+                                      uint32_t serials, bool reversed);
 /* The providers by target_provider()'s numbers; number 0, a nest, is NULL. */
 extern const struct gemm_provider *const execute_providers[];
 enum { PROVIDERS = 5 };

@@ -30,6 +30,7 @@ void plan_free(struct plan *plan)
     free(plan->kernels);
     free(plan->args);
     free(plan->output_bytes);
+    free(plan->loop.lies);
     free(plan);
 }
 
@@ -43,16 +44,22 @@ static void *kept(const void *array, int count, size_t size)
 }
 
 static tarn_status add_offsets(struct context *c, const struct planned_kernel *from,
-                               struct plan_kernel *k)
+                               const struct plan_loop *loop, struct plan_kernel *k)
 {
-    const size_t bytes = (size_t)from->offset_count * sizeof(uint64_t);
+    const size_t count = (size_t)from->offset_count, steps = loop->steps > 0 ? loop->steps : 1;
+    const size_t bytes = count * steps * sizeof(uint64_t);
+    k->offset_count = from->offset_count;
     if (bytes == 0)
         return TARN_OK;
-    uint64_t *offsets = calloc((size_t)from->offset_count, sizeof *offsets);
+    uint64_t *offsets = calloc(count * steps, sizeof *offsets);
     if (offsets == NULL)
         return out_of_memory();
-    for (int i = 0; i < from->offset_count; i++)
-        offsets[i] = from->offsets[i];
+    for (size_t s = 0; s < steps; s++)
+        for (size_t i = 0; i < count; i++) {
+            const int slot = loop->steps > 0 ? from->offset_of[i] : -1;
+            offsets[s * count + i] =
+                from->offsets[i] + (slot < 0 ? 0 : loop->lies[s * loop->slots + (size_t)slot]);
+        }
     tarn_status status = buffer_new(c, bytes, &k->offsets);
     if (status == TARN_OK)
         status = buffer_write(k->offsets, 0, offsets, bytes);
@@ -72,7 +79,7 @@ static tarn_status add_kernel(struct context *c, const struct planned_kernel *fr
     k->cost = from->cost;
     memcpy(k->name, from->name, sizeof k->name);
     memcpy(k->about, from->about, sizeof k->about);
-    TRY(add_offsets(c, from, k));
+    TRY(add_offsets(c, from, &plan->loop, k));
     return k->products != NULL && k->params != NULL ? TARN_OK : out_of_memory();
 }
 
@@ -80,6 +87,7 @@ size_t plan_param_bytes(enum param_kind kind)
 {
     switch (kind) {
     case PARAM_SKIP:
+    case PARAM_STEP:
         return sizeof(int32_t);
     case PARAM_SERIAL:
     case PARAM_RANK:

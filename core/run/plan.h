@@ -17,12 +17,19 @@ struct plan_call {
     int ready, due; /* kernel that completes the operand, and the first that needs the result */
 };
 
+/* Where the owned tensors of a loop's body lie in each step. */
+struct plan_loop {
+    uint32_t steps, slots;
+    uint64_t *lies; /* bytes into their buffers: [steps][slots] */
+};
+
 struct plan_kernel {
     struct planned_product *products; /* to run beside the kernel */
     int product_count;
     char name[16];
     struct kernel *kernel;  /* NULL when there are only products */
     struct buffer *offsets; /* where its values lie; NULL: it has none in the arena or owned */
+    int offset_count;       /* in a loop as many for each step */
     struct param *params;
     int param_count;
     int groups;
@@ -42,6 +49,7 @@ struct plan {
     int call_count;
     struct kernel_arg *args; /* as many as the largest kernel takes */
     size_t arena_bytes;
+    struct plan_loop loop; /* of a loop's body, set before plan_make(); else it has no steps */
     size_t *output_bytes;
     UT_hash_handle hh;
 };

@@ -15,6 +15,7 @@
 #include "env.h"
 #include "run/device_target.h"
 #include "run/execute.h"
+#include "run/loop.h"
 #include "run/snapshot.h"
 #include "run/tune_products.h"
 #include "run/tune_tiles.h"
@@ -22,6 +23,8 @@
 
 /* Of the programs of one kernel PoCL takes 1.2 MB each. */
 #define PLANS_MOST 24
+#define PLANS_EACH_LOOP \
+    3 /* and so many more for each loop of a step: what comes before, its body, others */
 
 struct plan_cache {
     struct plan *plans;   /* the least recently used first */
@@ -37,6 +40,7 @@ struct request {
     int count;
     bool effects;
     struct buffer **buffers;
+    const struct loop *loop; /* NULL: it is no loop */
 };
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -51,21 +55,43 @@ static tarn_status need_arena(const tarn_replica *r, size_t bytes)
     return buffer_new(r->context, bytes, arena);
 }
 
+/* Of what all plans have, and the outputs. */
+static struct binding binding_of(const tarn_replica *r, struct buffer **outputs)
+{
+    return (struct binding){ .context = r->context,
+                             .arena = r->plans->arena,
+                             .inputs = r->graph.inputs,
+                             .owned = r->owned,
+                             .owned_slots = r->graph.owned_slots,
+                             .outputs = outputs,
+                             .numbers = r->graph.numbers,
+                             .key = random_key_now(r),
+                             .rank = r->peers != NULL ? (uint32_t)r->peers->rank : 0 };
+}
+
+static tarn_status run_loop(tarn_replica *r, const struct loop *l, const struct plan *plan)
+{
+    struct owned owned[LOOP_SLOTS];
+    uint32_t slots[LOOP_SLOTS];
+    for (uint32_t k = 0; k < l->slots; k++) {
+        owned[k] = (struct owned){ .buffer = l->buffer[k] };
+        slots[k] = k;
+    }
+    struct binding b = binding_of(r, NULL);
+    b.owned = owned;
+    b.owned_slots = slots;
+    return execute_loop(r, plan, &b, l->scan->serials, l->scan->reversed != 0);
+}
+
 static tarn_status run(const struct request *q, const struct plan *plan)
 {
     tarn_replica *r = q->replica;
     TRY(need_arena(r, plan->arena_bytes));
+    if (q->loop != NULL)
+        return run_loop(r, q->loop, plan);
     for (int i = 0; i < q->count; i++)
         TRY(buffer_new(r->context, plan->output_bytes[i], &q->buffers[i]));
-    const struct binding b = { .context = r->context,
-                               .arena = r->plans->arena,
-                               .inputs = r->graph.inputs,
-                               .owned = r->owned,
-                               .owned_slots = r->graph.owned_slots,
-                               .outputs = q->buffers,
-                               .numbers = r->graph.numbers,
-                               .key = random_key_now(r),
-                               .rank = r->peers != NULL ? (uint32_t)r->peers->rank : 0 };
+    const struct binding b = binding_of(r, q->buffers);
     return execute_plan(r, plan, &b);
 }
 
@@ -91,7 +117,7 @@ static void make_key(struct request *q)
 {
     tarn_replica *r = q->replica;
     const struct target *t = &q->target;
-    uint64_t h = q->effects ? 1 : 2;
+    uint64_t h = q->loop != NULL ? 3 + q->loop->scan->node : q->effects ? 1 : 2;
     for (int i = 0; i < q->count; i++)
         h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
     h = (h ^ hash_storage(r)) * 0x9e3779b97f4a7c15u;
@@ -112,7 +138,7 @@ static double seconds_since(const struct timespec *start)
 static tarn_status drop_oldest(tarn_replica *r)
 {
     struct plan *oldest = r->plans->plans;
-    if (HASH_COUNT(oldest) < PLANS_MOST)
+    if (HASH_COUNT(oldest) < PLANS_MOST + PLANS_EACH_LOOP * r->graph.scan_count)
         return TARN_OK;
     TRY(context_finish(r->context));
     HASH_DEL(r->plans->plans, oldest);
@@ -220,6 +246,19 @@ static tarn_status compile_graph(struct request *q, struct plan *plan)
     return status;
 }
 
+static tarn_status compile_loop(struct request *q, struct plan *plan)
+{
+    struct loop_program p;
+    struct build b = { .request = q, .program = &p.program, .plan = plan };
+    tarn_status status = loop_program_make(q->replica, q->loop->scan, &p);
+    if (status == TARN_OK)
+        status = loop_table(q->replica, q->loop, &plan->loop);
+    if (status == TARN_OK)
+        status = run_deep(build, &b);
+    loop_program_free(&p);
+    return status;
+}
+
 static tarn_status new_plan(struct request *q, struct plan **out)
 {
     tarn_replica *r = q->replica;
@@ -230,7 +269,7 @@ static tarn_status new_plan(struct request *q, struct plan **out)
     if (plan == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     memcpy(plan->key, q->key, sizeof plan->key);
-    const tarn_status status = compile_graph(q, plan);
+    const tarn_status status = q->loop != NULL ? compile_loop(q, plan) : compile_graph(q, plan);
     if (status != TARN_OK) {
         plan_free(plan);
         return status;
@@ -299,25 +338,35 @@ static tarn_status find_and_run(struct request *q)
     return status;
 }
 
-tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
-                         struct buffer **buffers, bool effects)
+static tarn_status serve(struct request *q)
+{
+    tarn_replica *r = q->replica;
+    if (r->plans == NULL)
+        r->plans = calloc(1, sizeof *r->plans);
+    return r->plans != NULL ? find_and_run(q)
+                            : error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+}
+
+tarn_status plan_execute_part(tarn_replica *r, const uint32_t *outputs, int count,
+                              struct buffer **buffers, bool effects)
 {
     struct request q = {
         .replica = r, .outputs = outputs, .count = count, .effects = effects, .buffers = buffers
     };
     for (int i = 0; i < count; i++)
         buffers[i] = NULL;
-    if (r->plans == NULL) {
-        r->plans = calloc(1, sizeof *r->plans);
-        if (r->plans == NULL)
-            return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    }
-    const tarn_status status = find_and_run(&q);
+    const tarn_status status = serve(&q);
     for (int i = 0; status != TARN_OK && i < count; i++) {
         buffer_free(buffers[i]);
         buffers[i] = NULL;
     }
     return status;
+}
+
+tarn_status plan_execute_loop(tarn_replica *r, const struct loop *loop)
+{
+    struct request q = { .replica = r, .loop = loop };
+    return serve(&q);
 }
 
 void plan_cache_free(struct plan_cache *cache)

@@ -12,6 +12,12 @@
  * The graph stays as it is: the caller resets it. */
 TARN_CHECKED tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, int count,
                                       struct buffer **buffers, bool effects);
+/* The same of a graph whose loops ran. */
+TARN_CHECKED tarn_status plan_execute_part(tarn_replica *r, const uint32_t *outputs, int count,
+                                           struct buffer **buffers, bool effects);
+struct loop;
+/* Compiles the body of a loop, or finds its plan, and enqueues it for each step. */
+TARN_CHECKED tarn_status plan_execute_loop(tarn_replica *r, const struct loop *loop);
 void plan_cache_free(struct plan_cache *cache);
 
 #endif

@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "tensor/scan.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 
@@ -353,7 +354,7 @@ tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload
     return graph_record(r, &op_input, NULL, 0, shape, dtype, &arg);
 }
 
-tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
+static tarn_status make_leaf(tarn_replica *r, uint32_t node, struct buffer *b, const struct op *op)
 {
     struct graph *g = &r->graph;
     uint32_t slot;
@@ -365,13 +366,46 @@ tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
     }
     struct node *n = &g->nodes[node];
     g->evaluated[g->evaluated_count++] = (struct graph_evaluated){ node, *n };
-    n->op = &op_input;
+    const bool steps_lead = scan_steps_lead(n);
+    n->op = op;
     n->in_count = 0;
     memset(&n->arg, 0, sizeof n->arg);
     n->arg.leaf.slot = slot;
-    const uint32_t key[3] = { UINT32_MAX, node, slot };
+    n->arg.leaf.axis = op == &op_held && steps_lead;
+    n->arg.leaf.bits = op == &op_held && n->shape.rank > 0 && graph_is_batch(g, n->shape.dim[0]);
+    const uint32_t key[4] = { UINT32_MAX, node, slot, n->arg.leaf.bits };
     hash_add(g, key, sizeof key);
     return TARN_OK;
+}
+
+tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
+{
+    return make_leaf(r, node, b, &op_input);
+}
+
+/* ---- loops ---------------------------------------------------------------------------------- */
+
+bool graph_is_batch(const struct graph *g, int32_t rows)
+{
+    for (uint32_t i = 0; i < g->part_count; i++)
+        if (g->parts[i].samples == rows)
+            return true;
+    return rows > 0 && g->batch == rows;
+}
+
+tarn_status graph_hold(tarn_replica *r, uint32_t node, struct buffer *b)
+{
+    return make_leaf(r, node, b, &op_held);
+}
+
+bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index)
+{
+    struct graph *g = &r->graph;
+    if (!grow(r, &g->scans, &g->scan_capacity, g->scan_count, 1, sizeof *g->scans))
+        return false;
+    *index = g->scan_count;
+    g->scans[g->scan_count++] = *scan;
+    return true;
 }
 
 /* ---- the end of a step ---------------------------------------------------------------------- */
@@ -390,6 +424,8 @@ void graph_reset(tarn_replica *r)
     g->count = g->operand_count = g->input_count = g->number_count = 0;
     g->evaluated_count = g->rand_count = g->part_count = g->owned_slot_count = 0;
     g->hash[0] = g->hash[1] = 0;
+    g->scan_count = 0;
+    g->in_body = false;
     g->batch = 0;
     r->updates = false;
     if (++r->step == STEP_OWNED)
@@ -405,6 +441,7 @@ void graph_release(struct graph *g)
     free(g->numbers);
     free(g->evaluated);
     free(g->owned_slots);
+    free(g->scans);
     memset(g, 0, sizeof *g);
 }
 

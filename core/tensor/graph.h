@@ -38,6 +38,8 @@ struct graph_evaluated {
     struct node before;
 };
 
+struct scan;
+
 struct graph {
     struct node *nodes; /* nodes[0] is poison */
     uint32_t count, capacity;
@@ -53,6 +55,9 @@ struct graph {
     uint32_t evaluated_count, evaluated_capacity;
     uint32_t *owned_slots; /* of the step's owned tensors, in the order of their first use */
     uint32_t owned_slot_count, owned_slot_capacity;
+    struct scan *scans; /* loops of the step (scan.h) */
+    uint32_t scan_count, scan_capacity;
+    bool in_body; /* what is recorded is the body of a scan */
     uint32_t rand_count;
     int32_t batch;    /* samples, as the program said (tarn_batch_axis); 0: it said nothing */
     uint64_t hash[2]; /* of everything recorded, in order; owned tensors by their order of use */
@@ -98,6 +103,12 @@ tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b);
 /* The number of an owned tensor's slot in this step: its place in graph.owned_slots, where it is put
  * at its first use. 0 also when there is no memory, which is recorded. */
 uint32_t graph_owned_order(tarn_replica *r, uint32_t slot);
+/* The same with a node that a loop needs: its axis 0 is the batch's if it is as long. */
+tarn_status graph_hold(tarn_replica *r, uint32_t node, struct buffer *b);
+/* Whether so many rows are a batch's of this step: of a loader, or by the program's word. */
+bool graph_is_batch(const struct graph *g, int32_t rows);
+/* Appends to graph.scans; its place in *index. False after recording an error. */
+bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index);
 /* Drops what was recorded and begins a new step. */
 void graph_reset(tarn_replica *r);
 void graph_release(struct graph *g);

@@ -132,6 +132,15 @@ union op_arg {
         uint32_t label; /* enum spread */
     } spread;
     struct {
+        uint32_t index;     /* in graph.scans */
+        uint32_t digest[2]; /* of it, since arguments are hashed */
+    } scan;
+    struct {
+        uint32_t first;      /* element of the operand, or of the result */
+        uint32_t label;      /* enum spread: of the steps' values */
+        uint32_t steps_lead; /* axis 0 of the result are steps */
+    } piece;
+    struct {
         uint32_t said; /* enum batch_word */
     } batch_axis;
     struct {

@@ -292,6 +292,11 @@ enum spread spread_of(const tarn_replica *r, const struct node *n)
 {
     if (!has_shards(r))
         return SPREAD_SAME;
+    /* What a loop leaves is labelled piece by piece, and so is what goes back into it. */
+    if (n->op == &op_scan || n->op == &op_place)
+        return SPREAD_SAME;
+    if (n->op == &op_piece)
+        return (enum spread)n->arg.piece.label;
     struct view_of v = { .r = r, .n = n };
     for (uint32_t k = 0; k < n->in_count; k++)
         v.with[operand(&v, k)->spread]++;
@@ -305,7 +310,9 @@ enum spread spread_of(const tarn_replica *r, const struct node *n)
     case OP_COMPOSED:
         return sums ? of_sums(&v) : side_by_side(&v);
     case OP_VIEW:
-        return n->op == &op_spread ? (enum spread)n->arg.spread.label : of_view(&v);
+        return n->op == &op_spread  ? (enum spread)n->arg.spread.label
+               : n->op == &op_steps ? (enum spread)operand(&v, 0)->spread
+                                    : of_view(&v);
     case OP_REDUCE:
         return of_reduce(&v);
     case OP_CONTRACT:

@@ -21,6 +21,8 @@ static enum certainty data_of(const struct module *m, uint32_t i)
                                                            : NO_DATA;
     if (m->said[i] != BATCH_UNSAID)
         return m->said[i] == BATCH_SAMPLES ? SAID_DATA : NO_DATA;
+    if (n->op == &op_held)
+        return n->arg.leaf.bits ? LOADED_DATA : NO_DATA;
     if (n->op == &op_input)
         return n->part ? LOADED_DATA : GIVEN_DATA;
     return n->op == &op_owned && m->program->storage[n->arg.leaf.slot].kept ? KEPT_DATA : NO_DATA;

@@ -6,6 +6,7 @@
 
 #include "compile/1_graph/graph_passes.h"
 #include "tensor/expand.h"
+#include "tensor/scan.h"
 #include "tensor/shape.h"
 #include "tensor/spread_label.h"
 
@@ -144,6 +145,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     for (uint32_t i = 0; i < n.in_count; i++)
         in[i] = b->renamed[g->operands[n.first_in + i]] - 1;
     n.needs_grad = false;
+    if (scan_steps_lead(&n))
+        n.spread = SPREAD_SAME; /* axis 0 are no samples */
     if (n.op == &op_spread)
         return relabelled(b, in[0], n.spread);
     if (n.op == &op_detach)

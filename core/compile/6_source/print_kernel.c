@@ -61,6 +61,8 @@ static void want_value(struct printer *pr, struct planned_kernel *k, int value)
     want_param(p->arena, k, needed.kind, needed.slot);
     if (has_offset(v))
         want_param(p->arena, k, PARAM_OFFSETS, 0);
+    if (has_offset(v) && p->module->program->looped)
+        want_param(p->arena, k, PARAM_STEP, 0);
 }
 
 static void want_expr(struct printer *pr, struct planned_kernel *k, const struct expr *e)
@@ -98,7 +100,8 @@ static bool collect_uses(struct printer *pr, struct planned_kernel *k)
             want_expr(pr, k, &n->exprs[e]);
     }
     k->offsets = arena_take(p->arena, (size_t)(pr->value_count + 1) * sizeof *k->offsets);
-    return k->offsets != NULL;
+    k->offset_of = arena_take(p->arena, (size_t)(pr->value_count + 1) * sizeof *k->offset_of);
+    return k->offsets != NULL && k->offset_of != NULL;
 }
 
 static void print_params(struct text *t, const struct planned_kernel *k)
@@ -115,12 +118,13 @@ static void print_params(struct text *t, const struct planned_kernel *k)
         [PARAM_SERIAL] = "const uint serial",
         [PARAM_KEY] = "const ulong key",
         [PARAM_RANK] = "const uint rank",
+        [PARAM_STEP] = "const int step",
     };
     for (int i = 0; i < k->param_count; i++) {
         const struct param *p = &k->params[i];
         const bool alone = p->kind == PARAM_SKIP || p->kind == PARAM_ARENA ||
                            p->kind == PARAM_OFFSETS || p->kind == PARAM_KEY ||
-                           p->kind == PARAM_RANK;
+                           p->kind == PARAM_RANK || p->kind == PARAM_STEP;
         text_add(t, "%s%s", i == 0 ? "" : ", ", words[p->kind]);
         if (!alone)
             text_add(t, "%u", p->slot);
@@ -154,7 +158,9 @@ static void print_values(const struct printer *pr, struct text *t, struct planne
         else
             text_add(t, "%s%u", places[v->place], v->slot);
         if (has_offset(v)) {
-            text_add(t, " + offset[%d]", k->offset_count);
+            text_add(t, " + offset[%s%d]", pr->p->module->program->looped ? "step + " : "",
+                     k->offset_count);
+            k->offset_of[k->offset_count] = v->place == PLACE_OWNED ? (int)v->slot : -1;
             k->offsets[k->offset_count++] = v->offset;
         }
         text_add(t, "); /* %s%s */\n", shape_text(v->shape),

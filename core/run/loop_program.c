@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The body of a scan as a program of its own. In: a scan and the graph that it was recorded in. Out: a
+ * program, and where its tensors lie in each step. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/loop.h"
+#include "tensor/spread.h"
+
+int loop_result_slot(const struct scan *s, uint32_t k)
+{
+    if (k >= s->carries && scan_carry_of(s, k) >= 0)
+        return -1;
+    return (int)(scan_operands(s) + k);
+}
+
+struct builder_of {
+    tarn_replica *r;
+    const struct scan *s;
+    struct loop_program *p;
+};
+
+static uint32_t add(struct builder_of *b, const struct node *n, const uint32_t *in)
+{
+    struct loop_program *p = b->p;
+    struct node *copy = &p->nodes[p->program.count];
+    *copy = *n;
+    copy->first_in = p->program.operand_count;
+    for (uint32_t k = 0; k < n->in_count; k++)
+        p->operands[p->program.operand_count++] = in[k];
+    return p->program.count++;
+}
+
+/* An owned tensor in the place of a node. */
+static uint32_t add_leaf(struct builder_of *b, const struct node *like, uint32_t slot)
+{
+    struct node n = *like;
+    n.op = &op_owned;
+    n.in_count = 0;
+    memset(&n.arg, 0, sizeof n.arg);
+    n.arg.leaf.slot = slot;
+    uint32_t leaf = add(b, &n, NULL);
+    if (n.shape.rank == 0 || !graph_is_batch(&b->r->graph, n.shape.dim[0]))
+        return leaf;
+    n.op = &op_batch_axis;
+    n.in_count = 1;
+    memset(&n.arg, 0, sizeof n.arg);
+    n.arg.batch_axis.said = BATCH_SAMPLES;
+    return add(b, &n, &leaf);
+}
+
+/* A captured tensor, with the views of it that are computed in the body. */
+static uint32_t add_capture(struct builder_of *b, uint32_t node, uint32_t slot)
+{
+    const struct graph *g = &b->r->graph;
+    const uint32_t base = scan_base(g, node);
+    uint32_t inside = add_leaf(b, &g->nodes[base], slot);
+    for (uint32_t done = base; done != node;) {
+        uint32_t next = node;
+        while (g->operands[g->nodes[next].first_in] != done)
+            next = g->operands[g->nodes[next].first_in];
+        inside = add(b, &g->nodes[next], &inside);
+        done = next;
+    }
+    return inside;
+}
+
+static void add_operands(struct builder_of *b)
+{
+    const struct scan *s = b->s;
+    const struct graph *g = &b->r->graph;
+    for (uint32_t k = 0; k < scan_operands(s); k++) {
+        const bool leaf = k < s->carries + s->slices;
+        b->p->inside[s->value[k]] =
+            leaf ? add_leaf(b, &g->nodes[s->value[k]], k) : add_capture(b, s->value[k], k);
+        b->p->storage[k].kept = leaf;
+    }
+}
+
+/* The program's node for what a node of the body reads: what is not there yet is a constant. */
+static uint32_t inside(struct builder_of *b, uint32_t node)
+{
+    uint32_t *at = &b->p->inside[node];
+    if (*at == 0)
+        *at = add(b, &b->r->graph.nodes[node], NULL);
+    return *at;
+}
+
+static void add_body(struct builder_of *b, const bool *variant)
+{
+    const struct scan *s = b->s;
+    const struct graph *g = &b->r->graph;
+    for (uint32_t i = s->first; i < s->end; i++) {
+        const struct node *n = graph_origin(g, i);
+        uint32_t in[OPERANDS_MOST];
+        if (!variant[i - s->first] || b->p->inside[i] != 0)
+            continue;
+        for (uint32_t k = 0; k < n->in_count; k++)
+            in[k] = inside(b, g->operands[n->first_in + k]);
+        b->p->inside[i] = add(b, n, in);
+    }
+}
+
+static void add_results(struct builder_of *b)
+{
+    const struct scan *s = b->s;
+    for (uint32_t k = 0; k < s->results; k++) {
+        if (loop_result_slot(s, k) < 0)
+            continue;
+        const uint32_t value = inside(b, s->result[k]);
+        struct node n = b->p->nodes[value];
+        n.op = &op_assign;
+        n.in_count = 1;
+        memset(&n.arg, 0, sizeof n.arg);
+        n.arg.assign.owned = (uint32_t)loop_result_slot(s, k);
+        (void)add(b, &n, &value);
+    }
+}
+
+static bool take_memory(const tarn_replica *r, const struct scan *s, struct loop_program *p)
+{
+    const struct graph *g = &r->graph;
+    /* A captured tensor has as many views as a rank has axes, or a few more: each of the graph's once. */
+    const size_t nodes = 4 * OPERANDS_MOST + 2 * (size_t)g->count;
+    p->nodes = calloc(nodes, sizeof *p->nodes);
+    p->operands = calloc((size_t)g->operand_count + nodes, sizeof *p->operands);
+    p->slots = scan_operands(s) + s->results;
+    p->storage = calloc((size_t)p->slots + 1, sizeof *p->storage);
+    p->inside = calloc((size_t)g->count + 1, sizeof *p->inside);
+    return p->nodes != NULL && p->operands != NULL && p->storage != NULL && p->inside != NULL;
+}
+
+tarn_status loop_program_make(tarn_replica *r, const struct scan *s, struct loop_program *out)
+{
+    *out = (struct loop_program){ .program = { .count = 1 } };
+    if (!take_memory(r, s, out))
+        return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
+    for (uint32_t k = 0; k < out->slots; k++)
+        out->storage[k].memory = k;
+    struct builder_of b = { r, s, out };
+    bool *variant = scan_variant(&r->graph, s);
+    if (variant == NULL)
+        return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
+    add_operands(&b);
+    add_body(&b, variant);
+    add_results(&b);
+    free(variant);
+    out->program.nodes = out->nodes;
+    out->program.operands = out->operands;
+    out->program.effects = true;
+    out->program.storage = out->storage;
+    out->program.looped = true;
+    out->program.partition = (struct partition){ .world = 1 };
+    if (r->peers != NULL)
+        out->program.partition =
+            (struct partition){ .world = r->peers->world, .shards = r->peers->shards };
+    return TARN_OK;
+}
+
+void loop_program_free(struct loop_program *p)
+{
+    free(p->nodes);
+    free(p->operands);
+    free(p->storage);
+    free(p->inside);
+    *p = (struct loop_program){ 0 };
+}
+
+/* ---- where it lies --------------------------------------------------------------------------- */
+
+/* Bytes into the buffer of a slot, in step i of the loop. */
+static uint64_t lies(const struct graph *g, const struct loop *l, uint32_t slot, uint32_t i)
+{
+    const struct scan *s = l->scan;
+    const uint32_t operands = scan_operands(s);
+    const bool result = slot >= operands;
+    const uint32_t k = result ? slot - operands : slot;
+    const struct node *n = &g->nodes[result ? s->result[k] : s->value[k]];
+    const uint64_t size = (uint64_t)tarn_shape_count(n->shape) * tarn_dtype_bytes(n->dtype);
+    if (k < s->carries && (result || slot < s->carries))
+        return s->place[k] * sizeof(float) + size * scan_slot(s, k, result ? i + 1 : i);
+    if (result)
+        return s->place[k] * sizeof(float) + size * scan_time(s, i);
+    if (slot < s->carries + s->slices)
+        return l->offset[slot] + (uint64_t)s->offset[slot] * tarn_dtype_bytes(n->dtype) +
+               size * scan_time(s, i);
+    return l->offset[slot];
+}
+
+tarn_status loop_table(const tarn_replica *r, const struct loop *l, struct plan_loop *out)
+{
+    *out = (struct plan_loop){ .steps = l->scan->steps, .slots = l->slots };
+    out->lies = calloc((size_t)out->steps * out->slots + 1, sizeof *out->lies);
+    if (out->lies == NULL)
+        return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
+    for (uint32_t i = 0; i < out->steps; i++)
+        for (uint32_t k = 0; k < out->slots; k++)
+            out->lies[(size_t)i * out->slots + k] = lies(&r->graph, l, k, i);
+    return TARN_OK;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LSTM and GRU against stored results of PyTorch: outputs, last states and all gradients. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "golden.h"
+
+static void build_quickly(void)
+{
+    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+}
+
+TestSuite(recurrent, .init = build_quickly, .timeout = 900);
+
+enum { INPUT = 5, HIDDEN = 6, STEPS = 7, MOST = 1 << 12 };
+
+struct layer {
+    const char *name;
+    bool gru;
+    tarn_recurrent_options options;
+};
+
+/* Roundings one after the other: of each step sums over inputs and state, both of them again in the
+ * gradient, and 40 for what functions may be off (5 ULP each) and other maps. Nothing stretches them: a
+ * slope of a gate is at most 1/4, and a row of a matrix adds up to at most 6 / sqrt(6). */
+static double tolerance(const struct layer *l)
+{
+    const int layers = l->options.layers > 0 ? l->options.layers : 1;
+    const double n = 2.0 * layers * STEPS * (INPUT + HIDDEN + 40), u = n * 0x1p-24;
+    return u / (1 - u);
+}
+
+static void compare(const struct golden *g, const struct layer *l, const char *name, tarn_tensor t)
+{
+    static float got[MOST];
+    const struct golden_tensor want = golden_find(g, "%s.%s", l->name, name);
+    cr_assert_not_null(want.data, "%s.%s", l->name, name);
+    cr_assert_leq(want.count, MOST);
+    cr_assert_eq(tarn_shape_count(tarn_shape_get(t)), (int64_t)want.count, "%s.%s: %s", l->name,
+                 name, tarn_error(t.replica));
+    cr_assert_eq(tarn_read(t, got, want.count * sizeof *got), TARN_OK, "%s.%s: %s", l->name, name,
+                 tarn_error(t.replica));
+    double most = 0, largest = 0;
+    for (size_t i = 0; i < want.count; i++) {
+        const double w = (double)((const float *)want.data)[i], d = fabs((double)got[i] - w);
+        most = d > most ? d : most;
+        largest = fabs(w) > largest ? fabs(w) : largest;
+    }
+    cr_expect(most <= tolerance(l) * largest, "%s.%s differs by %g of %g", l->name, name, most,
+              largest);
+}
+
+static tarn_tensor stored(tarn_replica *r, const struct golden *g, const struct layer *l,
+                          const char *name)
+{
+    const struct golden_tensor t = golden_find(g, "%s.%s", l->name, name);
+    cr_assert_not_null(t.data, "%s.%s", l->name, name);
+    return tarn_from(r, t.shape, TARN_F32, t.data);
+}
+
+/* Gives the layer the stored weights; lists its parameters and their names. */
+static int take_weights(tarn_replica *r, const struct golden *g, const struct layer *l,
+                        tarn_tensor *parameters, char names[][40])
+{
+    int count = 0;
+    for (int i = 0; i < tarn_owned_count(r); i++) {
+        const char *name = tarn_owned_name(r, i);
+        snprintf(names[count], sizeof names[count], "%s", name + sizeof "net." - 1);
+        parameters[count] = tarn_find(r, name);
+        tarn_assign(parameters[count], stored(r, g, l, names[count]));
+        count++;
+    }
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    return count;
+}
+
+static void check_layer(const struct layer *l)
+{
+    struct golden *g = golden_open("recurrent.safetensors");
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(g != NULL && r != NULL, "%s", tarn_error(NULL));
+    tarn_lstm lstm;
+    tarn_gru gru;
+    if (l->gru)
+        gru = tarn_gru_make(r, "net", INPUT, HIDDEN, l->options);
+    else
+        lstm = tarn_lstm_make(r, "net", INPUT, HIDDEN, l->options);
+    tarn_tensor of[3 + 16], gradient[3 + 16], y, last[2];
+    char names[16][40], name[48];
+    const int count = take_weights(r, g, l, of + 3, names), states = l->gru ? 1 : 2;
+    of[0] = stored(r, g, l, "x");
+    of[1] = stored(r, g, l, "first0");
+    of[2] = l->gru ? of[1] : stored(r, g, l, "first1");
+    if (l->gru) {
+        const tarn_gru_result out = tarn_gru_forward(&gru, of[0], &of[1]);
+        y = out.y;
+        last[0] = out.h;
+    } else {
+        const tarn_lstm_result out = tarn_lstm_forward(&lstm, of[0], &of[1], &of[2]);
+        y = out.y;
+        last[0] = out.h;
+        last[1] = out.c;
+    }
+    tarn_tensor loss = tarn_sum(tarn_mul(stored(r, g, l, "w"), y), TARN_ALL, false);
+    for (int i = 0; i < states; i++)
+        loss = tarn_add(loss, tarn_sum(tarn_mul(last[i], last[i]), TARN_ALL, false));
+    tarn_gradients(loss, of, 3 + count, gradient);
+    tarn_tensor all[3 + 3 + 16] = { y, last[0], last[states - 1] };
+    for (int i = 0; i < 3 + count; i++)
+        all[3 + i] = gradient[i];
+    cr_assert_eq(tarn_eval(all, 6 + count), TARN_OK, "%s", tarn_error(r));
+    compare(g, l, "y", y);
+    compare(g, l, "gx", gradient[0]);
+    for (int i = 0; i < states; i++) {
+        snprintf(name, sizeof name, "last%d", i);
+        compare(g, l, name, last[i]);
+        snprintf(name, sizeof name, "gfirst%d", i);
+        compare(g, l, name, gradient[1 + i]);
+    }
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "g.%.40s", names[i]);
+        compare(g, l, name, gradient[3 + i]);
+    }
+    golden_close(g);
+    tarn_close(r);
+}
+
+Test(recurrent, lstm_of_two_layers)
+{
+    check_layer(&(struct layer){ "lstm", false, { .layers = 2, .batch_first = true } });
+}
+
+Test(recurrent, gru_of_two_layers)
+{
+    check_layer(&(struct layer){ "gru", true, { .layers = 2 } });
+}
+
+Test(recurrent, lstm_without_bias)
+{
+    check_layer(&(struct layer){ "lstm_plain", false, { .no_bias = true } });
+}

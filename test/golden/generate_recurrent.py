@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes recurrent.safetensors: LSTM and GRU as PyTorch computes them in double, for recurrent_test.c: all
+weights, an input, first states and factors; what comes out, and gradients of the sum of factors times
+outputs and of all last states.
+
+Run in this folder with a Python that has PyTorch (made with 1.13, CPU).
+"""
+import torch
+
+from generate import HERE, save
+
+INPUT, HIDDEN, SAMPLES, STEPS = 5, 6, 9, 7
+
+
+def case(out, name, make, states, **options):
+    torch.manual_seed(len(out))
+    layers = options.get("num_layers", 1)
+    first_axes = (SAMPLES, STEPS) if options.get("batch_first") else (STEPS, SAMPLES)
+    net = make(INPUT, HIDDEN, **options)
+    x = torch.randn(*first_axes, INPUT).requires_grad_()
+    first = [(0.5 * torch.randn(layers, SAMPLES, HIDDEN)).requires_grad_() for _ in range(states)]
+    y, last = net(x, tuple(first) if states > 1 else first[0])
+    last = last if states > 1 else (last,)
+    w = torch.randn(y.shape)
+    loss = (w * y).sum() + sum((s * s).sum() for s in last)
+    loss.backward()
+    out[name + ".x"], out[name + ".w"], out[name + ".y"] = x, w, y
+    out[name + ".gx"] = x.grad
+    for i in range(states):
+        out[f"{name}.first{i}"], out[f"{name}.last{i}"] = first[i], last[i]
+        out[f"{name}.gfirst{i}"] = first[i].grad
+    for key, p in net.named_parameters():
+        out[f"{name}.{key}"], out[f"{name}.g.{key}"] = p, p.grad
+
+
+def main():
+    out = {}
+    case(out, "lstm", torch.nn.LSTM, 2, num_layers=2, batch_first=True)
+    case(out, "gru", torch.nn.GRU, 1, num_layers=2)
+    case(out, "lstm_plain", torch.nn.LSTM, 2, bias=False)
+    save(HERE / "recurrent.safetensors", {k: v.float() for k, v in out.items()})
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    main()
