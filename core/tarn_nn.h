@@ -5,6 +5,7 @@
 #define TARN_NN_H
 
 #include "tarn.h"
+#include "tarn_ops.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +65,13 @@ typedef struct tarn_linear {
  *  uniform in +-1 / sqrt(in). On failure they are poison, and so is what the layer computes. For a
  *  layer without a bias set it to TARN_NONE. */
 TARN_API tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out);
+/** Zero means as tarn_linear_make. */
+typedef struct tarn_linear_options {
+    bool no_bias; /* the layer's bias is TARN_NONE */
+} tarn_linear_options;
+/** The same with options. */
+TARN_API tarn_linear tarn_linear_make_with(tarn_replica *r, const char *name, int in, int out,
+                                           tarn_linear_options options);
 /** x [..., in] -> x weight^T + bias [..., out]. */
 TARN_API tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x);
 
@@ -76,6 +84,15 @@ typedef struct tarn_conv2d {
  *  PyTorch's Conv2d. On failure they are poison. */
 TARN_API tarn_conv2d tarn_conv2d_make(tarn_replica *r, const char *name, int in, int out,
                                       int window, tarn_conv2d_options options);
+/** Of `window` [0] is the height; a zero [1] takes the value of [0]. */
+typedef struct tarn_conv2d_make_options {
+    int32_t window[2];
+    bool no_bias; /* the layer's bias is TARN_NONE */
+    tarn_conv2d_options options;
+} tarn_conv2d_make_options;
+/** The same with windows of any form, and with or without bias. */
+TARN_API tarn_conv2d tarn_conv2d_make_with(tarn_replica *r, const char *name, int in, int out,
+                                           tarn_conv2d_make_options make);
 /** tarn_conv2d_op with the layer's parameters and options. */
 TARN_API tarn_tensor tarn_conv2d_forward(const tarn_conv2d *layer, tarn_tensor x);
 
@@ -152,6 +169,111 @@ typedef struct tarn_gru_result {
 /** As tarn_lstm_forward(). */
 TARN_API tarn_gru_result tarn_gru_forward(const tarn_gru *layer, tarn_tensor x,
                                           const tarn_tensor *h);
+
+/** A convolution layer over sequences [N, C, L]. */
+typedef struct tarn_conv1d {
+    tarn_tensor weight, bias;
+    tarn_conv1d_options options;
+} tarn_conv1d;
+/** Parameters name.weight [out, in/groups, window] and name.bias [out], as PyTorch's Conv1d. */
+TARN_API tarn_conv1d tarn_conv1d_make(tarn_replica *r, const char *name, int in, int out,
+                                      int window, tarn_conv1d_options options);
+/** tarn_conv1d_op with the layer's parameters and options. */
+TARN_API tarn_tensor tarn_conv1d_forward(const tarn_conv1d *layer, tarn_tensor x);
+
+/** A transposed convolution layer over images [N, C, H, W]. */
+typedef struct tarn_conv_transpose2d {
+    tarn_tensor weight, bias;
+    tarn_conv_transpose2d_options options;
+} tarn_conv_transpose2d;
+/** Parameters name.weight [in, out/groups, window, window] and name.bias [out], initialised as PyTorch's
+ *  ConvTranspose2d. */
+TARN_API tarn_conv_transpose2d tarn_conv_transpose2d_make(tarn_replica *r, const char *name, int in,
+                                                          int out, int window,
+                                                          tarn_conv_transpose2d_options options);
+/** tarn_conv_transpose2d_op with the layer's parameters and options. */
+TARN_API tarn_tensor tarn_conv_transpose2d_forward(const tarn_conv_transpose2d *layer,
+                                                   tarn_tensor x);
+
+/** A table of rows by index. */
+typedef struct tarn_embedding_layer {
+    tarn_tensor weight;
+} tarn_embedding_layer;
+/** A parameter name.weight [rows, width], normal of deviation 1 as PyTorch's Embedding. */
+TARN_API tarn_embedding_layer tarn_embedding_make(tarn_replica *r, const char *name, int rows,
+                                                  int width);
+/** tarn_embedding of the layer's table. */
+TARN_API tarn_tensor tarn_embedding_forward(const tarn_embedding_layer *layer, tarn_tensor index);
+
+/** Normalises groups of channels of each sample. */
+typedef struct tarn_group_norm {
+    tarn_tensor weight, bias;
+    int groups;
+    float eps;
+} tarn_group_norm;
+/** Parameters name.weight (ones) and name.bias (zeros), both [channels]; eps 1e-5. */
+TARN_API tarn_group_norm tarn_group_norm_make(tarn_replica *r, const char *name, int groups,
+                                              int channels);
+/** tarn_group_norm_op with the layer's parameters. */
+TARN_API tarn_tensor tarn_group_norm_forward(const tarn_group_norm *layer, tarn_tensor x);
+
+/** Normalises the last axis by its root mean square. */
+typedef struct tarn_rms_norm {
+    tarn_tensor weight;
+    float eps;
+} tarn_rms_norm;
+/** A parameter name.weight [features] of ones; eps 2^-23, as PyTorch's RMSNorm of float32. */
+TARN_API tarn_rms_norm tarn_rms_norm_make(tarn_replica *r, const char *name, int features);
+/** tarn_rms_norm_op with the layer's parameter. */
+TARN_API tarn_tensor tarn_rms_norm_forward(const tarn_rms_norm *layer, tarn_tensor x);
+
+/** Attention of several heads, each over a part of the features; biases may be TARN_NONE. */
+typedef struct tarn_multi_head_attention {
+    tarn_tensor in_weight, in_bias;   /* [3 E, E], [3 E]: of queries, keys and values */
+    tarn_tensor out_weight, out_bias; /* [E, E], [E] */
+    int heads;
+    bool causal;
+    float dropout; /* of attention weights */
+} tarn_multi_head_attention;
+/** Zero means: one head, no mask, no dropout, biases. */
+typedef struct tarn_multi_head_attention_options {
+    int heads; /* divides the features */
+    bool causal, no_bias;
+    float dropout;
+} tarn_multi_head_attention_options;
+/** Parameters name.in_proj_weight, name.in_proj_bias, name.out_proj.weight, name.out_proj.bias,
+ *  initialised as PyTorch's MultiheadAttention. */
+TARN_API tarn_multi_head_attention tarn_multi_head_attention_make(
+    tarn_replica *r, const char *name, int features, tarn_multi_head_attention_options options);
+/** Queries x float32 [N, T, E], keys and values of memory [N, S, E], or of x where it is TARN_NONE ->
+ *  [N, T, E]. key_mask is that of tarn_attention, 1 for keys that are seen: the opposite of PyTorch's
+ *  key_padding_mask. As torch.nn.MultiheadAttention with batch_first. */
+TARN_API tarn_tensor tarn_multi_head_attention_forward(const tarn_multi_head_attention *layer,
+                                                       tarn_tensor x, tarn_tensor memory,
+                                                       tarn_tensor key_mask);
+
+/** A block of a transformer, with norms in front: y = x + attention(norm1(x)), then
+ *  y + linear2(gelu(linear1(norm2(y)))). */
+typedef struct tarn_transformer_block {
+    tarn_layer_norm norm1, norm2;
+    tarn_multi_head_attention attention;
+    tarn_linear linear1, linear2;
+    float dropout; /* of both sums and after gelu */
+} tarn_transformer_block;
+/** Zero means: one head, hidden features 4 times as many, no mask, no dropout, biases. */
+typedef struct tarn_transformer_block_options {
+    int heads, mlp_ratio;
+    bool causal, no_bias; /* of linear layers; norms have theirs */
+    float dropout;        /* of attention weights, too */
+} tarn_transformer_block_options;
+/** Layers name.norm1, .norm2, .self_attn, .linear1, .linear2, as PyTorch's
+ *  TransformerEncoderLayer(norm_first=True, activation="gelu", batch_first=True). */
+TARN_API tarn_transformer_block tarn_transformer_block_make(tarn_replica *r, const char *name,
+                                                            int features,
+                                                            tarn_transformer_block_options options);
+/** x float32 [N, T, E] -> the same shape; key_mask as of tarn_attention, or TARN_NONE. */
+TARN_API tarn_tensor tarn_transformer_block_forward(const tarn_transformer_block *block,
+                                                    tarn_tensor x, tarn_tensor key_mask);
 
 #ifdef __cplusplus
 }

@@ -100,6 +100,57 @@ typedef struct tarn_kl_div_options {
  *  0 log 0 is 0. As torch.nn.functional.kl_div with "mean" or "batchmean". */
 TARN_API tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_options options);
 
+/* ---- convolutions, images, norms, attention ------------------------------------------------- */
+
+/** Zero means: stride 1, no padding, dilation 1, one group. */
+typedef struct tarn_conv1d_options {
+    int32_t stride, padding, dilation, groups;
+} tarn_conv1d_options;
+/** x [N, C, L], weight [O, C/groups, K], bias [O] or TARN_NONE -> [N, O, OL]. As
+ *  torch.nn.functional.conv1d. */
+TARN_API tarn_tensor tarn_conv1d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                    tarn_conv1d_options options);
+
+/** As tarn_conv2d_options; output_padding adds rows and columns at one end of the result. */
+typedef struct tarn_conv_transpose2d_options {
+    int32_t stride[2], padding[2], output_padding[2], dilation[2], groups;
+} tarn_conv_transpose2d_options;
+/** x [N, C, H, W], weight [C, O/groups, KH, KW], bias [O] or TARN_NONE -> [N, O, OH, OW], where
+ *  OH = (H - 1) stride - 2 padding + dilation (KH - 1) + output_padding + 1. The gradient of a
+ *  convolution in its input. As torch.nn.functional.conv_transpose2d. */
+TARN_API tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                              tarn_conv_transpose2d_options options);
+
+/** x float32 [N, C, H, W] -> [N, C, high H, wide W], each element repeated; factors from 1 to 64. As
+ *  torch.nn.functional.interpolate with "nearest". */
+TARN_API tarn_tensor tarn_upsample_nearest2d(tarn_tensor x, int high, int wide);
+/** The same with means of neighbours: "bilinear", align_corners false. */
+TARN_API tarn_tensor tarn_upsample_bilinear2d(tarn_tensor x, int high, int wide);
+/** Mean over all axes from 2 on, which stay as length 1: [N, C, 1, 1] of images. As
+ *  torch.nn.functional.adaptive_avg_pool2d(x, 1). */
+TARN_API tarn_tensor tarn_global_avg_pool(tarn_tensor x);
+/** The largest element likewise; the first of equal ones takes the gradient. */
+TARN_API tarn_tensor tarn_global_max_pool(tarn_tensor x);
+
+/** Normalises x float32 [N, C, ...] over each of `groups` groups of channels of a sample:
+ *  (x - mean) * rsqrt(var + eps) * weight + bias; weight [C], bias [C] or TARN_NONE. */
+TARN_API tarn_tensor tarn_group_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                        int groups, float eps);
+/** x * rsqrt(mean(x^2) + eps) * weight over the last axes, those of `weight`; float32. As
+ *  torch.nn.functional.rms_norm. */
+TARN_API tarn_tensor tarn_rms_norm_op(tarn_tensor x, tarn_tensor weight, float eps);
+
+/** Zero means: every query sees every key, scale 1 / sqrt(E), no dropout. */
+typedef struct tarn_attention_options {
+    bool causal;          /* query i sees keys 0 to i */
+    float scale, dropout; /* dropout of weights, while the replica trains */
+    tarn_tensor key_mask; /* uint8 or int32 [N, S]: keys with 0 are not seen; or TARN_NONE */
+} tarn_attention_options;
+/** softmax(scale q k^T) v of float32 q [..., L, E], k [..., S, E], v [..., S, V] -> [..., L, V]. A query
+ *  that sees no key gives NaN, as in torch.nn.functional.scaled_dot_product_attention. */
+TARN_API tarn_tensor tarn_attention(tarn_tensor q, tarn_tensor k, tarn_tensor v,
+                                    tarn_attention_options options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,7 @@ from pytorch_more import More
 F32, I32, U8 = 0, 1, 2
 ALL = None
 KEPT = {"parameter", "parameter_kaiming", "parameter_with", "buffer", "keep", "find"}
+LAYERS = {"linear_forward", "conv2d_forward", "batch_norm_forward", "layer_norm_forward"}
 PARTS = {"make_linear": 2, "make_conv2d": 2, "make_batch_norm": 5, "make_layer_norm": 2}
 EPS, MOMENTUM, REST = (torch.tensor(x, dtype=torch.float32).double().item() for x in (1e-5, 0.1, 0.9))
 
@@ -97,7 +98,7 @@ class Program(More):
         elif hasattr(self, "do_" + name):
             getattr(self, "do_" + name)(line)
         elif name not in {"output", "eval"}:
-            inputs = [] if name.endswith("_forward") else [self.operand(line, k)
+            inputs = [] if name in LAYERS else [self.operand(line, k)
                                                           for k in range(len(line["in"]))]
             result = getattr(self, "op_" + name)(line, *inputs)
             if any(result is x for x in inputs):

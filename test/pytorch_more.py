@@ -29,7 +29,7 @@ class More:
             return F.cross_entropy(a, target, ignore_index=index, label_smoothing=smoothing)
         # PyTorch has no gradient in weights: the formula, when it gives PyTorch's value
         logp = F.log_softmax(a, 1) * weight.reshape([-1] + [1] * (a.dim() - 2))
-        hit = F.one_hot(torch.where(target == index, 0, target), a.shape[1]).movedim(-1, 1)
+        hit = F.one_hot(torch.where(target == index, 0, target), a.shape[1]).movedim(-1, 1).double()
         counted = (target != index).unsqueeze(1)
         terms = logp * ((1 - smoothing) * hit + smoothing / a.shape[1]) * counted
         share = (weight.reshape([-1] + [1] * (a.dim() - 2)) * hit * counted).sum()
@@ -59,3 +59,70 @@ class More:
         batch_mean, log_target = line["arg"][:2]
         return F.kl_div(a, target, reduction="batchmean" if batch_mean else "mean",
                         log_target=bool(log_target))
+
+    # ---- images, norms -------------------------------------------------------------------------
+
+    def op_conv1d_op(self, line, a, w, bias=None):
+        stride, padding, dilation, groups = line["arg"][:4]
+        return F.conv1d(a, w, bias, stride, padding, dilation, groups)
+
+    def op_conv_transpose2d_op(self, line, a, w, bias=None):
+        o = line["arg"]
+        return F.conv_transpose2d(a, w, bias, o[0:2], o[2:4], o[4:6], o[6])
+
+    def op_upsample_nearest2d(self, line, a):
+        return F.interpolate(a, scale_factor=line["arg"][:2], mode="nearest")
+
+    def op_upsample_bilinear2d(self, line, a):
+        return F.interpolate(a, scale_factor=line["arg"][:2], mode="bilinear", align_corners=False)
+
+    def op_global_avg_pool(self, line, a):
+        return F.adaptive_avg_pool1d(a.flatten(2), 1).reshape(line["shape"])
+
+    def op_global_max_pool(self, line, a):
+        return F.adaptive_max_pool1d(a.flatten(2), 1).reshape(line["shape"])
+
+    def op_group_norm_op(self, line, a, w, bias=None):
+        return F.group_norm(a, line["arg"][0], w, bias, line["f"][0])
+
+    def op_rms_norm_op(self, line, a, w):
+        return a * torch.rsqrt((a * a).mean(-1, keepdim=True) + line["f"][0]) * w
+
+    # ---- attention -----------------------------------------------------------------------------
+
+    def op_attention(self, line, q, k, v, mask=None):
+        scale = line["f"][0] or q.shape[-1] ** -0.5
+        scores = scale * q @ k.transpose(-1, -2)
+        if line["arg"][0]:
+            scores = scores.masked_fill(~torch.ones(scores.shape[-2:]).tril().bool(), -torch.inf)
+        if mask is not None:
+            mask = mask.detach().reshape([mask.shape[0]] + [1] * (q.dim() - 2) + [-1])
+            scores = scores.masked_fill(mask == 0, -torch.inf)
+        return torch.softmax(scores, -1) @ v
+
+    @staticmethod
+    def heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask):
+        memory = x if memory is None else memory
+        hidden = ~torch.ones(x.shape[1], memory.shape[1]).tril().bool() if causal else None
+        y, _ = F.multi_head_attention_forward(
+            x.transpose(0, 1), memory.transpose(0, 1), memory.transpose(0, 1), x.shape[2], heads, in_w,
+            in_b, None, None, False, 0.0, out_w, out_b, training=False, attn_mask=hidden,
+            key_padding_mask=None if mask is None else mask.detach() == 0, need_weights=False)
+        return y.transpose(0, 1)
+
+    def op_multi_head_attention_forward(self, line, x, in_w, in_b, out_w, out_b, memory=None, mask=None):
+        heads, causal = line["arg"][:2]
+        return self.heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask)
+
+    def op_transformer_block_forward(self, line, x, n1, in_w, out_w, n2, w1, w2, mask=None):
+        heads, causal = line["arg"][:2]
+        eps, e = line["f"][0], x.shape[-1:]
+        x = x + self.heads(F.layer_norm(x, e, n1, None, eps), in_w, None, out_w, None, heads, causal,
+                           None, mask)
+        return x + F.linear(F.gelu(F.linear(F.layer_norm(x, e, n2, None, eps), w1)), w2)
+
+    def op_embedding_forward(self, line, table, index):
+        return self.op_embedding(line, table, index)
+
+    op_conv1d_forward, op_conv_transpose2d_forward = op_conv1d_op, op_conv_transpose2d_op
+    op_group_norm_forward, op_rms_norm_forward = op_group_norm_op, op_rms_norm_op

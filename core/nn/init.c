@@ -39,6 +39,17 @@ tarn_tensor layer_parameter(tarn_replica *r, const char *name, const char *part,
     return t;
 }
 
+tarn_tensor layer_drawn(tarn_replica *r, const char *name, const char *part, tarn_shape shape,
+                        tarn_init init)
+{
+    char *full = layer_name(r, name, part);
+    if (full == NULL)
+        return graph_poison(r);
+    const tarn_tensor t = tarn_parameter_with(r, full, shape, init);
+    free(full);
+    return t;
+}
+
 tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name, const char *part,
                          int n, float value)
 {

@@ -13,6 +13,9 @@ char *layer_name(tarn_replica *r, const char *name, const char *part);
 /* A parameter uniform in +-1/sqrt(fan_in). */
 tarn_tensor layer_parameter(tarn_replica *r, const char *name, const char *part, tarn_shape shape,
                             int fan_in);
+/* A parameter with values from a distribution. */
+tarn_tensor layer_drawn(tarn_replica *r, const char *name, const char *part, tarn_shape shape,
+                        tarn_init init);
 /* A float32 parameter or buffer [n] filled with a value. */
 tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name, const char *part,
                          int n, float value);

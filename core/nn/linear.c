@@ -5,11 +5,18 @@
 
 tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out)
 {
+    return tarn_linear_make_with(r, name, in, out, (tarn_linear_options){ .no_bias = false });
+}
+
+tarn_linear tarn_linear_make_with(tarn_replica *r, const char *name, int in, int out,
+                                  tarn_linear_options options)
+{
     tarn_linear layer = { .weight = graph_poison(r), .bias = graph_poison(r) };
     if (!layer_check(r, "linear", name, in, out))
         return layer;
     layer.weight = layer_parameter(r, name, "weight", TARN_SHAPE(out, in), in);
-    layer.bias = layer_parameter(r, name, "bias", TARN_SHAPE(out), in);
+    layer.bias =
+        options.no_bias ? TARN_NONE : layer_parameter(r, name, "bias", TARN_SHAPE(out), in);
     return layer;
 }
 

@@ -291,3 +291,67 @@ tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                           shape_text(sb), sw.dim[0], shape_text(sw));
     return tarn_add(y, tarn_reshape(bias, TARN_SHAPE(1, sb.dim[0], 1, 1)));
 }
+
+/* ---- transposed: the gradient of a convolution in its input, as an operation ------------------ */
+
+static bool transposed_shape(tarn_replica *r, tarn_shape x, tarn_shape w, const union op_arg *arg,
+                             const int32_t more[2], tarn_shape *out)
+{
+    if (x.rank != 4 || w.rank != 4 || arg->conv.groups < 1 || x.dim[1] != w.dim[0] ||
+        w.dim[0] % arg->conv.groups != 0) {
+        graph_fail(r, TARN_ERR_SHAPE,
+                   "conv_transpose2d: x %s, weight %s, %d groups: must be [N, C, H, W] and "
+                   "[C, O/groups, KH, KW], and groups divide C",
+                   shape_text(x), shape_text(w), arg->conv.groups);
+        return false;
+    }
+    *out = TARN_SHAPE(x.dim[0], w.dim[1] * arg->conv.groups, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        const int32_t stride = arg->conv.stride[i], dilation = arg->conv.dilation[i];
+        const int64_t extent = ((int64_t)x.dim[2 + i] - 1) * stride -
+                               2 * (int64_t)arg->conv.padding[i] +
+                               (int64_t)dilation * (w.dim[2 + i] - 1) + more[i] + 1;
+        if (more[i] < 0 || more[i] >= (stride > dilation ? stride : dilation) || w.dim[2 + i] < 1 ||
+            extent < 1 || extent > INT32_MAX) {
+            graph_fail(
+                r, TARN_ERR_SHAPE,
+                "conv_transpose2d: x %s, weight %s, padding %d and output_padding %d leave %lld "
+                "elements: at least 1, and output_padding below stride or dilation",
+                shape_text(x), shape_text(w), arg->conv.padding[i], more[i], (long long)extent);
+            return false;
+        }
+        out->dim[2 + i] = (int32_t)extent;
+    }
+    return true;
+}
+
+tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                     tarn_conv_transpose2d_options options)
+{
+    tarn_replica *r;
+    const bool biased = bias.replica != NULL;
+    if (!graph_operands("conv_transpose2d", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
+        return graph_poison(r);
+    if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(weight) != TARN_F32)
+        return graph_fail(
+            r, TARN_ERR_DTYPE, "conv_transpose2d: x is %s, weight %s: must be float32",
+            tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(weight)));
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    defaults(options.stride, arg.conv.stride);
+    defaults(options.dilation, arg.conv.dilation);
+    memcpy(arg.conv.padding, options.padding, sizeof arg.conv.padding);
+    arg.conv.groups = options.groups ? options.groups : 1;
+    tarn_shape shape;
+    if (!check_options(r, &arg) || !transposed_shape(r, tarn_shape_get(x), tarn_shape_get(weight),
+                                                     &arg, options.output_padding, &shape))
+        return graph_poison(r);
+    const tarn_tensor y = record(&op_conv2d_input, x, weight, shape, &arg);
+    if (!biased)
+        return y;
+    const tarn_shape sb = tarn_shape_get(bias);
+    if (sb.rank != 1 || sb.dim[0] != shape.dim[1])
+        return graph_fail(r, TARN_ERR_SHAPE, "conv_transpose2d: bias %s must be [%d]",
+                          shape_text(sb), shape.dim[1]);
+    return tarn_add(y, tarn_reshape(bias, TARN_SHAPE(1, sb.dim[0], 1, 1)));
+}

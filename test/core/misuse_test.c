@@ -476,6 +476,26 @@ Test(misuse, no_replica)
     THREAD_ERROR(tarn_conv2d_make(NULL, "l", 2, 2, 3, (tarn_conv2d_options){ .groups = 1 }));
     THREAD_ERROR(tarn_batch_norm_make(NULL, "l", 2));
     THREAD_ERROR(tarn_layer_norm_make(NULL, "l", 2));
+    THREAD_ERROR(tarn_linear_make_with(NULL, "l", 2, 2, (tarn_linear_options){ .no_bias = true }));
+    THREAD_ERROR(
+        tarn_conv2d_make_with(NULL, "l", 2, 2, (tarn_conv2d_make_options){ .window = { 3 } }));
+    THREAD_ERROR(tarn_conv1d_make(NULL, "l", 2, 2, 3, (tarn_conv1d_options){ .groups = 1 }));
+    THREAD_ERROR(tarn_conv_transpose2d_make(NULL, "l", 2, 2, 3,
+                                            (tarn_conv_transpose2d_options){ .groups = 1 }));
+    THREAD_ERROR(tarn_embedding_make(NULL, "l", 2, 2));
+    THREAD_ERROR(tarn_group_norm_make(NULL, "l", 2, 2));
+    THREAD_ERROR(tarn_rms_norm_make(NULL, "l", 2));
+    THREAD_ERROR(tarn_multi_head_attention_make(NULL, "l", 2,
+                                                (tarn_multi_head_attention_options){ .heads = 1 }));
+    THREAD_ERROR(
+        tarn_transformer_block_make(NULL, "l", 2, (tarn_transformer_block_options){ .heads = 1 }));
+    THREAD_ERROR(tarn_conv1d_forward(NULL, TARN_NONE));
+    THREAD_ERROR(tarn_conv_transpose2d_forward(NULL, TARN_NONE));
+    THREAD_ERROR(tarn_embedding_forward(NULL, TARN_NONE));
+    THREAD_ERROR(tarn_group_norm_forward(NULL, TARN_NONE));
+    THREAD_ERROR(tarn_rms_norm_forward(NULL, TARN_NONE));
+    THREAD_ERROR(tarn_multi_head_attention_forward(NULL, TARN_NONE, TARN_NONE, TARN_NONE));
+    THREAD_ERROR(tarn_transformer_block_forward(NULL, TARN_NONE, TARN_NONE));
     THREAD_ERROR(tarn_linear_forward(NULL, TARN_NONE));
     THREAD_ERROR(tarn_conv2d_forward(NULL, TARN_NONE));
     THREAD_ERROR(tarn_batch_norm_forward(NULL, TARN_NONE));

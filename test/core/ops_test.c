@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ops_cases.h"
+#include "ops_image_cases.h"
 #include "ops_more_cases.h"
 
 #define COUNT(a) ((int)(sizeof a / sizeof((a)[0])))
@@ -67,6 +68,12 @@ Test(ops, losses, .timeout = 600)
 Test(ops, made_of_others, .timeout = 600)
 {
     check_all(more_cases, COUNT(more_cases));
+}
+
+Test(ops, images_and_attention, .timeout = 600)
+{
+    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
+    check_all(image_cases, COUNT(image_cases));
 }
 
 Test(ops, norms, .timeout = 600)

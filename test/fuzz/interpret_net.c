@@ -75,19 +75,13 @@ int along(struct tape *t, int x, tarn_shape s, int axis)
     return y;
 }
 
-struct conv {
-    int stride[2], padding[2], dilation[2], groups;
-};
-
-/* Winograd's algorithm may take windows of 3 and 5; it loses digits (docs/numerics.md): the sum of
- * magnitudes grows by at most the product of the row sums of its matrices. */
-static void blur(struct tape *t, int y, int terms, double top)
+void blur(struct tape *t, int y, int terms, double top)
 {
     for (int i = 0; i < t->node[y].count; i++)
         t->node[y].e[i] += (54 + terms) * TAPE_UNIT * 4000 * top * terms;
 }
 
-static double largest(const struct tape *t, int x)
+double largest(const struct tape *t, int x)
 {
     double top = 0;
     for (int i = 0; i < t->node[x].count; i++)
@@ -95,8 +89,8 @@ static double largest(const struct tape *t, int x)
     return top;
 }
 
-static int conv2d(struct interpreter *m, int x, tarn_shape xs, int w, tarn_shape ws, int bias,
-                  const struct conv *o, tarn_shape out)
+int conv2d(struct interpreter *m, int x, tarn_shape xs, int w, tarn_shape ws, int bias,
+           const struct conv *o, tarn_shape out)
 {
     struct products s = { 0 };
     struct tape *t = m->tape;
@@ -148,10 +142,10 @@ static int pool(struct interpreter *m, const struct line *l, int x, tarn_shape f
     return y;
 }
 
-static int embedding(struct tape *t, int table, tarn_shape rows, int index)
+int embedding(struct tape *t, int table, tarn_shape rows, int index)
 {
     const int n = t->node[index].count, width = rows.dim[1];
-    int *from = malloc((size_t)n * (size_t)width * sizeof(int) + 1);
+    int *from = calloc((size_t)n * (size_t)width + 1, sizeof *from);
     bool doubt = false;
     if (from == NULL)
         abort();

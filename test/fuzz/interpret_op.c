@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpret.h"
+#include "net.h"
 
 /* ---- positions ------------------------------------------------------------------------------ */
 
@@ -244,7 +244,7 @@ static int cast(struct tape *t, int a, tarn_dtype to)
     return y;
 }
 
-static int gelu(struct tape *t, int x)
+int gelu(struct tape *t, int x)
 {
     const int phi = tape_map(t, T_ERF, tape_scale(t, x, 0.70710678118654752));
     const int one = tape_full(t, t->node[x].count, 1, 0);

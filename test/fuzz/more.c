@@ -5,18 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct more *find(const struct more *list, int count, enum op_id op)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i].op == op)
-            return &list[i];
-    return NULL;
-}
-
 const struct more *more_of(enum op_id op)
 {
-    const struct more *found = find(more_views, more_view_count, op);
-    return found != NULL ? found : find(more_losses, more_loss_count, op);
+    const struct more *const list[] = { more_views, more_losses, more_images, more_attentions };
+    const int count[] = { more_view_count, more_loss_count, more_image_count,
+                          more_attention_count };
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < count[k]; i++)
+            if (list[k][i].op == op)
+                return &list[k][i];
+    return NULL;
 }
 
 int more_grow(struct generator *g, enum op_id op, int a)

@@ -21,8 +21,8 @@ struct more {
 const struct more *more_of(enum op_id op);
 int more_grow(struct generator *g, enum op_id op, int a);
 
-extern const struct more more_views[], more_losses[];
-extern const int more_view_count, more_loss_count;
+extern const struct more more_views[], more_losses[], more_images[], more_attentions[];
+extern const int more_view_count, more_loss_count, more_image_count, more_attention_count;
 
 /* Helpers. Operand k; whether all operands from k on are float32. */
 const struct line *operand_of(const struct program *p, const struct line *l, int k);

@@ -100,7 +100,7 @@ static void print_call(FILE *f, const struct program *p, int i)
             continue;
         }
         c++;
-        if (*c >= 'a' && *c <= 'c')
+        if (*c >= 'a' && *c <= 'h')
             (void)(*c - 'a' < l->ins ? fprintf(f, "t%d", l->in[*c - 'a'])
                                      : fprintf(f, "TARN_NONE"));
         else if (*c >= '0' && *c <= '9')

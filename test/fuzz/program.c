@@ -92,7 +92,7 @@ tarn_shape matmul_shape(tarn_shape a, tarn_shape b, bool *good)
     return s;
 }
 
-static bool conv_shape(tarn_shape x, tarn_shape w, const int *o, tarn_shape *out)
+bool conv_shape(tarn_shape x, tarn_shape w, const int *o, tarn_shape *out)
 {
     const int groups = o[6] ? o[6] : 1;
     if (x.rank != 4 || w.rank != 4 || x.dim[1] != w.dim[1] * groups || w.dim[0] % groups != 0)

@@ -9,7 +9,7 @@
 
 #include "tarn.h"
 
-enum { MAX_LINES = 160, MAX_OPERANDS = 5, MAX_ARGS = 8, MAX_ELEMENTS = 4096, MAX_OWNED = 48 };
+enum { MAX_LINES = 160, MAX_OPERANDS = 8, MAX_ARGS = 8, MAX_ELEMENTS = 4096, MAX_OWNED = 48 };
 enum { MAX_WORLD = 4 }; /* replicas of one program */
 
 enum op_id {
@@ -83,6 +83,9 @@ static inline bool along_lines(enum op_id op)
 tarn_tensor lines_call(const struct line *l, const tarn_tensor *in);
 bool lines_shape(const struct program *p, struct line *l, const struct line *x,
                  const struct line *y);
+
+/* As PyTorch's conv2d; o is stride, padding, dilation (two each), groups. */
+bool conv_shape(tarn_shape x, tarn_shape w, const int *o, tarn_shape *out);
 tarn_shape matmul_shape(tarn_shape a, tarn_shape b, bool *good);
 bool broadcast_shape(tarn_shape a, tarn_shape b, tarn_shape *out);
 /* Bit d: axis d is reduced. */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Group norm and RMS norm as layers. */
+#include "nn/layer.h"
+#include "tensor/spread.h"
+
+tarn_group_norm tarn_group_norm_make(tarn_replica *r, const char *name, int groups, int channels)
+{
+    tarn_group_norm n = { graph_poison(r), graph_poison(r), groups, 1e-5f };
+    if (!layer_check(r, "group_norm", name, groups, channels))
+        return n;
+    if (channels % groups != 0) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "group_norm %s: %d groups do not divide %d channels", name,
+                   groups, channels);
+        return n;
+    }
+    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0f);
+    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0f);
+    return n;
+}
+
+tarn_tensor tarn_group_norm_forward(const tarn_group_norm *layer, tarn_tensor x)
+{
+    if (layer == NULL)
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT, "group_norm: the layer is NULL");
+    return tarn_group_norm_op(x, layer->weight, layer->bias, layer->groups, layer->eps);
+}
+
+tarn_rms_norm tarn_rms_norm_make(tarn_replica *r, const char *name, int features)
+{
+    tarn_rms_norm n = { graph_poison(r), 0x1p-23f };
+    if (layer_check(r, "rms_norm", name, features, features))
+        n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0f);
+    return n;
+}
+
+tarn_tensor tarn_rms_norm_forward(const tarn_rms_norm *layer, tarn_tensor x)
+{
+    if (layer == NULL)
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT, "rms_norm: the layer is NULL");
+    return tarn_rms_norm_op(x, layer->weight, layer->eps);
+}

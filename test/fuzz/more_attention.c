@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention, of several heads, and the transformer's block; and tables of rows as a layer. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate.h"
+#include "more.h"
+
+/* ---- attention by itself: arg[0] causal, f[0] scale -------------------------------------------- */
+
+/* Products of [G, L, E] and [G, S, E] to [G, L, S]. */
+static int scores(struct tape *t, int q, int k, int groups, int length, int keys, int width)
+{
+    struct products s = { 0 };
+    for (int g = 0; g < groups; g++)
+        for (int i = 0; i < length; i++)
+            for (int j = 0; j < keys; j++)
+                for (int e = 0; e < width; e++)
+                    add_product(&s, (int64_t)(g * length + i) * width + e,
+                                (int64_t)(g * keys + j) * width + e,
+                                (int64_t)(g * length + i) * keys + j);
+    return sum_products(t, &s, q, k, (int64_t)groups * length * keys);
+}
+
+/* A score far below all others where the key is not seen: of `heads` groups each sample has. -1: a query
+ * sees no key. */
+static int hide(struct tape *t, int x, tarn_shape s, bool causal, int mask, int heads)
+{
+    int *index = malloc((size_t)tarn_shape_count(s) * sizeof *index + 1);
+    bool some = true;
+    if (index == NULL)
+        abort();
+    for (int i = 0; i < s.dim[0] * s.dim[1]; i++) {
+        bool any = false;
+        for (int j = 0; j < s.dim[2]; j++) {
+            const int sample = i / s.dim[1] / heads;
+            const bool seen = (!causal || j <= i % s.dim[1]) &&
+                              (mask < 0 || t->node[mask].v[sample * s.dim[2] + j] != 0);
+            index[i * s.dim[2] + j] = seen ? i * s.dim[2] + j : -1;
+            any |= seen;
+        }
+        some &= any;
+    }
+    const int y = tape_gather(t, x, (int)tarn_shape_count(s), index, -1e9);
+    free(index);
+    return some ? y : -1;
+}
+
+/* q [G, L, E], k [G, S, E], v [G, S, V]. */
+static int attention(struct tape *t, const int in[3], tarn_shape s, int width, int values,
+                     double scale, bool causal, int mask, int heads)
+{
+    const int all =
+        scores(t, tape_scale(t, in[0], scale), in[1], s.dim[0], s.dim[1], s.dim[2], width);
+    const int seen = hide(t, all, s, causal, mask, heads);
+    if (seen < 0)
+        return -1;
+    const int weights = softmax(t, seen, s, 2, false);
+    return matmul(t, weights, s, in[2], TARN_SHAPE(s.dim[0], s.dim[2], values),
+                  TARN_SHAPE(s.dim[0], s.dim[1], values));
+}
+
+static bool mask_fits(const struct program *p, const struct line *l, int k, int samples, int keys)
+{
+    if (l->ins <= k)
+        return true;
+    const struct line *mask = operand_of(p, l, k);
+    return mask->dtype != TARN_F32 && same_shape(mask->shape, TARN_SHAPE(samples, keys));
+}
+
+static bool floats_to(const struct program *p, const struct line *l, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (operand_of(p, l, k)->dtype != TARN_F32)
+            return false;
+    return true;
+}
+
+static bool attention_shape(const struct program *p, struct line *l)
+{
+    const tarn_shape q = operand_of(p, l, 0)->shape, k = operand_of(p, l, 1)->shape,
+                     v = operand_of(p, l, 2)->shape;
+    if (!floats_to(p, l, 3) || q.rank < 3 || k.rank != q.rank || v.rank != q.rank ||
+        k.dim[k.rank - 2] < 1)
+        return false;
+    const int last = q.rank - 1;
+    for (int d = 0; d < last - 1; d++)
+        if (q.dim[d] != k.dim[d] || q.dim[d] != v.dim[d])
+            return false;
+    l->shape = q;
+    l->shape.dim[last] = v.dim[last];
+    return q.dim[last] == k.dim[last] && k.dim[last - 1] == v.dim[last - 1] &&
+           mask_fits(p, l, 3, q.dim[0], k.dim[last - 1]);
+}
+
+static int attention_value(struct interpreter *m, const struct line *l)
+{
+    const tarn_shape q = shape_of(m, l, 0), k = shape_of(m, l, 1), v = shape_of(m, l, 2);
+    const int last = q.rank - 1, in[] = { interpret_operand(m, l, 0), interpret_operand(m, l, 1),
+                                          interpret_operand(m, l, 2) };
+    int heads = 1;
+    for (int d = 1; d < last - 1; d++)
+        heads *= q.dim[d];
+    const double scale = l->f[0] != 0 ? (double)l->f[0] : 1 / sqrt((double)q.dim[last]);
+    return attention(m->tape, in, TARN_SHAPE(q.dim[0] * heads, q.dim[last - 1], k.dim[last - 1]),
+                     q.dim[last], v.dim[last], scale, l->arg[0] != 0,
+                     l->ins > 3 ? interpret_operand(m, l, 3) : -1, heads);
+}
+
+static tarn_tensor attention_call(const struct line *l, const tarn_tensor *in)
+{
+    return tarn_attention(in[0], in[1], in[2],
+                          (tarn_attention_options){ .causal = l->arg[0] != 0,
+                                                    .scale = l->f[0],
+                                                    .key_mask = l->ins > 3 ? in[3] : TARN_NONE });
+}
+
+/* Few masks hide all keys, which would be NaN. */
+static int key_mask(struct generator *g, int samples, int keys)
+{
+    return new_leaf(g, TARN_SHAPE(samples, keys), chance(g, 50) ? TARN_U8 : TARN_I32, FILL_INDEX,
+                    4);
+}
+
+static bool attention_grow(struct generator *g, struct line *l, int a)
+{
+    const int n = chance(g, 50) && g->batch <= 17 ? g->batch : 1 + below(g, 3),
+              heads = 1 + below(g, 2);
+    const int length = 1 + below(g, 5), keys = 4 + below(g, 3), width = 1 + below(g, 4);
+    (void)a;
+    l->in[0] = leaf_of(g, chance(g, 50) ? TARN_SHAPE(n, heads, length, width)
+                                        : TARN_SHAPE(n, length, width));
+    if (l->in[0] < 0)
+        return false;
+    tarn_shape s = shape_of_line(g, l->in[0]);
+    s.dim[s.rank - 2] = keys;
+    l->in[1] = leaf_of(g, s);
+    s.dim[s.rank - 1] = 1 + below(g, 4);
+    l->in[2] = leaf_of(g, s);
+    l->arg[0] = chance(g, 50);
+    l->f[0] = chance(g, 50) ? 0.5f : 0;
+    l->ins = 3;
+    if (!l->arg[0] && chance(g, 50))
+        l->in[l->ins++] = key_mask(g, n, keys);
+    return true;
+}
+
+/* ---- several heads: arg is heads, causal ------------------------------------------------------- */
+
+/* x [R, in] times the transpose of `count` rows of w [.., in] from `first` on, plus bias (-1: none). */
+static int linear(struct tape *t, int x, int rows, int in, int w, int first, int count, int bias)
+{
+    int *index = malloc(((size_t)in + (size_t)rows) * (size_t)count * sizeof *index + 1);
+    if (index == NULL)
+        abort();
+    for (int i = 0; i < in * count; i++)
+        index[i] = (first + i % count) * in + i / count;
+    const int turned = tape_gather(t, w, in * count, index, 0);
+    for (int i = 0; i < rows * count; i++)
+        index[i] = first + i % count;
+    const int y =
+        matmul(t, x, TARN_SHAPE(rows, in), turned, TARN_SHAPE(in, count), TARN_SHAPE(rows, count));
+    const int all =
+        bias < 0 ? y : tape_map2(t, T_ADD, y, tape_gather(t, bias, rows * count, index, 0));
+    free(index);
+    return all;
+}
+
+/* [N, T, H, D] to [N, H, T, D]. */
+static int turn(struct tape *t, int x, int n, int length, int heads, int each)
+{
+    const tarn_shape to = TARN_SHAPE(n, heads, length, each);
+    int *index = malloc((size_t)tarn_shape_count(to) * sizeof *index + 1),
+        at[TARN_MAX_RANK] = { 0 };
+    if (index == NULL)
+        abort();
+    for (int i = 0; i < tarn_shape_count(to); i++, next_position(to, at))
+        index[i] = ((at[0] * length + at[2]) * heads + at[1]) * each + at[3];
+    const int y = tape_gather(t, x, (int)tarn_shape_count(to), index, 0);
+    free(index);
+    return y;
+}
+
+/* x [N, T, E], memory [N, S, E]; weights and biases as PyTorch's (biases -1: none). */
+static int heads_value(struct tape *t, int x, tarn_shape s, int memory, int keys, const int w[4],
+                       int heads, bool causal, int mask)
+{
+    const int n = s.dim[0], length = s.dim[1], e = s.dim[2], each = e / heads;
+    int in[3];
+    for (int k = 0; k < 3; k++) {
+        const int rows = k == 0 ? length : keys;
+        const int part = linear(t, k == 0 ? x : memory, n * rows, e, w[0], k * e, e, w[1]);
+        in[k] = turn(t, part, n, rows, heads, each);
+    }
+    const int y = attention(t, in, TARN_SHAPE(n * heads, length, keys), each, each,
+                            1 / sqrt((double)each), causal, mask, heads);
+    return y < 0 ? -1
+                 : linear(t, turn(t, y, n, heads, length, each), n * length, e, w[2], 0, e, w[3]);
+}
+
+static bool heads_shape(const struct program *p, struct line *l)
+{
+    const tarn_shape x = operand_of(p, l, 0)->shape;
+    const tarn_shape memory = l->ins > 5 ? operand_of(p, l, 5)->shape : x;
+    l->shape = x;
+    if (!floats_to(p, l, l->ins > 5 ? 6 : 5) || x.rank != 3 || memory.rank != 3 || l->arg[0] < 1)
+        return false;
+    const int e = x.dim[2];
+    return e % l->arg[0] == 0 && memory.dim[0] == x.dim[0] && memory.dim[2] == e &&
+           memory.dim[1] > 0 && same_shape(operand_of(p, l, 1)->shape, TARN_SHAPE(3 * e, e)) &&
+           same_shape(operand_of(p, l, 2)->shape, TARN_SHAPE(3 * e)) &&
+           same_shape(operand_of(p, l, 3)->shape, TARN_SHAPE(e, e)) &&
+           same_shape(operand_of(p, l, 4)->shape, TARN_SHAPE(e)) &&
+           mask_fits(p, l, 6, x.dim[0], memory.dim[1]);
+}
+
+static int heads_line_value(struct interpreter *m, const struct line *l)
+{
+    const int x = interpret_operand(m, l, 0), memory = l->ins > 5 ? interpret_operand(m, l, 5) : x;
+    const int w[] = { interpret_operand(m, l, 1), interpret_operand(m, l, 2),
+                      interpret_operand(m, l, 3), interpret_operand(m, l, 4) };
+    return heads_value(m->tape, x, shape_of(m, l, 0), memory,
+                       shape_of(m, l, l->ins > 5 ? 5 : 0).dim[1], w, l->arg[0], l->arg[1] != 0,
+                       l->ins > 6 ? interpret_operand(m, l, 6) : -1);
+}
+
+static tarn_tensor heads_call(const struct line *l, const tarn_tensor *in)
+{
+    const tarn_multi_head_attention layer = { in[1],     in[2],          in[3], in[4],
+                                              l->arg[0], l->arg[1] != 0, 0 };
+    return tarn_multi_head_attention_forward(&layer, in[0], l->ins > 5 ? in[5] : TARN_NONE,
+                                             l->ins > 6 ? in[6] : TARN_NONE);
+}
+
+/* Small, so that values stay small. */
+static int weight_of(struct generator *g, tarn_shape s)
+{
+    const int w = leaf_of(g, s);
+    return w < 0 ? -1
+                 : try_line(g, (struct line){
+                                   .op = OP_ID_mul_scalar, .in = { w }, .ins = 1, .f = { 0.25f } });
+}
+
+static bool heads_grow(struct generator *g, struct line *l, int a)
+{
+    const int n = chance(g, 40) && g->batch <= 17 ? g->batch : 1 + below(g, 3),
+              heads = 1 + below(g, 2);
+    const int e = heads * (1 + below(g, 3)), keys = 4 + below(g, 2);
+    (void)a;
+    l->in[0] = leaf_of(g, TARN_SHAPE(n, 1 + below(g, 4), e));
+    l->in[1] = weight_of(g, TARN_SHAPE(3 * e, e));
+    l->in[2] = leaf_of(g, TARN_SHAPE(3 * e));
+    l->in[3] = weight_of(g, TARN_SHAPE(e, e));
+    l->in[4] = leaf_of(g, TARN_SHAPE(e));
+    l->ins = 5;
+    l->arg[0] = heads;
+    l->arg[1] = chance(g, 50);
+    if (chance(g, 50))
+        l->in[l->ins++] = leaf_of(g, TARN_SHAPE(n, keys, e));
+    if (l->ins == 6 && !l->arg[1] && chance(g, 60))
+        l->in[l->ins++] = key_mask(g, n, keys);
+    return true;
+}
+
+/* ---- the block: arg is heads, causal; f[0] eps; operands x, norm1, in, out, norm2, linear1, linear2,
+ * mask ------------------------------------------------------------------------------------------ */
+
+static bool block_shape(const struct program *p, struct line *l)
+{
+    const tarn_shape x = operand_of(p, l, 0)->shape;
+    l->shape = x;
+    if (!floats_to(p, l, 7) || x.rank != 3 || x.dim[2] < 1 || x.dim[1] < 1 || l->arg[0] < 1 ||
+        x.dim[2] % l->arg[0] != 0)
+        return false;
+    const int e = x.dim[2], wide = operand_of(p, l, 5)->shape.dim[0];
+    const tarn_shape want[] = { TARN_SHAPE(e), TARN_SHAPE(3 * e, e), TARN_SHAPE(e, e),
+                                TARN_SHAPE(e), TARN_SHAPE(wide, e),  TARN_SHAPE(e, wide) };
+    for (int k = 0; k < 6; k++)
+        if (!same_shape(operand_of(p, l, 1 + k)->shape, want[k]))
+            return false;
+    return mask_fits(p, l, 7, x.dim[0], x.dim[1]);
+}
+
+static int block_value(struct interpreter *m, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const tarn_shape s = shape_of(m, l, 0);
+    const int e = s.dim[2], rows = s.dim[0] * s.dim[1], wide = shape_of(m, l, 5).dim[0];
+    const double eps = (double)l->f[0];
+    int in[8];
+    for (int k = 0; k < l->ins; k++)
+        in[k] = interpret_operand(m, l, k);
+    const int seen = layer_norm(t, in[0], s, in[1], TARN_SHAPE(e), -1, eps);
+    const int w[] = { in[2], -1, in[3], -1 };
+    const int told = heads_value(t, seen, s, seen, s.dim[1], w, l->arg[0], l->arg[1] != 0,
+                                 l->ins > 7 ? in[7] : -1);
+    if (told < 0)
+        return -1;
+    const int y = tape_map2(t, T_ADD, in[0], told);
+    const int normal = layer_norm(t, y, s, in[4], TARN_SHAPE(e), -1, eps);
+    const int hidden = gelu(t, linear(t, normal, rows, e, in[5], 0, wide, -1));
+    return tape_map2(t, T_ADD, y, linear(t, hidden, rows, wide, in[6], 0, e, -1));
+}
+
+static tarn_tensor block_call(const struct line *l, const tarn_tensor *in)
+{
+    const tarn_tensor none = TARN_NONE;
+    const tarn_transformer_block block = {
+        .norm1 = { in[1], none, l->f[0] },
+        .norm2 = { in[4], none, l->f[0] },
+        .attention = { in[2], none, in[3], none, l->arg[0], l->arg[1] != 0, 0 },
+        .linear1 = { in[5], none },
+        .linear2 = { in[6], none },
+    };
+    return tarn_transformer_block_forward(&block, in[0], l->ins > 7 ? in[7] : none);
+}
+
+static bool block_grow(struct generator *g, struct line *l, int a)
+{
+    const int n = chance(g, 40) && g->batch <= 17 ? g->batch : 1 + below(g, 3),
+              heads = 1 + below(g, 2);
+    const int e = heads * (2 + below(g, 2)), length = 2 + below(g, 3), wide = 1 + below(g, 8);
+    (void)a;
+    l->in[0] = leaf_of(g, TARN_SHAPE(n, length, e));
+    l->in[1] = leaf_of(g, TARN_SHAPE(e));
+    l->in[2] = weight_of(g, TARN_SHAPE(3 * e, e));
+    l->in[3] = weight_of(g, TARN_SHAPE(e, e));
+    l->in[4] = leaf_of(g, TARN_SHAPE(e));
+    l->in[5] = weight_of(g, TARN_SHAPE(wide, e));
+    l->in[6] = weight_of(g, TARN_SHAPE(e, wide));
+    l->ins = 7;
+    l->arg[0] = heads;
+    l->arg[1] = chance(g, 50);
+    l->f[0] = 1e-3f;
+    if (!l->arg[1] && chance(g, 50))
+        l->in[l->ins++] = key_mask(g, n, length);
+    return true;
+}
+
+/* ---- a table of rows --------------------------------------------------------------------------- */
+
+static bool table_shape(const struct program *p, struct line *l)
+{
+    const struct line *table = operand_of(p, l, 0), *index = operand_of(p, l, 1);
+    l->shape = index->shape;
+    if (table->dtype != TARN_F32 || table->shape.rank != 2 || table->shape.dim[0] < 1 ||
+        index->dtype == TARN_F32 || index->shape.rank == TARN_MAX_RANK)
+        return false;
+    l->shape.dim[l->shape.rank++] = table->shape.dim[1];
+    return true;
+}
+
+static int table_value(struct interpreter *m, const struct line *l)
+{
+    return embedding(m->tape, interpret_operand(m, l, 0), shape_of(m, l, 0),
+                     interpret_operand(m, l, 1));
+}
+
+static tarn_tensor table_call(const struct line *l, const tarn_tensor *in)
+{
+    (void)l;
+    return tarn_embedding_forward(&(tarn_embedding_layer){ in[0] }, in[1]);
+}
+
+static bool table_grow(struct generator *g, struct line *l, int a)
+{
+    (void)a;
+    l->in[0] = leaf_of(g, TARN_SHAPE(3 + below(g, 9), 1 + below(g, 17)));
+    l->in[1] = new_leaf(g, TARN_SHAPE(g->batch), TARN_I32, FILL_INDEX, 13);
+    l->ins = 2;
+    return true;
+}
+
+const struct more more_attentions[] = {
+    { OP_ID_attention, attention_shape, attention_value, attention_call, attention_grow },
+    { OP_ID_multi_head_attention_forward, heads_shape, heads_line_value, heads_call, heads_grow },
+    { OP_ID_transformer_block_forward, block_shape, block_value, block_call, block_grow },
+    { OP_ID_embedding_forward, table_shape, table_value, table_call, table_grow },
+};
+const int more_attention_count = sizeof more_attentions / sizeof *more_attentions;
