@@ -41,6 +41,10 @@ static void maps(void)
         x = X;
         COMPILE(tarn_mul_scalar(tarn_add_scalar(x, 0.375f), -1.7f), x);
         x = X;
+        COMPILE(tarn_softplus(tarn_leaky_relu(x, 0.125f), 1, 20), x);
+        x = X;
+        COMPILE(tarn_mul(x, tarn_randn(r, tarn_shape_get(x))), x);
+        x = X;
         const tarn_tensor rate = tarn_number(r, 0.5f);
         COMPILE(tarn_mul(x, rate), x, rate);
         x = X;

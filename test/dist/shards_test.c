@@ -158,8 +158,10 @@ static tarn_tensor hidden(const struct net *n, tarn_tensor x, unsigned f)
     if (f & LAYER_NORM)
         h = tarn_layer_norm_forward(&n->layer, h);
     h = activate(h, f);
-    if (f & DROPOUT)
-        h = tarn_dropout(h, 0.25f);
+    if (f & DROPOUT) {
+        const tarn_tensor noise = tarn_randn(h.replica, tarn_shape_get(h));
+        h = tarn_dropout(tarn_add(h, tarn_mul_scalar(noise, 0.1f)), 0.25f);
+    }
     for (int i = 0; i < 2 && f & TIED; i++)
         h = activate(tarn_linear_forward(&n->first, h), f);
     if (f & THRICE) {
