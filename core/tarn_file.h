@@ -28,6 +28,43 @@ TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress 
  *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
 TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
 
+/* ---- weights of any origin into a model ----------------------------------------------------- */
+
+/** Why tarn_load_weights left a tensor as it was. */
+typedef enum tarn_left {
+    TARN_LEFT_MISSING,    /* the file has none for this parameter or buffer */
+    TARN_LEFT_UNEXPECTED, /* the model has none for this tensor of the file */
+    TARN_LEFT_MISMATCHED  /* both have it, but shape, type or a value does not fit */
+} tarn_left;
+
+/** How a file's names become the model's, and what may be left. All zero: the names are equal, and
+ *  nothing may be left. Patterns are those of tarn_freeze: "head.*,*.bias". */
+typedef struct tarn_load_options {
+    const char *from; /* only tensors of the file whose names begin so, which is cut off */
+    const char *to;   /* then put before: only the model's tensors whose names begin so take part */
+    /* Pairs of texts, NULL at the end: between cutting and putting, the first is replaced by the second
+     * wherever it stands, pair after pair. { "ln_1.", "norm1.", NULL } */
+    const char *const *rename;
+    const char
+        *transposed;  /* the model's tensors that are [columns, rows] in the file; NULL: none */
+    const char *skip; /* the model's tensors that stay as they are; NULL: none */
+    /* What may be left: without it, the file is refused, and nothing loaded. */
+    bool missing, unexpected, mismatched;
+    /* Is told of each tensor that is left or refused, with its name and the reason ("is missing"), by
+     * each replica; may be NULL. */
+    void (*report)(void *user, tarn_left left, const char *name, const char *why);
+    void *user;
+} tarn_load_options;
+
+/** Loads parameters and buffers from a file of any framework: all that the options want, or nothing;
+ *  the error lists every difference that they do not allow. F16, BF16 and integers become float32
+ *  where that has the same value, F64 is rounded to the nearest float32; a value that the model's
+ *  type does not have is a mismatch. Optimizer state, step and seed stay; accumulated gradients are
+ *  dropped, averages of weights begin anew. On several devices all call it, and a file on the first
+ *  node suffices. */
+TARN_API tarn_status tarn_load_weights(tarn_replica *r, const char *path,
+                                       tarn_load_options options);
+
 /* ---- weight files: safetensors of any framework, read without a replica --------------------- */
 
 typedef struct tarn_weight_file tarn_weight_file;

@@ -51,6 +51,19 @@ TARN_API int tarn_owned_count(const tarn_replica *r);
 /** The i-th one's name, from 0 in order of creation; NULL when there is none. Belongs to the
  *  replica. */
 TARN_API const char *tarn_owned_name(const tarn_replica *r, int i);
+/** A parameter or buffer, as tarn_owned_at lists it. */
+typedef struct tarn_owned {
+    const char *name; /* belongs to the replica; NULL: there is none */
+    tarn_tensor tensor;
+    tarn_shape shape;
+    tarn_dtype dtype;
+    bool parameter; /* false for a buffer */
+    bool frozen;    /* a parameter that is not trained (tarn_freeze) */
+} tarn_owned;
+/** The i-th one, from 0 in order of creation. */
+TARN_API tarn_owned tarn_owned_at(tarn_replica *r, int i);
+/** Elements of all parameters, or of those that are not frozen. */
+TARN_API int64_t tarn_parameter_count(const tarn_replica *r, bool trained);
 /** Training (default) or evaluation: switches dropout and batch norm. */
 TARN_API void tarn_train(tarn_replica *r, bool training);
 /** Whether the replica trains; false for NULL. */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Saves and loads the state of a replica as safetensors: whole, or not at all. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "file/atomic_file.h"
+#include "file/checkpoint.h"
 #include "file/checksum.h"
-#include "file/weight_file.h"
+#include "file/differences.h"
 #include "tensor/shape.h"
-#include "tensor/replica.h"
 
 #define VIRTUAL_SHARDS "virtual_shards" /* key of the metadata */
 
@@ -86,19 +85,28 @@ static void items_release(struct items *items)
     memset(items, 0, sizeof *items);
 }
 
+tarn_status checkpoint_check(const tarn_replica *r)
+{
+    for (uint32_t i = 0; i < r->owned_count; i++) {
+        const struct owned *o = &r->owned[i];
+        if (o->assigned && o->kind != OWNED_KEPT)
+            return error_set(TARN_ERR_STATE,
+                             "checkpoint: %s is assigned in a step that has not ended; call "
+                             "tarn_step first",
+                             o->name != NULL ? o->name : "the storage of parameters");
+    }
+    return TARN_OK;
+}
+
 static tarn_status items_collect(tarn_replica *r, struct items *out)
 {
     out->count = 0;
     out->list = calloc((size_t)r->owned_count + 1, sizeof *out->list);
     if (out->list == NULL)
         return error_set(TARN_ERR_MEMORY, "checkpoint: out of host memory");
+    TRY(checkpoint_check(r));
     for (uint32_t i = 0; i < r->owned_count; i++) {
         struct owned *o = &r->owned[i];
-        if (o->assigned && o->kind != OWNED_KEPT)
-            return error_set(TARN_ERR_STATE,
-                             "checkpoint: %s is assigned in a step that has not ended; call "
-                             "tarn_step first",
-                             o->name != NULL ? o->name : "the storage of parameters");
         if (o->name == NULL || o->kind > OWNED_STATE)
             continue;
         if (!text_is_plain(o->name) || strcmp(o->name, SAFETENSORS_METADATA) == 0)
@@ -260,41 +268,6 @@ tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* A list of differences that fits into an error line. */
-struct differences {
-    char text[800];
-    size_t used;
-    unsigned count, left_out;
-};
-
-static void differ(struct differences *d, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void differ(struct differences *d, const char *format, ...)
-{
-    char line[400];
-    va_list list;
-    va_start(list, format);
-    (void)vsnprintf(line, sizeof line, format, list);
-    va_end(list);
-    d->count++;
-    const size_t n = strlen(line);
-    if (d->used + n + 3 > sizeof d->text) {
-        d->left_out++;
-        return;
-    }
-    d->used += (size_t)snprintf(d->text + d->used, sizeof d->text - d->used, "%s%s",
-                                d->used ? "; " : "", line);
-}
-
-static void entry_text(const struct safetensors_entry *e, char *out, size_t capacity)
-{
-    size_t n = (size_t)snprintf(out, capacity, "%s [", e->dtype);
-    for (int i = 0; i < e->rank && n < capacity; i++)
-        n += (size_t)snprintf(out + n, capacity - n, "%s%" PRIu64, i ? "," : "", e->dim[i]);
-    if (n < capacity)
-        snprintf(out + n, capacity - n, "]");
-}
-
 static bool fits(const struct item *item, const struct safetensors_entry *e)
 {
     const struct owned *o = item->owned;
@@ -424,13 +397,7 @@ static tarn_status compare(const struct items *items, const struct safetensors *
             !in_items(items, name))
             differ(&d, "%s is in the file only", safetensors_escape(name, shown));
     }
-    if (!d.count)
-        return TARN_OK;
-    char more[40] = "";
-    if (d.left_out)
-        snprintf(more, sizeof more, "; and %u more", d.left_out);
-    return error_set(TARN_ERR_MISMATCH, "%s: of another model, nothing was loaded: %s%s", path,
-                     d.text, more);
+    return differences_status(&d, path);
 }
 
 static tarn_status read_number(const struct safetensors *file, const char *key, const char *path,
@@ -516,14 +483,22 @@ static tarn_status load_checked(tarn_replica *r, const struct items *items,
     return TARN_OK;
 }
 
-/* On several machines the file of the first replica is that of all. */
-static tarn_status read_file(tarn_replica *r, const char *path, struct tarn_weight_file *file)
+tarn_status checkpoint_read(tarn_replica *r, const char *path, struct tarn_weight_file *file)
 {
     int fd;
     if (r->peers == NULL || r->peers->fetch == NULL)
         return weight_file_read(path, file);
     TRY(r->peers->fetch(r, path, &fd));
     return weight_file_read_open(fd, path, file);
+}
+
+tarn_status checkpoint_loaded(tarn_replica *r, bool state)
+{
+    if (r->trainer != NULL)
+        r->trainer->forget(r);
+    for (uint32_t i = 0; i < r->owned_count; i++)
+        r->owned[i].apart = false;
+    return r->trainer != NULL ? r->trainer->reload(r, state) : TARN_OK;
 }
 
 tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress)
@@ -538,19 +513,14 @@ tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress
     struct run_state run = { .known = false };
     tarn_status status = items_collect(r, &items);
     if (status == TARN_OK)
-        status = read_file(r, path, &file);
+        status = checkpoint_read(r, path, &file);
     if (status == TARN_OK)
         status = load_checked(r, &items, &file.head, file.data, path, &run);
     weight_file_release(&file);
     items_release(&items);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
-    if (r->trainer != NULL)
-        r->trainer->forget(r);
-    for (uint32_t i = 0; i < r->owned_count; i++)
-        r->owned[i].apart = false;
-    if (r->trainer != NULL)
-        status = r->trainer->reload(r, run.states);
+    status = checkpoint_loaded(r, run.states);
     if (status != TARN_OK)
         return replica_fail(r, status, NULL);
     if (run.known) {

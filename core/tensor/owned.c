@@ -407,6 +407,32 @@ const char *tarn_owned_name(const tarn_replica *r, int i)
     return NULL;
 }
 
+tarn_owned tarn_owned_at(tarn_replica *r, int i)
+{
+    for (uint32_t k = 0; r != NULL && k < r->owned_count; k++) {
+        const struct owned *o = &r->owned[k];
+        if (listed(o) && i-- == 0)
+            return (tarn_owned){ .name = o->name,
+                                 .tensor = owned_handle(r, k + 1),
+                                 .shape = o->shape,
+                                 .dtype = o->dtype,
+                                 .parameter = o->kind == OWNED_PARAMETER,
+                                 .frozen = o->frozen };
+    }
+    return (tarn_owned){ .name = NULL };
+}
+
+int64_t tarn_parameter_count(const tarn_replica *r, bool trained)
+{
+    int64_t count = 0;
+    for (uint32_t i = 0; r != NULL && i < r->owned_count; i++) {
+        const struct owned *o = &r->owned[i];
+        if (o->kind == OWNED_PARAMETER && !(trained && o->frozen))
+            count += tarn_shape_count(o->shape);
+    }
+    return count;
+}
+
 tarn_tensor tarn_keep(tarn_tensor t)
 {
     tarn_replica *r = t.replica;
