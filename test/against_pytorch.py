@@ -149,6 +149,19 @@ class Program(More):
     def do_make_adamw(self, line):
         self.do_make_adam(line, torch.optim.AdamW)
 
+    def do_make_rmsprop(self, line):
+        lr, alpha, eps, decay, momentum = line["f"]
+        self.make_optimizer(torch.optim.RMSprop, lr=lr, alpha=alpha, eps=eps, weight_decay=decay,
+                            momentum=momentum)
+
+    def do_make_lion(self, _):
+        raise Unsupported("an optimizer that PyTorch lacks")
+
+    def do_scale_lr(self, _):
+        raise Unsupported("settings of parameters by name")
+
+    do_set_weight_decay = do_freeze = do_scale_lr
+
     def make_optimizer(self, kind, **options):
         self.proxies = {i: torch.nn.Parameter(s.value.detach().clone())
                         for i, s in enumerate(self.slots) if s.parameter}

@@ -338,6 +338,9 @@ Test(groups, a_nan_stops_one_of_two)
     float before[COUNT][SIZE], mean[SIZE];
     tarn_optimizer_average(body, 0.5f);
     tarn_optimizer_average(head, 0.5f);
+    tarn_backward(loss_of(r));
+    tarn_optimizer_step(body);
+    step(r);
     for (int k = 0; k < COUNT; k++)
         fetch(r, names[k], before[k]);
     fetch(r, "optimizer.average.body.bias", mean);

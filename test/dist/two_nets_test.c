@@ -66,10 +66,11 @@ static tarn_tensor distance(tarn_tensor x, float to)
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
-/* Both in one step; the judge's in two halves every other time. */
+/* Both in one step. The noise belongs to the samples, since random rows alone do not. */
 static tarn_status step(tarn_replica *r, const struct nets *n, const struct job *job, tarn_batch b)
 {
-    const tarn_tensor noise = tarn_slice(b.x, 1, 0, NOISE, 1);
+    const tarn_tensor none = tarn_mul_scalar(tarn_slice(b.x, 1, 0, NOISE, 1), 0);
+    const tarn_tensor noise = tarn_add(tarn_rand(r, TARN_SHAPE(b.n, NOISE)), none);
     const tarn_tensor fake =
         tarn_linear_forward(&n->made, tarn_relu(tarn_linear_forward(&n->make, noise)));
     tarn_optimizer_backward(

@@ -344,21 +344,6 @@ static void make_layer(struct run *u, int i)
         u->layer[i].layer_norm = tarn_layer_norm_make(u->r, name, a[0]);
 }
 
-static void make_optimizer(struct run *u, const struct line *l)
-{
-    const tarn_adam_options adam = {
-        .lr = l->f[0], .beta1 = l->f[1], .beta2 = l->f[2], .eps = l->f[3], .weight_decay = l->f[4]
-    };
-    if (l->op == OP_ID_make_sgd)
-        u->optimizer = tarn_sgd(u->r, (tarn_sgd_options){ .lr = l->f[0],
-                                                          .momentum = l->f[1],
-                                                          .dampening = l->f[2],
-                                                          .weight_decay = l->f[3],
-                                                          .nesterov = l->arg[0] != 0 });
-    else
-        u->optimizer = l->op == OP_ID_make_adam ? tarn_adam(u->r, adam) : tarn_adamw(u->r, adam);
-}
-
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 static bool complain(struct run *u, const char *what)
@@ -422,12 +407,9 @@ static bool statement(struct run *u, int i, const struct results *want, struct r
 {
     const struct line *l = &u->p->line[i];
     const tarn_tensor a = u->t[l->in[0]], b = u->t[l->in[1]];
+    if (program_is_setting(l->op))
+        return device_setting(u->r, l, &u->optimizer) || complain(u, "making the optimizer");
     switch (l->op) {
-    case OP_ID_make_sgd:
-    case OP_ID_make_adam:
-    case OP_ID_make_adamw:
-        make_optimizer(u, l);
-        return u->optimizer != NULL || complain(u, "making the optimizer");
     case OP_ID_assign:
         tarn_assign(a, b);
         return true;

@@ -44,4 +44,8 @@ void batches_close(struct batches *b);
 bool device_run(tarn_replica *r, const struct program *p, const struct interpreter *m,
                 const struct results *want, struct readings *out, char *error, size_t capacity);
 
+/* device_train.c: a line that makes an optimizer or sets something of parameters. False: there is no
+ * optimizer. */
+bool device_setting(tarn_replica *r, const struct line *l, tarn_optimizer **optimizer);
+
 #endif

@@ -64,6 +64,7 @@ void generate_batch(struct generator *g);
 int large_window(struct generator *g);
 /* generate_train.c */
 void make_optimizer(struct generator *g);
+void make_settings(struct generator *g);
 void generate_training(struct generator *g);
 /* Copies lines from .. to - 1, with data of their own. Line `loss` of the copy; -1: one of them
  * does not go again. */

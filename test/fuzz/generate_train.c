@@ -60,23 +60,43 @@ static void make_layers(struct generator *g, struct training *n, int features)
     }
 }
 
+/* Settings of some parameters, before anything else of a step. */
+void make_settings(struct generator *g)
+{
+    const float factors[] = { 0.5f, 0.25f, 2, 0 }, decays[] = { 0, 0.0625f, 0.125f };
+    for (int k = 1 + below(g, 3); k > 0; k--) {
+        struct line l = { .op = (enum op_id)(OP_ID_scale_lr + below(g, 3)) };
+        l.arg[0] = chance(g, 70);
+        l.arg[1] = below(g, 5);
+        l.f[0] = l.op == OP_ID_scale_lr ? factors[below(g, 4)] : decays[below(g, 3)];
+        if (l.op != OP_ID_freeze || l.arg[1] != 0 || !l.arg[0]) /* not all of them */
+            try_line(g, l);
+    }
+}
+
 void make_optimizer(struct generator *g)
 {
     const float rates[] = { 0.125f, 0.0625f, 0.5f }, parts[] = { 0, 0.5f, 0.75f };
-    struct line l = { .op = (enum op_id)(OP_ID_make_sgd + below(g, 3)) };
+    struct line l = { .op = (enum op_id)(OP_ID_make_sgd + below(g, 5)) };
     l.f[0] = rates[below(g, 3)];
     if (l.op == OP_ID_make_sgd) {
         l.f[1] = parts[below(g, 3)];
         l.arg[0] = l.f[1] > 0 && chance(g, 40);
         l.f[2] = l.arg[0] ? 0 : parts[below(g, 2)];
         l.f[3] = chance(g, 40) ? 0.03125f : 0;
+    } else if (l.op == OP_ID_make_rmsprop) {
+        l.f[1] = chance(g, 50) ? 0.5f : 0.875f;
+        l.f[2] = chance(g, 70) ? 0.0625f : 0.00390625f;
+        l.f[3] = chance(g, 40) ? 0.03125f : 0;
+        l.f[4] = parts[below(g, 3)];
     } else {
         l.f[1] = chance(g, 50) ? 0.5f : 0.875f;
         l.f[2] = chance(g, 50) ? 0.75f : 0.9375f;
-        l.f[3] = chance(g, 70) ? 0.0625f : 0.00390625f;
+        l.f[3] = chance(g, 70) ? 0.0625f : 0.00390625f; /* of Lion the weight decay */
         l.f[4] = chance(g, 50) ? 0.03125f : l.op == OP_ID_make_adamw ? -1 : 0;
     }
-    try_line(g, l);
+    if (try_line(g, l) >= 0 && chance(g, 35))
+        make_settings(g);
 }
 
 static int forward(struct generator *g, const struct training *n, int x)
@@ -197,6 +217,8 @@ static bool finish(struct generator *g, const struct training *n, int loss, bool
     else
         try_line(g, (struct line){ .op = OP_ID_step });
     g->first = g->p->count;
+    if (chance(g, 10))
+        make_settings(g);
     return fails;
 }
 

@@ -267,18 +267,9 @@ static bool assign(struct interpreter *m, const struct line *l)
 static bool statement(struct interpreter *m, int i)
 {
     const struct line *l = &m->p->line[i];
+    if (program_is_setting(l->op))
+        return interpret_setting(m, i);
     switch (l->op) {
-    case OP_ID_make_sgd:
-    case OP_ID_make_adam:
-    case OP_ID_make_adamw: {
-        bool some = false;
-        for (int s = 0; s < m->slots; s++)
-            some |= m->slot[s].parameter;
-        if (m->optimizer >= 0 || !some || l->segment == 0)
-            return false;
-        m->optimizer = i;
-        return true;
-    }
     case OP_ID_assign:
         return assign(m, l);
     case OP_ID_drop:

@@ -29,6 +29,11 @@ struct interpreter {
     struct slot slot[MAX_OWNED];
     int slots;
     int optimizer; /* line, or -1 */
+    /* Of each slot: how its settings differ from the optimizer's; no failing step undoes them. */
+    struct {
+        bool frozen, scaled, decays;
+        double factor, decay;
+    } set[MAX_OWNED];
     bool training, updates, winograd;
     bool begun;     /* all replicas have rank 0's parameters and buffers */
     bool exchanged; /* in this step: running statistics are the mean over all replicas */
@@ -59,6 +64,7 @@ int interpret_lines(struct interpreter *m, const struct line *l);
 bool interpret_backward(struct interpreter *m, const struct line *l);
 bool interpret_optimizer_step(struct interpreter *m);
 bool interpret_accumulate(struct interpreter *m);
+bool interpret_setting(struct interpreter *m, int i);
 int interpret_clip(struct interpreter *m, double most);
 
 /* interpret_team.c: an exchange of tensors, and that of gradients which line l begins with. */

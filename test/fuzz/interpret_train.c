@@ -2,6 +2,7 @@
 /* Backward passes and optimizers on the tape, as torch.optim defines them. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "interpret.h"
 
@@ -9,7 +10,7 @@ bool interpret_backward(struct interpreter *m, const struct line *l)
 {
     int in[MAX_OWNED], out[MAX_OWNED], which[MAX_OWNED], count = 0;
     for (int s = 0; s < m->slots; s++)
-        if (m->slot[s].parameter) {
+        if (m->slot[s].parameter && !m->set[s].frozen) {
             which[count] = s;
             in[count++] = m->slot[s].value;
         }
@@ -92,11 +93,29 @@ bool interpret_accumulate(struct interpreter *m)
     return true;
 }
 
+/* Of a parameter: factors are powers of two. */
+static double rate_of(const struct interpreter *m, const struct slot *o, const struct line *l)
+{
+    const int s = (int)(o - m->slot);
+    return (double)l->f[0] * (m->set[s].scaled ? m->set[s].factor : 1);
+}
+
+static double decay_of(const struct interpreter *m, const struct slot *o, float options)
+{
+    const int s = (int)(o - m->slot);
+    return m->set[s].decays ? m->set[s].decay : fmax(0, (double)options); /* below 0 means none */
+}
+
+static int zeros_for(struct tape *t, const struct slot *o, int moment)
+{
+    return o->moment[moment] >= 0 ? o->moment[moment] : tape_full(t, t->node[o->value].count, 0, 0);
+}
+
 static int sgd(struct interpreter *m, struct slot *o, const struct line *l)
 {
     struct tape *t = m->tape;
-    const double lr = (double)l->f[0], momentum = (double)l->f[1], damp = (double)l->f[2],
-                 decay = (double)l->f[3];
+    const double lr = rate_of(m, o, l), momentum = (double)l->f[1], damp = (double)l->f[2],
+                 decay = decay_of(m, o, l->f[3]);
     int g = o->gradient;
     if (decay != 0)
         g = tape_map2(t, T_ADD, g, tape_scale(t, o->value, decay));
@@ -115,8 +134,8 @@ static int sgd(struct interpreter *m, struct slot *o, const struct line *l)
 static int adam(struct interpreter *m, struct slot *o, const struct line *l)
 {
     struct tape *t = m->tape;
-    const double lr = (double)l->f[0], beta1 = (double)l->f[1], beta2 = (double)l->f[2],
-                 eps = (double)l->f[3], decay = fmax(0, (double)l->f[4]); /* below 0 means none */
+    const double lr = rate_of(m, o, l), beta1 = (double)l->f[1], beta2 = (double)l->f[2],
+                 eps = (double)l->f[3], decay = decay_of(m, o, l->f[4]);
     const int n = t->node[o->value].count, step = o->steps + 1;
     int g = o->gradient, old = o->value;
     if (l->op == OP_ID_make_adam && decay != 0)
@@ -124,8 +143,7 @@ static int adam(struct interpreter *m, struct slot *o, const struct line *l)
     if (l->op == OP_ID_make_adamw && decay != 0)
         old = tape_scale(t, old, 1 - lr * decay);
     for (int k = 0; k < 2; k++)
-        if (o->moment[k] < 0)
-            o->moment[k] = tape_full(t, n, 0, 0);
+        o->moment[k] = zeros_for(t, o, k);
     const int square = tape_map2(t, T_MUL, g, g);
     o->moment[0] = tape_map2(t, T_ADD, o->moment[0],
                              tape_scale(t, tape_map2(t, T_SUB, g, o->moment[0]), 1 - beta1));
@@ -140,6 +158,112 @@ static int adam(struct interpreter *m, struct slot *o, const struct line *l)
     return tape_map2(t, T_SUB, old, way);
 }
 
+static int rmsprop(struct interpreter *m, struct slot *o, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const double alpha = (double)l->f[1], eps = (double)l->f[2], decay = decay_of(m, o, l->f[3]),
+                 momentum = (double)l->f[4];
+    int g = o->gradient;
+    if (decay != 0)
+        g = tape_map2(t, T_ADD, g, tape_scale(t, o->value, decay));
+    o->moment[0] = tape_map2(t, T_ADD, tape_scale(t, zeros_for(t, o, 0), alpha),
+                             tape_scale(t, tape_map2(t, T_MUL, g, g), 1 - alpha));
+    const int n = t->node[o->value].count;
+    const int below = tape_map2(t, T_ADD, tape_map(t, T_SQRT, o->moment[0]),
+                                tape_full(t, n, eps, TAPE_UNIT * eps));
+    int way = tape_map2(t, T_DIV, g, below);
+    if (momentum != 0)
+        way = o->moment[1] = tape_map2(t, T_ADD, tape_scale(t, zeros_for(t, o, 1), momentum), way);
+    return tape_map2(t, T_SUB, o->value, tape_scale(t, way, rate_of(m, o, l)));
+}
+
+/* The sign of a node; any of the three where the bound leaves it open. */
+static int sign_of(struct tape *t, int a)
+{
+    const int n = t->node[a].count;
+    double *v = calloc((size_t)n + 1, sizeof *v), *e = calloc((size_t)n + 1, sizeof *e);
+    for (int i = 0; v != NULL && e != NULL && i < n; i++) {
+        const double x = t->node[a].v[i];
+        v[i] = x > 0 ? 1 : x < 0 ? -1 : 0;
+        e[i] = fabs(x) > t->node[a].e[i] || t->node[a].e[i] == 0 ? 0 : 2;
+    }
+    t->failed |= v == NULL || e == NULL;
+    const int y = v != NULL && e != NULL ? tape_leaf(t, n, v, e) : tape_full(t, n, 0, 0);
+    free(v);
+    free(e);
+    return y;
+}
+
+static int lion(struct interpreter *m, struct slot *o, const struct line *l)
+{
+    struct tape *t = m->tape;
+    const double beta1 = (double)l->f[1], beta2 = (double)l->f[2], lr = rate_of(m, o, l),
+                 decay = decay_of(m, o, l->f[3]);
+    const int g = o->gradient, moment = zeros_for(t, o, 0);
+    const int old = decay != 0 ? tape_scale(t, o->value, 1 - lr * decay) : o->value;
+    const int way = tape_map2(t, T_ADD, tape_scale(t, moment, beta1), tape_scale(t, g, 1 - beta1));
+    o->moment[0] = tape_map2(t, T_ADD, tape_scale(t, moment, beta2), tape_scale(t, g, 1 - beta2));
+    return tape_map2(t, T_SUB, old, tape_scale(t, sign_of(t, way), lr));
+}
+
+static int update(struct interpreter *m, struct slot *o, const struct line *l)
+{
+    return l->op == OP_ID_make_sgd       ? sgd(m, o, l)
+           : l->op == OP_ID_make_rmsprop ? rmsprop(m, o, l)
+           : l->op == OP_ID_make_lion    ? lion(m, o, l)
+                                         : adam(m, o, l);
+}
+
+/* Whether nothing was recorded in this step yet. */
+static bool at_start(const struct program *p, int i)
+{
+    while (i > 0 && program_is_setting(p->line[i - 1].op))
+        i--;
+    return i > 0 && (p->line[i - 1].op == OP_ID_step || p->line[i - 1].op == OP_ID_fail);
+}
+
+static bool matches(const struct interpreter *m, int s, const struct line *l)
+{
+    char name[48];
+    const struct line find = {
+        .op = OP_ID_find, .in = { m->slot[s].line }, .ins = 1, .arg = { m->slot[s].part }
+    };
+    program_find_name(m->p, &find, name);
+    return m->slot[s].parameter && strstr(name, program_pattern(l)) != NULL;
+}
+
+bool interpret_setting(struct interpreter *m, int i)
+{
+    const struct line *l = &m->p->line[i];
+    bool some = false;
+    for (int s = 0; s < m->slots; s++)
+        some |= m->slot[s].parameter && (l->op <= OP_ID_make_lion || matches(m, s, l));
+    if (l->op <= OP_ID_make_lion) {
+        if (m->optimizer >= 0 || !some || l->segment == 0)
+            return false;
+        m->optimizer = i;
+        return true;
+    }
+    if (m->optimizer < 0 || !at_start(m->p, i))
+        return false;
+    for (int s = 0; s < m->slots; s++) {
+        if (!matches(m, s, l))
+            continue;
+        if (l->op == OP_ID_freeze && m->slot[s].accumulated >= 0)
+            return false;
+        if (l->op == OP_ID_freeze) {
+            m->set[s].frozen = l->arg[0] != 0;
+        } else if (l->op == OP_ID_scale_lr) {
+            m->set[s].scaled = true;
+            m->set[s].factor = (double)l->f[0];
+        } else {
+            m->set[s].decays = true;
+            m->set[s].decay = (double)l->f[0];
+        }
+    }
+    return some;
+}
+
 bool interpret_optimizer_step(struct interpreter *m)
 {
     bool taken[MAX_OWNED];
@@ -150,7 +274,7 @@ bool interpret_optimizer_step(struct interpreter *m)
         struct slot *o = &m->slot[s];
         if (!taken[s])
             continue;
-        o->value = l->op == OP_ID_make_sgd ? sgd(m, o, l) : adam(m, o, l);
+        o->value = update(m, o, l);
         o->gradient = -1;
         o->steps++;
     }

@@ -91,6 +91,12 @@ static void print_name(FILE *f, const struct program *p, const struct line *l)
     fprintf(f, "\"%s\"", name);
 }
 
+/* How many numbers $F stands for. */
+static int numbers_of(enum op_id op)
+{
+    return op == OP_ID_make_sgd || op == OP_ID_make_lion || op == OP_ID_parameter_with ? 4 : 5;
+}
+
 static void print_call(FILE *f, const struct program *p, int i)
 {
     const struct line *l = &p->line[i];
@@ -125,9 +131,10 @@ static void print_call(FILE *f, const struct program *p, int i)
                     (long long)tarn_shape_count(l->shape));
         else if (*c == 'N')
             print_name(f, p, l);
+        else if (*c == 'G')
+            fprintf(f, "\"*%s*\"", program_pattern(l));
         else if (*c == 'F')
-            for (int k = 0; k < (l->op == OP_ID_make_sgd || l->op == OP_ID_parameter_with ? 4 : 5);
-                 k++)
+            for (int k = 0; k < numbers_of(l->op); k++)
                 fprintf(f, "%s%.9g", k > 0 ? ", " : "", (double)l->f[k]);
     }
 }
@@ -207,7 +214,7 @@ static void print_line(FILE *f, const struct program *p, int i)
     if (program_is_layer(l->op)) {
         const char *kind = layers[l->op - OP_ID_make_linear];
         fprintf(f, "tarn_%s t%d_%s = ", kind, i, kind);
-    } else if (l->op >= OP_ID_make_sgd && l->op <= OP_ID_make_adamw) {
+    } else if (l->op >= OP_ID_make_sgd && l->op <= OP_ID_make_lion) {
         fprintf(f, "tarn_optimizer *optimizer = ");
     } else if (l->op == OP_ID_output) {
         fprintf(f, "tarn_tensor k%d = tarn_keep(t%d);\n", l->in[0], l->in[0]);

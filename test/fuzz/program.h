@@ -70,6 +70,10 @@ void program_name(const struct line *l, char out[24]);
 /* The name that a `find` line looks for: part arg[0] of a layer, or the parameter itself. */
 void program_find_name(const struct program *p, const struct line *l, char out[48]);
 bool program_is_layer(enum op_id op);
+/* The pattern of names that a line of settings has: part of a name, between two stars. */
+const char *program_pattern(const struct line *l);
+/* Settings of parameters, which stand before everything else of a step. */
+bool program_is_setting(enum op_id op);
 bool program_is_parameter(enum op_id op);
 
 /* Reproducible numbers in [0, 1), multiples of 2^-22. */

@@ -48,6 +48,17 @@ static const char *const part_names[][5] = { { "weight", "bias" },
                                                "num_batches_tracked" },
                                              { "weight", "bias" } };
 
+const char *program_pattern(const struct line *l)
+{
+    static const char *const parts[] = { "", "weight", "bias", "1", "3" };
+    return parts[l->arg[1] % 5];
+}
+
+bool program_is_setting(enum op_id op)
+{
+    return op >= OP_ID_make_sgd && op <= OP_ID_freeze;
+}
+
 void program_find_name(const struct program *p, const struct line *l, char out[48])
 {
     const struct line *made = &p->line[l->in[0]];
