@@ -10,6 +10,8 @@
 void use_scratch(struct program_ir *p, size_t most_bytes);
 /* Room for what each part of a group makes for itself and is not in local memory. */
 void copy_for_parts(struct program_ir *p);
+/* For each value 1 + the one that it is written over, or 0 (in_place.c); NULL without memory. */
+int *list_taken_over(const struct program_ir *p);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
 /* Makes constants of indices a part of the offset; adds values (windows.c). */

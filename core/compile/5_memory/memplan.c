@@ -104,16 +104,23 @@ void memplan(struct program_ir *p)
     h.list = arena_take(p->arena, ((size_t)p->value_count + 2) * sizeof *h.list);
     if (h.list == NULL || !list_events(p, &e))
         return;
+    const int *over = list_taken_over(p);
+    bool *goes_on = arena_take(p->arena, (size_t)p->value_count + 1); /* as another value */
+    if (over == NULL || goes_on == NULL)
+        return;
     h.list[0].end = SIZE_MAX;
     for (int k = 0; k < p->kernel_count; k++) {
         for (int i = e.born[k]; i >= 0; i = e.next_born[i]) {
             struct value *v = &p->values[i];
-            v->offset = take(&h, rounded(v));
+            v->offset = over[i] > 0 ? p->values[over[i] - 1].offset : take(&h, rounded(v));
+            if (over[i] > 0)
+                goes_on[over[i] - 1] = true;
             if (v->offset + v->bytes > p->arena_bytes)
                 p->arena_bytes = v->offset + v->bytes;
         }
         for (int i = e.dead[k]; i >= 0; i = e.next_dead[i])
-            give_back(&h, p->values[i].offset, rounded(&p->values[i]));
+            if (!goes_on[i])
+                give_back(&h, p->values[i].offset, rounded(&p->values[i]));
     }
     /* A kernel that names a value of no elements takes the arena, too, so there must be one. */
     for (int i = 0; i < p->value_count && p->arena_bytes == 0; i++)

@@ -1,10 +1,10 @@
 /* k0: 4 groups of 256; arena 0, at 0, input 0; at bytes 0 */
 /* k1: 6 groups of 256; arena 0, at 0, owned 0; at bytes 3840, 0, 0 */
 /* k2: 12 groups of 256; output 0, arena 0, at 0, owned 1; at bytes 3840, 0, 9984 */
-/* k3: 6 groups of 256; arena 0, at 0, input 1; at bytes 0, 9984 */
-/* k4: 8 groups of 256; arena 0, at 0, input 0; at bytes 6144, 0 */
-/* k5: 6 groups of 256; arena 0, at 0; at bytes 13824, 0 */
-/* k6: 4 groups of 256; owned 2, at 0, arena 0, owned 3; at bytes 0, 6144, 0, 13824 */
+/* k3: 6 groups of 256; arena 0, at 0, input 1; at bytes 9984, 9984 */
+/* k4: 8 groups of 256; arena 0, at 0, input 0; at bytes 0, 9984 */
+/* k5: 6 groups of 256; arena 0, at 0; at bytes 7680, 9984 */
+/* k6: 4 groups of 256; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 16128 bytes */
 /* input */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))

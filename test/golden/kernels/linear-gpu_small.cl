@@ -1,10 +1,10 @@
 /* k0: 30 groups of 32; arena 0, at 0, input 0; at bytes 0 */
 /* k1: 24 groups of 32; arena 0, at 0, owned 0; at bytes 3840, 0, 0 */
 /* k2: 96 groups of 32; output 0, arena 0, at 0, owned 1; at bytes 3840, 0, 9984 */
-/* k3: 48 groups of 32; arena 0, at 0, input 1; at bytes 0, 9984 */
-/* k4: 30 groups of 32; arena 0, at 0, input 0; at bytes 6144, 0 */
-/* k5: 48 groups of 32; arena 0, at 0; at bytes 13824, 0 */
-/* k6: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 6144, 0, 13824 */
+/* k3: 48 groups of 32; arena 0, at 0, input 1; at bytes 9984, 9984 */
+/* k4: 30 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984 */
+/* k5: 48 groups of 32; arena 0, at 0; at bytes 7680, 9984 */
+/* k6: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 16128 bytes */
 /* input */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
