@@ -57,8 +57,9 @@ class More:
 
     def op_kl_div(self, line, a, target):
         batch_mean, log_target = line["arg"][:2]
-        return F.kl_div(a, target, reduction="batchmean" if batch_mean else "mean",
-                        log_target=bool(log_target))
+        if batch_mean:
+            return F.kl_div(a, target, reduction="batchmean", log_target=bool(log_target))
+        return F.kl_div(a, target, reduction="none", log_target=bool(log_target)).mean()
 
     # ---- images, norms -------------------------------------------------------------------------
 
