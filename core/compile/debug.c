@@ -54,6 +54,11 @@ void debug_nests(const struct program_ir *p, struct text *out)
             text_add(out, "  section %-3d %-14s", p->placements[i].section, n->name);
             for (int a = 0; a < n->axes; a++) {
                 text_add(out, "%s%d", a == n->out_axes ? " | " : " ", n->extent[a]);
+                const struct panels *panels = &p->schedules[i].panels;
+                if (panels->used && a < n->out_axes && panels->size[a] < n->extent[a])
+                    text_add(out, "/%d", panels->size[a]);
+                else if (panels->used && a == panels->axis)
+                    text_add(out, "/%d", panels->step);
                 if (p->schedules[i].tile[a] > 1)
                     text_add(out, "/%d", p->schedules[i].tile[a]);
                 if (a == nest_vector_axis(n, &p->schedules[i]))

@@ -111,6 +111,14 @@ struct placement {
     bool first_part; /* the first part alone does it */
 };
 
+/* Blocks of the elements of a sum's result that are computed together: so what they read stays in the
+ * first cache. Their accumulators are kept in memory while the sum goes on in steps of `axis`. */
+struct panels {
+    bool used;
+    int size[NEST_AXES]; /* of the OUT axes: a multiple of the tile */
+    int axis, step;      /* the summed axis, and how much of it is a step */
+};
+
 /* How a nest runs: made by 4_schedule. It changes no result. */
 struct schedule {
     int lane_axis;        /* not batched: the axis whose elements are lanes, or -1 */
@@ -123,6 +131,7 @@ struct schedule {
     int groups;                  /* that share it so */
     bool uniform;                /* work-items: all teams of a group have the same tile */
     bool by_registers;           /* a copy turns 16 by 16 elements over in registers */
+    struct panels panels;
 };
 
 /* Nests of kernel k, in order: nest[begin[k]] to nest[begin[k + 1] - 1]. */

@@ -73,6 +73,20 @@ static void make_conv_channels(struct build *b)
     build_output(b, build_conv(b, x, w, 0));
 }
 
+/* The gradient of the weights of a window of 1: images larger than a first cache. */
+static void make_conv_weights(struct build *b)
+{
+    const uint32_t in[2] = { build_samples(b, TARN_SHAPE(32, 32, 14, 14)),
+                             build_samples(b, TARN_SHAPE(32, 48, 14, 14)) };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    for (int i = 0; i < 2; i++)
+        arg.conv.stride[i] = arg.conv.dilation[i] = 1;
+    arg.conv.groups = 1;
+    build_output(b,
+                 build_node(b, &op_conv2d_weight, TARN_SHAPE(48, 32, 1, 1), TARN_F32, &arg, in, 2));
+}
+
 /* Two that are worth several units, direct and without padding; more channels than units. */
 static void make_conv_heavy(struct build *b)
 {
@@ -115,6 +129,7 @@ const struct graph_case graph_cases[] = {
     { "linear", make_linear, false },
     { "conv", make_conv, false },
     { "conv_channels", make_conv_channels, true },
+    { "conv_weights", make_conv_weights, true },
     { "conv_heavy", make_conv_heavy, true },
     { "update", make_update, false },
     { "long_sums", make_long_sums, false },

@@ -188,6 +188,24 @@ Test(targets, more_units_get_more_groups)
 }
 
 /* Groups of the kernels of a batch of 16 for so many cores. */
+static bool has_panels(double times_caches)
+{
+    struct target t = target_named("avx512");
+    t.vector.cache_bytes *= times_caches;
+    t.vector.second_cache_bytes *= times_caches;
+    char *text = text_of(graph_named("conv_weights"), &t);
+    const bool found = strstr(text, "float16 kept[") != NULL;
+    free(text);
+    return found;
+}
+
+/* A sum goes on in steps where images do not fit the caches, and only there. */
+Test(targets, panels_follow_the_caches)
+{
+    cr_expect(has_panels(1));
+    cr_expect(!has_panels(100));
+}
+
 static int conv_groups(int units, int kernel)
 {
     struct target t = target_named("avx512");

@@ -149,6 +149,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
     split_among_parts(p, at, s);
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_fitting_tile(p, n, s);
+    choose_panels(p->target, n, s);
     s->by_registers = turns_over(p, n, s);
     if (!n->batched && !at->tiny)
         split_among_groups(p->target, n, at,

@@ -9,65 +9,13 @@
 
 #include "compile/1_graph/graph_passes.h"
 #include "compile/4_schedule/schedule.h"
+#include "compile/4_schedule/traffic.h"
 #include "compile/chunk.h"
 
 /* What the tables here have room for; target_check() refuses larger figures. */
 #define ACCUMULATORS_ROOM TARGET_MOST_ACCUMULATORS
 #define POINTS_ROOM TARGET_MOST_POINTS
-#define MOST_LOADS 16
 #define SEEN_CAPACITY 1024u
-
-/* A load of the body: how its address moves with each axis. */
-struct walk {
-    bool vector;
-    int parts;
-    int32_t k[1 + TARN_MAX_RANK][NEST_AXES];
-};
-
-struct tiling {
-    const struct nest *n;
-    const struct vector_figures *core;
-    int lane; /* the vector axis, or -1 */
-    struct walk loads[MOST_LOADS];
-    int load_count;
-    int size; /* expressions of the body */
-    int rest; /* weight of those around it, repeated for each accumulator */
-    double code_cycles;
-};
-
-/* ---- loads of the body ---------------------------------------------------------------------- */
-
-static bool is_known(const int *list, int count, int e)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i] == e)
-            return true;
-    return false;
-}
-
-static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
-{
-    const struct expr *e = &t->n->exprs[expr];
-    if (is_known(seen, *seen_count, expr) || *seen_count == 4 * MOST_LOADS)
-        return;
-    seen[(*seen_count)++] = expr;
-    for (int i = 0; i < e->args; i++)
-        collect(t, e->arg[i], seen, seen_count);
-    if (e->kind != EXPR_LOAD || t->load_count == MOST_LOADS)
-        return;
-    const struct access *a = &e->access;
-    struct walk *w = &t->loads[t->load_count++];
-    memset(w, 0, sizeof *w);
-    w->parts = 1 + a->part_count;
-    memcpy(w->k[0], a->address.k, sizeof w->k[0]);
-    for (int i = 0; i < a->part_count; i++)
-        memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
-    w->vector = a->in_block || a->gather >= 0;
-    for (int i = 0; t->lane >= 0 && i < w->parts; i++) {
-        w->vector |= w->k[i][t->lane] != 0;
-        w->k[i][t->lane] = 0;
-    }
-}
 
 /* ---- registers ------------------------------------------------------------------------------ */
 
@@ -164,84 +112,7 @@ static double register_cycles(const struct tiling *t, const int *tile)
     return (cycles + c->loop_cycles + c->point_cycles * work) / work;
 }
 
-/* ---- caches --------------------------------------------------------------------------------- */
-
-/* Elements that a load touches while the given axes run. Overlapping accesses, such as those of
- * sliding windows, count once. */
-static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
-{
-    double count = 1;
-    int64_t step = 0, reach = 1; /* of the elements so far: every step-th of reach */
-    int32_t last = 0;
-    for (;;) {
-        int next = -1;
-        for (int a = 0; a < axes; a++) {
-            const int32_t k = w->k[part][a] < 0 ? -w->k[part][a] : w->k[part][a];
-            const int32_t best = next < 0               ? 0
-                                 : w->k[part][next] < 0 ? -w->k[part][next]
-                                                        : w->k[part][next];
-            if (k > last && extent[a] > 1 && (next < 0 || k < best))
-                next = a;
-        }
-        if (next < 0)
-            return count * (double)reach;
-        const int32_t k = w->k[part][next] < 0 ? -w->k[part][next] : w->k[part][next];
-        int64_t run = 1;
-        for (int a = 0; a < axes; a++)
-            if (w->k[part][a] == k || w->k[part][a] == -k)
-                run += extent[a] - 1;
-        last = k;
-        if (step > 0 && k % step == 0 && k / step < reach) {
-            reach += k / step * (run - 1);
-        } else {
-            count *= (double)reach;
-            reach = run;
-            step = k;
-        }
-    }
-}
-
-static double bytes_touched(const struct tiling *t, const int32_t *extent)
-{
-    double bytes = 0;
-    for (int l = 0; l < t->load_count; l++) {
-        double elements = 1;
-        for (int i = 0; i < t->loads[l].parts; i++)
-            elements *= touched(&t->loads[l], i, extent, t->n->axes);
-        bytes += elements * (t->loads[l].vector ? 64 : 4);
-    }
-    return bytes;
-}
-
-/* Bytes that miss a cache of so many, with the loops in this order, outermost first. */
-static double misses(const struct tiling *t, const int *tile, const int *order, int loops,
-                     double capacity)
-{
-    const struct nest *n = t->n;
-    int32_t extent[NEST_AXES];
-    for (int a = 0; a < n->axes; a++)
-        extent[a] = a == t->lane ? 1 : a >= n->out_axes ? n->extent[a] : tile[a];
-    double inside = bytes_touched(t, extent), rounds = 1;
-    int level = loops;
-    for (; level > 0; level--) {
-        const int axis = order[level - 1];
-        extent[axis] = n->extent[axis];
-        const double more = bytes_touched(t, extent);
-        if (more > capacity)
-            break;
-        inside = more;
-    }
-    for (; level > 0; level--)
-        rounds *= (double)n->extent[order[level - 1]] / tile[order[level - 1]];
-    return inside * rounds;
-}
-
-static double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
-{
-    const struct vector_figures *c = t->core;
-    return c->line_cycles / 64 * misses(t, tile, order, loops, c->cache_bytes) +
-           c->second_line_cycles / 64 * misses(t, tile, order, loops, c->second_cache_bytes);
-}
+/* ---- loops --------------------------------------------------------------------------------- */
 
 /* Chooses the loops from the innermost one outward, each the one that waits least for caches. */
 static double order_loops(const struct tiling *t, const int *tile, int *order)
@@ -375,13 +246,10 @@ static void find_candidates(const struct target *target, const struct nest *n, i
                             struct tiling *t, struct candidates *best)
 {
     const struct vector_figures *c = &target->vector;
-    int seen[4 * MOST_LOADS], seen_count = 0, tile[NEST_AXES], red[ACCUMULATORS_ROOM];
-    for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); i++)
-        collect(t, n->body[i], seen, &seen_count);
-    const int most = n->combine == COMBINE_FMA     ? c->accumulators
-                     : seen_count <= c->small_body ? (int)c->latency
-                                                   : 1;
-    t->size = seen_count;
+    int tile[NEST_AXES], red[ACCUMULATORS_ROOM];
+    const int most = n->combine == COMBINE_FMA  ? c->accumulators
+                     : t->size <= c->small_body ? (int)c->latency
+                                                : 1;
     weigh_code(t, target, nests);
     const int last = n->axes - 1;
     for (int a = 0; a < NEST_AXES; a++)
@@ -484,8 +352,9 @@ static bool tile_by_rule(const struct target *t, const struct nest *n, int lane,
 
 void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s)
 {
-    struct tiling model = { .n = n, .core = &t->vector, .lane = nest_vector_axis(n, s) };
+    struct tiling model;
     struct candidates best = { 0 };
+    tiling_begin(&model, &t->vector, n, s);
     const bool by_rule = tile_by_rule(t, n, model.lane, s);
     find_candidates(t, n, nests, &model, &best);
     s->sum = sum_key(&model, &best);

@@ -140,6 +140,10 @@ void combine_lane_sums(struct printer *pr);
 /* What is combined or multiplied, for all unrolled points. */
 void print_body(struct printer *pr);
 void describe_nest(struct printer *pr);
+/* What becomes of the accumulators of a tile. */
+void print_tile_results(struct printer *pr);
+/* All loops of a nest whose schedule has panels. */
+void print_panels(struct printer *pr);
 
 /* The loops of a sum, and around them those over its chunks; `index` is the type of their
  * variables. First sum_begin(); for each summed axis sum_cut(), then its own loop, of which

@@ -382,7 +382,7 @@ static void transform_point(struct printer *pr)
     text_free(&condition);
 }
 
-static void print_results(struct printer *pr)
+void print_tile_results(struct printer *pr)
 {
     const int points = tile_points(pr, 0, pr->n->out_axes);
     const int scope = pr->known_count;
@@ -455,7 +455,7 @@ static void print_lane_sum(struct printer *pr)
     if (n->extent[pr->s->lane_axis] % LANES != 0)
         print_red_loops(pr, true);
     combine_lane_sums(pr);
-    print_results(pr);
+    print_tile_results(pr);
 }
 
 static void print_inside(struct printer *pr)
@@ -464,7 +464,7 @@ static void print_inside(struct printer *pr)
         declare_accumulators(pr);
         print_red_loops(pr, false);
     }
-    print_results(pr);
+    print_tile_results(pr);
 }
 
 /* The OUT vector axis of a nest without batch: full vectors, then single elements. */
@@ -523,6 +523,26 @@ static void print_slice(struct printer *pr)
                parts, l->grain, l->times, l->above + 1, pr->n->extent[pr->s->split_axis]);
 }
 
+/* All loops of a nest, and what is inside. */
+static void print_loops(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    int loops = 0;
+    const int lane = nest_vector_axis(n, pr->s);
+    const bool lane_is_out = lane >= 0 && lane < n->out_axes, copies = pr->s->by_registers;
+    for (int i = 0; i < n->out_axes - lane_is_out && !copies; i++)
+        loops += open_loop(pr, pr->s->order[i]);
+    if (copies)
+        print_copy(pr);
+    else if (nest_has_batch_lanes(n) || pr->s->lane_axis < 0)
+        print_inside(pr);
+    else if (pr->s->lane_axis >= n->out_axes)
+        print_lane_sum(pr);
+    else
+        print_out_lanes(pr);
+    close_loops(pr, loops);
+}
+
 void print_nest(struct printer *pr)
 {
     const struct nest *n = pr->n;
@@ -550,20 +570,10 @@ void print_nest(struct printer *pr)
         close_loops(pr, 1);
         return;
     }
-    int loops = 0;
-    const int lane = nest_vector_axis(n, pr->s);
-    const bool lane_is_out = lane >= 0 && lane < n->out_axes, copies = pr->s->by_registers;
-    for (int i = 0; i < n->out_axes - lane_is_out && !copies; i++)
-        loops += open_loop(pr, pr->s->order[i]);
-    if (copies)
-        print_copy(pr);
-    else if (nest_has_batch_lanes(n) || pr->s->lane_axis < 0)
-        print_inside(pr);
-    else if (pr->s->lane_axis >= n->out_axes)
-        print_lane_sum(pr);
+    if (pr->s->panels.used)
+        print_panels(pr);
     else
-        print_out_lanes(pr);
-    close_loops(pr, loops);
+        print_loops(pr);
     known_reset(pr, 0);
     pr->indent--;
     print_line(pr, "}");

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a sum waits for: how many bytes its loads touch while loops run, and how many of them a cache
+ * no longer has. In: loads, tiles and loops. Out: bytes, and cycles. */
+#include "compile/4_schedule/traffic.h"
+
+#include <string.h>
+
+/* ---- loads of the body ---------------------------------------------------------------------- */
+
+static bool is_known(const int *list, int count, int e)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == e)
+            return true;
+    return false;
+}
+
+static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
+{
+    const struct expr *e = &t->n->exprs[expr];
+    if (is_known(seen, *seen_count, expr) || *seen_count == 4 * MOST_LOADS)
+        return;
+    seen[(*seen_count)++] = expr;
+    for (int i = 0; i < e->args; i++)
+        collect(t, e->arg[i], seen, seen_count);
+    if (e->kind != EXPR_LOAD || t->load_count == MOST_LOADS)
+        return;
+    const struct access *a = &e->access;
+    struct walk *w = &t->loads[t->load_count++];
+    memset(w, 0, sizeof *w);
+    w->parts = 1 + a->part_count;
+    memcpy(w->k[0], a->address.k, sizeof w->k[0]);
+    for (int i = 0; i < a->part_count; i++)
+        memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
+    w->vector = a->in_block || a->gather >= 0;
+    for (int i = 0; t->lane >= 0 && i < w->parts; i++) {
+        w->vector |= w->k[i][t->lane] != 0;
+        w->k[i][t->lane] = 0;
+    }
+}
+
+void tiling_begin(struct tiling *t, const struct vector_figures *core, const struct nest *n,
+                  const struct schedule *s)
+{
+    int seen[4 * MOST_LOADS];
+    *t = (struct tiling){ .n = n, .core = core, .lane = nest_vector_axis(n, s) };
+    for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); i++)
+        collect(t, n->body[i], seen, &t->size);
+}
+
+/* ---- caches --------------------------------------------------------------------------------- */
+
+/* Elements that a load touches while the given axes run. Overlapping accesses, such as those of
+ * sliding windows, count once. */
+static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
+{
+    double count = 1;
+    int64_t step = 0, reach = 1; /* of the elements so far: every step-th of reach */
+    int32_t last = 0;
+    for (;;) {
+        int next = -1;
+        for (int a = 0; a < axes; a++) {
+            const int32_t k = w->k[part][a] < 0 ? -w->k[part][a] : w->k[part][a];
+            const int32_t best = next < 0               ? 0
+                                 : w->k[part][next] < 0 ? -w->k[part][next]
+                                                        : w->k[part][next];
+            if (k > last && extent[a] > 1 && (next < 0 || k < best))
+                next = a;
+        }
+        if (next < 0)
+            return count * (double)reach;
+        const int32_t k = w->k[part][next] < 0 ? -w->k[part][next] : w->k[part][next];
+        int64_t run = 1;
+        for (int a = 0; a < axes; a++)
+            if (w->k[part][a] == k || w->k[part][a] == -k)
+                run += extent[a] - 1;
+        last = k;
+        if (step > 0 && k % step == 0 && k / step < reach) {
+            reach += k / step * (run - 1);
+        } else {
+            count *= (double)reach;
+            reach = run;
+            step = k;
+        }
+    }
+}
+
+static double bytes_of(const struct tiling *t, int load, const int32_t *extent)
+{
+    double elements = 1;
+    for (int i = 0; i < t->loads[load].parts; i++)
+        elements *= touched(&t->loads[load], i, extent, t->n->axes);
+    return elements * (t->loads[load].vector ? 64 : 4);
+}
+
+static double bytes_touched(const struct tiling *t, const int32_t *extent)
+{
+    double bytes = 0;
+    for (int l = 0; l < t->load_count; l++)
+        bytes += bytes_of(t, l, extent);
+    return bytes;
+}
+
+/* What the loops from the innermost on touch, as many of them as a cache holds; returns how many are
+ * outside of these. */
+static int loops_outside(const struct tiling *t, const int32_t *whole, const int *tile,
+                         const int *order, int loops, double capacity, int32_t *extent)
+{
+    const struct nest *n = t->n;
+    for (int a = 0; a < n->axes; a++)
+        extent[a] = a == t->lane ? 1 : a >= n->out_axes ? whole[a] : tile[a];
+    for (; loops > 0; loops--) {
+        const int axis = order[loops - 1];
+        const int32_t before = extent[axis];
+        extent[axis] = whole[axis];
+        if (bytes_touched(t, extent) > capacity) {
+            extent[axis] = before;
+            break;
+        }
+    }
+    return loops;
+}
+
+static double misses(const struct tiling *t, const int32_t *whole, const int *tile,
+                     const int *order, int loops, double capacity)
+{
+    int32_t extent[NEST_AXES];
+    double rounds = 1;
+    for (int level = loops_outside(t, whole, tile, order, loops, capacity, extent); level > 0;
+         level--)
+        rounds *= (double)whole[order[level - 1]] / tile[order[level - 1]];
+    return bytes_touched(t, extent) * rounds;
+}
+
+static bool uses(const struct walk *w, int axis)
+{
+    for (int i = 0; i < w->parts; i++)
+        if (w->k[i][axis] != 0)
+            return true;
+    return false;
+}
+
+double kept_misses(const struct tiling *t, const int32_t *whole, const int *tile, const int *order,
+                   int loops, double capacity)
+{
+    int32_t extent[NEST_AXES];
+    const int outside = loops_outside(t, whole, tile, order, loops, capacity, extent);
+    const bool fits = bytes_touched(t, extent) <= capacity;
+    double bytes = 0;
+    for (int l = 0; l < t->load_count; l++) {
+        double rounds = 1;
+        bool stays = fits;
+        for (int level = outside; level > 0; level--) {
+            stays &= !uses(&t->loads[l], order[level - 1]);
+            if (!stays)
+                rounds *= (double)whole[order[level - 1]] / tile[order[level - 1]];
+        }
+        bytes += bytes_of(t, l, extent) * rounds;
+    }
+    return bytes;
+}
+
+double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
+{
+    const int32_t *whole = t->n->extent;
+    const struct vector_figures *c = t->core;
+    return c->line_cycles / 64 * misses(t, whole, tile, order, loops, c->cache_bytes) +
+           c->second_line_cycles / 64 * misses(t, whole, tile, order, loops, c->second_cache_bytes);
+}

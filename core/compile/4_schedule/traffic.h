@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by tile.c and panels.c: what the body of a sum loads, and what of it misses a cache. */
+#ifndef TARN_TRAFFIC_H
+#define TARN_TRAFFIC_H
+
+#include "compile/nest.h"
+
+#define MOST_LOADS 16
+
+/* A load of the body: how its address moves with each axis. */
+struct walk {
+    bool vector;
+    int parts;
+    int32_t k[1 + TARN_MAX_RANK][NEST_AXES];
+};
+
+struct tiling {
+    const struct nest *n;
+    const struct vector_figures *core;
+    int lane; /* the vector axis, or -1 */
+    struct walk loads[MOST_LOADS];
+    int load_count;
+    int size; /* expressions of the body */
+    int rest; /* weight of those around it, repeated for each accumulator */
+    double code_cycles;
+};
+
+/* Finds the loads, and how large the body is. */
+void tiling_begin(struct tiling *t, const struct vector_figures *core, const struct nest *n,
+                  const struct schedule *s);
+/* Cycles that wait for what misses both caches, with the loops in this order, the outermost first. Takes
+ * all that was touched for lost once it is more than a cache holds. */
+double traffic(const struct tiling *t, const int *tile, const int *order, int loops);
+/* Bytes that miss a cache of so many when loops in this order go through `whole`. What a loop does not
+ * move stays, if what is inside of the loop fits. */
+double kept_misses(const struct tiling *t, const int32_t *whole, const int *tile, const int *order,
+                   int loops, double capacity);
+
+#endif

@@ -1,0 +1,148 @@
+/* k0: 1960 groups of 256; arena 0, at 0, input 0, input 1; at bytes 0, 802816 */
+/* k1: 96 groups of 256; arena 0, at 0; at bytes 2007040, 0, 802816 */
+/* k2: 6 groups of 256; output 0, arena 0, at 0; at bytes 2007040 */
+/* arena: 2019328 bytes */
+/* input input */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void k_9fdb0f4e14500365(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *input1)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [32,32,14,14] blocked */
+    __global float *v1 = (__global float *)(input0); /* [32,32,14,14] */
+    __global float *v2 = (__global float *)(arena + offset[1]); /* [32,48,14,14] blocked */
+    __global float *v3 = (__global float *)(input1); /* [32,48,14,14] */
+    if (section_group >= 0 && section_group < 784) {
+        /* input [32 32 14 14] */
+        const int group = section_group - 0;
+        const int team = group * 16 + item / 16;
+        if (team < 12544) {
+            const int b = team / 6272;
+            const int tile = team % 6272;
+            const int i3 = tile % 14;
+            const int i2 = tile / 14 % 14;
+            const int i1 = tile / 196;
+            const int sample = 16 * b + lane;
+            __global float *b0 = v0 + 100352L * b + lane;
+            const float t1 = v1[6272 * sample + 196 * i1 + 14 * i2 + i3];
+            b0[16 * (196 * i1 + 14 * i2 + i3)] = t1;
+        }
+    }
+    if (section_group >= 784 && section_group < 1960) {
+        /* input [32 48 14 14] */
+        const int group = section_group - 784;
+        const int team = group * 16 + item / 16;
+        if (team < 18816) {
+            const int b = team / 9408;
+            const int tile = team % 9408;
+            const int i3 = tile % 14;
+            const int i2 = tile / 14 % 14;
+            const int i1 = tile / 196;
+            const int sample = 16 * b + lane;
+            __global float *b2 = v2 + 150528L * b + lane;
+            const float t2 = v3[9408 * sample + 196 * i1 + 14 * i2 + i3];
+            b2[16 * (196 * i1 + 14 * i2 + i3)] = t2;
+        }
+    }
+}
+
+
+/* conv2d_weight */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void k_4c9d8092a6095e5a(__global uchar *arena, __global const ulong *offset)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __local uint exchange[544];
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [2,1536] */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [32,32,14,14] blocked */
+    __global float *v2 = (__global float *)(arena + offset[2]); /* [32,48,14,14] blocked */
+    {
+        /* conv2d_weight [48 32 1 1 | 32 14 14], one row a group */
+        const int group = section_group - 0;
+        const int share = group / 48;
+        const int first = share * 2 / 2, last = (share + 1) * 2 / 2;
+        const int team = (group % 48) * 16 + item / 16;
+        const bool live = team < 768;
+        const int tile = live ? team : 767;
+        const int i1 = tile % 32;
+        const int i0 = tile / 32 * 2;
+        __local float *lanes = (__local float *)exchange + 34 * (item / 16);
+        float row0 = 0.0f;
+        #pragma unroll 1
+        for (int b = first; b < last; ++b) {
+            const int sample = 16 * b + lane;
+            __global float *b1 = v1 + 100352L * b + lane;
+            __global float *b2 = v2 + 150528L * b + lane;
+            float acc0 = (float)(0.0f);
+            float acc1 = (float)(0.0f);
+            {
+                float sum0_0 = (float)(0.0f);
+                float sum0_1 = (float)(0.0f);
+                #pragma unroll 1
+                for (int cut0 = 0; cut0 < 14; cut0 += 9) {
+                    const int end0 = min(cut0 + 9, (int)14);
+                    acc0 = (float)(0.0f);
+                    acc1 = (float)(0.0f);
+                    #pragma unroll 1
+                    for (int i5 = cut0; i5 < end0; i5 += 1) {
+                        #pragma unroll 4
+                        for (int i6 = 0; i6 < 14; i6 += 1) {
+                            const float t1 = b1[16 * (196 * i1 + 14 * i5 + i6)];
+                            const float t2 = b2[16 * (196 * i0 + 14 * i5 + i6)];
+                            acc0 = fma(t1, t2, acc0);
+                            const float t3 = b2[16 * (196 * i0 + 14 * i5 + i6 + 196)];
+                            acc1 = fma(t1, t3, acc1);
+                        }
+                    }
+                    sum0_0 += acc0;
+                    sum0_1 += acc1;
+                }
+                acc0 = sum0_0;
+                acc1 = sum0_1;
+            }
+            lanes[0 + lane] = acc0;
+            lanes[17 + lane] = acc1;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < 2) {
+                float sum = tarn_sum_float(vload16(0, lanes + 17 * (lane + 0)));
+                if (b > first)
+                    sum += row0;
+                row0 = sum;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (live && lane == 0)
+            v0[1536 * share + 32 * i0 + i1] = row0;
+        if (live && lane == 1)
+            v0[1536 * share + 32 * i0 + i1 + 32] = row0;
+    }
+}
+
+
+/* conv2d_weight */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void k_748f653b136f507f(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global float *v0 = (__global float *)(output0); /* [48,32,1,1] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [2,1536] */
+    if (section_group >= 0 && section_group < 6) {
+        /* conv2d_weight [1536 | 1] */
+        const int group = section_group - 0;
+        const int number = group * 256 + item;
+        if (number < 1536) {
+            const int i0 = number % 1536;
+            const int tile = number / 1536;
+            float acc0 = (float)(0.0f);
+            const float t1 = v1[i0];
+            const float t2 = v1[i0 + 1536];
+            const float t3 = t1 + t2;
+            acc0 += t3;
+            v0[i0] = acc0;
+        }
+    }
+}
+
+
