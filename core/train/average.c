@@ -11,10 +11,10 @@ void average_update(const tarn_optimizer *o, tarn_tensor now, tarn_tensor bad)
     if (o->averages == 0)
         return;
     const tarn_tensor whole = owned_handle(r, o->averages);
-    const tarn_tensor old = group_rows(o, graph_handle(r, graph_resolve(whole)));
+    const tarn_tensor old = graph_handle(r, graph_resolve(whole));
     const float rest = (float)(1.0 - rule_meant(o->average_decay));
     const tarn_tensor next = tarn_add(old, tarn_mul_scalar(tarn_sub(now, old), rest));
-    tarn_assign(whole, group_flat(o, tarn_where(bad, old, next)));
+    tarn_assign(whole, tarn_where(bad, old, next));
 }
 
 tarn_status average_begin(const tarn_optimizer *o)

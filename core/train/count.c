@@ -129,7 +129,7 @@ tarn_tensor count_spread(const struct update *u, count_rule *rule)
     }
     const tarn_tensor all = op_join(pieces, count);
     free(pieces);
-    return group_rows(o, all);
+    return all;
 }
 
 /* `extent` elements for each slice, 1 where it has a gradient. */
@@ -157,7 +157,7 @@ static tarn_tensor mask_of(const tarn_optimizer *o, tarn_dtype dtype,
 
 tarn_tensor count_mask(const tarn_optimizer *o)
 {
-    return group_rows(o, mask_of(o, TARN_F32, extent_of));
+    return mask_of(o, TARN_F32, extent_of);
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is set for each parameter: a factor of the learning rate and the weight decay, by an
- * optimizer; and whether it is trained at all. Where settings differ they lie on the device, one for
- * each row of 16 values, since a parameter begins at a multiple of 16: so an update of all
- * parameters stays one nest, and another setting compiles nothing. */
+ * optimizer; and whether it is trained at all. Where settings differ they lie on the device, flat as all
+ * else: so an update of all parameters stays one nest, and another setting compiles nothing. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "op/op.h"
 #include "tensor/name_match.h"
 #include "train/optimizer.h"
-
-enum { ROW = 16 };
 
 tarn_status group_begin(tarn_optimizer *o, float decay)
 {
@@ -78,22 +75,6 @@ tarn_tensor group_decayed(const struct update *u)
                     tarn_sub(tarn_full(r, TARN_SCALAR, 1.0f), tarn_mul(group_lr(u), decay_of(u))));
 }
 
-static bool has_rows(const tarn_optimizer *o)
-{
-    return o->states == NULL && (o->various_factors || o->various_decays);
-}
-
-tarn_tensor group_rows(const tarn_optimizer *o, tarn_tensor flat)
-{
-    const bool scalar = tarn_shape_get(flat).rank == 0;
-    return has_rows(o) && !scalar ? op_reshape_to(flat, TARN_SHAPE(o->total / ROW, ROW)) : flat;
-}
-
-tarn_tensor group_flat(const tarn_optimizer *o, tarn_tensor rows)
-{
-    return has_rows(o) ? op_reshape_to(rows, TARN_SHAPE(o->total)) : rows;
-}
-
 /* ---- settings ------------------------------------------------------------------------------- */
 
 static float factor_of(struct setting s)
@@ -108,7 +89,7 @@ static float weight_decay_of(struct setting s)
 
 /* Brings one of the two to the device, where it differs between parameters. */
 static tarn_status put_on_device(const tarn_optimizer *o, float (*of)(struct setting), bool *differ,
-                                 uint32_t *rows)
+                                 uint32_t *flat)
 {
     tarn_replica *r = o->replica;
     *differ = false;
@@ -116,18 +97,18 @@ static tarn_status put_on_device(const tarn_optimizer *o, float (*of)(struct set
         *differ |= of(o->settings[i]) != of(o->settings[0]);
     if (!*differ || o->total == 0)
         return TARN_OK;
-    float *data = calloc((size_t)o->total / ROW, sizeof *data);
+    float *data = calloc((size_t)o->total, sizeof *data);
     if (data == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its settings");
     size_t at = 0;
     for (uint32_t i = 0; i < o->slice_count; i++) {
-        const size_t end = at + (size_t)flat_extent(r->owned[o->slices[i] - 1].shape) / ROW;
+        const size_t end = at + (size_t)flat_extent(r->owned[o->slices[i] - 1].shape);
         for (; at < end; at++)
             data[at] = of(o->settings[i]);
     }
-    if (*rows == 0)
-        *rows = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total / ROW, 1), TARN_F32, data);
-    const tarn_status s = *rows != 0 ? owned_write(r, &r->owned[*rows - 1], data) : r->status;
+    if (*flat == 0)
+        *flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, data);
+    const tarn_status s = *flat != 0 ? owned_write(r, &r->owned[*flat - 1], data) : r->status;
     free(data);
     return s;
 }

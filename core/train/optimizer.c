@@ -149,20 +149,19 @@ static tarn_tensor before(tarn_replica *r, uint32_t index_plus_one)
 static tarn_tensor update_all(const tarn_optimizer *o, tarn_tensor old, tarn_tensor *bad)
 {
     tarn_replica *r = o->replica;
-    struct update u = { .o = o, .slice = -1, .old = group_rows(o, old) };
-    u.g = group_rows(o, graph_handle(r, o->now.node));
+    struct update u = { .o = o, .slice = -1, .old = old };
+    u.g = graph_handle(r, o->now.node);
     for (int i = 0; i < STATES_MOST && o->state[i]; i++)
-        u.state[i] = group_rows(o, before(r, o->state[i]));
+        u.state[i] = before(r, o->state[i]);
     *bad = guard_not_finite(u.g);
     o->rule->update(&u);
     tarn_tensor stay = *bad;
     if (!count_all(o))
         stay = tarn_maximum(tarn_eq(count_mask(o), tarn_full(r, TARN_SCALAR, 0.0f)), *bad);
     const tarn_tensor now = tarn_where(stay, u.old, u.now);
-    tarn_assign(owned_handle(r, o->flat), group_flat(o, now));
+    tarn_assign(owned_handle(r, o->flat), now);
     for (int i = 0; i < STATES_MOST && o->state[i]; i++)
-        tarn_assign(owned_handle(r, o->state[i]),
-                    group_flat(o, tarn_where(stay, u.state[i], u.state_now[i])));
+        tarn_assign(owned_handle(r, o->state[i]), tarn_where(stay, u.state[i], u.state_now[i]));
     return now;
 }
 
@@ -207,7 +206,7 @@ static tarn_tensor update_each(const tarn_optimizer *o, tarn_tensor old, tarn_te
     const tarn_tensor all = count ? op_join(pieces, count) : old;
     free(pieces);
     tarn_assign(owned_handle(r, o->flat), all);
-    return group_rows(o, all);
+    return all;
 }
 
 static void record_update(tarn_optimizer *o)

@@ -63,7 +63,7 @@ struct tarn_optimizer {
     char *pattern; /* of its parameters' names; NULL: all */
     float lr;
     struct setting *settings;             /* of each slice */
-    uint32_t factors, decays;             /* the same on the device, [rows, 1]; 0: never differed */
+    uint32_t factors, decays;             /* the same on the device, flat; 0: never differed */
     bool various_factors, various_decays; /* whether they differ between parameters */
     uint32_t *slices;                     /* the parameters in flat order: index + 1 */
     uint32_t slice_count;
@@ -128,9 +128,6 @@ tarn_tensor group_lr(const struct update *u);
 tarn_tensor group_gradient(const struct update *u);
 /* The old value without what weight decay takes from it directly, as in AdamW. */
 tarn_tensor group_decayed(const struct update *u);
-/* A flat value as rows of parameters with equal settings, where settings differ; and back. */
-tarn_tensor group_rows(const tarn_optimizer *o, tarn_tensor flat);
-tarn_tensor group_flat(const tarn_optimizer *o, tarn_tensor rows);
 
 /* ---- steps of each parameter (count.c) ------------------------------------------------------ */
 
@@ -144,7 +141,7 @@ tarn_tensor count_spread(const struct update *u, count_rule *rule);
 /* 1 - beta1^t and 1 - beta2^t of the step that follows `steps` finished ones. */
 tarn_tensor count_beta1(const tarn_optimizer *o, tarn_tensor steps);
 tarn_tensor count_beta2(const tarn_optimizer *o, tarn_tensor steps);
-/* As values of a step: 1 in parameters that have a gradient, 0 in the others. */
+/* Flat: 1 in parameters that have a gradient, 0 in the others. */
 tarn_tensor count_mask(const tarn_optimizer *o);
 /* Counts the step where there is a gradient, unless `bad`. */
 void count_step(tarn_optimizer *o, tarn_tensor bad);
@@ -164,8 +161,7 @@ TARN_CHECKED tarn_status guard_check(const tarn_optimizer *o);
 
 /* ---- averages of weights (average.c) -------------------------------------------------------- */
 
-/* Averages, where there are any, go towards the new values, unless `bad`; both as values of a
- * step. */
+/* Averages, where there are any, go towards the new values, unless `bad`. */
 void average_update(const tarn_optimizer *o, tarn_tensor now, tarn_tensor bad);
 /* They begin anew from the parameters. */
 TARN_CHECKED tarn_status average_begin(const tarn_optimizer *o);
