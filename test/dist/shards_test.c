@@ -48,6 +48,7 @@ enum feature {
     LARGE = 1 << 17, /* three times the batch */
     SMALL_BUCKETS = 1 << 18,
     FEATURES = 19,
+    LINES = 1 << 19, /* features sorted, cumulated, and read and added by index */
     /* Programs whose result depends on the number of devices. */
     SQUARED = 1 << 20,    /* loss * loss */
     LOCAL_MEAN = 1 << 21, /* minus the mean over the replica's samples */
@@ -122,6 +123,12 @@ static tarn_tensor features(const struct net *n, tarn_tensor x, unsigned f)
     if (f & EMBEDDING) {
         const tarn_tensor at = tarn_add_scalar(tarn_mul_scalar(tarn_slice(x, 1, 0, 6, 1), 3), 4);
         x = tarn_mean(tarn_embedding(n->table, tarn_cast(at, TARN_I32)), TARN_AXES(1), false);
+    }
+    if (f & LINES) {
+        tarn_tensor order;
+        const tarn_tensor sorted = tarn_sort(x, 1, true, &order);
+        x = tarn_scatter_add(tarn_gather(x, 1, order), 1, tarn_mul(order, order),
+                             tarn_mul_scalar(tarn_cumsum(sorted, 1), 0.1f));
     }
     return x;
 }
@@ -367,6 +374,11 @@ Test(shards, embedding_with_layer_norm_and_dropout)
 Test(shards, sums_by_index)
 {
     expect_equal(EMBEDDING | CLIPPED, 4);
+}
+
+Test(shards, lines_within_samples)
+{
+    expect_equal(LINES | GELU, 4);
 }
 
 Test(shards, means_over_all_samples_in_the_network)
