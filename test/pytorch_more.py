@@ -8,6 +8,15 @@ class More:
     def op_stack(self, line, *parts):
         return torch.stack(parts, line["arg"][0])
 
+    def op_scan(self, line, x, h, matrix):
+        axis, backwards = line["arg"][0], line["arg"][1]
+        out = [None] * x.shape[axis]
+        for i in range(x.shape[axis]):
+            t = x.shape[axis] - 1 - i if backwards else i
+            after = torch.tanh(x.select(axis, t) + h @ matrix)
+            out[t], h = h * after, after
+        return torch.stack(out, axis) + h.unsqueeze(axis)
+
     def op_einsum(self, line, a, b):
         return torch.einsum(line["text"], a, b)
 

@@ -316,6 +316,72 @@ Test(scan, reading_early_and_resuming_change_nothing)
     (void)remove(file);
 }
 
+/* ---- loops of loops' outputs, and gradients of gradients ------------------------------------- */
+
+static void chain(struct run *u)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    state = 5;
+    struct cell c = { 0 };
+    c.matrix = parameter(r, "matrix", TARN_SHAPE(HIDDEN, GATES), 0.5f);
+    c.bias = parameter(r, "bias", TARN_SHAPE(GATES), 0.5f);
+    c.peek = parameter(r, "peek", TARN_SHAPE(HIDDEN), 0.1f);
+    c.shift = data(r, TARN_SHAPE(SAMPLES, HIDDEN), 1.0f);
+    tarn_tensor x[2] = { data(r, TARN_SHAPE(SAMPLES, u->steps, GATES), 1.0f),
+                         data(r, TARN_SHAPE(SAMPLES, u->steps, HIDDEN), 1.0f) };
+    const tarn_tensor in = x[0];
+    tarn_tensor carry[2] = { tarn_tanh(c.shift), tarn_zeros(r, TARN_SHAPE(SAMPLES, HIDDEN)) };
+    tarn_tensor last[2], y[2], all[8], g[2];
+    for (int i = 0; i < 2; i++) {
+        const tarn_scan_args args = { .body = cell_step,
+                                      .user = &c,
+                                      .carry = carry,
+                                      .carries = 2,
+                                      .x = x,
+                                      .xs = 2,
+                                      .ys = 2,
+                                      .axis = 1,
+                                      .reversed = i == 1 };
+        if (u->by_hand)
+            by_hand(&args, u->steps, last, y);
+        else
+            tarn_scan(r, &args, last, y);
+        memcpy(carry, last, sizeof carry);
+        x[1] = y[0];
+    }
+    const tarn_tensor loss = tarn_sum(tarn_mul(y[1], y[0]), TARN_ALL, false);
+    tarn_gradients(loss, (tarn_tensor[]){ c.matrix, in }, 2, g);
+    const tarn_tensor steep = tarn_add(tarn_sum(tarn_mul(g[0], g[0]), TARN_ALL, false),
+                                       tarn_sum(tarn_mul(g[1], g[1]), TARN_ALL, false));
+    const tarn_tensor of[3] = { c.matrix, in, c.peek };
+    all[0] = y[0];
+    all[1] = y[1];
+    memcpy(all + 2, g, sizeof g);
+    tarn_gradients(steep, of, 3, all + 4);
+    read_all(u, all, 7);
+    tarn_close(r);
+}
+
+Test(scan, gradients_of_gradients_through_two_loops)
+{
+    static struct run a, b;
+    a = (struct run){ .steps = 4 };
+    b = (struct run){ .steps = 4, .by_hand = true };
+    chain(&a);
+    chain(&b);
+    for (int i = 0; i < 7; i++) {
+        double largest;
+        const double d = largest_difference(&a, &b, i, &largest);
+        printf("%d differs by %g of %g\n", i, d, largest);
+        /* Four times as long chains of roundings as in compare(), and the same again for products of
+         * gradients. */
+        const double n = 8 * (2.0 * 8 * (HIDDEN + 40) + SAMPLES * 4), u = n * 0x1p-24;
+        cr_expect_gt(largest, 0, "%d is %g", i, largest);
+        cr_expect_leq(d, 2 * u / (1 - u) * largest, "%d differs by %g of %g", i, d, largest);
+    }
+}
+
 /* ---- random numbers -------------------------------------------------------------------------- */
 
 static void draw(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next, tarn_tensor *y,

@@ -14,7 +14,7 @@ const struct more *more_of(enum op_id op)
         for (int i = 0; i < count[k]; i++)
             if (list[k][i].op == op)
                 return &list[k][i];
-    return NULL;
+    return op == OP_ID_scan ? &more_scan : NULL;
 }
 
 int more_grow(struct generator *g, enum op_id op, int a)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "more.h"
 
 static void print_list(FILE *f, tarn_shape s)
 {
@@ -284,8 +285,8 @@ void print_program(FILE *f, const struct program *p, const struct outcome *o)
     const int world = p->shards > 1 ? 2 : p->world;
     if (m == NULL)
         return;
-    fprintf(f, "/* Seed %llu, %d devices, %s: %s */\n%s", p->seed, world,
-            configuration_names[o->in], o->what, head);
+    fprintf(f, "/* Seed %llu, %d devices, %s: %s */\n%s%s", p->seed, world,
+            configuration_names[o->in], o->what, head, scan_source);
     fprintf(f,
             "static int wrong_on[%d];\n\n"
             "static tarn_status run(tarn_replica *r, void *arg)\n{\n"
