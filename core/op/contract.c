@@ -226,6 +226,10 @@ static tarn_tensor product(tarn_tensor a, tarn_tensor b)
                           "matmul: %s x %s do not fit: the left one's last axis must be as long as "
                           "the right one's last but one, and leading axes must broadcast",
                           shape_text(sa), shape_text(sb));
+    if (batch.rank == 0 && !ta && spread_rows(left) > 1) {
+        const tarn_tensor y = record_rows(spread_by_sample(left), right, tb);
+        return tarn_reshape(y, TARN_SHAPE(sa.dim[0], sb.dim[1]));
+    }
     if (batch.rank == 0)
         return op_matmul_of(left, right, ta, tb);
     if (sb.rank == 2 && !ta)

@@ -103,7 +103,15 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, uint32_t axes, boo
 
 tarn_tensor op_reduce(const struct op *op, tarn_tensor x, uint32_t axes)
 {
-    return record(op, x, axes, false);
+    /* Samples are summed in shards, so rows of a sample become an axis of their own. */
+    const tarn_tensor apart = (axes & 1) != 0 && graph_resolve(x) ? spread_by_sample(x) : x;
+    const tarn_shape from = tarn_shape_get(x);
+    if (tarn_shape_get(apart).rank == from.rank)
+        return record(op, x, axes, false);
+    tarn_shape to = from;
+    for (int i = 0; i < from.rank; i++)
+        to.dim[i] = axes >> i & 1 ? 1 : from.dim[i];
+    return op_reshape_to(record(op, apart, axes << 1 | 1, false), to);
 }
 
 tarn_tensor op_sum_unsplit(tarn_tensor x)

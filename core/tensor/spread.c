@@ -146,6 +146,45 @@ static bool is_part_length(const struct graph *g, int32_t length)
     return false;
 }
 
+/* Samples of the step's batches; 0 when there is none, or they are of several sizes. */
+static int32_t samples_of(const struct graph *g)
+{
+    for (uint32_t i = 1; i < g->part_count; i++)
+        if (g->parts[i].samples != g->parts[0].samples)
+            return 0;
+    return g->part_count > 0 ? g->parts[0].samples : 0;
+}
+
+/* Whether a reshape leaves each sample's elements together: as so many rows of axis 0. */
+static bool keeps_samples(const struct graph *g, const struct node *n, tarn_shape in)
+{
+    const int32_t samples = samples_of(g);
+    return n->op == &op_reshape && samples > 0 && in.rank > 0 && n->shape.rank > 0 &&
+           in.dim[0] % samples == 0 && n->shape.dim[0] % samples == 0;
+}
+
+int32_t spread_rows(tarn_tensor x)
+{
+    const uint32_t node = has_shards(x.replica) ? graph_resolve(x) : 0;
+    const struct node *n = node ? &x.replica->graph.nodes[node] : NULL;
+    const int32_t samples = node ? samples_of(&x.replica->graph) : 0;
+    return samples > 0 && n->spread == SPREAD_SAMPLES && n->shape.rank > 0
+               ? n->shape.dim[0] / samples
+               : 1;
+}
+
+tarn_tensor spread_by_sample(tarn_tensor x)
+{
+    tarn_shape shape = tarn_shape_get(x);
+    const int32_t rows = spread_rows(x);
+    if (rows < 2 || shape.rank == TARN_MAX_RANK)
+        return x;
+    memmove(&shape.dim[1], &shape.dim[0], (size_t)shape.rank++ * sizeof *shape.dim);
+    shape.dim[0] = shape.dim[1] / rows;
+    shape.dim[1] = rows;
+    return tarn_reshape(x, shape);
+}
+
 static enum spread of_leaf(const tarn_replica *r, const struct node *n)
 {
     const bool rows = n->shape.rank > 0 && is_part_length(&r->graph, n->shape.dim[0]);
@@ -194,6 +233,8 @@ static enum spread of_view(const struct view_of *v)
                : s == SPREAD_PARTIAL && tarn_shape_count(n->shape) <= tarn_shape_count(x->shape)
                    ? SPREAD_PARTIAL
                    : SPREAD_LINEAR;
+    if (s == SPREAD_SAMPLES && keeps_samples(&v->r->graph, n, x->shape))
+        return s;
     if (s == SPREAD_SAMPLES || s == SPREAD_EITHER)
         return spread_view_keeps(n, x->shape) ? s : SPREAD_OWN;
     const bool alike = s == SPREAD_ALIKE && spread_view_keeps(n, x->shape);
@@ -210,7 +251,9 @@ static enum spread of_reduce(const struct view_of *v)
         return s;
     if (s == SPREAD_ALIKE) /* as many equal terms as there are samples round as their number does */
         return is_part_length(&v->r->graph, x->shape.dim[0]) ? SPREAD_OWN : SPREAD_SAME;
-    return s == SPREAD_SAMPLES && adds(n->op) ? SPREAD_PARTIAL : SPREAD_OWN;
+    return s == SPREAD_SAMPLES && adds(n->op) && is_part_length(&v->r->graph, x->shape.dim[0])
+               ? SPREAD_PARTIAL
+               : SPREAD_OWN; /* rows of samples are taken apart before they are summed */
 }
 
 /* Whether an operand of a contraction has along `axis` what another has samples along. */
@@ -248,7 +291,10 @@ static enum spread of_contract(const struct view_of *v)
     const int axis = spread_leading_axis(&c.in[k], c.axes, x[k]->shape.rank);
     if (axis < 0 || !fits_axis(x[1 - k], &c, 1 - k, axis))
         return SPREAD_OWN;
-    return axis == out ? label : samples && axis >= c.out_axes ? SPREAD_PARTIAL : SPREAD_OWN;
+    const bool sums = samples && axis >= c.out_axes;
+    return axis == out                                                ? label
+           : sums && is_part_length(&v->r->graph, x[k]->shape.dim[0]) ? SPREAD_PARTIAL
+                                                                      : SPREAD_OWN;
 }
 
 static enum spread of_gather(const struct view_of *v)

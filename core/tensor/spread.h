@@ -18,6 +18,10 @@ enum spread spread_of(const tarn_replica *r, const struct node *n);
 enum spread spread_of_part(const tarn_replica *r, struct graph_part part);
 /* x with another label; x itself when it has that one, or there are no virtual shards. */
 tarn_tensor spread_as(tarn_tensor x, enum spread label);
+/* Rows of each sample along axis 0, where that was reshaped, as in [samples * rows, ...]; else 1. */
+int32_t spread_rows(tarn_tensor x);
+/* [samples, rows, ...] of what spread_rows() finds rows in; else x itself. */
+tarn_tensor spread_by_sample(tarn_tensor x);
 /* A gradient of `node`: of samples where that holds samples. */
 tarn_tensor spread_gradient(tarn_replica *r, uint32_t node, tarn_tensor g);
 /* Says how a value lies that a function of dist made. */

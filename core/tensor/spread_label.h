@@ -9,8 +9,8 @@ enum spread {
     SPREAD_SAME,   /* the same bits on each replica, and for any number of them */
     SPREAD_ALIKE,  /* likewise, and all elements along axis 0 are equal */
     SPREAD_EITHER, /* has a row for each sample by its length alone: random values, host arrays */
-    SPREAD_SAMPLES, /* axis 0 is the replica's part of a batch; each sample has the same bits wherever
-                       it is */
+    SPREAD_SAMPLES, /* axis 0 is the replica's part of a batch, one row or several for each sample; they
+                       have the same bits wherever they are */
     SPREAD_PARTIAL, /* sum over the replica's samples: the tree of a sum over replicas continues it */
     SPREAD_LINEAR, /* a linear function of such sums, computed of the replica's own */
     SPREAD_OWN     /* the replica's own; no such sum makes it the same */

@@ -49,10 +49,11 @@ enum feature {
     SMALL_BUCKETS = 1 << 18,
     FEATURES = 19,
     LINES = 1 << 19, /* features sorted, cumulated, and read and added by index */
+    ROWS = 1 << 29,  /* samples as two rows each, along one axis, and a mean over all of them */
     /* Programs whose result depends on the number of devices. */
     SQUARED = 1 << 20,    /* loss * loss */
     LOCAL_MEAN = 1 << 21, /* minus the mean over the replica's samples */
-    MERGED = 1 << 22,     /* samples and features along one axis */
+    TURNED = 1 << 22,     /* samples and features in each other's place */
     CUT = 1 << 23,        /* half of the samples */
     STORED = 1 << 24,     /* the mean over the replica's samples, assigned to a buffer */
     GRAM = 1 << 25,       /* every sample with every other */
@@ -138,9 +139,8 @@ static tarn_tensor refused(const struct net *n, tarn_tensor h, unsigned f)
     const int32_t count = tarn_shape_get(h).dim[0];
     if (f & LOCAL_MEAN)
         h = tarn_sub(h, tarn_mean(h, TARN_AXES(0), true));
-    if (f & MERGED)
-        h = tarn_reshape(tarn_mul_scalar(tarn_reshape(h, TARN_SHAPE(2 * count, WIDTH / 2)), 0.3f),
-                         TARN_SHAPE(count, WIDTH));
+    if (f & TURNED)
+        h = tarn_reshape(tarn_transpose(h, 0, 1), TARN_SHAPE(count, WIDTH));
     if (f & CUT) {
         const tarn_tensor top = tarn_slice(h, 0, 0, count / 2, 1);
         h = tarn_concat((tarn_tensor[]){ top, top }, 2, 0);
@@ -177,6 +177,14 @@ static tarn_tensor hidden(const struct net *n, tarn_tensor x, unsigned f)
     }
     if (f & PRODUCT)
         h = tarn_matmul(h, tarn_matmul(n->a, n->b));
+    if (f & ROWS) {
+        const int32_t rows = 2 * tarn_shape_get(h).dim[0];
+        const tarn_tensor square = tarn_slice(n->first.weight, 1, 0, WIDTH / 2, 1);
+        const tarn_tensor y =
+            tarn_matmul(tarn_reshape(h, TARN_SHAPE(rows, WIDTH / 2)), tarn_transpose(square, 0, 1));
+        h = tarn_add(
+            h, tarn_mean(tarn_reshape(y, TARN_SHAPE(rows / 2, 2, WIDTH)), TARN_AXES(1), false));
+    }
     if (f & CENTRED)
         h = tarn_sub(h, tarn_all_reduce(tarn_mean(h, TARN_AXES(0), true), TARN_MEAN));
     return refused(n, h, f);
@@ -192,6 +200,12 @@ static void backward(const struct net *n, tarn_batch b, unsigned f)
     if (f & ROOT) {
         const tarn_tensor mean = tarn_mean(tarn_mul(h, h), TARN_ALL, false);
         loss = tarn_add(loss, tarn_mul_scalar(tarn_sqrt(tarn_all_reduce(mean, TARN_MEAN)), 0.3f));
+    }
+    if (f & ROWS) {
+        const int32_t pairs = tarn_shape_get(h).dim[0] * 2;
+        const tarn_tensor flat = tarn_reshape(h, TARN_SHAPE(pairs, WIDTH / 2));
+        loss =
+            tarn_add(loss, tarn_mul_scalar(tarn_mean(tarn_mul(flat, flat), TARN_ALL, false), 0.1f));
     }
     if (f & CONSTANT)
         loss = tarn_mul_scalar(tarn_mean(tarn_tanh(y), TARN_ALL, false), 0.3f);
@@ -371,6 +385,11 @@ Test(shards, embedding_with_layer_norm_and_dropout)
     expect_equal(EMBEDDING | LAYER_NORM | GELU | DROPOUT | ADAM, 2);
 }
 
+Test(shards, several_rows_for_each_sample)
+{
+    expect_equal(ROWS | LAYER_NORM, 4);
+}
+
 Test(shards, sums_by_index)
 {
     expect_equal(EMBEDDING | CLIPPED, 4);
@@ -417,7 +436,7 @@ Test(shards, refuses_what_depends_on_the_number_of_devices)
     const char *line = "would depend on the number of devices";
     expect_refused(SQUARED, line);
     expect_refused(LOCAL_MEAN, line);
-    expect_refused(MERGED, line);
+    expect_refused(TURNED, line);
     expect_refused(CUT, line);
     expect_refused(STORED, line);
     expect_refused(GRAM, line);

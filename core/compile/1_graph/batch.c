@@ -28,6 +28,17 @@ static enum certainty data_of(const struct module *m, uint32_t i)
     return n->op == &op_owned && m->program->storage[n->arg.leaf.slot].kept ? KEPT_DATA : NO_DATA;
 }
 
+/* What virtual shards divide may have been reshaped to several rows for each sample, so there the fewest rows
+ * are the samples. */
+static void count_samples(struct module *m)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct node *n = &m->nodes[i];
+        if (n->spread == SPREAD_SAMPLES && m->uses[i] > 0 && n->shape.dim[0] < m->batch)
+            m->batch = n->shape.dim[0];
+    }
+}
+
 /* The first dimension of the largest of the surest. */
 static void find_batch(struct module *m)
 {
@@ -44,6 +55,8 @@ static void find_batch(struct module *m)
         largest = bytes;
         m->batch = n->shape.dim[0];
     }
+    if (m->shards > 0 && m->source.data == LOADED_DATA)
+        count_samples(m);
 }
 
 /* The axis of a contraction that is the batch: of the result, or summed over (*reduced). */
@@ -214,6 +227,14 @@ static bool sums_in_rows(const struct module *m, uint32_t i)
     return needs_all_samples(m, i);
 }
 
+/* Whether a node is of samples that are not those of the step's batch. */
+static bool is_other_batch(const struct module *m, const struct node *n)
+{
+    const uint32_t part = m->nodes[m->source.node].part;
+    return n->spread == SPREAD_SAMPLES &&
+           (n->shape.dim[0] % m->batch != 0 || (part && n->part && n->part != part));
+}
+
 tarn_status assign_groups(struct program_ir *p)
 {
     const struct module *m = p->module;
@@ -224,7 +245,7 @@ tarn_status assign_groups(struct program_ir *p)
     p->groups = m->shards;
     for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
-        if (n->spread == SPREAD_SAMPLES && n->shape.dim[0] != m->batch)
+        if (is_other_batch(m, n))
             return error_set(TARN_ERR_SHAPE,
                              "compile: batches of %d and %d samples in one step with %d virtual "
                              "shards: call tarn_step() between",
