@@ -231,8 +231,8 @@ static bool sums_in_rows(const struct module *m, uint32_t i)
 static bool is_other_batch(const struct module *m, const struct node *n)
 {
     const uint32_t part = m->nodes[m->source.node].part;
-    return n->spread == SPREAD_SAMPLES &&
-           (n->shape.dim[0] % m->batch != 0 || (part && n->part && n->part != part));
+    return n->spread == SPREAD_SAMPLES && (m->batch == 0 || n->shape.dim[0] % m->batch != 0 ||
+                                           (part && n->part && n->part != part));
 }
 
 tarn_status assign_groups(struct program_ir *p)
