@@ -15,6 +15,7 @@
 #include <tarn_dist.h>
 
 #include "digits.h"
+#include "exits.h"
 #include "mnist_options.h"
 #include "network.h"
 #include "terminal.h"
@@ -72,25 +73,6 @@ static int fail(int code, const char *format, ...)
     va_end(args);
     terminal_line("mnist", "%s", line);
     return code;
-}
-
-static int exit_code_of(tarn_status s)
-{
-    if (s == TARN_OK)
-        return EXIT_OK;
-    /* For the loop around mpirun: start again from the checkpoint. */
-    if (tarn_node_count() > 1 && tarn_exit_code(s) == EXIT_AGAIN)
-        return EXIT_AGAIN;
-    if (s == TARN_ERR_IO)
-        return EXIT_IO;
-    if (s == TARN_ERR_WEIGHTS)
-        return EXIT_TARGET;
-    if (s == TARN_ERR_NOT_FINITE)
-        return EXIT_REPLICA;
-    return s >= 500 && s < 600   ? EXIT_REPLICA
-           : s >= 400 && s < 500 ? EXIT_FILE
-           : s >= 200 && s < 300 ? EXIT_USAGE
-                                 : EXIT_DEVICE;
 }
 
 static tarn_status problem(struct job *job, tarn_status status, const char *format, ...)

@@ -9,6 +9,7 @@
 #include <tarn.h>
 
 #include "devices.h"
+#include "parse.h"
 
 /* argp finds it by its name, so it must be seen outside of the program. */
 __attribute__((visibility("default"))) const char *argp_program_version =
