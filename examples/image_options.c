@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image_options.h"
+
+#include <argp.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "devices.h"
+#include "parse.h"
+
+enum {
+    KEY_LR = 256,
+    KEY_FAKE,
+    KEY_SAVE,
+    KEY_RESUME,
+    KEY_SHEET,
+    KEY_TARGET,
+    KEY_SHARDS,
+    KEY_TIMEOUT,
+    KEY_DEVICES
+};
+
+/* clang-format off */
+static const struct argp_option options[] = {
+    { "data",           'd',         "DIR",  0, "folder with MNIST's four IDX files, plain or .gz (Debian's Fashion-MNIST)", 0 },
+    { "fake-data",      KEY_FAKE,    NULL,   0, "train on synthetic digits", 0 },
+    { "epochs",         'e',         "N",    0, "passes over the training set", 0 },
+    { "steps",          'n',         "N",    0, "stop after N steps, whatever --epochs says", 0 },
+    { "batch-size",     'b',         "N",    0, "samples in a step", 0 },
+    { "lr",             KEY_LR,      "X",    0, "highest learning rate", 0 },
+    { "seed",           's',         "N",    0, "seed of weights and order (0)", 0 },
+    { "devices",        KEY_DEVICES, "SPEC", 0, "how many devices (2: a lone CPU is divided), or which: gpu, cpu/2, 0,0, part of a name; default: TARN_DEVICES, else all of the best kind", 0 },
+    { "virtual-shards", KEY_SHARDS,  "V",    0, "the same bits on 1, 2, 4 ... V devices", 0 },
+    { "timeout",        KEY_TIMEOUT, "S",    0, "seconds that a device may be late (30)", 0 },
+    { "save",           KEY_SAVE,    "FILE", 0, "write a checkpoint after each epoch", 0 },
+    { "resume",         KEY_RESUME,  "FILE", 0, "go on from a checkpoint", 0 },
+    { "sheet",          KEY_SHEET,   "FILE", 0, "write a sheet of images (PGM) after each epoch, where the model makes some", 0 },
+    { "target",         KEY_TARGET,  "X",    0, "exit with 1 when the test's result is worse", 0 },
+    { NULL,             0,           NULL,   0, NULL, 0 }
+};
+/* clang-format on */
+
+static double parse_real(const struct argp_state *state, const char *name, const char *text,
+                         double low, double high)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= low && value <= high))
+        usage_error(state, "--%s: '%s' is not a number from %g to %g", name, text, low, high);
+    return value;
+}
+
+static error_t parse_more(int key, char *arg, const struct argp_state *state)
+{
+    struct config *c = state->input;
+    switch (key) {
+    case KEY_DEVICES:
+        if (!devices_parse(arg, &c->devices, &c->replicas))
+            usage_error(state, "--devices: '%s' is not a number from 1 to %d", arg, MOST_DEVICES);
+        break;
+    case KEY_SHARDS:
+        c->shards = parse_whole(state, "virtual-shards", arg, 1, 1024);
+        break;
+    case KEY_TIMEOUT:
+        c->timeout = parse_real(state, "timeout", arg, 0.001, 1e6);
+        break;
+    case KEY_SAVE:
+        c->save = arg;
+        break;
+    case KEY_RESUME:
+        c->resume = arg;
+        break;
+    case KEY_SHEET:
+        c->sheet = arg;
+        break;
+    case KEY_TARGET:
+        c->target = parse_real(state, "target", arg, -1e9, 1e9);
+        c->has_target = true;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct config *c = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        usage_init(state);
+        break;
+    case 'd':
+        c->data = arg;
+        break;
+    case KEY_FAKE:
+        c->fake = true;
+        break;
+    case 'e':
+        c->epochs = parse_whole(state, "epochs", arg, 1, 1000000);
+        break;
+    case 'n':
+        c->steps = parse_whole(state, "steps", arg, 1, INT_MAX);
+        break;
+    case 'b':
+        c->batch = parse_whole(state, "batch-size", arg, 1, 1 << 20);
+        break;
+    case 's':
+        c->seed = parse_seed(state, arg);
+        break;
+    case KEY_LR:
+        c->lr = parse_real(state, "lr", arg, 0, 1e6);
+        break;
+    case ARGP_KEY_ARG:
+        usage_error(state, "'%s' is not an option; see --help", arg);
+        break;
+    case ARGP_KEY_END:
+        if (c->fake && c->data != NULL)
+            usage_error(state, "--data and --fake-data exclude each other");
+        break;
+    default:
+        return parse_more(key, arg, state);
+    }
+    return 0;
+}
+
+struct config image_parse(const struct example *e, int argc, char **argv)
+{
+    char about[1200];
+    const struct argp parser = { options, parse_option, NULL, about, NULL, NULL, NULL };
+    struct config config = { .epochs = e->epochs, .batch = e->batch, .lr = e->lr };
+    snprintf(
+        about, sizeof about,
+        "%s Defaults: %ld epochs, batches of %ld, learning rate %g.\vExit status: 0 success, 1 "
+        "--target missed, 2 usage, 3 bad input file, 4 device, 5 input or output failed, 6 a "
+        "device failed or stalled in the middle, or training met a NaN or an infinity. Several "
+        "machines (mpirun): 75 when one of them was late or lost, so that it is worth starting "
+        "again with --resume.",
+        e->about, e->epochs, e->batch, e->lr);
+    argp_err_exit_status = EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &config);
+    return config;
+}

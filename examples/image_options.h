@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked of an example that image_trainer.h runs. */
+#ifndef IMAGE_OPTIONS_H
+#define IMAGE_OPTIONS_H
+
+#include "image_trainer.h"
+
+struct config {
+    const char *data, *devices, *save, *resume, *sheet;
+    long epochs, steps, batch, replicas, shards;
+    double lr, timeout, target;
+    unsigned long long seed;
+    bool fake, has_target;
+};
+
+/* Reads the command line; ends the program when it is wrong. */
+struct config image_parse(const struct example *e, int argc, char **argv);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image_trainer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "digits.h"
+#include "exits.h"
+#include "terminal.h"
+#include "image_options.h"
+
+enum { TEST_BATCH = 500, FAKE_TRAIN = 5120, FAKE_TEST = 1000, SHEET_COLUMNS = 8 };
+
+/* What all replicas share; written by rank 0 alone. */
+struct job {
+    const struct example *example;
+    struct config config;
+    tarn_dataset *train, *test;
+    double tested;     /* the last test's result */
+    char problem[600]; /* of the example itself, not of the library */
+};
+
+struct run {
+    struct job *job;
+    const struct example *example;
+    tarn_replica *replica;
+    void *model;
+    tarn_loader *train, *test;
+    tarn_tensor sum; /* of losses, or of what is tested: on the device, so that no step waits */
+    tarn_progress progress;
+    long steps;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+static const char *find_data(void)
+{
+    static const char *const folders[] = { "data/mnist", "data/fashion-mnist",
+                                           "/usr/share/datasets/fashion-mnist" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (access(folders[i], X_OK) == 0)
+            return folders[i];
+    return folders[2];
+}
+
+static tarn_status open_data(struct job *job)
+{
+    const struct config *c = &job->config;
+    const char *folder = c->data != NULL ? c->data : find_data();
+    job->train = c->fake ? digits_open(FAKE_TRAIN, c->seed) : tarn_mnist_open(folder, true);
+    if (job->train != NULL)
+        job->test = c->fake ? digits_open(FAKE_TEST, c->seed + 1) : tarn_mnist_open(folder, false);
+    if (job->test == NULL)
+        return tarn_error_status(NULL);
+    if (tarn_node() == 0)
+        printf("data: %s (%d training, %d test samples)\n",
+               c->fake ? "synthetic" : terminal_name(folder), tarn_dataset_size(job->train),
+               tarn_dataset_size(job->test));
+    const tarn_shape s = tarn_dataset_sample_shape(job->train);
+    if (s.rank == 3 && s.dim[0] == 1 && s.dim[1] == 28 && s.dim[2] == 28)
+        return TARN_OK;
+    snprintf(job->problem, sizeof job->problem, "%s: images of %dx%d, must be 28x28", folder,
+             s.rank > 1 ? s.dim[s.rank - 2] : 1, s.rank > 0 ? s.dim[s.rank - 1] : 1);
+    return TARN_ERR_FORMAT;
+}
+
+static tarn_status open_run(struct run *run)
+{
+    const struct config *c = &run->job->config;
+    const struct example *e = run->example;
+    tarn_replica *r = run->replica;
+    tarn_print0(r, "device: %d x %s\n", tarn_world_size(r), tarn_device_name(r));
+    tarn_seed(r, c->seed);
+    e->make(r, run->model);
+    tarn_print0(r, "model: %lld parameters\n", (long long)tarn_parameter_count(r, false));
+    e->optimize(r, run->model);
+    if (c->resume != NULL)
+        (void)tarn_load(r, c->resume, &run->progress);
+    tarn_loader_options in = { .batch = TEST_BATCH };
+    if (!e->unit_pixels) {
+        in.mean = MNIST_MEAN;
+        in.deviation = MNIST_DEVIATION;
+    }
+    run->test = tarn_loader_open(r, run->job->test, in);
+    in.batch = (int32_t)c->batch;
+    in.shuffle = in.drop_last = true;
+    in.seed = c->seed;
+    run->train = tarn_loader_open(r, run->job->train, in);
+    if (run->train == NULL || run->test == NULL)
+        return tarn_error_status(r);
+    tarn_loader_seek(run->train, run->progress.epoch, run->progress.batches);
+    run->steps = (long)tarn_step_count(r);
+    run->sum = tarn_keep(tarn_zeros(r, TARN_SCALAR));
+    return tarn_step(r);
+}
+
+/* ---- sheets of images ----------------------------------------------------------------------- */
+
+/* Writes to another name first, so that nobody sees half of a sheet. */
+static bool write_file(const char *path, const char *head, const unsigned char *pixels,
+                       size_t count)
+{
+    char other[4096];
+    const int n = snprintf(other, sizeof other, "%s.tmp", path);
+    FILE *f = n > 0 && (size_t)n < sizeof other ? fopen(other, "wb") : NULL;
+    if (f == NULL)
+        return false;
+    bool good = fputs(head, f) >= 0 && fwrite(pixels, 1, count, f) == count && fflush(f) == 0 &&
+                fsync(fileno(f)) == 0;
+    good = fclose(f) == 0 && good && rename(other, path) == 0;
+    if (!good)
+        (void)remove(other);
+    return good;
+}
+
+/* Images [N, 1, H, W] side by side, on a ground of black. */
+static bool write_sheet(const char *path, const float *images, tarn_shape s)
+{
+    char head[64];
+    const int h = s.dim[2], w = s.dim[3], rows = (s.dim[0] + SHEET_COLUMNS - 1) / SHEET_COLUMNS;
+    const int wide = SHEET_COLUMNS * w, high = rows * h;
+    unsigned char *pixels = calloc((size_t)wide * (size_t)high, 1);
+    if (pixels == NULL)
+        return false;
+    for (int i = 0; i < s.dim[0]; i++)
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++) {
+                const float v = images[(i * h + y) * w + x];
+                const int at = (i / SHEET_COLUMNS * h + y) * wide + i % SHEET_COLUMNS * w + x;
+                pixels[at] = (unsigned char)lrintf(255 * fminf(fmaxf(v, 0), 1));
+            }
+    snprintf(head, sizeof head, "P5\n%d %d\n255\n", wide, high);
+    const bool good = write_file(path, head, pixels, (size_t)wide * (size_t)high);
+    free(pixels);
+    return good;
+}
+
+/* All replicas draw the same; rank 0 writes it. */
+static tarn_status draw(struct run *run)
+{
+    const char *path = run->job->config.sheet;
+    tarn_replica *r = run->replica;
+    if (path == NULL || run->example->draw == NULL)
+        return TARN_OK;
+    tarn_train(r, false);
+    const tarn_tensor images = run->example->draw(r, run->model);
+    const tarn_shape s = tarn_shape_get(images);
+    const size_t bytes = (size_t)tarn_shape_count(s) * sizeof(float);
+    float *values = malloc(bytes > 0 ? bytes : 1);
+    tarn_status status = values != NULL ? tarn_read(images, values, bytes) : TARN_ERR_MEMORY;
+    if (status == TARN_OK)
+        status = tarn_step(r);
+    tarn_train(r, true);
+    if (status == TARN_OK && tarn_rank(r) == 0 && !write_sheet(path, values, s)) {
+        snprintf(run->job->problem, sizeof run->job->problem, "--sheet: cannot write %s: %s", path,
+                 strerror(errno));
+        status = TARN_ERR_IO;
+    }
+    free(values);
+    return status;
+}
+
+/* ---- training and tests --------------------------------------------------------------------- */
+
+static tarn_status clear_sum(struct run *run)
+{
+    tarn_assign(run->sum, tarn_zeros(run->replica, TARN_SCALAR));
+    return tarn_step(run->replica);
+}
+
+static tarn_status test(struct run *run, double *result)
+{
+    tarn_replica *r = run->replica;
+    tarn_batch b;
+    tarn_train(r, false);
+    tarn_status s = clear_sum(run);
+    while (s == TARN_OK && tarn_loader_next(run->test, &b)) {
+        const tarn_tensor mean = tarn_detach(run->example->test(run->model, &b));
+        tarn_assign(run->sum, tarn_add(run->sum, tarn_mul_scalar(mean, (float)b.n)));
+        s = tarn_step(r);
+    }
+    const double all = (double)tarn_item(tarn_all_reduce(run->sum, TARN_SUM));
+    *result = all / (double)tarn_dataset_size(run->job->test);
+    tarn_train(r, true);
+    return s == TARN_OK ? clear_sum(run) : s;
+}
+
+static tarn_status train_step(struct run *run, const tarn_batch *b, uint64_t all)
+{
+    const struct config *c = &run->job->config;
+    const float lr = (float)c->lr;
+    const struct example *e = run->example;
+    e->set_lr(run->model, e->cosine ? tarn_lr_cosine(lr, (uint64_t)run->steps, all, 0) : lr);
+    const tarn_tensor loss = tarn_detach(e->train(run->model, b));
+    tarn_assign(run->sum, tarn_add(run->sum, loss));
+    run->progress.batches++;
+    run->steps++;
+    return tarn_step(run->replica);
+}
+
+static tarn_status train_epoch(struct run *run)
+{
+    const struct config *c = &run->job->config;
+    tarn_replica *r = run->replica;
+    const uint64_t length = (uint64_t)tarn_loader_length(run->train);
+    const uint64_t all = c->steps > 0 ? (uint64_t)c->steps : length * (uint64_t)c->epochs;
+    const double start = now(), compiled = tarn_metrics_get(r).compile_seconds;
+    long count = 0;
+    tarn_batch b;
+    tarn_status s = TARN_OK;
+    while (s == TARN_OK && (c->steps == 0 || run->steps < c->steps) &&
+           tarn_loader_next(run->train, &b)) {
+        s = train_step(run, &b, all);
+        count++;
+    }
+    if (s == TARN_OK)
+        s = tarn_wait(r);
+    const double busy = now() - start - (tarn_metrics_get(r).compile_seconds - compiled);
+    const double loss = (double)tarn_item(tarn_all_reduce(run->sum, TARN_MEAN)) / (double)count;
+    if (run->progress.batches >= length)
+        run->progress = (tarn_progress){ .epoch = run->progress.epoch + 1 };
+    double tested = 0;
+    if (s == TARN_OK)
+        s = test(run, &tested);
+    if (s != TARN_OK)
+        return s;
+    if (tarn_rank(r) == 0)
+        run->job->tested = tested;
+    tarn_print0(r, "epoch %llu: loss %.4f, test %s %.4f, %.0f samples/s\n",
+                (unsigned long long)(run->progress.epoch + (run->progress.batches != 0)), loss,
+                run->example->measure, tested,
+                busy > 0 ? (double)count * (double)c->batch / busy : 0);
+    s = draw(run);
+    if (s == TARN_OK && c->save != NULL && tarn_rank(r) == 0)
+        s = tarn_save(r, c->save, run->progress);
+    return s == TARN_OK ? tarn_barrier(r) : s;
+}
+
+/* What tarn_launch runs on every device. */
+static tarn_status train(tarn_replica *r, void *arg)
+{
+    struct job *job = arg;
+    const struct config *c = &job->config;
+    struct run run = { .job = job, .example = job->example, .replica = r };
+    run.model = calloc(1, job->example->bytes);
+    tarn_status s = run.model != NULL ? open_run(&run) : TARN_ERR_MEMORY;
+    while (s == TARN_OK &&
+           (c->steps > 0 ? run.steps < c->steps : run.progress.epoch < (uint64_t)c->epochs))
+        s = train_epoch(&run);
+    free(run.model);
+    return s != TARN_OK ? s : tarn_error_status(r);
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static int run_job(struct job *job)
+{
+    const struct config *c = &job->config;
+    const struct example *e = job->example;
+    if (c->sheet != NULL && e->draw == NULL) {
+        terminal_line(e->name, "--sheet: this model makes no images");
+        return EXIT_USAGE;
+    }
+    tarn_status s = open_data(job);
+    if (s == TARN_OK)
+        s = tarn_launch(train, job,
+                        (tarn_launch_options){ .devices = c->devices,
+                                               .count = (int)c->replicas,
+                                               .virtual_shards = (int)c->shards,
+                                               .timeout = c->timeout });
+    if (s != TARN_OK) {
+        terminal_line(e->name, "%s", *job->problem ? job->problem : tarn_error(NULL));
+        return exit_code_of(s);
+    }
+    if (tarn_node() != 0 || !c->has_target ||
+        (e->higher ? job->tested >= c->target : job->tested <= c->target))
+        return EXIT_OK;
+    terminal_line(e->name, "test %s %.4f misses the target %.4f", e->measure, job->tested,
+                  c->target);
+    return EXIT_TARGET;
+}
+
+int image_main(const struct example *e, int argc, char **argv)
+{
+    terminal_open();
+    struct job job = { .example = e, .config = image_parse(e, argc, argv) };
+    int code = run_job(&job);
+    if (tarn_launch_left() > 0) {
+        /* A thread that never came back may still use the data sets. */
+        (void)fflush(stdout);
+        _exit(code);
+    }
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK) {
+        terminal_line(e->name, "cannot write to the standard output");
+        code = EXIT_IO;
+    }
+    void (*close)(tarn_dataset *) = job.config.fake ? digits_close : tarn_dataset_close;
+    close(job.test);
+    close(job.train);
+    return code;
+}
