@@ -315,8 +315,9 @@ static void unroll_guarded(const struct vector_figures *c, const struct nest *n,
 static uint64_t sum_key(const struct tiling *t, const struct candidates *c)
 {
     const struct nest *n = t->n;
-    const int32_t shape[] = { n->axes,    n->out_axes,       n->batched, n->partial, n->by_sample,
-                              n->combine, (int)n->acc_dtype, n->guards,  t->lane,    t->size };
+    const int32_t shape[] = { n->axes,      n->out_axes,     n->batched,        n->partial,
+                              n->by_sample, (int)n->combine, (int)n->acc_dtype, n->guards,
+                              t->lane,      t->size };
     uint64_t h = XXH3_64bits_withSeed(shape, sizeof shape, 1);
     h = XXH3_64bits_withSeed(n->extent, (size_t)n->axes * sizeof *n->extent, h);
     for (int l = 0; l < t->load_count; l++) {
