@@ -15,7 +15,7 @@ struct block {
 static void blocks_make(tarn_replica *r, struct block *b)
 {
     for (int i = 0; i < LAYERS; i++, b++) {
-        char prefix[16];
+        char prefix[32];
         snprintf(prefix, sizeof prefix, "blocks.%d", i);
         b->norm1 = tarn_layer_norm_make(r, network_name(prefix, "norm1"), WIDTH);
         b->qkv = tarn_linear_make(r, network_name(prefix, "qkv"), WIDTH, 3 * WIDTH);
