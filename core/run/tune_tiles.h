@@ -7,7 +7,7 @@
 
 /* Sets target->tiles for the heaviest sums of a program, as remembered, or measured where TARN_TUNE
  * allows it; *compiled, which was made of the same program and target, is then made anew with them.
- * tune_free() is to be called even after a failure. */
+ * Not for the body of a loop. tune_free() is to be called even after a failure. */
 TARN_CHECKED tarn_status tune_tiles(tarn_replica *r, const struct program *program,
                                     struct target *target, struct kernel_plan *compiled);
 

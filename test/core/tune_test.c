@@ -112,3 +112,38 @@ Test(tune, every_tile_has_the_same_bits)
         expect_equal(&wanted, &seen);
     }
 }
+
+enum { READERS = 32, WORDS = 6, WIDTH = 16 };
+
+static void train_loop(float *weight, size_t bytes)
+{
+    static float x[READERS * WORDS * WIDTH];
+    unsigned state = 11;
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = noise(&state);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_gru gru =
+        tarn_gru_make(r, "gru", WIDTH, WIDTH, (tarn_recurrent_options){ .batch_first = true });
+    tarn_optimizer *o = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f });
+    for (int i = 0; i < STEPS; i++) {
+        const tarn_tensor in = tarn_from(r, TARN_SHAPE(READERS, WORDS, WIDTH), TARN_F32, x);
+        const tarn_tensor y = tarn_gru_forward(&gru, in, NULL).y;
+        tarn_backward(tarn_mean(tarn_mul(y, y), TARN_ALL, false));
+        tarn_optimizer_step(o);
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    }
+    cr_assert_eq(tarn_read(tarn_find(r, "gru.weight_hh_l0"), weight, bytes), TARN_OK, "%s",
+                 tarn_error(r));
+    tarn_close(r);
+}
+
+Test(tune, loops_are_left_as_they_are)
+{
+    static float plain[3 * WIDTH * WIDTH], tuned[3 * WIDTH * WIDTH];
+    set_cache("off");
+    train_loop(plain, sizeof plain);
+    cr_assert_eq(setenv("TARN_TUNE", "1", 1), 0);
+    train_loop(tuned, sizeof tuned);
+    cr_expect_arr_eq(plain, tuned, sizeof plain);
+}
