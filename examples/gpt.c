@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tarn_dist.h>
 
 #include "exits.h"
 #include "gpt_options.h"
+#include "now.h"
 #include "terminal.h"
 
 enum { BYTES = 256, MOST_LAYERS = 64, MOST_TESTS = 16 };
@@ -142,13 +142,6 @@ struct run {
     tarn_progress progress;
     uint64_t random;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static tarn_status open_run(struct run *run)
 {

@@ -41,16 +41,6 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
-static double parse_real(const struct argp_state *state, const char *name, const char *text,
-                         double low, double high)
-{
-    char *end;
-    const double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= low && value <= high))
-        usage_error(state, "--%s: '%s' is not a number from %g to %g", name, text, low, high);
-    return value;
-}
-
 static error_t parse_more(int key, char *arg, const struct argp_state *state)
 {
     struct config *c = state->input;

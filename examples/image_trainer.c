@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "digits.h"
 #include "exits.h"
+#include "now.h"
 #include "terminal.h"
 #include "image_options.h"
 
@@ -35,13 +35,6 @@ struct run {
     tarn_progress progress;
     long steps;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
@@ -178,6 +171,12 @@ static tarn_status clear_sum(struct run *run)
 {
     tarn_assign(run->sum, tarn_zeros(run->replica, TARN_SCALAR));
     return tarn_step(run->replica);
+}
+
+tarn_tensor image_accuracy(tarn_tensor logits, tarn_tensor y)
+{
+    const tarn_tensor guess = tarn_argmax(logits, 1, false);
+    return tarn_mean(tarn_cast(tarn_eq(guess, y), TARN_F32), TARN_ALL, false);
 }
 
 static tarn_status test(struct run *run, double *result)

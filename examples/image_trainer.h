@@ -27,6 +27,9 @@ struct example {
     tarn_tensor (*draw)(tarn_replica *r, void *model);
 };
 
+/* For test: the share of samples whose largest logit [N, classes] is that of their class y [N]. */
+tarn_tensor image_accuracy(tarn_tensor logits, tarn_tensor y);
+
 /* The whole program; returns its exit status. */
 int image_main(const struct example *e, int argc, char **argv);
 

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tarn_dist.h>
 
 #include "digits.h"
 #include "exits.h"
+#include "now.h"
 #include "mnist_options.h"
 #include "network.h"
 #include "terminal.h"
@@ -55,13 +55,6 @@ struct run {
     double accuracy;
     bool first, bar, lines; /* first: rank 0, which talks; lines: where a bar cannot be drawn */
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int fail(int code, const char *format, ...)

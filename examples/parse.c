@@ -39,6 +39,16 @@ long parse_whole(const struct argp_state *state, const char *name, const char *t
     return value;
 }
 
+double parse_real(const struct argp_state *state, const char *name, const char *text, double low,
+                  double high)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= low && value <= high))
+        usage_error(state, "--%s: '%s' is not a number from %g to %g", name, text, low, high);
+    return value;
+}
+
 unsigned long long parse_seed(const struct argp_state *state, const char *text)
 {
     char *end;

@@ -16,6 +16,9 @@ _Noreturn void usage_error(const struct argp_state *state, const char *format, .
 /* A whole number from low to high; `name` is the option's. */
 long parse_whole(const struct argp_state *state, const char *name, const char *text, long low,
                  long high);
+/* A number likewise. */
+double parse_real(const struct argp_state *state, const char *name, const char *text, double low,
+                  double high);
 /* The argument of --seed. */
 unsigned long long parse_seed(const struct argp_state *state, const char *text);
 

@@ -106,8 +106,7 @@ static tarn_tensor train(void *model, const tarn_batch *b)
 
 static tarn_tensor test(void *model, const tarn_batch *b)
 {
-    const tarn_tensor guess = tarn_argmax(forward(model, b->x), 1, false);
-    return tarn_mean(tarn_cast(tarn_eq(guess, b->y), TARN_F32), TARN_ALL, false);
+    return image_accuracy(forward(model, b->x), b->y);
 }
 
 int main(int argc, char **argv)
