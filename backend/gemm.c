@@ -71,12 +71,6 @@ struct choice {
 };
 static struct choice *choices; /* for the life of the process; guarded by `lock` */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct provider_run {
     const struct gemm *g;
     const struct gemm_provider *by;
@@ -103,8 +97,7 @@ static tarn_status measure(struct context *c, const struct gemm *g, const struct
     TRY(run_once(c, g, p, seconds));
     for (int i = 0; i < RUNS; i++)
         TRY(run_once(c, g, p, &took[i]));
-    qsort(took, RUNS, sizeof *took, by_value);
-    *seconds = took[RUNS / 2];
+    *seconds = median_of(took, RUNS);
     return TARN_OK;
 }
 

@@ -155,6 +155,9 @@ TARN_CHECKED tarn_status program_build_as(struct context *c, const char *source,
 TARN_CHECKED tarn_status kernel_launch_idle(struct kernel *k, const struct idle_launch *idle);
 /* Takes the function of the same name from another program of the same source. */
 TARN_CHECKED tarn_status kernel_replace(struct kernel *k, struct built_program *p);
+/* The middle one of so many numbers, which it sorts (timed.c). */
+double median_of(double *values, int count);
+
 /* A kernel that was taken by its text is about to be launched: if it was built quickly, this asks for a
  * better one when it is launched often, and takes that when it is there. */
 TARN_CHECKED tarn_status known_kernel_improve(struct known_kernel *known);

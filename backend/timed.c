@@ -22,6 +22,12 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double median_of(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, by_value);
+    return values[count / 2];
+}
+
 tarn_status time_once(struct context *c, const struct timed *what, double *seconds)
 {
     const double begin = seconds_now();
@@ -42,7 +48,6 @@ tarn_status time_ratio(struct context *c, const struct timed *a, const struct ti
         TRY(time_once(c, a, &x));
         list[i] = x / y;
     }
-    qsort(list, (size_t)turns, sizeof *list, by_value);
-    *ratio = list[turns / 2];
+    *ratio = median_of(list, turns);
     return TARN_OK;
 }
