@@ -29,14 +29,6 @@ static void vae_optimize(tarn_replica *r, void *model)
     ((struct vae *)model)->optimizer = tarn_adam(r, (tarn_adam_options){ .lr = 2e-3f });
 }
 
-static tarn_tensor doubled(tarn_tensor x)
-{
-    const int32_t *d = tarn_shape_get(x).dim;
-    const tarn_shape wide = TARN_SHAPE(d[0], d[1], d[2], 2, d[3], 2);
-    const tarn_tensor each = tarn_reshape(x, TARN_SHAPE(d[0], d[1], d[2], 1, d[3], 1));
-    return tarn_reshape(tarn_broadcast_to(each, wide), TARN_SHAPE(d[0], d[1], 2 * d[2], 2 * d[3]));
-}
-
 /* Noise is an input, so that PyTorch has the same. Pixels are probabilities after a shift. */
 static tarn_tensor vae_train(tarn_replica *r, void *model, const tarn_batch *b)
 {
@@ -50,8 +42,8 @@ static tarn_tensor vae_train(tarn_replica *r, void *model, const tarn_batch *b)
     const tarn_tensor deviation = tarn_exp(tarn_mul_scalar(spread, 0.5f));
     const tarn_tensor z = tarn_add(mean, tarn_mul(deviation, b->inputs[1]));
     h = tarn_relu(tarn_linear_forward(&n->wide, z));
-    h = doubled(tarn_reshape(h, TARN_SHAPE(b->n, 16, SIDE / 4, SIDE / 4)));
-    h = doubled(tarn_relu(tarn_conv2d_forward(&n->up1, h)));
+    h = tarn_upsample_nearest2d(tarn_reshape(h, TARN_SHAPE(b->n, 16, SIDE / 4, SIDE / 4)), 2, 2);
+    h = tarn_upsample_nearest2d(tarn_relu(tarn_conv2d_forward(&n->up1, h)), 2, 2);
     const tarn_tensor logits = tarn_conv2d_forward(&n->up2, h);
     const tarn_tensor each = tarn_sub(tarn_softplus(logits, 1, 20), tarn_mul(logits, pixels));
     const tarn_tensor seen = tarn_mean(tarn_sum(each, TARN_AXES(1, 2, 3), false), TARN_ALL, false);
@@ -95,8 +87,8 @@ static tarn_tensor gan_made(const struct gan *n, tarn_tensor noise)
 {
     tarn_tensor h = tarn_relu(tarn_linear_forward(&n->wide, noise));
     const int32_t samples = tarn_shape_get(noise).dim[0];
-    h = doubled(tarn_reshape(h, TARN_SHAPE(samples, 16, SIDE / 4, SIDE / 4)));
-    h = doubled(tarn_relu(tarn_conv2d_forward(&n->up1, h)));
+    h = tarn_upsample_nearest2d(tarn_reshape(h, TARN_SHAPE(samples, 16, SIDE / 4, SIDE / 4)), 2, 2);
+    h = tarn_upsample_nearest2d(tarn_relu(tarn_conv2d_forward(&n->up1, h)), 2, 2);
     return tarn_tanh(tarn_conv2d_forward(&n->up2, h));
 }
 

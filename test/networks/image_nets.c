@@ -12,14 +12,10 @@ static const tarn_conv2d_options same = { .padding = { 1, 1 } };
 static tarn_conv2d conv(tarn_replica *r, const char *name, int in, int out, int window,
                         tarn_conv2d_options options)
 {
-    const int groups = options.groups > 1 ? options.groups : 1;
-    const tarn_shape shape = TARN_SHAPE(out, in / groups, window, window);
-    return (tarn_conv2d){
-        .weight = tarn_parameter_kaiming(r, network_name(name, "weight"), shape,
-                                         in / groups * window * window),
-        .bias = TARN_NONE,
-        .options = options,
-    };
+    return tarn_conv2d_make_with(r, name, in, out,
+                                 (tarn_conv2d_make_options){ .window = { window, window },
+                                                             .no_bias = true,
+                                                             .options = options });
 }
 
 /* A convolution and its norm. */
@@ -168,15 +164,6 @@ static void unet_optimize(tarn_replica *r, void *model)
     ((struct unet *)model)->optimizer = tarn_adam(r, (tarn_adam_options){ .lr = 3e-3f });
 }
 
-/* Each pixel four times. */
-static tarn_tensor doubled(tarn_tensor x)
-{
-    const int32_t *d = tarn_shape_get(x).dim;
-    const tarn_shape wide = TARN_SHAPE(d[0], d[1], d[2], 2, d[3], 2);
-    const tarn_tensor each = tarn_reshape(x, TARN_SHAPE(d[0], d[1], d[2], 1, d[3], 1));
-    return tarn_reshape(tarn_broadcast_to(each, wide), TARN_SHAPE(d[0], d[1], 2 * d[2], 2 * d[3]));
-}
-
 static tarn_tensor join(tarn_tensor a, tarn_tensor b)
 {
     return tarn_concat((tarn_tensor[]){ a, b }, 2, 1);
@@ -189,8 +176,10 @@ static tarn_tensor unet_train(tarn_replica *r, void *model, const tarn_batch *b)
     const tarn_tensor a = tarn_relu(tarn_conv2d_forward(&n->down1, b->x));
     const tarn_tensor c = tarn_relu(tarn_conv2d_forward(&n->down2, tarn_max_pool2d(a, 2)));
     const tarn_tensor d = tarn_relu(tarn_conv2d_forward(&n->bottom, tarn_max_pool2d(c, 2)));
-    const tarn_tensor e = tarn_relu(tarn_conv2d_forward(&n->up2, join(doubled(d), c)));
-    const tarn_tensor f = tarn_relu(tarn_conv2d_forward(&n->up1, join(doubled(e), a)));
+    const tarn_tensor e =
+        tarn_relu(tarn_conv2d_forward(&n->up2, join(tarn_upsample_nearest2d(d, 2, 2), c)));
+    const tarn_tensor f =
+        tarn_relu(tarn_conv2d_forward(&n->up1, join(tarn_upsample_nearest2d(e, 2, 2), a)));
     const tarn_tensor logits = tarn_conv2d_forward(&n->head, f);
     const tarn_cross_entropy_options plain = { 0 };
     return network_step(n->optimizer, tarn_cross_entropy_with(logits, b->y, plain));
