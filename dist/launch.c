@@ -12,6 +12,7 @@
 #include "env.h"
 #include "lock.h"
 #include "member.h"
+#include "mesh_axes.h"
 #include "porter.h"
 #include "seating.h"
 
@@ -83,7 +84,8 @@ static void *seat_main(void *arg)
     if (status == TARN_OK) {
         context_set_timeout(r->context, l->timeout);
         /* One replica without shards is nothing but a replica. */
-        if (s->member.peers.world > 1 || s->member.peers.shards > 0)
+        if (s->member.peers.world > 1 || s->member.peers.shards > 0 ||
+            s->member.peers.mesh.axes > 0)
             r->peers = &s->member.peers;
         status = train(s, r);
     }
@@ -135,7 +137,7 @@ static tarn_status join_nodes(struct launch *l)
     return TARN_OK;
 }
 
-static void take_seats(struct launch *l, const tarn_launch_options *o)
+static void take_seats(struct launch *l, const tarn_launch_options *o, const struct mesh *mesh)
 {
     for (int i = 0; i < l->count; i++) {
         struct worker *s = &l->workers[i];
@@ -144,6 +146,7 @@ static void take_seats(struct launch *l, const tarn_launch_options *o)
         s->member =
             (struct member){ .peers = { .rank = l->seating.ranks.first + i,
                                         .world = l->seating.ranks.world,
+                                        .mesh = *mesh,
                                         .shards = o->virtual_shards,
                                         .sync_norm = o->sync_norm,
                                         .fetch = l->seating.porter != NULL ? file_fetch : NULL,
@@ -175,10 +178,13 @@ static tarn_status prepare(struct launch *l, const tarn_launch_options *o)
     tarn_status status = communicator_new(l->count, l->timeout, &l->communicator);
     if (status == TARN_OK && l->seating.porter != NULL)
         status = join_nodes(l);
+    struct mesh mesh = { 0 };
+    if (status == TARN_OK && o->mesh.axis[0].name != NULL)
+        status = mesh_make(o->mesh, l->seating.ranks.world, &mesh);
     if (status != TARN_OK && l->seating.porter != NULL)
         porter_tell(l->seating.porter, status, error_text());
     if (status == TARN_OK)
-        take_seats(l, o);
+        take_seats(l, o, &mesh);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "job.h"
 #include "pattern.h"
 #include "seating.h"
+#include "tensor/mesh.h"
 
 enum {
     SHARDS_EACH = 16, /* rows of partial sums that one replica keeps */
@@ -20,6 +21,7 @@ struct hello {
     char host[64], device[128], driver[64], line[600];
     int32_t status, ranks, shards, check_weights, sync_norm, heal;
     uint64_t bucket;
+    struct mesh mesh;
 };
 
 /* ---- devices -------------------------------------------------------------------------------- */
@@ -85,7 +87,8 @@ static tarn_status check_two(const struct hello *all, int node, bool first)
                        : a->sync_norm != b->sync_norm         ? "sync_norm"
                        : a->heal != b->heal                   ? "heal"
                        : a->bucket != b->bucket               ? "bucket size"
-                                                              : NULL;
+                       : memcmp(&a->mesh, &b->mesh, sizeof a->mesh) != 0 ? "mesh"
+                                                                         : NULL;
     if (what != NULL)
         return differ(all, node, what);
     if (a->shards > 0 && a->ranks != b->ranks)
@@ -148,6 +151,11 @@ static void introduce(const tarn_launch_options *o, const struct seating *s, tar
     out->sync_norm = o->sync_norm;
     out->heal = o->heal;
     out->bucket = o->bucket_bytes;
+    /* Each node checks its own against the number of ranks once that is known. */
+    for (int a = 0; a < MESH_AXES && o->mesh.axis[a].name != NULL; a++) {
+        out->mesh.extent[a] = o->mesh.axis[a].ranks;
+        snprintf(out->mesh.name[a], MESH_NAME, "%s", o->mesh.axis[a].name);
+    }
 }
 
 static tarn_status number_ranks(const struct hello *all, int nodes, int node, struct seating *s)

@@ -40,6 +40,26 @@ TARN_API int tarn_local_rank(void);
  *  device or another node was late or lost, so that starting again from a checkpoint is worth it; else 1. */
 TARN_API int tarn_exit_code(tarn_status status);
 
+/* ---- meshes --------------------------------------------------------------------------------- */
+
+/** An axis of a mesh: a name of up to 15 letters, without comma and space, and how many ranks lie along it. */
+typedef struct tarn_mesh_axis {
+    const char *name;
+    int ranks;
+} tarn_mesh_axis;
+
+/** Names the axes along which the ranks of a launch are laid out:
+ *
+ *     static const tarn_mesh mesh = { .axis = { { "data", 2 }, { "model", 2 } } };
+ *
+ *  1 to 4 axes; the first without a name ends them. The product of their ranks is the world size, and the last
+ *  axis is the fastest: here rank = 2 * data + model. A plain value, which may be shared by all replicas, and
+ *  is checked where it is used. Functions that take axes take a name, several in the order of the mesh with
+ *  commas between ("data,model"), or NULL for all. */
+typedef struct tarn_mesh {
+    tarn_mesh_axis axis[4 + 1];
+} tarn_mesh;
+
 /* ---- launching ------------------------------------------------------------------------------ */
 
 /** What each replica runs, on a thread of its own. A status other than TARN_OK ends the launch. */
@@ -59,6 +79,8 @@ typedef struct tarn_launch_options {
     bool sync_norm;      /* batch norm over the samples of all replicas; on with virtual shards */
     size_t bucket_bytes; /* gradients are exchanged in pieces of about this size; default 4 MiB */
     bool heal;           /* on a difference copy rank 0's weights to all and go on */
+    tarn_mesh mesh; /* default: none. With one, replicas record the program of the whole launch,
+                            and tarn_mark_sharding() says how it is shared out */
 } tarn_launch_options;
 
 /** Runs `fn` on every device of every node and returns when all replicas ended, also those of other nodes:
@@ -76,6 +98,11 @@ TARN_API int tarn_rank(const tarn_replica *r);
 TARN_API int tarn_world_size(const tarn_replica *r);
 /** Virtual shards of the launch; 0 without them, and for a replica from tarn_open(). */
 TARN_API int tarn_virtual_shards(const tarn_replica *r);
+/** Which of the places along the axes is this replica's, 0 ..; of several axes the last is the fastest. 0 after
+ *  an error. */
+TARN_API int tarn_mesh_coordinate(tarn_replica *r, tarn_mesh mesh, const char *axes);
+/** How many places there are along the axes; 1 after an error. */
+TARN_API int tarn_mesh_size(tarn_replica *r, tarn_mesh mesh, const char *axes);
 /** printf on rank 0 alone; the others return at once. */
 TARN_API void tarn_print0(const tarn_replica *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

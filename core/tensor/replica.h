@@ -3,6 +3,7 @@
 #ifndef TARN_REPLICA_H
 #define TARN_REPLICA_H
 
+#include "tensor/mesh.h"
 #include "tensor/owned.h"
 #include "backend.h"
 #include "tarn_profile.h"
@@ -38,6 +39,7 @@ struct trainer {
 struct peers {
     int rank, world;
     int shards;          /* virtual shards of the global batch: a multiple of world; 0: none */
+    struct mesh mesh;    /* of replicas that record the global program; else it has no axes */
     bool sync_norm;      /* batch norm takes its statistics over all replicas */
     size_t bucket_bytes; /* of gradients that are exchanged at once */
     /* Tells the others that this replica compiles, or does not any more: they wait longer for it.
