@@ -44,7 +44,9 @@ struct expr {
     int arg[3], args;
     uint32_t bits;         /* constant; slot of number; serial of rand */
     struct rational index; /* iota, rand: the number; transform: the row */
-    int table, over;       /* TRANSFORM: sum over axis `over` of table[row][over] * arg[0] */
+    int32_t
+        step[MESH_AXES]; /* iota, rand: and so much for each step of the rank along a mesh axis */
+    int table, over;     /* TRANSFORM: sum over axis `over` of table[row][over] * arg[0] */
     struct access access;
     struct guard guard[TARN_MAX_RANK];
     int guards; /* GUARD: arg[0] where all hold, else the constant `bits` */

@@ -19,8 +19,8 @@ enum param_kind {
     PARAM_NUMBER,
     PARAM_SERIAL, /* of random numbers: the slot itself */
     PARAM_KEY,
-    PARAM_RANK,
-    PARAM_STEP /* of a looped program: which of the offsets is the step's first */
+    PARAM_COORDINATE, /* of this rank along mesh axis `slot`; without a mesh 0 is the axis of all ranks */
+    PARAM_STEP        /* of a looped program: which of the offsets is the step's first */
 };
 enum { SKIP_ALL = 1 << 30 };
 struct param {

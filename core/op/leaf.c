@@ -12,7 +12,7 @@ const struct op op_owned = { .name = "owned", .kind = OP_LEAF, .in_memory = true
 const struct op op_constant = { .name = "constant", .kind = OP_LEAF };
 const struct op op_number = { .name = "number", .kind = OP_LEAF };
 const struct op op_iota = { .name = "iota", .kind = OP_LEAF };
-/* Element i is tarn_uniform(key, i) of kernels/random.cl. The key is derived from the seed, the
+/* Element i is tarn_uniform(key, i) of kernels/random.cl, i its position. The key is derived from the seed, the
  * training step, the step since then that drew numbers, the replica, and the serial
  * (random_key_now()). */
 const struct op op_rand = { .name = "rand", .kind = OP_LEAF };
@@ -48,7 +48,7 @@ tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, 
 tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis)
 {
     union op_arg arg = no_arg();
-    arg.leaf.axis = (uint32_t)axis;
+    arg.position.at.stride[axis] = 1;
     return record(r, &op_iota, shape, TARN_I32, &arg);
 }
 
@@ -135,11 +135,14 @@ tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape)
     if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "rand: the replica is NULL");
     union op_arg arg = no_arg();
-    arg.leaf.serial = r->graph.rand_count++;
+    if (!shape_valid(shape))
+        return record(r, &op_rand, shape, TARN_F32, &arg); /* which refuses it */
+    arg.position.serial = r->graph.rand_count++;
+    shape_strides(shape, arg.position.at.stride);
     /* With virtual shards a sample draws the same numbers on whichever replica it is. */
     const struct peers *p = r->peers;
     if (p != NULL && p->shards && p->world > 1 && shape.rank > 0 &&
         is_part(&r->graph, shape.dim[0]))
-        arg.leaf.share = (uint32_t)tarn_shape_count(shape);
+        arg.position.at.step[0] = (int32_t)tarn_shape_count(shape);
     return record(r, &op_rand, shape, TARN_F32, &arg);
 }

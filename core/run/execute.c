@@ -30,7 +30,7 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
     case PARAM_NUMBER:
     case PARAM_SERIAL:
     case PARAM_KEY:
-    case PARAM_RANK:
+    case PARAM_COORDINATE:
     case PARAM_STEP:
         break;
     }
@@ -95,8 +95,8 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
             a->value.i32 = (int32_t)b->step * k->offset_count;
         else if (p->kind == PARAM_KEY)
             a->value.u64 = b->key;
-        else if (p->kind == PARAM_RANK)
-            a->value.u32 = b->rank;
+        else if (p->kind == PARAM_COORDINATE)
+            a->value.u32 = b->coordinate[p->slot];
     }
     return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups,
                          (size_t)plan->group_size);

@@ -15,8 +15,8 @@ struct binding {
     const uint32_t *owned_slots; /* a plan has numbers of owned tensors, by their order of use */
     struct buffer **outputs;
     const float *numbers;
-    uint64_t key;  /* of random numbers */
-    uint32_t rank; /* whose random numbers */
+    uint64_t key;                   /* of random numbers */
+    uint32_t coordinate[MESH_AXES]; /* of the rank along each axis of its mesh */
     uint32_t step; /* of a loop, and how many random tensors were drawn in those before */
     uint32_t serials;
 };

@@ -90,7 +90,7 @@ size_t plan_param_bytes(enum param_kind kind)
     case PARAM_STEP:
         return sizeof(int32_t);
     case PARAM_SERIAL:
-    case PARAM_RANK:
+    case PARAM_COORDINATE:
         return sizeof(uint32_t);
     case PARAM_NUMBER:
         return sizeof(float);

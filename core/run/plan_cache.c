@@ -66,7 +66,7 @@ static struct binding binding_of(const tarn_replica *r, struct buffer **outputs)
                              .outputs = outputs,
                              .numbers = r->graph.numbers,
                              .key = random_key_now(r),
-                             .rank = r->peers != NULL ? (uint32_t)r->peers->rank : 0 };
+                             .coordinate = { r->peers != NULL ? (uint32_t)r->peers->rank : 0 } };
 }
 
 static tarn_status run_loop(tarn_replica *r, const struct loop *l, const struct plan *plan)

@@ -4,7 +4,7 @@
 #define TARN_OP_RECORD_H
 
 #include "error.h"
-#include "tarn.h"
+#include "tensor/mesh.h"
 
 #define OPERANDS_MOST 64 /* of one node */
 
@@ -70,15 +70,26 @@ struct transform_map {
     } transform[TRANSFORMS_MOST]; /* number i sums over axis out_axes + i */
 };
 
+/* A number for each element of a leaf: base + sum over d of stride[d] * index[d] + sum over the mesh's axes
+ * of step[a] * the rank's coordinate along a. Coordinates are arguments of kernels, so that all ranks have
+ * one program. Modulo 2^32. */
+struct position {
+    uint32_t base;
+    int32_t stride[TARN_MAX_RANK];
+    int32_t step[MESH_AXES];
+};
+
 #define MAP_SCALARS 2
 union op_arg {
     struct {
-        uint32_t slot;   /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
-        uint32_t bits;   /* constant: bits of the value in the node's type */
-        uint32_t axis;   /* iota: value is the index along this axis */
-        uint32_t serial; /* rand: distinguishes generators of one step */
-        uint32_t share;  /* rand: elements of one replica's part of the global batch; 0: no part */
+        uint32_t slot; /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
+        uint32_t bits; /* constant: bits of the value in the node's type */
+        uint32_t axis; /* held: whether steps lead */
     } leaf;
+    struct {
+        struct position at; /* iota: the value, as int32; rand: the counter */
+        uint32_t serial;    /* rand: distinguishes generators of one step */
+    } position;
     struct {
         float scalar[MAP_SCALARS]; /* part of the code: another value is another kernel */
     } map;

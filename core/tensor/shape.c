@@ -53,6 +53,15 @@ bool shape_valid(tarn_shape s)
     return tarn_shape_count(s) <= INT32_MAX;
 }
 
+void shape_strides(tarn_shape s, int32_t stride[TARN_MAX_RANK])
+{
+    uint32_t step = 1;
+    for (int d = s.rank - 1; d >= 0; d--) {
+        stride[d] = (int32_t)step;
+        step *= (uint32_t)s.dim[d];
+    }
+}
+
 bool shape_equal(tarn_shape a, tarn_shape b)
 {
     if (a.rank != b.rank || a.rank < 0 || a.rank > TARN_MAX_RANK)

@@ -188,7 +188,7 @@ tarn_tensor spread_by_sample(tarn_tensor x)
 static enum spread of_leaf(const tarn_replica *r, const struct node *n)
 {
     const bool rows = n->shape.rank > 0 && is_part_length(&r->graph, n->shape.dim[0]);
-    if (n->op == &op_constant || (n->op == &op_iota && n->arg.leaf.axis > 0))
+    if (n->op == &op_constant || (n->op == &op_iota && n->arg.position.at.stride[0] == 0))
         return n->shape.rank > 0 ? SPREAD_ALIKE : SPREAD_SAME;
     if (n->op == &op_owned)
         return (enum spread)r->owned[n->arg.leaf.slot].spread;

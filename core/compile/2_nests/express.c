@@ -19,15 +19,6 @@ static tarn_dtype register_type(tarn_dtype dtype)
     return dtype == TARN_F32 ? TARN_F32 : TARN_I32;
 }
 
-static void row_major(tarn_shape s, int32_t *stride)
-{
-    int32_t step = 1;
-    for (int d = s.rank - 1; d >= 0; d--) {
-        stride[d] = step;
-        step *= s.dim[d];
-    }
-}
-
 static void access_add(struct access *a, const struct rational *index, int32_t stride)
 {
     if (index->divide == 1) {
@@ -110,7 +101,7 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
     e.access.in_block = in_block && l->p->values[v].layout == LAYOUT_BLOCKED;
     e.access.samples = of_block && !e.access.in_block;
     int32_t stride[TARN_MAX_RANK] = { 0 };
-    row_major(shape, stride);
+    shape_strides(shape, stride);
     const bool split = blocks && l->p->values[v].layout == LAYOUT_BLOCKED;
     if (split) {
         const int lane = s->nest->axes - 1;
@@ -132,18 +123,15 @@ static int express_leaf(const struct site *s, const struct node *n, const struct
     } else if (n->op == &op_number) {
         e.kind = EXPR_NUMBER;
         e.bits = n->arg.leaf.slot;
-    } else if (n->op == &op_iota) {
-        e.kind = EXPR_IOTA;
-        e.index = index[n->arg.leaf.axis];
     } else {
-        int32_t stride[TARN_MAX_RANK] = { 0 };
-        row_major(n->shape, stride);
-        e.kind = EXPR_RAND;
-        e.bits = n->arg.leaf.serial;
-        e.arg[0] = (int)n->arg.leaf.share;
-        e.index = rational_constant(0);
+        const struct position *at = &n->arg.position.at;
+        e.kind = n->op == &op_iota ? EXPR_IOTA : EXPR_RAND;
+        e.bits = n->arg.position.serial;
+        e.index = rational_constant((int32_t)at->base);
         for (int d = 0; d < n->shape.rank; d++)
-            e.index = rational_add_scaled(e.index, index[d], stride[d]);
+            if (at->stride[d] != 0)
+                e.index = rational_add_scaled(e.index, index[d], at->stride[d]);
+        memcpy(e.step, at->step, sizeof e.step);
     }
     return add(s, &e);
 }
@@ -212,7 +200,7 @@ static int express_gather(const struct site *s, uint32_t node, const struct rati
     if (e.access.gather < 0 || v < 0)
         return -1;
     int32_t stride[TARN_MAX_RANK] = { 0 };
-    row_major(shape, stride);
+    shape_strides(shape, stride);
     e.access.value = v;
     e.access.gather_stride = stride[0];
     e.access.gather_extent = shape.dim[0];

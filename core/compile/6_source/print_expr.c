@@ -457,13 +457,22 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
     text_free(&condition);
 }
 
+/* The number of an element, on all ranks together. */
+static void position_text(const struct printer *pr, const struct expr *e, struct text *t)
+{
+    lanes_of(pr, &e->index.e, t);
+    if (e->index.divide != 1)
+        text_add(t, " / %d", e->index.divide);
+    for (int a = 0; a < MESH_AXES; a++)
+        if (e->step[a] != 0)
+            text_add(t, " + (int)(coordinate%d * %uu)", a, (uint32_t)e->step[a]);
+}
+
 static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
 {
     struct text index = { 0 };
     char name[NAME];
-    lanes_of(pr, &e->index.e, &index);
-    if (e->arg[0] > 0)
-        text_add(&index, " + (int)(rank * %du)", e->arg[0]);
+    position_text(pr, e, &index);
     print_define(pr, register_name(TARN_I32, pr->width), &index, name);
     if (pr->width == 1) {
         text_add(t, "tarn_uniform(tarn_random_mix(key + serial%u), (uint)%s)", e->bits, name);
@@ -537,12 +546,7 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
         text_add(&right, "(%s)(number%u)", register_name(TARN_F32, pr->width), e->bits);
         break;
     case EXPR_IOTA:
-        if (e->index.divide == 1) {
-            lanes_of(pr, &e->index.e, &right);
-        } else {
-            lanes_of(pr, &e->index.e, &right);
-            text_add(&right, " / %d", e->index.divide);
-        }
+        position_text(pr, e, &right);
         break;
     case EXPR_RAND:
         rand_text(pr, e, &right);

@@ -76,8 +76,9 @@ static void want_expr(struct printer *pr, struct planned_kernel *k, const struct
         want_param(a, k, PARAM_KEY, 0);
         want_param(a, k, PARAM_SERIAL, e->bits);
     }
-    if (e->kind == EXPR_RAND && e->arg[0] > 0)
-        want_param(a, k, PARAM_RANK, 0);
+    for (uint32_t axis = 0; axis < MESH_AXES; axis++)
+        if (e->step[axis] != 0)
+            want_param(a, k, PARAM_COORDINATE, axis);
 }
 
 /* Values and parameters, in the order in which the nests name them. */
@@ -117,14 +118,14 @@ static void print_params(struct text *t, const struct planned_kernel *k)
         [PARAM_NUMBER] = "const float number",
         [PARAM_SERIAL] = "const uint serial",
         [PARAM_KEY] = "const ulong key",
-        [PARAM_RANK] = "const uint rank",
+        [PARAM_COORDINATE] = "const uint coordinate",
         [PARAM_STEP] = "const int step",
     };
     for (int i = 0; i < k->param_count; i++) {
         const struct param *p = &k->params[i];
         const bool alone = p->kind == PARAM_SKIP || p->kind == PARAM_ARENA ||
                            p->kind == PARAM_OFFSETS || p->kind == PARAM_KEY ||
-                           p->kind == PARAM_RANK || p->kind == PARAM_STEP;
+                           p->kind == PARAM_STEP;
         text_add(t, "%s%s", i == 0 ? "" : ", ", words[p->kind]);
         if (!alone)
             text_add(t, "%u", p->slot);
