@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the steps of sharding share: the global program's nodes, each once, with what is wished for them and the forms
+ * in which they were computed so far. */
+#ifndef TARN_PLANNER_H
+#define TARN_PLANNER_H
+
+#include "compile/module.h"
+#include "shard/emit.h"
+
+/* A value as it lies on the ranks once it was made, and the node that has a rank's part. */
+struct version {
+    struct state state;
+    uint32_t node;
+    struct version *next;
+};
+struct value_plan {
+    struct version *versions;
+    struct state wish; /* dimensions, STATE_WHOLE where a spec says so, or STATE_UNSET */
+    bool parameter; /* an owned tensor, or a view of one: may be gathered without breaking a wish */
+};
+
+struct planner {
+    const struct shard_input *in;
+    const struct mesh *mesh;
+    struct arena arena;
+    struct module m;
+    struct value_plan *values;
+    struct emitter e;
+};
+
+void form_of(const struct module *m, uint32_t node, struct form *out);
+/* Dimensions that should be cut, from specs, forward and backward over the nodes. */
+void find_wishes(struct planner *p);
+/* What a move costs that brings a value into a state, and the node that has it then; `masks`: also by making
+ * it a pending sum. */
+int64_t reach_cost(struct planner *p, uint32_t value, struct state want, bool masks);
+uint32_t reach(struct planner *p, uint32_t value, struct state want, bool masks);
+void keep_version(struct planner *p, uint32_t value, struct state state, uint32_t node);
+/* Chooses how a node is computed, and emits it. */
+void lower_node(struct planner *p, uint32_t node);
+/* One line of the log. */
+void log_line(struct planner *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps of sharding. In: a global program, a mesh and specs. Out: the program of a rank. Nodes are lowered in
+ * their order, each once its operands are there, so that all ranks have the same sequence of collectives. */
+#include "shard/shard_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/1_graph/graph_passes.h"
+#include "shard/planner.h"
+#include "tensor/shape.h"
+
+static tarn_status out_of_memory(void)
+{
+    return error_set(TARN_ERR_MEMORY, "shard: out of host memory");
+}
+
+static tarn_status check_spec(const struct shard_input *in, const char *what, tarn_shape shape,
+                              const struct spec *spec)
+{
+    tarn_shape unused;
+    if (spec == NULL || state_local(in->mesh, state_of_spec(in->mesh, spec), shape, &unused))
+        return TARN_OK;
+    return error_set(TARN_ERR_SHAPE, "shard: %s %s does not divide by the axes of its spec", what,
+                     shape_text(shape));
+}
+
+static tarn_status check_specs(const struct shard_input *in)
+{
+    const struct program *g = in->program;
+    for (uint32_t i = 1; i < g->count; i++) {
+        const struct node *n = &g->nodes[i];
+        const struct spec *spec = NULL;
+        if (n->op == &op_input && in->inputs != NULL)
+            spec = &in->inputs[n->arg.leaf.slot];
+        else if (n->op == &op_owned && in->owned != NULL)
+            spec = &in->owned[n->arg.leaf.slot];
+        else if (in->mark != NULL && n->op == in->mark)
+            spec = in->marked(&n->arg);
+        TRY(check_spec(in, n->op->name, n->shape, spec));
+    }
+    for (int i = 0; in->outputs != NULL && i < g->output_count; i++)
+        TRY(check_spec(in, "an output", g->nodes[g->outputs[i]].shape, &in->outputs[i]));
+    return TARN_OK;
+}
+
+/* ---- roots ---------------------------------------------------------------------------------- */
+
+static struct state root_state(const struct planner *p, const struct root *r)
+{
+    const struct spec *specs = r->owned >= 0 ? p->in->owned : p->in->outputs;
+    const int slot = r->owned >= 0 ? r->owned : r->output;
+    return specs != NULL ? state_of_spec(p->mesh, &specs[slot]) : state_whole();
+}
+
+static void lower_root(struct planner *p, const struct root *r, uint32_t *outputs)
+{
+    const uint32_t made = reach(p, r->node, root_state(p, r), false);
+    if (r->owned < 0) {
+        outputs[r->output] = made;
+        return;
+    }
+    if (p->e.failed || made == 0)
+        return;
+    struct node n;
+    memset(&n, 0, sizeof n);
+    n.op = &op_assign;
+    n.shape = p->e.nodes[made].shape;
+    n.dtype = p->e.nodes[made].dtype;
+    n.in_count = 1;
+    n.arg.assign.owned = (uint32_t)r->owned;
+    emit_raw(&p->e, &n, &made);
+}
+
+/* A value that could not be brought into a state that was asked for. */
+static bool complete(const struct emitter *e)
+{
+    for (uint32_t i = 0; i < e->operand_count; i++)
+        if (e->operands[i] == 0)
+            return false;
+    return e->count > 0;
+}
+
+static tarn_status lower_all(struct planner *p, uint32_t *outputs)
+{
+    const struct target plain = { .winograd = WINOGRAD_NEVER };
+    TRY(simplify(p->in->program, &plain, &p->arena, &p->m));
+    p->values = arena_take(&p->arena, ((size_t)p->m.count + 1) * sizeof *p->values);
+    if (p->values == NULL)
+        return out_of_memory();
+    find_wishes(p);
+    for (uint32_t i = 0; i < p->m.count && !p->e.failed && !p->arena.failed; i++)
+        if (p->m.uses[i] > 0)
+            lower_node(p, i);
+    for (int i = 0; i < p->m.root_count && !p->e.failed && !p->arena.failed; i++)
+        lower_root(p, &p->m.roots[i], outputs);
+    if (p->e.failed || p->arena.failed)
+        return out_of_memory();
+    return complete(&p->e) || p->m.root_count == 0
+               ? TARN_OK
+               : error_set(TARN_ERR_INTERNAL, "shard: a value has no way to where it is needed");
+}
+
+tarn_status shard_program(const struct shard_input *in, struct shard_program *out)
+{
+    memset(out, 0, sizeof *out);
+    TRY(check_specs(in));
+    struct planner p = { .in = in, .mesh = in->mesh };
+    p.e.mesh = in->mesh;
+    p.e.calls = &in->calls;
+    out->outputs = calloc((size_t)in->program->output_count + 1, sizeof *out->outputs);
+    const tarn_status status = out->outputs == NULL ? out_of_memory() : lower_all(&p, out->outputs);
+    arena_free(&p.arena);
+    out->nodes = p.e.nodes;
+    out->operands = p.e.operands;
+    out->collectives = p.e.collectives;
+    out->bytes = p.e.bytes;
+    out->program = *in->program;
+    out->program.nodes = p.e.nodes;
+    out->program.count = p.e.count;
+    out->program.operands = p.e.operands;
+    out->program.operand_count = p.e.operand_count;
+    out->program.outputs = out->outputs;
+    if (in->log != NULL)
+        text_add(in->log, "tarn: %d collectives, %lld B received a rank in a step\n",
+                 out->collectives, (long long)out->bytes);
+    if (status != TARN_OK)
+        shard_free(out);
+    return status;
+}
+
+void shard_free(struct shard_program *s)
+{
+    free(s->nodes);
+    free(s->operands);
+    free(s->outputs);
+    memset(s, 0, sizeof *s);
+}

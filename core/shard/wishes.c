@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What specs of leaves, marks and assigned tensors suggest for the values between. In: nodes and the wishes of those
+ * that have specs. Out: wishes of others. The first one stays, per mesh axis; first what computes element by
+ * element is asked, then sums and products, so that a wish takes the shortest way. */
+#include "shard/planner.h"
+
+#include <string.h>
+
+enum { SWEEPS_MOST = 32 };
+
+/* The tensors of a node: operands, and last the result. */
+static uint32_t tensor_of(const struct planner *p, uint32_t node, uint32_t k)
+{
+    return k < p->m.nodes[node].in_count ? module_operand(&p->m, node, k) : node;
+}
+
+static int place_of(const struct planner *p, const struct placing *at, uint32_t node, uint32_t k)
+{
+    return k < p->m.nodes[node].in_count ? at->in[k] : at->out;
+}
+
+/* A way in which some wishes of a node's tensors agree. */
+struct candidate {
+    struct placing at;
+    int shared; /* of the tensors; those that all have are the best, since no sum is moved */
+    int64_t elements;
+};
+
+static bool weigh(const struct planner *p, uint32_t node, int axis, struct candidate *c)
+{
+    const uint32_t count = p->m.nodes[node].in_count;
+    bool met = false;
+    uint32_t placed = 0;
+    c->elements = 0;
+    for (uint32_t k = 0; k <= count; k++) {
+        const int at = place_of(p, &c->at, node, k);
+        if (at < 0)
+            continue;
+        placed++;
+        const uint32_t t = tensor_of(p, node, k);
+        if (p->values[t].wish.at[axis] != at)
+            continue;
+        const int64_t elements = tarn_shape_count(p->m.nodes[t].shape);
+        c->elements = elements > c->elements ? elements : c->elements;
+        met = true;
+    }
+    c->shared = c->at.out < 0 ? 0 : placed > count ? 2 : 1;
+    return met;
+}
+
+/* Whether a dimension divides by all the axes that are wished to cut it, and one more. */
+static bool has_room(const struct planner *p, uint32_t value, int axis, int d)
+{
+    struct state s = p->values[value].wish;
+    tarn_shape unused;
+    s.at[axis] = (int8_t)d;
+    return state_local(p->mesh, s, p->m.nodes[value].shape, &unused);
+}
+
+static bool set_wish(struct planner *p, uint32_t value, int axis, int d)
+{
+    int8_t *wish = &p->values[value].wish.at[axis];
+    if (*wish != STATE_UNSET || d < 0 || !has_room(p, value, axis, d))
+        return false;
+    *wish = (int8_t)d;
+    return true;
+}
+
+/* Carries the best of the wishes at a node on, to its result or to its operands. */
+static bool carry(struct planner *p, uint32_t node, int axis, bool forward)
+{
+    const uint32_t count = p->m.nodes[node].in_count;
+    struct candidate best = { .shared = -1 }, now;
+    struct form global, f;
+    bool any = false;
+    for (uint32_t k = 0; k <= count; k++)
+        any |= p->values[tensor_of(p, node, k)].wish.at[axis] >= 0;
+    if (!any)
+        return false;
+    form_of(&p->m, node, &global);
+    const int ways = rule_ways(&global);
+    for (int way = 1; way < ways; way++) {
+        f = global;
+        if (!rule_take(&f, p->mesh->extent[axis], way, &now.at) || !weigh(p, node, axis, &now))
+            continue;
+        if (now.shared > best.shared || (now.shared == best.shared && now.elements > best.elements))
+            best = now;
+    }
+    if (best.shared < 0)
+        return false;
+    if (forward)
+        return set_wish(p, node, axis, best.at.out);
+    bool changed = false;
+    for (uint32_t k = 0; k < count; k++)
+        changed |= set_wish(p, tensor_of(p, node, k), axis, best.at.in[k]);
+    return changed;
+}
+
+static bool is_plain(const struct op *op)
+{
+    return op->kind == OP_MAP || op->kind == OP_VIEW || op->kind == OP_CONCAT;
+}
+
+static bool sweep(struct planner *p, bool forward, bool all)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < p->m.count; i++) {
+        const uint32_t node = forward ? i : p->m.count - 1 - i;
+        const struct node *n = &p->m.nodes[node];
+        if (p->m.uses[node] == 0 || n->in_count == 0 || (!all && !is_plain(n->op)))
+            continue;
+        for (int a = 0; a < p->mesh->axes; a++)
+            if (p->mesh->extent[a] > 1)
+                changed |= carry(p, node, a, forward);
+    }
+    return changed;
+}
+
+/* What specs say: they are never changed. */
+static void wish_specs(struct planner *p)
+{
+    const struct shard_input *in = p->in;
+    for (uint32_t i = 0; i < p->m.count; i++) {
+        const struct node *n = &p->m.nodes[i];
+        struct value_plan *v = &p->values[i];
+        memset(v->wish.at, STATE_UNSET, sizeof v->wish.at);
+        if (n->op == &op_owned || n->op == &op_input) {
+            const struct spec *specs = n->op == &op_owned ? in->owned : in->inputs;
+            v->wish =
+                specs != NULL ? state_of_spec(p->mesh, &specs[n->arg.leaf.slot]) : state_whole();
+        } else if (in->mark != NULL && n->op == in->mark) {
+            v->wish = state_of_spec(p->mesh, in->marked(&n->arg));
+        }
+    }
+    for (int i = 0; i < p->m.root_count; i++) {
+        const struct root *r = &p->m.roots[i];
+        const struct spec *specs = r->owned >= 0 ? in->owned : in->outputs;
+        struct value_plan *v = &p->values[r->node];
+        const bool said = v->wish.at[0] != STATE_UNSET || (specs == NULL && r->owned < 0);
+        const int slot = r->owned >= 0 ? r->owned : r->output;
+        if (!said)
+            v->wish = specs != NULL ? state_of_spec(p->mesh, &specs[slot]) : state_whole();
+    }
+}
+
+void find_wishes(struct planner *p)
+{
+    wish_specs(p);
+    for (int all = 0; all < 2; all++) {
+        bool changed = true;
+        for (int i = 0; i < SWEEPS_MOST && changed; i++) {
+            changed = sweep(p, true, all != 0);
+            changed |= sweep(p, false, all != 0);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/op.h"
+#include "spread_values.h"
+
+static const struct op op_test_mark = { .name = "test_mark",
+                                        .arity = 1,
+                                        .kind = OP_VIEW,
+                                        .grad = op_same_grad,
+                                        .index = op_same_index,
+                                        .uniform = true };
+
+static const struct spec *marked(const union op_arg *arg)
+{
+    return (const struct spec *)(const void *)arg;
+}
+
+/* ---- recording ------------------------------------------------------------------------------ */
+
+void record_begin(struct record *t, const struct mesh *m)
+{
+    memset(t, 0, sizeof *t);
+    t->mesh = *m;
+    t->r = calloc(1, sizeof *t->r);
+    if (t->r == NULL || (t->r->owned = calloc(RECORD_MOST, sizeof *t->r->owned)) == NULL)
+        exit(2);
+    t->r->step = 1;
+    t->r->training = true;
+    t->r->owned_count = RECORD_MOST;
+}
+
+void record_end(struct record *t)
+{
+    graph_release(&t->r->graph);
+    free(t->r->owned);
+    free(t->r);
+}
+
+struct spec record_spec(const char *text)
+{
+    struct spec s = { { 0 } };
+    int d = 0;
+    for (; *text != '\0'; text++) {
+        if (*text >= '0' && *text < '0' + TARN_MAX_RANK)
+            d = *text - '0';
+        if (*text >= 'a' && *text < 'a' + MESH_AXES)
+            s.cut[d] = (uint8_t)(s.cut[d] | 1U << (*text - 'a'));
+    }
+    return s;
+}
+
+static tarn_tensor leaf(struct record *t, const struct op *op, uint32_t slot, tarn_shape shape,
+                        tarn_dtype dtype)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.leaf.slot = slot;
+    if (slot == RECORD_MOST)
+        exit(2);
+    return graph_record(t->r, op, NULL, 0, shape, dtype, &arg);
+}
+
+tarn_tensor record_input(struct record *t, tarn_shape shape, struct spec spec)
+{
+    const uint32_t slot = t->input_count++;
+    t->inputs[slot] = spec;
+    t->input_shape[slot] = shape;
+    return leaf(t, &op_input, slot, shape, TARN_F32);
+}
+
+tarn_tensor record_index(struct record *t, tarn_shape shape, int32_t rows, struct spec spec)
+{
+    const uint32_t slot = t->input_count++;
+    t->inputs[slot] = spec;
+    t->input_shape[slot] = shape;
+    t->rows[slot] = rows;
+    return leaf(t, &op_input, slot, shape, TARN_I32);
+}
+
+tarn_tensor record_owned(struct record *t, tarn_shape shape, struct spec spec)
+{
+    const uint32_t slot = t->owned_count++;
+    t->owned[slot] = spec;
+    t->owned_shape[slot] = shape;
+    return leaf(t, &op_owned, slot, shape, TARN_F32);
+}
+
+tarn_tensor record_mark(tarn_tensor x, struct spec spec)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    memcpy(&arg, &spec, sizeof spec);
+    return graph_record(x.replica, &op_test_mark, &x, 1, tarn_shape_get(x), tarn_dtype_get(x),
+                        &arg);
+}
+
+void record_assign(tarn_tensor owned, tarn_tensor value)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.assign.owned = graph_node(owned)->arg.leaf.slot;
+    graph_record(value.replica, &op_assign, &value, 1, tarn_shape_get(value), TARN_F32, &arg);
+}
+
+void record_output(struct record *t, tarn_tensor x, struct spec spec)
+{
+    if (t->output_count == RECORD_MOST)
+        exit(2);
+    t->outputs[t->output_count] = spec;
+    t->output[t->output_count++] = graph_resolve(x);
+}
+
+struct shard_input record_done(struct record *t)
+{
+    const struct graph *g = &t->r->graph;
+    if (t->r->status != TARN_OK) {
+        fprintf(stderr, "record: %s\n", t->r->error);
+        exit(2);
+    }
+    t->program = (struct program){ .nodes = g->nodes,
+                                   .count = g->count,
+                                   .operands = g->operands,
+                                   .operand_count = g->operand_count,
+                                   .outputs = t->output,
+                                   .output_count = t->output_count,
+                                   .effects = true,
+                                   .partition = { .world = 1 } };
+    return (struct shard_input){ .program = &t->program,
+                                 .mesh = &t->mesh,
+                                 .inputs = t->inputs,
+                                 .owned = t->owned,
+                                 .outputs = t->outputs,
+                                 .mark = &op_test_mark,
+                                 .marked = marked,
+                                 .calls = lockstep_calls };
+}
+
+/* ---- comparing ------------------------------------------------------------------------------ */
+
+struct run {
+    const struct record *t;
+    const struct mesh *mesh;
+    bool cut;
+};
+
+/* Element i of a leaf as all ranks together have it. */
+static double element(const struct run *u, const struct node *n, int64_t i)
+{
+    const uint32_t slot = n->arg.leaf.slot;
+    uint64_t seed = slot * 7919 + (n->op == &op_owned ? 31 : 0) + (uint64_t)i * 104729;
+    draw(&seed, 2);
+    draw(&seed, 2);
+    if (n->op == &op_number)
+        return 0.5 + slot;
+    return n->dtype == TARN_F32 ? draw_signed(&seed)
+                                : (double)draw(&seed, (uint32_t)u->t->rows[slot] + 2) - 1;
+}
+
+static void run_leaf(void *user, int rank, const struct node *n, double *out)
+{
+    const struct run *u = user;
+    const uint32_t slot = n->arg.leaf.slot;
+    struct state s = state_whole();
+    tarn_shape whole = n->shape;
+    if (n->op != &op_number) {
+        const bool owned = n->op == &op_owned;
+        whole = owned ? u->t->owned_shape[slot] : u->t->input_shape[slot];
+        if (u->cut)
+            s = state_of_spec(u->mesh, owned ? &u->t->owned[slot] : &u->t->inputs[slot]);
+    }
+    for (int64_t i = 0; i < lockstep_count(n->shape); i++)
+        out[i] = element(u, n, spread_element(u->mesh, s, whole, rank, i));
+}
+
+struct result {
+    const struct lockstep *l;
+    uint32_t node;
+};
+
+static const double *part_of(const void *user, int rank)
+{
+    const struct result *r = user;
+    return lockstep_value(r->l, r->node, rank);
+}
+
+static bool agrees(const struct run *u, const struct lockstep *one, uint32_t node,
+                   const struct lockstep *all, uint32_t local, const struct spec *spec,
+                   const char *what)
+{
+    const struct node *n = &one->program->nodes[node];
+    const struct result r = { all, local };
+    return spread_agrees(u->mesh, state_of_spec(u->mesh, spec), n->shape,
+                         lockstep_value(one, node, 0), n->dtype != TARN_F32, part_of, &r, what);
+}
+
+bool record_agrees(struct record *t, const struct shard_input *in, const struct shard_program *s,
+                   const char *what)
+{
+    static const struct mesh alone = { .axes = 1, .extent = { 1 }, .name = { "one" } };
+    struct run u = { t, &alone, false };
+    struct lockstep one, all;
+    bool fits = true;
+    lockstep_run(&one, &alone, in->program, run_leaf, &u);
+    u.mesh = in->mesh;
+    u.cut = true;
+    lockstep_run(&all, in->mesh, &s->program, run_leaf, &u);
+    for (int i = 0; i < t->output_count; i++)
+        fits &= agrees(&u, &one, t->output[i], &all, s->program.outputs[i], &t->outputs[i], what);
+    for (uint32_t i = 1; i < in->program->count; i++) {
+        const struct node *n = &in->program->nodes[i];
+        uint32_t local = 0;
+        for (uint32_t k = 1; k < s->program.count; k++)
+            if (n->op == &op_assign && s->program.nodes[k].op == &op_assign &&
+                s->program.nodes[k].arg.assign.owned == n->arg.assign.owned)
+                local = k;
+        if (n->op == &op_assign)
+            fits &= local != 0 &&
+                    agrees(&u, &one, i, &all, local, &t->owned[n->arg.assign.owned], what);
+    }
+    lockstep_free(&one);
+    lockstep_free(&all);
+    return fits;
+}
