@@ -127,9 +127,11 @@ typedef struct tarn_loader_options {
 
 typedef struct tarn_loader tarn_loader;
 typedef struct tarn_batch {
-    tarn_tensor x;  /* inputs[0] */
-    tarn_tensor y;  /* targets[0]; TARN_NONE when there is none */
-    int32_t n;      /* samples in x and y: this replica's part */
+    tarn_tensor x; /* inputs[0] */
+    tarn_tensor y; /* targets[0]; TARN_NONE when there is none */
+    int32_t
+        n; /* samples in x and y: this replica's part; in a launch with a mesh all, as x and y are
+                       the whole batch then, of which each rank holds what lies at its place on "data" */
     int32_t global; /* samples in the parts of all replicas: n / global is the part's weight */
     /* [n, a sample's shape] each. Inputs: uint8 and float32 as float32 (uint8 divided by 255),
      * int32 as it is. Targets: integers as int32, float32 as it is. */

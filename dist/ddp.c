@@ -98,8 +98,12 @@ static void builds(tarn_replica *r, bool begins)
 void ddp_set_up(struct member *m)
 {
     m->peers.builds = builds;
+    m->peers.add_words = mark_add_words;
     m->peers.sum = sum;
     m->peers.reduce = reduce;
+    /* In the program of all replicas batch norm has the whole batch anyway. */
+    if (m->peers.mesh.axes > 0)
+        m->peers.sync_norm = false;
     /* Virtual shards give the bits of one device, whose batch norm sees the whole batch. */
     m->peers.sync_norm = m->peers.sync_norm || m->peers.shards > 0;
 }

@@ -121,6 +121,10 @@ static tarn_status check_options(const tarn_launch_options *o)
         return error_set(TARN_ERR_ARGUMENT, "launch: a timeout of %g s", o->timeout);
     if (o->virtual_shards < 0)
         return error_set(TARN_ERR_ARGUMENT, "launch: %d virtual shards", o->virtual_shards);
+    if (o->virtual_shards > 0 && o->mesh.axis[0].name != NULL)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "launch: %d virtual shards and a mesh exclude each other; leave one out",
+                         o->virtual_shards);
     return TARN_OK;
 }
 

@@ -45,6 +45,9 @@ TARN_CHECKED tarn_status member_collect(tarn_replica *r, struct collective c);
 /* Opens, for reading, a copy in memory of what `path` is for rank 0. Collective. */
 TARN_CHECKED tarn_status file_fetch(tarn_replica *r, const char *path, int *fd);
 
+/* Adds up words of the host over all ranks (mark.c). Collective. */
+TARN_CHECKED tarn_status mark_add_words(tarn_replica *r, const char *what, int32_t *words,
+                                        size_t count);
 /* Fills in what core asks of a launch (ddp.c). */
 void ddp_set_up(struct member *m);
 

@@ -110,6 +110,37 @@ TARN_API void tarn_print0(const tarn_replica *r, const char *format, ...)
  *  when one does not come within the timeout. */
 TARN_API tarn_status tarn_barrier(tarn_replica *r);
 
+/* ---- sharding ------------------------------------------------------------------------------- */
+
+/** How a tensor is cut: for each dimension the axis of the mesh along which it is cut into equal blocks, NULL where
+ *  it is whole, or several axes in the order of the mesh ("data,model"), the first making the larger blocks. */
+typedef struct tarn_spec {
+    int rank;
+    const char *axes[TARN_MAX_RANK];
+} tarn_spec;
+
+/** TARN_SPEC("model", NULL): rows are cut along "model", columns are whole. */
+#define TARN_SPEC(...) \
+    ((tarn_spec){ .rank = (int)(sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(const char *)), \
+                  .axes = { __VA_ARGS__ } })
+
+/** In a launch with a mesh every replica records the program of the whole launch, with the shapes of one device;
+ *  marks say how it is shared out, and what is to be exchanged for that follows. The result is
+ *  that of one device, but for the order of sums over what is cut. On one device marks are checked and change nothing.
+ *
+ *  Returns the tensor to use: of a parameter or buffer the same, whose storage is moved, so that each rank keeps its
+ *  part only (before an optimizer takes it, and before the step uses it); of any other value a new one, that and
+ *  whose gradient are cut so, while the old one stays as it was. All replicas must set equal marks. Refused are a
+ *  mesh that is not the launch's, a spec of another length, an axis that the mesh has not or that stands twice, and a
+ *  dimension that does not divide. */
+TARN_API tarn_tensor tarn_mark_sharding(tarn_tensor x, tarn_mesh mesh, tarn_spec spec);
+/** Brings a parameter or buffer together again, whole on every rank. Every replica must call it. */
+TARN_API void tarn_clear_sharding(tarn_tensor x);
+/** Cuts an optimizer's state along further axes, each tensor in the first of its dimensions that divides, and its
+ *  update with it: parameters stay as they are (ZeRO-1). Between two steps. */
+TARN_API void tarn_mark_state_sharding(tarn_replica *r, tarn_optimizer *o, tarn_mesh mesh,
+                                       const char *axes);
+
 /* ---- collectives: operations like others, computed at the step mark ------------------------- */
 
 /** Collectives that replicas ask for in another order may well be of equal form. So these are

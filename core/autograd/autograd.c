@@ -154,18 +154,19 @@ static void spread(const struct graph *g, uint32_t first, uint32_t last, uint8_t
     }
 }
 
-/* What depends on a parameter of the flat storage `flat`, or, for 0, on any. */
-static void mark_dependent(tarn_replica *r, uint32_t last, uint32_t flat, uint8_t *depends)
+/* What depends on a parameter of the optimizer with this number, or, for 0, on any. */
+static void mark_dependent(tarn_replica *r, uint32_t last, uint32_t number, uint8_t *depends)
 {
     for (uint32_t i = 1; i <= last; i++) {
-        const uint32_t slot = flat && r->graph.nodes[i].needs_grad ? parameter_of(r, i) : 0;
-        depends[i] = flat ? slot && r->owned[slot - 1].flat == flat : r->graph.nodes[i].needs_grad;
+        const uint32_t slot = number && r->graph.nodes[i].needs_grad ? parameter_of(r, i) : 0;
+        depends[i] =
+            number ? slot && r->owned[slot - 1].optimizer == number : r->graph.nodes[i].needs_grad;
     }
-    if (flat)
+    if (number)
         spread(&r->graph, 1, last, depends);
 }
 
-static void backward(tarn_tensor loss, uint32_t last, float weight, uint32_t flat)
+static void backward(tarn_tensor loss, uint32_t last, float weight, uint32_t number)
 {
     tarn_replica *r = loss.replica;
     if (r->graph.in_body) {
@@ -180,10 +181,10 @@ static void backward(tarn_tensor loss, uint32_t last, float weight, uint32_t fla
         graph_fail(r, TARN_ERR_MEMORY, "backward: out of host memory");
         goto done;
     }
-    mark_dependent(r, last, flat, depends);
+    mark_dependent(r, last, number, depends);
     if (!depends[last])
         graph_fail(r, TARN_ERR_ARGUMENT, "backward: the loss depends on no parameter%s",
-                   flat ? " of this optimizer" : "");
+                   number ? " of this optimizer" : "");
     else if (walk(r, last, weight, depends, grads))
         store_grads(r, last, grads);
 done:
@@ -204,7 +205,7 @@ void tarn_backward_weighted(tarn_tensor loss, float weight)
                    (double)weight);
 }
 
-void op_backward_into(tarn_tensor loss, uint32_t flat)
+void op_backward_into(tarn_tensor loss, uint32_t number)
 {
     const uint32_t last = check_loss(NULL, loss, "backward");
     struct graph_part part;
@@ -213,7 +214,7 @@ void op_backward_into(tarn_tensor loss, uint32_t flat)
     if (last &&
         graph_part_of(loss, "backward: the loss",
                       "call tarn_backward for the loss of each, or tarn_backward_weighted", &part))
-        backward(loss, last, (float)part.samples / (float)part.global, flat);
+        backward(loss, last, (float)part.samples / (float)part.global, number);
 }
 
 void tarn_backward(tarn_tensor loss)

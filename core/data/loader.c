@@ -114,11 +114,17 @@ static tarn_tensor record_field(struct tarn_loader *l, const struct slot *s, int
     tarn_shape sample = f->sample;
     if (field == 0)
         sample = transform_shape(&l->plan.transform, sample);
-    tarn_shape shape = { .rank = sample.rank + 1, .dim = { s->n } };
+    const struct mesh *m = replica_mesh(l->r);
+    struct spec spec = { { 0 } };
+    if (m != NULL && s->n < s->global)
+        spec.cut[0] = (uint8_t)(1 << options_batch_axis(m));
+    /* Under a mesh a tensor is what all ranks have of it together. */
+    const int32_t n = m != NULL ? s->global : s->n;
+    tarn_shape shape = { .rank = sample.rank + 1, .dim = { n } };
     memcpy(shape.dim + 1, sample.dim, (size_t)sample.rank * sizeof *sample.dim);
-    const tarn_tensor leaf = graph_input(l->r, upload_buffer(s->upload[field]), s->upload[field],
-                                         false, shape, f->dtype);
-    graph_mark_part(leaf, (struct graph_part){ s->n, s->global });
+    const tarn_tensor leaf = graph_input_cut(l->r, upload_buffer(s->upload[field]),
+                                             s->upload[field], false, shape, f->dtype, &spec);
+    graph_mark_part(leaf, (struct graph_part){ n, s->global });
     return leaf;
 }
 
@@ -135,7 +141,7 @@ static bool record(struct tarn_loader *l, const struct slot *s, tarn_batch *out)
     }
     out->x = out->inputs[0];
     out->y = out->targets[0];
-    out->n = s->n;
+    out->n = replica_mesh(l->r) != NULL ? s->global : s->n;
     out->global = s->global;
     return l->r->status == TARN_OK;
 }

@@ -31,6 +31,8 @@ static tarn_status check_parts(const struct pool_plan *p, bool trains, int32_t l
     const int32_t last = sampler_batch(&p->cut, (uint64_t)length - 1);
     const bool whole = length > 1 || last == batch;
     const int64_t unit = shards > 0 ? (int64_t)LANES * shards : p->world;
+    if (p->cut.equal)
+        return TARN_OK;
     if (batch < p->world)
         return error_set(TARN_ERR_ARGUMENT,
                          "tarn_loader_open: a batch of %d is too small for %d replicas; choose "
@@ -50,14 +52,39 @@ static tarn_status check_parts(const struct pool_plan *p, bool trains, int32_t l
     return TARN_OK;
 }
 
+int options_batch_axis(const struct mesh *m)
+{
+    int a = 0;
+    while (a < m->axes && strcmp(m->name[a], "data") != 0)
+        a++;
+    return a < m->axes ? a : -1;
+}
+
+/* Under a mesh each place along its axis "data" has an equal part of a batch, and without that axis all of it. */
+static void share(struct pool_plan *p, const struct peers *peers)
+{
+    const int a = peers->mesh.axes > 0 ? options_batch_axis(&peers->mesh) : -1;
+    p->cut.equal = peers->mesh.axes > 0;
+    if (a >= 0) {
+        p->rank = mesh_coordinate(&peers->mesh, peers->rank, a);
+        p->world = peers->mesh.extent[a];
+    } else if (!p->cut.equal) {
+        p->rank = peers->rank;
+        p->world = peers->world;
+    }
+}
+
 static void divide(struct pool_plan *p, const struct peers *peers, int32_t *length)
 {
     int32_t first, n;
-    p->rank = peers != NULL ? peers->rank : 0;
-    p->world = peers != NULL ? peers->world : 1;
+    p->rank = 0;
+    p->world = 1;
+    if (peers != NULL)
+        share(p, peers);
     *length = sampler_length(&p->cut);
     p->most = sampler_most(&p->cut, p->rank, p->world);
-    sampler_part(sampler_batch(&p->cut, (uint64_t)*length - 1), p->rank, p->world, &first, &n);
+    sampler_share(&p->cut, sampler_batch(&p->cut, (uint64_t)*length - 1), p->rank, p->world, &first,
+                  &n);
     p->parts = (uint64_t)*length - (n == 0);
 }
 

@@ -47,11 +47,18 @@ void sampler_part(int32_t n, int rank, int world, int32_t *first, int32_t *count
     *count = (int32_t)(to - from);
 }
 
+void sampler_share(const struct sampler_cut *c, int32_t n, int rank, int world, int32_t *first,
+                   int32_t *count)
+{
+    const bool all = c->equal && n % world != 0;
+    sampler_part(n, all ? 0 : rank, all ? 1 : world, first, count);
+}
+
 /* Of 8 samples the third of 5 replicas gets one, of 7 it gets two. */
 int32_t sampler_most(const struct sampler_cut *c, int rank, int world)
 {
     int32_t first, whole, last;
-    sampler_part(sampler_batch(c, 0), rank, world, &first, &whole);
-    sampler_part(sampler_batch(c, (uint64_t)sampler_length(c) - 1), rank, world, &first, &last);
+    sampler_share(c, sampler_batch(c, 0), rank, world, &first, &whole);
+    sampler_share(c, sampler_batch(c, (uint64_t)sampler_length(c) - 1), rank, world, &first, &last);
     return whole > last ? whole : last;
 }

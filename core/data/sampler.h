@@ -17,6 +17,7 @@ struct sampler_cut {
     int32_t size, batch;
     bool drop_last; /* no last, smaller batch */
     bool pad_last;  /* the last batch is whole: it goes on with the first samples of the order */
+    bool equal;     /* parts are equal: of a batch that does not divide every replica has all */
 };
 
 /* Batches in an epoch. */
@@ -26,6 +27,9 @@ int32_t sampler_batch(const struct sampler_cut *c, uint64_t index);
 /* The part of a batch of n samples that is replica `rank`'s: contiguous, joined in the order of
  * ranks the whole batch, equal but for one sample at most, and perhaps empty. */
 void sampler_part(int32_t n, int rank, int world, int32_t *first, int32_t *count);
+/* The same of a batch of the cut, which may want equal parts. */
+void sampler_share(const struct sampler_cut *c, int32_t n, int rank, int world, int32_t *first,
+                   int32_t *count);
 /* The largest part of an epoch for `rank`: not always that of the largest batch. */
 int32_t sampler_most(const struct sampler_cut *c, int rank, int world);
 

@@ -145,7 +145,7 @@ static void choose_samples(struct pool *p, struct job *j)
 {
     int32_t first;
     j->global = sampler_batch(&p->plan.cut, j->at.batch);
-    sampler_part(j->global, p->plan.rank, p->plan.world, &first, &j->n);
+    sampler_share(&p->plan.cut, j->global, p->plan.rank, p->plan.world, &first, &j->n);
     put_in_order(p, j->at.epoch);
     const int64_t from = (int64_t)j->at.batch * p->plan.cut.batch + first;
     for (int32_t i = 0; i < j->n; i++) {

@@ -211,10 +211,10 @@ static tarn_status write_item(tarn_replica *r, struct atomic_file *w, const stru
         status = error_set(TARN_ERR_MEMORY, "tarn_save: out of host memory for %s", item->name);
     if (status == TARN_OK)
         status = owned_read(r, item->owned, data);
-    if (status == TARN_OK && wide != NULL)
+    if (status == TARN_OK && w != NULL && wide != NULL)
         store_wide(wide, (const int32_t *)(const void *)data, count);
     const uint8_t *from = wide != NULL ? wide : data;
-    if (status == TARN_OK) {
+    if (status == TARN_OK && w != NULL) {
         checksums_tensor(sums, number, from, bytes);
         status = atomic_file_write(w, from, bytes);
     }
@@ -223,12 +223,28 @@ static tarn_status write_item(tarn_replica *r, struct atomic_file *w, const stru
     return status;
 }
 
+/* Whether no rank has all: then all of them come together to each tensor that is cut, and rank 0 writes. */
+static bool is_cut(const tarn_replica *r, const struct items *items)
+{
+    bool any = false;
+    for (size_t i = 0; i < items->count; i++)
+        any |= owned_is_cut(r, items->list[i].owned);
+    return any;
+}
+
+/* Without a file, or once that has failed, the tensors are read for the other ranks alone. */
 static tarn_status write_items(tarn_replica *r, struct atomic_file *w, const struct items *items,
                                struct heading *h)
 {
-    TRY(atomic_file_write(w, h->bytes, h->size));
-    for (size_t i = 0; i < items->count; i++)
-        TRY(write_item(r, w, &items->list[i], &h->sums, i));
+    const bool together = is_cut(r, items);
+    tarn_status status = w != NULL ? atomic_file_write(w, h->bytes, h->size) : TARN_OK;
+    for (size_t i = 0; i < items->count && (together || status == TARN_OK); i++) {
+        const tarn_status s =
+            write_item(r, status == TARN_OK ? w : NULL, &items->list[i], &h->sums, i);
+        status = status == TARN_OK ? s : status;
+    }
+    if (w == NULL || status != TARN_OK)
+        return status;
     TRY(checksums_header(&h->sums));
     TRY(heading_build(h));
     return atomic_file_start(w, h->bytes, h->size);
@@ -238,12 +254,35 @@ static tarn_status write_file(tarn_replica *r, const char *path, const struct it
                               struct heading *h)
 {
     struct atomic_file w;
-    TRY(atomic_file_begin(&w, path));
-    const tarn_status status = write_items(r, &w, items, h);
-    if (status == TARN_OK)
+    const tarn_status begun = atomic_file_begin(&w, path);
+    const tarn_status status = begun == TARN_OK   ? write_items(r, &w, items, h)
+                               : is_cut(r, items) ? write_items(r, NULL, items, h)
+                                                  : TARN_OK;
+    if (begun == TARN_OK && status == TARN_OK)
         return atomic_file_commit(&w);
-    atomic_file_abort(&w);
-    return status;
+    if (begun == TARN_OK)
+        atomic_file_abort(&w);
+    return begun != TARN_OK ? begun : status;
+}
+
+/* All ranks know whether the first has written the file. */
+static tarn_status write_together(tarn_replica *r, const char *path, const struct items *items,
+                                  struct heading *h)
+{
+    if (!is_cut(r, items))
+        return write_file(r, path, items, h);
+    const bool writes = r->peers->rank == 0;
+    const tarn_status status =
+        writes ? write_file(r, path, items, h) : write_items(r, NULL, items, h);
+    int32_t failed = writes && status != TARN_OK;
+    if (status != TARN_OK && !writes)
+        return status;
+    char line[600];
+    snprintf(line, sizeof line, "%s", failed ? error_text() : "");
+    TRY(r->peers->add_words(r, "the end of a checkpoint", &failed, 1));
+    return failed == 0 ? TARN_OK
+           : writes    ? error_set(status, "%s", line)
+                       : error_set(TARN_ERR_IO, "%s: rank 0 could not write it", path);
 }
 
 tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
@@ -260,7 +299,7 @@ tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress)
     if (status == TARN_OK)
         status = heading_begin(r, &items, progress, &h);
     if (status == TARN_OK)
-        status = write_file(r, path, &items, &h);
+        status = write_together(r, path, &items, &h);
     heading_release(&h);
     items_release(&items);
     return status == TARN_OK ? TARN_OK : replica_fail(r, status, NULL);

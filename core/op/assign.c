@@ -56,6 +56,7 @@ void tarn_assign(tarn_tensor owned, tarn_tensor value)
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.assign.owned = (uint32_t)(o - r->owned);
+    arg.assign.spec = o->spec;
     const uint32_t node = graph_resolve(value);
     const tarn_tensor done = graph_record(r, &op_assign, &value, 1, shape, dtype, &arg);
     if (tarn_failed(done))

@@ -49,6 +49,9 @@ void op_same_index(const struct node *n, tarn_shape in, struct index_map *out);
 /* Puts step.dim[i] - 1 zeros between neighbours of axis i. */
 tarn_tensor op_dilate_view(tarn_tensor x, tarn_shape step);
 
+/* x, to be cut in this way (shard.c). */
+tarn_tensor op_shard_as(tarn_tensor x, const struct spec *spec);
+
 /* ---- sums by index (scatter.c) -------------------------------------------------------------- */
 
 /* source [..., D] and int32 index [...] -> [rows, D]: row r is the sum of the source's rows that index r names,
@@ -70,8 +73,8 @@ tarn_tensor op_sum_unsplit(tarn_tensor x);
 
 /* ---- gradients (autograd.c) ----------------------------------------------------------------- */
 
-/* As tarn_backward, for the parameters alone that are slices of one flat storage (index + 1). */
-void op_backward_into(tarn_tensor loss, uint32_t flat);
+/* As tarn_backward, for the parameters alone of the optimizer with this number; 0: of all. */
+void op_backward_into(tarn_tensor loss, uint32_t number);
 
 /* ---- products (contract.c) ------------------------------------------------------------------ */
 

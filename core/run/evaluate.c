@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "run/plan_cache.h"
+#include "tensor/part.h"
 #include "tensor/shape.h"
 
 static size_t tensor_bytes(tarn_tensor t)
@@ -21,10 +22,13 @@ static tarn_status execute(tarn_replica *r, const uint32_t *nodes, int count, st
 }
 
 /* The buffer that a node is, of what came from the host or was evaluated; NULL: none, or a loader
- * still fills it. */
-static const struct graph_input *input_of(const struct graph *g, uint32_t node)
+ * still fills it, or this rank has but a part of it. */
+static const struct graph_input *input_of(const tarn_replica *r, uint32_t node)
 {
+    const struct graph *g = &r->graph;
     const struct node *n = &g->nodes[node];
+    if (replica_mesh(r) != NULL && part_axes(replica_mesh(r), &n->arg.leaf.spec) != 0)
+        return NULL;
     const bool ready =
         (n->op == &op_input || n->op == &op_held) && g->inputs[n->arg.leaf.slot].upload == NULL;
     return ready ? &g->inputs[n->arg.leaf.slot] : NULL;
@@ -44,7 +48,7 @@ tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes)
         return replica_fail(
             r, TARN_ERR_ARGUMENT, "read: %zu bytes are asked of %s %s, which has %zu", bytes,
             tarn_dtype_name(tarn_dtype_get(t)), shape_text(tarn_shape_get(t)), tensor_bytes(t));
-    const struct graph_input *in = input_of(&r->graph, node);
+    const struct graph_input *in = input_of(r, node);
     if (in != NULL) {
         const tarn_status s = bytes ? buffer_read(in->buffer, 0, out, bytes) : TARN_OK;
         return s == TARN_OK ? s : replica_fail(r, s, NULL);

@@ -55,18 +55,30 @@ static tarn_status need_arena(const tarn_replica *r, size_t bytes)
     return buffer_new(r->context, bytes, arena);
 }
 
+/* Without a mesh all ranks lie along one axis. */
+static void find_coordinates(const tarn_replica *r, uint32_t coordinate[MESH_AXES])
+{
+    const struct mesh *m = replica_mesh(r);
+    const int rank = r->peers != NULL ? r->peers->rank : 0;
+    for (int a = 0; m != NULL && a < m->axes; a++)
+        coordinate[a] = (uint32_t)mesh_coordinate(m, rank, a);
+    if (m == NULL)
+        coordinate[0] = (uint32_t)rank;
+}
+
 /* Of what all plans have, and the outputs. */
 static struct binding binding_of(const tarn_replica *r, struct buffer **outputs)
 {
-    return (struct binding){ .context = r->context,
-                             .arena = r->plans->arena,
-                             .inputs = r->graph.inputs,
-                             .owned = r->owned,
-                             .owned_slots = r->graph.owned_slots,
-                             .outputs = outputs,
-                             .numbers = r->graph.numbers,
-                             .key = random_key_now(r),
-                             .coordinate = { r->peers != NULL ? (uint32_t)r->peers->rank : 0 } };
+    struct binding b = { .context = r->context,
+                         .arena = r->plans->arena,
+                         .inputs = r->graph.inputs,
+                         .owned = r->owned,
+                         .owned_slots = r->graph.owned_slots,
+                         .outputs = outputs,
+                         .numbers = r->graph.numbers,
+                         .key = random_key_now(r) };
+    find_coordinates(r, b.coordinate);
+    return b;
 }
 
 static tarn_status run_loop(tarn_replica *r, const struct loop *l, const struct plan *plan)
@@ -239,6 +251,9 @@ static tarn_status compile_graph(struct request *q, struct plan *plan)
     struct snapshot s;
     struct build b = { .request = q, .program = &s.program, .plan = plan };
     tarn_status status = snapshot_take(q->replica, q->outputs, q->count, q->effects, &s);
+    if (status == TARN_OK && replica_mesh(q->replica) != NULL)
+        status = error_set(TARN_ERR_STATE, "plan: programs are not shared out over a mesh yet; "
+                                           "launch without one");
     if (status == TARN_OK)
         status = run_deep(build, &b);
     snapshot_free(&s);

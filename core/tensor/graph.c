@@ -193,7 +193,8 @@ bool graph_part_of(tarn_tensor t, const char *name, const char *advice, struct g
 {
     const tarn_replica *r = t.replica;
     const struct node *n = graph_node(t);
-    *out = (struct graph_part){ 1, r != NULL && r->peers != NULL ? r->peers->world : 1 };
+    const bool divided = r != NULL && r->peers != NULL && replica_mesh(r) == NULL;
+    *out = (struct graph_part){ 1, divided ? r->peers->world : 1 };
     if (r == NULL || r->status != TARN_OK)
         return false;
     if (n->part)
@@ -342,9 +343,18 @@ static tarn_status input_release(const struct graph_input *in)
 tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload, bool free_after,
                         tarn_shape shape, tarn_dtype dtype)
 {
+    const struct spec whole = { { 0 } };
+    return graph_input_cut(r, b, upload, free_after, shape, dtype, &whole);
+}
+
+tarn_tensor graph_input_cut(tarn_replica *r, struct buffer *b, struct upload *upload,
+                            bool free_after, tarn_shape shape, tarn_dtype dtype,
+                            const struct spec *spec)
+{
     const struct graph_input input = { b, upload, free_after };
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
+    arg.leaf.spec = *spec;
     if (r->status != TARN_OK || !input_add(r, input, &arg.leaf.slot)) {
         const tarn_status s = input_release(&input);
         if (s != TARN_OK)

@@ -89,6 +89,10 @@ tarn_tensor graph_value(tarn_tensor x);
  * released at the step mark; `free_after` gives the buffer to the graph. */
 tarn_tensor graph_input(tarn_replica *r, struct buffer *b, struct upload *upload, bool free_after,
                         tarn_shape shape, tarn_dtype dtype);
+/* The same of one that is cut: `b` has this rank's part of it, `shape` is that of the whole. */
+tarn_tensor graph_input_cut(tarn_replica *r, struct buffer *b, struct upload *upload,
+                            bool free_after, tarn_shape shape, tarn_dtype dtype,
+                            const struct spec *spec);
 /* Says that a leaf holds this replica's part of a batch: what depends on it is part of a mean over
  * the whole batch. */
 void graph_mark_part(tarn_tensor leaf, struct graph_part part);

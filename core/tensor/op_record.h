@@ -82,9 +82,10 @@ struct position {
 #define MAP_SCALARS 2
 union op_arg {
     struct {
-        uint32_t slot; /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
-        uint32_t bits; /* constant: bits of the value in the node's type */
-        uint32_t axis; /* held: whether steps lead */
+        uint32_t slot;    /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
+        uint32_t bits;    /* constant: bits of the value in the node's type */
+        uint32_t axis;    /* held: whether steps lead */
+        struct spec spec; /* input, owned: how it is cut; the node has the shape of the whole */
     } leaf;
     struct {
         struct position at; /* iota: the value, as int32; rand: the counter */
@@ -135,7 +136,11 @@ union op_arg {
     } routine;
     struct {
         uint32_t owned;
+        struct spec spec; /* how that is cut */
     } assign;
+    struct {
+        struct spec spec; /* shard: how the value is to be cut */
+    } shard;
     struct {
         uint32_t first; /* position of the first element */
     } fingerprint;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/part.h"
 #include "tensor/random.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
@@ -14,9 +15,60 @@
 #define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
 #define GENERATION_MASK (UINT32_MAX >> INDEX_BITS)
 
+/* Of the whole. */
 static size_t owned_bytes(const struct owned *o)
 {
     return (size_t)tarn_shape_count(o->shape) * tarn_dtype_bytes(o->dtype);
+}
+
+bool owned_is_cut(const tarn_replica *r, const struct owned *o)
+{
+    const struct mesh *m = replica_mesh(r);
+    return m != NULL && part_axes(m, &o->spec) != 0;
+}
+
+/* ---- contents ------------------------------------------------------------------------------- */
+
+static size_t part_bytes(const tarn_replica *r, const struct owned *o)
+{
+    const struct mesh *m = replica_mesh(r);
+    return m == NULL ? owned_bytes(o)
+                     : owned_bytes(o) / (size_t)mesh_blocks(m, part_axes(m, &o->spec));
+}
+
+/* Every part once, and zeros elsewhere, add up to the whole. */
+static tarn_status read_parts(tarn_replica *r, const struct owned *o, void *out)
+{
+    const struct mesh *m = replica_mesh(r);
+    const size_t bytes = owned_bytes(o), words = (bytes + 3) / 4;
+    void *part = malloc(part_bytes(r, o) + 1);
+    int32_t *all = calloc(words + 1, sizeof *all);
+    tarn_status s = part != NULL && all != NULL
+                        ? TARN_OK
+                        : error_set(TARN_ERR_MEMORY, "%s: out of host memory", o->name);
+    if (s == TARN_OK)
+        s = buffer_read(o->buffer, o->offset, part, part_bytes(r, o));
+    if (s == TARN_OK && part_is_first(m, &o->spec, r->peers->rank))
+        part_put(m, &o->spec, r->peers->rank, o->shape, tarn_dtype_bytes(o->dtype), part, all);
+    if (s == TARN_OK)
+        s = r->peers->add_words(r, "parts of a tensor", all, words);
+    if (s == TARN_OK)
+        memcpy(out, all, bytes);
+    free(part);
+    free(all);
+    return s;
+}
+
+static tarn_status write_part(tarn_replica *r, const struct owned *o, const void *data)
+{
+    void *part = malloc(part_bytes(r, o) + 1);
+    if (part == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", o->name);
+    part_take(replica_mesh(r), &o->spec, r->peers->rank, o->shape, tarn_dtype_bytes(o->dtype), data,
+              part);
+    const tarn_status s = buffer_write(o->buffer, o->offset, part, part_bytes(r, o));
+    free(part);
+    return s;
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
@@ -110,12 +162,13 @@ static bool check_new(tarn_replica *r, enum owned_kind kind, const char *name, t
 
 static tarn_status fill(struct owned *o, tarn_replica *r, bool defined, const void *data)
 {
-    const size_t bytes = owned_bytes(o);
+    const size_t bytes = part_bytes(r, o);
     TRY(buffer_new(r->context, bytes, &o->buffer));
     if (!defined || bytes == 0)
         return TARN_OK;
-    return data != NULL ? buffer_write(o->buffer, 0, data, bytes)
-                        : buffer_fill_zero(o->buffer, 0, bytes);
+    return data == NULL         ? buffer_fill_zero(o->buffer, 0, bytes)
+           : owned_is_cut(r, o) ? write_part(r, o, data)
+                                : buffer_write(o->buffer, 0, data, bytes);
 }
 
 static void entry_free(struct owned *o)
@@ -168,10 +221,18 @@ static struct owned *entry_new(tarn_replica *r, enum owned_kind kind, const char
 uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
                    tarn_dtype dtype, const void *data)
 {
+    const struct spec whole = { { 0 } };
+    return owned_add_cut(r, kind, name, shape, dtype, data, &whole);
+}
+
+uint32_t owned_add_cut(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
+                       tarn_dtype dtype, const void *data, const struct spec *spec)
+{
     uint32_t index;
     struct owned *o = entry_new(r, kind, name, shape, dtype, &index);
     if (o == NULL)
         return 0;
+    o->spec = *spec;
     o->fresh = kind == OWNED_KEPT && data == NULL;
     const tarn_status s = fill(o, r, !o->fresh, data);
     if (s != TARN_OK) {
@@ -208,15 +269,40 @@ uint32_t owned_add_slice(tarn_replica *r, enum owned_kind kind, const char *name
 tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out)
 {
     const size_t bytes = owned_bytes(o);
-    const tarn_status s = bytes ? buffer_read(o->buffer, o->offset, out, bytes) : TARN_OK;
+    const tarn_status s = bytes == 0           ? TARN_OK
+                          : owned_is_cut(r, o) ? read_parts(r, o, out)
+                                               : buffer_read(o->buffer, o->offset, out, bytes);
     return s == TARN_OK ? s : replica_fail(r, s, NULL);
 }
 
 tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data)
 {
     const size_t bytes = owned_bytes(o);
-    const tarn_status s = bytes ? buffer_write(o->buffer, o->offset, data, bytes) : TARN_OK;
+    const tarn_status s = bytes == 0           ? TARN_OK
+                          : owned_is_cut(r, o) ? write_part(r, o, data)
+                                               : buffer_write(o->buffer, o->offset, data, bytes);
     return s == TARN_OK ? s : replica_fail(r, s, NULL);
+}
+
+tarn_status owned_cut(tarn_replica *r, struct owned *o, const struct spec *spec)
+{
+    struct owned next = *o;
+    next.spec = *spec;
+    next.offset = 0;
+    void *data = malloc(owned_bytes(o) + 1);
+    if (data == NULL)
+        return replica_fail(r, TARN_ERR_MEMORY, "%s: out of host memory", o->name);
+    tarn_status s = owned_read(r, o, data);
+    if (s == TARN_OK)
+        s = buffer_new(r->context, part_bytes(r, &next), &next.buffer);
+    if (s == TARN_OK)
+        s = owned_write(r, &next, data);
+    free(data);
+    if (s != TARN_OK)
+        return replica_fail(r, s, NULL);
+    buffer_free(o->buffer);
+    *o = next;
+    return TARN_OK;
 }
 
 /* A kept tensor stays part of the batch that it came from. */
@@ -290,6 +376,7 @@ static tarn_tensor leaf(tarn_replica *r, uint32_t index, const struct op *op, co
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.leaf.slot = index + (op == &op_owned ? 0 : 1);
+    arg.leaf.spec = r->owned[index].spec;
     const tarn_shape shape = r->owned[index].shape;
     const bool trained = r->owned[index].kind == OWNED_PARAMETER && !r->owned[index].frozen;
     const tarn_tensor t = graph_record(r, op, in, count, shape, r->owned[index].dtype, &arg);

@@ -13,9 +13,12 @@ struct owned {
     enum owned_kind kind;
     tarn_shape shape;
     tarn_dtype dtype;
+    struct spec
+        spec; /* how it is cut: `shape` is that of the whole, `buffer` has this rank's part */
     struct buffer *buffer;
     size_t offset;       /* bytes into buffer */
     uint32_t flat;       /* index + 1 of the OWNED_FLAT entry that this is a slice of, or 0 */
+    uint32_t optimizer;  /* a parameter: the number of the one that it was given to; 0: none yet */
     uint32_t node;       /* its current value in this step's graph, or 0 when not used yet */
     uint32_t grad;       /* node of the gradient that backward left, and nobody gathered; or 0 */
     uint32_t gathered;   /* node of what the optimizer gathered of it, or clipped; or 0 */
@@ -41,6 +44,9 @@ struct owned {
  * else index + 1. Kept tensors and flat storage have no name. */
 uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
                    tarn_dtype dtype, const void *data);
+/* The same of one that is cut, with the contents of the whole. */
+uint32_t owned_add_cut(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
+                       tarn_dtype dtype, const void *data, const struct spec *spec);
 /* Adds a slice of flat storage under a name. */
 uint32_t owned_add_slice(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
                          uint32_t flat, size_t offset);
@@ -60,7 +66,12 @@ void owned_release(tarn_replica *r);
 /* The entry behind a handle; NULL when the handle is not an owned tensor. */
 struct owned *owned_of(tarn_tensor t);
 struct owned *owned_find(tarn_replica *r, const char *name);
-/* Host copies, in order with the queue, waiting. Bytes = all of the tensor. */
+/* Whether each rank has a part of it only. */
+bool owned_is_cut(const tarn_replica *r, const struct owned *o);
+/* Keeps it in another way from now on: each rank takes its part of the whole. Collective where it is cut now. */
+TARN_CHECKED tarn_status owned_cut(tarn_replica *r, struct owned *o, const struct spec *spec);
+/* Host copies, in order with the queue, waiting. Bytes = all of the tensor, also where it is cut: then reading is
+ * collective, and writing keeps this rank's part. */
 TARN_CHECKED tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out);
 TARN_CHECKED tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data);
 

@@ -31,8 +31,9 @@ uint64_t random_key_now(const tarn_replica *r)
 {
     const uint64_t key =
         random_key_number(random_key_number(r->seed, r->step_count), r->side_steps);
-    /* With virtual shards the counters, not the key, tell the replicas apart. */
-    const bool apart = r->peers != NULL && r->peers->shards == 0 && r->peers->rank > 0;
+    /* With virtual shards, or a mesh, the counters, not the key, tell the replicas apart. */
+    const bool apart =
+        r->peers != NULL && r->peers->shards == 0 && r->peers->rank > 0 && replica_mesh(r) == NULL;
     return apart ? random_key_number(key, (uint64_t)r->peers->rank) : key;
 }
 

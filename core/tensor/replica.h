@@ -31,6 +31,8 @@ struct trainer {
     /* To be called after parameters were written from elsewhere, and with `state` that of the
      * optimizers, too. */
     tarn_status (*reload)(tarn_replica *r, bool state);
+    /* Cuts an optimizer's states along further mesh axes; the parameters stay as they are. */
+    tarn_status (*cut)(tarn_optimizer *o, uint32_t axes);
     /* Drops the gradients that earlier steps kept. */
     void (*forget)(tarn_replica *r);
 };
@@ -48,6 +50,9 @@ struct peers {
     /* Opens a file that the first replica can read, for all of them: they load it together. NULL: each can
      * read it itself. */
     tarn_status (*fetch)(tarn_replica *r, const char *path, int *fd);
+    /* Adds up words of the host over all replicas, modulo 2^32; `what`, a constant text, is their name in errors.
+     * Collective. */
+    tarn_status (*add_words)(tarn_replica *r, const char *what, int32_t *words, size_t count);
     /* Records the sum over all replicas. */
     tarn_tensor (*sum)(tarn_tensor x);
     /* Records the sum of a bucket of the flat gradient over all replicas, of which `first` is the
@@ -73,12 +78,19 @@ struct tarn_replica {
     char error[1024];
     tarn_metrics metrics;
     tarn_optimizer *optimizer;     /* the first one; NULL when none is open */
+    uint32_t optimizers;           /* that were made, which have these numbers from 1 on */
     const struct trainer *trainer; /* what they do; NULL when none is open */
     queue_mark in_flight[2];
     struct peers *peers;     /* NULL: it trains alone */
     tarn_profile_fn profile; /* NULL: nobody asks */
     void *profile_user;
 };
+
+/* The mesh of a replica that records the global program; NULL: it records its own. */
+static inline const struct mesh *replica_mesh(const tarn_replica *r)
+{
+    return r->peers != NULL && r->peers->mesh.axes > 0 ? &r->peers->mesh : NULL;
+}
 
 /* Records the first error of a replica with its line; returns poison, for `return`. */
 tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)

@@ -39,7 +39,8 @@ void tarn_optimizer_accumulate(tarn_optimizer *o)
     /* Virtual shards: sums of one step and of several would else meet in an order that depends on
      * the number of devices. */
     const bool sum = r->peers != NULL && r->peers->shards > 0;
-    if (r->status != TARN_OK || !gradient_gather(o, sum) || !has_storage(o))
+    if (r->status != TARN_OK || !flat_is_there(o, "optimizer_accumulate") ||
+        !gradient_gather(o, sum) || !has_storage(o))
         return;
     tarn_assign(owned_handle(r, o->kept), graph_handle(r, o->now.node));
     o->next.kept = true;

@@ -40,7 +40,8 @@ void tarn_optimizer_average(tarn_optimizer *o, float decay)
         return;
     }
     tarn_replica *r = o->replica;
-    if (r->status != TARN_OK || !optimizer_range(r, "the averages' decay", decay, 0.0f, 1.0f))
+    if (r->status != TARN_OK || !optimizer_range(r, "the averages' decay", decay, 0.0f, 1.0f) ||
+        !flat_is_there(o, "optimizer_average"))
         return;
     if (r->owned[o->flat - 1].value != 0) {
         replica_fail(r, TARN_ERR_STATE,

@@ -22,6 +22,8 @@ static bool is_apart(const struct reach *reach)
 {
     const struct peers *peers = reach->r->peers;
     bool earlier = false;
+    if (replica_mesh(reach->r) != NULL)
+        return true;
     for (const tarn_optimizer *o = reach->r->optimizer; o != NULL; o = o->next_one)
         earlier |= reaches(reach, o) && o->now.any;
     return (peers == NULL || (peers->world == 1 && peers->shards == 0)) && !earlier;
@@ -51,8 +53,8 @@ static uint32_t *gradient_of(const struct reach *reach, uint32_t owned)
 {
     struct owned *p = &reach->r->owned[owned];
     uint32_t *node = reach->apart ? &p->grad : &p->gathered;
-    const bool meant =
-        reach->only == NULL ? p->flat || reach->r->optimizer == NULL : p->flat == reach->only->flat;
+    const bool meant = reach->only == NULL ? p->optimizer || reach->r->optimizer == NULL
+                                           : p->optimizer == reach->only->number;
     return p->kind == OWNED_PARAMETER && meant && *node && (reach->apart || !p->used) ? node : NULL;
 }
 

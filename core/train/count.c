@@ -107,8 +107,13 @@ tarn_tensor count_spread(const struct update *u, count_rule *rule)
 {
     const tarn_optimizer *o = u->o;
     tarn_replica *r = o->replica;
-    if (u->slice >= 0)
-        return rule(o, steps_of(o, (uint32_t)u->slice));
+    if (u->slice >= 0) {
+        uint32_t like = o->apart ? 0 : (uint32_t)u->slice;
+        /* The first of its group has the same count: so that is computed once for all. */
+        while (!o->now.has[like] || o->next.group[like] != o->next.group[u->slice])
+            like++;
+        return rule(o, steps_of(o, like));
+    }
     tarn_tensor *pieces = calloc((size_t)o->slice_count + 1, sizeof *pieces);
     if (pieces == NULL)
         return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its list");

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flat storage: all parameters of an optimizer in one buffer, and each state in another of the same order. */
+/* Flat storage: all parameters of an optimizer in one buffer, and each state in another of the same order. Under a
+ * mesh there is none: parameters are cut in several ways, and each one and its state lie by themselves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tensor/name_match.h"
+#include "tensor/part.h"
 #include "train/optimizer.h"
 
 /* Slices begin at multiples of 64 bytes. */
@@ -19,7 +21,7 @@ int64_t flat_extent(tarn_shape s)
 static const tarn_optimizer *optimizer_of(const tarn_replica *r, const struct owned *p)
 {
     const tarn_optimizer *o = r->optimizer;
-    while (o != NULL && o->flat != p->flat)
+    while (o != NULL && o->number != p->optimizer)
         o = o->next_one;
     return o;
 }
@@ -80,10 +82,10 @@ static tarn_status read_parameters(const tarn_optimizer *o, float *data)
     return TARN_OK;
 }
 
-tarn_status flat_collect(tarn_optimizer *o)
+/* Moves all parameters into one buffer. */
+static tarn_status move(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
-    TRY(list_parameters(o));
     float *data = calloc(o->total ? (size_t)o->total : 1, sizeof *data);
     if (data == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for %d values",
@@ -105,6 +107,29 @@ tarn_status flat_collect(tarn_optimizer *o)
         at += (size_t)flat_extent(p->shape);
     }
     return TARN_OK;
+}
+
+tarn_status flat_collect(tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    TRY(list_parameters(o));
+    o->number = ++r->optimizers;
+    o->apart = replica_mesh(r) != NULL;
+    if (!o->apart)
+        TRY(move(o));
+    for (uint32_t i = 0; i < o->slice_count; i++)
+        r->owned[o->slices[i] - 1].optimizer = o->number;
+    return TARN_OK;
+}
+
+bool flat_is_there(const tarn_optimizer *o, const char *what)
+{
+    if (o->apart)
+        replica_fail(o->replica, TARN_ERR_STATE,
+                     "%s: not possible in a launch with a mesh yet, where an optimizer has no flat "
+                     "storage",
+                     what);
+    return !o->apart;
 }
 
 /* "optimizer.<kind>.<parameter>", for free(); NULL after recording an error. */
@@ -144,18 +169,20 @@ uint32_t flat_add_state(tarn_optimizer *o, const char *kind)
     return add_slices(o, flat, kind, false) ? flat : 0;
 }
 
-/* State number `which` of each parameter that has one, by itself. */
+/* State number `which` of each parameter that has one, by itself; one of its shape is cut as it is. */
 static tarn_status add_apart(tarn_optimizer *o, int which)
 {
     tarn_replica *r = o->replica;
     for (uint32_t i = 0; i < o->slice_count; i++) {
-        tarn_shape shape;
-        if (!o->rule->state_shape(which, r->owned[o->slices[i] - 1].shape, &shape))
+        const struct owned *p = &r->owned[o->slices[i] - 1];
+        const struct spec whole = { { 0 } }, spec = o->rule->state_shape ? whole : p->spec;
+        tarn_shape shape = p->shape;
+        if (o->rule->state_shape != NULL && !o->rule->state_shape(which, p->shape, &shape))
             continue;
         char *name = state_name(o, o->rule->state[which], i);
         if (name != NULL)
             o->states[STATES_MOST * i + (uint32_t)which] =
-                owned_add(r, OWNED_STATE, name, shape, TARN_F32, NULL);
+                owned_add_cut(r, OWNED_STATE, name, shape, TARN_F32, NULL, &spec);
         free(name);
         if (r->status != TARN_OK)
             return r->status;
@@ -165,7 +192,7 @@ static tarn_status add_apart(tarn_optimizer *o, int which)
 
 tarn_status flat_add_states(tarn_optimizer *o)
 {
-    if (o->rule->state_shape != NULL) {
+    if (o->apart || o->rule->state_shape != NULL) {
         o->states = calloc((size_t)o->slice_count * STATES_MOST, sizeof *o->states);
         if (o->states == NULL)
             return replica_fail(o->replica, TARN_ERR_MEMORY,
@@ -178,6 +205,37 @@ tarn_status flat_add_states(tarn_optimizer *o)
             o->state[i] = flat_add_state(o, o->rule->state[i]);
         if (o->replica->status != TARN_OK)
             return o->replica->status;
+    }
+    return TARN_OK;
+}
+
+/* The axis cuts the first dimension of what is left that divides, if there is one. */
+static void cut_along(const struct mesh *m, tarn_shape shape, int axis, struct spec *spec)
+{
+    const tarn_shape part = part_shape(m, spec, shape);
+    if (m->extent[axis] == 1 || (part_axes(m, spec) >> axis & 1))
+        return;
+    for (int d = 0; d < shape.rank; d++) {
+        if (part.dim[d] == 0 || part.dim[d] % m->extent[axis] != 0)
+            continue;
+        spec->cut[d] |= (uint8_t)(1 << axis);
+        return;
+    }
+}
+
+tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes)
+{
+    tarn_replica *r = o->replica;
+    const struct mesh *m = replica_mesh(r);
+    for (size_t i = 0; m != NULL && i < (size_t)o->slice_count * STATES_MOST; i++) {
+        if (o->states[i] == 0)
+            continue;
+        struct owned *s = &r->owned[o->states[i] - 1];
+        struct spec spec = s->spec;
+        for (int a = 0; a < m->axes; a++)
+            if (axes >> a & 1)
+                cut_along(m, s->shape, a, &spec);
+        TRY(owned_cut(r, s, &spec));
     }
     return TARN_OK;
 }

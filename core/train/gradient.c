@@ -25,7 +25,8 @@ static bool check_parameters(const tarn_optimizer *o)
     tarn_replica *r = o->replica;
     for (uint32_t i = 0; i < r->owned_count; i++) {
         const struct owned *p = &r->owned[i];
-        if (p->kind != OWNED_PARAMETER || p->flat == o->flat || !name_matches(o->pattern, p->name))
+        if (p->kind != OWNED_PARAMETER || p->optimizer == o->number ||
+            !name_matches(o->pattern, p->name))
             continue;
         replica_fail(r, TARN_ERR_STATE,
                      "optimizer: parameter %s was made after the optimizer; make layers first",
@@ -161,12 +162,32 @@ static tarn_tensor combine(tarn_optimizer *o, struct terms t, bool sum)
     return tarn_failed(fresh) ? fresh : tarn_add(fresh, earlier);
 }
 
+/* Each parameter's by itself: the program is that of all ranks, so backward has left the sum over them. */
+static void gather_apart(tarn_optimizer *o)
+{
+    for (uint32_t i = 0; i < o->slice_count; i++) {
+        if (!slice_of(o, i)->grad)
+            continue;
+        const uint32_t whole = tarn_grad(owned_handle(o->replica, o->slices[i])).node;
+        struct owned *p = slice_of(o, i);
+        p->gathered = whole;
+        p->used = false;
+        p->grad = 0;
+        o->now.has[i] = 1;
+    }
+    o->now.any = o->gathered = o->now.summed = true;
+}
+
 bool gradient_gather(tarn_optimizer *o, bool sum)
 {
     tarn_replica *r = o->replica;
     struct terms t = { .earlier = o->now.any };
     if (!check_parameters(o))
         return false;
+    if (o->apart) {
+        gather_apart(o);
+        return r->status == TARN_OK;
+    }
     for (uint32_t i = 0; i < o->slice_count; i++)
         t.fresh |= slice_of(o, i)->grad != 0;
     const tarn_tensor g = combine(o, t, sum);

@@ -93,7 +93,7 @@ static tarn_status put_on_device(const tarn_optimizer *o, float (*of)(struct set
 {
     tarn_replica *r = o->replica;
     *differ = false;
-    for (uint32_t i = 1; i < o->slice_count; i++)
+    for (uint32_t i = 1; i < o->slice_count && !o->apart; i++)
         *differ |= of(o->settings[i]) != of(o->settings[0]);
     if (!*differ || o->total == 0)
         return TARN_OK;

@@ -5,13 +5,32 @@
 #include "op/op.h"
 #include "train/optimizer.h"
 
-tarn_tensor guard_not_finite(tarn_tensor g)
+static tarn_tensor count_not_finite(tarn_tensor g)
 {
     tarn_replica *r = g.replica;
     const tarn_tensor fine = tarn_le(tarn_abs(g), tarn_full(r, TARN_SCALAR, FLT_MAX));
     const tarn_tensor ones =
         tarn_where(fine, tarn_full(r, TARN_SCALAR, 0.0f), tarn_full(r, TARN_SCALAR, 1.0f));
-    return tarn_gt(tarn_sum(ones, TARN_ALL, false), tarn_full(r, TARN_SCALAR, 0.0f));
+    return tarn_sum(ones, TARN_ALL, false);
+}
+
+tarn_tensor guard_not_finite(tarn_tensor g)
+{
+    return tarn_gt(count_not_finite(g), tarn_full(g.replica, TARN_SCALAR, 0.0f));
+}
+
+tarn_tensor guard_any_not_finite(const tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    tarn_tensor count = TARN_NONE;
+    for (uint32_t i = 0; i < o->slice_count; i++) {
+        if (!o->now.has[i])
+            continue;
+        const tarn_tensor more =
+            count_not_finite(graph_handle(r, r->owned[o->slices[i] - 1].gathered));
+        count = count.replica != NULL ? tarn_add(count, more) : more;
+    }
+    return tarn_gt(count, tarn_full(r, TARN_SCALAR, 0.0f));
 }
 
 void guard_count(const tarn_optimizer *o, tarn_tensor bad)

@@ -209,10 +209,45 @@ static tarn_tensor update_each(const tarn_optimizer *o, tarn_tensor old, tarn_te
     return all;
 }
 
+/* As update_all, of parameters that are apart: each where its state is, as that may be cut further. */
+static tarn_tensor update_apart(const tarn_optimizer *o)
+{
+    tarn_replica *r = o->replica;
+    const tarn_tensor bad = guard_any_not_finite(o);
+    for (uint32_t i = 0; i < o->slice_count && r->status == TARN_OK; i++) {
+        const uint32_t p = o->slices[i] - 1, *states = o->states + STATES_MOST * i;
+        if (!o->now.has[i])
+            continue;
+        struct update u = { .o = o, .slice = (int)i, .old = before(r, p + 1) };
+        u.g = graph_handle(r, r->owned[p].gathered);
+        for (int k = 0; k < STATES_MOST; k++)
+            if (states[k])
+                u.state[k] = before(r, states[k]);
+        if (states[0] && o->rule->state_shape == NULL) {
+            const struct spec spec = r->owned[states[0] - 1].spec;
+            u.g = op_shard_as(u.g, &spec);
+            u.old = op_shard_as(u.old, &spec);
+        }
+        o->rule->update(&u);
+        for (int k = 0; k < STATES_MOST; k++)
+            if (states[k])
+                tarn_assign(owned_handle(r, states[k]),
+                            tarn_where(bad, u.state[k], u.state_now[k]));
+        tarn_assign(owned_handle(r, p + 1), tarn_where(bad, u.old, u.now));
+    }
+    return bad;
+}
+
 static void record_update(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
     tarn_tensor bad;
+    if (o->apart) {
+        bad = update_apart(o);
+        count_step(o, bad);
+        guard_count(o, bad);
+        return;
+    }
     const tarn_tensor old = before(r, o->flat);
     average_update(o, (o->states != NULL ? update_each : update_all)(o, old, &bad), bad);
     count_step(o, bad);
@@ -236,7 +271,7 @@ void tarn_optimizer_backward(tarn_optimizer *o, tarn_tensor loss)
         graph_fail(loss.replica, TARN_ERR_ARGUMENT, "optimizer_backward: the optimizer is %s",
                    o == NULL ? "NULL" : "of another replica");
     else
-        op_backward_into(loss, o->flat);
+        op_backward_into(loss, o->number);
 }
 
 void tarn_optimizer_step(tarn_optimizer *o)

@@ -60,6 +60,9 @@ struct tarn_optimizer {
     tarn_replica *replica;
     tarn_optimizer *next_one; /* of the replica, in order of creation */
     const struct rule *rule;
+    uint32_t number; /* of it among all that the replica made */
+    bool
+        apart; /* under a mesh: parameters and states lie by themselves, as each is cut in its own way */
     char *pattern; /* of its parameters' names; NULL: all */
     float lr;
     struct setting *settings;             /* of each slice */
@@ -68,9 +71,9 @@ struct tarn_optimizer {
     uint32_t *slices;                     /* the parameters in flat order: index + 1 */
     uint32_t slice_count;
     int32_t total;               /* elements of the flat storage */
-    uint32_t flat;               /* parameters: index + 1, as the rest */
+    uint32_t flat;               /* parameters: index + 1, as the rest; 0: they are apart */
     uint32_t state[STATES_MOST]; /* flat, the rule's; 0: no more */
-    uint32_t *states; /* for rules of one parameter at a time: STATES_MOST of each slice, 0: none */
+    uint32_t *states;    /* of one parameter at a time: STATES_MOST of each slice, 0: none */
     uint32_t averages;   /* flat: of the parameters; 0: nobody asked */
     float average_decay; /* what an average keeps of itself in a step */
     uint32_t counts;     /* flat int32: finished steps of each parameter; 0: the rule needs none */
@@ -88,13 +91,17 @@ struct tarn_optimizer {
 
 /* Elements that a tensor takes of the flat storage. */
 int64_t flat_extent(tarn_shape s);
-/* Moves all parameters into one buffer. */
+/* Finds the parameters, and moves all into one buffer, unless they are to be apart. */
 TARN_CHECKED tarn_status flat_collect(tarn_optimizer *o);
 /* Adds flat state of zeros, whose slices are named "optimizer.<kind>.<parameter>". Index + 1, or 0
  * after recording an error. */
 uint32_t flat_add_state(tarn_optimizer *o, const char *kind);
 /* The rule's states, flat or one by one. */
 TARN_CHECKED tarn_status flat_add_states(tarn_optimizer *o);
+/* False, after recording an error, for what needs flat storage where there is none. */
+bool flat_is_there(const tarn_optimizer *o, const char *what);
+/* Cuts the states that are apart along further axes of the mesh, each in the first dimension that divides. */
+TARN_CHECKED tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes);
 /* Adds the counts, whose slices are named "optimizer.step.<parameter>". */
 TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
 
@@ -154,6 +161,8 @@ TARN_CHECKED tarn_status count_reload(tarn_optimizer *o);
 
 /* uint8 scalar: whether an element is NaN or infinite. */
 tarn_tensor guard_not_finite(tarn_tensor g);
+/* The same of all gradients that were gathered apart. */
+tarn_tensor guard_any_not_finite(const tarn_optimizer *o);
 /* Counts the step, or remembers that its gradient is `bad`. */
 void guard_count(const tarn_optimizer *o, tarn_tensor bad);
 /* Waits and reports the first step whose gradient was not finite, once. */

@@ -59,5 +59,6 @@ const struct trainer optimizer_trainer = {
     .reset = reset,
     .check = optimizer_check,
     .reload = reload,
+    .cut = flat_cut_states,
     .forget = forget,
 };

@@ -226,6 +226,11 @@ static tarn_tensor view(const struct line *l, tarn_tensor a, const tarn_tensor *
         return tarn_pad(a, l->list[0], l->list[1], l->f[0]);
     case OP_ID_batch_axis:
         return tarn_batch_axis(a, l->arg[0]);
+    case OP_ID_mark_sharding: /* launches of random programs have no mesh */
+        return tarn_world_size(a.replica) > 1
+                   ? a
+                   : tarn_mark_sharding(a, (tarn_mesh){ .axis = { { "all", 1 } } },
+                                        (tarn_spec){ .rank = tarn_shape_get(a).rank });
     default:
         return tarn_concat(parts, l->ins, l->arg[0]);
     }

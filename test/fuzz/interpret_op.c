@@ -417,7 +417,8 @@ static int view(struct interpreter *m, const struct line *l)
     if (l->op == OP_ID_broadcast_to && count != tarn_shape_count(from))
         return spread_to(m->tape, x, from, l->shape);
     const bool same = l->op == OP_ID_reshape || l->op == OP_ID_flatten ||
-                      l->op == OP_ID_broadcast_to || l->op == OP_ID_batch_axis;
+                      l->op == OP_ID_broadcast_to || l->op == OP_ID_batch_axis ||
+                      l->op == OP_ID_mark_sharding;
     int *index = new_index(count), at[TARN_MAX_RANK] = { 0 };
     for (int i = 0; i < count; i++, next_position(l->shape, at))
         index[i] = same ? i : view_source(l, from, at);

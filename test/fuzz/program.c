@@ -200,6 +200,8 @@ static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
         if (!may_name_batch(p, l, x))
             return false;
         break;
+    case OP_ID_mark_sharding:
+        break;
     case OP_ID_transpose:
         if (l->arg[0] >= x.rank || l->arg[1] >= x.rank)
             return false;
