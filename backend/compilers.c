@@ -66,9 +66,8 @@ static int cores(cpu_set_t *set)
     return sched_getaffinity(getpid(), sizeof *set, set) == 0 ? CPU_COUNT(set) : 1;
 }
 
-extern char **environ;
-
-static pid_t spawn(const char *program, char *const *arguments, int socket)
+static pid_t spawn(const char *program, char *const *arguments, char *const *environment,
+                   int socket)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -86,7 +85,7 @@ static pid_t spawn(const char *program, char *const *arguments, int socket)
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0 ||
         posix_spawnattr_setsigmask(&attributes, &none) != 0 ||
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0 ||
-        posix_spawn(&pid, program, &files, &attributes, arguments, environ) != 0)
+        posix_spawn(&pid, program, &files, &attributes, arguments, environment) != 0)
         pid = -1;
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
@@ -104,7 +103,11 @@ static bool start_process(struct server *s)
         return false;
     for (int i = 0; i < 2; i++)
         ends[i] = file_aside(ends[i]);
-    const pid_t pid = ends[0] >= 0 && ends[1] >= 0 ? spawn(program, arguments, ends[1]) : -1;
+    char **const environment = env_for_child();
+    const pid_t pid = ends[0] >= 0 && ends[1] >= 0 && environment != NULL
+                          ? spawn(program, arguments, environment, ends[1])
+                          : -1;
+    free(environment);
     if (ends[1] >= 0)
         close(ends[1]);
     if (pid < 0) {

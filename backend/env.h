@@ -55,6 +55,13 @@ TARN_CHECKED tarn_status env_seconds(enum env_id id, double *out);
 /* Whether comma-separated TARN_DEBUG contains this word. */
 bool env_debug(const char *word);
 
+/* From now on a variable has this value, whatever the environment says; NULL: what that says.
+ * TARN_ERR_ARGUMENT for a name that is none of the above. Any thread. */
+TARN_CHECKED tarn_status env_choose(const char *name, const char *value);
+/* The environment for a program that is to see what was chosen, too: one piece of memory, to be freed, which
+ * points into the process's own; NULL: no memory. */
+char **env_for_child(void);
+
 /* A variable of the system (HOME, XDG_CACHE_HOME, POCL_CACHE_DIR); "" when unset. */
 const char *env_system(const char *name);
 

@@ -29,8 +29,6 @@ tarn_status error_set(tarn_status code, const char *format, ...)
 void text_escape(const char *from, char *to, size_t capacity);
 /* Whether text_escape would change nothing. */
 bool text_is_plain(const char *text);
-/* Prints a line of the library's own, so escaped, on the standard error stream. */
-void error_print(const char *line);
 
 /* The line of this thread's last error; "" when there was none. Valid until the next error_set. */
 const char *error_text(void);

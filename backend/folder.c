@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "env.h"
+#include "log.h"
 #include "opencl.h"
 
 #define LEAST_ROOM ((uint64_t)64 << 20) /* bytes; PoCL ends the process when it cannot write */
@@ -29,7 +30,7 @@ void cache_warn(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    error_print(line);
+    log_line(TARN_LOG_WARNING, "%s", line);
 }
 
 static bool folder_name(char *path, size_t capacity)

@@ -58,13 +58,6 @@ void text_escape(const char *from, char *to, size_t capacity)
     to[used] = '\0';
 }
 
-void error_print(const char *text)
-{
-    char escaped[sizeof line];
-    text_escape(text, escaped, sizeof escaped);
-    fprintf(stderr, "%s\n", escaped);
-}
-
 tarn_status error_set(tarn_status code, const char *format, ...)
 {
     char text[sizeof line];

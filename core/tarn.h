@@ -36,6 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tarn_log.h"
 #include "tarn_status.h"
 
 #ifdef __cplusplus
@@ -49,6 +50,17 @@ extern "C" {
 #endif
 
 #define TARN_VERSION "0.1.0"
+#define TARN_VERSION_MAJOR 0
+#define TARN_VERSION_MINOR 1
+#define TARN_VERSION_PATCH 0
+/** For comparisons: #if TARN_VERSION_NUMBER >= 1002 is "0.1.2 or later". */
+#define TARN_VERSION_NUMBER \
+    (TARN_VERSION_MAJOR * 1000000 + TARN_VERSION_MINOR * 1000 + TARN_VERSION_PATCH)
+/** The version of the library that the program runs with: TARN_VERSION is that of the header which it was
+ *  compiled with. A constant text. Any thread. */
+TARN_API const char *tarn_version(void);
+/** The same as a number. */
+TARN_API int tarn_version_number(void);
 
 /* ---- shapes and element types --------------------------------------------------------------- */
 
@@ -145,6 +157,16 @@ TARN_API void tarn_error_clear(tarn_replica *r);
  *  capacity - 1 bytes: for printing names that come from elsewhere, such as those of files, to a
  *  terminal. Error lines and device names are so already. capacity: at least 1. */
 TARN_API void tarn_escape(const char *text, char *out, size_t capacity);
+/** From now on `each` gets what the library has to say beside errors: warnings, that compiling takes long,
+ *  and what TARN_DEBUG asks for. NULL: it is printed on the standard error stream again, where nothing of the
+ *  library's is printed else; only drivers may. For the whole process; any thread, best before others run. */
+TARN_API void tarn_set_log(tarn_log_fn each, void *user);
+/** From now on a variable of docs/environment.md has this value for the whole process, whatever the
+ *  environment says: tarn_set_option("TARN_CACHE_DIR", "/srv/kernels"). With NULL the environment decides again.
+ *  Nothing is written to the environment, but programs that compile for this one get the value. Before the first
+ *  replica is opened; later it holds for what reads the variable later. TARN_ERR_ARGUMENT, with the line in
+ *  tarn_error(NULL), for a name that Tarn does not know. Any thread. */
+TARN_API tarn_status tarn_set_option(const char *name, const char *value);
 /** "TARN_ERR_SHAPE"; "unknown status" for a number that is none. A constant text. Any thread. */
 TARN_API const char *tarn_status_name(tarn_status status);
 /** True when the tensor is poison. */

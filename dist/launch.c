@@ -11,6 +11,7 @@
 #include "across.h"
 #include "env.h"
 #include "lock.h"
+#include "log.h"
 #include "member.h"
 #include "mesh_axes.h"
 #include "porter.h"
@@ -222,10 +223,10 @@ static struct timespec in_seconds(double seconds)
     return t;
 }
 
-static void to_stderr(void *user, const char *text)
+static void to_log(void *user, const char *text)
 {
     (void)user;
-    fprintf(stderr, "tarn: flight %s\n", text);
+    log_line(TARN_LOG_WARNING, "tarn: flight %s", text);
 }
 
 /* The last collectives of this node's ranks; with other nodes those of the one that failed come first. */
@@ -237,9 +238,9 @@ static void print_record(struct launch *l)
     if (s->porter != NULL) {
         const int node = porter_link(s->porter)->node;
         porter_hear_culprit(s->porter);
-        fprintf(stderr, "tarn: flight of node %d (%s)\n", node, s->names[node]);
+        log_line(TARN_LOG_WARNING, "tarn: flight of node %d (%s)", node, s->names[node]);
     }
-    communicator_record(l->communicator, 4, to_stderr, NULL);
+    communicator_record(l->communicator, 4, to_log, NULL);
 }
 
 /* Waits for all threads; after a failure not longer than the timeout. With other nodes the job may be over before

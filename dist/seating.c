@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "job.h"
+#include "log.h"
 #include "pattern.h"
 #include "seating.h"
 #include "tensor/mesh.h"
@@ -104,12 +105,9 @@ static tarn_status check_two(const struct hello *all, int node, bool first)
             "launch: node %d (%s) has %s (driver %s), node 0 (%s) %s (driver %s): with "
             "virtual shards they must be equal, as their bits may differ",
             node, b->host, b->device, b->driver, a->host, a->device, a->driver);
-    if (first) {
-        char line[600];
-        snprintf(line, sizeof line, "tarn: node %d (%s) has %s, node 0 (%s) %s", node, b->host,
+    if (first)
+        log_line(TARN_LOG_WARNING, "tarn: node %d (%s) has %s, node 0 (%s) %s", node, b->host,
                  b->device, a->host, a->device);
-        error_print(line);
-    }
     return TARN_OK;
 }
 

@@ -95,13 +95,18 @@ includes '(CL|OpenCL)/[^">]*|clblast[^">]*|opencl[.]h' core dist kernels example
     rule "OpenCL or CLBlast outside backend/, test/faults/" || exit 1
 
 includes '([^">]*/)?(CL/[^">]*|OpenCL/[^">]*|clblast[^">]*|opencl[.]h|backend[.]h)' \
-    core/tarn*.h backend/tarn_status.h | rule "a public header includes OpenCL or the backend" ||
+    core/tarn*.h backend/tarn_*.h | rule "a public header includes OpenCL or the backend" ||
     exit 1
-grep -nE '(^|[^A-Za-z_])cl_[a-z]+|(^|[^A-Za-z_])cl[A-Z]' core/tarn*.h backend/tarn_status.h \
+grep -nE '(^|[^A-Za-z_])cl_[a-z]+|(^|[^A-Za-z_])cl[A-Z]' core/tarn*.h backend/tarn_*.h \
     /dev/null | rule "a public header names OpenCL" || exit 1
 
 code backend core dist examples | grep -E '(^|[^A-Za-z_0-9])(secure_)?getenv[[:space:]]*\(' |
     grep -v '^backend/env[.]c:' | rule "getenv outside backend/env.c" || exit 1
+
+code backend core dist | grep -vE '^backend/(compiler/|log[.]c|progress[.]c)' |
+    grep -E '(^|[^A-Za-z_0-9])(stderr|stdout|((v?f?printf|f?puts|perror)[(]))' |
+    grep -vE 'format[(]printf|^dist/launch[.]c:.*(vprintf|stdout)' | # the latter is tarn_print0
+    rule "the library prints elsewhere than in log.c and progress.c" || exit 1
 
 code backend core dist | grep -v '^backend/compiler/' | # which is a program
     grep -E '(^|[^A-Za-z_0-9])(abort|exit|_exit|_Exit|quick_exit)[[:space:]]*\(' |
@@ -114,7 +119,7 @@ includes 'mpi[.]h' backend core dist kernels examples test bench | grep -v '^dis
 
 # ---- arrows ---------------------------------------------------------------------------------------
 # Which part of the tree may include which. A row names only rows above it: no two parts know each
-# other. "errors" is error.h and tarn_status.h, which everybody has; "api" the public headers;
+# other. "errors" is error.h, tarn_status.h and tarn_log.h, which everybody has; "api" the public headers;
 # "figures" figures.h, numbers that the compiler may know of a device.
 # A stage of the compiler includes only earlier ones; compile.c runs them all.
 arrows='
@@ -186,7 +191,7 @@ graph() {
     printf '%s\n' "$edge_list" | awk -v what="$1" -v arrows="$arrows" -v exceptions="$exceptions" \
         -v circle="$allowed_circle" '
         function part(file,    at, n) {
-            if (file ~ /^backend\/(error|tarn_status)[.]h$/) return "errors"
+            if (file ~ /^backend\/(error|tarn_status|tarn_log)[.]h$/) return "errors"
             if (file == "backend/figures.h") return "figures"
             if (file ~ /^(core|dist)\/tarn[a-z_]*[.]h$/) return "api"
             if (file == "core/compile/compile.c") return "compile.c"

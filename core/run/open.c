@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "env.h"
+#include "log.h"
 #include "run/plan_cache.h"
 
 tarn_status replica_open(const struct device *device, tarn_replica **out)
@@ -79,4 +81,28 @@ tarn_status tarn_list_devices(char *out, size_t capacity)
         at += n > 0 ? (size_t)n : 0;
     }
     return TARN_OK;
+}
+
+/* ---- the library ---------------------------------------------------------------------------- */
+
+const char *tarn_version(void)
+{
+    return TARN_VERSION;
+}
+
+int tarn_version_number(void)
+{
+    return TARN_VERSION_NUMBER;
+}
+
+void tarn_set_log(tarn_log_fn each, void *user)
+{
+    log_to(each, user);
+}
+
+tarn_status tarn_set_option(const char *name, const char *value)
+{
+    if (name == NULL)
+        return error_set(TARN_ERR_ARGUMENT, "set_option: the name is NULL");
+    return env_choose(name, value);
 }

@@ -13,6 +13,7 @@
 #include "compile/debug.h"
 #include "deep.h"
 #include "env.h"
+#include "log.h"
 #include "run/device_target.h"
 #include "run/execute.h"
 #include "run/loop.h"
@@ -189,25 +190,28 @@ static void print_stages(const struct program_ir *ir)
     if (env_debug("plan"))
         debug_values(ir, &lines);
     if (lines.length > 0)
-        fputs(lines.data, stderr);
+        log_text(TARN_LOG_DEBUG, lines.data);
     text_free(&lines);
 }
 
 /* All OpenCL C of a plan: what heads every program, and the kernels, each distinct one once. */
 static void print_kernels(const struct kernel_plan *plan)
 {
-    fprintf(stderr, "%s%s", kernel_head[0], kernel_head[1]);
+    struct text all = { 0 };
+    text_add(&all, "%s%s", kernel_head[0], kernel_head[1]);
     for (int i = 0; i < plan->kernel_count; i++) {
         const struct planned_kernel *k = &plan->kernels[i];
         int first = 0;
         while (strcmp(plan->kernels[first].function, k->function) != 0)
             first++;
         if (first == i)
-            fprintf(stderr, "/* %s: %s */\n%s\n", k->name, k->about, k->source.data);
+            text_add(&all, "/* %s: %s */\n%s\n", k->name, k->about, k->source.data);
         else
-            fprintf(stderr, "/* %s: %s: as %s */\n\n", k->name, k->about,
-                    plan->kernels[first].name);
+            text_add(&all, "/* %s: %s: as %s */\n\n", k->name, k->about, plan->kernels[first].name);
     }
+    if (!all.failed)
+        log_text(TARN_LOG_DEBUG, all.data);
+    text_free(&all);
 }
 
 static tarn_status build(void *arg)
@@ -324,11 +328,11 @@ static tarn_status run_first(const struct request *q, const struct plan *plan)
     TRY(run_deep(run_and_finish, &first));
     r->metrics.compile_seconds += seconds_since(&start);
     if (env_debug("plan"))
-        fprintf(stderr,
-                "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling "
-                "so far\n",
-                (unsigned long long)plan->key[0], (unsigned long long)r->step_count,
-                (unsigned long long)r->metrics.plans_compiled, r->metrics.compile_seconds);
+        log_line(TARN_LOG_DEBUG,
+                 "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling "
+                 "so far",
+                 (unsigned long long)plan->key[0], (unsigned long long)r->step_count,
+                 (unsigned long long)r->metrics.plans_compiled, r->metrics.compile_seconds);
     return TARN_OK;
 }
 
