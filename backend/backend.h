@@ -96,6 +96,12 @@ TARN_CHECKED tarn_status context_wait(struct context *c, queue_mark mark);
 
 /* While on, the device notes when its commands begin and end. Waits. */
 TARN_CHECKED tarn_status context_profile(struct context *c, bool on);
+/* From now on the commands of the compute queue are spans of a new track of this name, if a trace is
+ * wanted (trace.h). Waits. */
+TARN_CHECKED tarn_status context_trace(struct context *c, const char *name);
+/* What launches do from now on, for the trace: a text that lives until they ended; NULL: their kernel's
+ * name says it. */
+void context_describe(struct context *c, const char *what);
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "compilers.h"
 #include "env.h"
 #include "lock.h"
 #include "opencl.h"
+#include "trace.h"
 
 static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
 static int open_contexts;
@@ -27,6 +29,7 @@ static tarn_status open_queues(struct context *c)
 tarn_status context_profile(struct context *c, bool on)
 {
     cl_int code;
+    on = on || c->track != 0;
     if (on == c->profiled)
         return TARN_OK;
     TRY(context_finish(c));
@@ -38,6 +41,43 @@ tarn_status context_profile(struct context *c, bool on)
     c->compute = queue;
     c->profiled = on;
     return TARN_OK;
+}
+
+/* The device's clock against ours: by when it says that a command was enqueued that does nothing. */
+static tarn_status compare_clocks(struct context *c)
+{
+    cl_event event;
+    cl_ulong queued;
+    const double before = seconds_now();
+    cl_int code = clEnqueueMarkerWithWaitList(c->compute, 0, NULL, &event);
+    const double after = seconds_now();
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clEnqueueMarkerWithWaitList", code);
+    TRY(event_track(c, event, "marker"));
+    clRetainEvent(event);
+    const tarn_status status = context_finish(c);
+    code =
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED, sizeof queued, &queued, NULL);
+    clReleaseEvent(event);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clGetEventProfilingInfo", code);
+    c->device_zero = (before + after) / 2 - 1e-9 * (double)queued;
+    return status;
+}
+
+tarn_status context_trace(struct context *c, const char *name)
+{
+    if (!trace_is_wanted())
+        return TARN_OK;
+    TRY(context_profile(c, true));
+    TRY(compare_clocks(c));
+    c->track = trace_track("%s", name);
+    return TARN_OK;
+}
+
+void context_describe(struct context *c, const char *what)
+{
+    c->about = what;
 }
 
 /* Devices before OpenCL 2.0 refuse the question: they cannot. */

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "hash_table.h"
 #include "opencl.h"
+#include "trace.h"
 
 #define LOOK_AFTER 0.01 /* seconds of waiting before the commands in line are looked at */
 
@@ -119,17 +120,39 @@ void event_forget(struct tracked *t)
     *t = (struct tracked){ 0 };
 }
 
-/* Seconds that a command ran; 0 where the driver cannot tell. */
-static double seconds_of(cl_event event)
+/* When a command ran, by the device's clock in seconds; two zeros where the driver cannot tell. */
+static void times_of(cl_event event, double *start, double *end)
 {
-    cl_ulong start, end;
-    if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
+    cl_ulong from, to;
+    *start = *end = 0;
+    if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) !=
             CL_SUCCESS ||
-        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL) !=
             CL_SUCCESS ||
-        end < start)
-        return 0;
-    return (double)(end - start) * 1e-9;
+        to < from)
+        return;
+    *start = 1e-9 * (double)from;
+    *end = 1e-9 * (double)to;
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Commands of a queue in order end in order, so a span is never before the last one but for what the clocks'
+ * comparison is wrong by. */
+static void note_times(struct context *c, const struct tracked *t)
+{
+    double start, end;
+    times_of(t->event, &start, &end);
+    c->counters.busy_seconds += end - start;
+    if (c->track == 0 || end == 0)
+        return;
+    start = later(c->device_zero + start, c->traced);
+    end = later(c->device_zero + end, start);
+    c->traced = end;
+    trace_span(c->track, t->about != NULL ? t->about : t->label, start, end);
 }
 
 /* Of a command that ended, and of the one of the other queue that it waited for. */
@@ -152,7 +175,7 @@ static void retire(struct context *c, cl_int status)
         snprintf(c->failure, sizeof c->failure, "%s", error_text());
     }
     if (c->profiled && status >= 0)
-        c->counters.busy_seconds += seconds_of(t->event);
+        note_times(c, t);
     event_forget(t);
     c->first++;
 }
@@ -256,7 +279,7 @@ tarn_status event_track(struct context *c, cl_event event, const char *label)
 
 tarn_status event_track_cause(struct context *c, cl_event event, cl_event cause, const char *label)
 {
-    struct tracked t = { .event = event, .cause = cause, .label = label };
+    struct tracked t = { .event = event, .cause = cause, .label = label, .about = c->about };
     /* A full ring waits for its older half: nobody should have thousands of commands queued. */
     if (c->next - c->first == TRACKED) {
         const tarn_status status = context_wait(c, c->first + TRACKED / 2);

@@ -21,7 +21,8 @@ struct tracked {
     cl_event event;
     cl_event cause; /* of the other queue, ended before `event`; NULL: none */
     const char *label;
-    bool first; /* launch of its kernel, in which drivers compile it */
+    const char *about; /* for the trace; NULL: the label */
+    bool first;        /* launch of its kernel, in which drivers compile it */
 };
 
 struct context {
@@ -33,7 +34,11 @@ struct context {
     double timeout;       /* seconds that a command may be late */
     double build_timeout; /* and the first launch of a kernel */
     bool profiled;        /* compute notes times */
-    bool fine_grain;      /* host and device can use the same memory without commands in between */
+    int track;            /* of its commands in the trace; 0: none */
+    const char *about;    /* of the commands that come, for the trace */
+    double device_zero,
+        traced;      /* seconds_now() at the device's 0, and at the end of the last span */
+    bool fine_grain; /* host and device can use the same memory without commands in between */
     struct tracked ring[TRACKED];
     uint64_t first, next; /* commands first .. next - 1 are in flight; numbers never repeat */
     tarn_status failed;   /* the first command that failed, with its line */

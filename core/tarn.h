@@ -505,8 +505,11 @@ typedef struct tarn_metrics {
     uint64_t launches_last_step;        /* of the last tarn_step */
     double compile_seconds;             /* graph to built programs, summed */
     double host_seconds;                /* tarn_step without compilation and waiting, summed */
-    double record_seconds;              /* reserved */
+    double record_seconds;              /* from a step's first operation to its mark, with what the
+                                           program did in between, summed */
     uint64_t device_bytes;              /* device memory in use */
+    double wait_seconds; /* waiting for the device: in tarn_step, in reading, in tarn_wait;
+                                           summed */
 } tarn_metrics;
 /** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);

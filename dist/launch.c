@@ -16,6 +16,7 @@
 #include "mesh_axes.h"
 #include "porter.h"
 #include "seating.h"
+#include "trace.h"
 
 #define BUCKET_BYTES ((size_t)4 << 20)
 #define GRACE 2.0 /* seconds for other nodes to answer, and to end after a failure */
@@ -340,6 +341,7 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
     if (fn == NULL)
         return error_set(TARN_ERR_ARGUMENT, "launch: no function");
     TRY(check_options(&options));
+    trace_node(tarn_node());
     struct launch *l = calloc(1, sizeof *l);
     if (l == NULL)
         return error_set(TARN_ERR_MEMORY, "launch: out of host memory");

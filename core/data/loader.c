@@ -7,6 +7,7 @@
 #include "tensor/replica.h"
 #include "data/normal.h"
 #include "data/options.h"
+#include "trace.h"
 
 struct tarn_loader {
     tarn_replica *r;
@@ -182,7 +183,10 @@ bool tarn_loader_next(tarn_loader *l, tarn_batch *out)
         return false;
     }
     struct slot *s;
+    replica_trace(l->r);
+    trace_begin(l->r->track, "next batch");
     l->last = next_batch(l, &s);
+    trace_end(l->r->track);
     if (l->last != TARN_OK)
         return false;
     l->next.batch++;

@@ -11,6 +11,7 @@
 #include "data/pool.h"
 #include "lock.h"
 #include "data/pool_parts.h"
+#include "trace.h"
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -40,8 +41,11 @@ static int jobs_wanted(const struct pool_plan *plan)
 static tarn_status make_memory(struct pool *p, struct context *c)
 {
     const struct pool_plan *plan = &p->plan;
-    while (p->job_count < jobs_wanted(plan))
-        TRY(make_job(plan, &p->jobs[p->job_count++]));
+    while (p->job_count < jobs_wanted(plan)) {
+        struct job *j = &p->jobs[p->job_count++];
+        TRY(make_job(plan, j));
+        j->track = trace_track("rank %d: loader, batch in work %d", plan->rank, p->job_count - 1);
+    }
     if (plan->shuffle) {
         p->order = malloc((size_t)plan->cut.size * sizeof *p->order);
         if (p->order == NULL)

@@ -8,6 +8,8 @@
 /* A batch being filled. The samples at places 0 .. taken - 1 have been handed to workers. */
 struct job {
     bool busy;
+    int track;    /* in a trace; 0: none */
+    double began; /* to be filled, by seconds_now() */
     struct slot *slot;
     struct place at;
     uint64_t ticket, seeks;

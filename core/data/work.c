@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "data/pool_parts.h"
+#include "trace.h"
 
 /* ---- one sample ----------------------------------------------------------------------------- */
 
@@ -114,7 +115,10 @@ static void end_batch(struct pool *p, struct job *j)
 {
     if (j->status == TARN_OK && j->seeks == p->seeks) {
         pthread_mutex_unlock(&p->lock);
+        trace_span(j->track, "fill a batch", j->began, seconds_now());
+        trace_begin(j->track, "upload");
         const tarn_status status = upload_batch(p, j);
+        trace_end(j->track);
         pthread_mutex_lock(&p->lock);
         j->status = status;
         if (status != TARN_OK)
@@ -192,6 +196,7 @@ static bool begin_batch(struct pool *p)
     s->ticket = j->ticket = p->ahead_ticket++;
     p->ahead.batch++;
     pthread_mutex_unlock(&p->lock);
+    j->began = seconds_now();
     choose_samples(p, j);
     pthread_mutex_lock(&p->lock);
     p->beginning = false;

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "run/plan_cache.h"
 #include "tensor/part.h"
 #include "tensor/shape.h"
+#include "trace.h"
 
 static size_t tensor_bytes(tarn_tensor t)
 {
@@ -18,6 +20,18 @@ static tarn_status execute(tarn_replica *r, const uint32_t *nodes, int count, st
     const tarn_status s = plan_execute(r, nodes, count, out, false);
     if (s != TARN_OK && r->status == TARN_OK)
         replica_fail(r, s, NULL);
+    return s;
+}
+
+static tarn_status read_back(tarn_replica *r, struct buffer *b, void *out, size_t bytes)
+{
+    if (bytes == 0)
+        return TARN_OK;
+    const double before = seconds_now();
+    trace_begin(r->track, "read");
+    const tarn_status s = buffer_read(b, 0, out, bytes);
+    trace_end(r->track);
+    r->metrics.wait_seconds += seconds_now() - before;
     return s;
 }
 
@@ -50,12 +64,12 @@ tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes)
             tarn_dtype_name(tarn_dtype_get(t)), shape_text(tarn_shape_get(t)), tensor_bytes(t));
     const struct graph_input *in = input_of(r, node);
     if (in != NULL) {
-        const tarn_status s = bytes ? buffer_read(in->buffer, 0, out, bytes) : TARN_OK;
+        const tarn_status s = read_back(r, in->buffer, out, bytes);
         return s == TARN_OK ? s : replica_fail(r, s, NULL);
     }
     struct buffer *b = NULL;
     TRY(execute(r, &node, 1, &b));
-    const tarn_status s = bytes ? buffer_read(b, 0, out, bytes) : TARN_OK;
+    const tarn_status s = read_back(r, b, out, bytes);
     buffer_free(b);
     return s == TARN_OK ? s : replica_fail(r, s, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "run/profile.h"
+#include "trace.h"
 
 const struct gemm_provider *const execute_providers[PROVIDERS] = { NULL, &gemm_tarn, &gemm_clblast,
                                                                    &gemm_tarn_deep,
@@ -106,6 +107,8 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
                               const struct binding *b)
 {
     struct profiling before;
+    if (r->track != 0)
+        context_describe(r->context, k->about);
     if (!profile_wanted(r))
         return execute_kernel(plan, k, b);
     TRY(profile_begin(r, &before));
@@ -135,6 +138,17 @@ static tarn_status run_call(tarn_replica *r, const struct plan *plan, const stru
     return status != TARN_OK ? error_set(status, "%s", line) : ended;
 }
 
+static tarn_status run_call_traced(tarn_replica *r, const struct plan *plan,
+                                   const struct plan_call *k)
+{
+    trace_begin(r->track, k->op->name);
+    if (r->track != 0)
+        context_describe(r->context, NULL);
+    const tarn_status status = run_call(r, plan, k);
+    trace_end(r->track);
+    return status;
+}
+
 /* Runs what kernel `next` needs. All replicas run their calls in one order, and as late as
  * possible, so that the device computes on meanwhile. */
 static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *called, int next)
@@ -144,7 +158,7 @@ static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *call
         if (plan->calls[i].due <= next)
             last = i + 1;
     for (; *called < last; ++*called)
-        TRY(run_call(r, plan, &plan->calls[*called]));
+        TRY(run_call_traced(r, plan, &plan->calls[*called]));
     return TARN_OK;
 }
 
@@ -157,6 +171,7 @@ tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct 
         TRY(context_mark(r->context, &plan->after[i]));
     }
     TRY(run_calls(r, plan, &called, plan->kernel_count));
+    context_describe(r->context, NULL);
     return context_flush(r->context);
 }
 
@@ -168,5 +183,6 @@ tarn_status execute_loop(tarn_replica *r, const struct plan *plan, struct bindin
         for (int i = 0; i < plan->kernel_count; i++)
             TRY(run_kernel(r, plan, &plan->kernels[i], b));
     }
+    context_describe(r->context, NULL);
     return context_flush(r->context);
 }

@@ -7,6 +7,7 @@
 #include "env.h"
 #include "log.h"
 #include "run/plan_cache.h"
+#include "trace.h"
 
 tarn_status replica_open(const struct device *device, tarn_replica **out)
 {
@@ -56,6 +57,7 @@ void tarn_close(tarn_replica *r)
     graph_release(&r->graph);
     context_close(r->context);
     free(r);
+    trace_flush();
 }
 
 const char *tarn_device_name(const tarn_replica *r)

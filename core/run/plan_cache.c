@@ -21,6 +21,7 @@
 #include "run/tune_products.h"
 #include "run/tune_tiles.h"
 #include "tensor/random.h"
+#include "trace.h"
 
 /* Of the programs of one kernel PoCL takes 1.2 MB each. */
 #define PLANS_MOST 24
@@ -96,7 +97,7 @@ static tarn_status run_loop(tarn_replica *r, const struct loop *l, const struct 
     return execute_loop(r, plan, &b, l->scan->serials, l->scan->reversed != 0);
 }
 
-static tarn_status run(const struct request *q, const struct plan *plan)
+static tarn_status enqueue(const struct request *q, const struct plan *plan)
 {
     tarn_replica *r = q->replica;
     TRY(need_arena(r, plan->arena_bytes));
@@ -106,6 +107,14 @@ static tarn_status run(const struct request *q, const struct plan *plan)
         TRY(buffer_new(r->context, plan->output_bytes[i], &q->buffers[i]));
     const struct binding b = binding_of(r, q->buffers);
     return execute_plan(r, plan, &b);
+}
+
+static tarn_status run(const struct request *q, const struct plan *plan)
+{
+    trace_begin(q->replica->track, "enqueue");
+    const tarn_status status = enqueue(q, plan);
+    trace_end(q->replica->track);
+    return status;
 }
 
 /* ---- the cache ------------------------------------------------------------------------------ */
@@ -351,9 +360,11 @@ static tarn_status find_and_run(struct request *q)
     if (plan != NULL)
         return run(q, plan);
     tell_peers(q->replica, true);
+    trace_begin(q->replica->track, "compile");
     tarn_status status = new_plan(q, &plan);
     if (status == TARN_OK)
         status = run_first(q, plan);
+    trace_end(q->replica->track);
     tell_peers(q->replica, false);
     return status;
 }

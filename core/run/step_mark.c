@@ -4,12 +4,15 @@
  * trainer says. */
 #include "clock.h"
 #include "run/plan_cache.h"
+#include "trace.h"
 
 /* Lets at most two steps be in flight. */
 static tarn_status throttle(tarn_replica *r, double *waited)
 {
     const double before = seconds_now();
+    trace_begin(r->track, "wait for the step before the last");
     const tarn_status s = context_wait(r->context, r->in_flight[0]);
+    trace_end(r->track);
     *waited = seconds_now() - before;
     return s;
 }
@@ -33,6 +36,8 @@ tarn_status tarn_step(tarn_replica *r)
         graph_reset(r);
         return r->status;
     }
+    graph_recorded(r);
+    trace_begin(r->track, "step mark");
     const double begin = seconds_now(), compiled = r->metrics.compile_seconds;
     const uint64_t launches = context_counters(r->context).launches;
     double waited = 0;
@@ -43,12 +48,14 @@ tarn_status tarn_step(tarn_replica *r)
     if (r->status == TARN_OK && r->trainer != NULL)
         r->trainer->commit(r);
     graph_reset(r);
+    trace_end(r->track);
     if (r->status != TARN_OK)
         return r->status;
     /* Evaluating between two training steps must not change what the second one draws. */
     r->step_count += updates;
     r->side_steps = updates ? 0 : r->side_steps + draws;
     r->metrics.steps++;
+    r->metrics.wait_seconds += waited;
     r->metrics.launches_last_step = context_counters(r->context).launches - launches;
     r->metrics.host_seconds +=
         seconds_now() - begin - waited - (r->metrics.compile_seconds - compiled);
@@ -59,7 +66,11 @@ tarn_status tarn_wait(tarn_replica *r)
 {
     if (r == NULL)
         return error_set(TARN_ERR_ARGUMENT, "wait: the replica is NULL");
+    const double before = seconds_now();
+    trace_begin(r->track, "wait");
     tarn_status s = context_finish(r->context);
+    trace_end(r->track);
+    r->metrics.wait_seconds += seconds_now() - before;
     if (s == TARN_OK && r->status == TARN_OK && r->trainer != NULL)
         s = r->trainer->check(r);
     if (s != TARN_OK && r->status == TARN_OK)

@@ -7,9 +7,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "clock.h"
 #include "tensor/scan.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
+#include "trace.h"
 
 static const struct node no_node;
 
@@ -273,6 +275,22 @@ static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor 
     return true;
 }
 
+static void begin_recording(tarn_replica *r)
+{
+    replica_trace(r);
+    r->began = seconds_now();
+    trace_begin(r->track, "record");
+}
+
+void graph_recorded(tarn_replica *r)
+{
+    if (r->began == 0)
+        return;
+    r->metrics.record_seconds += seconds_now() - r->began;
+    r->began = 0;
+    trace_end(r->track);
+}
+
 tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
                          tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
 {
@@ -297,8 +315,10 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
         !grow(r, &g->operands, &g->operand_capacity, g->operand_count, (uint32_t)count,
               sizeof *g->operands))
         return graph_poison(r);
-    if (g->count == 0)
+    if (g->count == 0) {
         g->nodes[g->count++] = no_node;
+        begin_recording(r);
+    }
     struct node *n = &g->nodes[g->count];
     memset(n, 0, sizeof *n);
     n->op = op;
@@ -423,6 +443,7 @@ bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index)
 void graph_reset(tarn_replica *r)
 {
     struct graph *g = &r->graph;
+    graph_recorded(r);
     for (uint32_t i = 0; i < g->input_count; i++) {
         const tarn_status s = input_release(&g->inputs[i]);
         if (s != TARN_OK)

@@ -113,6 +113,8 @@ tarn_status graph_hold(tarn_replica *r, uint32_t node, struct buffer *b);
 bool graph_is_batch(const struct graph *g, int32_t rows);
 /* Appends to graph.scans; its place in *index. False after recording an error. */
 bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index);
+/* All of the step is recorded: ends the time that this takes. */
+void graph_recorded(tarn_replica *r);
 /* Drops what was recorded and begins a new step. */
 void graph_reset(tarn_replica *r);
 void graph_release(struct graph *g);

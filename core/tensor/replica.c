@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace.h"
+
 /* ---- errors --------------------------------------------------------------------------------- */
 
 static void keep_first(tarn_replica *r, tarn_status status, const char *line)
@@ -131,6 +133,20 @@ void tarn_train(tarn_replica *r, bool training)
 bool tarn_training(const tarn_replica *r)
 {
     return r != NULL && r->training;
+}
+
+void replica_trace(tarn_replica *r)
+{
+    char name[64];
+    if (r->traced)
+        return;
+    r->traced = true;
+    const int rank = r->peers != NULL ? r->peers->rank : 0;
+    r->track = trace_track("rank %d: host", rank);
+    snprintf(name, sizeof name, "rank %d: device", rank);
+    const tarn_status s = context_trace(r->context, name);
+    if (s != TARN_OK)
+        replica_fail(r, s, NULL);
 }
 
 tarn_metrics tarn_metrics_get(const tarn_replica *r)

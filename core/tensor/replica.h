@@ -81,6 +81,9 @@ struct tarn_replica {
     uint32_t optimizers;           /* that were made, which have these numbers from 1 on */
     const struct trainer *trainer; /* what they do; NULL when none is open */
     queue_mark in_flight[2];
+    int track;    /* of the host's work for it in a trace; 0: none */
+    bool traced;  /* or there is nothing to trace */
+    double began; /* when the step's first node was recorded, by seconds_now(); 0: none was */
     struct peers *peers;     /* NULL: it trains alone */
     tarn_profile_fn profile; /* NULL: nobody asks */
     void *profile_user;
@@ -103,6 +106,8 @@ tarn_tensor graph_poison(tarn_replica *r);
 
 /* A replica on a device; tarn_close() ends it. */
 TARN_CHECKED tarn_status replica_open(const struct device *device, tarn_replica **out);
+/* Opens the replica's tracks, once, if a trace is wanted: when its rank is known. */
+void replica_trace(tarn_replica *r);
 /* Registers something to be closed by tarn_close; unregister when it is closed before. */
 tarn_status replica_register(tarn_replica *r, void (*close)(void *self), void *self);
 void replica_unregister(tarn_replica *r, void *self);

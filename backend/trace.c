@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of a trace: events in the order in which they are noted. After each flush it ends in a bracket, over
+ * which the next event is written, so that it parses also when the program ends without a word. */
+#include "trace.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "env.h"
+#include "log.h"
+
+#define NAME_BYTES 200
+#define FLUSH_AFTER 1.0 /* seconds: what a program that crashes may lose */
+
+static struct {
+    pthread_mutex_t lock;
+    FILE *file;
+    int node, tracks;
+    bool failed;
+    double
+        zero; /* microseconds of the system's clock at 0 s of seconds_now(): joins files of machines */
+    double flushed; /* when it last was */
+} trace = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+bool trace_is_wanted(void)
+{
+    return *env_text(ENV_TRACE) != '\0';
+}
+
+void trace_node(int node)
+{
+    trace.node = node;
+}
+
+/* Text as JSON has it between quotes: the library's texts are plain UTF-8, so that quotes are all there is. */
+static void quote(const char *from, char to[2 * NAME_BYTES])
+{
+    size_t used = 0;
+    for (; *from != '\0' && used + 2 < 2 * NAME_BYTES; from++) {
+        if (*from == '"' || *from == '\\')
+            to[used++] = '\\';
+        to[used++] = (unsigned char)*from < 0x20 ? ' ' : *from;
+    }
+    to[used] = '\0';
+}
+
+static void give_up(const char *what)
+{
+    if (!trace.failed)
+        log_line(TARN_LOG_WARNING, "tarn: TARN_TRACE=%s: %s: %s; there is no trace",
+                 env_text(ENV_TRACE), what, strerror(errno));
+    trace.failed = true;
+    if (trace.file != NULL)
+        fclose(trace.file);
+    trace.file = NULL;
+}
+
+/* The bracket at the end is written over by the next event. */
+static void flush(void)
+{
+    if (trace.file == NULL)
+        return;
+    if (fputs("\n]\n", trace.file) < 0 || fflush(trace.file) != 0 ||
+        fseek(trace.file, -3, SEEK_CUR) != 0)
+        give_up("cannot write");
+    trace.flushed = seconds_now();
+}
+
+static void write_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void write_event(const char *format, ...)
+{
+    va_list args;
+    if (trace.file == NULL)
+        return;
+    va_start(args, format);
+    const bool good = vfprintf(trace.file, format, args) >= 0;
+    va_end(args);
+    if (!good)
+        give_up("cannot write");
+    else if (seconds_now() - trace.flushed > FLUSH_AFTER)
+        flush();
+}
+
+static void open_file(void)
+{
+    char path[4200], host[100] = "";
+    struct timespec now;
+    const char *name = env_text(ENV_TRACE);
+    if (trace.file != NULL || trace.failed)
+        return;
+    snprintf(path, sizeof path, trace.node > 0 ? "%s.%d" : "%s", name, trace.node);
+    trace.file = fopen(path, "we");
+    if (trace.file == NULL) {
+        give_up("cannot open");
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    trace.flushed = seconds_now();
+    trace.zero = 1e6 * ((double)now.tv_sec - trace.flushed) + 1e-3 * (double)now.tv_nsec;
+    gethostname(host, sizeof host - 1);
+    write_event("[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"node "
+                "%d, %s\"}}",
+                trace.node, trace.node, host);
+}
+
+int trace_track(const char *format, ...)
+{
+    char name[NAME_BYTES], quoted[2 * NAME_BYTES];
+    va_list args;
+    int track = 0;
+    if (!trace_is_wanted())
+        return 0;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    quote(name, quoted);
+    pthread_mutex_lock(&trace.lock);
+    open_file();
+    if (trace.file != NULL) {
+        track = ++trace.tracks;
+        write_event(",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{"
+                    "\"name\":\"%s\"}}",
+                    trace.node, track, quoted);
+        write_event(",\n{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,"
+                    "\"args\":{\"sort_index\":"
+                    "%d}}",
+                    trace.node, track, track);
+    }
+    pthread_mutex_unlock(&trace.lock);
+    return track;
+}
+
+static void write_begin(int track, const char *name, double time)
+{
+    char quoted[2 * NAME_BYTES];
+    quote(name, quoted);
+    write_event(",\n{\"name\":\"%s\",\"ph\":\"B\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f}", quoted,
+                trace.node, track, trace.zero + 1e6 * time);
+}
+
+static void write_end(int track, double time)
+{
+    write_event(",\n{\"ph\":\"E\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f}", trace.node, track,
+                trace.zero + 1e6 * time);
+}
+
+void trace_begin(int track, const char *name)
+{
+    if (track == 0)
+        return;
+    pthread_mutex_lock(&trace.lock);
+    write_begin(track, name, seconds_now());
+    pthread_mutex_unlock(&trace.lock);
+}
+
+void trace_end(int track)
+{
+    if (track == 0)
+        return;
+    pthread_mutex_lock(&trace.lock);
+    write_end(track, seconds_now());
+    pthread_mutex_unlock(&trace.lock);
+}
+
+void trace_span(int track, const char *name, double begin, double end)
+{
+    if (track == 0)
+        return;
+    pthread_mutex_lock(&trace.lock);
+    write_begin(track, name, begin);
+    write_end(track, end);
+    pthread_mutex_unlock(&trace.lock);
+}
+
+void trace_flush(void)
+{
+    pthread_mutex_lock(&trace.lock);
+    flush();
+    pthread_mutex_unlock(&trace.lock);
+}
