@@ -114,9 +114,9 @@ TARN_CHECKED tarn_status buffer_new(struct context *c, size_t bytes, struct buff
  * is in order. NULL is a no-op. */
 void buffer_free(struct buffer *b);
 size_t buffer_bytes(const struct buffer *b);
-/* Live (not pooled) buffers and bytes, and bytes held by the pool. */
+/* Live (not pooled) buffers and bytes, the most bytes that ever were, and bytes held by the pool. */
 struct buffer_stats {
-    size_t live, live_bytes, pooled_bytes;
+    size_t live, live_bytes, peak_bytes, pooled_bytes;
 };
 struct buffer_stats buffer_statistics(const struct context *c);
 

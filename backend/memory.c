@@ -129,6 +129,8 @@ static tarn_status make(struct context *c, size_t bytes, bool pooled, struct ori
     b->next = NULL;
     c->stats.live++;
     c->stats.live_bytes += bytes;
+    if (c->stats.peak_bytes < c->stats.live_bytes)
+        c->stats.peak_bytes = c->stats.live_bytes;
     *out = b;
     return TARN_OK;
 }

@@ -505,14 +505,24 @@ typedef struct tarn_metrics {
     uint64_t launches_last_step;        /* of the last tarn_step */
     double compile_seconds;             /* graph to built programs, summed */
     double host_seconds;                /* tarn_step without compilation and waiting, summed */
-    double record_seconds;              /* from a step's first operation to its mark, with what the
-                                           program did in between, summed */
-    uint64_t device_bytes;              /* device memory in use */
-    double wait_seconds; /* waiting for the device: in tarn_step, in reading, in tarn_wait;
+    double record_seconds;      /* from a step's first operation to its mark, what the program
+                                           did in between included, but not compilation and waiting
+                                           for the device; summed */
+    uint64_t device_bytes;      /* device memory in use */
+    double wait_seconds;        /* waiting for the device: in tarn_step, in reading, in tarn_wait;
                                            summed */
+    uint64_t device_bytes_peak; /* the most that was in use at once */
+    uint64_t nodes_last_step;   /* operations that the last step recorded */
 } tarn_metrics;
 /** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);
+/** Writes these numbers as a few lines for people into `out`: sums, and what they are for each step. Cut at
+ *  capacity - 1 bytes; capacity: at least 1. Does not wait. */
+TARN_API tarn_status tarn_metrics_report(const tarn_replica *r, char *out, size_t capacity);
+/** Writes what the current step has recorded so far as a graph in Graphviz's language: operations with types and
+ *  shapes, tensors with their names. `dot -Tsvg step.dot` makes a picture of it. A failure sticks to the
+ *  replica. */
+TARN_API tarn_status tarn_graph_dot(tarn_replica *r, const char *path);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 /* Plans on a device. In: what the compiler made. Out: kernels, memory shared with the host, and
  * lists of what to launch. Knows neither the graph nor the cache. */
 #include "run/plan.h"
+#include "run/outline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ void plan_free(struct plan *plan)
     free(plan->args);
     free(plan->output_bytes);
     free(plan->loop.lies);
+    outline_free(plan->outline);
     free(plan);
 }
 

@@ -51,6 +51,7 @@ struct plan {
     size_t arena_bytes;
     struct plan_loop loop; /* of a loop's body, set before plan_make(); else it has no steps */
     size_t *output_bytes;
+    struct outline *outline; /* of what it was compiled of; NULL: not known */
     UT_hash_handle hh;
 };
 

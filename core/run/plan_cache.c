@@ -17,6 +17,7 @@
 #include "run/device_target.h"
 #include "run/execute.h"
 #include "run/loop.h"
+#include "run/outline.h"
 #include "run/snapshot.h"
 #include "run/tune_products.h"
 #include "run/tune_tiles.h"
@@ -27,6 +28,9 @@
 #define PLANS_MOST 24
 #define PLANS_EACH_LOOP \
     3 /* and so many more for each loop of a step: what comes before, its body, others */
+
+#define COMPILES_EXPECTED 10
+#define REASONS_TOLD 3
 
 struct plan_cache {
     struct plan *plans;   /* the least recently used first */
@@ -288,6 +292,37 @@ static tarn_status compile_loop(struct request *q, struct plan *plan)
     return status;
 }
 
+/* The plan whose graph begins most like this one. */
+static const struct outline *nearest_outline(const struct plan_cache *cache,
+                                             const struct outline *now)
+{
+    const struct outline *best = NULL;
+    for (const struct plan *p = cache->plans; p != NULL && now != NULL; p = p->hh.next)
+        if (p->outline != NULL &&
+            (best == NULL || outline_common(now, p->outline) >= outline_common(now, best)))
+            best = p->outline;
+    return best;
+}
+
+/* Some compilations are expected: training, evaluating, last batches. Later ones are told of with their
+ * reason, the first few of a replica by themselves, all with TARN_DEBUG=plan. */
+static void tell_reason(const tarn_replica *r, const struct outline *now)
+{
+    const uint64_t number = r->metrics.plans_compiled + 1;
+    char reason[600];
+    if (number <= COMPILES_EXPECTED)
+        return;
+    const bool debug = env_debug("plan");
+    if (!debug && number > COMPILES_EXPECTED + REASONS_TOLD)
+        return;
+    outline_explain(now, nearest_outline(r->plans, now), reason, sizeof reason);
+    log_line(debug ? TARN_LOG_DEBUG : TARN_LOG_INFO, "tarn: compilation %llu, in step %llu: %s%s",
+             (unsigned long long)number, (unsigned long long)r->metrics.steps + 1, reason,
+             !debug && number == COMPILES_EXPECTED + REASONS_TOLD
+                 ? " (TARN_DEBUG=plan tells of all that follow)"
+                 : "");
+}
+
 static tarn_status new_plan(struct request *q, struct plan **out)
 {
     tarn_replica *r = q->replica;
@@ -298,6 +333,8 @@ static tarn_status new_plan(struct request *q, struct plan **out)
     if (plan == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     memcpy(plan->key, q->key, sizeof plan->key);
+    plan->outline = outline_of(r, r->metrics.plans_compiled + 1);
+    tell_reason(r, plan->outline);
     const tarn_status status = q->loop != NULL ? compile_loop(q, plan) : compile_graph(q, plan);
     if (status != TARN_OK) {
         plan_free(plan);

@@ -37,6 +37,7 @@ tarn_status tarn_step(tarn_replica *r)
         return r->status;
     }
     graph_recorded(r);
+    const uint32_t nodes = r->graph.count;
     trace_begin(r->track, "step mark");
     const double begin = seconds_now(), compiled = r->metrics.compile_seconds;
     const uint64_t launches = context_counters(r->context).launches;
@@ -56,6 +57,7 @@ tarn_status tarn_step(tarn_replica *r)
     r->side_steps = updates ? 0 : r->side_steps + draws;
     r->metrics.steps++;
     r->metrics.wait_seconds += waited;
+    r->metrics.nodes_last_step = nodes > 0 ? nodes - 1 : 0; /* node 0 is poison */
     r->metrics.launches_last_step = context_counters(r->context).launches - launches;
     r->metrics.host_seconds +=
         seconds_now() - begin - waited - (r->metrics.compile_seconds - compiled);

@@ -275,9 +275,16 @@ static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor 
     return true;
 }
 
+/* Seconds that no recording is to be blamed for. */
+static double aside(const tarn_replica *r)
+{
+    return r->metrics.compile_seconds + r->metrics.wait_seconds;
+}
+
 static void begin_recording(tarn_replica *r)
 {
     replica_trace(r);
+    r->aside = aside(r);
     r->began = seconds_now();
     trace_begin(r->track, "record");
 }
@@ -286,7 +293,7 @@ void graph_recorded(tarn_replica *r)
 {
     if (r->began == 0)
         return;
-    r->metrics.record_seconds += seconds_now() - r->began;
+    r->metrics.record_seconds += seconds_now() - r->began - (aside(r) - r->aside);
     r->began = 0;
     trace_end(r->track);
 }

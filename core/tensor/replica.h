@@ -84,6 +84,7 @@ struct tarn_replica {
     int track;    /* of the host's work for it in a trace; 0: none */
     bool traced;  /* or there is nothing to trace */
     double began; /* when the step's first node was recorded, by seconds_now(); 0: none was */
+    double aside; /* of compiling and waiting until then */
     struct peers *peers;     /* NULL: it trains alone */
     tarn_profile_fn profile; /* NULL: nobody asks */
     void *profile_user;
