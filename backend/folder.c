@@ -30,7 +30,7 @@ void cache_warn(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    log_line(TARN_LOG_WARNING, "%s", line);
+    log_print(TARN_LOG_WARNING, "%s", line);
 }
 
 static bool folder_name(char *path, size_t capacity)

@@ -346,9 +346,9 @@ static void stay_quick(struct shared_program *from)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&told))
-        log_line(TARN_LOG_WARNING,
-                 "tarn: a process that was to optimise kernels failed; they stay as they are, "
-                 "which is slow (TARN_QUICK=0 optimises before the first step)");
+        log_print(TARN_LOG_WARNING,
+                  "tarn: a process that was to optimise kernels failed; they stay as they are, "
+                  "which is slow (TARN_QUICK=0 optimises before the first step)");
     stay_as_it_is(from);
 }
 

@@ -32,7 +32,7 @@ bool log_is_taken(void)
     return taken;
 }
 
-void log_line(tarn_log_level level, const char *format, ...)
+void log_print(tarn_log_level level, const char *format, ...)
 {
     char text[LINE_BYTES], escaped[LINE_BYTES];
     va_list args;

@@ -35,7 +35,7 @@ void progress_tell(struct progress *p, int done, int all)
                 all, note);
         fflush(stderr);
     } else {
-        log_line(TARN_LOG_INFO, "tarn: compiling %d of %d kernels%s", done + 1, all, note);
+        log_print(TARN_LOG_INFO, "tarn: compiling %d of %d kernels%s", done + 1, all, note);
     }
     p->told = time;
 }

@@ -52,8 +52,8 @@ static void quote(const char *from, char to[2 * NAME_BYTES])
 static void give_up(const char *what)
 {
     if (!trace.failed)
-        log_line(TARN_LOG_WARNING, "tarn: TARN_TRACE=%s: %s: %s; there is no trace",
-                 env_text(ENV_TRACE), what, strerror(errno));
+        log_print(TARN_LOG_WARNING, "tarn: TARN_TRACE=%s: %s: %s; there is no trace",
+                  env_text(ENV_TRACE), what, strerror(errno));
     trace.failed = true;
     if (trace.file != NULL)
         fclose(trace.file);

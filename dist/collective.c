@@ -69,7 +69,7 @@ static tarn_status run_all_reduce(const struct call_run *c)
     if (!m->heal)
         return found;
     if (m->peers.rank == 0)
-        log_line(TARN_LOG_WARNING, "tarn: %s; copied from rank 0", error_text());
+        log_print(TARN_LOG_WARNING, "tarn: %s; copied from rank 0", error_text());
     TRY(weights_broadcast(r));
     k.checksum = 0;
     return member_collect(r, k);

@@ -227,7 +227,7 @@ static struct timespec in_seconds(double seconds)
 static void to_log(void *user, const char *text)
 {
     (void)user;
-    log_line(TARN_LOG_WARNING, "tarn: flight %s", text);
+    log_print(TARN_LOG_WARNING, "tarn: flight %s", text);
 }
 
 /* The last collectives of this node's ranks; with other nodes those of the one that failed come first. */
@@ -239,7 +239,7 @@ static void print_record(struct launch *l)
     if (s->porter != NULL) {
         const int node = porter_link(s->porter)->node;
         porter_hear_culprit(s->porter);
-        log_line(TARN_LOG_WARNING, "tarn: flight of node %d (%s)", node, s->names[node]);
+        log_print(TARN_LOG_WARNING, "tarn: flight of node %d (%s)", node, s->names[node]);
     }
     communicator_record(l->communicator, 4, to_log, NULL);
 }

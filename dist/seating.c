@@ -106,8 +106,8 @@ static tarn_status check_two(const struct hello *all, int node, bool first)
             "virtual shards they must be equal, as their bits may differ",
             node, b->host, b->device, b->driver, a->host, a->device, a->driver);
     if (first)
-        log_line(TARN_LOG_WARNING, "tarn: node %d (%s) has %s, node 0 (%s) %s", node, b->host,
-                 b->device, a->host, a->device);
+        log_print(TARN_LOG_WARNING, "tarn: node %d (%s) has %s, node 0 (%s) %s", node, b->host,
+                  b->device, a->host, a->device);
     return TARN_OK;
 }
 

@@ -316,11 +316,11 @@ static void tell_reason(const tarn_replica *r, const struct outline *now)
     if (!debug && number > COMPILES_EXPECTED + REASONS_TOLD)
         return;
     outline_explain(now, nearest_outline(r->plans, now), reason, sizeof reason);
-    log_line(debug ? TARN_LOG_DEBUG : TARN_LOG_INFO, "tarn: compilation %llu, in step %llu: %s%s",
-             (unsigned long long)number, (unsigned long long)r->metrics.steps + 1, reason,
-             !debug && number == COMPILES_EXPECTED + REASONS_TOLD
-                 ? " (TARN_DEBUG=plan tells of all that follow)"
-                 : "");
+    log_print(debug ? TARN_LOG_DEBUG : TARN_LOG_INFO, "tarn: compilation %llu, in step %llu: %s%s",
+              (unsigned long long)number, (unsigned long long)r->metrics.steps + 1, reason,
+              !debug && number == COMPILES_EXPECTED + REASONS_TOLD
+                  ? " (TARN_DEBUG=plan tells of all that follow)"
+                  : "");
 }
 
 static tarn_status new_plan(struct request *q, struct plan **out)
@@ -374,11 +374,11 @@ static tarn_status run_first(const struct request *q, const struct plan *plan)
     TRY(run_deep(run_and_finish, &first));
     r->metrics.compile_seconds += seconds_since(&start);
     if (env_debug("plan"))
-        log_line(TARN_LOG_DEBUG,
-                 "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling "
-                 "so far",
-                 (unsigned long long)plan->key[0], (unsigned long long)r->step_count,
-                 (unsigned long long)r->metrics.plans_compiled, r->metrics.compile_seconds);
+        log_print(TARN_LOG_DEBUG,
+                  "tarn: compiled plan %016llx at step %llu, plan number %llu, %.3f s of compiling "
+                  "so far",
+                  (unsigned long long)plan->key[0], (unsigned long long)r->step_count,
+                  (unsigned long long)r->metrics.plans_compiled, r->metrics.compile_seconds);
     return TARN_OK;
 }
 

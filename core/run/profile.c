@@ -24,9 +24,9 @@ tarn_status profile_begin(tarn_replica *r, struct profiling *out)
 
 static void print(const tarn_kernel_run *run)
 {
-    log_line(TARN_LOG_DEBUG, "tarn: time %8.1f us %8.2f GFLOP/s %7.2f GB/s  %s: %s",
-             1e6 * run->seconds, 1e-9 * run->flops / run->seconds, 1e-9 * run->bytes / run->seconds,
-             run->name, run->about);
+    log_print(TARN_LOG_DEBUG, "tarn: time %8.1f us %8.2f GFLOP/s %7.2f GB/s  %s: %s",
+              1e6 * run->seconds, 1e-9 * run->flops / run->seconds,
+              1e-9 * run->bytes / run->seconds, run->name, run->about);
 }
 
 tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const struct plan_kernel *k)

@@ -307,8 +307,8 @@ static tarn_status try_number(struct tuning *t, int turn, int number)
         if (plan->kernels[k].kernel != t->best->kernels[k].kernel)
             status = compare(t, plan, t->best, k, k + 1, &ratio);
         if (status == TARN_OK && ratio < GAIN && env_debug("plan"))
-            log_line(TARN_LOG_DEBUG, "tarn: k%d: tile %d of a sum takes %.3f of the kernel's time",
-                     k, number, ratio);
+            log_print(TARN_LOG_DEBUG, "tarn: k%d: tile %d of a sum takes %.3f of the kernel's time",
+                      k, number, ratio);
         any |= ratio < GAIN;
         if (!(ratio < GAIN))
             t->target->tiles[i].number = before[i];
@@ -331,8 +331,8 @@ static tarn_status check_step(struct tuning *t)
         return TARN_OK;
     TRY(compare(t, t->best, t->first, 0, t->first->kernel_count, &ratio));
     if (env_debug("plan"))
-        log_line(TARN_LOG_DEBUG, "tarn: tuned tiles: the step's kernels take %.3f of their time",
-                 ratio);
+        log_print(TARN_LOG_DEBUG, "tarn: tuned tiles: the step's kernels take %.3f of their time",
+                  ratio);
     for (int i = 0; i < t->sums.count && !(ratio < 1); i++)
         if (!t->sums.list[i].known)
             t->target->tiles[i].number = 0;

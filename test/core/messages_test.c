@@ -80,7 +80,7 @@ Test(messages, are_lines_without_control_characters)
 {
     struct heard h = { 0 };
     tarn_set_log(hear, &h);
-    log_line(TARN_LOG_WARNING, "tarn: %s: bad", "file\x1b[2J\nname");
+    log_print(TARN_LOG_WARNING, "tarn: %s: bad", "file\x1b[2J\nname");
     tarn_set_log(NULL, NULL);
     cr_expect_eq(h.level, TARN_LOG_WARNING);
     cr_expect_str_eq(h.last, "tarn: file\\x1b[2J\\x0aname: bad");
