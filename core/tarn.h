@@ -190,7 +190,9 @@ TARN_API tarn_tensor tarn_number(tarn_replica *r, float value);
 /** int32 0, 1, 2, ... n-1. */
 TARN_API tarn_tensor tarn_arange(tarn_replica *r, int32_t n);
 /** Uniform float32 in [0, 1), from a counter-based generator keyed by (seed of the replica, step,
- *  position in the step): the same on every device. */
+ *  position in the step): the same on every device. With virtual shards, values of as many rows as the
+ *  batch has here are numbered by sample; where no sample meets them, as in the noise that images are
+ *  made of, tarn_batch_axis(x, 0) says that they belong to the samples. */
 TARN_API tarn_tensor tarn_rand(tarn_replica *r, tarn_shape shape);
 /** Sets the seed of tarn_rand, dropout and initialisers (default 0). */
 TARN_API void tarn_seed(tarn_replica *r, uint64_t seed);
@@ -231,7 +233,10 @@ TARN_API tarn_tensor tarn_detach(tarn_tensor t);
  *  anything, the batch is axis 0 of the largest tarn_from() of the step, else of the largest kept
  *  tensor; where one does, kept tensors are no batches unless they are named. TARN_DEBUG=graph
  *  prints what was taken. Another axis is refused, since tarn_transpose() can bring it to the
- *  front, and so are two lengths in one step. With virtual shards only the loader's word counts. */
+ *  front, and so are two lengths in one step. With virtual shards (tarn_dist.h) it also says whose
+ *  random values and host arrays are that have a row for each sample of a batch that a loader
+ *  delivered before in this step: that sample's, so that sums over them are sums over samples, and a
+ *  loss of them alone counts as one of that batch. */
 TARN_API tarn_tensor tarn_batch_axis(tarn_tensor x, int axis);
 
 /* ---- maps: element by element, with broadcasting as in PyTorch and NumPy -------------------- */

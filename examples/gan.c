@@ -65,9 +65,10 @@ static tarn_tensor judged(const struct gan *n, tarn_tensor images, bool real)
     return tarn_bce_with_logits(logits, truth, TARN_NONE);
 }
 
+/* Numbers for each sample: with virtual shards the same ones on whichever device it is. */
 static tarn_tensor noise_for(const tarn_batch *b)
 {
-    return tarn_randn(b->x.replica, TARN_SHAPE(b->n, NOISE));
+    return tarn_batch_axis(tarn_randn(b->x.replica, TARN_SHAPE(b->n, NOISE)), 0);
 }
 
 static tarn_tensor train(void *model, const tarn_batch *b)

@@ -32,9 +32,11 @@ for name in vae gan; do
     [ "$(wc -c <"$here/$name.pgm")" = 50191 ] || fail "$name: a sheet of another size"
 done
 
-run 0 vae --steps 6 --batch-size 64 --virtual-shards 4 --devices cpu/1 --save "$here/one"
-run 0 vae --steps 6 --batch-size 64 --virtual-shards 4 --devices 2 --save "$here/two"
-cmp "$here/one" "$here/two" || fail "vae: checkpoints of one device and of two differ"
+for name in vae gan; do
+    run 0 "$name" --steps 6 --batch-size 64 --virtual-shards 4 --devices cpu/1 --save "$here/one"
+    run 0 "$name" --steps 6 --batch-size 64 --virtual-shards 4 --devices 2 --save "$here/two"
+    cmp "$here/one" "$here/two" || fail "$name: checkpoints of one device and of two differ"
+done
 # Learning rates depend on the number of steps, so there is none here: moments, seed and order count.
 run 0 lstm --steps 3 --batch-size 64 --devices cpu/1 --lr 0 --save "$here/half"
 run 0 lstm --steps 6 --batch-size 64 --devices cpu/1 --lr 0 --resume "$here/half" --save "$here/again"

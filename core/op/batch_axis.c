@@ -4,6 +4,7 @@
 
 #include "op/op.h"
 #include "tensor/shape.h"
+#include "tensor/spread_label.h"
 
 const struct op op_batch_axis = { .name = "batch_axis",
                                   .arity = 1,
@@ -37,6 +38,18 @@ static bool may_be_batch(tarn_tensor x, int axis)
     return x.replica->status == TARN_OK;
 }
 
+/* With virtual shards these are now samples of a batch that a loader delivered. */
+static void join_batch(tarn_tensor y)
+{
+    const struct graph *g = &y.replica->graph;
+    const uint32_t node = graph_resolve(y);
+    if (!node || g->nodes[node].spread != SPREAD_SAMPLES || g->nodes[node].part)
+        return;
+    for (uint32_t i = 0; i < g->part_count; i++)
+        if (g->parts[i].samples == g->nodes[node].shape.dim[0])
+            graph_mark_part(y, g->parts[i]);
+}
+
 tarn_tensor tarn_batch_axis(tarn_tensor x, int axis)
 {
     union op_arg arg;
@@ -45,6 +58,8 @@ tarn_tensor tarn_batch_axis(tarn_tensor x, int axis)
         return graph_poison(x.replica);
     memset(&arg, 0, sizeof arg);
     arg.batch_axis.said = axis == TARN_NO_BATCH ? BATCH_NONE : BATCH_SAMPLES;
-    return graph_record(x.replica, &op_batch_axis, &x, 1, tarn_shape_get(x), tarn_dtype_get(x),
-                        &arg);
+    const tarn_tensor y =
+        graph_record(x.replica, &op_batch_axis, &x, 1, tarn_shape_get(x), tarn_dtype_get(x), &arg);
+    join_batch(y);
+    return y;
 }

@@ -241,6 +241,18 @@ static enum spread of_view(const struct view_of *v)
     return alike || view_repeats(n, x->shape) ? SPREAD_ALIKE : SPREAD_SAME;
 }
 
+/* The program's word makes random values and host arrays of as many rows as a batch has here its samples'. */
+static enum spread of_word(const struct view_of *v)
+{
+    const struct graph *g = &v->r->graph;
+    const struct node *n = v->n;
+    if (n->arg.batch_axis.said == BATCH_SAMPLES && operand(v, 0)->spread == SPREAD_EITHER)
+        for (uint32_t i = 0; i < g->part_count; i++)
+            if (g->parts[i].samples == n->shape.dim[0])
+                return spread_of_part(v->r, g->parts[i]);
+    return of_view(v);
+}
+
 static enum spread of_reduce(const struct view_of *v)
 {
     const struct node *n = v->n, *x = operand(v, 0);
@@ -356,9 +368,10 @@ enum spread spread_of(const tarn_replica *r, const struct node *n)
     case OP_COMPOSED:
         return sums ? of_sums(&v) : side_by_side(&v);
     case OP_VIEW:
-        return n->op == &op_spread  ? (enum spread)n->arg.spread.label
-               : n->op == &op_steps ? (enum spread)operand(&v, 0)->spread
-                                    : of_view(&v);
+        return n->op == &op_spread       ? (enum spread)n->arg.spread.label
+               : n->op == &op_steps      ? (enum spread)operand(&v, 0)->spread
+               : n->op == &op_batch_axis ? of_word(&v)
+                                         : of_view(&v);
     case OP_REDUCE:
         return of_reduce(&v);
     case OP_CONTRACT:
@@ -480,7 +493,8 @@ static void refuse(tarn_replica *r, uint32_t node, const char *name)
         name, shards, n->op->name, shape_text(n->shape),
         n->op == &op_owned ? "was kept from one replica's samples; use a tarn_buffer"
         : takes_either(&r->graph, n)
-            ? "takes as many rows as there are samples, but no loader delivered them"
+            ? "takes as many rows as there are samples, but no loader delivered them; "
+              "tarn_batch_axis(x, 0) says that they are samples"
             : "mixes this replica's samples, or uses a sum over them alone; use "
               "tarn_all_reduce for a sum before anything but linear operations uses it, and "
               "keep axis 0 of samples as it is");

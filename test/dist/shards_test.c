@@ -60,6 +60,7 @@ enum feature {
     UNEVEN = 1 << 26,     /* a batch that the shards do not divide */
     GIVEN = 1 << 27,      /* samples that no loader delivered */
     NOISE = 1 << 28,      /* as many random rows as there are samples, summed by themselves */
+    SAID = 1 << 30,       /* the same, of which the program said that they are the samples' */
 };
 
 struct job {
@@ -150,9 +151,8 @@ static tarn_tensor refused(const struct net *n, tarn_tensor h, unsigned f)
     if (f & STORED)
         tarn_assign(n->buffer, tarn_mean(h, TARN_AXES(0), false));
     if (f & NOISE) {
-        const tarn_tensor sum =
-            tarn_sum(tarn_rand(h.replica, TARN_SHAPE(count, WIDTH)), TARN_AXES(0), true);
-        h = tarn_mul(h, sum);
+        const tarn_tensor rows = tarn_rand(h.replica, TARN_SHAPE(count, WIDTH));
+        h = tarn_mul(h, tarn_sum(f & SAID ? tarn_batch_axis(rows, 0) : rows, TARN_AXES(0), true));
     }
     return h;
 }
@@ -190,6 +190,19 @@ static tarn_tensor hidden(const struct net *n, tarn_tensor x, unsigned f)
     return refused(n, h, f);
 }
 
+/* A loss of noise alone, which no plan with samples computes in part: the mean over all devices is evaluated
+ * before. */
+static tarn_tensor loss_of_noise(const struct net *n, int32_t count)
+{
+    const tarn_tensor rows =
+        tarn_randn_truncated(n->first.weight.replica, TARN_SHAPE(count, WIDTH), -2, 1);
+    const tarn_tensor y = tarn_gelu(tarn_linear_forward(&n->first, tarn_batch_axis(rows, 0)));
+    const tarn_tensor middle = tarn_all_reduce(tarn_mean(y, TARN_AXES(0), true), TARN_MEAN);
+    (void)tarn_eval(&middle, 1);
+    const tarn_tensor far = tarn_sub(y, tarn_mul_scalar(middle, 3));
+    return tarn_mean(tarn_mul(far, far), TARN_ALL, false);
+}
+
 static void backward(const struct net *n, tarn_batch b, unsigned f)
 {
     const tarn_tensor h = hidden(n, b.x, f), y = tarn_linear_forward(&n->last, h);
@@ -214,6 +227,8 @@ static void backward(const struct net *n, tarn_batch b, unsigned f)
     if (f & SQUARED)
         loss = tarn_mul(loss, loss);
     tarn_backward(loss);
+    if (f & SAID)
+        tarn_backward(loss_of_noise(n, b.n));
     if (f & TWICE)
         tarn_backward(tarn_mul_scalar(tarn_mean(tarn_abs(h), TARN_ALL, false), 0.7f));
 }
@@ -400,6 +415,11 @@ Test(shards, lines_within_samples)
     expect_equal(LINES | GELU, 4);
 }
 
+Test(shards, noise_by_itself)
+{
+    expect_equal(SAID | GELU | LARGE, 4);
+}
+
 Test(shards, means_over_all_samples_in_the_network)
 {
     expect_equal(CENTRED | ROOT | PRODUCT, 2);
@@ -441,6 +461,7 @@ Test(shards, refuses_what_depends_on_the_number_of_devices)
     expect_refused(STORED, line);
     expect_refused(GRAM, line);
     expect_refused(NOISE, line);
+    expect_refused(NOISE | SAID, line);
 }
 
 Test(shards, refuses_batches_that_shards_do_not_divide)

@@ -28,7 +28,7 @@ struct job {
 
 struct nets {
     tarn_linear make, made, see, seen;
-    tarn_batch_norm norm;
+    tarn_batch_norm norm, noise_norm;
     tarn_optimizer *maker, *judge;
 };
 
@@ -38,8 +38,10 @@ static struct nets open_nets(tarn_replica *r, const struct job *job)
                       .made = tarn_linear_make(r, "maker.out", HIDDEN, WIDTH),
                       .see = tarn_linear_make(r, "judge.in", WIDTH, HIDDEN),
                       .seen = tarn_linear_make(r, "judge.out", HIDDEN, 1) };
-    if (job->norm)
+    if (job->norm) {
         n.norm = tarn_batch_norm_make(r, "judge.norm", HIDDEN);
+        n.noise_norm = tarn_batch_norm_make(r, "maker.norm", HIDDEN);
+    }
     const char *maker = "maker.*", *judge = "judge.*";
     n.maker = job->rule == 0 ? tarn_adam(r, (tarn_adam_options){ .lr = 0.01f, .parameters = maker })
               : job->rule == 1
@@ -66,13 +68,14 @@ static tarn_tensor distance(tarn_tensor x, float to)
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
-/* Both in one step. The noise belongs to the samples, since random rows alone do not. */
+/* Both in one step. The noise belongs to the samples by the program's word, since random rows alone do not. */
 static tarn_status step(tarn_replica *r, const struct nets *n, const struct job *job, tarn_batch b)
 {
-    const tarn_tensor none = tarn_mul_scalar(tarn_slice(b.x, 1, 0, NOISE, 1), 0);
-    const tarn_tensor noise = tarn_add(tarn_rand(r, TARN_SHAPE(b.n, NOISE)), none);
-    const tarn_tensor fake =
-        tarn_linear_forward(&n->made, tarn_relu(tarn_linear_forward(&n->make, noise)));
+    const tarn_tensor noise = tarn_batch_axis(tarn_randn(r, TARN_SHAPE(b.n, NOISE)), 0);
+    tarn_tensor h = tarn_linear_forward(&n->make, noise);
+    if (job->norm)
+        h = tarn_batch_norm_forward(&n->noise_norm, h);
+    const tarn_tensor fake = tarn_linear_forward(&n->made, tarn_relu(h));
     tarn_optimizer_backward(
         n->judge, tarn_add(distance(judged(n, job, b.x), 1), distance(judged(n, job, fake), 0)));
     (void)tarn_optimizer_clip_grad_norm(n->judge, 0.5f);

@@ -9,16 +9,23 @@
 #include "tensor/spread_label.h"
 #include "tensor/sum_order.h"
 
+/* Whether the program's word made these a batch's samples, where virtual shards divide them. */
+static bool is_said(const struct module *m, uint32_t i)
+{
+    return m->said[i] == BATCH_SAMPLES && m->nodes[i].spread == SPREAD_SAMPLES;
+}
+
 /* How surely a value holds samples: the program said it, a loader delivered it, the program gave
  * it, or it was kept. The optimizer keeps gradients. */
 static enum certainty data_of(const struct module *m, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
     if (m->shards > 0)
-        return n->op->kind != OP_LEAF || n->op == &op_rand ? NO_DATA
-               : n->spread == SPREAD_SAMPLES               ? LOADED_DATA
-               : n->spread == SPREAD_EITHER                ? GIVEN_DATA
-                                                           : NO_DATA;
+        return is_said(m, i)                                 ? LOADED_DATA
+               : n->op->kind != OP_LEAF || n->op == &op_rand ? NO_DATA
+               : n->spread == SPREAD_SAMPLES                 ? LOADED_DATA
+               : n->spread == SPREAD_EITHER                  ? GIVEN_DATA
+                                                             : NO_DATA;
     if (m->said[i] != BATCH_UNSAID)
         return m->said[i] == BATCH_SAMPLES ? SAID_DATA : NO_DATA;
     if (n->op == &op_held)
@@ -157,8 +164,8 @@ bool needs_all_samples(const struct module *m, uint32_t i)
 static int count_shards(const struct module *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->uses[i] > 0 && m->nodes[i].op->kind == OP_LEAF &&
-            m->nodes[i].spread == SPREAD_SAMPLES)
+        if (m->uses[i] > 0 && m->nodes[i].spread == SPREAD_SAMPLES &&
+            (m->nodes[i].op->kind == OP_LEAF || is_said(m, i)))
             return m->program->partition.shards / m->program->partition.world;
     return 0;
 }

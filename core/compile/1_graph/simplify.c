@@ -113,13 +113,14 @@ uint32_t expand_make(struct builder *b, const struct op *op, tarn_shape shape, t
 }
 
 /* The compiler must know which rows are samples; the other labels said what to record. */
-static uint32_t relabelled(struct builder *b, uint32_t x, uint32_t label)
+static uint32_t relabelled(struct builder *b, uint32_t x, const struct node *as)
 {
     const struct module *m = b->m;
     struct node n = m->nodes[x];
-    if (label != SPREAD_SAMPLES || n.spread == label)
+    if (as->spread != SPREAD_SAMPLES || n.spread == SPREAD_SAMPLES)
         return x;
-    n.spread = label;
+    n.spread = SPREAD_SAMPLES;
+    n.part = as->part;
     return module_add(b, &n, m->operands + n.first_in);
 }
 
@@ -148,11 +149,11 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     if (scan_steps_lead(&n))
         n.spread = SPREAD_SAME; /* axis 0 are no samples */
     if (n.op == &op_spread)
-        return relabelled(b, in[0], n.spread);
+        return relabelled(b, in[0], &n);
     if (n.op == &op_detach)
         return in[0];
     if (n.op == &op_batch_axis)
-        return with_word(b, &n, in[0]);
+        return with_word(b, &n, relabelled(b, in[0], &n));
     if (n.in_count == 1 && n.op->uniform) {
         const struct node *x = &m->nodes[in[0]];
         if (x->op == &op_constant) {
@@ -251,6 +252,8 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
 {
     if (n->op->kind == OP_COMPOSED)
         return (size_t)n->in_count * COMPOSED_NODES;
+    if (n->op == &op_batch_axis)
+        return 1; /* the value with another label, and the word */
     return n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0;
 }
 
