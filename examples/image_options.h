@@ -3,6 +3,7 @@
 #ifndef IMAGE_OPTIONS_H
 #define IMAGE_OPTIONS_H
 
+#include "image_folder.h"
 #include "image_trainer.h"
 
 struct config {
@@ -11,6 +12,7 @@ struct config {
     double lr, timeout, target;
     unsigned long long seed;
     bool fake, has_target;
+    struct image_folder_options folder; /* its path is NULL where none was asked for */
 };
 
 /* Reads the command line; ends the program when it is wrong. */

@@ -10,19 +10,27 @@
 
 #include "digits.h"
 #include "exits.h"
+#include "image_folder.h"
 #include "now.h"
 #include "terminal.h"
 #include "image_options.h"
 
-enum { TEST_BATCH = 500, FAKE_TRAIN = 5120, FAKE_TEST = 1000, SHEET_COLUMNS = 8 };
+enum {
+    TEST_BATCH = 500,
+    FAKE_TRAIN = 5120,
+    FAKE_TEST = 1000,
+    SHEET_COLUMNS = 8,
+    SHOWN_CLASSES = 20
+};
 
 /* What all replicas share; written by rank 0 alone. */
 struct job {
     const struct example *example;
     struct config config;
+    struct image_folder folder;
     tarn_dataset *train, *test;
-    double tested;     /* the last test's result */
-    char problem[600]; /* of the example itself, not of the library */
+    double tested;      /* the last test's result */
+    char problem[5000]; /* of the example itself, not of the library */
 };
 
 struct run {
@@ -48,7 +56,26 @@ static const char *find_data(void)
     return folders[2];
 }
 
-static tarn_status open_data(struct job *job)
+/* PNG and JPEG files, a folder for each class. */
+static tarn_status open_folder(struct job *job)
+{
+    const struct config *c = &job->config;
+    struct image_folder *f = &job->folder;
+    if (!image_folder_open(&c->folder, f, job->problem, sizeof job->problem))
+        return TARN_ERR_FORMAT;
+    job->train = f->train.set;
+    job->test = f->test.set;
+    if (tarn_node() != 0)
+        return TARN_OK;
+    printf("data: %s (%d training, %d test samples)\nclasses: %d:", terminal_name(c->folder.path),
+           f->train.count, f->test.count, f->class_count);
+    for (int i = 0; i < f->class_count && i < SHOWN_CLASSES; i++)
+        printf(" %s", terminal_name(f->classes[i]));
+    puts(f->class_count > SHOWN_CLASSES ? " ..." : "");
+    return TARN_OK;
+}
+
+static tarn_status open_digits(struct job *job)
 {
     const struct config *c = &job->config;
     const char *folder = c->data != NULL ? c->data : find_data();
@@ -69,6 +96,34 @@ static tarn_status open_data(struct job *job)
     return TARN_ERR_FORMAT;
 }
 
+static tarn_status open_data(struct job *job)
+{
+    const bool folder = job->config.folder.path != NULL;
+    const tarn_status s = folder ? open_folder(job) : open_digits(job);
+    if (s != TARN_OK || tarn_dataset_size(job->train) >= job->config.batch)
+        return s;
+    snprintf(job->problem, sizeof job->problem,
+             "--batch-size: %ld are more than the %d training samples", job->config.batch,
+             tarn_dataset_size(job->train));
+    return TARN_ERR_ARGUMENT;
+}
+
+/* What pixels are divided by, less what. */
+static tarn_loader_options normalised(const struct job *job)
+{
+    const struct image_folder *f = &job->folder;
+    tarn_loader_options in = { .batch = TEST_BATCH };
+    if (job->config.folder.path != NULL) {
+        in.means = f->means;
+        in.deviations = f->deviations;
+        in.channels = sizeof f->means / sizeof *f->means;
+    } else if (!job->example->unit_pixels) {
+        in.mean = MNIST_MEAN;
+        in.deviation = MNIST_DEVIATION;
+    }
+    return in;
+}
+
 static tarn_status open_run(struct run *run)
 {
     const struct config *c = &run->job->config;
@@ -76,16 +131,15 @@ static tarn_status open_run(struct run *run)
     tarn_replica *r = run->replica;
     tarn_print0(r, "device: %d x %s\n", tarn_world_size(r), tarn_device_name(r));
     tarn_seed(r, c->seed);
+    if (e->fit != NULL)
+        e->fit(run->model, tarn_dataset_sample_shape(run->job->train),
+               tarn_dataset_classes(run->job->train));
     e->make(r, run->model);
     tarn_print0(r, "model: %lld parameters\n", (long long)tarn_parameter_count(r, false));
     e->optimize(r, run->model);
     if (c->resume != NULL)
         (void)tarn_load(r, c->resume, &run->progress);
-    tarn_loader_options in = { .batch = TEST_BATCH };
-    if (!e->unit_pixels) {
-        in.mean = MNIST_MEAN;
-        in.deviation = MNIST_DEVIATION;
-    }
+    tarn_loader_options in = normalised(run->job);
     run->test = tarn_loader_open(r, run->job->test, in);
     in.batch = (int32_t)c->batch;
     in.shuffle = in.drop_last = true;
@@ -264,12 +318,27 @@ static tarn_status train(tarn_replica *r, void *arg)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
+static void close_data(struct job *job)
+{
+    void (*close)(tarn_dataset *) = job->config.fake ? digits_close : tarn_dataset_close;
+    if (job->config.folder.path != NULL) {
+        image_folder_close(&job->folder);
+        return;
+    }
+    close(job->test);
+    close(job->train);
+}
+
 static int run_job(struct job *job)
 {
     const struct config *c = &job->config;
     const struct example *e = job->example;
     if (c->sheet != NULL && e->draw == NULL) {
         terminal_line(e->name, "--sheet: this model makes no images");
+        return EXIT_USAGE;
+    }
+    if (c->folder.path != NULL && e->fit == NULL) {
+        terminal_line(e->name, "--images: this model takes MNIST's kind of data alone");
         return EXIT_USAGE;
     }
     tarn_status s = open_data(job);
@@ -305,8 +374,6 @@ int image_main(const struct example *e, int argc, char **argv)
         terminal_line(e->name, "cannot write to the standard output");
         code = EXIT_IO;
     }
-    void (*close)(tarn_dataset *) = job.config.fake ? digits_close : tarn_dataset_close;
-    close(job.test);
-    close(job.train);
+    close_data(&job);
     return code;
 }

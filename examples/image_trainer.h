@@ -13,6 +13,8 @@ struct example {
     bool cosine;              /* it falls to 0 along half a cosine, or stays */
     bool unit_pixels;         /* from 0 to 1, and not of mean 0 and deviation 1 */
     size_t bytes;             /* of the model, all zeros at first */
+    /* Before make: the shape of a sample and the number of classes of --images. NULL: it takes none. */
+    void (*fit)(void *model, tarn_shape sample, int classes);
     void (*make)(tarn_replica *r, void *model);
     /* After make; the learning rate is set later. */
     void (*optimize)(tarn_replica *r, void *model);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A residual network of 20 layers (He et al., 2015, section 4.2) on images of 28x28, padded to three channels
- * of 32x32. */
+/* A residual network of 20 layers (He et al., 2015, section 4.2) on MNIST's kind of images, padded to three
+ * channels of 32x32, or on any folder of images. */
 #include <stdio.h>
 
 #include "image_trainer.h"
 
-enum { STAGES = 3, BLOCKS = 3, CLASSES = 10 };
+enum { STAGES = 3, BLOCKS = 3 };
 
 struct unit {
     tarn_conv2d conv;
@@ -21,6 +21,8 @@ struct resnet {
     struct block blocks[STAGES * BLOCKS];
     tarn_linear head;
     tarn_optimizer *sgd;
+    int classes;
+    bool grey; /* images are [1, 28, 28] */
 };
 
 static struct unit unit(tarn_replica *r, const char *prefix, int number, int in, int out,
@@ -45,6 +47,13 @@ static tarn_tensor apply(const struct unit *u, tarn_tensor x)
     return tarn_batch_norm_forward(&u->norm, tarn_conv2d_forward(&u->conv, x));
 }
 
+static void fit(void *model, tarn_shape sample, int classes)
+{
+    struct resnet *n = model;
+    n->classes = classes;
+    n->grey = sample.dim[0] == 1;
+}
+
 static void make(tarn_replica *r, void *model)
 {
     struct resnet *n = model;
@@ -57,7 +66,7 @@ static void make(tarn_replica *r, void *model)
         n->blocks[i].first = unit(r, prefix, 1, halves ? out / 2 : out, out, halves ? 2 : 1);
         n->blocks[i].second = unit(r, prefix, 2, out, out, 1);
     }
-    n->head = tarn_linear_make(r, "fc", 16 << (STAGES - 1), CLASSES);
+    n->head = tarn_linear_make(r, "fc", 16 << (STAGES - 1), n->classes);
 }
 
 static void optimize(tarn_replica *r, void *model)
@@ -84,8 +93,10 @@ static tarn_tensor shortcut(tarn_tensor x, tarn_shape to)
 
 static tarn_tensor forward(const struct resnet *n, tarn_tensor x)
 {
-    x = tarn_pad(x, TARN_SHAPE(0, 0, 2, 2), TARN_SHAPE(0, 0, 2, 2), 0);
-    x = tarn_concat((tarn_tensor[]){ x, x, x }, 3, 1);
+    if (n->grey) {
+        x = tarn_pad(x, TARN_SHAPE(0, 0, 2, 2), TARN_SHAPE(0, 0, 2, 2), 0);
+        x = tarn_concat((tarn_tensor[]){ x, x, x }, 3, 1);
+    }
     x = tarn_relu(apply(&n->stem, x));
     for (int i = 0; i < STAGES * BLOCKS; i++) {
         const struct block *b = &n->blocks[i];
@@ -118,6 +129,7 @@ int main(int argc, char **argv)
                                            .lr = 0.1,
                                            .cosine = true,
                                            .bytes = sizeof(struct resnet),
+                                           .fit = fit,
                                            .make = make,
                                            .optimize = optimize,
                                            .set_lr = set_lr,

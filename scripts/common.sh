@@ -7,7 +7,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages="gcc libc6-dev cmake make pkg-config binutils ocl-icd-opencl-dev opencl-headers
     pocl-opencl-icd libclblast-dev zlib1g-dev libxxhash-dev libjansson-dev uthash-dev"
 data_packages="dataset-fashion-mnist"
-test_packages="libcriterion-dev g++ python3 openmpi-bin libopenmpi-dev iproute2"
+# Optional: without them the example resnet reads no PNG and no JPEG.
+picture_packages="libpng-dev libjpeg-dev"
+test_packages="$picture_packages libcriterion-dev g++ python3 openmpi-bin libopenmpi-dev iproute2"
 
 say()
 {
