@@ -266,18 +266,20 @@ TARN_API tarn_tensor tarn_multi_head_attention_forward(const tarn_multi_head_att
                                                        tarn_tensor key_mask);
 
 /** A block of a transformer, with norms in front: y = x + attention(norm1(x)), then
- *  y + linear2(gelu(linear1(norm2(y)))). */
+ *  y + linear2(activation(linear1(norm2(y)))). */
 typedef struct tarn_transformer_block {
     tarn_layer_norm norm1, norm2;
     tarn_multi_head_attention attention;
     tarn_linear linear1, linear2;
-    float dropout; /* of both sums and after gelu */
+    float dropout;                            /* of both sums and after the activation */
+    tarn_tensor (*activation)(tarn_tensor x); /* NULL: tarn_gelu */
 } tarn_transformer_block;
-/** Zero means: one head, hidden features 4 times as many, no mask, no dropout, biases. */
+/** Zero means: one head, hidden features 4 times as many, no mask, no dropout, biases, tarn_gelu. */
 typedef struct tarn_transformer_block_options {
     int heads, mlp_ratio;
-    bool causal, no_bias; /* of linear layers; norms have theirs */
-    float dropout;        /* of attention weights, too */
+    bool causal, no_bias;                     /* of linear layers; norms have theirs */
+    float dropout;                            /* of attention weights, too */
+    tarn_tensor (*activation)(tarn_tensor x); /* tarn_gelu_tanh is GPT-2's */
 } tarn_transformer_block_options;
 /** Layers name.norm1, .norm2, .self_attn, .linear1, .linear2, as PyTorch's
  *  TransformerEncoderLayer(norm_first=True, activation="gelu", batch_first=True). */

@@ -20,6 +20,9 @@ TARN_API tarn_tensor tarn_cos(tarn_tensor x);
 TARN_API tarn_tensor tarn_log1p(tarn_tensor x);
 /** exp(x) - 1, float32, exact near 0. */
 TARN_API tarn_tensor tarn_expm1(tarn_tensor x);
+/** x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), float32: nearly tarn_gelu, and GPT-2's; as
+ *  torch.nn.functional.gelu(approximate="tanh"). */
+TARN_API tarn_tensor tarn_gelu_tanh(tarn_tensor x);
 /** x * sigmoid(x), float32; 0 at -infinity, where torch.nn.functional.silu is NaN. */
 TARN_API tarn_tensor tarn_silu(tarn_tensor x);
 /** log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold; float32. PyTorch's defaults

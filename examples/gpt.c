@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trains a small GPT on the bytes of a text, on one device, on several, or on those of several machines, and
- * prints what it writes. */
+/* Trains a GPT on the bytes or the tokens of a text, from nothing or from the weights of GPT-2, on one device, on
+ * several, or on those of several machines, and prints what it writes. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,125 +11,24 @@
 #include <tarn_dist.h>
 
 #include "exits.h"
+#include "gpt_2.h"
 #include "gpt_options.h"
+#include "gpt_text.h"
 #include "now.h"
 #include "terminal.h"
+#include "whole_file.h"
 
-enum { BYTES = 256, MOST_LAYERS = 64, MOST_TESTS = 16 };
-
-/* ---- the text ------------------------------------------------------------------------------- */
-
-struct text {
-    unsigned char *bytes;
-    size_t count;
-    size_t begin; /* of the part that a data set is of */
-    int32_t context;
-};
-
-static int fail(int code, const char *line)
-{
-    terminal_line("gpt", "%s", line);
-    return code;
-}
-
-static int read_text(const char *path, struct text *t)
-{
-    char line[600];
-    FILE *f = fopen(path, "rb");
-    bool good = f != NULL && fseek(f, 0, SEEK_END) == 0;
-    const long size = good ? ftell(f) : -1;
-    good = size >= 0 && fseek(f, 0, SEEK_SET) == 0;
-    if (good)
-        t->bytes = malloc((size_t)size + 1);
-    if (t->bytes != NULL)
-        t->count = fread(t->bytes, 1, (size_t)size, f);
-    good = good && t->bytes != NULL && t->count == (size_t)size;
-    if (!good)
-        snprintf(line, sizeof line, "--data: cannot read %s: %s", path,
-                 errno != 0 ? strerror(errno) : "it ended early");
-    if (f != NULL)
-        (void)fclose(f);
-    return good ? EXIT_OK : fail(EXIT_FILE, line);
-}
-
-/* Piece i of the text, and the same one byte later. */
-static int get_piece(void *user, int32_t index, const tarn_sample *out)
-{
-    const struct text *t = user;
-    const unsigned char *from = t->bytes + t->begin + (size_t)index * (size_t)t->context;
-    int32_t *x = out->inputs[0], *y = out->targets[0];
-    for (int32_t i = 0; i < t->context; i++) {
-        x[i] = from[i];
-        y[i] = from[i + 1];
-    }
-    return 0;
-}
-
-static tarn_dataset *open_pieces(struct text *t, size_t begin, size_t end)
-{
-    const size_t pieces = end > begin + 1 ? (end - begin - 1) / (size_t)t->context : 0;
-    const tarn_shape shape =
-        TARN_SHAPE(pieces < INT32_MAX ? (int32_t)pieces : INT32_MAX, t->context);
-    const tarn_array part = { .dtype = TARN_I32, .shape = shape, .classes = BYTES };
-    t->begin = begin;
-    return tarn_dataset_call((tarn_arrays){ .inputs = { part }, .targets = { part } }, get_piece,
-                             t);
-}
-
-/* ---- the model ------------------------------------------------------------------------------ */
-
-struct gpt {
-    tarn_embedding_layer words, places;
-    tarn_transformer_block blocks[MOST_LAYERS];
-    tarn_layer_norm norm;
-    int layers;
-    int32_t context;
-};
-
-static void make(tarn_replica *r, const struct config *c, struct gpt *g)
-{
-    const int width = (int)c->width;
-    const tarn_transformer_block_options block = { .heads = (int)c->heads,
-                                                   .causal = true,
-                                                   .dropout = (float)c->dropout };
-    const tarn_init small = { TARN_INIT_NORMAL, .b = 0.02f };
-    g->layers = (int)c->layers;
-    g->context = (int32_t)c->context;
-    g->words.weight = tarn_parameter_with(r, "words.weight", TARN_SHAPE(BYTES, width), small);
-    g->places.weight =
-        tarn_parameter_with(r, "places.weight", TARN_SHAPE(g->context, width), small);
-    for (int i = 0; i < g->layers; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "blocks.%d", i);
-        g->blocks[i] = tarn_transformer_block_make(r, name, width, block);
-    }
-    g->norm = tarn_layer_norm_make(r, "norm", width);
-}
-
-/* Bytes [N, T] to logits [N, T, 256] of those that follow. The last layer is the embedding's. */
-static tarn_tensor forward(const struct gpt *g, tarn_tensor x)
-{
-    tarn_tensor h = tarn_add(tarn_embedding_forward(&g->words, x), g->places.weight);
-    for (int i = 0; i < g->layers; i++)
-        h = tarn_transformer_block_forward(&g->blocks[i], h, TARN_NONE);
-    h = tarn_layer_norm_forward(&g->norm, h);
-    return tarn_matmul(h, tarn_transpose(g->words.weight, 0, 1));
-}
-
-static tarn_tensor loss_of(const struct gpt *g, const tarn_batch *b)
-{
-    const int32_t rows = b->n * g->context;
-    const tarn_tensor logits = tarn_reshape(forward(g, b->x), TARN_SHAPE(rows, BYTES));
-    return tarn_cross_entropy(logits, tarn_reshape(b->y, TARN_SHAPE(rows)));
-}
+enum { MOST_TESTS = 16 };
 
 /* ---- a run ---------------------------------------------------------------------------------- */
 
 struct job {
     struct config config;
-    struct text text, rest; /* for training and for tests */
+    struct gpt_shape shape;
+    struct gpt_text text, rest; /* for training and for tests */
     tarn_dataset *train, *test;
-    double tested; /* the last test's loss; written by rank 0 */
+    double tested;      /* the last test's loss; written by rank 0, as is */
+    char problem[5000]; /* of the example itself, not of the library */
 };
 
 struct run {
@@ -143,20 +42,54 @@ struct run {
     uint64_t random;
 };
 
+static tarn_tensor loss_of(const struct gpt *g, const tarn_batch *b)
+{
+    const tarn_tensor logits = gpt_forward(g, b->x);
+    const int32_t rows = b->n * tarn_shape_get(logits).dim[1];
+    return tarn_cross_entropy(tarn_reshape(logits, TARN_SHAPE(rows, g->shape.words)),
+                              tarn_reshape(b->y, TARN_SHAPE(rows)));
+}
+
+/* What the user wants for some parameters, in that order. */
+static void apply_rules(const struct config *c, tarn_replica *r, tarn_optimizer *adam)
+{
+    tarn_optimizer_set_weight_decay(adam, "*bias,*norm*,places*", 0);
+    for (int i = 0; i < c->rule_count; i++) {
+        const struct rule *rule = &c->rules[i];
+        switch (rule->kind) {
+        case RULE_TRAIN_ONLY:
+            tarn_freeze(r, "*", true);
+            tarn_freeze(r, rule->pattern, false);
+            break;
+        case RULE_FREEZE:
+            tarn_freeze(r, rule->pattern, true);
+            break;
+        case RULE_SCALE_LR:
+            tarn_optimizer_scale_lr(adam, rule->pattern, (float)rule->value);
+            break;
+        case RULE_WEIGHT_DECAY:
+            tarn_optimizer_set_weight_decay(adam, rule->pattern, (float)rule->value);
+            break;
+        }
+    }
+}
+
 static tarn_status open_run(struct run *run)
 {
     const struct config *c = &run->job->config;
     tarn_replica *r = run->replica;
     tarn_print0(r, "device: %d x %s\n", tarn_world_size(r), tarn_device_name(r));
     tarn_seed(r, c->seed);
-    make(r, c, &run->gpt);
+    gpt_make(r, &run->job->shape, (float)c->dropout, &run->gpt);
+    if (c->load != NULL)
+        (void)gpt_2_load(r, c->load);
     run->adam = tarn_adamw(r, (tarn_adam_options){ .beta2 = 0.99f, .weight_decay = 0.1f });
-    tarn_optimizer_set_weight_decay(run->adam, "*bias,*norm*,places*", 0);
+    apply_rules(c, r, run->adam);
     if (c->resume != NULL)
         (void)tarn_load(r, c->resume, &run->progress);
     const tarn_loader_options in_order = { .batch = (int32_t)c->batch, .drop_last = true };
     tarn_loader_options shuffled = in_order;
-    shuffled.shuffle = true;
+    shuffled.shuffle = !c->in_order;
     shuffled.seed = c->seed;
     run->train = tarn_loader_open(r, run->job->train, shuffled);
     run->test = tarn_loader_open(r, run->job->test, in_order);
@@ -165,7 +98,9 @@ static tarn_status open_run(struct run *run)
     tarn_loader_seek(run->train, run->progress.epoch, run->progress.batches);
     run->sum = tarn_keep(tarn_zeros(r, TARN_SCALAR));
     run->random = c->seed ^ tarn_step_count(r) << 32 ^ 0x9e3779b97f4a7c15u;
-    tarn_print0(r, "model: %lld parameters\n", (long long)tarn_parameter_count(r, false));
+    tarn_print0(r, "model: %lld parameters, %lld of them trained\n",
+                (long long)tarn_parameter_count(r, false),
+                (long long)tarn_parameter_count(r, true));
     return tarn_step(r);
 }
 
@@ -207,16 +142,16 @@ static double draw(uint64_t *state)
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-static int choose(const float *logits, double temperature, uint64_t *random)
+static int choose(const float *logits, int words, double temperature, uint64_t *random)
 {
     double most = -INFINITY, all = 0;
-    for (int i = 0; i < BYTES; i++)
+    for (int i = 0; i < words; i++)
         most = fmax(most, (double)logits[i]);
-    for (int i = 0; i < BYTES; i++)
+    for (int i = 0; i < words; i++)
         all += exp(((double)logits[i] - most) / temperature);
     double left = draw(random) * all;
     int chosen = 0;
-    for (; chosen < BYTES - 1; chosen++) {
+    for (; chosen < words - 1; chosen++) {
         left -= exp(((double)logits[chosen] - most) / temperature);
         if (left < 0)
             break;
@@ -224,30 +159,51 @@ static int choose(const float *logits, double temperature, uint64_t *random)
     return chosen;
 }
 
-/* Goes on with the prompt, byte by byte; all replicas write the same, and rank 0 shows it. */
+static void show(const struct run *run, int32_t word)
+{
+    tarn_print0(run->replica, run->job->config.tokens != NULL ? "%d " : "%c", word);
+}
+
+/* The prompt's bytes, or its numbers of tokens; of more than fit, the last. */
+static int32_t take_prompt(const struct run *run, int32_t context, int32_t *seen)
+{
+    const char *at = run->job->config.prompt;
+    const bool tokens = run->job->config.tokens != NULL;
+    int32_t count = 0;
+    for (char *end; *at != '\0'; at = end) {
+        const long word = tokens ? strtol(at, &end, 10) : (unsigned char)*at;
+        if (!tokens)
+            end = (char *)at + 1;
+        if (end == at || word < 0 || word >= run->gpt.shape.words)
+            break;
+        show(run, (int32_t)word);
+        if (count == context - 1)
+            memmove(seen, seen + 1, (size_t)--count * sizeof *seen);
+        seen[count++] = (int32_t)word;
+    }
+    return count;
+}
+
+/* Goes on with the prompt, word by word; all replicas write the same, and rank 0 shows it. */
 static tarn_status write_sample(struct run *run)
 {
     const struct config *c = &run->job->config;
-    const int32_t context = run->gpt.context;
+    const int32_t context = run->job->text.context, words = run->gpt.shape.words;
+    const size_t bytes = (size_t)context * (size_t)words * sizeof(float);
     tarn_replica *r = run->replica;
     int32_t *seen = calloc((size_t)context, sizeof *seen);
-    float *logits = malloc((size_t)context * BYTES * sizeof *logits);
+    float *logits = malloc(bytes);
     tarn_status s = seen != NULL && logits != NULL ? TARN_OK : TARN_ERR_MEMORY;
-    const size_t length = strlen(c->prompt);
-    const size_t used = length < (size_t)context ? length : (size_t)context - 1;
-    int32_t count = 0;
-    for (size_t i = length - used; i < length && s == TARN_OK; i++)
-        seen[count++] = (unsigned char)c->prompt[i];
+    int32_t count = s == TARN_OK ? take_prompt(run, context, seen) : 0;
     tarn_train(r, false);
-    tarn_print0(r, "%s", c->prompt);
     for (long i = 0; i < c->sample && s == TARN_OK; i++) {
         const tarn_tensor x = tarn_from(r, TARN_SHAPE(1, context), TARN_I32, seen);
-        s = tarn_read(forward(&run->gpt, x), logits, (size_t)context * BYTES * sizeof *logits);
+        s = tarn_read(gpt_forward(&run->gpt, x), logits, bytes);
         if (s == TARN_OK)
             s = tarn_step(r);
-        const float *last = logits + (count > 0 ? count - 1 : 0) * BYTES;
-        const int next = s == TARN_OK ? choose(last, c->temperature, &run->random) : 0;
-        tarn_print0(r, "%c", next);
+        const float *last = logits + (size_t)(count > 0 ? count - 1 : 0) * (size_t)words;
+        const int next = s == TARN_OK ? choose(last, words, c->temperature, &run->random) : 0;
+        show(run, next);
         if (count == context)
             memmove(seen, seen + 1, (size_t)--count * sizeof *seen);
         seen[count++] = next;
@@ -255,6 +211,36 @@ static tarn_status write_sample(struct run *run)
     tarn_print0(r, "\n");
     tarn_train(r, true);
     free(seen);
+    free(logits);
+    return s;
+}
+
+/* ---- logits --------------------------------------------------------------------------------- */
+
+/* Those of the text's first pieces; all replicas compute the same, and rank 0 writes them. */
+static tarn_status write_logits(struct run *run)
+{
+    const struct config *c = &run->job->config;
+    const struct gpt_text *t = &run->job->text;
+    const size_t count = (size_t)c->batch * (size_t)t->context,
+                 bytes = count * (size_t)run->gpt.shape.words * sizeof(float);
+    tarn_replica *r = run->replica;
+    int32_t *x = malloc(count * sizeof *x);
+    float *logits = malloc(bytes);
+    tarn_status s = x != NULL && logits != NULL ? TARN_OK : TARN_ERR_MEMORY;
+    for (size_t i = 0; s == TARN_OK && i < count; i++)
+        x[i] = t->words[i];
+    tarn_train(r, false);
+    if (s == TARN_OK)
+        s = tarn_read(gpt_forward(&run->gpt, tarn_from(r, TARN_SHAPE((int32_t)c->batch, t->context),
+                                                       TARN_I32, x)),
+                      logits, bytes);
+    if (s == TARN_OK && tarn_rank(r) == 0 && !whole_file_write(c->logits, "", logits, bytes)) {
+        snprintf(run->job->problem, sizeof run->job->problem, "--logits: cannot write %s: %s",
+                 c->logits, strerror(errno));
+        s = TARN_ERR_IO;
+    }
+    free(x);
     free(logits);
     return s;
 }
@@ -303,9 +289,9 @@ static tarn_status report(struct run *run, uint64_t step, long done, double seco
         return s;
     if (tarn_rank(r) == 0)
         run->job->tested = tested;
-    const double bytes = (double)done * (double)c->batch * (double)c->context;
-    tarn_print0(r, "step %llu: loss %.4f, test %.4f, %.0f bytes/s\n", (unsigned long long)step,
-                loss, tested, seconds > 0 ? bytes / seconds : 0);
+    const double words = (double)done * (double)c->batch * (double)run->job->text.context;
+    tarn_print0(r, "step %llu: loss %.4f, test %.4f, %.0f %s/s\n", (unsigned long long)step, loss,
+                tested, seconds > 0 ? words / seconds : 0, c->tokens != NULL ? "tokens" : "bytes");
     if (c->sample > 0)
         s = write_sample(run);
     if (s == TARN_OK && c->save != NULL && tarn_rank(r) == 0)
@@ -323,6 +309,10 @@ static tarn_status train(tarn_replica *r, void *arg)
     const struct config *c = &run->job->config;
     tarn_status s = open_run(run);
     uint64_t step = tarn_step_count(r);
+    if (s == TARN_OK && c->logits != NULL) {
+        s = write_logits(run);
+        step = (uint64_t)c->steps;
+    }
     double start = now(), compiled = tarn_metrics_get(r).compile_seconds;
     for (long done = 0; s == TARN_OK && step < (uint64_t)c->steps;) {
         s = train_step(run, step++);
@@ -341,17 +331,63 @@ static tarn_status train(tarn_replica *r, void *arg)
     return s != TARN_OK ? s : tarn_error_status(r);
 }
 
-static int run_job(struct job *job)
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static int fail(int code, const char *line)
+{
+    terminal_line("gpt", "%s", line);
+    return code;
+}
+
+static int open_shape(struct job *job)
+{
+    struct config *c = &job->config;
+    struct gpt_shape *s = &job->shape;
+    if (c->load == NULL) {
+        c->context = c->context > 0 ? c->context : DEFAULT_CONTEXT;
+        *s = (struct gpt_shape){ .layers = (int)c->layers,
+                                 .width = (int)c->width,
+                                 .heads = (int)c->heads,
+                                 .words = (int32_t)c->words,
+                                 .places = (int32_t)c->context };
+        return EXIT_OK;
+    }
+    if (!gpt_2_shape(c->load, (int)c->heads, s, job->problem, sizeof job->problem))
+        return fail(EXIT_FILE, job->problem);
+    if (c->context == 0)
+        c->context = s->places < DEFAULT_CONTEXT ? s->places : DEFAULT_CONTEXT;
+    if (c->context > s->places) {
+        snprintf(job->problem, sizeof job->problem, "--context: %ld are more than the %d of %s",
+                 c->context, (int)s->places, c->load);
+        return fail(EXIT_USAGE, job->problem);
+    }
+    if (c->tokens == NULL && s->words != BYTES) {
+        snprintf(job->problem, sizeof job->problem,
+                 "--load: %s knows %d words, which are not bytes: give --tokens", c->load,
+                 (int)s->words);
+        return fail(EXIT_USAGE, job->problem);
+    }
+    if (tarn_node() == 0)
+        printf("load: %s (%d layers, width %d, %d heads, context %d, %d words)\n",
+               terminal_name(c->load), s->layers, s->width, s->heads, (int)s->places,
+               (int)s->words);
+    return EXIT_OK;
+}
+
+static int open_text(struct job *job)
 {
     const struct config *c = &job->config;
-    const int code = read_text(c->data, &job->text);
-    if (code != EXIT_OK)
-        return code;
+    const char *path = c->tokens != NULL ? c->tokens : c->data;
+    const int32_t words = job->shape.words;
     job->text.context = (int32_t)c->context;
+    if (!gpt_text_read(path, c->tokens != NULL, words, &job->text, job->problem,
+                       sizeof job->problem))
+        return fail(EXIT_FILE, job->problem);
     job->rest = job->text;
     const size_t cut = job->text.count / 10 * 9;
-    job->train = open_pieces(&job->text, 0, cut);
-    job->test = job->train != NULL ? open_pieces(&job->rest, cut, job->text.count) : NULL;
+    job->train = gpt_text_pieces(&job->text, 0, cut, words);
+    job->test =
+        job->train != NULL ? gpt_text_pieces(&job->rest, cut, job->text.count, words) : NULL;
     if (job->test == NULL)
         return fail(EXIT_FILE,
                     "--data: too short: a tenth of it must hold more than --context bytes");
@@ -360,14 +396,26 @@ static int run_job(struct job *job)
                     "--batch-size: more than the text's pieces of --context bytes: a tenth of "
                     "them, which is for tests, must make a batch");
     if (tarn_node() == 0)
-        printf("data: %s (%zu bytes)\n", terminal_name(c->data), job->text.count);
+        printf("data: %s (%zu %s)\n", terminal_name(path), job->text.count,
+               c->tokens != NULL ? "tokens" : "bytes");
+    return EXIT_OK;
+}
+
+static int run_job(struct job *job)
+{
+    const struct config *c = &job->config;
+    int code = open_shape(job);
+    if (code == EXIT_OK)
+        code = open_text(job);
+    if (code != EXIT_OK)
+        return code;
     const tarn_status s = tarn_launch(train, job,
                                       (tarn_launch_options){ .devices = c->devices,
                                                              .count = (int)c->replicas,
                                                              .virtual_shards = (int)c->shards,
                                                              .timeout = c->timeout });
     if (s != TARN_OK)
-        return fail(exit_code_of(s), tarn_error(NULL));
+        return fail(exit_code_of(s), *job->problem ? job->problem : tarn_error(NULL));
     if (tarn_node() == 0 && job->tested > c->target)
         return fail(EXIT_TARGET, "the last test's loss is above the target");
     return EXIT_OK;
@@ -387,6 +435,6 @@ int main(int argc, char **argv)
         code = fail(EXIT_IO, "cannot write to the standard output");
     tarn_dataset_close(job.test);
     tarn_dataset_close(job.train);
-    free(job.text.bytes);
+    free(job.text.words);
     return code;
 }

@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <tarn.h>
 
@@ -13,15 +14,17 @@
 /* argp finds it by its name, so it must be seen outside of the program. */
 __attribute__((visibility("default"))) const char *argp_program_version =
     "gpt (Tarn) " TARN_VERSION;
-static const char usage[] = "Trains a small GPT on the bytes of a text, and prints what it writes "
-                            "meanwhile. The last tenth of the "
-                            "text is for tests.\vExit status: 0 success, 1 --target-loss missed, 2 "
-                            "usage, 3 bad input file, 4 "
-                            "device, 5 input or output failed, 6 a device failed or stalled in the "
-                            "middle, or training met a "
-                            "NaN or an infinity. Several machines (mpirun): 75 when one of them "
-                            "was late or lost, so that it is "
-                            "worth starting again with --resume.";
+static const char usage[] =
+    "Trains a small GPT on the bytes of a text, or GPT-2 on tokens, and prints "
+    "what it writes meanwhile. The last tenth of the "
+    "text is for tests. A PATTERN is of names of parameters: \"words*,blocks.0.*\"; "
+    "options with one hold in their order.\vExit status: 0 success, 1 --target-loss missed, 2 "
+    "usage, 3 bad input file, 4 "
+    "device, 5 input or output failed, 6 a device failed or stalled in the "
+    "middle, or training met a "
+    "NaN or an infinity. Several machines (mpirun): 75 when one of them "
+    "was late or lost, so that it is "
+    "worth starting again with --resume.";
 
 enum {
     KEY_LAYERS = 256,
@@ -39,24 +42,42 @@ enum {
     KEY_TARGET,
     KEY_SHARDS,
     KEY_TIMEOUT,
-    KEY_DEVICES
+    KEY_DEVICES,
+    KEY_TOKENS,
+    KEY_WORDS,
+    KEY_LOAD,
+    KEY_LOGITS,
+    KEY_FREEZE,
+    KEY_TRAIN_ONLY,
+    KEY_SCALE_LR,
+    KEY_WEIGHT_DECAY,
+    KEY_IN_ORDER
 };
 
 /* clang-format off */
 static const struct argp_option options[] = {
     { "data",           'd',             "FILE", 0, "a text (the GNU GPL, as Debian installs it)", 0 },
+    { "tokens",         KEY_TOKENS,      "FILE", 0, "instead of a text its tokens: numbers of 16 bits, the low byte first", 0 },
+    { "words",          KEY_WORDS,       "N",    0, "how many different --tokens there are", 0 },
+    { "load",           KEY_LOAD,        "FILE", 0, "begin with the weights of a GPT-2 (safetensors of transformers, with its config.json), which says the model's size", 0 },
+    { "logits",         KEY_LOGITS,      "FILE", 0, "write the logits of the text's first batch, float32 [batch, context, words], and end", 0 },
+    { "freeze",         KEY_FREEZE,      "PATTERN", 0, "do not train these parameters", 0 },
+    { "train-only",     KEY_TRAIN_ONLY,  "PATTERN", 0, "train no others", 0 },
+    { "scale-lr",       KEY_SCALE_LR,    "PATTERN=X", 0, "a factor of the learning rate for these", 0 },
+    { "weight-decay",   KEY_WEIGHT_DECAY, "[PATTERN=]X", 0, "of these, or of all (0.1, but 0 for biases, norms and places)", 0 },
+    { "in-order",       KEY_IN_ORDER,    NULL,   0, "take pieces of the text in its order", 0 },
     { "layers",         KEY_LAYERS,      "N",    0, "blocks of the transformer (4)", 0 },
     { "width",          KEY_WIDTH,       "N",    0, "features of a byte (128)", 0 },
     { "heads",          KEY_HEADS,       "N",    0, "of attention (4)", 0 },
-    { "context",        KEY_CONTEXT,     "N",    0, "bytes that it sees (64)", 0 },
+    { "context",        KEY_CONTEXT,     "N",    0, "bytes or tokens that it sees (64)", 0 },
     { "dropout",        KEY_DROPOUT,     "P",    0, "probability (0)", 0 },
     { "batch-size",     'b',             "N",    0, "pieces of text in a step (32)", 0 },
     { "steps",          'n',             "N",    0, "steps (1000)", 0 },
     { "lr",             KEY_LR,          "X",    0, "highest learning rate (0.002)", 0 },
     { "seed",           's',             "N",    0, "seed of weights, order and samples (0)", 0 },
     { "every",          KEY_EVERY,       "K",    0, "test, write a sample and save every K steps (200)", 0 },
-    { "prompt",         KEY_PROMPT,      "TEXT", 0, "what samples begin with (a line's end)", 0 },
-    { "sample",         KEY_SAMPLE,      "N",    0, "bytes of a sample (200)", 0 },
+    { "prompt",         KEY_PROMPT,      "TEXT", 0, "what samples begin with (a line's end); numbers where there are --tokens", 0 },
+    { "sample",         KEY_SAMPLE,      "N",    0, "bytes or tokens of a sample (200; of tokens 0)", 0 },
     { "temperature",    KEY_TEMPERATURE, "X",    0, "of samples: below 1 likelier, above 1 wilder (0.8)", 0 },
     { "save",           KEY_SAVE,        "FILE", 0, "write a checkpoint", 0 },
     { "resume",         KEY_RESUME,      "FILE", 0, "go on from a checkpoint", 0 },
@@ -67,6 +88,91 @@ static const struct argp_option options[] = {
     { NULL,             0,               NULL,   0, NULL, 0 }
 };
 /* clang-format on */
+
+static void add_rule(const struct argp_state *state, int kind, const char *name, char *arg)
+{
+    struct config *c = state->input;
+    char *number = kind == RULE_SCALE_LR || kind == RULE_WEIGHT_DECAY ? strrchr(arg, '=') : NULL;
+    struct rule *rule = &c->rules[c->rule_count];
+    if (c->rule_count++ == MOST_RULES)
+        usage_error(state, "--%s: more than %d options with patterns", name, (int)MOST_RULES);
+    rule->kind = kind;
+    rule->pattern = arg;
+    if (kind == RULE_SCALE_LR && number == NULL)
+        usage_error(state, "--%s: '%s' is not PATTERN=X", name, arg);
+    if (number != NULL)
+        *number++ = '\0';
+    else if (kind == RULE_WEIGHT_DECAY) {
+        number = arg;
+        rule->pattern = "*";
+    }
+    if (number != NULL)
+        rule->value = parse_real(state, name, number, 0, 1e6);
+}
+
+/* What to begin with, and what to train of it. */
+static error_t parse_tuning(int key, char *arg, const struct argp_state *state)
+{
+    struct config *c = state->input;
+    switch (key) {
+    case KEY_TOKENS:
+        c->tokens = arg;
+        break;
+    case KEY_WORDS:
+        c->words = parse_whole(state, "words", arg, 1, 1 << 16);
+        break;
+    case KEY_LOAD:
+        c->load = arg;
+        break;
+    case KEY_LOGITS:
+        c->logits = arg;
+        break;
+    case KEY_IN_ORDER:
+        c->in_order = true;
+        break;
+    case KEY_FREEZE:
+        add_rule(state, RULE_FREEZE, "freeze", arg);
+        break;
+    case KEY_TRAIN_ONLY:
+        add_rule(state, RULE_TRAIN_ONLY, "train-only", arg);
+        break;
+    case KEY_SCALE_LR:
+        add_rule(state, RULE_SCALE_LR, "scale-lr", arg);
+        break;
+    case KEY_WEIGHT_DECAY:
+        add_rule(state, RULE_WEIGHT_DECAY, "weight-decay", arg);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* Options that depend on each other. */
+static void complete(struct config *c, const struct argp_state *state)
+{
+    const bool sized = c->layers > 0 || c->width > 0 || c->words > 0;
+    if (c->data != NULL && c->tokens != NULL)
+        usage_error(state, "--data and --tokens exclude each other");
+    if (c->load != NULL && sized)
+        usage_error(state, "--load: the file says --layers, --width and --words");
+    if (c->tokens == NULL && c->words > 0)
+        usage_error(state, "--words: only of --tokens; a text has 256 bytes");
+    if (c->tokens != NULL && c->load == NULL && c->words == 0)
+        usage_error(state, "--tokens: how many different ones there are must be in --words");
+    if (c->data == NULL)
+        c->data = "/usr/share/common-licenses/GPL-3";
+    if (c->sample < 0)
+        c->sample = c->tokens != NULL ? 0 : 200;
+    if (c->load != NULL)
+        return;
+    c->layers = c->layers > 0 ? c->layers : 4;
+    c->width = c->width > 0 ? c->width : 128;
+    c->heads = c->heads > 0 ? c->heads : 4;
+    c->words = c->words > 0 ? c->words : BYTES;
+    if (c->width % c->heads != 0)
+        usage_error(state, "--heads: %ld do not divide a width of %ld", c->heads, c->width);
+}
 
 /* How large the model is. */
 static error_t parse_model(int key, char *arg, const struct argp_state *state)
@@ -89,7 +195,7 @@ static error_t parse_model(int key, char *arg, const struct argp_state *state)
         c->dropout = parse_real(state, "dropout", arg, 0, 0.99);
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_tuning(key, arg, state);
     }
     return 0;
 }
@@ -161,8 +267,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         usage_error(state, "'%s' is not an option; see --help", arg);
         break;
     case ARGP_KEY_END:
-        if (c->width % c->heads != 0)
-            usage_error(state, "--heads: %ld do not divide a width of %ld", c->heads, c->width);
+        complete(c, state);
         break;
     default:
         return parse_run(key, arg, state);
@@ -173,16 +278,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 struct config config_parse(int argc, char **argv)
 {
     static const struct argp parser = { options, parse_option, NULL, usage, NULL, NULL, NULL };
-    struct config config = { .data = "/usr/share/common-licenses/GPL-3",
-                             .prompt = "\n",
-                             .layers = 4,
-                             .width = 128,
-                             .heads = 4,
-                             .context = 64,
+    struct config config = { .prompt = "\n",
+                             .sample = -1,
                              .batch = 32,
                              .steps = 1000,
                              .every = 200,
-                             .sample = 200,
                              .lr = 2e-3,
                              .temperature = 0.8,
                              .target = 1e9 };

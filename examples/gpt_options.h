@@ -5,9 +5,22 @@
 
 #include <stdbool.h>
 
+enum { BYTES = 256, DEFAULT_CONTEXT = 64, MOST_RULES = 32 };
+
+/* What is to be done with parameters of which the names match a pattern. */
+struct rule {
+    enum { RULE_FREEZE, RULE_TRAIN_ONLY, RULE_SCALE_LR, RULE_WEIGHT_DECAY } kind;
+    const char *pattern;
+    double value;
+};
+
 struct config {
-    const char *data, *devices, *save, *resume, *prompt;
-    long layers, width, heads, context, batch, steps, every, sample, replicas, shards;
+    const char *data, *tokens, *devices, *load, *logits, *save, *resume, *prompt;
+    /* context and, with `load`, heads: 0 where nothing was asked for */
+    long layers, width, heads, context, words, batch, steps, every, sample, replicas, shards;
+    bool in_order;
+    struct rule rules[MOST_RULES];
+    int rule_count;
     double lr, dropout, timeout, temperature, target;
     unsigned long long seed;
 };

@@ -13,6 +13,7 @@
 #include "image_folder.h"
 #include "now.h"
 #include "terminal.h"
+#include "whole_file.h"
 #include "image_options.h"
 
 enum {
@@ -155,23 +156,6 @@ static tarn_status open_run(struct run *run)
 
 /* ---- sheets of images ----------------------------------------------------------------------- */
 
-/* Writes to another name first, so that nobody sees half of a sheet. */
-static bool write_file(const char *path, const char *head, const unsigned char *pixels,
-                       size_t count)
-{
-    char other[4096];
-    const int n = snprintf(other, sizeof other, "%s.tmp", path);
-    FILE *f = n > 0 && (size_t)n < sizeof other ? fopen(other, "wb") : NULL;
-    if (f == NULL)
-        return false;
-    bool good = fputs(head, f) >= 0 && fwrite(pixels, 1, count, f) == count && fflush(f) == 0 &&
-                fsync(fileno(f)) == 0;
-    good = fclose(f) == 0 && good && rename(other, path) == 0;
-    if (!good)
-        (void)remove(other);
-    return good;
-}
-
 /* Images [N, 1, H, W] side by side, on a ground of black. */
 static bool write_sheet(const char *path, const float *images, tarn_shape s)
 {
@@ -189,7 +173,7 @@ static bool write_sheet(const char *path, const float *images, tarn_shape s)
                 pixels[at] = (unsigned char)lrintf(255 * fminf(fmaxf(v, 0), 1));
             }
     snprintf(head, sizeof head, "P5\n%d %d\n255\n", wide, high);
-    const bool good = write_file(path, head, pixels, (size_t)wide * (size_t)high);
+    const bool good = whole_file_write(path, head, pixels, (size_t)wide * (size_t)high);
     free(pixels);
     return good;
 }

@@ -11,6 +11,10 @@ data_packages="dataset-fashion-mnist"
 picture_packages="libpng-dev libjpeg-dev"
 test_packages="$picture_packages libcriterion-dev g++ python3 openmpi-bin libopenmpi-dev iproute2"
 
+# The programs of test/gpt_2 are Python's, with PyTorch and an old enough transformers.
+reference_packages="python3-torch python3-venv"
+reference_python=$root/build/reference/bin/python
+
 say()
 {
     printf '%s: %s\n' "$(basename "$0")" "$*"
@@ -40,6 +44,19 @@ need_packages()
         say "could not install:$missing"
         return 1
     fi
+}
+
+# PyTorch, and PyPI's transformers in an environment of its own: for the tests that compare with them.
+need_transformers()
+{
+    # shellcheck disable=SC2086
+    need_packages $reference_packages || return 1
+    if "$reference_python" -c "import torch, transformers, safetensors" 2>/dev/null; then
+        return 0
+    fi
+    say "installing transformers in build/reference"
+    /usr/bin/python3 -m venv --system-site-packages "$root/build/reference" &&
+        "$reference_python" -m pip install --quiet "transformers==4.30.2" "safetensors==0.3.3"
 }
 
 # configure_and_build PRESET [cmake options]

@@ -301,6 +301,9 @@ class Program(More):
     def op_gelu(self, _, a):
         return F.gelu(a)
 
+    def op_gelu_tanh(self, _, a):
+        return F.gelu(a, approximate="tanh")
+
     # ---- views ---------------------------------------------------------------------------------
 
     def op_reshape(self, line, a):

@@ -127,6 +127,7 @@ tarn_transformer_block tarn_transformer_block_make(tarn_replica *r, const char *
     b.attention = (tarn_multi_head_attention){ none, none, none, none, 1, false, 0.0f };
     b.linear1 = b.linear2 = (tarn_linear){ none, none };
     b.dropout = options.dropout;
+    b.activation = options.activation;
     if (!layer_check(r, "transformer_block", name, features, ratio))
         return b;
     if (features > INT32_MAX / ratio) {
@@ -160,7 +161,9 @@ tarn_tensor tarn_transformer_block_forward(const tarn_transformer_block *block, 
         tarn_multi_head_attention_forward(&block->attention, seen, TARN_NONE, key_mask);
     const tarn_tensor y = tarn_add(x, dropped(block, told));
     const tarn_tensor normal = tarn_layer_norm_forward(&block->norm2, y);
-    const tarn_tensor hidden = tarn_gelu(tarn_linear_forward(&block->linear1, normal));
+    const tarn_tensor wide = tarn_linear_forward(&block->linear1, normal);
+    const tarn_tensor hidden =
+        block->activation != NULL ? block->activation(wide) : tarn_gelu(wide);
     const tarn_tensor out = tarn_linear_forward(&block->linear2, dropped(block, hidden));
     return tarn_add(y, dropped(block, out));
 }

@@ -389,6 +389,15 @@ tarn_tensor tarn_gelu(tarn_tensor x)
     return tarn_mul(tarn_mul_scalar(x, 0.5f), phi);
 }
 
+tarn_tensor tarn_gelu_tanh(tarn_tensor x)
+{
+    if (!graph_operand(NULL, x, "gelu_tanh", 0))
+        return graph_poison(x.replica);
+    const tarn_tensor cube = tarn_mul(tarn_mul(x, x), tarn_mul_scalar(x, 0.044715f));
+    const tarn_tensor inner = tarn_mul_scalar(tarn_add(x, cube), 0.797884560802865356f);
+    return tarn_mul(tarn_mul_scalar(x, 0.5f), tarn_add_scalar(tarn_tanh(inner), 1));
+}
+
 tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
 {
     if (!graph_operand(NULL, x, "clamp", 0))

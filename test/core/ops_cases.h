@@ -68,6 +68,7 @@ UNARY(relu, ref_relu)
 UNARY(gelu, ref_gelu)
 UNARY(erf, erf)
 FUNCTION1(silu, x / (1 + exp(-x)))
+FUNCTION1(gelu_tanh, x / 2 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x))))
 FUNCTION1(softplus, 2 * x > 1.25 ? x : log1p(exp(2 * x)) / 2)
 FUNCTION1(leaky_relu, x > 0 ? x : x * 0.125)
 FUNCTION1(sign, (x > 0) - (x < 0))
@@ -76,6 +77,7 @@ UNARY(cos, cos)
 UNARY(log1p, log1p)
 UNARY(expm1, expm1)
 UNARY(silu, f_silu)
+UNARY(gelu_tanh, f_gelu_tanh)
 UNARY(floor, floor)
 UNARY(round, nearbyint)
 UNARY(sign, f_sign)
@@ -131,6 +133,7 @@ static const struct op_case map_cases[] = {
     { "sigmoid [16,33]",        CALLS(sigmoid),      BOUND_COMPOSED, 0, 8, false, { 0 }, S1(2, D(16, 33)) },
     { "relu [128,3]",           CALLS(relu),         BOUND_EXACT,    0, 0, false, { 0 }, S1(2, D(128, 3)) },
     { "gelu [17,16]",           CALLS(gelu),         BOUND_COMPOSED, 0, 40, false, { 0 }, S1(2, D(17, 16)) },
+    { "gelu_tanh [17,16]",      CALLS(gelu_tanh),    BOUND_COMPOSED, 0, 40, false, { 0 }, S1(2, D(17, 16)) },
     { "erf [7,7]",              CALLS(erf),          BOUND_MAP,     16, 0, false, { 0 }, S1(2, D(7, 7)) },
     { "sin [16,7]",             CALLS(sin),          BOUND_COMPOSED, 4, 10, false, { 0 }, S1(2, D(16, 7)) },
     { "cos [33]",               CALLS(cos),          BOUND_COMPOSED, 4, 10, false, { 0 }, S1(1, D(33)) },

@@ -177,6 +177,7 @@ static tarn_tensor map(const struct line *l, tarn_tensor a, tarn_tensor b, tarn_
         ONE(sigmoid)
         ONE(relu)
         ONE(gelu)
+        ONE(gelu_tanh)
         ONE(erf)
         ONE(sin)
         ONE(cos)

@@ -251,6 +251,15 @@ int gelu(struct tape *t, int x)
     return tape_map2(t, T_MUL, tape_scale(t, x, 0.5), tape_map2(t, T_ADD, phi, one));
 }
 
+static int gelu_tanh(struct tape *t, int x)
+{
+    const int cube = tape_map2(t, T_MUL, tape_map2(t, T_MUL, x, x), tape_scale(t, x, 0.044715));
+    const int inner = tape_scale(t, tape_map2(t, T_ADD, x, cube), 0.79788456080286536);
+    const int one = tape_full(t, t->node[x].count, 1, 0);
+    const int part = tape_map2(t, T_ADD, tape_map(t, T_TANH, inner), one);
+    return tape_map2(t, T_MUL, tape_scale(t, x, 0.5), part);
+}
+
 /* Steps, and on which one x is; where its bound reaches another one, that far off. */
 static double step_of(enum op_id op, double x)
 {
@@ -343,6 +352,8 @@ static int map_one(struct tape *t, const struct line *l, int x, bool integer)
         return pieces(t, x, 0, INFINITY, relu, 0);
     case OP_ID_gelu:
         return gelu(t, x);
+    case OP_ID_gelu_tanh:
+        return gelu_tanh(t, x);
     case OP_ID_clamp:
         return pieces(t, x, c, (double)l->f[1], inside, 1);
     default:
