@@ -6,21 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "across.h"
+#include "across_parts.h"
 #include "env.h"
 #include "lock.h"
 #include "pattern.h"
-
-struct across {
-    int node, nodes;
-    int *firsts;
-    int forced; /* a schedule, or -1 */
-    pthread_mutex_t lock;
-    uint64_t failed; /* the collective for which there was no memory */
-    char *data, *scratch;
-    size_t data_bytes, scratch_bytes;
-    struct block *to, *from;
-};
+#include "regroup.h"
 
 static tarn_status forced_schedule(int nodes, int *out)
 {
@@ -126,11 +116,13 @@ static tarn_status make_room(struct across *a, const struct collective *c, uint6
 {
     const struct ranks ranks = across_ranks(a);
     const size_t bytes = bytes_of(c);
-    const size_t data = c->kind == COLLECTIVE_BARRIER      ? 0
+    const size_t data = c->mesh != NULL                    ? regroup_bytes(a, c)
+                        : c->kind == COLLECTIVE_BARRIER    ? 0
                         : c->kind == COLLECTIVE_ALL_GATHER ? bytes * (size_t)ranks.world
                         : c->kind == COLLECTIVE_ALL_TO_ALL ? 2 * bytes * (size_t)ranks.count
                                                            : bytes;
-    const size_t scratch = is_reduction(c) ? rounds_scratch(a->nodes, c->count) : 0;
+    const size_t scratch =
+        is_reduction(c) && c->mesh == NULL ? rounds_scratch(a->nodes, c->count) : 0;
     pthread_mutex_lock(&a->lock);
     if (a->failed != number && !(reserve(&a->data, &a->data_bytes, data) &&
                                  reserve(&a->scratch, &a->scratch_bytes, scratch)))
@@ -185,6 +177,10 @@ tarn_status across_put(struct across *a, const struct collective *const *all, in
     const struct collective *c = all[rank];
     const struct ranks ranks = across_ranks(a);
     TRY(make_room(a, c, number));
+    if (c->mesh != NULL) {
+        regroup_put(a, c, ranks.first + rank);
+        return TARN_OK;
+    }
     const size_t bytes = bytes_of(c);
     if (c->kind == COLLECTIVE_BARRIER)
         return TARN_OK;
@@ -213,6 +209,10 @@ void across_task(struct across *a, const struct collective *const *all, uint64_t
     const struct ranks ranks = across_ranks(a);
     const size_t bytes = bytes_of(c);
     *out = (struct task){ .kind = TASK_COMPARE, .data = a->data, .scratch = a->scratch };
+    if (c->mesh != NULL) {
+        regroup_task(a, c, number, out);
+        return;
+    }
     /* Ranks may differ in whether they say where an operand is from: those that do speak for the node. */
     struct collective ask = *c;
     for (int i = 1; i < ranks.count; i++) {
@@ -279,6 +279,10 @@ void across_take(struct across *a, const struct collective *const *all, int rank
     const struct collective *c = all[rank];
     const struct ranks ranks = across_ranks(a);
     const size_t part = c->count / (size_t)ranks.world;
+    if (c->mesh != NULL) {
+        regroup_take(a, c, ranks.first + rank);
+        return;
+    }
     switch (c->kind) {
     case COLLECTIVE_ALL_REDUCE:
         take_sum(a, c, 0, c->count);
@@ -295,6 +299,7 @@ void across_take(struct across *a, const struct collective *const *all, int rank
     case COLLECTIVE_ALL_TO_ALL:
         take_parts(a, c, rank);
         break;
+    case COLLECTIVE_PASS:
     case COLLECTIVE_BARRIER:
         break;
     }

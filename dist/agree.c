@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "agree.h"
+#include "mesh_group.h"
+#include "mesh_axes.h"
 #include "recorder.h"
 
 /* ---- do they ask for the same? -------------------------------------------------------------- */
@@ -29,9 +31,33 @@ static bool has_origin(const struct collective *c)
     return c->origin != 0;
 }
 
+static bool same_mesh(const struct collective *a, const struct collective *b)
+{
+    if (a->mesh == NULL || b->mesh == NULL)
+        return a->mesh == b->mesh;
+    return a->axes == b->axes && memcmp(a->mesh, b->mesh, sizeof *a->mesh) == 0;
+}
+
+static bool same_places(const struct collective *a, const struct collective *b)
+{
+    return a->split == b->split && a->join == b->join && a->by == b->by && a->only == b->only &&
+           a->round == b->round;
+}
+
+/* What ranks of different groups must have in common: all come to one collective after the other. */
+static const char *difference_of_groups(const struct collective *a, const struct collective *b)
+{
+    return a->kind != b->kind   ? "kind"
+           : !same_mesh(a, b)   ? "mesh, or its axes,"
+           : a->step != b->step ? "step"
+                                : NULL;
+}
+
 static const char *difference(const struct collective *a, const struct collective *b)
 {
     return a->kind != b->kind                  ? "kind"
+           : !same_mesh(a, b)                  ? "mesh, or its axes,"
+           : !same_places(a, b)                ? "dimension, or the places,"
            : a->dtype != b->dtype              ? "element type"
            : a->reduction != b->reduction      ? "reduction"
            : a->count != b->count              ? "count"
@@ -47,6 +73,20 @@ static const char *difference(const struct collective *a, const struct collectiv
                                                    : NULL;
 }
 
+static void describe_group(const struct collective *c, char *out, size_t capacity)
+{
+    size_t n = (size_t)snprintf(out, capacity, " over ");
+    for (int a = 0; a < c->mesh->axes; a++)
+        if (c->axes >> a & 1)
+            n +=
+                (size_t)snprintf(out + n, capacity - n, "%s%s", n > 6 ? "," : "", c->mesh->name[a]);
+    if (c->kind == COLLECTIVE_PASS)
+        (void)snprintf(out + n, capacity - n, c->only >= 0 ? " from %d to %d" : " from %d by %d",
+                       c->only >= 0 ? c->only : 0, c->only >= 0 ? c->only + c->by : c->by);
+    else
+        (void)snprintf(out + n, capacity - n, " along %d, %d", c->split, c->join);
+}
+
 static void describe(const struct collective *c, char *out, size_t capacity)
 {
     static const char *const reductions[] = { "sum", "mean", "max", "min" };
@@ -56,19 +96,20 @@ static void describe(const struct collective *c, char *out, size_t capacity)
     for (int i = 0; i < c->shape.rank; i++)
         n += (size_t)snprintf(shape + n, sizeof shape - n, "%s%d", i ? "," : "",
                               (int)c->shape.dim[i]);
+    char over[120] = "";
+    if (c->mesh != NULL)
+        describe_group(c, over, sizeof over);
     snprintf(out, capacity,
-             "%s \"%.100s\" (%s, %zu %s [%s], %zu of checksum, root %d, step %" PRIu64 ")",
-             collective_name(c->kind), label_of(c), reduction < 4 ? reductions[reduction] : "?",
-             c->count, tarn_dtype_name(c->dtype), shape, c->checksum, c->root, c->step);
+             "%s \"%.100s\"%s (%s, %zu %s [%s], %zu of checksum, root %d, step %" PRIu64 ")",
+             collective_name(c->kind), label_of(c), over,
+             reduction < 4 ? reductions[reduction] : "?", c->count, tarn_dtype_name(c->dtype),
+             shape, c->checksum, c->root, c->step);
 }
 
-tarn_status agree_two(const struct collective *a, int rank_a, const struct collective *b,
-                      int rank_b, uint64_t number)
+static tarn_status disagree(const struct collective *a, int rank_a, const struct collective *b,
+                            int rank_b, uint64_t number, const char *what)
 {
-    const char *what = difference(a, b);
-    if (what == NULL)
-        return TARN_OK;
-    char first[400], other[400];
+    char first[500], other[500];
     describe(a, first, sizeof first);
     describe(b, other, sizeof other);
     return error_set(TARN_ERR_DISAGREE,
@@ -77,25 +118,51 @@ tarn_status agree_two(const struct collective *a, int rank_a, const struct colle
                      number, rank_b, other, rank_a, first, what);
 }
 
-static int first_with(const struct collective *const *all, int world,
-                      bool (*has)(const struct collective *c))
+tarn_status agree_two(const struct collective *a, int rank_a, const struct collective *b,
+                      int rank_b, uint64_t number)
 {
-    for (int i = 0; i < world; i++) {
-        if (has(all[i]))
-            return i;
-    }
-    return 0;
+    const char *what = difference(a, b);
+    return what == NULL ? TARN_OK : disagree(a, rank_a, b, rank_b, number, what);
 }
 
-/* Rank 0 need not have what others may differ in. */
+/* The first of the node's ranks in the group of one of them, or the first that has something, if any. */
+static int first_with(const struct collective *const *all, struct ranks ranks, int rank,
+                      bool (*has)(const struct collective *c))
+{
+    const struct collective *c = all[rank];
+    const bool whole = c->mesh == NULL;
+    const int end = whole ? ranks.first + ranks.count : group_count(c, ranks.world);
+    int first = -1;
+    for (int place = whole ? ranks.first : 0; place < end; place++) {
+        const int i = group_member(c, ranks.first + rank, place) - ranks.first;
+        if (i < 0 || i >= ranks.count)
+            continue;
+        if (has == NULL || has(all[i]))
+            return i;
+        first = first < 0 ? i : first;
+    }
+    return first;
+}
+
+/* The first rank of a group need not have what others may differ in. */
 static tarn_status check_same(const struct collective *const *all, struct ranks ranks,
                               uint64_t number)
 {
-    const int like[] = { 0, first_with(all, ranks.count, has_origin),
-                         first_with(all, ranks.count, has_order) };
-    for (int i = 1; i < ranks.count; i++)
+    int like[3] = { 0 };
+    for (int i = 1; i < ranks.count; i++) {
+        const char *what = difference_of_groups(all[0], all[i]);
+        if (what != NULL)
+            return disagree(all[0], ranks.first, all[i], ranks.first + i, number, what);
+    }
+    for (int i = 1; i < ranks.count; i++) {
+        if (i == 1 || all[i]->mesh != NULL) {
+            like[0] = first_with(all, ranks, i, NULL);
+            like[1] = first_with(all, ranks, i, has_origin);
+            like[2] = first_with(all, ranks, i, has_order);
+        }
         for (int k = 0; k < 3; k++)
             TRY(agree_two(all[like[k]], ranks.first + like[k], all[i], ranks.first + i, number));
+    }
     return TARN_OK;
 }
 
@@ -108,13 +175,30 @@ static tarn_status refuse(const struct collective *c, uint64_t number, const cha
                      tarn_dtype_name(c->dtype), why);
 }
 
+/* Of groups, whose parts are those of a dimension. */
+static tarn_status check_dimensions(const struct collective *c, int count, bool cuts,
+                                    uint64_t number)
+{
+    const bool joins = c->kind == COLLECTIVE_ALL_GATHER || c->kind == COLLECTIVE_ALL_TO_ALL;
+    const int rank = c->shape.rank;
+    if ((cuts && (c->split < 0 || c->split >= rank)) || (joins && (c->join < 0 || c->join >= rank)))
+        return refuse(c, number, "there is no such dimension");
+    if (cuts && c->shape.dim[c->split] % count != 0)
+        return refuse(c, number, "the number of ranks must divide the dimension");
+    if ((size_t)tarn_shape_count(c->shape) != c->count)
+        return refuse(c, number, "the shape has another number of elements");
+    return c->checksum ? refuse(c, number, "groups have no checksum") : TARN_OK;
+}
+
 static tarn_status check_shape(const struct collective *c, int world, uint64_t number)
 {
     const size_t bytes = tarn_dtype_bytes(c->dtype), n = (size_t)world;
     const bool all_reduce = c->kind == COLLECTIVE_ALL_REDUCE;
     const bool reduces = all_reduce || c->kind == COLLECTIVE_REDUCE_SCATTER;
-    if ((unsigned)c->kind > COLLECTIVE_BARRIER || (unsigned)c->reduction > TARN_MIN)
+    if ((unsigned)c->kind > COLLECTIVE_PASS || (unsigned)c->reduction > TARN_MIN)
         return refuse(c, number, "there is no such collective or reduction");
+    if (c->kind == COLLECTIVE_PASS && c->mesh == NULL)
+        return refuse(c, number, "only groups pass something on");
     if (!bytes || (reduces && bytes != 4) ||
         (c->dtype != TARN_F32 && reduces && c->reduction == TARN_MEAN))
         return refuse(c, number, "reductions take float32, and int32 unless it is a mean");
@@ -124,9 +208,10 @@ static tarn_status check_shape(const struct collective *c, int world, uint64_t n
         return refuse(c, number, "only an all_reduce of 4-byte elements has a checksum");
     if (c->root < 0 || c->root >= world)
         return refuse(c, number, "the root is no rank");
-    if ((c->kind == COLLECTIVE_REDUCE_SCATTER || c->kind == COLLECTIVE_ALL_TO_ALL) && c->count % n)
+    const bool cuts = c->kind == COLLECTIVE_REDUCE_SCATTER || c->kind == COLLECTIVE_ALL_TO_ALL;
+    if (cuts && c->count % n)
         return refuse(c, number, "the number of ranks must divide the count");
-    return TARN_OK;
+    return c->mesh != NULL ? check_dimensions(c, world, cuts, number) : TARN_OK;
 }
 
 /* Bytes of `in` and `out`. */
@@ -145,7 +230,7 @@ static tarn_status check_memory(const struct collective *c, int world, int rank,
     extents(c, world, rank, &in_bytes, &out_bytes);
     const uintptr_t in = (uintptr_t)c->in, out = (uintptr_t)c->out;
     const bool in_place = c->kind == COLLECTIVE_ALL_REDUCE || c->kind == COLLECTIVE_BROADCAST ||
-                          c->kind == COLLECTIVE_ALL_TO_ALL;
+                          (c->kind == COLLECTIVE_ALL_TO_ALL && c->mesh == NULL);
     if ((in_bytes && c->in == NULL) || (out_bytes && c->out == NULL))
         return refuse(c, number, "no memory was given");
     if (in_bytes && out_bytes && !(in_place && in == out) && in < out + out_bytes &&
@@ -249,8 +334,20 @@ tarn_status agree_check(const struct collective *const *all, struct ranks ranks,
     TRY(check_same(all, ranks, number));
     if (all[0]->kind == COLLECTIVE_BARRIER)
         return TARN_OK;
-    TRY(check_shape(all[0], ranks.world, number));
-    for (int i = 0; i < ranks.count; i++)
-        TRY(check_memory(all[i], ranks.world, ranks.first + i, number));
+    for (int i = 0; i < ranks.count; i++) {
+        const struct collective *c = all[i];
+        const int rank = ranks.first + i, count = group_count(c, ranks.world);
+        if (i == 0 || c->mesh != NULL)
+            TRY(check_shape(c, count, number));
+        TRY(check_memory(c, count, group_place(c, rank), number));
+    }
     return all[0]->checksum ? check_checksums(all, ranks) : TARN_OK;
+}
+
+tarn_status agree_groups(const struct collective *const *all, int world, uint64_t number)
+{
+    TRY(check_same(all, (struct ranks){ .count = world, .world = world }, number));
+    for (int i = 0; i < world; i++)
+        TRY(check_shape(all[i], group_count(all[i], world), number));
+    return TARN_OK;
 }

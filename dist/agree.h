@@ -10,6 +10,9 @@
  * TARN_ERR_WEIGHTS when not. `number` is for the line. */
 TARN_CHECKED tarn_status agree_check(const struct collective *const *all, struct ranks ranks,
                                      uint64_t number);
+/* The same of all ranks of a launch, which are here with the others' descriptors, but without their memory. */
+TARN_CHECKED tarn_status agree_groups(const struct collective *const *all, int world,
+                                      uint64_t number);
 /* The same of two ranks' descriptors alone, without their memory: TARN_ERR_DISAGREE. */
 TARN_CHECKED tarn_status agree_two(const struct collective *a, int rank_a,
                                    const struct collective *b, int rank_b, uint64_t number);

@@ -128,6 +128,17 @@ int communicator_node(const struct communicator *t, int rank)
     return t->across != NULL ? across_node(t->across, rank) : -1;
 }
 
+uint64_t communicator_number(const struct communicator *t, int rank)
+{
+    return atomic_load(&t->slots[rank].number);
+}
+
+struct ranks communicator_ranks(const struct communicator *t)
+{
+    return t->across != NULL ? across_ranks(t->across)
+                             : (struct ranks){ .count = t->world, .world = t->world };
+}
+
 void communicator_blame(struct communicator *t, int rank)
 {
     if (t->porter != NULL)

@@ -7,6 +7,7 @@
 #define TARN_COMMUNICATOR_H
 
 #include "backend.h"
+#include "tensor/mesh.h"
 #include "tarn.h"
 #include "tarn_dist.h"
 
@@ -26,7 +27,8 @@ enum collective_kind {
     COLLECTIVE_ALL_GATHER,     /* out[count * world] */
     COLLECTIVE_BROADCAST,      /* out[count] = in[count] of `root` */
     COLLECTIVE_ALL_TO_ALL,     /* out[count]: part `rank` of everybody's in[count] */
-    COLLECTIVE_BARRIER
+    COLLECTIVE_BARRIER,
+    COLLECTIVE_PASS /* out[count] = in[count] of another place of the group; of groups alone */
 };
 
 struct collective {
@@ -37,7 +39,21 @@ struct collective {
     size_t checksum;  /* ALL_REDUCE of 4-byte elements: so many after `count` in `in` must be equal
                          bit for bit on all ranks, and are neither reduced nor written */
     int root;
-    uint64_t step;     /* of the caller's training: part of what must agree */
+    /* NULL: all ranks are one group. Else each has those that lie along these axes, in rank order, and ranks of
+     * different groups may ask for different types, sizes and reductions. `root` is a place in the group. */
+    const struct mesh *mesh;
+    uint32_t axes;
+    int split,
+        join; /* of groups: the dimensions of `shape` that are cut into parts, and along which parts are
+                        joined. REDUCE_SCATTER has a `split`, ALL_GATHER a `join`, ALL_TO_ALL both */
+    int by,
+        only; /* PASS: place i gets what place i - by has; only what that place has, unless -1. Zeros
+                        where nobody passes anything */
+    bool round; /* PASS: the last place is beside the first */
+    const struct collective
+        *asked;    /* of groups with ranks on other nodes: what all ranks ask for */
+    int stage;     /* likewise, of an ALL_REDUCE: 0, or 1 once each place has its part of the sum */
+    uint64_t step; /* of the caller's training: part of what must agree */
     tarn_shape shape;  /* likewise */
     uint32_t origin;   /* of the operand: must agree where it is not 0 */
     uint32_t order;    /* among the operands of the step: must agree where it is not FORM_ANY */
@@ -62,6 +78,10 @@ void communicator_free(struct communicator *t);
 int communicator_world(const struct communicator *t);
 /* The node that has a rank of the launch; -1 when there is but one. */
 int communicator_node(const struct communicator *t, int rank);
+/* The number of a rank's newest collective. */
+uint64_t communicator_number(const struct communicator *t, int rank);
+/* Which ranks are here. */
+struct ranks communicator_ranks(const struct communicator *t);
 /* If the launch ends now, then because of that rank among all: its node prints its record first. */
 void communicator_blame(struct communicator *t, int rank);
 

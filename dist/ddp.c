@@ -101,6 +101,7 @@ void ddp_set_up(struct member *m)
     m->peers.add_words = mark_add_words;
     m->peers.sum = sum;
     m->peers.reduce = reduce;
+    m->peers.exchange = exchange_ops;
     /* In the program of all replicas batch norm has the whole batch anyway. */
     if (m->peers.mesh.axes > 0)
         m->peers.sync_norm = false;

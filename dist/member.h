@@ -13,9 +13,11 @@ struct member {
     int seat;                          /* in it, from 0; peers has the rank of the launch */
     int check_weights; /* training steps from one comparison to the next; 0: never */
     bool heal;
-    bool begun;       /* the replicas' weights were made equal */
-    uint32_t checked; /* the last step in which the weights' fingerprint was exchanged */
-    uint32_t name;    /* hash of the name of the collectives that are recorded now; 0: none */
+    bool begun;            /* the replicas' weights were made equal */
+    uint32_t checked;      /* the last step in which the weights' fingerprint was exchanged */
+    struct mesh meshes[8]; /* that collectives by hand were over, from number 1 */
+    int mesh_count;
+    uint32_t name; /* hash of the name of the collectives that are recorded now; 0: none */
 };
 
 /* NULL for a replica that trains alone. */
@@ -32,6 +34,9 @@ void form_set(tarn_tensor x, enum purpose purpose, union op_arg *arg);
 /* Around a gradient rule: what it records has the name of the collective. */
 uint32_t form_enter(const struct grad_call *c);
 void form_leave(const struct grad_call *c, uint32_t before);
+
+/* peers.exchange (collective.c). */
+extern const struct op *const exchange_ops[EXCHANGES];
 
 /* The sum of a bucket of gradients. The last `checksum` elements of x are not summed but must be
  * equal, bit for bit, on all replicas (collective.c). */

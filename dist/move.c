@@ -3,6 +3,7 @@
  * and exchanges are made by one of the two ranks, for both. */
 #include <string.h>
 
+#include "mesh_group.h"
 #include "move.h"
 #include "pattern.h"
 
@@ -73,7 +74,7 @@ static void all_to_all(const struct collective *const *all, int world, int rank)
     }
 }
 
-void move_share(const struct collective *const *all, int world, int rank)
+void move_whole(const struct collective *const *all, int world, int rank)
 {
     const struct collective *c = all[0];
     if (c->kind == COLLECTIVE_BARRIER || c->count == 0)
@@ -88,4 +89,22 @@ void move_share(const struct collective *const *all, int world, int rank)
         all_to_all(all, world, rank);
     else
         copy(all[rank]->out, all[c->root]->in, c->count * tarn_dtype_bytes(c->dtype));
+}
+
+/* Its group's all, in rank order. */
+static void share_of_group(const struct collective *const *all, int rank)
+{
+    const struct collective *c = all[rank], *mine[COMMUNICATOR_MOST];
+    const int count = group_count(c, 0);
+    for (int i = 0; i < count; i++)
+        mine[i] = all[group_member(c, rank, i)];
+    group_share(mine, count, group_place(c, rank));
+}
+
+void move_share(const struct collective *const *all, int world, int rank)
+{
+    if (all[rank]->mesh != NULL)
+        share_of_group(all, rank);
+    else
+        move_whole(all, world, rank);
 }

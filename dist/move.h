@@ -8,5 +8,7 @@
 /* Does what rank has to do of the collective that all[0 .. world) agree on. When every rank's call
  * returned, every `out` is filled. No two ranks touch the same bytes, one of them writing. */
 void move_share(const struct collective *const *all, int world, int rank);
+/* The same of a collective of all ranks, or of all[0 .. world) that are one group. */
+void move_whole(const struct collective *const *all, int world, int rank);
 
 #endif

@@ -20,6 +20,8 @@ void notice_make(struct notice *n, const struct collective *c, uint64_t number, 
     n->ask.label = NULL;
     n->ask.in = NULL;
     n->ask.out = NULL;
+    n->ask.mesh = NULL;
+    n->ask.asked = NULL;
     n->rank = rank;
     n->node = node;
     n->differs = differs ? node : -1;

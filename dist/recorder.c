@@ -44,6 +44,8 @@ const char *collective_name(enum collective_kind kind)
         return "broadcast";
     case COLLECTIVE_ALL_TO_ALL:
         return "all_to_all";
+    case COLLECTIVE_PASS:
+        return "pass";
     case COLLECTIVE_BARRIER:
         return "barrier";
     }

@@ -173,6 +173,40 @@ TARN_API tarn_tensor tarn_broadcast(tarn_tensor x, int root);
 /** Part j of axis 0 goes to replica j; the parts received are joined in rank order. */
 TARN_API tarn_tensor tarn_all_to_all(tarn_tensor x);
 
+/* ---- collectives over groups ----
+ *
+ * Of the ranks that lie along some axes of a mesh, in rank order: over "model" of a mesh (data 2, model 2) ranks
+ * 0 and 1 are a group, and 2 and 3; over "data" 0 and 2, and 1 and 3. A replica's number in its group, its place,
+ * is tarn_mesh_coordinate(). All groups do theirs at the same time: every replica of the launch records the same
+ * collectives over the same axes in the same order, and within a group of operands of equal shape and
+ * computation (tarn_collective_name), while groups may differ in these. Sums follow the tree of tarn_all_reduce() over
+ * the group's ranks, on one machine as on several. Gradients are those of the sum of all replicas' losses. */
+
+/** The element-wise sum (mean, ...) over the group. */
+TARN_API tarn_tensor tarn_all_reduce_over(tarn_tensor x, tarn_reduction reduction, tarn_mesh mesh,
+                                          const char *axes);
+/** The same, but each place gets only its part of dimension `dim` (-1: the last), whose length the number of
+ *  places must divide. */
+TARN_API tarn_tensor tarn_reduce_scatter_over(tarn_tensor x, tarn_reduction reduction, int dim,
+                                              tarn_mesh mesh, const char *axes);
+/** The group's x joined along dimension `dim` in the order of places. */
+TARN_API tarn_tensor tarn_all_gather_over(tarn_tensor x, int dim, tarn_mesh mesh, const char *axes);
+/** x of the place `root`. */
+TARN_API tarn_tensor tarn_broadcast_over(tarn_tensor x, int root, tarn_mesh mesh, const char *axes);
+/** Part i of dimension `split` goes to place i; the parts received are joined along dimension `join` in the order
+ *  of places. */
+TARN_API tarn_tensor tarn_all_to_all_over(tarn_tensor x, int split, int join, tarn_mesh mesh,
+                                          const char *axes);
+/** Place i gets what place i - by has. Where that is outside of the group there are zeros, or with `round` the
+ *  last place is beside the first. Places may have computed x in different ways. The gradient goes back. */
+TARN_API tarn_tensor tarn_shift_over(tarn_tensor x, int by, bool round, tarn_mesh mesh,
+                                     const char *axes);
+/** Place `to` gets what place `from` has; all others, and `from` unless it is `to`, get zeros. Every replica
+ *  records it, those that neither send nor receive with anything of that shape. The gradient goes back from `to`
+ *  to `from`; for that the loss of `from` must depend on the result, be it by tarn_sum() of the zeros. */
+TARN_API tarn_tensor tarn_send_over(tarn_tensor x, int from, int to, tarn_mesh mesh,
+                                    const char *axes);
+
 /* ---- weights -------------------------------------------------------------------------------- */
 
 /** Compares parameters, buffers and optimizer state of all replicas now, bit for bit, but for float

@@ -162,6 +162,8 @@ union op_arg {
     struct {
         uint32_t reduction, checksum, root;
         uint32_t purpose, origin, order, serial; /* the caller's own */
+        uint8_t axes; /* of a mesh, along which the ranks are a group; 0: all ranks are one */
+        uint8_t mesh, split, join; /* mesh_exchange.h */
         tarn_shape shape;
     } call;
 };

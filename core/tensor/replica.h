@@ -3,6 +3,7 @@
 #ifndef TARN_REPLICA_H
 #define TARN_REPLICA_H
 
+#include "tensor/mesh_exchange.h"
 #include "tensor/mesh.h"
 #include "tensor/owned.h"
 #include "backend.h"
@@ -58,6 +59,8 @@ struct peers {
     /* Records the sum of a bucket of the flat gradient over all replicas, of which `first` is the
      * first of a step: what else a training step exchanges goes with it. */
     tarn_tensor (*reduce)(tarn_tensor bucket, bool first);
+    /* Of nodes that move values along axes of `mesh`. */
+    const struct op *const *exchange;
 };
 
 struct tarn_replica {

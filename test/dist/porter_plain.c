@@ -113,6 +113,7 @@ static double wanted(const struct collective *c, int world, int rank, size_t i)
         return value(c->root, i);
     case COLLECTIVE_ALL_TO_ALL:
         return value((int)(i / part), (size_t)rank * part + i % part);
+    case COLLECTIVE_PASS:
     case COLLECTIVE_BARRIER:
         break;
     }
