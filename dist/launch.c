@@ -57,8 +57,9 @@ static tarn_status train(const struct worker *s, tarn_replica *r)
     tarn_status status = l->fn(r, l->arg);
     if (status == TARN_OK)
         status = tarn_wait(r);
-    /* The last update is checked too. */
-    if (status == TARN_OK && s->member.begun && s->member.check_weights > 0)
+    /* The last update is checked too; under a mesh it is the only check. */
+    const bool trained = s->member.begun || (s->member.peers.mesh.axes > 0 && r->step_count > 0);
+    if (status == TARN_OK && trained && s->member.check_weights > 0)
         status = tarn_check_weights(r);
     return status;
 }

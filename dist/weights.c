@@ -121,9 +121,15 @@ static tarn_status same_tensors(tarn_replica *r)
     return s;
 }
 
-/* Reads a tensor of this replica to `own`, and gets rank 0's in `first`. */
+/* Reads a tensor of this replica to `own`, and gets that of rank 0 in `first`. */
 static tarn_status exchange(tarn_replica *r, const struct owned *o, void *own, void *first)
 {
+    /* What is cut is compared with the first of the ranks that have the same part. */
+    if (owned_is_cut(r, o)) {
+        TRY(owned_read(r, o, first));
+        memcpy(own, first, bytes_of(o));
+        return owned_read_part(r, o, own);
+    }
     TRY(owned_read(r, o, own));
     return member_collect(r, (struct collective){ .kind = COLLECTIVE_BROADCAST,
                                                   .dtype = TARN_U8,

@@ -144,7 +144,7 @@ compile/5_memory:   errors api tensor compile compile/1_graph compile/2_nests co
 compile/6_source:   errors api tensor compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule compile/5_memory
 shard:              errors api tensor compile compile/1_graph
 compile.c:          errors kernels compile compile/1_graph compile/2_nests compile/3_kernels compile/4_schedule compile/5_memory compile/6_source
-run:                errors api tensor compile backend figures
+run:                errors api tensor compile shard backend figures
 dist:               errors api tensor op backend
 examples:           api
 bench:              api examples

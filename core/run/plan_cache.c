@@ -16,6 +16,7 @@
 #include "log.h"
 #include "run/device_target.h"
 #include "run/execute.h"
+#include "run/local_program.h"
 #include "run/loop.h"
 #include "run/outline.h"
 #include "run/snapshot.h"
@@ -266,13 +267,16 @@ static tarn_status bind_by_order(const tarn_replica *r, struct plan *plan)
 static tarn_status compile_graph(struct request *q, struct plan *plan)
 {
     struct snapshot s;
+    struct local_program local = { 0 };
     struct build b = { .request = q, .program = &s.program, .plan = plan };
     tarn_status status = snapshot_take(q->replica, q->outputs, q->count, q->effects, &s);
-    if (status == TARN_OK && replica_mesh(q->replica) != NULL)
-        status = error_set(TARN_ERR_STATE, "plan: programs are not shared out over a mesh yet; "
-                                           "launch without one");
+    if (status == TARN_OK && replica_mesh(q->replica) != NULL) {
+        status = local_program_make(q->replica, &s.program, &local);
+        b.program = &local.sharded.program;
+    }
     if (status == TARN_OK)
         status = run_deep(build, &b);
+    local_program_free(&local);
     snapshot_free(&s);
     if (status == TARN_OK)
         status = bind_by_order(q->replica, plan);

@@ -36,25 +36,33 @@ static size_t part_bytes(const tarn_replica *r, const struct owned *o)
                      : owned_bytes(o) / (size_t)mesh_blocks(m, part_axes(m, &o->spec));
 }
 
+tarn_status owned_read_part(const tarn_replica *r, const struct owned *o, void *whole)
+{
+    void *part = malloc(part_bytes(r, o) + 1);
+    if (part == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", o->name);
+    const tarn_status s = buffer_read(o->buffer, o->offset, part, part_bytes(r, o));
+    if (s == TARN_OK)
+        part_put(replica_mesh(r), &o->spec, r->peers->rank, o->shape, tarn_dtype_bytes(o->dtype),
+                 part, whole);
+    free(part);
+    return s;
+}
+
 /* Every part once, and zeros elsewhere, add up to the whole. */
 static tarn_status read_parts(tarn_replica *r, const struct owned *o, void *out)
 {
-    const struct mesh *m = replica_mesh(r);
-    const size_t bytes = owned_bytes(o), words = (bytes + 3) / 4;
-    void *part = malloc(part_bytes(r, o) + 1);
+    const size_t words = (owned_bytes(o) + 3) / 4;
     int32_t *all = calloc(words + 1, sizeof *all);
-    tarn_status s = part != NULL && all != NULL
-                        ? TARN_OK
-                        : error_set(TARN_ERR_MEMORY, "%s: out of host memory", o->name);
-    if (s == TARN_OK)
-        s = buffer_read(o->buffer, o->offset, part, part_bytes(r, o));
-    if (s == TARN_OK && part_is_first(m, &o->spec, r->peers->rank))
-        part_put(m, &o->spec, r->peers->rank, o->shape, tarn_dtype_bytes(o->dtype), part, all);
+    tarn_status s = TARN_OK;
+    if (all == NULL)
+        return error_set(TARN_ERR_MEMORY, "%s: out of host memory", o->name);
+    if (part_is_first(replica_mesh(r), &o->spec, r->peers->rank))
+        s = owned_read_part(r, o, all);
     if (s == TARN_OK)
         s = r->peers->add_words(r, "parts of a tensor", all, words);
     if (s == TARN_OK)
-        memcpy(out, all, bytes);
-    free(part);
+        memcpy(out, all, owned_bytes(o));
     free(all);
     return s;
 }

@@ -73,6 +73,8 @@ TARN_CHECKED tarn_status owned_cut(tarn_replica *r, struct owned *o, const struc
 /* Host copies, in order with the queue, waiting. Bytes = all of the tensor, also where it is cut: then reading is
  * collective, and writing keeps this rank's part. */
 TARN_CHECKED tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out);
+/* Puts this rank's part into the whole. */
+TARN_CHECKED tarn_status owned_read_part(const tarn_replica *r, const struct owned *o, void *whole);
 TARN_CHECKED tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data);
 
 #endif

@@ -162,7 +162,7 @@ static char path[64];
 
 struct seen {
     float before[COUNT], part[COUNT / RANKS], after[COUNT], loaded[COUNT], cleared[COUNT];
-    uint8_t bytes[COLUMNS];
+    uint8_t bytes[COLUMNS], byte[COLUMNS / RANKS];
 };
 static struct seen seen[RANKS];
 
@@ -183,6 +183,7 @@ static tarn_status look(tarn_replica *r, void *arg)
         return r->status;
     const struct owned *o = owned_of(w);
     (void)!buffer_read(o->buffer, o->offset, s->part, sizeof s->part);
+    (void)!buffer_read(owned_of(b)->buffer, 0, s->byte, sizeof s->byte);
     (void)tarn_read(w, s->after, sizeof s->after);
     (void)tarn_read(b, s->bytes, sizeof s->bytes);
     (void)tarn_save(r, path, (tarn_progress){ 0 });
@@ -229,5 +230,33 @@ Test(mark, keeps_a_part_and_reads_the_whole)
         cr_assert(memcmp(s->cleared, s->before, sizeof s->before) == 0);
         for (int i = 0; i < COLUMNS; i++)
             cr_assert(s->bytes[i] == 200 + i);
+        for (int i = 0; i < COLUMNS / RANKS; i++)
+            cr_assert(s->byte[i] == 200 + COLUMNS / RANKS * rank + i, "rank %d", rank);
     }
+}
+
+/* ---- copies of a part ----------------------------------------------------------------------- */
+
+/* Rows are cut along "data" and the two ranks along "model" have the same; the last one's are changed. */
+static tarn_status spoil(tarn_replica *r, void *arg)
+{
+    float data[COUNT] = { 0 };
+    const tarn_tensor w = tarn_parameter(r, "w", TARN_SHAPE(ROWS, COLUMNS), data);
+    tarn_mark_sharding(w, square, TARN_SPEC("data", NULL));
+    data[(ROWS - 1) * COLUMNS + 3] = 2.0f;
+    if (tarn_check_weights(r) == TARN_OK && tarn_rank(r) == *(int *)arg)
+        (void)!owned_write(r, owned_of(w), data);
+    return tarn_check_weights(r);
+}
+
+Test(mark, compares_ranks_that_have_the_same_part)
+{
+    int rank = RANKS - 1;
+    const tarn_launch_options options = { .devices = "0,0,0,0", .count = RANKS, .mesh = square };
+    cr_assert(tarn_launch(spoil, &rank, options) == TARN_ERR_WEIGHTS, "%s", tarn_error(NULL));
+    cr_assert(strstr(tarn_error(NULL), "w [6,8] element 43 is 0x00000000 on rank 0 and 0x40000000 "
+                                       "on rank 3") != NULL,
+              "%s", tarn_error(NULL));
+    rank = 0; /* the upper rows: changed is what rank 0 has not */
+    cr_assert(tarn_launch(spoil, &rank, options) == TARN_OK, "%s", tarn_error(NULL));
 }
