@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the networks of this folder to PyTorch's losses (losses.json, made by networks.py): at each step
 Tarn must be at most 4 times as far from PyTorch's float64 as PyTorch's float32 is itself, and what the last
-four operations round: the mean, a device's part of the batch, their product, the sum. Convolutions are summed
-directly, as PyTorch's are; with Winograd's algorithm errors may be 40 times as large (docs/numerics.md: 4e-6
-against 1e-7). Checks that
+four operations round: the mean, a device's part of the batch, their product, the sum. In the first three steps it
+must also be within what bound.py derives: a bound of the error however roundings fall, and a smaller one that holds
+if they are independent. Convolutions are summed directly, as PyTorch's are; with Winograd's algorithm
+errors may be 40 times as large (docs/numerics.md: 4e-6 against 1e-7), and nothing is derived. Checks that
 virtual shards have the same bits on one device and on two, and that a resumed run has those of one that
 was not interrupted. Without --all each network is run in two ways, else in all."""
 import argparse
@@ -17,6 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 FACTOR, WINOGRAD, LAST = 4, 40, 4 * 2.0 ** -24
+DERIVED = {"bound": "derived bound", "likely": "likely one"}
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("program", help="the program networks")
 p.add_argument("networks", nargs="*")
@@ -49,12 +51,21 @@ def compare(name, batch, *more, **variables):
     factor = FACTOR * (1 if variables["TARN_WINOGRAD"] == "0" else WINOGRAD)
     what = f"{name} batch {batch} {' '.join(more)} {' '.join(f'{k}={v}' for k, v in variables.items())}"
     got = run(name, batch, *more, **variables)
+    close = {key: 0 for key in DERIVED}
+    for step, value in enumerate(got[:len(known["bound"])] if factor == FACTOR else []):
+        wanted = known["loss"][step]
+        for key in DERIVED:
+            close[key] = max(close[key], (abs(value - wanted) - LAST * abs(wanted)) / known[key][step])
+            if not close[key] <= 1:
+                fail(f"{what}, step {step}: loss {value} is not within {known[key][step]} of {wanted}, as derived "
+                     f"({key})")
     for step, (value, wanted, distance) in enumerate(zip(got, known["loss"], known["distance"])):
         far = (abs(value - wanted) - LAST * abs(wanted)) / distance
         worst = max(worst, far)
         if not far <= factor:
             fail(f"{what}, step {step}: loss {value}, PyTorch's {wanted}, whose float32 is {distance} off at most")
-    print(f"{what}: {worst:.2f} of {factor}", flush=True)
+    derived = " and ".join(f"{close[key]:.2g} of the {DERIVED[key]}" for key in DERIVED)
+    print(f"{what}: {worst:.2f} of {factor}" + (f", {derived}" if factor == FACTOR else ""), flush=True)
     return got
 
 

@@ -385,10 +385,15 @@ def main():
     kept = json.loads(path.read_text()) if path.exists() else {}
     torch.use_deterministic_algorithms(True)
     for name in o.networks:
-        kept[name] = {str(b): measure(NETWORKS[name], b) for b in BATCHES}
+        for b in BATCHES:
+            kept.setdefault(name, {}).setdefault(str(b), {}).update(measure(NETWORKS[name], b))
+    write(kept)
+
+
+def write(kept):
     lines = [f'"{n}": {{\n' + ",\n".join(f' "{b}": {json.dumps(r)}' for b, r in kept[n].items()) + "}"
              for n in NETWORKS if n in kept]
-    path.write_text("{" + ",\n".join(lines) + "}\n")
+    (HERE / "losses.json").write_text("{" + ",\n".join(lines) + "}\n")
 
 
 if __name__ == "__main__":
