@@ -11,6 +11,8 @@ Exits with 77 where PyTorch or transformers are not installed."""
 import json
 import math
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,7 @@ except ImportError as error:
     print(f"gpt-2: SKIPPED: {error}; scripts/common.sh: need_transformers")
     sys.exit(77)
 
+HERE = Path(__file__).resolve().parent
 FACTOR, EPS = 4, 2.0 ** -24
 BATCH, CONTEXT, STEPS, LR = 4, 24, 5, 3e-3
 gpt, words = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 300
@@ -48,8 +51,8 @@ def run(*options, code=0):
 def model(**changes):
     """Random weights, of which all matter: also biases and norms."""
     torch.manual_seed(1)
-    config = GPT2Config(n_layer=3, n_embd=48, n_head=4, vocab_size=words, n_positions=32, resid_pdrop=0,
-                        embd_pdrop=0, attn_pdrop=0, **changes)
+    sizes = {"n_layer": 3, "n_embd": 48, "n_head": 4, "vocab_size": words, "n_positions": 32}
+    config = GPT2Config(**{**sizes, "resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0, **changes})
     m = GPT2LMHeadModel(config)
     with torch.no_grad():
         for name, p in m.named_parameters():
@@ -165,23 +168,13 @@ def all_refused(folder):
 
 # ---- fine-tuning ---------------------------------------------------------------------------------
 
-RENAME = (("blocks.", "transformer.h."), ("self_attn.in_proj_", "attn.c_attn."), ("self_attn.out_proj.", "attn.c_proj."),
-          ("linear1.", "mlp.c_fc."), ("linear2.", "mlp.c_proj."), (".norm1.", ".ln_1."), (".norm2.", ".ln_2."),
-          ("words.", "transformer.wte."), ("places.", "transformer.wpe."))
+PAGE = (HERE.parent.parent / "docs" / "fine-tuning.md").read_text()
+exec(next(block for block in re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.S | re.M) if "def gpt_2_state" in block))
 
 
 def saved(file):
-    """A checkpoint's parameters under GPT-2's names, laid out as GPT-2's."""
-    out = {}
-    for name, value in load_file(file).items():
-        if name.startswith("optimizer."):
-            continue
-        for old, new in RENAME:
-            name = name.replace(old, new)
-        name = "transformer.ln_f." + name[5:] if name.startswith("norm.") else name
-        turned = value.dim() == 2 and ".h." in name
-        out[name] = (value.t() if turned else value).contiguous().numpy()
-    return out
+    """A checkpoint's parameters under GPT-2's names, as the page says."""
+    return {name: value.numpy() for name, value in gpt_2_state(file).items() if name != "lm_head.weight"}
 
 
 FROZEN = ("transformer.wte.", "transformer.wpe.", "transformer.h.0.")
@@ -230,7 +223,7 @@ def parts(name, value):
 
 def fine_tuning(folder, tokens):
     m = model()
-    file = save(m, folder / "tuned")
+    file = save(m, folder / "before")
     before = {name: p.detach().numpy().copy() for name, p in m.named_parameters()}
     wide = precise(m)
     common = ("--load", file, "--tokens", folder / "tokens", "--context", CONTEXT, "--batch-size", BATCH, "--in-order",
@@ -267,6 +260,21 @@ def fine_tuning(folder, tokens):
            f"--train-only changes {len(changed)} tensors")
 
 
+def the_page(folder):
+    """The command that the page shows, on a model of as many layers; its result is one of transformers again."""
+    m = model(n_layer=12, n_positions=128)
+    save(m, folder / "gpt2")
+    np.random.RandomState(2).randint(0, words, 128 * 60).astype("<u2").tofile(folder / "text.tokens")
+    command = re.search(r"^    build/release/bin/gpt (--load gpt2/.*?[^\\])\n", PAGE, flags=re.S | re.M)[1].replace("\\\n", " ")
+    os.chdir(folder)
+    run(*shlex.split(command), "--steps", 2)
+    before = {name: p.detach().numpy().copy() for name, p in m.named_parameters()}
+    m.load_state_dict(gpt_2_state("tuned"), strict=False)
+    changed = {name for name, p in m.named_parameters() if p.detach().numpy().tobytes() != before[name].tobytes()}
+    wanted = {name for name in before if re.match(r"transformer\.(h\.1[01]|ln_f)\.", name)}
+    expect(changed == wanted, f"the page's command changes {len(changed)} tensors of {len(before)}, must be {len(wanted)}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -275,6 +283,7 @@ def main():
         all_logits(folder, tokens)
         all_refused(folder)
         fine_tuning(folder, tokens)
+        the_page(folder)
     sys.exit(failures > 0)
 
 
