@@ -89,7 +89,8 @@ static const struct argp_option options[] = {
 };
 /* clang-format on */
 
-static void add_rule(const struct argp_state *state, int kind, const char *name, char *arg)
+static void add_rule(const struct argp_state *state, enum rule_kind kind, const char *name,
+                     char *arg)
 {
     struct config *c = state->input;
     char *number = kind == RULE_SCALE_LR || kind == RULE_WEIGHT_DECAY ? strrchr(arg, '=') : NULL;

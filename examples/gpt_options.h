@@ -7,9 +7,11 @@
 
 enum { BYTES = 256, DEFAULT_CONTEXT = 64, MOST_RULES = 32 };
 
+enum rule_kind { RULE_FREEZE, RULE_TRAIN_ONLY, RULE_SCALE_LR, RULE_WEIGHT_DECAY };
+
 /* What is to be done with parameters of which the names match a pattern. */
 struct rule {
-    enum { RULE_FREEZE, RULE_TRAIN_ONLY, RULE_SCALE_LR, RULE_WEIGHT_DECAY } kind;
+    enum rule_kind kind;
     const char *pattern;
     double value;
 };

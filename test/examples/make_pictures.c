@@ -134,5 +134,6 @@ bool make_promise(const char *path, unsigned width, unsigned height)
     memcpy(head + 37, "IDAT", 4); /* of 0 bytes */
     put32(head + 41, (unsigned)crc32(0, head + 37, 4));
     FILE *f = fopen(path, "wb");
-    return f != NULL && (fwrite(head, 1, sizeof head, f) == sizeof head) & (fclose(f) == 0);
+    const bool good = f != NULL && fwrite(head, 1, sizeof head, f) == sizeof head;
+    return f != NULL && fclose(f) == 0 && good;
 }
