@@ -277,9 +277,34 @@ tarn_tensor collective_exchange(tarn_tensor x, struct reach over, int split, int
     return record(&op_all_to_all, x, shape, over, (struct ask){ .split = split, .join = join });
 }
 
+/* A number, since all replicas must record the same; chosen, since 0 times NaN is NaN. */
+static tarn_tensor chosen(tarn_replica *r, bool first, tarn_tensor a, tarn_tensor b)
+{
+    return tarn_where(tarn_number(r, first ? 1 : 0), a, b);
+}
+
+/* Places that compute other things would come to their passes in other orders, each as its own kernels go: so a
+ * pass waits for the one that was recorded before it in the step. */
+static tarn_tensor after_last(tarn_tensor x)
+{
+    struct member *m = member_of(x.replica);
+    if (m->passed.step != x.replica->step || tarn_shape_count(tarn_shape_get(m->passed)) == 0)
+        return x;
+    tarn_tensor last = tarn_detach(m->passed);
+    const tarn_shape shape = tarn_shape_get(last);
+    for (int d = 0; d < shape.rank; d++)
+        last = tarn_slice(last, d, 0, 1, 1);
+    last = tarn_cast(tarn_reshape(last, TARN_SCALAR), tarn_dtype_get(x));
+    return chosen(x.replica, true, x, last);
+}
+
 tarn_tensor collective_pass(tarn_tensor x, struct reach over, struct route route)
 {
-    return record(&op_pass, x, tarn_shape_get(x), over, (struct ask){ .root = route_bits(route) });
+    struct member *m = member_of(x.replica);
+    x = after_last(x);
+    m->passed =
+        record(&op_pass, x, tarn_shape_get(x), over, (struct ask){ .root = route_bits(route) });
+    return m->passed;
 }
 
 /* ---- gradients: of the sum of all replicas' losses ------------------------------------------ */
@@ -328,12 +353,6 @@ static void reduce_scatter_grad(struct grad_call *c)
 static void all_gather_grad(struct grad_call *c)
 {
     c->gin[0] = collective_scatter(c->g, TARN_SUM, reach_of(c), c->arg.call.join);
-}
-
-/* A number, since all replicas must record the same; chosen, since 0 times NaN is NaN. */
-static tarn_tensor chosen(tarn_replica *r, bool first, tarn_tensor a, tarn_tensor b)
-{
-    return tarn_where(tarn_number(r, first ? 1 : 0), a, b);
 }
 
 static void broadcast_grad(struct grad_call *c)

@@ -17,7 +17,8 @@ struct member {
     uint32_t checked;      /* the last step in which the weights' fingerprint was exchanged */
     struct mesh meshes[8]; /* that collectives by hand were over, from number 1 */
     int mesh_count;
-    uint32_t name; /* hash of the name of the collectives that are recorded now; 0: none */
+    tarn_tensor passed; /* the latest from place to place */
+    uint32_t name;      /* hash of the name of the collectives that are recorded now; 0: none */
 };
 
 /* NULL for a replica that trains alone. */

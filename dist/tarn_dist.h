@@ -198,12 +198,14 @@ TARN_API tarn_tensor tarn_broadcast_over(tarn_tensor x, int root, tarn_mesh mesh
 TARN_API tarn_tensor tarn_all_to_all_over(tarn_tensor x, int split, int join, tarn_mesh mesh,
                                           const char *axes);
 /** Place i gets what place i - by has. Where that is outside of the group there are zeros, or with `round` the
- *  last place is beside the first. Places may have computed x in different ways. The gradient goes back. */
+ *  last place is beside the first. Places may have computed x in different ways.
+ *  The gradient goes back: every place must take gradients of something that x depends on, and its loss depend on
+ *  the result, be it by tarn_sum() of zeros. */
 TARN_API tarn_tensor tarn_shift_over(tarn_tensor x, int by, bool round, tarn_mesh mesh,
                                      const char *axes);
 /** Place `to` gets what place `from` has; all others, and `from` unless it is `to`, get zeros. Every replica
- *  records it, those that neither send nor receive with anything of that shape. The gradient goes back from `to`
- *  to `from`; for that the loss of `from` must depend on the result, be it by tarn_sum() of the zeros. */
+ *  records it, those that neither send nor receive with anything of that shape. Gradients as
+ *  of tarn_shift_over(). */
 TARN_API tarn_tensor tarn_send_over(tarn_tensor x, int from, int to, tarn_mesh mesh,
                                     const char *axes);
 

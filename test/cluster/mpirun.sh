@@ -111,6 +111,13 @@ refused 2 'one replica can have 16' "$first" 1 "$mnist" $many --devices 1
 TARN_DEVICES=0 start "$first" 2 "$mnist" $run || wrong "two halves of a CPU failed"
 grep -q '^devices: 2 x' log || wrong "two halves of a CPU: not 2 replicas"
 
+# ---- groups of a mesh ---------------------------------------------------------------------------------
+
+for layout in "2 2 2" "4 2 2" "2 1 4" "2 3 2"; do
+    # shellcheck disable=SC2086
+    start "$first" ${layout%% *} "$bin/test_over_plain" ${layout#* } || wrong "groups, $layout: wrong"
+done
+
 # ---- a file on the first node suffices ----------------------------------------------------------------
 
 mkdir elsewhere
