@@ -57,11 +57,15 @@ TARN_API void tarn_split(tarn_tensor x, const int32_t *sizes, int count, int axi
                          tarn_tensor *parts);
 /** Joins 1 to 64 tensors of one shape along a new axis, which is `axis` of the result. */
 TARN_API tarn_tensor tarn_stack(const tarn_tensor *parts, int count, int axis);
+/** Element `index` of an axis, which is left out: x[:, index] for axis 1. A negative index counts from the end.
+ *  As torch.select. */
+TARN_API tarn_tensor tarn_select(tarn_tensor x, int axis, int index);
 /** Einstein's sum of two float32 operands, as torch.einsum: "ij,jk->ik" is the matrix product,
  *  "bhqd,bhkd->bhqk" that of queries and keys. A letter for each axis; those that the result leaves out
  *  are summed over, and lengths of 1 are repeated. Without "->" the result has the letters that stand
- *  once, in the order of the alphabet. Diagonals ("ii,...") and dots are refused. One product of
- *  matrices, so its order of sums is tarn_matmul's. */
+ *  once, in the order of the alphabet. A letter twice in an operand is its diagonal. "..." are axes without
+ *  a letter, as many as there are, broadcast from the last one; without "->" they come first. One product
+ *  of matrices, so its order of sums is tarn_matmul's. */
 TARN_API tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b);
 
 /* ---- losses: means, as in torch.nn.functional ----------------------------------------------- */
@@ -129,6 +133,15 @@ TARN_API tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight,
 TARN_API tarn_tensor tarn_upsample_nearest2d(tarn_tensor x, int high, int wide);
 /** The same with means of neighbours: "bilinear", align_corners false. */
 TARN_API tarn_tensor tarn_upsample_bilinear2d(tarn_tensor x, int high, int wide);
+/** Height and width of the result: `size`, or where that is 0 `scale` times the image's, rounded down. */
+typedef struct tarn_resize_options {
+    int32_t size[2];
+    float scale[2];
+    bool align_corners; /* the outer pixels' centres stay where they are, not the image's border */
+} tarn_resize_options;
+/** x float32 [N, C, H, W] to any size, of at most 32,767 pixels along an axis, each a mean of four neighbours. As
+ *  torch.nn.functional.interpolate with "bilinear", of `size` or of `scale_factor`, without antialias. */
+TARN_API tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options options);
 /** Mean over all axes from 2 on, which stay as length 1: [N, C, 1, 1] of images. As
  *  torch.nn.functional.adaptive_avg_pool2d(x, 1). */
 TARN_API tarn_tensor tarn_global_avg_pool(tarn_tensor x);

@@ -8,6 +8,9 @@ class More:
     def op_stack(self, line, *parts):
         return torch.stack(parts, line["arg"][0])
 
+    def op_select(self, line, a):
+        return a.select(*line["arg"][:2])
+
     def op_scan(self, line, x, h, matrix):
         axis, backwards = line["arg"][0], line["arg"][1]
         out = [None] * x.shape[axis]
@@ -85,6 +88,10 @@ class More:
 
     def op_upsample_bilinear2d(self, line, a):
         return F.interpolate(a, scale_factor=line["arg"][:2], mode="bilinear", align_corners=False)
+
+    def op_resize_bilinear2d(self, line, a):
+        scale = line["f"][:2] if line["f"][0] else None
+        return F.interpolate(a, None if scale else line["arg"][:2], scale, "bilinear", bool(line["arg"][2]))
 
     def op_global_avg_pool(self, line, a):
         return F.adaptive_avg_pool1d(a.flatten(2), 1).reshape(line["shape"])

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Einstein's sums of two operands, as one product of matrices between permutations. A letter is of one of
  * four groups: it goes through both operands and the result (BATCH), through one and the result (LEFT,
- * RIGHT), or through both operands only (INNER). Those of one operand only are summed over first. */
+ * RIGHT), or through both operands only (INNER). Those of one operand only are summed over first, and before
+ * that the diagonal is taken of letters that stand twice in an operand. */
 #include <ctype.h>
 #include <string.h>
 
 #include "op/op.h"
 #include "tensor/shape.h"
 
+#define DOTS '.'
+
+/* Letters of axes. "..." is one DOTS until the ranks are known, then a digit for each axis that it stands for,
+ * the last one 0: from then on a letter as any other. */
 struct labels {
     int count;
-    char letter[TARN_MAX_RANK + 1]; /* a string */
+    char letter[TARN_MAX_RANK + 2]; /* a string */
 };
 
 struct equation {
     struct labels in[2], out;
+    bool arrow; /* the result was given */
 };
 
 static bool has(const struct labels *l, char c)
@@ -22,31 +28,21 @@ static bool has(const struct labels *l, char c)
     return c != '\0' && strchr(l->letter, c) != NULL;
 }
 
-/* Reads letters up to anything else. What is wrong with them, or NULL. */
+/* Reads letters and dots up to anything else. What is wrong with them, or NULL. */
 static const char *read_labels(const char **at, struct labels *l)
 {
     *l = (struct labels){ 0 };
-    for (; isalpha((unsigned char)**at) || **at == ' '; ++*at) {
+    for (; isalpha((unsigned char)**at) || **at == ' ' || **at == '.'; ++*at) {
         if (**at == ' ')
             continue;
-        if (has(l, **at))
-            return "a letter stands twice in one list; take the diagonal or drop the letter";
-        if (l->count == TARN_MAX_RANK)
+        if (**at == '.') {
+            if (strncmp(*at, "...", 3) != 0 || has(l, DOTS))
+                return "dots must be three, once in a list";
+            *at += 2;
+        }
+        if (l->count > TARN_MAX_RANK || (l->count == TARN_MAX_RANK && !has(l, DOTS) && **at != '.'))
             return "a list has more than 8 letters";
         l->letter[l->count++] = **at;
-    }
-    return NULL;
-}
-
-/* The result of an equation without "->": letters of one operand, in the order of the alphabet. */
-static const char *implied(struct equation *e)
-{
-    for (int c = 'A'; c <= 'z'; c++) {
-        if (has(&e->in[0], (char)c) == has(&e->in[1], (char)c))
-            continue;
-        if (e->out.count == TARN_MAX_RANK)
-            return "the result has more than 8 letters";
-        e->out.letter[e->out.count++] = (char)c;
     }
     return NULL;
 }
@@ -60,19 +56,126 @@ static const char *parse(const char *text, struct equation *e)
         return "after the first letters a comma must come, as in \"ij,jk->ik\"";
     if (wrong == NULL)
         wrong = read_labels(&text, &e->in[1]);
-    if (wrong == NULL && *text == '\0')
-        return implied(e);
-    if (wrong == NULL && (text[0] != '-' || text[1] != '>'))
+    if (wrong != NULL || *text == '\0')
+        return wrong;
+    if (text[0] != '-' || text[1] != '>')
         return "after the second letters \"->\" must come, or nothing";
     text += 2;
-    if (wrong == NULL)
-        wrong = read_labels(&text, &e->out);
+    e->arrow = true;
+    wrong = read_labels(&text, &e->out);
     if (wrong == NULL && *text != '\0')
         return "after the letters of the result nothing may come";
-    for (int i = 0; wrong == NULL && i < e->out.count; i++)
-        if (!has(&e->in[0], e->out.letter[i]) && !has(&e->in[1], e->out.letter[i]))
+    for (int i = 0; wrong == NULL && i < e->out.count; i++) {
+        const char c = e->out.letter[i];
+        if (strchr(e->out.letter, c) != &e->out.letter[i])
+            return "a letter stands twice in the result";
+        if (!has(&e->in[0], c) && !has(&e->in[1], c))
             return "the result has a letter that no operand has";
+    }
     return wrong;
+}
+
+/* Puts digits for `dots` axes in place of the dots. */
+static void expand_dots(struct labels *l, int dots)
+{
+    const struct labels from = *l;
+    *l = (struct labels){ 0 };
+    for (int i = 0; i < from.count; i++)
+        if (from.letter[i] != DOTS)
+            l->letter[l->count++] = from.letter[i];
+        else
+            for (int k = dots; k > 0; k--)
+                l->letter[l->count++] = (char)('0' + k - 1);
+}
+
+/* How often a letter stands in both operands. */
+static int uses_of(const struct equation *e, char c)
+{
+    int n = 0;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < e->in[k].count; i++)
+            n += e->in[k].letter[i] == c;
+    return n;
+}
+
+/* The result of an equation without "->": axes of the dots, then letters that stand once, in the order of the
+ * alphabet. What is wrong with it, or NULL. */
+static const char *imply(struct equation *e, int dots)
+{
+    struct labels out = { .count = 1, .letter = { DOTS } };
+    expand_dots(&out, dots);
+    for (int c = 'A'; c <= 'z'; c++) {
+        if (uses_of(e, (char)c) != 1)
+            continue;
+        if (out.count == TARN_MAX_RANK)
+            return "the result has more than 8 letters";
+        out.letter[out.count++] = (char)c;
+    }
+    e->out = out;
+    return NULL;
+}
+
+/* Gives the dots their axes. What is wrong with the result, or NULL; *fits is false where ranks are. */
+static const char *place_dots(struct equation *e, tarn_tensor x[2], bool *fits)
+{
+    int most = 0;
+    for (int k = 0; k < 2; k++) {
+        const int rank = tarn_shape_get(x[k]).rank, named = e->in[k].count - has(&e->in[k], DOTS);
+        const int dots = has(&e->in[k], DOTS) ? rank - named : 0;
+        *fits &= dots >= 0 && named + dots == rank;
+        if (*fits)
+            expand_dots(&e->in[k], dots);
+        most = dots > most ? dots : most;
+    }
+    if (!*fits)
+        return NULL;
+    if (!e->arrow)
+        return imply(e, most);
+    if (e->out.count - has(&e->out, DOTS) + (has(&e->out, DOTS) ? most : 0) > TARN_MAX_RANK)
+        return "the result has more than 8 axes";
+    expand_dots(&e->out, most);
+    return NULL;
+}
+
+/* Axes i < j of n elements as one in place of j, in the letters, too: of all pairs, which are n * n in a row, every
+ * one that is n + 1 after another is of one index. */
+static tarn_tensor diagonal(tarn_tensor x, struct labels *l, int i, int j)
+{
+    tarn_shape s = tarn_shape_get(x), order = { .rank = s.rank };
+    const int32_t n = s.dim[i];
+    const int last = s.rank - 2;
+    struct labels rest = { 0 };
+    int to = 0;
+    for (int d = 0; d < s.rank; d++)
+        if (d != i && d != j) {
+            rest.letter[rest.count++] = l->letter[d];
+            order.dim[to++] = d;
+        }
+    order.dim[to++] = i;
+    order.dim[to] = j;
+    rest.letter[rest.count++] = l->letter[i];
+    x = tarn_permute(x, order);
+    s = tarn_shape_get(x);
+    s.rank--;
+    s.dim[last] = n * n;
+    *l = rest;
+    return tarn_slice(tarn_reshape(x, s), last, 0, n * n, n + 1);
+}
+
+/* Takes the diagonals of letters that stand twice in a list; false where their lengths differ. */
+static bool take_diagonals(struct labels *l, tarn_tensor *x)
+{
+    for (int j = 1; j < l->count; j++) {
+        const int i = (int)(strchr(l->letter, l->letter[j]) - l->letter);
+        if (i == j)
+            continue;
+        const tarn_shape s = tarn_shape_get(*x);
+        if (s.dim[i] != s.dim[j] || (int64_t)s.dim[i] * s.dim[i] > INT32_MAX)
+            return false;
+        *x = diagonal(*x, l, i, j);
+        j = 0; /* letters have moved */
+    }
+    return true;
 }
 
 /* The extent of a letter in an operand; 1 where it is missing. */
@@ -198,23 +301,38 @@ static tarn_tensor multiply(const struct equation *e, const struct labels group[
     return arrange(tarn_reshape(y, full), &made, &e->out, &none, &none);
 }
 
+/* Letters for all axes of both operands, each once in a list. What is wrong, or NULL; then *fits is false where
+ * shapes are. */
+static const char *resolve(const char *text, struct equation *e, tarn_tensor x[2], bool *fits)
+{
+    const char *wrong = text == NULL ? "there is none" : parse(text, e);
+    *fits = true;
+    if (wrong == NULL)
+        wrong = place_dots(e, x, fits);
+    for (int k = 0; k < 2 && wrong == NULL && *fits; k++)
+        *fits = take_diagonals(&e->in[k], &x[k]);
+    *fits = wrong == NULL && *fits && agree(e, x);
+    return wrong;
+}
+
 tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b)
 {
     tarn_replica *r;
     struct equation e;
+    bool fits;
     tarn_tensor x[2] = { a, b };
     if (!graph_operands("einsum", x, 2, &r))
         return graph_poison(r);
-    const char *wrong = equation == NULL ? "there is none" : parse(equation, &e);
-    if (wrong != NULL)
-        return graph_fail(r, TARN_ERR_ARGUMENT, "einsum \"%s\": %s",
-                          equation != NULL ? equation : "", wrong);
     const tarn_shape sa = tarn_shape_get(a), sb = tarn_shape_get(b);
     if (tarn_dtype_get(a) != TARN_F32 || tarn_dtype_get(b) != TARN_F32)
         return graph_fail(r, TARN_ERR_DTYPE, "einsum \"%s\": %s and %s: both must be float32",
-                          equation, tarn_dtype_name(tarn_dtype_get(a)),
+                          equation != NULL ? equation : "", tarn_dtype_name(tarn_dtype_get(a)),
                           tarn_dtype_name(tarn_dtype_get(b)));
-    if (e.in[0].count != sa.rank || e.in[1].count != sb.rank || !agree(&e, x))
+    const char *wrong = resolve(equation, &e, x, &fits);
+    if (wrong != NULL)
+        return graph_fail(r, TARN_ERR_ARGUMENT, "einsum \"%s\": %s",
+                          equation != NULL ? equation : "", wrong);
+    if (!fits)
         return graph_fail(r, TARN_ERR_SHAPE,
                           "einsum \"%s\": does not fit %s and %s: a letter for each axis, and one "
                           "length for each letter",

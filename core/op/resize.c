@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images made larger by whole factors, and reduced to one value a channel. */
+/* Images made larger or smaller, and reduced to one value a channel. */
+#include <math.h>
+
 #include "op/op.h"
 #include "tensor/shape.h"
 
 #define FACTOR_MOST 64
+#define LENGTH_MOST 32767 /* twice its square is an int32 */
 
 static bool image_fits(tarn_tensor x, const char *name, int high, int wide)
 {
@@ -71,6 +74,79 @@ tarn_tensor tarn_upsample_bilinear2d(tarn_tensor x, int high, int wide)
     const tarn_tensor tall = stretch(x, 2, high);
     return tarn_failed(tall) ? tall : stretch(tall, 3, wide);
 }
+
+/* ---- any sizes ------------------------------------------------------------------------------ */
+
+static tarn_tensor whole(tarn_replica *r, int32_t v)
+{
+    return tarn_cast(tarn_full(r, TARN_SCALAR, (float)v), TARN_I32);
+}
+
+/* Where the elements of an axis come from: between that of index *low and the next one, *part of the way. Exact
+ * but for one rounding where sizes say it; a scale is a float, as PyTorch's. */
+static void places_of(tarn_replica *r, int32_t in, int32_t out, float scale, bool corners,
+                      tarn_tensor *low, tarn_tensor *part)
+{
+    const tarn_tensor o = tarn_arange(r, out), none = whole(r, 0);
+    if (scale > 0.0f && !corners) {
+        const tarn_tensor centre = tarn_add_scalar(tarn_cast(o, TARN_F32), 0.5f);
+        const float ratio = (float)(1.0 / (double)scale);
+        const tarn_tensor at = tarn_maximum(tarn_add_scalar(tarn_mul_scalar(centre, ratio), -0.5f),
+                                            tarn_zeros(r, TARN_SCALAR));
+        *low = tarn_cast(at, TARN_I32);
+        *part = tarn_sub(at, tarn_cast(*low, TARN_F32));
+        return;
+    }
+    /* As fractions: o (in - 1) / (out - 1), or ((2 o + 1) in - out) / (2 out) and not below 0. */
+    const int32_t below = !corners ? 2 * out : out > 1 ? out - 1 : 1;
+    const tarn_tensor twice = tarn_add(tarn_mul(o, whole(r, 2)), whole(r, 1));
+    const tarn_tensor above =
+        corners ? tarn_mul(o, whole(r, in - 1))
+                : tarn_maximum(tarn_sub(tarn_mul(twice, whole(r, in)), whole(r, out)), none);
+    *low = tarn_div(above, whole(r, below));
+    const tarn_tensor rest = tarn_sub(above, tarn_mul(*low, whole(r, below)));
+    *part = tarn_div(tarn_cast(rest, TARN_F32), tarn_cast(whole(r, below), TARN_F32));
+}
+
+static tarn_tensor resize_axis(tarn_tensor x, int axis, int32_t out, float scale, bool corners)
+{
+    tarn_replica *r = x.replica;
+    const int32_t in = tarn_shape_get(x).dim[axis];
+    tarn_tensor low, part;
+    if (out == in) /* as PyTorch, whatever the scale is */
+        return x;
+    places_of(r, in, out, scale, corners, &low, &part);
+    if (axis == 2)
+        part = tarn_reshape(part, TARN_SHAPE(out, 1));
+    const tarn_tensor a = tarn_index_select(x, axis, low);
+    const tarn_tensor b = tarn_index_select(x, axis, tarn_add(low, whole(r, 1))); /* clamped */
+    const tarn_tensor rest = tarn_add_scalar(tarn_neg(part), 1.0f);
+    return tarn_add(tarn_mul(a, rest), tarn_mul(b, part));
+}
+
+tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o)
+{
+    if (!graph_operand(NULL, x, "resize_bilinear2d", 0) ||
+        !image_fits(x, "resize_bilinear2d", 1, 1))
+        return graph_poison(x.replica);
+    const tarn_shape s = tarn_shape_get(x);
+    int32_t size[2];
+    for (int i = 0; i < 2; i++) {
+        const double by = floor((double)s.dim[2 + i] * (double)o.scale[i]);
+        size[i] = o.size[i] != 0 ? o.size[i] : by >= 1 && by <= LENGTH_MOST ? (int32_t)by : 0;
+        if ((o.size[i] != 0) == (o.scale[i] != 0.0f) || size[i] < 1 || size[i] > LENGTH_MOST ||
+            s.dim[2 + i] > LENGTH_MOST)
+            return graph_fail(
+                x.replica, TARN_ERR_ARGUMENT,
+                "resize_bilinear2d: %s to size %d or by scale %g: give one of them for "
+                "each axis; lengths must be from 1 to %d",
+                shape_text(s), o.size[i], (double)o.scale[i], LENGTH_MOST);
+    }
+    const tarn_tensor tall = resize_axis(x, 2, size[0], o.scale[0], o.align_corners);
+    return tarn_failed(tall) ? tall : resize_axis(tall, 3, size[1], o.scale[1], o.align_corners);
+}
+
+/* ---- pooling -------------------------------------------------------------------------------- */
 
 /* Bits of all axes from 2 on; 0 after recording an error. */
 static uint32_t inner_axes(tarn_tensor x, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking a tensor apart along an axis, and stacking tensors along a new one. */
+/* Taking a tensor apart along an axis, or one element of it, and stacking tensors along a new one. */
 #include "op/op.h"
 #include "tensor/shape.h"
 
@@ -63,4 +63,23 @@ tarn_tensor tarn_stack(const tarn_tensor *parts, int count, int axis)
         wider[i] = tarn_reshape(parts[i], wide);
     }
     return tarn_concat(wider, count, at);
+}
+
+tarn_tensor tarn_select(tarn_tensor x, int axis, int index)
+{
+    if (!graph_operand(NULL, x, "select", 0))
+        return graph_poison(x.replica);
+    const int at = op_axis(x, "select", axis);
+    if (at < 0)
+        return graph_poison(x.replica);
+    const tarn_shape s = tarn_shape_get(x);
+    const int64_t i = index < 0 ? (int64_t)index + s.dim[at] : index;
+    if (i < 0 || i >= s.dim[at])
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT,
+                          "select: element %d of axis %d of %s: there are %d", index, at,
+                          shape_text(s), s.dim[at]);
+    tarn_shape rest = { .rank = s.rank - 1 };
+    for (int d = 0; d < rest.rank; d++)
+        rest.dim[d] = s.dim[d < at ? d : d + 1];
+    return tarn_reshape(tarn_slice(x, at, (int)i, (int)i + 1, 1), rest);
 }

@@ -167,7 +167,21 @@ Test(layers, refuse_what_does_not_fit, .timeout = 300)
                                                    (tarn_attention_options){ .causal = true }));
     REFUSES("key_mask is", tarn_attention(X(2, 3, 4), X(2, 3, 4), X(2, 3, 4),
                                           (tarn_attention_options){ .key_mask = X(2, 3) }));
-    REFUSES("stands twice", tarn_einsum("ii,ij->j", X(2, 2), X(2, 3)));
+    REFUSES("stands twice in the result", tarn_einsum("ij,jk->ii", X(2, 2), X(2, 3)));
+    REFUSES("does not fit [2,3] and [2]", tarn_einsum("ii,i->i", X(2, 3), X(2)));
+    REFUSES("does not fit [2] and [2]", tarn_einsum("...ij,j", X(2), X(2)));
+    REFUSES("dots must be three", tarn_einsum("..i,i", X(2), X(2)));
+    REFUSES("dots must be three", tarn_einsum("...i...,i", X(2), X(2)));
+    REFUSES("no operand has", tarn_einsum("i,i->...", X(2), X(2)));
+    REFUSES("resize_bilinear2d: x is float32 [2,2]",
+            tarn_resize_bilinear2d(X(2, 2), (tarn_resize_options){ .size = { 2, 2 } }));
+    REFUSES("resize_bilinear2d: [1,1,2,2] to size 2 or by scale 2",
+            tarn_resize_bilinear2d(X(1, 1, 2, 2),
+                                   (tarn_resize_options){ .size = { 2, 2 }, .scale = { 2, 2 } }));
+    REFUSES("to size 0 or by scale 0.25",
+            tarn_resize_bilinear2d(X(1, 1, 2, 2), (tarn_resize_options){ .scale = { 0.25f, 1 } }));
+    REFUSES("to size -1 or by scale 0",
+            tarn_resize_bilinear2d(X(1, 1, 2, 2), (tarn_resize_options){ .size = { 2, -1 } }));
     REFUSES("a comma must come", tarn_einsum("ij", X(2, 2), X(2, 3)));
     REFUSES("no operand has", tarn_einsum("ij,jk->iz", X(2, 2), X(2, 3)));
     REFUSES("nothing may come", tarn_einsum("ij,jk->ik,", X(2, 2), X(2, 3)));

@@ -163,21 +163,29 @@ static bool upsample_shape(const struct program *p, struct line *l)
     return true;
 }
 
+/* Where an element o of an axis comes from: position first + o * slope, and how exactly the library knows it. */
+struct places {
+    int out;
+    bool linear, from_0; /* not from before the first element */
+    double first, slope, error;
+};
+
 /* Along one axis, in a shape whose axis is as long as before. */
-static int stretch(struct tape *t, int x, tarn_shape from, int axis, int factor, bool linear)
+static int stretch(struct tape *t, int x, tarn_shape from, int axis, struct places how)
 {
     tarn_shape to = from;
-    to.dim[axis] *= factor;
+    to.dim[axis] = how.out;
     const int count = (int)tarn_shape_count(to), part = tape_full(t, count, 0, 0);
     int *index = malloc(2 * (size_t)count * sizeof *index + 1), at[TARN_MAX_RANK] = { 0 };
     if (index == NULL)
         abort();
     for (int i = 0; i < count; i++, next_position(to, at)) {
         const int o = at[axis], last = from.dim[axis] - 1;
-        const double place = linear ? (o + 0.5) / factor - 0.5 : o / factor;
+        const double there = how.first + o * how.slope;
+        const double place = how.from_0 && there < 0 ? 0 : there;
         const int low = (int)floor(place);
         t->node[part].v[i] = place - low;
-        t->node[part].e[i] = linear ? TAPE_UNIT : 0;
+        t->node[part].e[i] = how.linear ? how.error * (1 + fabs(place)) : 0;
         for (int k = 0; k < 2; k++) {
             at[axis] = low + k < 0 ? 0 : low + k > last ? last : low + k;
             index[i + k * count] = (int)position_of(from, at);
@@ -187,7 +195,7 @@ static int stretch(struct tape *t, int x, tarn_shape from, int axis, int factor,
     const int a = tape_gather(t, x, count, index, 0),
               b = tape_gather(t, x, count, index + count, 0);
     free(index);
-    if (!linear)
+    if (!how.linear)
         return a;
     const int rest = tape_map2(t, T_SUB, tape_full(t, count, 1, 0), part);
     return tape_map2(t, T_ADD, tape_map2(t, T_MUL, a, rest), tape_map2(t, T_MUL, b, part));
@@ -197,9 +205,16 @@ static int upsample_value(struct interpreter *m, const struct line *l)
 {
     const bool linear = l->op == OP_ID_upsample_bilinear2d;
     tarn_shape s = shape_of(m, l, 0);
-    const int tall = stretch(m->tape, interpret_operand(m, l, 0), s, 2, l->arg[0], linear);
-    s.dim[2] *= l->arg[0];
-    return stretch(m->tape, tall, s, 3, l->arg[1], linear);
+    int y = interpret_operand(m, l, 0);
+    for (int i = 0; i < 2; i++) {
+        const int factor = l->arg[i], to = s.dim[2 + i] * factor;
+        const double slope = 1.0 / factor;
+        y = stretch(m->tape, y, s, 2 + i,
+                    (struct places){ to, linear, false, linear ? slope / 2 - 0.5 : 0.5 * slope,
+                                     slope, TAPE_UNIT });
+        s.dim[2 + i] = to;
+    }
+    return y;
 }
 
 static tarn_tensor upsample_call(const struct line *l, const tarn_tensor *in)
@@ -214,6 +229,66 @@ static bool upsample_grow(struct generator *g, struct line *l, int a)
     l->in[0] = image(g, a);
     l->arg[0] = 1 + below(g, 3);
     l->arg[1] = 1 + below(g, 3);
+    return true;
+}
+
+/* ---- any sizes: arg is the size, or f the scale, and arg[2] align_corners ----------------------- */
+
+static int resized(const struct line *l, int length, int i)
+{
+    return l->f[i] != 0 ? (int)floor(length * (double)l->f[i]) : l->arg[i];
+}
+
+static bool resize_shape(const struct program *p, struct line *l)
+{
+    const struct line *x = operand_of(p, l, 0);
+    l->shape = x->shape;
+    if (x->dtype != TARN_F32 || x->shape.rank != 4)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        l->shape.dim[2 + i] = resized(l, x->shape.dim[2 + i], i);
+        if (x->shape.dim[2 + i] < 1 || l->shape.dim[2 + i] < 1)
+            return false;
+    }
+    return true;
+}
+
+static int resize_value(struct interpreter *m, const struct line *l)
+{
+    tarn_shape s = shape_of(m, l, 0);
+    int y = interpret_operand(m, l, 0);
+    for (int i = 0; i < 2; i++) {
+        const int in = s.dim[2 + i], out = resized(l, in, i);
+        struct places how = { out, true, true, 0, 0, 4 * TAPE_UNIT };
+        if (l->arg[2] != 0)
+            how.slope = out > 1 ? (in - 1.0) / (out - 1) : 0;
+        else
+            how.slope = l->f[i] != 0 ? 1 / (double)l->f[i] : (double)in / out;
+        how.first = l->arg[2] != 0 ? 0 : how.slope / 2 - 0.5;
+        if (in != out) /* else it is copied, as in PyTorch, whatever the scale is */
+            y = stretch(m->tape, y, s, 2 + i, how);
+        s.dim[2 + i] = out;
+    }
+    return y;
+}
+
+static tarn_tensor resize_call(const struct line *l, const tarn_tensor *in)
+{
+    return tarn_resize_bilinear2d(
+        in[0],
+        (tarn_resize_options){ { l->arg[0], l->arg[1] }, { l->f[0], l->f[1] }, l->arg[2] != 0 });
+}
+
+static bool resize_grow(struct generator *g, struct line *l, int a)
+{
+    static const float scales[] = { 0.5f, 0.75f, 1.0f, 1.25f, 2.0f, 3.0f };
+    l->in[0] = image(g, a);
+    const bool scaled = chance(g, 50);
+    for (int i = 0; i < 2; i++) {
+        l->arg[i] = scaled ? 0 : 1 + below(g, 9);
+        l->f[i] = scaled ? scales[below(g, 6)] : 0;
+    }
+    l->arg[2] = chance(g, 50);
     return true;
 }
 
@@ -355,6 +430,7 @@ const struct more more_images[] = {
       transposed_grow },
     { OP_ID_upsample_nearest2d, upsample_shape, upsample_value, upsample_call, upsample_grow },
     { OP_ID_upsample_bilinear2d, upsample_shape, upsample_value, upsample_call, upsample_grow },
+    { OP_ID_resize_bilinear2d, resize_shape, resize_value, resize_call, resize_grow },
     { OP_ID_global_avg_pool, global_shape, global_value, global_call, global_grow },
     { OP_ID_global_max_pool, global_shape, global_value, global_call, global_grow },
     { OP_ID_group_norm_op, group_norm_shape, group_norm_value, group_norm_call, group_norm_grow },

@@ -97,7 +97,7 @@ unsigned axes_mask(tarn_shape axes, int rank);
 int pool_option(const struct line *l, int kind, int axis); /* 0 window, 1 stride, 2 padding */
 
 /* Of an einsum: the text of arg[0]. */
-enum { EINSUMS = 12 };
+enum { EINSUMS = 18 };
 extern const char *const einsum_text[EINSUMS];
 
 #endif
