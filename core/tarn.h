@@ -538,5 +538,6 @@ TARN_API tarn_status tarn_graph_dot(tarn_replica *r, const char *path);
 #include "tarn_nn.h"
 #include "tarn_ops.h"
 #include "tarn_train.h"
+#include "tarn_use.h"
 
 #endif

@@ -86,6 +86,8 @@ TARN_API void tarn_optimizer_backward(tarn_optimizer *o, tarn_tensor loss);
  *  whose gradient holds a NaN or an infinity changes no parameter, state or count; a later tarn_step
  *  or tarn_wait reports it. An error when no parameter has a gradient. */
 TARN_API void tarn_optimizer_step(tarn_optimizer *o);
+/** tarn_optimizer_backward and tarn_optimizer_step: the usual training step, up to tarn_step. */
+TARN_API void tarn_minimize(tarn_optimizer *o, tarn_tensor loss);
 /** Keeps the gradients over the step mark, which would drop them: for batches that are larger than
  *  memory. The next tarn_optimizer_step takes their sum with what later backwards add, in this step
  *  or in others; each is counted once, however often this is called. Divide the loss by the number

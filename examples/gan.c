@@ -77,11 +77,9 @@ static tarn_tensor train(void *model, const tarn_batch *b)
     const tarn_tensor images = made(n, noise_for(b));
     const tarn_tensor apart =
         tarn_add(judged(n, b->x, true), judged(n, tarn_detach(images), false));
-    tarn_optimizer_backward(n->judge, apart);
-    tarn_optimizer_step(n->judge);
+    tarn_minimize(n->judge, apart);
     const tarn_tensor fooled = judged(n, images, true); /* by the judge as it is now */
-    tarn_optimizer_backward(n->maker, fooled);
-    tarn_optimizer_step(n->maker);
+    tarn_minimize(n->maker, fooled);
     return tarn_add(apart, fooled);
 }
 

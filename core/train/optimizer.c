@@ -298,3 +298,10 @@ void tarn_optimizer_step(tarn_optimizer *o)
     o->next.steps++;
     r->updates = true;
 }
+
+void tarn_minimize(tarn_optimizer *o, tarn_tensor loss)
+{
+    tarn_optimizer_backward(o, loss);
+    if (o != NULL)
+        tarn_optimizer_step(o);
+}

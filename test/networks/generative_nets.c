@@ -4,53 +4,41 @@
 
 enum { SIDE = 16, LATENT = 6 };
 
-struct vae {
-    tarn_conv2d down1, down2, up1, up2;
-    tarn_linear mean, spread, wide;
-    tarn_optimizer *optimizer;
-};
-
-static void vae_make(tarn_replica *r, void *model)
+static tarn_tensor halved(tarn_tensor x, const char *name, int channels)
 {
-    struct vae *n = model;
     const tarn_conv2d_options half = { .stride = { 2, 2 }, .padding = { 1, 1 } };
-    const tarn_conv2d_options same = { .padding = { 1, 1 } };
-    n->down1 = tarn_conv2d_make(r, "down1", 1, 8, 3, half);
-    n->down2 = tarn_conv2d_make(r, "down2", 8, 16, 3, half);
-    n->mean = tarn_linear_make(r, "mean", SIDE * SIDE, LATENT);
-    n->spread = tarn_linear_make(r, "spread", SIDE * SIDE, LATENT);
-    n->wide = tarn_linear_make(r, "wide", LATENT, SIDE * SIDE);
-    n->up1 = tarn_conv2d_make(r, "up1", 16, 8, 3, same);
-    n->up2 = tarn_conv2d_make(r, "up2", 8, 1, 3, same);
+    return tarn_relu(tarn_use_conv2d(x, name, channels, 3, half));
 }
 
-static void vae_optimize(tarn_replica *r, void *model)
+static tarn_tensor doubled(tarn_tensor x, const char *name, int channels)
 {
-    ((struct vae *)model)->optimizer = tarn_adam(r, (tarn_adam_options){ .lr = 2e-3f });
+    const tarn_conv2d_options same = { .padding = { 1, 1 } };
+    return tarn_use_conv2d(tarn_upsample_nearest2d(x, 2, 2), name, channels, 3, same);
 }
 
 /* Noise is an input, so that PyTorch has the same. Pixels are probabilities after a shift. */
-static tarn_tensor vae_train(tarn_replica *r, void *model, const tarn_batch *b)
+static tarn_tensor vae_loss(const tarn_batch *b)
 {
-    const struct vae *n = model;
-    (void)r;
-    const tarn_tensor pixels = tarn_add_scalar(b->inputs[0], 0.5f);
-    tarn_tensor h = tarn_relu(tarn_conv2d_forward(&n->down1, b->inputs[0]));
-    h = tarn_flatten(tarn_relu(tarn_conv2d_forward(&n->down2, h)), 1);
-    const tarn_tensor mean = tarn_linear_forward(&n->mean, h);
-    const tarn_tensor spread = tarn_linear_forward(&n->spread, h);
+    tarn_tensor h = halved(halved(b->inputs[0], "down1", 8), "down2", 16);
+    const tarn_tensor mean = tarn_use_linear(tarn_flatten(h, 1), "mean", LATENT);
+    const tarn_tensor spread = tarn_use_linear(tarn_flatten(h, 1), "spread", LATENT);
     const tarn_tensor deviation = tarn_exp(tarn_mul_scalar(spread, 0.5f));
     const tarn_tensor z = tarn_add(mean, tarn_mul(deviation, b->inputs[1]));
-    h = tarn_relu(tarn_linear_forward(&n->wide, z));
-    h = tarn_upsample_nearest2d(tarn_reshape(h, TARN_SHAPE(b->n, 16, SIDE / 4, SIDE / 4)), 2, 2);
-    h = tarn_upsample_nearest2d(tarn_relu(tarn_conv2d_forward(&n->up1, h)), 2, 2);
-    const tarn_tensor logits = tarn_conv2d_forward(&n->up2, h);
+    h = tarn_relu(tarn_use_linear(z, "wide", SIDE * SIDE));
+    h = tarn_relu(doubled(tarn_reshape(h, TARN_SHAPE(-1, 16, SIDE / 4, SIDE / 4)), "up1", 8));
+    const tarn_tensor logits = doubled(h, "up2", 1);
+    const tarn_tensor pixels = tarn_add_scalar(b->inputs[0], 0.5f);
     const tarn_tensor each = tarn_sub(tarn_softplus(logits, 1, 20), tarn_mul(logits, pixels));
     const tarn_tensor seen = tarn_mean(tarn_sum(each, TARN_AXES(1, 2, 3), false), TARN_ALL, false);
     const tarn_tensor apart =
         tarn_sub(tarn_add(tarn_mul(mean, mean), tarn_exp(spread)), tarn_add_scalar(spread, 1));
     const tarn_tensor far = tarn_mean(tarn_sum(apart, TARN_AXES(1), false), TARN_ALL, false);
-    return network_step(n->optimizer, tarn_add(seen, tarn_mul_scalar(far, 0.5f)));
+    return tarn_add(seen, tarn_mul_scalar(far, 0.5f));
+}
+
+static tarn_optimizer *vae_optimizer(tarn_replica *r)
+{
+    return tarn_adam(r, (tarn_adam_options){ .lr = 2e-3f });
 }
 
 /* ---- two networks that train against each other --------------------------------------------- */
@@ -109,21 +97,17 @@ static tarn_tensor gan_train(tarn_replica *r, void *model, const tarn_batch *b)
     const tarn_tensor made = gan_made(n, b->inputs[1]);
     const tarn_tensor apart =
         tarn_add(gan_judged(n, b->inputs[0], 1), gan_judged(n, tarn_detach(made), 0));
-    tarn_optimizer_backward(n->judge, apart);
-    tarn_optimizer_step(n->judge);
+    tarn_minimize(n->judge, apart);
     const tarn_tensor fooled = gan_judged(n, made, 1); /* by the judge as it is now */
-    tarn_optimizer_backward(n->maker, fooled);
-    tarn_optimizer_step(n->maker);
+    tarn_minimize(n->maker, fooled);
     return tarn_add(apart, fooled);
 }
 
 const struct network generative_networks[] = {
     { .name = "vae",
       .inputs = { { 0, 3, { 1, SIDE, SIDE } }, { 0, 1, { LATENT } } },
-      .bytes = sizeof(struct vae),
-      .make = vae_make,
-      .optimize = vae_optimize,
-      .train = vae_train },
+      .loss = vae_loss,
+      .optimizer = vae_optimizer },
     { .name = "gan",
       .inputs = { { 0, 3, { 1, SIDE, SIDE } }, { 0, 1, { LATENT } } },
       .bytes = sizeof(struct gan),

@@ -1,211 +1,149 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks for images: a residual one, a depthwise-separable one, and a U-Net. */
-#include <string.h>
-
+/* Networks for images: fully connected layers, a residual network, a depthwise-separable one, and a U-Net. */
 #include "networks.h"
 
 enum { CLASSES = 10 };
 
-static const tarn_conv2d_options same = { .padding = { 1, 1 } };
+/* ---- fully connected layers ----------------------------------------------------------------- */
 
-/* A convolution without bias. */
-static tarn_conv2d conv(tarn_replica *r, const char *name, int in, int out, int window,
-                        tarn_conv2d_options options)
+static tarn_tensor mlp_loss(const tarn_batch *b)
 {
-    return tarn_conv2d_make_with(r, name, in, out,
-                                 (tarn_conv2d_make_options){ .window = { window, window },
-                                                             .no_bias = true,
-                                                             .options = options });
+    tarn_tensor x = tarn_relu(tarn_use_linear(tarn_flatten(b->x, 1), "a", 64));
+    x = tarn_relu(tarn_use_linear(x, "b", 32));
+    return tarn_cross_entropy(tarn_use_linear(x, "c", CLASSES), b->y);
 }
 
-/* A convolution and its norm. */
-struct unit {
-    tarn_conv2d conv;
-    tarn_batch_norm norm;
-};
-
-static struct unit unit(tarn_replica *r, const char *name, const char *number, int in, int out,
-                        int window, tarn_conv2d_options options)
+static tarn_optimizer *mlp_optimizer(tarn_replica *r)
 {
-    char part[16] = "conv";
-    strcat(part, number);
-    struct unit u = { .conv = conv(r, network_name(name, part), in, out, window, options) };
-    strcpy(part, "bn");
-    strcat(part, number);
-    u.norm = tarn_batch_norm_make(r, network_name(name, part), out);
-    return u;
-}
-
-static tarn_tensor apply(const struct unit *u, tarn_tensor x)
-{
-    return tarn_batch_norm_forward(&u->norm, tarn_conv2d_forward(&u->conv, x));
-}
-
-/* The mean of each channel: [N, C]. */
-static tarn_tensor pooled(tarn_tensor x)
-{
-    return tarn_mean(x, TARN_AXES(2, 3), false);
+    return tarn_adamw(r, (tarn_adam_options){ .lr = 2e-3f });
 }
 
 /* ---- a residual network --------------------------------------------------------------------- */
 
 enum { STAGES = 3 };
 
-struct residual {
-    struct unit stem, first[STAGES], second[STAGES], shortcut[STAGES];
-    tarn_linear head;
-    tarn_optimizer *optimizer;
-};
-
-static void residual_make(tarn_replica *r, void *model)
+/* A convolution without bias, and its norm. */
+static tarn_tensor unit(tarn_tensor x, const char *number, int out, int window, int stride)
 {
-    struct residual *n = model;
-    n->stem = unit(r, "stem", "", 3, 8, 3, same);
-    for (int i = 0; i < STAGES; i++) {
-        const char *const names[] = { "stage0", "stage1", "stage2" };
-        const int out = 8 << i, in = i == 0 ? 8 : out / 2, stride = i == 0 ? 1 : 2;
-        const tarn_conv2d_options step = { .stride = { stride, stride }, .padding = { 1, 1 } };
-        n->first[i] = unit(r, names[i], "1", in, out, 3, step);
-        n->second[i] = unit(r, names[i], "2", out, out, 3, same);
-        if (i > 0)
-            n->shortcut[i] = unit(r, names[i], "3", in, out, 1,
-                                  (tarn_conv2d_options){ .stride = { stride, stride } });
-    }
-    n->head = tarn_linear_make(r, "head", 8 << (STAGES - 1), CLASSES);
+    const tarn_conv2d_make_options conv = {
+        .window = { window },
+        .no_bias = true,
+        .options = { .stride = { stride, stride }, .padding = { window / 2, window / 2 } },
+    };
+    x = tarn_use_conv2d_with(x, TARN_NAME("conv%s", number), out, conv);
+    return tarn_use_batch_norm(x, TARN_NAME("bn%s", number));
 }
 
-static void residual_optimize(tarn_replica *r, void *model)
+static tarn_tensor residual_loss(const tarn_batch *b)
 {
-    ((struct residual *)model)->optimizer =
-        tarn_sgd(r, (tarn_sgd_options){ .lr = 0.05f, .momentum = 0.9f, .weight_decay = 1e-3f });
+    tarn_replica *r = b->x.replica;
+    tarn_enter(r, "stem");
+    tarn_tensor x = tarn_relu(unit(b->x, "", 8, 3, 1));
+    tarn_leave(r);
+    for (int i = 0; i < STAGES; i++) {
+        const int out = 8 << i, stride = i == 0 ? 1 : 2;
+        tarn_enter(r, "stage%d", i);
+        const tarn_tensor y = unit(tarn_relu(unit(x, "1", out, 3, stride)), "2", out, 3, 1);
+        x = tarn_relu(tarn_add(y, i > 0 ? unit(x, "3", out, 1, stride) : x));
+        tarn_leave(r);
+    }
+    const tarn_tensor pooled = tarn_mean(x, TARN_AXES(2, 3), false);
+    return tarn_cross_entropy(tarn_use_linear(pooled, "head", CLASSES), b->y);
 }
 
-static tarn_tensor residual_train(tarn_replica *r, void *model, const tarn_batch *b)
+static tarn_optimizer *residual_optimizer(tarn_replica *r)
 {
-    const struct residual *n = model;
-    (void)r;
-    tarn_tensor x = tarn_relu(apply(&n->stem, b->x));
-    for (int i = 0; i < STAGES; i++) {
-        const tarn_tensor y = apply(&n->second[i], tarn_relu(apply(&n->first[i], x)));
-        x = tarn_relu(tarn_add(y, i > 0 ? apply(&n->shortcut[i], x) : x));
-    }
-    const tarn_tensor logits = tarn_linear_forward(&n->head, pooled(x));
-    return network_step(n->optimizer, tarn_cross_entropy(logits, b->y));
+    return tarn_sgd(r, (tarn_sgd_options){ .lr = 0.05f, .momentum = 0.9f, .weight_decay = 1e-3f });
 }
 
 /* ---- depthwise-separable convolutions ------------------------------------------------------- */
 
-enum { BLOCKS = 2 };
-
-struct separable {
-    struct unit stem, depthwise[BLOCKS], pointwise[BLOCKS];
-    tarn_linear head;
-    tarn_optimizer *optimizer;
-};
-
-static void separable_make(tarn_replica *r, void *model)
+/* `groups` is 1, or the channels of x for one filter to each of them. */
+static tarn_tensor clamped(tarn_tensor x, const char *number, int out, int window, int stride,
+                           int groups)
 {
-    struct separable *n = model;
-    n->stem = unit(r, "stem", "", 3, 16, 3,
-                   (tarn_conv2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 } });
-    for (int i = 0; i < BLOCKS; i++) {
-        const char *const names[] = { "block0", "block1" };
-        const int in = 16 << i, out = 2 * in, stride = 1 + i;
-        n->depthwise[i] =
-            unit(r, names[i], "1", in, in, 3,
-                 (tarn_conv2d_options){
-                     .stride = { stride, stride }, .padding = { 1, 1 }, .groups = in });
-        n->pointwise[i] = unit(r, names[i], "2", in, out, 1, (tarn_conv2d_options){ 0 });
-    }
-    n->head = tarn_linear_make(r, "head", 16 << BLOCKS, CLASSES);
+    const tarn_conv2d_make_options conv = {
+        .window = { window },
+        .no_bias = true,
+        .options = { { stride, stride }, { window / 2, window / 2 }, { 1, 1 }, groups },
+    };
+    x = tarn_use_conv2d_with(x, TARN_NAME("conv%s", number), out, conv);
+    return tarn_clamp(tarn_use_batch_norm(x, TARN_NAME("bn%s", number)), 0, 6);
 }
 
-static void separable_optimize(tarn_replica *r, void *model)
+static tarn_tensor separable_loss(const tarn_batch *b)
 {
-    ((struct separable *)model)->optimizer =
-        tarn_sgd(r, (tarn_sgd_options){ .lr = 0.05f, .momentum = 0.9f, .nesterov = true });
+    tarn_replica *r = b->x.replica;
+    tarn_enter(r, "stem");
+    tarn_tensor x = clamped(b->x, "", 16, 3, 2, 1);
+    tarn_leave(r);
+    for (int i = 0; i < 2; i++) {
+        const int in = 16 << i;
+        tarn_enter(r, "block%d", i);
+        x = clamped(clamped(x, "1", in, 3, 1 + i, in), "2", 2 * in, 1, 1, 1);
+        tarn_leave(r);
+    }
+    const tarn_tensor pooled = tarn_mean(x, TARN_AXES(2, 3), false);
+    return tarn_cross_entropy(tarn_use_linear(pooled, "head", CLASSES), b->y);
 }
 
-static tarn_tensor separable_train(tarn_replica *r, void *model, const tarn_batch *b)
+static tarn_optimizer *separable_optimizer(tarn_replica *r)
 {
-    const struct separable *n = model;
-    (void)r;
-    tarn_tensor x = tarn_clamp(apply(&n->stem, b->x), 0, 6);
-    for (int i = 0; i < BLOCKS; i++) {
-        x = tarn_clamp(apply(&n->depthwise[i], x), 0, 6);
-        x = tarn_clamp(apply(&n->pointwise[i], x), 0, 6);
-    }
-    const tarn_tensor logits = tarn_linear_forward(&n->head, pooled(x));
-    return network_step(n->optimizer, tarn_cross_entropy(logits, b->y));
+    return tarn_sgd(r, (tarn_sgd_options){ .lr = 0.05f, .momentum = 0.9f, .nesterov = true });
 }
 
 /* ---- a U-Net: a class for each pixel -------------------------------------------------------- */
 
 enum { SIDE = 16, PIXEL_CLASSES = 3 };
 
-struct unet {
-    tarn_conv2d down1, down2, bottom, up2, up1, head;
-    tarn_optimizer *optimizer;
-};
-
-static void unet_make(tarn_replica *r, void *model)
+static tarn_tensor same(tarn_tensor x, const char *name, int out)
 {
-    struct unet *n = model;
-    n->down1 = tarn_conv2d_make(r, "down1", 1, 8, 3, same);
-    n->down2 = tarn_conv2d_make(r, "down2", 8, 16, 3, same);
-    n->bottom = tarn_conv2d_make(r, "bottom", 16, 32, 3, same);
-    n->up2 = tarn_conv2d_make(r, "up2", 32 + 16, 16, 3, same);
-    n->up1 = tarn_conv2d_make(r, "up1", 16 + 8, 8, 3, same);
-    n->head = tarn_conv2d_make(r, "head", 8, PIXEL_CLASSES, 1, (tarn_conv2d_options){ 0 });
+    return tarn_relu(
+        tarn_use_conv2d(x, name, out, 3, (tarn_conv2d_options){ .padding = { 1, 1 } }));
 }
 
-static void unet_optimize(tarn_replica *r, void *model)
+/* Twice as large, and next to what had that size before. */
+static tarn_tensor join(tarn_tensor small, tarn_tensor large)
 {
-    ((struct unet *)model)->optimizer = tarn_adam(r, (tarn_adam_options){ .lr = 3e-3f });
+    return tarn_concat((tarn_tensor[]){ tarn_upsample_nearest2d(small, 2, 2), large }, 2, 1);
 }
 
-static tarn_tensor join(tarn_tensor a, tarn_tensor b)
+static tarn_tensor unet_loss(const tarn_batch *b)
 {
-    return tarn_concat((tarn_tensor[]){ a, b }, 2, 1);
+    const tarn_tensor a = same(b->x, "down1", 8);
+    const tarn_tensor c = same(tarn_max_pool2d(a, 2), "down2", 16);
+    const tarn_tensor d = same(tarn_max_pool2d(c, 2), "bottom", 32);
+    const tarn_tensor e = same(join(d, c), "up2", 16);
+    const tarn_tensor f = same(join(e, a), "up1", 8);
+    const tarn_conv2d_options plain = { 0 };
+    return tarn_cross_entropy(tarn_use_conv2d(f, "head", PIXEL_CLASSES, 1, plain), b->y);
 }
 
-static tarn_tensor unet_train(tarn_replica *r, void *model, const tarn_batch *b)
+static tarn_optimizer *unet_optimizer(tarn_replica *r)
 {
-    const struct unet *n = model;
-    (void)r;
-    const tarn_tensor a = tarn_relu(tarn_conv2d_forward(&n->down1, b->x));
-    const tarn_tensor c = tarn_relu(tarn_conv2d_forward(&n->down2, tarn_max_pool2d(a, 2)));
-    const tarn_tensor d = tarn_relu(tarn_conv2d_forward(&n->bottom, tarn_max_pool2d(c, 2)));
-    const tarn_tensor e =
-        tarn_relu(tarn_conv2d_forward(&n->up2, join(tarn_upsample_nearest2d(d, 2, 2), c)));
-    const tarn_tensor f =
-        tarn_relu(tarn_conv2d_forward(&n->up1, join(tarn_upsample_nearest2d(e, 2, 2), a)));
-    const tarn_tensor logits = tarn_conv2d_forward(&n->head, f);
-    const tarn_cross_entropy_options plain = { 0 };
-    return network_step(n->optimizer, tarn_cross_entropy_with(logits, b->y, plain));
+    return tarn_adam(r, (tarn_adam_options){ .lr = 3e-3f });
 }
 
 const struct network image_networks[] = {
+    { .name = "mlp",
+      .inputs = { { 0, 3, { 1, 16, 16 } } },
+      .targets = { { CLASSES, 0, { 0 } } },
+      .loss = mlp_loss,
+      .optimizer = mlp_optimizer },
     { .name = "residual",
       .inputs = { { 0, 3, { 3, 16, 16 } } },
       .targets = { { CLASSES, 0, { 0 } } },
-      .bytes = sizeof(struct residual),
-      .make = residual_make,
-      .optimize = residual_optimize,
-      .train = residual_train },
+      .loss = residual_loss,
+      .optimizer = residual_optimizer },
     { .name = "separable",
       .inputs = { { 0, 3, { 3, 16, 16 } } },
       .targets = { { CLASSES, 0, { 0 } } },
-      .bytes = sizeof(struct separable),
-      .make = separable_make,
-      .optimize = separable_optimize,
-      .train = separable_train },
+      .loss = separable_loss,
+      .optimizer = separable_optimizer },
     { .name = "unet",
       .inputs = { { 0, 3, { 1, SIDE, SIDE } } },
       .targets = { { PIXEL_CLASSES, 2, { SIDE, SIDE } } },
-      .bytes = sizeof(struct unet),
-      .make = unet_make,
-      .optimize = unet_optimize,
-      .train = unet_train },
+      .loss = unet_loss,
+      .optimizer = unet_optimizer },
     { 0 },
 };

@@ -103,22 +103,6 @@ static void fill(tarn_replica *r, const char *name)
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-const char *network_name(const char *prefix, const char *part)
-{
-    static _Thread_local char names[4][64];
-    static _Thread_local int next;
-    char *name = names[next++ % 4];
-    snprintf(name, sizeof names[0], "%s.%s", prefix, part);
-    return name;
-}
-
-tarn_tensor network_step(tarn_optimizer *o, tarn_tensor loss)
-{
-    tarn_backward(loss);
-    tarn_optimizer_step(o);
-    return loss;
-}
-
 struct run {
     const struct network *network;
     const struct options *options;
@@ -126,27 +110,72 @@ struct run {
     float loss[STEPS_MOST];
 };
 
-static tarn_status make(tarn_replica *r, const struct run *run, void *model)
+static tarn_tensor zeros(tarn_replica *r, const struct network_array *a, int32_t samples)
 {
-    run->network->make(r, model);
+    tarn_shape shape = { .rank = a->rank + 1, .dim = { samples } };
+    memcpy(shape.dim + 1, a->dim, (size_t)a->rank * sizeof a->dim[0]);
+    const tarn_tensor t = tarn_zeros(r, shape);
+    return a->classes > 0 ? tarn_cast(t, TARN_I32) : t;
+}
+
+/* Layers come to be when the network sees a batch. */
+static void show_zeros(tarn_replica *r, const struct run *run)
+{
+    const struct network *n = run->network;
+    tarn_batch b = { .n = run->options->batch, .global = run->options->batch };
+    for (int i = 0; i < NETWORK_ARRAYS; i++) {
+        b.inputs[i] = zeros(r, &n->inputs[i], b.n);
+        b.targets[i] = zeros(r, &n->targets[i], b.n);
+    }
+    b.x = b.inputs[0];
+    b.y = b.targets[0];
+    tarn_train(r, false);
+    (void)n->loss(&b);
+    tarn_train(r, true);
+}
+
+/* What comes before tarn_step() in a step of training. */
+static tarn_tensor record(tarn_replica *r, const struct network *n, void *model, tarn_optimizer *o,
+                          const tarn_batch *b)
+{
+    if (n->train != NULL)
+        return n->train(r, model, b);
+    const tarn_tensor loss = n->loss(b);
+    tarn_backward(loss);
+    if (n->clip > 0)
+        (void)tarn_clip_grad_norm(r, n->clip);
+    tarn_optimizer_step(o);
+    return loss;
+}
+
+static tarn_status make(tarn_replica *r, const struct run *run, void *model, tarn_optimizer **o)
+{
+    const struct network *n = run->network;
+    if (n->make != NULL)
+        n->make(r, model);
+    else
+        show_zeros(r, run);
     for (int i = 0; i < tarn_owned_count(r); i++)
         if (!is_statistic(tarn_owned_name(r, i)))
             fill(r, tarn_owned_name(r, i));
     if (tarn_step(r) != TARN_OK)
         return tarn_error_status(r);
-    run->network->optimize(r, model);
+    if (n->optimize != NULL)
+        n->optimize(r, model);
+    else
+        *o = n->optimizer(r);
     return run->options->load != NULL ? tarn_load(r, run->options->load, NULL)
                                       : tarn_error_status(r);
 }
 
-static tarn_status train(tarn_replica *r, struct run *run, void *model)
+static tarn_status train(tarn_replica *r, struct run *run, void *model, tarn_optimizer *optimizer)
 {
     const struct options *o = run->options;
     tarn_loader *l = tarn_loader_open(r, run->data, (tarn_loader_options){ .batch = o->batch });
     tarn_batch b;
     tarn_loader_seek(l, 0, (uint64_t)o->from);
     for (int i = 0; i < o->steps && tarn_loader_next(l, &b); i++) {
-        const tarn_tensor loss = run->network->train(r, model, &b);
+        const tarn_tensor loss = record(r, run->network, model, optimizer, &b);
         const float part = (float)b.n / (float)b.global;
         const tarn_tensor all =
             tarn_keep(tarn_all_reduce(tarn_mul_scalar(tarn_detach(loss), part), TARN_SUM));
@@ -167,10 +196,11 @@ static tarn_status train(tarn_replica *r, struct run *run, void *model)
 static tarn_status replica(tarn_replica *r, void *arg)
 {
     struct run *run = arg;
-    void *model = must_have(calloc(1, run->network->bytes));
-    tarn_status status = make(r, run, model);
+    void *model = must_have(calloc(1, run->network->bytes + 1));
+    tarn_optimizer *optimizer = NULL;
+    tarn_status status = make(r, run, model, &optimizer);
     if (status == TARN_OK)
-        status = train(r, run, model);
+        status = train(r, run, model, optimizer);
     free(model);
     return status;
 }

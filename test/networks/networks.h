@@ -18,8 +18,14 @@ struct network {
     const char *name;
     struct network_array inputs[NETWORK_ARRAYS],
         targets[NETWORK_ARRAYS]; /* rank 0 and no classes: none */
-    size_t bytes;                /* of a model */
-    /* Makes the layers, and then the optimizers. */
+    /* A network that makes its layers at their first use: its loss, its optimizer, and the norm to which
+     * gradients are clipped (0: they are not). */
+    tarn_tensor (*loss)(const tarn_batch *b);
+    tarn_optimizer *(*optimizer)(tarn_replica *r);
+    float clip;
+    /* Or one whose layers and optimizers are a struct of so many bytes. Makes the layers, and then the
+     * optimizers. */
+    size_t bytes;
     void (*make)(tarn_replica *r, void *model);
     void (*optimize)(tarn_replica *r, void *model);
     /* Records a training step up to the optimizer's, and returns the loss. */
@@ -29,10 +35,5 @@ struct network {
 /* Lists that end with a network without a name, one of each file. */
 extern const struct network image_networks[], generative_networks[], attention_networks[],
     recurrent_networks[];
-
-/* The usual step: backward, update. Returns the loss. */
-tarn_tensor network_step(tarn_optimizer *o, tarn_tensor loss);
-/* "layer1.0.conv1": a name of two parts. Valid until this thread's next call but three. */
-const char *network_name(const char *prefix, const char *part);
 
 #endif

@@ -60,6 +60,20 @@ def conv(i, o, window, **options):
     return nn.Conv2d(i, o, window, bias=False, **options)
 
 
+class MLP(nn.Module):
+    inputs, targets = [(0, (1, 16, 16))], [(10, ())]
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(256, 64), nn.Linear(64, 32), nn.Linear(32, 10)
+
+    def optimizer(self):
+        return torch.optim.AdamW(self.parameters(), lr=2e-3)
+
+    def loss(self, x, y):
+        return F.cross_entropy(self.c(F.relu(self.b(F.relu(self.a(x.flatten(1)))))), y)
+
+
 class Residual(nn.Module):
     inputs, targets = [(0, (3, 16, 16))], [(10, ())]
 
@@ -298,7 +312,7 @@ class Translator(nn.Module):
         return F.cross_entropy(self.head(out).flatten(0, 1), y.flatten())
 
 
-NETWORKS = {"residual": Residual, "separable": Separable, "unet": UNet, "vae": VAE, "gan": GAN, "gpt": GPT, "vit": ViT,
+NETWORKS = {"mlp": MLP, "residual": Residual, "separable": Separable, "unet": UNet, "vae": VAE, "gan": GAN, "gpt": GPT, "vit": ViT,
             "lstm": LSTM, "translator": Translator}
 
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of layers that are made at their first use, and the list of those that are there. */
+#include "nn/use.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { DEEPEST = 16 };
+
+struct use_list {
+    struct used *first;
+    char scope[TARN_NAME_BYTES]; /* "blocks.3.": what names begin with */
+    size_t length[DEEPEST];      /* of what was there before each tarn_enter */
+    int depth;
+};
+
+const char *tarn_name_in(tarn_name_room *room, const char *format, ...)
+{
+    if (room == NULL || format == NULL)
+        return "";
+    va_list list;
+    va_start(list, format);
+    const int n = vsnprintf(room->text, sizeof room->text, format, list);
+    va_end(list);
+    if (n < 0 || (size_t)n >= sizeof room->text)
+        room->text[0] = '\0';
+    return room->text;
+}
+
+static void list_close(void *self)
+{
+    struct use_list *l = self;
+    while (l->first != NULL) {
+        struct used *u = l->first;
+        l->first = u->next;
+        free(u);
+    }
+    free(l);
+}
+
+/* The replica's list, which is made when it is first asked for; NULL after recording an error. */
+static struct use_list *list_of(tarn_replica *r)
+{
+    for (struct resource *p = r->resources; p != NULL; p = p->next)
+        if (p->close == list_close)
+            return p->self;
+    struct use_list *l = calloc(1, sizeof *l);
+    if (l != NULL && replica_register(r, list_close, l) == TARN_OK)
+        return l;
+    free(l);
+    replica_fail(r, TARN_ERR_MEMORY, "use: out of host memory for a list of layers");
+    return NULL;
+}
+
+void tarn_enter(tarn_replica *r, const char *format, ...)
+{
+    struct use_list *l = r != NULL ? list_of(r) : NULL;
+    if (l == NULL || format == NULL) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "enter: needs a replica and a name");
+        return;
+    }
+    const size_t before = strlen(l->scope), room = sizeof l->scope - before;
+    va_list list;
+    va_start(list, format);
+    const int n = vsnprintf(l->scope + before, room, format, list);
+    va_end(list);
+    if (n < 1 || (size_t)n + 2 > room || l->depth == DEEPEST) {
+        l->scope[before] = '\0';
+        graph_fail(r, TARN_ERR_ARGUMENT,
+                   "enter \"%s\" in \"%s\": a name is empty, all have %d characters or more, or "
+                   "there are more than %d: is a tarn_leave() missing?",
+                   format, l->scope, TARN_NAME_BYTES - 1, DEEPEST);
+        return;
+    }
+    l->length[l->depth++] = before;
+    strcat(l->scope, ".");
+}
+
+void tarn_leave(tarn_replica *r)
+{
+    struct use_list *l = r != NULL ? list_of(r) : NULL;
+    if (l != NULL && l->depth > 0)
+        l->scope[l->length[--l->depth]] = '\0';
+    else if (r == NULL || r->status == TARN_OK) /* a tarn_enter that failed has said so */
+        graph_fail(r, TARN_ERR_STATE, "leave: without a tarn_enter() before it");
+}
+
+static bool fits(tarn_replica *r, const struct used *u, const char *kind,
+                 const int32_t sizes[USE_SIZES])
+{
+    if (strcmp(u->kind, kind) == 0 && memcmp(u->sizes, sizes, sizeof u->sizes) == 0)
+        return true;
+    graph_fail(r, TARN_ERR_ARGUMENT,
+               "use_%s %s: it is there as %s with other sizes or options, such as %d and %d in "
+               "place of %d and %d; another layer needs another name",
+               kind, u->name, u->kind, u->sizes[0], u->sizes[1], sizes[0], sizes[1]);
+    return false;
+}
+
+static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, const char *name)
+{
+    if (r->optimizer != NULL) {
+        graph_fail(
+            r, TARN_ERR_STATE,
+            "use_%s %s: a new layer, but there is an optimizer, which would not train it: run "
+            "the network once before the optimizer is made",
+            kind, name);
+        return NULL;
+    }
+    struct used *u = calloc(1, sizeof *u + strlen(name) + 1);
+    if (u == NULL) {
+        graph_fail(r, TARN_ERR_MEMORY, "use_%s %s: out of host memory", kind, name);
+        return NULL;
+    }
+    strcpy(u->name, name);
+    u->kind = kind;
+    u->next = l->first;
+    l->first = u;
+    return u;
+}
+
+struct used *use_find(tarn_replica *r, const char *kind, const char *name,
+                      const int32_t sizes[USE_SIZES])
+{
+    struct use_list *l = list_of(r);
+    if (l == NULL || r->status != TARN_OK)
+        return NULL;
+    tarn_name_room room;
+    const char *whole = tarn_name_in(&room, "%s%s", l->scope, name != NULL ? name : "");
+    if (name == NULL || !*name || !*whole) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "use_%s: needs a name, in all of less than %d characters",
+                   kind, TARN_NAME_BYTES);
+        return NULL;
+    }
+    const uint64_t hash = XXH3_64bits(whole, strlen(whole));
+    for (struct used *u = l->first; u != NULL; u = u->next)
+        if (u->hash == hash && strcmp(u->name, whole) == 0)
+            return fits(r, u, kind, sizes) ? u : NULL;
+    struct used *u = add(r, l, kind, whole);
+    if (u != NULL) {
+        u->hash = hash;
+        memcpy(u->sizes, sizes, sizeof u->sizes);
+    }
+    return u;
+}
+
+bool use_made(tarn_replica *r, struct used *u)
+{
+    struct use_list *l = list_of(r);
+    u->made = r->status == TARN_OK;
+    if (u->made || l == NULL)
+        return u->made;
+    l->first = u->next; /* it was added last */
+    free(u);
+    return false;
+}

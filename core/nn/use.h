@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The layers that a replica made at their first use, by name. */
+#ifndef TARN_USE_LIST_H
+#define TARN_USE_LIST_H
+
+#include "nn/layer.h"
+#include "tarn_use.h"
+
+enum { USE_SIZES = 12 };
+
+union used_layer {
+    tarn_tensor parameter;
+    tarn_linear linear;
+    tarn_conv2d conv2d;
+    tarn_conv1d conv1d;
+    tarn_conv_transpose2d conv_transpose2d;
+    tarn_batch_norm batch_norm;
+    tarn_layer_norm layer_norm;
+    tarn_rms_norm rms_norm;
+    tarn_group_norm group_norm;
+    tarn_embedding_layer embedding;
+    tarn_lstm lstm;
+    tarn_gru gru;
+    tarn_multi_head_attention attention;
+    tarn_transformer_block block;
+};
+
+struct used {
+    struct used *next;
+    uint64_t hash;    /* of the name */
+    const char *kind; /* a literal */
+    int32_t sizes[USE_SIZES];
+    bool made; /* else the caller is to make it, and calls use_made() */
+    union used_layer layer;
+    char name[]; /* whole, with that of the scope */
+};
+
+/* The layer of a name, in the replica's present scope; NULL after recording an error. Sizes are all that
+ * tells layers of a kind apart: numbers and options. */
+struct used *use_find(tarn_replica *r, const char *kind, const char *name,
+                      const int32_t sizes[USE_SIZES]);
+/* The layer is made, or an error was recorded, which forgets it: whether it is there. */
+bool use_made(tarn_replica *r, struct used *u);
+
+#endif
