@@ -484,6 +484,10 @@ typedef struct tarn_scan_args {
     int axis;      /* of the steps in x and y: 0, or 1 for samples along axis 0 */
     int steps;     /* 0: as many as x has */
     bool reversed; /* from the last slice to the first */
+    /* While the replica trains, stores of each step what its gradient reads, and which costs more than a
+     * few elementwise operations; else the gradient computes each step anew from the carries. The same
+     * bits, faster, in memory of all steps. */
+    bool keep;
 } tarn_scan_args;
 /** A loop: last[i] becomes carry i after the last step, y[i] what all steps put out, joined along `axis`:
  *  [T, ...], or [N, T, ...] of what is [N, ...] in each step. Either may be NULL, and is poison after an

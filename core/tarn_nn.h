@@ -141,6 +141,7 @@ typedef struct tarn_recurrent_options {
     bool batch_first; /* x and y are [N, T, ...], not [T, N, ...]: needed for virtual shards */
     bool no_bias;
     float dropout; /* of what a layer puts out, but for the last one's, when the replica trains */
+    bool keep;     /* as in tarn_scan_args: a faster gradient, in more memory */
 } tarn_recurrent_options;
 typedef struct tarn_recurrent {
     int input, hidden;

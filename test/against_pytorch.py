@@ -152,7 +152,7 @@ class Program(More):
     def do_make_rmsprop(self, line):
         lr, alpha, eps, decay, momentum = line["f"]
         self.make_optimizer(torch.optim.RMSprop, lr=lr, alpha=alpha, eps=eps, weight_decay=decay,
-                            momentum=momentum)
+                            momentum=momentum, centered=bool(line["arg"][0]))
 
     def do_make_lion(self, _):
         raise Unsupported("an optimizer that PyTorch lacks")

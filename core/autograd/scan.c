@@ -181,7 +181,10 @@ static void record(struct call *c, tarn_tensor *last, tarn_tensor *y)
     const uint32_t step = c->r->step;
     if (c->r->status == TARN_OK)
         (void)check_results(c);
-    const tarn_tensor flat = scan_end(&c->m, c->result, a->carries + a->ys);
+    int results = a->carries + a->ys;
+    if (a->keep && c->r->training && c->r->status == TARN_OK && c->r->step == step)
+        results = scan_keep(&c->m, c->result, results);
+    const tarn_tensor flat = scan_end(&c->m, c->result, results);
     if (c->r->status == TARN_OK && c->r->step == step)
         take_results(c, flat, last, y);
 }

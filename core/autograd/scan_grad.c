@@ -42,6 +42,7 @@ struct back {
         before[OPERANDS_MOST]; /* leaves of the backward body: carries before the step, slices */
     tarn_tensor carried[OPERANDS_MOST]; /* gradients that are carried */
     tarn_tensor given_leaf[GIVEN_MOST];
+    tarn_tensor kept[OPERANDS_MOST]; /* leaves for the last results of the scan */
     tarn_tensor result[4 * OPERANDS_MOST];
     int results;
     int put_slice[OPERANDS_MOST];
@@ -244,6 +245,20 @@ static void take_slices(struct back *b)
         }
 }
 
+/* What the scan kept of a step. */
+static void take_kept(struct back *b)
+{
+    const struct scan *s = &b->s;
+    for (uint32_t k = s->results - s->kept; k < s->results; k++) {
+        const uint32_t label = b->r->graph.nodes[s->result[k]].spread;
+        const struct scan_slice slice = { .operand = b->c->y,
+                                          .offset = s->place[k],
+                                          .shape = shape_of(b, s->result[k]),
+                                          .label = s->own ? SPREAD_OWN : (enum spread)label };
+        b->kept[k] = scan_slice(&b->m, &slice);
+    }
+}
+
 static uint32_t replayed(const struct back *b, uint32_t node)
 {
     return is_variant(b, node) ? b->replayed[node - b->s.first] : node;
@@ -266,6 +281,21 @@ static bool replay(struct back *b)
             graph_record(b->r, n.op, in, (int)n.in_count, n.shape, n.dtype, &n.arg).node;
     }
     return b->r->status == TARN_OK;
+}
+
+/* Gradients were taken of the step as it was recorded again; from now on what was kept is read in place of what
+ * would be computed, by them and by what is left to compute. */
+static void read_kept(struct back *b)
+{
+    const struct scan *s = &b->s;
+    struct graph *g = &b->r->graph;
+    for (uint32_t i = b->m.s.first; s->kept > 0 && i < g->count; i++)
+        for (uint32_t x = 0; x < g->nodes[i].in_count; x++) {
+            uint32_t *operand = &g->operands[g->nodes[i].first_in + x];
+            for (uint32_t k = s->results - s->kept; k < s->results; k++)
+                if (*operand == replayed(b, s->result[k]))
+                    *operand = graph_resolve(b->kept[k]);
+        }
 }
 
 /* What the gradients of one step begin with, and what they are asked for. */
@@ -432,8 +462,11 @@ static void go_back(struct back *b)
             b->tapped[k] = wants_capture(b, k) && tap_all(b, (int)k);
         take_carries(b);
         take_slices(b);
-        if (replay(b) && pull_step(b, p, &count))
+        take_kept(b);
+        if (replay(b) && pull_step(b, p, &count)) {
+            read_kept(b);
             put_gradients(b, p);
+        }
         tarn_tensor flat = scan_end(&b->m, b->result, b->results);
         if (!tarn_failed(flat))
             give(b, flat);

@@ -201,7 +201,8 @@ tarn_tensor scan_end(struct scan_maker *m, const tarn_tensor *results, int count
     g->in_body = false;
     if (r->status != TARN_OK || !list_results(m, results, count))
         return graph_poison(r);
-    s->end = g->count;
+    if (s->end == 0)
+        s->end = g->count;
     if (!find_captures(m) || !place_results(m))
         return graph_poison(r);
     check_labels(m);

@@ -175,6 +175,7 @@ static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int 
                                   .x = &gates,
                                   .xs = 1,
                                   .ys = 1,
+                                  .keep = m->options.keep,
                                   .axis = m->options.batch_first };
     tarn_scan(x.replica, &args, last, &y);
     return y;

@@ -209,9 +209,9 @@ tarn_lstm_result tarn_use_lstm(tarn_tensor x, const char *name, int hidden,
 {
     const tarn_tensor none = graph_poison(x.replica);
     const int32_t in = length_of(x, "lstm", name, 3, 2);
-    const int32_t sizes[USE_SIZES] = { in,        hidden,
-                                       o.layers,  o.batch_first,
-                                       o.no_bias, bits_of(o.dropout) };
+    const int32_t sizes[USE_SIZES] = {
+        in, hidden, o.layers, o.batch_first, o.no_bias, bits_of(o.dropout), o.keep
+    };
     const tarn_lstm *layer = NULL;
     if (in > 0)
         USE(x.replica, "lstm", lstm, name, sizes, tarn_lstm_make(x.replica, full, in, hidden, o));
@@ -224,9 +224,9 @@ tarn_gru_result tarn_use_gru(tarn_tensor x, const char *name, int hidden, tarn_r
 {
     const tarn_tensor none = graph_poison(x.replica);
     const int32_t in = length_of(x, "gru", name, 3, 2);
-    const int32_t sizes[USE_SIZES] = { in,        hidden,
-                                       o.layers,  o.batch_first,
-                                       o.no_bias, bits_of(o.dropout) };
+    const int32_t sizes[USE_SIZES] = {
+        in, hidden, o.layers, o.batch_first, o.no_bias, bits_of(o.dropout), o.keep
+    };
     const tarn_gru *layer = NULL;
     if (in > 0)
         USE(x.replica, "gru", gru, name, sizes, tarn_gru_make(x.replica, full, in, hidden, o));

@@ -27,7 +27,8 @@ struct scan {
     uint32_t place[OPERANDS_MOST];  /* where it begins in the flat value, in elements */
     uint32_t room[OPERANDS_MOST];   /* of carries: enum scan_room */
     uint32_t elements;              /* of the flat value */
-    uint32_t own; /* some carry does not stay what it is labelled: all is the replica's own */
+    uint32_t kept; /* the last results: what the gradient reads of a step, and would compute anew */
+    uint32_t own;  /* some carry does not stay what it is labelled: all is the replica's own */
 };
 
 static inline uint32_t scan_operands(const struct scan *s)

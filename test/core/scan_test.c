@@ -44,7 +44,7 @@ static void cell_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tenso
 
 struct run {
     int steps, axis;
-    bool by_hand, reversed, dropout;
+    bool by_hand, reversed, dropout, keep;
     float out[8][MOST]; /* y0, y1, last h, last c, gradients */
     int count[8];
     tarn_metrics metrics;
@@ -156,7 +156,8 @@ static void run(struct run *u)
                                   .xs = 2,
                                   .ys = 2,
                                   .axis = u->axis,
-                                  .reversed = u->reversed };
+                                  .reversed = u->reversed,
+                                  .keep = u->keep };
     tarn_tensor all[8], *last = all + 2, *y = all;
     if (u->by_hand)
         by_hand(&args, T, last, y);
@@ -224,6 +225,34 @@ Test(scan, seven_steps)
 {
     compare(7, 1, false);
     compare(7, 0, true);
+}
+
+/* What is kept is what would be computed anew. */
+static void compare_kept(int steps, int axis, bool reversed, bool dropout)
+{
+    static struct run a, b;
+    a = (struct run){ .steps = steps, .axis = axis, .reversed = reversed, .dropout = dropout };
+    b = a;
+    b.keep = true;
+    run(&a);
+    run(&b);
+    for (int i = 0; i < 8; i++) {
+        cr_assert_eq(a.count[i], b.count[i]);
+        cr_expect_eq(memcmp(a.out[i], b.out[i], (size_t)a.count[i] * sizeof(float)), 0,
+                     "T %d axis %d: result %d of a loop that keeps differs", steps, axis, i);
+    }
+    /* Five values of [SAMPLES, HIDDEN] a step: three sigmoids, two tanh. */
+    const size_t more = (size_t)(steps * 5 * SAMPLES * HIDDEN) * sizeof(float);
+    cr_expect_geq(b.metrics.device_bytes, a.metrics.device_bytes + more / 2, "%llu and %llu bytes",
+                  (unsigned long long)b.metrics.device_bytes,
+                  (unsigned long long)a.metrics.device_bytes);
+}
+
+Test(scan, keeping_has_the_same_bits)
+{
+    compare_kept(7, 1, false, false);
+    compare_kept(40, 0, true, false);
+    compare_kept(40, 1, false, true);
 }
 
 /* ---- training -------------------------------------------------------------------------------- */

@@ -25,7 +25,8 @@ static tarn_optimizer *make(tarn_replica *r, const struct line *l)
                                                        .alpha = l->f[1],
                                                        .eps = l->f[2],
                                                        .weight_decay = l->f[3],
-                                                       .momentum = l->f[4] });
+                                                       .momentum = l->f[4],
+                                                       .centered = l->arg[0] != 0 });
     default:
         return tarn_lion(
             r, (tarn_lion_options){

@@ -89,6 +89,7 @@ void make_optimizer(struct generator *g)
         l.f[2] = chance(g, 70) ? 0.0625f : 0.00390625f;
         l.f[3] = chance(g, 40) ? 0.03125f : 0;
         l.f[4] = parts[below(g, 3)];
+        l.arg[0] = chance(g, 40);
     } else {
         l.f[1] = chance(g, 50) ? 0.5f : 0.875f;
         l.f[2] = chance(g, 50) ? 0.75f : 0.9375f;

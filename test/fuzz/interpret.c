@@ -155,7 +155,7 @@ static int add_slot(struct interpreter *m, int line, int part, int value, bool p
                                        .value = value,
                                        .gradient = -1,
                                        .accumulated = -1,
-                                       .moment = { -1, -1 } };
+                                       .moment = { -1, -1, -1 } };
     return m->slots++;
 }
 
@@ -225,7 +225,7 @@ static void end_step(struct interpreter *m)
         o->value = tape_detach(m->tape, o->value);
         if (o->accumulated >= 0)
             o->accumulated = tape_detach(m->tape, o->accumulated);
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < 3; k++)
             if (o->moment[k] >= 0)
                 o->moment[k] = tape_detach(m->tape, o->moment[k]);
     }

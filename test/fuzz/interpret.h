@@ -11,7 +11,7 @@ struct slot {
     int line, part; /* what made it */
     bool parameter, alive;
     int value, gradient, accumulated;
-    int moment[2], steps; /* of the optimizer */
+    int moment[3], steps; /* of the optimizer */
     bool together;        /* its new value is the same on all replicas */
     bool apart;           /* a step before left another value on each replica */
     int news;             /* of running statistics: what a step adds to 0.9 times the old value */

@@ -169,8 +169,14 @@ static int rmsprop(struct interpreter *m, struct slot *o, const struct line *l)
     o->moment[0] = tape_map2(t, T_ADD, tape_scale(t, zeros_for(t, o, 0), alpha),
                              tape_scale(t, tape_map2(t, T_MUL, g, g), 1 - alpha));
     const int n = t->node[o->value].count;
-    const int below = tape_map2(t, T_ADD, tape_map(t, T_SQRT, o->moment[0]),
-                                tape_full(t, n, eps, TAPE_UNIT * eps));
+    int square = o->moment[0];
+    if (l->arg[0]) { /* centered: without the square of the mean */
+        o->moment[2] = tape_map2(t, T_ADD, tape_scale(t, zeros_for(t, o, 2), alpha),
+                                 tape_scale(t, g, 1 - alpha));
+        square = tape_map2(t, T_SUB, square, tape_map2(t, T_MUL, o->moment[2], o->moment[2]));
+    }
+    const int below =
+        tape_map2(t, T_ADD, tape_map(t, T_SQRT, square), tape_full(t, n, eps, TAPE_UNIT * eps));
     int way = tape_map2(t, T_DIV, g, below);
     if (momentum != 0)
         way = o->moment[1] = tape_map2(t, T_ADD, tape_scale(t, zeros_for(t, o, 1), momentum), way);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a loop stores so that its gradient computes no step anew. The gradient is asked for on trial, with seeds that
+ * stand for what will come; what it reads of the step, down to what costs something, is kept. Nobody uses the
+ * nodes of the trial. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "autograd/scan_parts.h"
+
+struct trial {
+    struct scan_maker *m;
+    tarn_replica *r;
+    bool *variant, *seen; /* of the body's nodes, of all nodes */
+    tarn_tensor *result;
+    int count, most;
+    uint32_t of[OPERANDS_MOST], with[2 * OPERANDS_MOST];
+    tarn_tensor seed[OPERANDS_MOST], gradient[2 * OPERANDS_MOST];
+    int asked, captures;
+};
+
+static bool varies(const struct trial *t, uint32_t node)
+{
+    const struct scan *s = &t->m->s;
+    return node >= s->first && node < s->end && t->variant[node - s->first];
+}
+
+/* Asks for gradients of all that may have one: leaves of the body, and floats from outside. */
+static void ask(struct trial *t)
+{
+    const struct scan *s = &t->m->s;
+    const struct graph *g = &t->r->graph;
+    for (uint32_t i = 0; i < s->carries + s->slices; i++)
+        if (g->nodes[s->value[i]].dtype == TARN_F32)
+            t->with[t->asked++] = s->value[i];
+    for (uint32_t i = s->first; i < s->end; i++)
+        for (uint32_t k = 0; varies(t, i) && k < g->nodes[i].in_count; k++) {
+            const uint32_t x = g->operands[g->nodes[i].first_in + k];
+            bool known = varies(t, x) || !g->nodes[x].needs_grad || g->nodes[x].dtype != TARN_F32;
+            for (int a = 0; a < t->asked; a++)
+                known |= t->with[a] == x;
+            if (!known && t->asked < 2 * OPERANDS_MOST) {
+                t->with[t->asked++] = x;
+                t->captures++;
+            }
+        }
+}
+
+/* What will come for a result: a leaf that nobody fills. */
+static tarn_tensor seed_for(struct trial *t, uint32_t node, int number)
+{
+    const struct node of = t->r->graph.nodes[node];
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.leaf.slot = OPERANDS_MOST + (uint32_t)number;
+    const tarn_tensor leaf = graph_record(t->r, &op_scan_value, NULL, 0, of.shape, TARN_F32, &arg);
+    if (!tarn_failed(leaf)) {
+        struct node *n = &t->r->graph.nodes[leaf.node];
+        n->part = of.part;
+        n->other = of.other;
+        n->spread = of.spread;
+    }
+    return leaf;
+}
+
+static bool costs(const struct op *op)
+{
+    switch (op->kind) {
+    case OP_MAP:
+        return op->heavy;
+    case OP_REDUCE:
+    case OP_CONTRACT:
+    case OP_TRANSFORM:
+    case OP_ROUTINE:
+    case OP_COMPOSED:
+        return true;
+    case OP_LEAF:
+    case OP_VIEW:
+    case OP_GATHER:
+    case OP_CONCAT:
+    case OP_HOST:
+    case OP_EFFECT:
+        break;
+    }
+    return false;
+}
+
+/* A value of the step that the gradient reads: it is kept, or what it is made of. */
+static void need(struct trial *t, uint32_t node)
+{
+    const struct graph *g = &t->r->graph;
+    if (!varies(t, node) || t->seen[node])
+        return;
+    t->seen[node] = true;
+    const struct node *n = graph_origin(g, node);
+    if (!costs(n->op) || n->dtype != TARN_F32) {
+        for (uint32_t k = 0; k < n->in_count; k++)
+            need(t, g->operands[n->first_in + k]);
+        return;
+    }
+    if (t->count < t->most)
+        t->result[t->count++] = graph_handle(t->r, node);
+}
+
+/* All that a node of the trial is computed from. */
+static void follow(struct trial *t, uint32_t node)
+{
+    const struct graph *g = &t->r->graph;
+    if (node < t->m->s.end) {
+        need(t, node);
+        return;
+    }
+    if (t->seen[node])
+        return;
+    t->seen[node] = true;
+    const struct node *n = graph_origin(g, node);
+    for (uint32_t k = 0; k < n->in_count; k++)
+        follow(t, g->operands[n->first_in + k]);
+}
+
+static void run(struct trial *t)
+{
+    const struct scan *s = &t->m->s;
+    const int results = t->count;
+    for (int k = 0; k < results; k++) {
+        t->of[k] = graph_resolve(t->result[k]);
+        t->seed[k] = seed_for(t, t->of[k], k);
+    }
+    ask(t);
+    /* The loop of the gradient has a leaf for each of these, and for what will come. */
+    t->most = OPERANDS_MOST - 2 * (int)(s->carries + s->slices) - results - 2 * t->captures;
+    t->most = t->most > 0 ? results + t->most / 2 : results;
+    t->most = t->most < OPERANDS_MOST - (int)s->carries ? t->most : OPERANDS_MOST - (int)s->carries;
+    const struct pull pull = { s->first, t->of, t->seed, results, t->with, t->gradient, t->asked };
+    if (t->r->status != TARN_OK || !autograd_pull(t->r, &pull))
+        return;
+    t->seen = calloc(t->r->graph.count, sizeof *t->seen);
+    if (t->seen == NULL) {
+        graph_fail(t->r, TARN_ERR_MEMORY, "scan: out of host memory");
+        return;
+    }
+    for (int a = 0; a < t->asked; a++)
+        if (t->gradient[a].replica != NULL)
+            follow(t, graph_resolve(t->gradient[a]));
+}
+
+int scan_keep(struct scan_maker *m, tarn_tensor *result, int count)
+{
+    struct trial *t = calloc(1, sizeof *t);
+    m->s.end = m->r->graph.count;
+    bool *variant = scan_variant(&m->r->graph, &m->s);
+    if (t == NULL || variant == NULL) {
+        graph_fail(m->r, TARN_ERR_MEMORY, "scan: out of host memory");
+    } else {
+        *t = (struct trial){
+            .m = m, .r = m->r, .variant = variant, .result = result, .count = count
+        };
+        run(t);
+        m->s.kept = (uint32_t)(t->count - count);
+        count = t->count;
+        free(t->seen);
+    }
+    free(variant);
+    free(t);
+    return count;
+}
