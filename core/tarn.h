@@ -522,6 +522,8 @@ typedef struct tarn_metrics {
                                            summed */
     uint64_t device_bytes_peak; /* the most that was in use at once */
     uint64_t nodes_last_step;   /* operations that the last step recorded */
+    uint64_t exchanges;         /* under a mesh: collectives that its plans ran, */
+    uint64_t received_bytes;    /* and the bytes that this rank received in them */
 } tarn_metrics;
 /** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics as text. In: the numbers of a replica. Out: lines for people. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tensor/replica.h"
 
@@ -34,5 +35,9 @@ tarn_status tarn_metrics_report(const tarn_replica *r, char *out, size_t capacit
              (unsigned long long)m.launches_last_step, each(m.record_seconds, m.steps),
              each(m.host_seconds, m.steps), each(m.wait_seconds, m.steps), mib(m.device_bytes),
              mib(m.device_bytes_peak));
+    const size_t used = strlen(out);
+    if (m.exchanges > 0)
+        snprintf(out + used, capacity - used, "  mesh         %llu exchanges, %.3f MiB received\n",
+                 (unsigned long long)m.exchanges, mib(m.received_bytes));
     return TARN_OK;
 }

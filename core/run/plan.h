@@ -49,6 +49,8 @@ struct plan {
     int call_count;
     struct kernel_arg *args; /* as many as the largest kernel takes */
     size_t arena_bytes;
+    uint64_t exchanges,
+        received_bytes;    /* under a mesh: collectives, and what a rank receives in them */
     struct plan_loop loop; /* of a loop's body, set before plan_make(); else it has no steps */
     size_t *output_bytes;
     struct outline *outline; /* of what it was compiled of; NULL: not known */

@@ -110,6 +110,8 @@ static tarn_status enqueue(const struct request *q, const struct plan *plan)
         return run_loop(r, q->loop, plan);
     for (int i = 0; i < q->count; i++)
         TRY(buffer_new(r->context, plan->output_bytes[i], &q->buffers[i]));
+    r->metrics.exchanges += plan->exchanges;
+    r->metrics.received_bytes += plan->received_bytes;
     const struct binding b = binding_of(r, q->buffers);
     return execute_plan(r, plan, &b);
 }
@@ -273,6 +275,8 @@ static tarn_status compile_graph(struct request *q, struct plan *plan)
     if (status == TARN_OK && replica_mesh(q->replica) != NULL) {
         status = local_program_make(q->replica, &s.program, &local);
         b.program = &local.sharded.program;
+        plan->exchanges = (uint64_t)local.sharded.collectives;
+        plan->received_bytes = (uint64_t)local.sharded.bytes;
     }
     if (status == TARN_OK)
         status = run_deep(build, &b);

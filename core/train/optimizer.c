@@ -223,8 +223,10 @@ static tarn_tensor update_apart(const tarn_optimizer *o)
         for (int k = 0; k < STATES_MOST; k++)
             if (states[k])
                 u.state[k] = before(r, states[k]);
-        if (states[0] && o->rule->state_shape == NULL) {
-            const struct spec spec = r->owned[states[0] - 1].spec;
+        const struct spec spec = states[0] && o->rule->state_shape == NULL
+                                     ? r->owned[states[0] - 1].spec
+                                     : r->owned[p].spec;
+        if (memcmp(&spec, &r->owned[p].spec, sizeof spec) != 0) {
             u.g = op_shard_as(u.g, &spec);
             u.old = op_shard_as(u.old, &spec);
         }
