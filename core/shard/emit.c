@@ -152,30 +152,62 @@ static uint32_t over_rows(struct emitter *e, uint32_t condition, tarn_shape shap
     return add(e, &op_expand, shape, TARN_U8, NULL, &column, 1);
 }
 
-/* Rows of a table whose rows are cut: each rank gives those that it has, and 0 for the others. The index is
- * clamped as that of the whole table before. */
-static uint32_t emit_rows(struct emitter *e, const struct form *global, const struct form *local,
-                          struct state table, const uint32_t *in)
+/* An index into rows of which each rank has a part, as one into its own, and which lie there: conditions. The
+ * index is clamped as that of all rows before. */
+struct own_rows {
+    uint32_t row, low, high;
+};
+static struct own_rows find_own_rows(struct emitter *e, uint32_t index, int32_t all, int32_t rows,
+                                     struct state state)
 {
-    const tarn_shape at = local->in[1], shape = local->node.shape;
-    const int32_t rows = local->in[0].dim[0];
+    const tarn_shape at = shape_at(e, index);
     struct position own;
     memset(&own, 0, sizeof own);
     for (int a = 0; a < e->mesh->axes; a++)
-        if (table.at[a] == 0)
-            own.step[a] = state_step(e->mesh, table, a, rows);
+        if (state.at[a] == 0)
+            own.step[a] = state_step(e->mesh, state, a, rows);
     const uint32_t zero = constant(e, at, TARN_I32, 0);
-    const uint32_t last = constant(e, at, TARN_I32, global->in[0].dim[0] - 1);
+    const uint32_t last = constant(e, at, TARN_I32, all - 1);
     const uint32_t inside =
-        map(e, &op_maximum, TARN_I32, map(e, &op_minimum, TARN_I32, in[1], last), zero);
+        map(e, &op_maximum, TARN_I32, map(e, &op_minimum, TARN_I32, index, last), zero);
     const uint32_t row = map(e, &op_sub, TARN_I32, inside, position(e, at, &own));
-    const uint32_t low = map(e, &op_ge, TARN_U8, row, zero);
-    const uint32_t high = map(e, &op_lt, TARN_U8, row, constant(e, at, TARN_I32, rows));
-    const uint32_t with[2] = { in[0], row };
-    const uint32_t value = emit_raw(e, &local->node, with);
-    const uint32_t none = constant(e, shape, local->node.dtype, 0);
-    const uint32_t upper = choose(e, over_rows(e, high, shape), value, none);
-    return choose(e, over_rows(e, low, shape), upper, none);
+    return (struct own_rows){ .row = row,
+                              .low = map(e, &op_ge, TARN_U8, row, zero),
+                              .high =
+                                  map(e, &op_lt, TARN_U8, row, constant(e, at, TARN_I32, rows)) };
+}
+
+/* x where a row is the rank's own, else 0. */
+static uint32_t only_own(struct emitter *e, const struct own_rows *own, uint32_t x)
+{
+    const tarn_shape shape = shape_at(e, x);
+    const uint32_t none = constant(e, shape, dtype_at(e, x), 0);
+    const uint32_t upper = choose(e, over_rows(e, own->high, shape), x, none);
+    return choose(e, over_rows(e, own->low, shape), upper, none);
+}
+
+/* Rows of a table whose rows are cut: each rank gives those that it has, and 0 for the others. */
+static uint32_t emit_rows(struct emitter *e, const struct form *global, const struct form *local,
+                          struct state table, const uint32_t *in)
+{
+    const struct own_rows own =
+        find_own_rows(e, in[1], global->in[0].dim[0], local->in[0].dim[0], table);
+    const uint32_t with[2] = { in[0], own.row };
+    return e->failed ? 0 : only_own(e, &own, emit_raw(e, &local->node, with));
+}
+
+/* Sums of rows of which each rank has a part: it adds 0 to some row of its own for the others. */
+static uint32_t emit_sums(struct emitter *e, const struct form *global, const struct form *local,
+                          struct state out, const uint32_t *in)
+{
+    const int32_t rows = local->node.shape.dim[0];
+    const struct own_rows own = find_own_rows(e, in[1], global->node.shape.dim[0], rows, out);
+    const tarn_shape at = shape_at(e, in[1]);
+    const uint32_t row =
+        map(e, &op_minimum, TARN_I32, own.row, constant(e, at, TARN_I32, rows - 1));
+    const uint32_t with[2] = { only_own(e, &own, in[0]),
+                               map(e, &op_maximum, TARN_I32, row, constant(e, at, TARN_I32, 0)) };
+    return e->failed ? 0 : emit_raw(e, &local->node, with);
 }
 
 uint32_t emit_node(struct emitter *e, const struct form *global, const struct form *local,
@@ -188,6 +220,9 @@ uint32_t emit_node(struct emitter *e, const struct form *global, const struct fo
         return emit_position(e, local, out);
     if (op == &op_gather && state_axes_of(e->mesh, in_state[0], 0) != 0)
         return emit_rows(e, global, local, in_state[0], in);
+    if (op == &op_scatter && local->node.arg.routine.axis < 0 &&
+        state_axes_of(e->mesh, out, 0) != 0)
+        return emit_sums(e, global, local, out, in);
     return emit_raw(e, &local->node, in);
 }
 

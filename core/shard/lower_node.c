@@ -216,8 +216,10 @@ static void log_choice(struct planner *p, uint32_t node, struct state out)
     if (p->in->log == NULL || state_equal(out, state_whole()))
         return;
     state_text(p->mesh, out, text);
-    log_line(p, "  %%%u %s %s  %s\n", node, p->m.nodes[node].op->name,
+    log_line(p, "  %%%u %s %s  %s", node, p->m.nodes[node].op->name,
              shape_text(p->m.nodes[node].shape), text);
+    state_text(p->mesh, p->values[node].wish, text);
+    log_line(p, "  (wished %s)\n", text);
 }
 
 static void find_strategy(struct choice *c)

@@ -16,6 +16,7 @@ struct version {
 struct value_plan {
     struct version *versions;
     struct state wish; /* dimensions, STATE_WHOLE where a spec says so, or STATE_UNSET */
+    bool free;         /* computed of constants and numbers alone */
     bool parameter; /* an owned tensor, or a view of one: may be gathered without breaking a wish */
 };
 

@@ -189,8 +189,9 @@ static bool place_gather(const struct form *f, int axis, struct placing *p)
     return f->node.dtype != TARN_U8;
 }
 
-/* Lines are kept together; where all is one line of rows, its rows are summed in parts, or cut in their width. */
-static bool place_routine(const struct form *f, int axis, struct placing *p)
+/* Lines are kept together. Where all is one line of rows, these are summed in parts, or cut in their width, or each rank
+ * adds up those of its part of the result. */
+static bool place_routine(struct form *f, int32_t ranks, int axis, struct placing *p)
 {
     const struct node *n = &f->node;
     const bool known =
@@ -207,8 +208,13 @@ static bool place_routine(const struct form *f, int axis, struct placing *p)
         return true;
     }
     const int width = f->in[0].rank - 1;
-    if (n->op != &op_scatter || axis > width)
+    if (n->op != &op_scatter)
         return false;
+    if (axis > width) { /* rows of the result */
+        p->out = 0;
+        f->node.arg.routine.length /= ranks;
+        return n->shape.rank == 2;
+    }
     p->in[0] = (int8_t)axis;
     p->in[1] = axis < width ? (int8_t)axis : STATE_WHOLE;
     p->out = axis < width ? STATE_SUM : 1;
@@ -232,7 +238,7 @@ static int axes_of(const struct form *f)
     case OP_GATHER:
         return n->shape.rank + 1;
     case OP_ROUTINE:
-        return f->in[0].rank;
+        return f->in[0].rank + 1;
     case OP_TRANSFORM:
     case OP_COMPOSED:
     case OP_HOST:
@@ -268,7 +274,7 @@ static bool place(struct form *f, int32_t ranks, int axis, struct placing *p)
     case OP_GATHER:
         return place_gather(f, axis, p);
     case OP_ROUTINE:
-        return place_routine(f, axis, p);
+        return place_routine(f, ranks, axis, p);
     case OP_TRANSFORM:
     case OP_COMPOSED:
     case OP_HOST:

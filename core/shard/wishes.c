@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What specs of leaves, marks and assigned tensors suggest for the values between. In: nodes and the wishes of those
  * that have specs. Out: wishes of others. The first one stays, per mesh axis; first what computes element by
- * element is asked, then sums and products, so that a wish takes the shortest way. */
+ * element is asked, then sums and products, so that a wish takes the shortest way. What nobody wishes to be cut is whole. */
 #include "shard/planner.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static bool has_room(const struct planner *p, uint32_t value, int axis, int d)
 static bool set_wish(struct planner *p, uint32_t value, int axis, int d)
 {
     int8_t *wish = &p->values[value].wish.at[axis];
-    if (*wish != STATE_UNSET || d < 0 || !has_room(p, value, axis, d))
+    if (*wish != STATE_UNSET || d < 0 || p->values[value].free || !has_room(p, value, axis, d))
         return false;
     *wish = (int8_t)d;
     return true;
@@ -116,6 +116,19 @@ static bool sweep(struct planner *p, bool forward, bool all)
     return changed;
 }
 
+/* Whether a value is computed of nothing: where equal ones are one node, it would carry the wishes of one of its
+ * users to another. */
+static bool is_free(const struct planner *p, uint32_t node)
+{
+    const struct node *n = &p->m.nodes[node];
+    if (n->op->kind == OP_LEAF)
+        return !n->op->in_memory;
+    bool free = n->op->kind == OP_MAP || n->op->kind == OP_VIEW;
+    for (uint32_t k = 0; k < n->in_count; k++)
+        free &= p->values[module_operand(&p->m, node, k)].free;
+    return free;
+}
+
 /* What specs say: they are never changed. */
 static void wish_specs(struct planner *p)
 {
@@ -124,6 +137,7 @@ static void wish_specs(struct planner *p)
         const struct node *n = &p->m.nodes[i];
         struct value_plan *v = &p->values[i];
         memset(v->wish.at, STATE_UNSET, sizeof v->wish.at);
+        v->free = is_free(p, i);
         if (n->op == &op_owned || n->op == &op_input) {
             const struct spec *specs = n->op == &op_owned ? in->owned : in->inputs;
             v->wish =
@@ -153,4 +167,8 @@ void find_wishes(struct planner *p)
             changed |= sweep(p, false, all != 0);
         }
     }
+    for (uint32_t i = 0; i < p->m.count; i++)
+        for (int a = 0; a < p->mesh->axes; a++)
+            if (p->values[i].wish.at[a] == STATE_UNSET)
+                p->values[i].wish.at[a] = STATE_WHOLE;
 }
