@@ -139,6 +139,7 @@ static void add_views(void)
     add1(&op_expand, TARN_SHAPE(1, 4), TARN_SHAPE(8, 4, 4));
     add1(&op_expand, TARN_SHAPE(4, 1), TARN_SHAPE(4, 8));
     add_slice(TARN_SHAPE(8, 4), 0, 4, 1, 4);
+    add_slice(TARN_SHAPE(8, 4), 0, 0, 1, 4);
     add_slice(TARN_SHAPE(8, 4), 0, 0, 2, 4);
     add_slice(TARN_SHAPE(8, 4), 0, 1, 2, 4);
     add_slice(TARN_SHAPE(4, 9), 1, 1, 2, 4);

@@ -76,6 +76,17 @@ static struct expected column_row(struct record *t, int64_t n)
     return (struct expected){ reduced(32 * 64 * FLOAT, n), 1 };
 }
 
+/* A pending sum that two linear functions read is summed before them, and the gradients that come back are whole. */
+static struct expected two_readers(struct record *t, int64_t n)
+{
+    const tarn_tensor x = record_input(t, TARN_SHAPE(32, 64), SPEC("1a"));
+    const tarn_tensor w = record_owned(t, TARN_SHAPE(64, 16), SPEC("0a"));
+    const tarn_tensor y = tarn_matmul(x, w);
+    const tarn_tensor less = tarn_tanh(tarn_mul_scalar(y, 0.5f)), other = tarn_relu(tarn_neg(y));
+    train(t, less, other, &w, 1);
+    return (struct expected){ reduced(32 * 16 * FLOAT, n), 1 };
+}
+
 /* Weights are gathered, once, and their gradients reduced to the part of each rank. */
 static struct expected fully_sharded(struct record *t, int64_t n)
 {
@@ -242,6 +253,7 @@ static const struct {
 } cases[] = {
     { "data parallel", data_parallel, 1 },
     { "column, then row", column_row, 1 },
+    { "two readers of a sum", two_readers, 1 },
     { "attention by heads", heads, 1 },
     { "experts", experts, 1 },
     { "experts, tokens come", experts_marked, 1 },
