@@ -132,27 +132,7 @@ static tarn_status check_same(tarn_replica *r, const struct program *p)
     return s;
 }
 
-/* ---- specs and collectives ------------------------------------------------------------------ */
-
-static tarn_status list_specs(const tarn_replica *r, struct local_program *p)
-{
-    const struct graph *g = &r->graph;
-    p->inputs = calloc((size_t)g->input_count + 1, sizeof *p->inputs);
-    p->owned = calloc((size_t)r->owned_count + 1, sizeof *p->owned);
-    if (p->inputs == NULL || p->owned == NULL)
-        return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
-    for (uint32_t i = 1; i < g->count; i++)
-        if (g->nodes[i].op == &op_input)
-            p->inputs[g->nodes[i].arg.leaf.slot] = g->nodes[i].arg.leaf.spec;
-    for (uint32_t i = 0; i < r->owned_count; i++)
-        p->owned[i] = r->owned[i].spec;
-    return TARN_OK;
-}
-
-static const struct spec *marked(const union op_arg *arg)
-{
-    return &arg->shard.spec;
-}
+/* ---- collectives ------------------------------------------------------------------------ */
 
 static void fill(const struct shard_group *group, tarn_shape shape, tarn_dtype dtype,
                  union op_arg *arg)
@@ -190,19 +170,15 @@ tarn_status local_program_make(tarn_replica *r, const struct program *whole,
         out->sharded.program = *whole;
         return TARN_OK;
     }
-    TRY(list_specs(r, out));
     const struct shard_input in = {
         .program = whole,
         .mesh = replica_mesh(r),
-        .inputs = out->inputs,
-        .owned = out->owned,
-        .mark = &op_shard,
-        .marked = marked,
         .calls = { .op = { [SHARD_ALL_GATHER] = has[EXCHANGE_ALL_GATHER],
                            [SHARD_ALL_REDUCE] = has[EXCHANGE_ALL_REDUCE],
                            [SHARD_REDUCE_SCATTER] = has[EXCHANGE_REDUCE_SCATTER],
                            [SHARD_ALL_TO_ALL] = has[EXCHANGE_ALL_TO_ALL] },
                    .fill = fill },
+        .bucket = (int64_t)r->peers->bucket_bytes,
         .log = env_debug("shard") && r->peers->rank == 0 ? &log : NULL,
     };
     TRY(shard_program(&in, &out->sharded));
@@ -215,7 +191,5 @@ tarn_status local_program_make(tarn_replica *r, const struct program *whole,
 void local_program_free(struct local_program *p)
 {
     shard_free(&p->sharded);
-    free(p->inputs);
-    free(p->owned);
     memset(p, 0, sizeof *p);
 }

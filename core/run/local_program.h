@@ -8,7 +8,6 @@
 
 struct local_program {
     struct shard_program sharded;
-    struct spec *inputs, *owned;
 };
 
 /* Of a replica with a mesh, whose program has the shapes of the whole. Collective where something is exchanged: then

@@ -126,6 +126,34 @@ static uint32_t lead(struct emitter *e, uint32_t x, int d, bool back)
     return permute(e, x, order);
 }
 
+uint32_t emit_reshape(struct emitter *e, uint32_t x, tarn_shape shape)
+{
+    return add(e, &op_reshape, shape, dtype_at(e, x), NULL, &x, 1);
+}
+
+uint32_t emit_concat(struct emitter *e, const uint32_t *parts, uint32_t count, int32_t total)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    return add(e, &op_concat, TARN_SHAPE(total), dtype_at(e, parts[0]), &arg, parts, count);
+}
+
+uint32_t emit_range(struct emitter *e, uint32_t x, int32_t start, int32_t count)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.slice.start[0] = start;
+    arg.slice.step[0] = 1;
+    return add(e, &op_slice, TARN_SHAPE(count), dtype_at(e, x), &arg, &x, 1);
+}
+
+void emit_free(struct emitter *e)
+{
+    free(e->nodes);
+    free(e->operands);
+    free(e->made);
+}
+
 /* ---- leaves and gathers --------------------------------------------------------------------- */
 
 /* A position that is numbered over all ranks. */
@@ -228,7 +256,40 @@ uint32_t emit_node(struct emitter *e, const struct form *global, const struct fo
 
 /* ---- moves ---------------------------------------------------------------------------------- */
 
-static uint32_t call(struct emitter *e, const struct move *v, uint32_t x, tarn_shape shape)
+static tarn_shape shape_after(const struct emitter *e, const struct shard_group *g,
+                              tarn_shape shape)
+{
+    const int32_t n = mesh_blocks(e->mesh, g->axes);
+    if (g->kind == SHARD_ALL_GATHER)
+        shape.dim[0] *= n;
+    if (g->kind == SHARD_REDUCE_SCATTER)
+        shape.dim[0] /= n;
+    return shape;
+}
+
+uint32_t emit_call(struct emitter *e, const struct shard_group *group, uint32_t x)
+{
+    static const enum move_kind kinds[] = { [SHARD_ALL_GATHER] = MOVE_ALL_GATHER,
+                                            [SHARD_ALL_REDUCE] = MOVE_ALL_REDUCE,
+                                            [SHARD_REDUCE_SCATTER] = MOVE_REDUCE_SCATTER,
+                                            [SHARD_ALL_TO_ALL] = MOVE_ALL_TO_ALL };
+    const struct move v = { .kind = kinds[group->kind], .axes = group->axes };
+    const tarn_shape shape = shape_at(e, x);
+    const tarn_dtype dtype = dtype_at(e, x);
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    if (e->failed || !room(e, &e->made, &e->made_capacity, e->made_count + 1, sizeof *e->made))
+        return 0;
+    e->calls->fill(group, shape, dtype, &arg);
+    e->bytes += move_cost(e->mesh, &v, tarn_shape_count(shape) * (int64_t)tarn_dtype_bytes(dtype)) /
+                COST_BYTE;
+    const uint32_t node =
+        add(e, e->calls->op[group->kind], shape_after(e, group, shape), dtype, &arg, &x, 1);
+    e->made[e->made_count++] = (struct made_call){ node, *group };
+    return node;
+}
+
+static uint32_t call(struct emitter *e, const struct move *v, uint32_t x)
 {
     static const enum shard_kind kinds[] = { [MOVE_ALL_GATHER] = SHARD_ALL_GATHER,
                                              [MOVE_ALL_REDUCE] = SHARD_ALL_REDUCE,
@@ -239,28 +300,13 @@ static uint32_t call(struct emitter *e, const struct move *v, uint32_t x, tarn_s
                                        .reduction = v->pending == STATE_MAX   ? SHARD_MAX
                                                     : v->pending == STATE_MIN ? SHARD_MIN
                                                                               : SHARD_SUM };
-    const tarn_dtype dtype = dtype_at(e, x);
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    e->calls->fill(&group, shape_at(e, x), dtype, &arg);
-    e->collectives++;
-    e->bytes +=
-        move_cost(e->mesh, v, tarn_shape_count(shape_at(e, x)) * (int64_t)tarn_dtype_bytes(dtype)) /
-        COST_BYTE;
-    return add(e, e->calls->op[group.kind], shape, dtype, &arg, &x, 1);
+    return emit_call(e, &group, x);
 }
 
 /* Along dimension d, which comes first for it. */
 static uint32_t call_along(struct emitter *e, const struct move *v, uint32_t x, int d)
 {
-    const int32_t n = mesh_blocks(e->mesh, v->axes);
-    const uint32_t first = lead(e, x, d, false);
-    tarn_shape shape = shape_at(e, first);
-    if (v->kind == MOVE_ALL_GATHER)
-        shape.dim[0] *= n;
-    else
-        shape.dim[0] /= n;
-    return lead(e, call(e, v, first, shape), d, true);
+    return lead(e, call(e, v, lead(e, x, d, false)), d, true);
 }
 
 /* Blocks of `to` go to the ranks, and blocks of `from` come: side by side along an axis of their own, which is
@@ -270,7 +316,7 @@ static uint32_t emit_all_to_all(struct emitter *e, const struct move *v, uint32_
     const int32_t n = mesh_blocks(e->mesh, v->axes);
     const uint32_t first = lead(e, x, v->to, false);
     const tarn_shape shape = shape_at(e, first);
-    const uint32_t got = call(e, v, first, shape);
+    const uint32_t got = call(e, v, first);
     tarn_shape apart = { .rank = shape.rank + 1, .dim = { n, shape.dim[0] / n } };
     for (int d = 1; d < shape.rank; d++)
         apart.dim[d + 1] = shape.dim[d];
@@ -333,7 +379,7 @@ uint32_t emit_move(struct emitter *e, uint32_t x, const struct move *v)
     case MOVE_REDUCE_SCATTER:
         return call_along(e, v, x, v->to);
     case MOVE_ALL_REDUCE:
-        return call(e, v, x, shape_at(e, x));
+        return call(e, v, x);
     case MOVE_ALL_TO_ALL:
         return emit_all_to_all(e, v, x);
     case MOVE_SLICE:

@@ -7,6 +7,11 @@
 #include "shard/ways.h"
 #include "shard/shard_program.h"
 
+/* A collective, which may be joined with others. */
+struct made_call {
+    uint32_t node;
+    struct shard_group group;
+};
 struct emitter {
     const struct mesh *mesh;
     const struct shard_calls *calls;
@@ -14,9 +19,10 @@ struct emitter {
     uint32_t count, capacity;
     uint32_t *operands;
     uint32_t operand_count, operand_capacity;
-    int collectives;
-    int64_t bytes;
-    bool failed; /* no memory */
+    struct made_call *made;
+    uint32_t made_count, made_capacity;
+    int64_t bytes; /* that they receive */
+    bool failed;   /* no memory */
 };
 
 /* 0 without memory, which is remembered. */
@@ -27,5 +33,16 @@ uint32_t emit_node(struct emitter *e, const struct form *global, const struct fo
                    const struct state *in_state, struct state out, const uint32_t *in);
 /* x after one move. */
 uint32_t emit_move(struct emitter *e, uint32_t x, const struct move *v);
+
+/* What moves are made of. */
+uint32_t emit_reshape(struct emitter *e, uint32_t x, tarn_shape shape);
+uint32_t emit_concat(struct emitter *e, const uint32_t *parts, uint32_t count, int32_t total);
+uint32_t emit_range(struct emitter *e, uint32_t x, int32_t start, int32_t count);
+/* A collective of x. */
+uint32_t emit_call(struct emitter *e, const struct shard_group *group, uint32_t x);
+void emit_free(struct emitter *e);
+
+/* Joins sums over ranks of up to `most` bytes together (join_calls.c). */
+void join_calls(struct emitter *e, int64_t most, uint32_t *outputs, int output_count);
 
 #endif

@@ -28,7 +28,7 @@ struct choice {
     struct form global;
     bool masks; /* operands may become pending sums */
     struct strategy best;
-    struct score least;
+    struct score least, second; /* second: of those that were not taken */
     uint32_t legal,
         wanted; /* for a caller that chooses itself: number `wanted` of the legal ones */
 };
@@ -132,6 +132,9 @@ static void judge(struct choice *c, const struct strategy *s)
     now.bytes = now.now + later;
     const bool takes = chosen ? c->legal == c->wanted : c->legal == 0 || better(&now, &c->least);
     c->legal++;
+    const struct score left = takes ? c->least : now;
+    if (c->legal == 2 || (c->legal > 2 && better(&left, &c->second)))
+        c->second = left;
     if (!takes)
         return;
     c->least = now;
@@ -210,16 +213,24 @@ static void lower_leaf(struct planner *p, uint32_t node)
     keep_version(p, node, s, with_word(p, node, emit_raw(&p->e, &n, NULL)));
 }
 
-static void log_choice(struct planner *p, uint32_t node, struct state out)
+static void log_choice(const struct choice *c)
 {
+    struct planner *p = c->p;
+    const struct node *n = &c->global.node;
     char text[96];
-    if (p->in->log == NULL || state_equal(out, state_whole()))
+    if (p->in->log == NULL || state_equal(c->best.out, state_whole()))
         return;
-    state_text(p->mesh, out, text);
-    log_line(p, "  %%%u %s %s  %s", node, p->m.nodes[node].op->name,
-             shape_text(p->m.nodes[node].shape), text);
-    state_text(p->mesh, p->values[node].wish, text);
-    log_line(p, "  (wished %s)\n", text);
+    state_text(p->mesh, c->best.out, text);
+    log_line(p, "  %%%u %s %s  %s", c->node, n->op->name, shape_text(n->shape), text);
+    state_text(p->mesh, p->values[c->node].wish, text);
+    log_line(p, "; wished %s", text);
+    if (c->least.bytes > 0)
+        log_line(p, "; %lld B", (long long)(c->least.bytes / COST_BYTE));
+    if (c->least.bytes > 0 && c->legal > 1)
+        log_line(p, ", next best %lld B", (long long)(c->second.bytes / COST_BYTE));
+    if (c->least.bytes > 0 && c->legal > 1 && c->second.broken > c->least.broken)
+        log_line(p, " against %d wishes", c->second.broken - c->least.broken);
+    log_line(p, "\n");
 }
 
 static void find_strategy(struct choice *c)
@@ -243,20 +254,21 @@ void lower_node(struct planner *p, uint32_t node)
     const struct node *n = &p->m.nodes[node];
     struct value_plan *v = &p->values[node];
     uint32_t in[OPERANDS_MOST];
+    p->reader = node;
     if (n->op->kind == OP_LEAF) {
         lower_leaf(p, node);
         return;
     }
     const uint32_t first = module_operand(&p->m, node, 0);
     v->parameter = n->op->kind == OP_VIEW && p->values[first].parameter;
-    if (n->op == p->in->mark) {
+    if (n->op == &op_shard) {
         keep_version(p, node, v->wish, reach(p, first, v->wish, false));
         return;
     }
     struct choice c = { .p = p, .node = node, .masks = may_mask(p, node), .wanted = UINT32_MAX };
     form_of(&p->m, node, &c.global);
     find_strategy(&c);
-    log_choice(p, node, c.best.out);
+    log_choice(&c);
     for (uint32_t k = 0; k < n->in_count; k++)
         in[k] = reach(p, module_operand(&p->m, node, k), c.best.in[k], c.masks);
     const uint32_t made = emit_node(&p->e, &c.global, &c.best.local, c.best.in, c.best.out, in);

@@ -27,11 +27,15 @@ struct planner {
     struct module m;
     struct value_plan *values;
     struct emitter e;
+    uint32_t reader;           /* the node for which values are moved; UINT32_MAX: for the caller */
+    const struct spec **owned; /* of assigned tensors, by slot */
 };
 
 void form_of(const struct module *m, uint32_t node, struct form *out);
 /* Dimensions that should be cut, from specs, forward and backward over the nodes. */
 void find_wishes(struct planner *p);
+/* How an output or an assigned tensor is to lie. */
+struct state root_state(const struct planner *p, const struct root *r);
 /* What a move costs that brings a value into a state, and the node that has it then; `masks`: also by making
  * it a pending sum. */
 int64_t reach_cost(struct planner *p, uint32_t value, struct state want, bool masks);

@@ -47,7 +47,7 @@ static bool find_renewal(const struct planner *p, uint32_t value, struct state w
                          struct renewal *out)
 {
     const struct node *n = &p->m.nodes[value];
-    if (!rule_renews(n) || n->op == p->in->mark)
+    if (!rule_renews(n) || n->op == &op_shard)
         return false;
     form_of(&p->m, value, &out->global);
     out->local = out->global;
@@ -124,7 +124,11 @@ static void log_move(struct planner *p, uint32_t value, const struct move *v, in
     for (int a = 0; a < p->mesh->axes; a++)
         if (v->axes >> a & 1)
             log_line(p, " %s", p->mesh->name[a]);
-    log_line(p, ", %lld B received\n", (long long)bytes);
+    log_line(p, ", %lld B received, for ", (long long)bytes);
+    if (p->reader == UINT32_MAX)
+        log_line(p, "what is asked of it\n");
+    else
+        log_line(p, "%%%u %s\n", p->reader, p->m.nodes[p->reader].op->name);
 }
 
 static uint32_t run_moves(struct planner *p, uint32_t value, struct version from, struct state want,

@@ -30,14 +30,11 @@ static tarn_status check_specs(const struct shard_input *in)
     const struct program *g = in->program;
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
-        const struct spec *spec = NULL;
-        if (n->op == &op_input && in->inputs != NULL)
-            spec = &in->inputs[n->arg.leaf.slot];
-        else if (n->op == &op_owned && in->owned != NULL)
-            spec = &in->owned[n->arg.leaf.slot];
-        else if (in->mark != NULL && n->op == in->mark)
-            spec = in->marked(&n->arg);
-        TRY(check_spec(in, n->op->name, n->shape, spec));
+        TRY(check_spec(in, n->op->name, n->shape,
+                       n->op == &op_input || n->op == &op_owned ? &n->arg.leaf.spec
+                       : n->op == &op_shard                     ? &n->arg.shard.spec
+                       : n->op == &op_assign                    ? &n->arg.assign.spec
+                                                                : NULL));
     }
     for (int i = 0; in->outputs != NULL && i < g->output_count; i++)
         TRY(check_spec(in, "an output", g->nodes[g->outputs[i]].shape, &in->outputs[i]));
@@ -46,15 +43,27 @@ static tarn_status check_specs(const struct shard_input *in)
 
 /* ---- roots ---------------------------------------------------------------------------------- */
 
-static struct state root_state(const struct planner *p, const struct root *r)
+static bool find_assigned(struct planner *p)
 {
-    const struct spec *specs = r->owned >= 0 ? p->in->owned : p->in->outputs;
-    const int slot = r->owned >= 0 ? r->owned : r->output;
-    return specs != NULL ? state_of_spec(p->mesh, &specs[slot]) : state_whole();
+    const struct program *g = p->in->program;
+    p->owned = arena_take(&p->arena, ((size_t)p->m.owned_end + 1) * sizeof *p->owned);
+    for (uint32_t i = 1; p->owned != NULL && g->effects && i < g->count; i++)
+        if (g->nodes[i].op == &op_assign)
+            p->owned[g->nodes[i].arg.assign.owned] = &g->nodes[i].arg.assign.spec;
+    return p->owned != NULL;
+}
+
+struct state root_state(const struct planner *p, const struct root *r)
+{
+    const struct spec *spec = r->owned >= 0            ? p->owned[r->owned]
+                              : p->in->outputs != NULL ? &p->in->outputs[r->output]
+                                                       : NULL;
+    return spec != NULL ? state_of_spec(p->mesh, spec) : state_whole();
 }
 
 static void lower_root(struct planner *p, const struct root *r, uint32_t *outputs)
 {
+    p->reader = UINT32_MAX;
     const uint32_t made = reach(p, r->node, root_state(p, r), false);
     if (r->owned < 0) {
         outputs[r->output] = made;
@@ -69,6 +78,7 @@ static void lower_root(struct planner *p, const struct root *r, uint32_t *output
     n.dtype = p->e.nodes[made].dtype;
     n.in_count = 1;
     n.arg.assign.owned = (uint32_t)r->owned;
+    n.arg.assign.spec = *p->owned[r->owned];
     emit_raw(&p->e, &n, &made);
 }
 
@@ -86,7 +96,7 @@ static tarn_status lower_all(struct planner *p, uint32_t *outputs)
     const struct target plain = { .winograd = WINOGRAD_NEVER };
     TRY(simplify(p->in->program, &plain, &p->arena, &p->m));
     p->values = arena_take(&p->arena, ((size_t)p->m.count + 1) * sizeof *p->values);
-    if (p->values == NULL)
+    if (p->values == NULL || !find_assigned(p))
         return out_of_memory();
     find_wishes(p);
     for (uint32_t i = 0; i < p->m.count && !p->e.failed && !p->arena.failed; i++)
@@ -95,6 +105,10 @@ static tarn_status lower_all(struct planner *p, uint32_t *outputs)
     for (int i = 0; i < p->m.root_count && !p->e.failed && !p->arena.failed; i++)
         lower_root(p, &p->m.roots[i], outputs);
     if (p->e.failed || p->arena.failed)
+        return out_of_memory();
+    if (p->in->bucket > 0 && complete(&p->e))
+        join_calls(&p->e, p->in->bucket, outputs, p->in->program->output_count);
+    if (p->e.failed)
         return out_of_memory();
     return complete(&p->e) || p->m.root_count == 0
                ? TARN_OK
@@ -113,8 +127,9 @@ tarn_status shard_program(const struct shard_input *in, struct shard_program *ou
     arena_free(&p.arena);
     out->nodes = p.e.nodes;
     out->operands = p.e.operands;
-    out->collectives = p.e.collectives;
+    out->collectives = (int)p.e.made_count;
     out->bytes = p.e.bytes;
+    free(p.e.made);
     out->program = *in->program;
     out->program.nodes = p.e.nodes;
     out->program.count = p.e.count;

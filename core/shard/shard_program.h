@@ -32,15 +32,11 @@ struct shard_calls {
 };
 
 struct shard_input {
-    const struct program *program; /* with global shapes */
+    const struct program *program; /* with global shapes; specs are in arguments of its nodes */
     const struct mesh *mesh;
-    const struct spec *inputs;  /* by slot of op_input; NULL: all whole */
-    const struct spec *owned;   /* by slot of op_owned and op_assign; NULL: all whole */
     const struct spec *outputs; /* by number of output; NULL: all whole */
-    /* The op of marks, an identity, and where its argument has the spec; NULL: no marks. */
-    const struct op *mark;
-    const struct spec *(*marked)(const union op_arg *arg);
     struct shard_calls calls;
+    int64_t bucket; /* bytes of sums over ranks that are joined to one at most; 0: each is alone */
     /* For tests: which of so many legal strategies a node takes; NULL: the best. */
     uint32_t (*choose)(void *user, uint32_t count);
     void *choose_user;
@@ -59,5 +55,8 @@ struct shard_program {
  * parts of their specs as shapes. */
 TARN_CHECKED tarn_status shard_program(const struct shard_input *in, struct shard_program *out);
 void shard_free(struct shard_program *s);
+/* Which rank holds which part of a tensor, as lines. */
+void shard_picture(struct text *out, const char *name, const struct mesh *m, tarn_shape shape,
+                   const struct spec *spec);
 
 #endif

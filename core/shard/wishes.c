@@ -132,28 +132,22 @@ static bool is_free(const struct planner *p, uint32_t node)
 /* What specs say: they are never changed. */
 static void wish_specs(struct planner *p)
 {
-    const struct shard_input *in = p->in;
     for (uint32_t i = 0; i < p->m.count; i++) {
         const struct node *n = &p->m.nodes[i];
         struct value_plan *v = &p->values[i];
         memset(v->wish.at, STATE_UNSET, sizeof v->wish.at);
         v->free = is_free(p, i);
-        if (n->op == &op_owned || n->op == &op_input) {
-            const struct spec *specs = n->op == &op_owned ? in->owned : in->inputs;
-            v->wish =
-                specs != NULL ? state_of_spec(p->mesh, &specs[n->arg.leaf.slot]) : state_whole();
-        } else if (in->mark != NULL && n->op == in->mark) {
-            v->wish = state_of_spec(p->mesh, in->marked(&n->arg));
-        }
+        if (n->op == &op_owned || n->op == &op_input)
+            v->wish = state_of_spec(p->mesh, &n->arg.leaf.spec);
+        else if (n->op == &op_shard)
+            v->wish = state_of_spec(p->mesh, &n->arg.shard.spec);
     }
     for (int i = 0; i < p->m.root_count; i++) {
         const struct root *r = &p->m.roots[i];
-        const struct spec *specs = r->owned >= 0 ? in->owned : in->outputs;
         struct value_plan *v = &p->values[r->node];
-        const bool said = v->wish.at[0] != STATE_UNSET || (specs == NULL && r->owned < 0);
-        const int slot = r->owned >= 0 ? r->owned : r->output;
-        if (!said)
-            v->wish = specs != NULL ? state_of_spec(p->mesh, &specs[slot]) : state_whole();
+        const bool asked = r->owned >= 0 || p->in->outputs != NULL;
+        if (asked && v->wish.at[0] == STATE_UNSET)
+            v->wish = root_state(p, r);
     }
 }
 

@@ -8,18 +8,6 @@
 #include "op/op.h"
 #include "spread_values.h"
 
-static const struct op op_test_mark = { .name = "test_mark",
-                                        .arity = 1,
-                                        .kind = OP_VIEW,
-                                        .grad = op_same_grad,
-                                        .index = op_same_index,
-                                        .uniform = true };
-
-static const struct spec *marked(const union op_arg *arg)
-{
-    return (const struct spec *)(const void *)arg;
-}
-
 /* ---- recording ------------------------------------------------------------------------------ */
 
 void record_begin(struct record *t, const struct mesh *m)
@@ -60,6 +48,7 @@ static tarn_tensor leaf(struct record *t, const struct op *op, uint32_t slot, ta
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.leaf.slot = slot;
+    arg.leaf.spec = op == &op_owned ? t->owned[slot] : t->inputs[slot];
     if (slot == RECORD_MOST)
         exit(2);
     return graph_record(t->r, op, NULL, 0, shape, dtype, &arg);
@@ -92,11 +81,7 @@ tarn_tensor record_owned(struct record *t, tarn_shape shape, struct spec spec)
 
 tarn_tensor record_mark(tarn_tensor x, struct spec spec)
 {
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    memcpy(&arg, &spec, sizeof spec);
-    return graph_record(x.replica, &op_test_mark, &x, 1, tarn_shape_get(x), tarn_dtype_get(x),
-                        &arg);
+    return op_shard_as(x, &spec);
 }
 
 void record_assign(tarn_tensor owned, tarn_tensor value)
@@ -104,6 +89,7 @@ void record_assign(tarn_tensor owned, tarn_tensor value)
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.assign.owned = graph_node(owned)->arg.leaf.slot;
+    arg.assign.spec = graph_node(owned)->arg.leaf.spec;
     graph_record(value.replica, &op_assign, &value, 1, tarn_shape_get(value), TARN_F32, &arg);
 }
 
@@ -130,14 +116,9 @@ struct shard_input record_done(struct record *t)
                                    .output_count = t->output_count,
                                    .effects = true,
                                    .partition = { .world = 1 } };
-    return (struct shard_input){ .program = &t->program,
-                                 .mesh = &t->mesh,
-                                 .inputs = t->inputs,
-                                 .owned = t->owned,
-                                 .outputs = t->outputs,
-                                 .mark = &op_test_mark,
-                                 .marked = marked,
-                                 .calls = lockstep_calls };
+    return (struct shard_input){
+        .program = &t->program, .mesh = &t->mesh, .outputs = t->outputs, .calls = lockstep_calls
+    };
 }
 
 /* ---- comparing ------------------------------------------------------------------------------ */

@@ -37,6 +37,7 @@ static bool run(uint64_t seed, bool random)
     random_graph(&t, seed, random ? 5 : 8);
     struct shard_input in = record_done(&t);
     uint64_t state = seed;
+    in.bucket = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 256 : 1 << 20;
     if (random) {
         in.choose = choose;
         in.choose_user = &state;
