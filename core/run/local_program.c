@@ -160,6 +160,20 @@ static bool is_local(const struct program *p)
     return any;
 }
 
+/* Which rank holds which part of what the program is marked to cut. */
+static void draw_parts(const tarn_replica *r, const struct program *p, struct text *log)
+{
+    static const struct spec whole;
+    for (uint32_t i = 1; i < p->count; i++) {
+        const struct node *n = &p->nodes[i];
+        if (n->op == &op_owned && memcmp(&n->arg.leaf.spec, &whole, sizeof whole) != 0) {
+            const char *name = r->owned[n->arg.leaf.slot].name;
+            shard_picture(log, name != NULL ? name : "state", replica_mesh(r), n->shape,
+                          &n->arg.leaf.spec);
+        }
+    }
+}
+
 tarn_status local_program_make(tarn_replica *r, const struct program *whole,
                                struct local_program *out)
 {
@@ -181,6 +195,8 @@ tarn_status local_program_make(tarn_replica *r, const struct program *whole,
         .bucket = (int64_t)r->peers->bucket_bytes,
         .log = env_debug("shard") && r->peers->rank == 0 ? &log : NULL,
     };
+    if (in.log != NULL)
+        draw_parts(r, whole, &log);
     TRY(shard_program(&in, &out->sharded));
     if (log.length > 0)
         log_text(TARN_LOG_DEBUG, log.data);

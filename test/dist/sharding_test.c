@@ -178,8 +178,7 @@ static double difference(const struct job *a, const struct job *b)
 
 static struct job one, many;
 
-/* `bytes`: what a rank receives in a step by the textbook, at least; scalars come to it. Programs of test/shard are
- * held to what they may receive. */
+/* `bytes`: what a rank receives in a step by the textbook; the loss and the norm of the gradients come to it. */
 static void compare(enum way way, tarn_mesh mesh, int ranks, double most, uint64_t bytes)
 {
     memset(&one, 0, sizeof one);
@@ -193,7 +192,7 @@ static void compare(enum way way, tarn_mesh mesh, int ranks, double most, uint64
     printf("way %d: difference %g, loss %.9g and %.9g, %llu bytes received for %llu\n", way,
            difference(&one, &many), (double)one.loss, (double)many.loss,
            (unsigned long long)many.received, (unsigned long long)bytes);
-    cr_assert(one.received == 0 && many.received >= bytes && many.received <= 4 * bytes);
+    cr_assert(one.received == 0 && many.received > bytes / 2 && many.received <= bytes + 16);
     for (int i = 0; i < TENSORS; i++)
         cr_assert(one.values[i][0] != 0.0f, "%s", names[i]);
     cr_assert(difference(&one, &many) <= most, "way %d: %g", way, difference(&one, &many));
@@ -209,6 +208,7 @@ enum {
     W2 = HIDDEN * OUT,
     ALL = 4 * (W1 + HIDDEN + W2 +
                OUT), /* bytes of parameters; of two ranks each receives as many in an all-reduce */
+    GATHERED = 3 * ALL / 2, /* parameters forward and backward, then their gradients' parts */
     VALUES = 4 * BATCH * OUT
 };
 
@@ -234,12 +234,12 @@ Test(sharding, states_are_cut)
 
 Test(sharding, fully_sharded)
 {
-    compare(FULLY, (tarn_mesh){ .axis = { { "data", 2 } } }, 2, BOUND, ALL);
+    compare(FULLY, (tarn_mesh){ .axis = { { "data", 2 } } }, 2, BOUND, GATHERED);
 }
 
 Test(sharding, fully_sharded_on_four)
 {
-    compare(FULLY, (tarn_mesh){ .axis = { { "data", 2 }, { "model", 2 } } }, 4, BOUND, ALL);
+    compare(FULLY, (tarn_mesh){ .axis = { { "data", 2 }, { "model", 2 } } }, 4, BOUND, GATHERED);
 }
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
