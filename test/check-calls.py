@@ -13,7 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/from-pytorch.md"
-PROGRAMS = ["test/networks/networks.py", "bench/peers/pytorch_mnist.py", "bench/peers/pytorch_step.py"]
+PROGRAMS = ["test/networks/networks.py", "bench/peers/pytorch_mnist.py", "bench/peers/pytorch_step.py",
+            "bench/peers/pytorch_examples.py"]
 OF_TORCH = {"torch", "nn", "F", "datasets", "transforms", "DataLoader"}
 # Methods of what is no tensor.
 PYTHON = {name for kind in (str, bytes, list, dict, set, int, float, pathlib.Path, argparse.ArgumentParser, subprocess, json, sys,
