@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the fuzzer's random programs through PyTorch in float64 and compares all results with those of
 the fuzzer's own reference, which is what devices are compared with: two independent opinions on each
-value, gradient, second gradient and optimizer step. Ends with 77 where PyTorch is not installed.
+value, gradient, second gradient and optimizer step. Ends with 77 where PyTorch is not installed, or, if
+PYTORCH_REQUIRED is set, with 1.
 
   test/against_pytorch.py build/release/bin/test_fuzz_plain --programs 100 --first-seed 1
 
@@ -13,6 +14,7 @@ cannot decide. All else is wrong."""
 import argparse
 import copy
 import json
+import os
 import subprocess
 import sys
 
@@ -21,7 +23,7 @@ try:
     import torch.nn.functional as F
 except ImportError:
     print("against_pytorch: PyTorch is not installed")
-    sys.exit(77)
+    sys.exit(1 if os.environ.get("PYTORCH_REQUIRED") else 77)
 
 from pytorch_more import More
 
