@@ -312,21 +312,23 @@ static const struct outline *nearest_outline(const struct plan_cache *cache,
     return best;
 }
 
-/* Some compilations are expected: training, evaluating, last batches. Later ones are told of with their
- * reason, the first few of a replica by themselves, all with TARN_DEBUG=plan. */
+/* Some compilations are expected: training, evaluating, last batches; and as many more for each loop, which
+ * divides a step into parts. Later ones are told of with their reason, the first few of a replica by themselves,
+ * all with TARN_DEBUG=plan. */
 static void tell_reason(const tarn_replica *r, const struct outline *now)
 {
     const uint64_t number = r->metrics.plans_compiled + 1;
+    const uint64_t expected = COMPILES_EXPECTED * (1 + (uint64_t)r->graph.scan_count);
     char reason[600];
-    if (number <= COMPILES_EXPECTED)
+    if (number <= expected)
         return;
     const bool debug = env_debug("plan");
-    if (!debug && number > COMPILES_EXPECTED + REASONS_TOLD)
+    if (!debug && number > expected + REASONS_TOLD)
         return;
     outline_explain(now, nearest_outline(r->plans, now), reason, sizeof reason);
     log_print(debug ? TARN_LOG_DEBUG : TARN_LOG_INFO, "tarn: compilation %llu, in step %llu: %s%s",
               (unsigned long long)number, (unsigned long long)r->metrics.steps + 1, reason,
-              !debug && number == COMPILES_EXPECTED + REASONS_TOLD
+              !debug && number == expected + REASONS_TOLD
                   ? " (TARN_DEBUG=plan tells of all that follow)"
                   : "");
 }
