@@ -27,6 +27,9 @@ tarn_status error_set(tarn_status code, const char *format, ...)
  * files and devices must not move the cursor of a terminal, nor begin a line. Lines of errors are
  * so. Cut at capacity - 1 bytes. */
 void text_escape(const char *from, char *to, size_t capacity);
+/* Copies text for between quotes, as JSON and Graphviz have it: with a backslash before quotes and backslashes, and
+ * blanks for control characters. Cut at capacity - 1 bytes. */
+void text_quote(const char *from, char *to, size_t capacity);
 /* Whether text_escape would change nothing. */
 bool text_is_plain(const char *text);
 

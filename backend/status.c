@@ -58,6 +58,17 @@ void text_escape(const char *from, char *to, size_t capacity)
     to[used] = '\0';
 }
 
+void text_quote(const char *from, char *to, size_t capacity)
+{
+    size_t used = 0;
+    for (; *from != '\0' && used + 2 < capacity; from++) {
+        if (*from == '"' || *from == '\\')
+            to[used++] = '\\';
+        to[used++] = (unsigned char)*from < 0x20 ? ' ' : *from;
+    }
+    to[used] = '\0';
+}
+
 tarn_status error_set(tarn_status code, const char *format, ...)
 {
     char text[sizeof line];

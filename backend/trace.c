@@ -37,18 +37,6 @@ void trace_node(int node)
     trace.node = node;
 }
 
-/* Text as JSON has it between quotes: the library's texts are plain UTF-8, so that quotes are all there is. */
-static void quote(const char *from, char to[2 * NAME_BYTES])
-{
-    size_t used = 0;
-    for (; *from != '\0' && used + 2 < 2 * NAME_BYTES; from++) {
-        if (*from == '"' || *from == '\\')
-            to[used++] = '\\';
-        to[used++] = (unsigned char)*from < 0x20 ? ' ' : *from;
-    }
-    to[used] = '\0';
-}
-
 static void give_up(const char *what)
 {
     if (!trace.failed)
@@ -118,7 +106,7 @@ int trace_track(const char *format, ...)
     va_start(args, format);
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    quote(name, quoted);
+    text_quote(name, quoted, sizeof quoted);
     pthread_mutex_lock(&trace.lock);
     open_file();
     if (trace.file != NULL) {
@@ -138,7 +126,7 @@ int trace_track(const char *format, ...)
 static void write_begin(int track, const char *name, double time)
 {
     char quoted[2 * NAME_BYTES];
-    quote(name, quoted);
+    text_quote(name, quoted, sizeof quoted);
     write_event(",\n{\"name\":\"%s\",\"ph\":\"B\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f}", quoted,
                 trace.node, track, trace.zero + 1e6 * time);
 }

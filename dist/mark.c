@@ -122,11 +122,10 @@ static tarn_status check_owned(const struct owned *o, const char *what)
 static tarn_status mark_owned(tarn_replica *r, struct owned *o, const struct mesh *m,
                               const struct spec *spec)
 {
-    const struct spec whole = { { 0 } };
     if (memcmp(&o->spec, spec, sizeof *spec) == 0)
         return TARN_OK;
     TRY(check_owned(o, "mark_sharding"));
-    if (memcmp(&o->spec, &whole, sizeof whole) != 0)
+    if (!spec_is_whole(&o->spec))
         return error_set(TARN_ERR_STATE,
                          "mark_sharding: %s was marked %s; clear it with tarn_clear_sharding() "
                          "before another mark",
@@ -171,7 +170,7 @@ void tarn_clear_sharding(tarn_tensor x)
                    "clear_sharding: only parameters and buffers have a mark that can be cleared");
         return;
     }
-    if (memcmp(&o->spec, &whole, sizeof whole) == 0)
+    if (spec_is_whole(&o->spec))
         return;
     tarn_status s = check_owned(o, "clear_sharding");
     if (s == TARN_OK)

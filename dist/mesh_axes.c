@@ -122,13 +122,7 @@ int tarn_mesh_coordinate(tarn_replica *r, tarn_mesh mesh, const char *axes)
 {
     struct mesh m;
     uint32_t mask;
-    int place = 0;
-    if (!ask(r, mesh, axes, &m, &mask))
-        return 0;
-    for (int a = 0; a < m.axes; a++)
-        if (mask >> a & 1)
-            place = place * m.extent[a] + mesh_coordinate(&m, tarn_rank(r), a);
-    return place;
+    return ask(r, mesh, axes, &m, &mask) ? mesh_place(&m, tarn_rank(r), mask) : 0;
 }
 
 int tarn_mesh_size(tarn_replica *r, tarn_mesh mesh, const char *axes)

@@ -10,11 +10,7 @@
 
 int group_place(const struct collective *c, int rank)
 {
-    int place = 0;
-    for (int a = 0; c->mesh != NULL && a < c->mesh->axes; a++)
-        if (c->axes >> a & 1)
-            place = place * c->mesh->extent[a] + mesh_coordinate(c->mesh, rank, a);
-    return c->mesh == NULL ? rank : place;
+    return c->mesh == NULL ? rank : mesh_place(c->mesh, rank, c->axes);
 }
 
 int group_member(const struct collective *c, int rank, int place)

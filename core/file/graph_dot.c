@@ -26,18 +26,6 @@ static void draw(struct drawing *d, const char *format, ...)
             &d->file, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-/* A name between quotes. */
-static void quote(const char *name, char *to, size_t capacity)
-{
-    size_t used = 0;
-    for (; *name != '\0' && used + 2 < capacity; name++) {
-        if (*name == '"' || *name == '\\')
-            to[used++] = '\\';
-        to[used++] = *name;
-    }
-    to[used] = '\0';
-}
-
 static void draw_node(struct drawing *d, const tarn_replica *r, uint32_t i)
 {
     const struct graph *g = &r->graph;
@@ -46,7 +34,7 @@ static void draw_node(struct drawing *d, const tarn_replica *r, uint32_t i)
     char name[400] = "";
     const uint32_t slot = owned ? n->arg.leaf.slot : n->op == &op_assign ? n->arg.assign.owned : 0;
     if ((owned || n->op == &op_assign) && r->owned[slot].name != NULL)
-        quote(r->owned[slot].name, name, sizeof name);
+        text_quote(r->owned[slot].name, name, sizeof name);
     draw(d, "  n%u [label=\"%s%s%s\\n%s %s\"%s];\n", i, n->op->name, *name != '\0' ? " " : "", name,
          tarn_dtype_name(n->dtype), shape_text(n->shape),
          owned                      ? " style=filled fillcolor=lightblue"

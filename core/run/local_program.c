@@ -17,23 +17,6 @@
 
 enum { TEXT_WORDS = 24 }; /* of a node, for the line */
 
-static uint32_t hash_of(const tarn_replica *r, uint32_t i)
-{
-    const struct graph *g = &r->graph;
-    struct node n = g->nodes[i];
-    if (n.op == &op_owned)
-        n.arg.leaf.slot = 0;
-    else if (n.op == &op_assign)
-        n.arg.assign.owned = 0;
-    else if (n.op == &op_detach)
-        n.arg.leaf.slot = 0;
-    uint64_t h = XXH3_64bits_withSeed(&n.arg, sizeof n.arg, (uint64_t)n.dtype);
-    h = XXH3_64bits_withSeed(n.op->name, strlen(n.op->name), h);
-    h = XXH3_64bits_withSeed(n.shape.dim, (size_t)n.shape.rank * sizeof n.shape.dim[0], h);
-    h = XXH3_64bits_withSeed(&g->operands[n.first_in], n.in_count * sizeof g->operands[0], h);
-    return (uint32_t)(h ^ h >> 32);
-}
-
 static void describe(const tarn_replica *r, uint32_t i, char *out, size_t capacity)
 {
     const struct node *n = &r->graph.nodes[i];
@@ -93,7 +76,7 @@ static tarn_status find_difference(tarn_replica *r, const int32_t *counts, size_
     if (mine == NULL)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     for (uint32_t i = 1; i < r->graph.count; i++)
-        mine[i] = (int32_t)hash_of(r, i);
+        mine[i] = (int32_t)(uint32_t)graph_node_hash(r, i);
     tarn_status s = exchange(r, mine, most, &all);
     const int rank = s == TARN_OK ? first_other(all, world, most) : world;
     uint32_t node = 0;
@@ -163,10 +146,9 @@ static bool is_local(const struct program *p)
 /* Which rank holds which part of what the program is marked to cut. */
 static void draw_parts(const tarn_replica *r, const struct program *p, struct text *log)
 {
-    static const struct spec whole;
     for (uint32_t i = 1; i < p->count; i++) {
         const struct node *n = &p->nodes[i];
-        if (n->op == &op_owned && memcmp(&n->arg.leaf.spec, &whole, sizeof whole) != 0) {
+        if (n->op == &op_owned && !spec_is_whole(&n->arg.leaf.spec)) {
             const char *name = r->owned[n->arg.leaf.slot].name;
             shard_picture(log, name != NULL ? name : "state", replica_mesh(r), n->shape,
                           &n->arg.leaf.spec);

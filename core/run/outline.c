@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "tensor/shape.h"
 
@@ -20,7 +18,7 @@ struct line {
         float scalar[MAP_SCALARS];
         uint32_t bits;
     } value;
-    uint64_t rest; /* hash of operands and arguments */
+    uint64_t hash;
 };
 
 struct outline {
@@ -29,13 +27,7 @@ struct outline {
     struct line line[];
 };
 
-static uint64_t rest_of(const struct graph *g, const struct node *n)
-{
-    const uint64_t arg = XXH3_64bits(&n->arg, sizeof n->arg);
-    return XXH3_64bits_withSeed(g->operands + n->first_in, n->in_count * sizeof *g->operands, arg);
-}
-
-struct outline *outline_of(const tarn_replica *r, uint64_t number)
+struct outline *outline_of(tarn_replica *r, uint64_t number)
 {
     const struct graph *g = &r->graph;
     if (g->count > NODES_MOST)
@@ -50,7 +42,7 @@ struct outline *outline_of(const tarn_replica *r, uint64_t number)
         l->op = n->op;
         l->shape = n->shape;
         l->dtype = n->dtype;
-        l->rest = rest_of(g, n);
+        l->hash = graph_node_hash(r, i);
         if (n->op->kind == OP_MAP)
             memcpy(l->value.scalar, n->arg.map.scalar, sizeof l->value.scalar);
         else if (n->op == &op_constant)
@@ -64,16 +56,10 @@ void outline_free(struct outline *o)
     free(o);
 }
 
-static bool same(const struct line *a, const struct line *b)
-{
-    return a->op == b->op && a->dtype == b->dtype && a->rest == b->rest &&
-           shape_equal(a->shape, b->shape);
-}
-
 uint32_t outline_common(const struct outline *a, const struct outline *b)
 {
     uint32_t i = 0;
-    while (i < a->count && i < b->count && same(&a->line[i], &b->line[i]))
+    while (i < a->count && i < b->count && a->line[i].hash == b->line[i].hash)
         i++;
     return i;
 }

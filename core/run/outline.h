@@ -10,7 +10,7 @@ struct outline;
 
 /* Of the current graph; NULL for a very large one, or without memory: then there is none. `number`: of the
  * compilation. */
-struct outline *outline_of(const tarn_replica *r, uint64_t number);
+struct outline *outline_of(tarn_replica *r, uint64_t number);
 void outline_free(struct outline *o);
 /* How many operations at the beginning are equal. */
 uint32_t outline_common(const struct outline *a, const struct outline *b);

@@ -50,14 +50,7 @@ uint32_t emit_raw(struct emitter *e, const struct node *n, const uint32_t *in)
 static uint32_t add(struct emitter *e, const struct op *op, tarn_shape shape, tarn_dtype dtype,
                     const union op_arg *arg, const uint32_t *in, uint32_t count)
 {
-    struct node n;
-    memset(&n, 0, sizeof n);
-    n.op = op;
-    n.shape = shape;
-    n.dtype = dtype;
-    n.in_count = count;
-    if (arg != NULL)
-        n.arg = *arg;
+    const struct node n = node_of(op, shape, dtype, arg, count);
     return e->failed ? 0 : emit_raw(e, &n, in);
 }
 

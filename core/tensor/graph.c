@@ -237,26 +237,45 @@ static union op_arg arg_to_hash(tarn_replica *r, const struct node *n)
     return arg;
 }
 
+struct node_key {
+    char name[24];
+    tarn_shape shape;
+    int32_t dtype;
+    uint32_t count;
+    uint32_t has_samples;
+    union op_arg arg;
+    uint32_t in[OPERANDS_MOST];
+};
+
+/* All that a node is hashed by; returns its bytes. */
+static size_t make_key(tarn_replica *r, const struct node *n, const uint32_t *in,
+                       struct node_key *key)
+{
+    memset(key->name, 0, sizeof key->name);
+    memcpy(key->name, n->op->name, strnlen(n->op->name, sizeof key->name));
+    key->shape = n->shape;
+    key->dtype = (int32_t)n->dtype;
+    key->count = n->in_count;
+    key->has_samples = n->spread == SPREAD_SAMPLES;
+    key->arg = arg_to_hash(r, n);
+    memcpy(key->in, in, n->in_count * sizeof in[0]);
+    return sizeof *key - sizeof key->in + n->in_count * sizeof in[0];
+}
+
 static void hash_node(tarn_replica *r, const struct node *n, const uint32_t *in)
 {
-    struct {
-        char name[24];
-        tarn_shape shape;
-        int32_t dtype;
-        uint32_t count;
-        uint32_t has_samples;
-        union op_arg arg;
-        uint32_t in[OPERANDS_MOST];
-    } key;
-    memset(key.name, 0, sizeof key.name);
-    memcpy(key.name, n->op->name, strnlen(n->op->name, sizeof key.name));
-    key.shape = n->shape;
-    key.dtype = (int32_t)n->dtype;
-    key.count = n->in_count;
-    key.has_samples = n->spread == SPREAD_SAMPLES;
-    key.arg = arg_to_hash(r, n);
-    memcpy(key.in, in, n->in_count * sizeof in[0]);
-    hash_add(&r->graph, &key, sizeof key - sizeof key.in + n->in_count * sizeof in[0]);
+    struct node_key key;
+    const size_t bytes = make_key(r, n, in, &key);
+    hash_add(&r->graph, &key, bytes);
+}
+
+uint64_t graph_node_hash(tarn_replica *r, uint32_t node)
+{
+    const struct graph *g = &r->graph;
+    const struct node *n = &g->nodes[node];
+    struct node_key key;
+    const size_t bytes = make_key(r, n, g->operands + n->first_in, &key);
+    return XXH3_64bits(&key, bytes);
 }
 
 static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,

@@ -3,6 +3,8 @@
 #ifndef TARN_GRAPH_H
 #define TARN_GRAPH_H
 
+#include <string.h>
+
 #include "tensor/op_record.h"
 
 struct buffer;
@@ -19,6 +21,22 @@ struct node {
     uint32_t spread;  /* enum spread (spread.h): how the value lies over the replicas */
     union op_arg arg; /* zeroed before it is set: hashed as bytes */
 };
+
+/* A node without operands, for whoever adds it to something: all that it is hashed and compared by is set. `arg` may
+ * be NULL. */
+static inline struct node node_of(const struct op *op, tarn_shape shape, tarn_dtype dtype,
+                                  const union op_arg *arg, uint32_t in_count)
+{
+    struct node n;
+    memset(&n, 0, sizeof n);
+    n.op = op;
+    n.shape = shape;
+    n.dtype = dtype;
+    n.in_count = in_count;
+    if (arg != NULL)
+        n.arg = *arg;
+    return n;
+}
 
 /* Sample counts of a batch: this replica's, and those of all replicas. */
 struct graph_part {
@@ -111,6 +129,8 @@ uint32_t graph_owned_order(tarn_replica *r, uint32_t slot);
 tarn_status graph_hold(tarn_replica *r, uint32_t node, struct buffer *b);
 /* Whether so many rows are a batch's of this step: of a loader, or by the program's word. */
 bool graph_is_batch(const struct graph *g, int32_t rows);
+/* Of one node, by what graph.hash takes of it: equal for equal nodes of other steps and replicas. */
+uint64_t graph_node_hash(tarn_replica *r, uint32_t node);
 /* Appends to graph.scans; its place in *index. False after recording an error. */
 bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index);
 /* All of the step is recorded: ends the time that this takes. */

@@ -30,6 +30,15 @@ static inline int32_t mesh_coordinate(const struct mesh *m, int rank, int axis)
         rank /= m->extent[a];
     return rank % m->extent[axis];
 }
+/* Which of the places along the axes of a mask is the rank's: the lower axis is the major one. */
+static inline int32_t mesh_place(const struct mesh *m, int rank, uint32_t axes)
+{
+    int32_t place = 0;
+    for (int a = 0; a < m->axes; a++)
+        if (axes >> a & 1)
+            place = place * m->extent[a] + mesh_coordinate(m, rank, a);
+    return place;
+}
 /* How many blocks the axes of a mask make. */
 static inline int32_t mesh_blocks(const struct mesh *m, uint32_t axes)
 {
@@ -37,6 +46,14 @@ static inline int32_t mesh_blocks(const struct mesh *m, uint32_t axes)
     for (int a = 0; a < m->axes; a++)
         blocks *= axes >> a & 1 ? m->extent[a] : 1;
     return blocks;
+}
+/* Whether nothing is cut. */
+static inline bool spec_is_whole(const struct spec *s)
+{
+    uint32_t axes = 0;
+    for (int d = 0; d < TARN_MAX_RANK; d++)
+        axes |= s->cut[d];
+    return axes == 0;
 }
 
 #endif

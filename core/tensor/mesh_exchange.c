@@ -17,12 +17,3 @@ union op_arg exchange_arg(const struct exchange *e, tarn_shape operand, uint32_t
     arg.call.shape = operand;
     return arg;
 }
-
-tarn_shape exchange_shape(const struct exchange *e, tarn_shape operand, int32_t n)
-{
-    if (e->kind == EXCHANGE_REDUCE_SCATTER || e->kind == EXCHANGE_ALL_TO_ALL)
-        operand.dim[e->split] /= n;
-    if (e->kind == EXCHANGE_ALL_GATHER || e->kind == EXCHANGE_ALL_TO_ALL)
-        operand.dim[e->join] *= n;
-    return operand;
-}

@@ -11,7 +11,7 @@
  *                 was cut along `join` is cut along `split`
  *
  * Reductions are of float32 or int32, by the tree of a launch's sums over n ranks in rank order; movements are
- * of any type. The node has one operand and its type, and its shape is exchange_shape(). Every rank of the
+ * of any type. The node has one operand and its type, and its shape is that above. Every rank of the
  * launch must come to all of them in the same order, groups at the same time; ranks of one group with equal
  * shapes. Results are in memory of their own, but ALL_REDUCE's, which is the operand's. No gradients. */
 #ifndef TARN_MESH_EXCHANGE_H
@@ -38,7 +38,5 @@ struct exchange {
 /* The argument of a node whose op is peers.exchange[kind]. `serial`: nodes that differ in it are never made one;
  * the compiler may merge equal ones. */
 union op_arg exchange_arg(const struct exchange *e, tarn_shape operand, uint32_t serial);
-/* The shape of the result in a group of n. */
-tarn_shape exchange_shape(const struct exchange *e, tarn_shape operand, int32_t n);
 
 #endif

@@ -67,7 +67,7 @@ static tarn_status read_parts(tarn_replica *r, const struct owned *o, void *out)
     return s;
 }
 
-static tarn_status write_part(tarn_replica *r, const struct owned *o, const void *data)
+static tarn_status write_part(const tarn_replica *r, const struct owned *o, const void *data)
 {
     void *part = malloc(part_bytes(r, o) + 1);
     if (part == NULL)
@@ -77,6 +77,13 @@ static tarn_status write_part(tarn_replica *r, const struct owned *o, const void
     const tarn_status s = buffer_write(o->buffer, o->offset, part, part_bytes(r, o));
     free(part);
     return s;
+}
+
+/* This rank's part of the whole's contents, which are not empty. */
+static tarn_status put(const tarn_replica *r, const struct owned *o, const void *data)
+{
+    return owned_is_cut(r, o) ? write_part(r, o, data)
+                              : buffer_write(o->buffer, o->offset, data, owned_bytes(o));
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
@@ -174,9 +181,7 @@ static tarn_status fill(struct owned *o, tarn_replica *r, bool defined, const vo
     TRY(buffer_new(r->context, bytes, &o->buffer));
     if (!defined || bytes == 0)
         return TARN_OK;
-    return data == NULL         ? buffer_fill_zero(o->buffer, 0, bytes)
-           : owned_is_cut(r, o) ? write_part(r, o, data)
-                                : buffer_write(o->buffer, 0, data, bytes);
+    return data != NULL ? put(r, o, data) : buffer_fill_zero(o->buffer, 0, bytes);
 }
 
 static void entry_free(struct owned *o)
@@ -285,10 +290,7 @@ tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out)
 
 tarn_status owned_write(tarn_replica *r, const struct owned *o, const void *data)
 {
-    const size_t bytes = owned_bytes(o);
-    const tarn_status s = bytes == 0           ? TARN_OK
-                          : owned_is_cut(r, o) ? write_part(r, o, data)
-                                               : buffer_write(o->buffer, o->offset, data, bytes);
+    const tarn_status s = owned_bytes(o) > 0 ? put(r, o, data) : TARN_OK;
     return s == TARN_OK ? s : replica_fail(r, s, NULL);
 }
 

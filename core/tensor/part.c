@@ -24,21 +24,7 @@ tarn_shape part_shape(const struct mesh *m, const struct spec *s, tarn_shape who
 
 bool part_is_first(const struct mesh *m, const struct spec *s, int rank)
 {
-    const uint32_t axes = part_axes(m, s);
-    for (int a = 0; a < m->axes; a++)
-        if (!(axes >> a & 1) && mesh_coordinate(m, rank, a) != 0)
-            return false;
-    return true;
-}
-
-/* Which of the blocks of dimension d is the rank's. */
-static int32_t block_of(const struct mesh *m, const struct spec *s, int rank, int d)
-{
-    int32_t block = 0;
-    for (int a = 0; a < m->axes; a++)
-        if (s->cut[d] >> a & 1)
-            block = block * m->extent[a] + mesh_coordinate(m, rank, a);
-    return block;
+    return mesh_place(m, rank, ~part_axes(m, s)) == 0;
 }
 
 /* Copies rows of the part, each contiguous in both arrays. */
@@ -50,13 +36,15 @@ static void copy_rows(const struct mesh *m, const struct spec *s, int rank, tarn
     int last = whole.rank - 1; /* the last dimension that is cut: what follows it is one piece */
     while (last > 0 && mine.dim[last] == whole.dim[last])
         last--;
-    int64_t row = 1;
+    int64_t row = 1, first[TARN_MAX_RANK];
     for (int d = last < 0 ? 0 : last; d < whole.rank; d++)
         row *= mine.dim[d];
+    for (int d = 0; d < whole.rank; d++)
+        first[d] = (int64_t)mesh_place(m, rank, s->cut[d]) * mine.dim[d];
     for (int64_t at = 0; at < count; at += row) {
         int64_t rest = at, from = 0, stride = 1;
         for (int d = whole.rank - 1; d >= 0; d--) {
-            from += (rest % mine.dim[d] + (int64_t)block_of(m, s, rank, d) * mine.dim[d]) * stride;
+            from += (rest % mine.dim[d] + first[d]) * stride;
             rest /= mine.dim[d];
             stride *= whole.dim[d];
         }

@@ -158,25 +158,13 @@ static void run_leaf(void *user, int rank, const struct node *n, double *out)
         out[i] = element(u, n, spread_element(u->mesh, s, whole, rank, i));
 }
 
-struct result {
-    const struct lockstep *l;
-    uint32_t node;
-};
-
-static const double *part_of(const void *user, int rank)
-{
-    const struct result *r = user;
-    return lockstep_value(r->l, r->node, rank);
-}
-
 static bool agrees(const struct run *u, const struct lockstep *one, uint32_t node,
                    const struct lockstep *all, uint32_t local, const struct spec *spec,
                    const char *what)
 {
     const struct node *n = &one->program->nodes[node];
-    const struct result r = { all, local };
-    return spread_agrees(u->mesh, state_of_spec(u->mesh, spec), n->shape,
-                         lockstep_value(one, node, 0), n->dtype != TARN_F32, part_of, &r, what);
+    return spread_agrees(all, local, state_of_spec(u->mesh, spec), n->shape,
+                         lockstep_value(one, node, 0), n->dtype != TARN_F32, what);
 }
 
 bool record_agrees(struct record *t, const struct shard_input *in, const struct shard_program *s,

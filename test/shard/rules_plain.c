@@ -69,17 +69,6 @@ static uint32_t make(struct emitter *e, const struct run *r, const struct form *
     return emit_node(e, &r->c->form, local, r->at, r->out, in);
 }
 
-struct result {
-    const struct lockstep *l;
-    uint32_t node;
-};
-
-static const double *part_of(const void *user, int rank)
-{
-    const struct result *r = user;
-    return lockstep_value(r->l, r->node, rank);
-}
-
 static void run_way(struct run *r)
 {
     struct emitter e = { .mesh = r->mesh, .calls = &lockstep_calls };
@@ -95,10 +84,9 @@ static void run_way(struct run *r)
         state_text(r->mesh, r->at[k], state);
         used += snprintf(what + used, sizeof what - (size_t)used, " (%s)", state);
     }
-    const struct result result = { &l, node };
     r->tried++;
-    r->wrong += !spread_agrees(r->mesh, r->out, r->c->form.node.shape, r->want,
-                               r->c->form.node.dtype != TARN_F32, part_of, &result, what);
+    r->wrong += !spread_agrees(&l, node, r->out, r->c->form.node.shape, r->want,
+                               r->c->form.node.dtype != TARN_F32, what);
     lockstep_free(&l);
     free(e.nodes);
     free(e.operands);

@@ -87,9 +87,10 @@ void spread_part(const struct mesh *m, struct state s, tarn_shape whole, const d
 }
 
 /* What all ranks together have for an element of one of them. */
-static double together(const struct mesh *m, struct state s, int rank, int64_t element,
-                       bool integer, spread_part_of part, const void *user)
+static double together(const struct lockstep *l, uint32_t node, struct state s, int rank,
+                       int64_t element, bool integer)
 {
+    const struct mesh *m = l->mesh;
     double all = 0;
     bool first = true;
     for (int other = 0; other < mesh_ranks(m); other++) {
@@ -103,7 +104,7 @@ static double together(const struct mesh *m, struct state s, int rank, int64_t e
         }
         if (!in)
             continue;
-        const double x = part(user, other)[element];
+        const double x = lockstep_value(l, node, other)[element];
         all = first || (kind == STATE_MAX && x > all) || (kind == STATE_MIN && x < all) ? x
               : kind == STATE_SUM                                                       ? all + x
                                                                                         : all;
@@ -112,16 +113,17 @@ static double together(const struct mesh *m, struct state s, int rank, int64_t e
     return integer ? (double)(int32_t)(uint32_t)(int64_t)all : all;
 }
 
-bool spread_agrees(const struct mesh *m, struct state s, tarn_shape whole, const double *value,
-                   bool integer, spread_part_of part, const void *user, const char *what)
+bool spread_agrees(const struct lockstep *l, uint32_t node, struct state s, tarn_shape whole,
+                   const double *value, bool integer, const char *what)
 {
+    const struct mesh *m = l->mesh;
     tarn_shape local;
     if (!state_local(m, s, whole, &local))
         return false;
     for (int rank = 0; rank < mesh_ranks(m); rank++)
         for (int64_t i = 0; i < lockstep_count(local); i++) {
             const int64_t at = spread_element(m, s, whole, rank, i);
-            const double got = together(m, s, rank, i, integer, part, user), want = value[at];
+            const double got = together(l, node, s, rank, i, integer), want = value[at];
             if ((isnan(got) && isnan(want)) || got == want ||
                 fabs(got - want) <= 1e-9 * (1 + fabs(want)))
                 continue;

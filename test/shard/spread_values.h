@@ -3,6 +3,7 @@
 #ifndef TARN_TEST_SPREAD_VALUES_H
 #define TARN_TEST_SPREAD_VALUES_H
 
+#include "lockstep.h"
 #include "shard/state.h"
 
 /* A generator of random numbers; the same everywhere. */
@@ -16,9 +17,8 @@ int64_t spread_element(const struct mesh *m, struct state s, tarn_shape whole, i
  * not beyond it. `integer`: shares are whole. */
 void spread_part(const struct mesh *m, struct state s, tarn_shape whole, const double *value,
                  bool integer, int rank, double *out);
-/* Whether the parts of all ranks, which `part` gives, are the value: NaN equals NaN. Prints the first that is not. */
-typedef const double *(*spread_part_of)(const void *user, int rank);
-bool spread_agrees(const struct mesh *m, struct state s, tarn_shape whole, const double *value,
-                   bool integer, spread_part_of part, const void *user, const char *what);
+/* Whether what the ranks of a lockstep have of a node is the value: NaN equals NaN. Prints the first that is not. */
+bool spread_agrees(const struct lockstep *l, uint32_t node, struct state s, tarn_shape whole,
+                   const double *value, bool integer, const char *what);
 
 #endif

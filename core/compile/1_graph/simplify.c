@@ -101,14 +101,7 @@ static int same_operand(const struct module *m, const struct node *n, const uint
 uint32_t expand_make(struct builder *b, const struct op *op, tarn_shape shape, tarn_dtype dtype,
                      const union op_arg *arg, const uint32_t *in, uint32_t count)
 {
-    struct node n;
-    memset(&n, 0, sizeof n);
-    n.op = op;
-    n.shape = shape;
-    n.dtype = dtype;
-    n.in_count = count;
-    if (arg != NULL)
-        n.arg = *arg;
+    const struct node n = node_of(op, shape, dtype, arg, count);
     return module_add(b, &n, in);
 }
 
