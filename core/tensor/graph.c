@@ -258,7 +258,9 @@ static size_t make_key(tarn_replica *r, const struct node *n, const uint32_t *in
     key->count = n->in_count;
     key->has_samples = n->spread == SPREAD_SAMPLES;
     key->arg = arg_to_hash(r, n);
-    memcpy(key->in, in, n->in_count * sizeof in[0]);
+    /* A graph of leaves alone has no operands, and memcpy takes no null pointer. */
+    if (n->in_count > 0)
+        memcpy(key->in, in, n->in_count * sizeof in[0]);
     return sizeof *key - sizeof key->in + n->in_count * sizeof in[0];
 }
 
