@@ -79,25 +79,25 @@ static tarn_status open_run(struct run *run)
     const struct config *c = &run->job->config;
     tarn_replica *r = run->replica;
     tarn_print0(r, "device: %d x %s\n", tarn_world_size(r), tarn_device_name(r));
-    tarn_seed(r, c->seed);
+    tarn_seed(r, c->run.seed);
     gpt_make(r, &run->job->shape, (float)c->dropout, &run->gpt);
     if (c->load != NULL)
         (void)gpt_2_load(r, c->load);
     run->adam = tarn_adamw(r, (tarn_adam_options){ .beta2 = 0.99f, .weight_decay = 0.1f });
     apply_rules(c, r, run->adam);
-    if (c->resume != NULL)
-        (void)tarn_load(r, c->resume, &run->progress);
-    const tarn_loader_options in_order = { .batch = (int32_t)c->batch, .drop_last = true };
+    if (c->run.resume != NULL)
+        (void)tarn_load(r, c->run.resume, &run->progress);
+    const tarn_loader_options in_order = { .batch = (int32_t)c->run.batch, .drop_last = true };
     tarn_loader_options shuffled = in_order;
     shuffled.shuffle = !c->in_order;
-    shuffled.seed = c->seed;
+    shuffled.seed = c->run.seed;
     run->train = tarn_loader_open(r, run->job->train, shuffled);
     run->test = tarn_loader_open(r, run->job->test, in_order);
     if (run->train == NULL || run->test == NULL)
         return tarn_error_status(r);
     tarn_loader_seek(run->train, run->progress.epoch, run->progress.batches);
     run->sum = tarn_keep(tarn_zeros(r, TARN_SCALAR));
-    run->random = c->seed ^ tarn_step_count(r) << 32 ^ 0x9e3779b97f4a7c15u;
+    run->random = c->run.seed ^ tarn_step_count(r) << 32 ^ 0x9e3779b97f4a7c15u;
     tarn_print0(r, "model: %lld parameters, %lld of them trained\n",
                 (long long)tarn_parameter_count(r, false),
                 (long long)tarn_parameter_count(r, true));
@@ -222,7 +222,7 @@ static tarn_status write_logits(struct run *run)
 {
     const struct config *c = &run->job->config;
     const struct gpt_text *t = &run->job->text;
-    const size_t count = (size_t)c->batch * (size_t)t->context,
+    const size_t count = (size_t)c->run.batch * (size_t)t->context,
                  bytes = count * (size_t)run->gpt.shape.words * sizeof(float);
     tarn_replica *r = run->replica;
     int32_t *x = malloc(count * sizeof *x);
@@ -232,9 +232,10 @@ static tarn_status write_logits(struct run *run)
         x[i] = t->words[i];
     tarn_train(r, false);
     if (s == TARN_OK)
-        s = tarn_read(gpt_forward(&run->gpt, tarn_from(r, TARN_SHAPE((int32_t)c->batch, t->context),
-                                                       TARN_I32, x)),
-                      logits, bytes);
+        s = tarn_read(
+            gpt_forward(&run->gpt,
+                        tarn_from(r, TARN_SHAPE((int32_t)c->run.batch, t->context), TARN_I32, x)),
+            logits, bytes);
     if (s == TARN_OK && tarn_rank(r) == 0 && !whole_file_write(c->logits, "", logits, bytes)) {
         snprintf(run->job->problem, sizeof run->job->problem, "--logits: cannot write %s: %s",
                  c->logits, strerror(errno));
@@ -261,8 +262,8 @@ static tarn_status train_step(struct run *run, uint64_t step)
 {
     const struct config *c = &run->job->config;
     tarn_replica *r = run->replica;
-    const uint64_t all = (uint64_t)c->steps, warm = all / 20 + 1;
-    const float rate = tarn_lr_cosine((float)c->lr, step, all, (float)c->lr / 10);
+    const uint64_t all = (uint64_t)c->run.steps, warm = all / 20 + 1;
+    const float rate = tarn_lr_cosine((float)c->run.lr, step, all, (float)c->run.lr / 10);
     tarn_batch b;
     if (!next_batch(run, &b))
         return tarn_error_status(r);
@@ -289,13 +290,13 @@ static tarn_status report(struct run *run, uint64_t step, long done, double seco
         return s;
     if (tarn_rank(r) == 0)
         run->job->tested = tested;
-    const double words = (double)done * (double)c->batch * (double)run->job->text.context;
+    const double words = (double)done * (double)c->run.batch * (double)run->job->text.context;
     tarn_print0(r, "step %llu: loss %.4f, test %.4f, %.0f %s/s\n", (unsigned long long)step, loss,
                 tested, seconds > 0 ? words / seconds : 0, c->tokens != NULL ? "tokens" : "bytes");
     if (c->sample > 0)
         s = write_sample(run);
-    if (s == TARN_OK && c->save != NULL && tarn_rank(r) == 0)
-        s = tarn_save(r, c->save, run->progress);
+    if (s == TARN_OK && c->run.save != NULL && tarn_rank(r) == 0)
+        s = tarn_save(r, c->run.save, run->progress);
     return s == TARN_OK ? tarn_barrier(r) : s;
 }
 
@@ -311,13 +312,13 @@ static tarn_status train(tarn_replica *r, void *arg)
     uint64_t step = tarn_step_count(r);
     if (s == TARN_OK && c->logits != NULL) {
         s = write_logits(run);
-        step = (uint64_t)c->steps;
+        step = (uint64_t)c->run.steps;
     }
     double start = now(), compiled = tarn_metrics_get(r).compile_seconds;
-    for (long done = 0; s == TARN_OK && step < (uint64_t)c->steps;) {
+    for (long done = 0; s == TARN_OK && step < (uint64_t)c->run.steps;) {
         s = train_step(run, step++);
         done++;
-        if (s == TARN_OK && (step % (uint64_t)c->every == 0 || step == (uint64_t)c->steps)) {
+        if (s == TARN_OK && (step % (uint64_t)c->every == 0 || step == (uint64_t)c->run.steps)) {
             s = tarn_wait(r);
             const double made = tarn_metrics_get(r).compile_seconds - compiled;
             if (s == TARN_OK)
@@ -391,7 +392,7 @@ static int open_text(struct job *job)
     if (job->test == NULL)
         return fail(EXIT_FILE,
                     "--data: too short: a tenth of it must hold more than --context bytes");
-    if (tarn_dataset_size(job->test) < c->batch || tarn_dataset_size(job->train) < c->batch)
+    if (tarn_dataset_size(job->test) < c->run.batch || tarn_dataset_size(job->train) < c->run.batch)
         return fail(EXIT_USAGE,
                     "--batch-size: more than the text's pieces of --context bytes: a tenth of "
                     "them, which is for tests, must make a batch");
@@ -409,11 +410,7 @@ static int run_job(struct job *job)
         code = open_text(job);
     if (code != EXIT_OK)
         return code;
-    const tarn_status s = tarn_launch(train, job,
-                                      (tarn_launch_options){ .devices = c->devices,
-                                                             .count = (int)c->replicas,
-                                                             .virtual_shards = (int)c->shards,
-                                                             .timeout = c->timeout });
+    const tarn_status s = tarn_launch(train, job, training_launch(&c->run));
     if (s != TARN_OK)
         return fail(exit_code_of(s), *job->problem ? job->problem : tarn_error(NULL));
     if (tarn_node() == 0 && job->tested > c->target)

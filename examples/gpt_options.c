@@ -8,7 +8,6 @@
 
 #include <tarn.h>
 
-#include "devices.h"
 #include "parse.h"
 
 /* argp finds it by its name, so it must be seen outside of the program. */
@@ -18,8 +17,9 @@ static const char usage[] =
     "Trains a small GPT on the bytes of a text, or GPT-2 on tokens, and prints "
     "what it writes meanwhile. The last tenth of the "
     "text is for tests. A PATTERN is of names of parameters: \"words*,blocks.0.*\"; "
-    "options with one hold in their order.\vExit status: 0 success, 1 --target-loss missed, 2 "
-    "usage, 3 bad input file, 4 "
+    "options with one hold in their order. Defaults: 1000 steps, batches of 32 pieces of text, "
+    "learning rate 0.002.\vExit status: 0 success, 1 --target-loss missed, 2 usage, 3 bad input "
+    "file, 4 "
     "device, 5 input or output failed, 6 a device failed or stalled in the "
     "middle, or training met a "
     "NaN or an infinity. Several machines (mpirun): 75 when one of them "
@@ -31,18 +31,12 @@ enum {
     KEY_WIDTH,
     KEY_HEADS,
     KEY_CONTEXT,
-    KEY_LR,
     KEY_DROPOUT,
-    KEY_SAVE,
-    KEY_RESUME,
     KEY_EVERY,
     KEY_PROMPT,
     KEY_SAMPLE,
     KEY_TEMPERATURE,
     KEY_TARGET,
-    KEY_SHARDS,
-    KEY_TIMEOUT,
-    KEY_DEVICES,
     KEY_TOKENS,
     KEY_WORDS,
     KEY_LOAD,
@@ -71,20 +65,11 @@ static const struct argp_option options[] = {
     { "heads",          KEY_HEADS,       "N",    0, "of attention (4)", 0 },
     { "context",        KEY_CONTEXT,     "N",    0, "bytes or tokens that it sees (64)", 0 },
     { "dropout",        KEY_DROPOUT,     "P",    0, "probability (0)", 0 },
-    { "batch-size",     'b',             "N",    0, "pieces of text in a step (32)", 0 },
-    { "steps",          'n',             "N",    0, "steps (1000)", 0 },
-    { "lr",             KEY_LR,          "X",    0, "highest learning rate (0.002)", 0 },
-    { "seed",           's',             "N",    0, "seed of weights, order and samples (0)", 0 },
     { "every",          KEY_EVERY,       "K",    0, "test, write a sample and save every K steps (200)", 0 },
     { "prompt",         KEY_PROMPT,      "TEXT", 0, "what samples begin with (a line's end); numbers where there are --tokens", 0 },
     { "sample",         KEY_SAMPLE,      "N",    0, "bytes or tokens of a sample (200; of tokens 0)", 0 },
     { "temperature",    KEY_TEMPERATURE, "X",    0, "of samples: below 1 likelier, above 1 wilder (0.8)", 0 },
-    { "save",           KEY_SAVE,        "FILE", 0, "write a checkpoint", 0 },
-    { "resume",         KEY_RESUME,      "FILE", 0, "go on from a checkpoint", 0 },
     { "target-loss",    KEY_TARGET,      "X",    0, "exit with 1 when the last test's loss is above", 0 },
-    { "devices",        KEY_DEVICES,     "SPEC", 0, "how many devices (2: a lone CPU is divided), or which: gpu, cpu/2, 0,0, part of a name; default: TARN_DEVICES, else all of the best kind", 0 },
-    { "virtual-shards", KEY_SHARDS,      "V",    0, "the same bits on 1, 2, 4 ... V devices", 0 },
-    { "timeout",        KEY_TIMEOUT,     "S",    0, "seconds that a device may be late (30)", 0 },
     { NULL,             0,               NULL,   0, NULL, 0 }
 };
 /* clang-format on */
@@ -201,53 +186,16 @@ static error_t parse_model(int key, char *arg, const struct argp_state *state)
     return 0;
 }
 
-static error_t parse_run(int key, char *arg, const struct argp_state *state)
-{
-    struct config *c = state->input;
-    switch (key) {
-    case KEY_DEVICES:
-        if (!devices_parse(arg, &c->devices, &c->replicas))
-            usage_error(state, "--devices: '%s' is not a number from 1 to %d", arg, MOST_DEVICES);
-        break;
-    case KEY_SHARDS:
-        c->shards = parse_whole(state, "virtual-shards", arg, 1, 1024);
-        break;
-    case KEY_TIMEOUT:
-        c->timeout = parse_real(state, "timeout", arg, 0.001, 1e6);
-        break;
-    case KEY_TARGET:
-        c->target = parse_real(state, "target-loss", arg, 0, 100);
-        break;
-    case KEY_TEMPERATURE:
-        c->temperature = parse_real(state, "temperature", arg, 0.01, 100);
-        break;
-    default:
-        return parse_model(key, arg, state);
-    }
-    return 0;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         usage_init(state);
+        state->child_inputs[0] = &c->run;
         break;
     case 'd':
         c->data = arg;
-        break;
-    case 'b':
-        c->batch = parse_whole(state, "batch-size", arg, 1, 1 << 20);
-        break;
-    case 'n':
-        c->steps = parse_whole(state, "steps", arg, 1, INT_MAX);
-        break;
-    case 's':
-        c->seed = parse_seed(state, arg);
-        break;
-    case KEY_LR:
-        c->lr = parse_real(state, "lr", arg, 0, 1e6);
         break;
     case KEY_EVERY:
         c->every = parse_whole(state, "every", arg, 1, INT_MAX);
@@ -258,11 +206,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SAMPLE:
         c->sample = parse_whole(state, "sample", arg, 0, 1 << 20);
         break;
-    case KEY_SAVE:
-        c->save = arg;
+    case KEY_TEMPERATURE:
+        c->temperature = parse_real(state, "temperature", arg, 0.01, 100);
         break;
-    case KEY_RESUME:
-        c->resume = arg;
+    case KEY_TARGET:
+        c->target = parse_real(state, "target-loss", arg, 0, 100);
         break;
     case ARGP_KEY_ARG:
         usage_error(state, "'%s' is not an option; see --help", arg);
@@ -271,20 +219,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         complete(c, state);
         break;
     default:
-        return parse_run(key, arg, state);
+        return parse_model(key, arg, state);
     }
     return 0;
 }
 
 struct config config_parse(int argc, char **argv)
 {
-    static const struct argp parser = { options, parse_option, NULL, usage, NULL, NULL, NULL };
+    static const struct argp parser = { options,          parse_option, NULL, usage,
+                                        training_options, NULL,         NULL };
     struct config config = { .prompt = "\n",
                              .sample = -1,
-                             .batch = 32,
-                             .steps = 1000,
+                             .run = { .batch = 32, .steps = 1000, .lr = 2e-3 },
                              .every = 200,
-                             .lr = 2e-3,
                              .temperature = 0.8,
                              .target = 1e9 };
     argp_err_exit_status = EXIT_USAGE;

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "training_options.h"
+
 enum { BYTES = 256, DEFAULT_CONTEXT = 64, MOST_RULES = 32 };
 
 enum rule_kind { RULE_FREEZE, RULE_TRAIN_ONLY, RULE_SCALE_LR, RULE_WEIGHT_DECAY };
@@ -17,14 +19,14 @@ struct rule {
 };
 
 struct config {
-    const char *data, *tokens, *devices, *load, *logits, *save, *resume, *prompt;
+    struct training_options run;
+    const char *data, *tokens, *load, *logits, *prompt;
     /* context and, with `load`, heads: 0 where nothing was asked for */
-    long layers, width, heads, context, words, batch, steps, every, sample, replicas, shards;
+    long layers, width, heads, context, words, every, sample;
     bool in_order;
     struct rule rules[MOST_RULES];
     int rule_count;
-    double lr, dropout, timeout, temperature, target;
-    unsigned long long seed;
+    double dropout, temperature, target;
 };
 
 /* Reads the command line; ends the program when it is wrong. */

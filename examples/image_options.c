@@ -7,24 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices.h"
 #include "parse.h"
 
-enum {
-    KEY_LR = 256,
-    KEY_FAKE,
-    KEY_SAVE,
-    KEY_RESUME,
-    KEY_SHEET,
-    KEY_TARGET,
-    KEY_SHARDS,
-    KEY_TIMEOUT,
-    KEY_DEVICES,
-    KEY_IMAGES,
-    KEY_SIZE,
-    KEY_FIT,
-    KEY_SHARE
-};
+enum { KEY_FAKE = 256, KEY_SHEET, KEY_TARGET, KEY_IMAGES, KEY_SIZE, KEY_FIT, KEY_SHARE };
 
 /* clang-format off */
 static const struct argp_option options[] = {
@@ -35,15 +20,6 @@ static const struct argp_option options[] = {
     { "test-share",     KEY_SHARE,   "X",    0, "part of each class of --images that is for tests (0.2)", 0 },
     { "fake-data",      KEY_FAKE,    NULL,   0, "train on synthetic digits", 0 },
     { "epochs",         'e',         "N",    0, "passes over the training set", 0 },
-    { "steps",          'n',         "N",    0, "stop after N steps, whatever --epochs says", 0 },
-    { "batch-size",     'b',         "N",    0, "samples in a step", 0 },
-    { "lr",             KEY_LR,      "X",    0, "highest learning rate", 0 },
-    { "seed",           's',         "N",    0, "seed of weights and order (0)", 0 },
-    { "devices",        KEY_DEVICES, "SPEC", 0, "how many devices (2: a lone CPU is divided), or which: gpu, cpu/2, 0,0, part of a name; default: TARN_DEVICES, else all of the best kind", 0 },
-    { "virtual-shards", KEY_SHARDS,  "V",    0, "the same bits on 1, 2, 4 ... V devices", 0 },
-    { "timeout",        KEY_TIMEOUT, "S",    0, "seconds that a device may be late (30)", 0 },
-    { "save",           KEY_SAVE,    "FILE", 0, "write a checkpoint after each epoch", 0 },
-    { "resume",         KEY_RESUME,  "FILE", 0, "go on from a checkpoint", 0 },
     { "sheet",          KEY_SHEET,   "FILE", 0, "write a sheet of images (PGM) after each epoch, where the model makes some", 0 },
     { "target",         KEY_TARGET,  "X",    0, "exit with 1 when the test's result is worse", 0 },
     { NULL,             0,           NULL,   0, NULL, 0 }
@@ -85,45 +61,13 @@ static error_t parse_folder(int key, char *arg, const struct argp_state *state)
     return 0;
 }
 
-static error_t parse_more(int key, char *arg, const struct argp_state *state)
-{
-    struct config *c = state->input;
-    switch (key) {
-    case KEY_DEVICES:
-        if (!devices_parse(arg, &c->devices, &c->replicas))
-            usage_error(state, "--devices: '%s' is not a number from 1 to %d", arg, MOST_DEVICES);
-        break;
-    case KEY_SHARDS:
-        c->shards = parse_whole(state, "virtual-shards", arg, 1, 1024);
-        break;
-    case KEY_TIMEOUT:
-        c->timeout = parse_real(state, "timeout", arg, 0.001, 1e6);
-        break;
-    case KEY_SAVE:
-        c->save = arg;
-        break;
-    case KEY_RESUME:
-        c->resume = arg;
-        break;
-    case KEY_SHEET:
-        c->sheet = arg;
-        break;
-    case KEY_TARGET:
-        c->target = parse_real(state, "target", arg, -1e9, 1e9);
-        c->has_target = true;
-        break;
-    default:
-        return parse_folder(key, arg, state);
-    }
-    return 0;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         usage_init(state);
+        state->child_inputs[0] = &c->run;
         break;
     case 'd':
         c->data = arg;
@@ -134,17 +78,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'e':
         c->epochs = parse_whole(state, "epochs", arg, 1, 1000000);
         break;
-    case 'n':
-        c->steps = parse_whole(state, "steps", arg, 1, INT_MAX);
+    case KEY_SHEET:
+        c->sheet = arg;
         break;
-    case 'b':
-        c->batch = parse_whole(state, "batch-size", arg, 1, 1 << 20);
-        break;
-    case 's':
-        c->seed = parse_seed(state, arg);
-        break;
-    case KEY_LR:
-        c->lr = parse_real(state, "lr", arg, 0, 1e6);
+    case KEY_TARGET:
+        c->target = parse_real(state, "target", arg, -1e9, 1e9);
+        c->has_target = true;
         break;
     case ARGP_KEY_ARG:
         usage_error(state, "'%s' is not an option; see --help", arg);
@@ -154,7 +93,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             usage_error(state, "--data, --images and --fake-data exclude each other");
         break;
     default:
-        return parse_more(key, arg, state);
+        return parse_folder(key, arg, state);
     }
     return 0;
 }
@@ -162,10 +101,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 struct config image_parse(const struct example *e, int argc, char **argv)
 {
     char about[1200];
-    const struct argp parser = { options, parse_option, NULL, about, NULL, NULL, NULL };
+    const struct argp parser = { options, parse_option, NULL, about, training_options, NULL, NULL };
     struct config config = { .epochs = e->epochs,
-                             .batch = e->batch,
-                             .lr = e->lr,
+                             .run = { .batch = e->batch, .lr = e->lr },
                              .folder = { .size = 32, .test_share = 0.2 } };
     snprintf(
         about, sizeof about,

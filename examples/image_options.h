@@ -5,12 +5,13 @@
 
 #include "image_folder.h"
 #include "image_trainer.h"
+#include "training_options.h"
 
 struct config {
-    const char *data, *devices, *save, *resume, *sheet;
-    long epochs, steps, batch, replicas, shards;
-    double lr, timeout, target;
-    unsigned long long seed;
+    struct training_options run;
+    const char *data, *sheet;
+    long epochs;
+    double target;
     bool fake, has_target;
     struct image_folder_options folder; /* its path is NULL where none was asked for */
 };

@@ -80,9 +80,10 @@ static tarn_status open_digits(struct job *job)
 {
     const struct config *c = &job->config;
     const char *folder = c->data != NULL ? c->data : find_data();
-    job->train = c->fake ? digits_open(FAKE_TRAIN, c->seed) : tarn_mnist_open(folder, true);
+    job->train = c->fake ? digits_open(FAKE_TRAIN, c->run.seed) : tarn_mnist_open(folder, true);
     if (job->train != NULL)
-        job->test = c->fake ? digits_open(FAKE_TEST, c->seed + 1) : tarn_mnist_open(folder, false);
+        job->test =
+            c->fake ? digits_open(FAKE_TEST, c->run.seed + 1) : tarn_mnist_open(folder, false);
     if (job->test == NULL)
         return tarn_error_status(NULL);
     if (tarn_node() == 0)
@@ -101,10 +102,10 @@ static tarn_status open_data(struct job *job)
 {
     const bool folder = job->config.folder.path != NULL;
     const tarn_status s = folder ? open_folder(job) : open_digits(job);
-    if (s != TARN_OK || tarn_dataset_size(job->train) >= job->config.batch)
+    if (s != TARN_OK || tarn_dataset_size(job->train) >= job->config.run.batch)
         return s;
     snprintf(job->problem, sizeof job->problem,
-             "--batch-size: %ld are more than the %d training samples", job->config.batch,
+             "--batch-size: %ld are more than the %d training samples", job->config.run.batch,
              tarn_dataset_size(job->train));
     return TARN_ERR_ARGUMENT;
 }
@@ -131,20 +132,20 @@ static tarn_status open_run(struct run *run)
     const struct example *e = run->example;
     tarn_replica *r = run->replica;
     tarn_print0(r, "device: %d x %s\n", tarn_world_size(r), tarn_device_name(r));
-    tarn_seed(r, c->seed);
+    tarn_seed(r, c->run.seed);
     if (e->fit != NULL)
         e->fit(run->model, tarn_dataset_sample_shape(run->job->train),
                tarn_dataset_classes(run->job->train));
     e->make(r, run->model);
     tarn_print0(r, "model: %lld parameters\n", (long long)tarn_parameter_count(r, false));
     e->optimize(r, run->model);
-    if (c->resume != NULL)
-        (void)tarn_load(r, c->resume, &run->progress);
+    if (c->run.resume != NULL)
+        (void)tarn_load(r, c->run.resume, &run->progress);
     tarn_loader_options in = normalised(run->job);
     run->test = tarn_loader_open(r, run->job->test, in);
-    in.batch = (int32_t)c->batch;
+    in.batch = (int32_t)c->run.batch;
     in.shuffle = in.drop_last = true;
-    in.seed = c->seed;
+    in.seed = c->run.seed;
     run->train = tarn_loader_open(r, run->job->train, in);
     if (run->train == NULL || run->test == NULL)
         return tarn_error_status(r);
@@ -237,7 +238,7 @@ static tarn_status test(struct run *run, double *result)
 static tarn_status train_step(struct run *run, const tarn_batch *b, uint64_t all)
 {
     const struct config *c = &run->job->config;
-    const float lr = (float)c->lr;
+    const float lr = (float)c->run.lr;
     const struct example *e = run->example;
     e->set_lr(run->model, e->cosine ? tarn_lr_cosine(lr, (uint64_t)run->steps, all, 0) : lr);
     const tarn_tensor loss = tarn_detach(e->train(run->model, b));
@@ -252,12 +253,12 @@ static tarn_status train_epoch(struct run *run)
     const struct config *c = &run->job->config;
     tarn_replica *r = run->replica;
     const uint64_t length = (uint64_t)tarn_loader_length(run->train);
-    const uint64_t all = c->steps > 0 ? (uint64_t)c->steps : length * (uint64_t)c->epochs;
+    const uint64_t all = c->run.steps > 0 ? (uint64_t)c->run.steps : length * (uint64_t)c->epochs;
     const double start = now(), compiled = tarn_metrics_get(r).compile_seconds;
     long count = 0;
     tarn_batch b;
     tarn_status s = TARN_OK;
-    while (s == TARN_OK && (c->steps == 0 || run->steps < c->steps) &&
+    while (s == TARN_OK && (c->run.steps == 0 || run->steps < c->run.steps) &&
            tarn_loader_next(run->train, &b)) {
         s = train_step(run, &b, all);
         count++;
@@ -278,10 +279,10 @@ static tarn_status train_epoch(struct run *run)
     tarn_print0(r, "epoch %llu: loss %.4f, test %s %.4f, %.0f samples/s\n",
                 (unsigned long long)(run->progress.epoch + (run->progress.batches != 0)), loss,
                 run->example->measure, tested,
-                busy > 0 ? (double)count * (double)c->batch / busy : 0);
+                busy > 0 ? (double)count * (double)c->run.batch / busy : 0);
     s = draw(run);
-    if (s == TARN_OK && c->save != NULL && tarn_rank(r) == 0)
-        s = tarn_save(r, c->save, run->progress);
+    if (s == TARN_OK && c->run.save != NULL && tarn_rank(r) == 0)
+        s = tarn_save(r, c->run.save, run->progress);
     return s == TARN_OK ? tarn_barrier(r) : s;
 }
 
@@ -294,7 +295,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     run.model = calloc(1, job->example->bytes);
     tarn_status s = run.model != NULL ? open_run(&run) : TARN_ERR_MEMORY;
     while (s == TARN_OK &&
-           (c->steps > 0 ? run.steps < c->steps : run.progress.epoch < (uint64_t)c->epochs))
+           (c->run.steps > 0 ? run.steps < c->run.steps : run.progress.epoch < (uint64_t)c->epochs))
         s = train_epoch(&run);
     free(run.model);
     return s != TARN_OK ? s : tarn_error_status(r);
@@ -327,11 +328,7 @@ static int run_job(struct job *job)
     }
     tarn_status s = open_data(job);
     if (s == TARN_OK)
-        s = tarn_launch(train, job,
-                        (tarn_launch_options){ .devices = c->devices,
-                                               .count = (int)c->replicas,
-                                               .virtual_shards = (int)c->shards,
-                                               .timeout = c->timeout });
+        s = tarn_launch(train, job, training_launch(&c->run));
     if (s != TARN_OK) {
         terminal_line(e->name, "%s", *job->problem ? job->problem : tarn_error(NULL));
         return exit_code_of(s);

@@ -141,8 +141,8 @@ static int open_data(struct job *job)
     const struct config *c = &job->config;
     const char *folder = c->data != NULL ? c->data : find_data();
     if (c->fake) {
-        job->train = digits_open(FAKE_TRAIN, c->seed);
-        job->test = digits_open(FAKE_TEST, c->seed + 1);
+        job->train = digits_open(FAKE_TRAIN, c->run.seed);
+        job->test = digits_open(FAKE_TEST, c->run.seed + 1);
         if (tarn_node() == 0)
             printf("data: synthetic\n");
     } else {
@@ -161,9 +161,9 @@ static int open_data(struct job *job)
     if (!c->fake &&
         !(fits_network(job->train, folder, "train") && fits_network(job->test, folder, "t10k")))
         return EXIT_FILE;
-    if (tarn_dataset_size(job->train) < c->batch)
-        return fail(EXIT_USAGE, "--batch-size: %ld is more than the %d training samples", c->batch,
-                    tarn_dataset_size(job->train));
+    if (tarn_dataset_size(job->train) < c->run.batch)
+        return fail(EXIT_USAGE, "--batch-size: %ld is more than the %d training samples",
+                    c->run.batch, tarn_dataset_size(job->train));
     return EXIT_OK;
 }
 
@@ -176,18 +176,18 @@ static tarn_status open_model(struct run *run)
         tarn_print0(r, "devices: %d x %s\n", world, tarn_device_name(r));
     else
         tarn_print0(r, "device: %s\n", tarn_device_name(r));
-    tarn_seed(r, c->seed);
+    tarn_seed(r, c->run.seed);
     run->net = net_make(r);
     run->sgd =
-        tarn_sgd(r, (tarn_sgd_options){ .lr = (float)c->lr, .momentum = (float)c->momentum });
-    if (c->resume != NULL)
-        (void)tarn_load(r, c->resume, &run->progress);
+        tarn_sgd(r, (tarn_sgd_options){ .lr = (float)c->run.lr, .momentum = (float)c->momentum });
+    if (c->run.resume != NULL)
+        (void)tarn_load(r, c->run.resume, &run->progress);
     /* A last, smaller batch would need a second plan; the next epoch's order uses its samples. */
     run->train_loader = tarn_loader_open(r, run->job->train,
-                                         (tarn_loader_options){ .batch = (int32_t)c->batch,
+                                         (tarn_loader_options){ .batch = (int32_t)c->run.batch,
                                                                 .shuffle = true,
                                                                 .drop_last = true,
-                                                                .seed = c->seed,
+                                                                .seed = c->run.seed,
                                                                 .mean = MNIST_MEAN,
                                                                 .deviation = MNIST_DEVIATION });
     run->test_loader = tarn_loader_open(r, run->job->test,
@@ -303,7 +303,7 @@ static tarn_status show_progress(const struct run *run, const struct totals *epo
 /* All replicas hold the same state: one of them writes it, and the others wait for it. */
 static tarn_status save(struct run *run)
 {
-    const char *path = run->job->config.save;
+    const char *path = run->job->config.run.save;
     tarn_status s;
     if (path != NULL && run->first && (s = tarn_save(run->replica, path, run->progress)) != TARN_OK)
         return s;
@@ -324,7 +324,7 @@ static tarn_status train_epoch(struct run *run, struct totals *epoch)
     tarn_assign(run->losses, tarn_zeros(r, TARN_SHAPE((int32_t)length)));
     if ((s = tarn_step(r)) != TARN_OK)
         return s;
-    while (c->steps == 0 || run->all.steps + epoch->steps < c->steps) {
+    while (c->run.steps == 0 || run->all.steps + epoch->steps < c->run.steps) {
         tarn_batch b;
         if (!tarn_loader_next(run->train_loader, &b)) {
             ended = true;
@@ -410,8 +410,8 @@ static tarn_status train(tarn_replica *r, void *arg)
     run.bar = run.first && c->progress && isatty(STDERR_FILENO);
     run.lines = run.first && c->progress && !run.bar;
     tarn_status s = open_model(&run);
-    while (s == TARN_OK &&
-           (c->steps ? run.all.steps < c->steps : run.progress.epoch < (uint64_t)c->epochs)) {
+    while (s == TARN_OK && (c->run.steps ? run.all.steps < c->run.steps
+                                         : run.progress.epoch < (uint64_t)c->epochs)) {
         struct totals epoch = { 0 };
         s = train_epoch(&run, &epoch);
         if (s == TARN_OK && epoch.steps > 0)
@@ -431,7 +431,7 @@ static int run_job(struct job *job)
 {
     const struct config *c = &job->config;
     const bool talks = tarn_node() == 0; /* and writes */
-    int code = c->save != NULL && talks ? check_save(c->save) : EXIT_OK;
+    int code = c->run.save != NULL && talks ? check_save(c->run.save) : EXIT_OK;
     if (code == EXIT_OK)
         code = open_data(job);
     if (code != EXIT_OK)
@@ -439,16 +439,11 @@ static int run_job(struct job *job)
     if (c->log != NULL && talks && (job->log = fopen(c->log, "w")) == NULL)
         return fail(EXIT_IO, "--log: cannot open %s: %s; name a file in a folder you may write to",
                     c->log, strerror(errno));
-    const tarn_status s = tarn_launch(train, job,
-                                      (tarn_launch_options){
-                                          .devices = c->devices,
-                                          .count = (int)c->replicas,
-                                          .virtual_shards = (int)c->shards,
-                                          .timeout = c->timeout,
-                                          .check_weights = c->check > 0 ? (int)c->check : -1,
-                                          .sync_norm = c->sync_norm,
-                                          .heal = c->heal,
-                                      });
+    tarn_launch_options launch = training_launch(&c->run);
+    launch.check_weights = c->check > 0 ? (int)c->check : -1;
+    launch.sync_norm = c->sync_norm;
+    launch.heal = c->heal;
+    const tarn_status s = tarn_launch(train, job, launch);
     if (s != TARN_OK)
         return fail(exit_code_of(s), "%s", *job->problem ? job->problem : tarn_error(NULL));
     if (talks && job->accuracy < c->target)

@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 
+#include "training_options.h"
+
 struct config {
-    const char *data, *devices, *save, *resume, *log;
-    long epochs, steps, batch, replicas, shards, check, save_every;
-    double lr, momentum, target, timeout;
-    unsigned long long seed;
+    struct training_options run;
+    const char *data, *log;
+    long epochs, check, save_every;
+    double momentum, target;
     bool fake, progress, heal, sync_norm;
 };
 
