@@ -42,7 +42,7 @@ uint32_t emit_range(struct emitter *e, uint32_t x, int32_t start, int32_t count)
 uint32_t emit_call(struct emitter *e, const struct shard_group *group, uint32_t x);
 void emit_free(struct emitter *e);
 
-/* Joins sums over ranks of up to `most` bytes together (join_calls.c). */
-void join_calls(struct emitter *e, int64_t most, uint32_t *outputs, int output_count);
+/* Joins sums over ranks to buckets, each full at so many bytes (join_calls.c). */
+void join_calls(struct emitter *e, int64_t full, uint32_t *outputs, int output_count);
 
 #endif

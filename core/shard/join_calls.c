@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small sums over ranks that do not wait for each other become one. In: the program of a rank. Out: the same with fewer
- * calls: their operands lie side by side in one, up to a number of bytes. Larger ones stay alone, so that one can be
- * under way while the next is computed. All ranks join the same ones. */
+/* Sums over ranks become buckets. In: the program of a rank. Out: the same with fewer calls: the operands of several lie
+ * side by side in one, which is full at a number of bytes, so that it can be under way while the next is computed.
+ * Joined are those for which equally many others wait, one after the other: they do not wait for each other. So
+ * gradients, for which none waits, fill buckets in the order in which the backward pass makes them, and the statistics
+ * that the pass itself waits for never wait for a gradient. All ranks join the same ones. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "shard/emit.h"
 
+/* A call and how many nodes come one after the other before it: the fewer, the sooner its operand is there. */
+struct ordered {
+    uint32_t depth, node;
+};
+
 struct joining {
     struct emitter *from, *to;
-    int64_t most; /* bytes of one call */
-    uint32_t *phase, *next, *first, *last, *renamed;
+    int64_t full; /* bytes of a bucket that takes no more */
+    uint32_t *phase, *next, *first, *last, *renamed, *depth;
     uint32_t *call_of; /* node -> 1 + its number among e->made */
     uint32_t phases;
+    struct ordered *calls;          /* of one phase */
     uint32_t member[OPERANDS_MOST]; /* calls that are being joined */
     uint32_t members;
     int64_t bytes;
@@ -30,20 +38,26 @@ static int64_t bytes_of(const struct node *n)
 
 /* ---- phases --------------------------------------------------------------------------------- */
 
-/* How many calls must be over before a node can be computed, and, of a call, it too. Nodes of one phase are listed
- * in their order. */
+/* How many calls one after the other still come after a node: of a call itself, those after it. Nodes of one phase are
+ * listed in their order. */
 static void find_phases(struct joining *j)
 {
     const struct emitter *e = j->from;
+    for (uint32_t i = e->count; i-- > 1;) {
+        const struct node *n = &e->nodes[i];
+        const uint32_t before = j->phase[i] + is_call(n);
+        for (uint32_t k = 0; k < n->in_count; k++) {
+            uint32_t *x = &j->phase[e->operands[n->first_in + k]];
+            *x = before > *x ? before : *x;
+        }
+    }
     for (uint32_t i = 1; i < e->count; i++) {
         const struct node *n = &e->nodes[i];
-        uint32_t phase = 0;
+        const uint32_t phase = j->phase[i];
         for (uint32_t k = 0; k < n->in_count; k++) {
-            const uint32_t x = e->operands[n->first_in + k];
-            phase = j->phase[x] > phase ? j->phase[x] : phase;
+            const uint32_t depth = j->depth[e->operands[n->first_in + k]] + 1;
+            j->depth[i] = depth > j->depth[i] ? depth : j->depth[i];
         }
-        phase += is_call(n);
-        j->phase[i] = phase;
         *(j->first[phase] == 0 ? &j->first[phase] : &j->next[j->last[phase]]) = i;
         j->last[phase] = i;
         j->phases = phase >= j->phases ? phase + 1 : j->phases;
@@ -102,30 +116,49 @@ static bool joins(const struct joining *j, uint32_t node)
 {
     const struct shard_group *x = group_of(j, j->member[0]), *y = group_of(j, node);
     const struct node *n = &j->from->nodes[node];
-    return j->members < OPERANDS_MOST && n->dtype == j->from->nodes[j->member[0]].dtype &&
-           x->axes == y->axes && x->reduction == y->reduction && j->bytes + bytes_of(n) <= j->most;
+    return n->dtype == j->from->nodes[j->member[0]].dtype && x->axes == y->axes &&
+           x->reduction == y->reduction && bytes_of(n) < j->full &&
+           bytes_of(&j->from->nodes[j->member[0]]) < j->full;
 }
 
-/* All calls of a phase, those that can be joined by kind; the first that is left decides which kind is next. */
+static int by_depth(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* A bucket that begins with call number `at` of a phase. */
+static void fill_bucket(struct joining *j, uint32_t at, uint32_t count)
+{
+    for (uint32_t k = at; k < count && j->members < OPERANDS_MOST && j->bytes < j->full; k++) {
+        const uint32_t node = j->calls[k].node;
+        const struct shard_group *g = group_of(j, node);
+        if (g == NULL || g->kind != SHARD_ALL_REDUCE || j->renamed[node] != 0 ||
+            (j->members > 0 && !joins(j, node)))
+            continue;
+        j->member[j->members++] = node;
+        j->bytes += bytes_of(&j->from->nodes[node]);
+    }
+    flush(j);
+}
+
+/* All calls of a phase, as their operands come; the first that is left decides which kind is next. */
 static void join_phase(struct joining *j, uint32_t phase)
 {
-    for (uint32_t i = j->first[phase]; i != 0; i = j->next[i]) {
-        const struct shard_group *g = group_of(j, i);
-        if (!is_call(&j->from->nodes[i]) || j->renamed[i] != 0)
-            continue;
-        if (g == NULL || g->kind != SHARD_ALL_REDUCE) {
-            copy(j, i);
-            continue;
-        }
-        for (uint32_t k = i; k != 0; k = j->next[k]) {
-            const struct shard_group *other = group_of(j, k);
-            if (other == NULL || other->kind != SHARD_ALL_REDUCE || j->renamed[k] != 0 ||
-                (j->members > 0 && !joins(j, k)))
-                continue;
-            j->member[j->members++] = k;
-            j->bytes += bytes_of(&j->from->nodes[k]);
-        }
-        flush(j);
+    uint32_t count = 0;
+    for (uint32_t i = j->first[phase]; i != 0; i = j->next[i])
+        if (is_call(&j->from->nodes[i]))
+            j->calls[count++] = (struct ordered){ j->depth[i], i };
+    qsort(j->calls, count, sizeof *j->calls, by_depth);
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t node = j->calls[k].node;
+        const struct shard_group *g = group_of(j, node);
+        if (j->renamed[node] == 0 && g != NULL && g->kind == SHARD_ALL_REDUCE)
+            fill_bucket(j, k, count);
+        else if (j->renamed[node] == 0)
+            copy(j, node);
     }
 }
 
@@ -134,9 +167,8 @@ static void join_all(struct joining *j, uint32_t *outputs, int output_count)
     for (uint32_t k = 0; k < j->from->made_count; k++)
         j->call_of[j->from->made[k].node] = k + 1;
     find_phases(j);
-    for (uint32_t phase = 0; phase < j->phases; phase++) {
-        if (phase > 0)
-            join_phase(j, phase);
+    for (uint32_t phase = j->phases; phase-- > 0;) {
+        join_phase(j, phase);
         for (uint32_t i = j->first[phase]; i != 0; i = j->next[i])
             if (!is_call(&j->from->nodes[i]))
                 copy(j, i);
@@ -145,13 +177,16 @@ static void join_all(struct joining *j, uint32_t *outputs, int output_count)
         outputs[i] = j->renamed[outputs[i]];
 }
 
-void join_calls(struct emitter *e, int64_t most, uint32_t *outputs, int output_count)
+void join_calls(struct emitter *e, int64_t full, uint32_t *outputs, int output_count)
 {
     struct emitter to = { .mesh = e->mesh, .calls = e->calls };
-    struct joining j = { .from = e, .to = &to, .most = most };
+    struct joining j = { .from = e, .to = &to, .full = full };
     const size_t count = (size_t)e->count + 2;
-    uint32_t *room = calloc(6 * count, sizeof *room);
-    if (room == NULL) {
+    uint32_t *room = calloc(7 * count, sizeof *room);
+    j.calls = calloc(count, sizeof *j.calls);
+    if (room == NULL || j.calls == NULL) {
+        free(room);
+        free(j.calls);
         e->failed = true;
         return;
     }
@@ -161,8 +196,10 @@ void join_calls(struct emitter *e, int64_t most, uint32_t *outputs, int output_c
     j.last = room + 3 * count;
     j.renamed = room + 4 * count;
     j.call_of = room + 5 * count;
+    j.depth = room + 6 * count;
     join_all(&j, outputs, output_count);
     free(room);
+    free(j.calls);
     emit_free(e);
     *e = to;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Brings a value into a state. In: the versions that were made of it. Out: another one, by the cheapest of moving one
- * of them and computing it anew: views of what their operand can be, and leaves that are computed anyway. */
+ * of them and computing it anew: views of what their operand can be, leaves that are computed anyway, and what is
+ * computed of these alone, such as the mask of a dropout: cut out of the whole, that would have to be stored. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "shard/planner.h"
 #include "tensor/shape.h"
 
-enum { RENEW_DEPTH = 6 }; /* views on views */
+enum { RENEW_DEPTH = 6, FREE_DEPTH = 64 }; /* views on views; maps of what is computed of nothing */
 
 static struct cargo cargo_of(const struct planner *p, uint32_t value, bool masks)
 {
@@ -40,18 +41,26 @@ void keep_version(struct planner *p, uint32_t value, struct state state, uint32_
 /* How a view or a leaf is computed in a state. */
 struct renewal {
     struct form global, local;
-    struct state in;
+    struct state in[OPERANDS_MOST];
 };
+
+static bool renews(const struct planner *p, uint32_t value)
+{
+    const struct node *n = &p->m.nodes[value];
+    return (rule_renews(n) && n->op != &op_shard) ||
+           (n->op->kind == OP_MAP && p->values[value].free);
+}
 
 static bool find_renewal(const struct planner *p, uint32_t value, struct state want,
                          struct renewal *out)
 {
-    const struct node *n = &p->m.nodes[value];
-    if (!rule_renews(n) || n->op == &op_shard)
+    if (!renews(p, value))
         return false;
     form_of(&p->m, value, &out->global);
+    const uint32_t count = out->global.node.in_count;
     out->local = out->global;
-    out->in = state_whole();
+    for (uint32_t k = 0; k < count; k++)
+        out->in[k] = state_whole();
     for (int a = 0; a < p->mesh->axes; a++) {
         if (want.at[a] == STATE_WHOLE)
             continue;
@@ -63,7 +72,8 @@ static bool find_renewal(const struct planner *p, uint32_t value, struct state w
             if (!rule_take(&next, p->mesh->extent[a], way, &at) || at.out != want.at[a])
                 continue;
             out->local = next;
-            out->in.at[a] = at.in[0];
+            for (uint32_t k = 0; k < count; k++)
+                out->in[k].at[a] = at.in[k];
             break;
         }
         if (way == ways)
@@ -77,11 +87,17 @@ static int64_t cost_at(struct planner *p, uint32_t value, struct state want, boo
 static int64_t renewal_cost(struct planner *p, uint32_t value, struct state want, int depth)
 {
     struct renewal r;
-    if (depth >= RENEW_DEPTH || !find_renewal(p, value, want, &r))
+    int64_t sum = 0;
+    if (depth >= (p->values[value].free ? FREE_DEPTH : RENEW_DEPTH) ||
+        !find_renewal(p, value, want, &r))
         return COST_NEVER;
-    if (r.global.node.in_count == 0)
-        return 0;
-    return cost_at(p, module_operand(&p->m, value, 0), r.in, false, depth + 1);
+    for (uint32_t k = 0; k < r.global.node.in_count; k++) {
+        const int64_t cost = cost_at(p, module_operand(&p->m, value, k), r.in[k], false, depth + 1);
+        if (cost == COST_NEVER)
+            return COST_NEVER;
+        sum += cost;
+    }
+    return sum;
 }
 
 static int64_t cost_at(struct planner *p, uint32_t value, struct state want, bool masks, int depth)
@@ -92,7 +108,7 @@ static int64_t cost_at(struct planner *p, uint32_t value, struct state want, boo
         const int64_t cost = moves_find(p->mesh, &c, v->state, want, NULL, NULL);
         best = cost < best ? cost : best;
     }
-    if (best == 0 || !rule_renews(&p->m.nodes[value]))
+    if (best == 0 || !renews(p, value))
         return best;
     int64_t anew = renewal_cost(p, value, want, depth);
     if (anew == COST_NEVER && p->values[value].versions == NULL) {
@@ -159,12 +175,12 @@ static uint32_t reach_at(struct planner *p, uint32_t value, struct state want, b
 static uint32_t renew(struct planner *p, uint32_t value, struct state want, int depth)
 {
     struct renewal r;
-    uint32_t in = 0;
+    uint32_t in[OPERANDS_MOST];
     if (!find_renewal(p, value, want, &r))
         return 0;
-    if (r.global.node.in_count > 0)
-        in = reach_at(p, module_operand(&p->m, value, 0), r.in, false, depth + 1);
-    const uint32_t node = emit_node(&p->e, &r.global, &r.local, &r.in, want, &in);
+    for (uint32_t k = 0; k < r.global.node.in_count; k++)
+        in[k] = reach_at(p, module_operand(&p->m, value, k), r.in[k], false, depth + 1);
+    const uint32_t node = emit_node(&p->e, &r.global, &r.local, r.in, want, in);
     keep_version(p, value, want, node);
     return node;
 }

@@ -36,7 +36,7 @@ struct shard_input {
     const struct mesh *mesh;
     const struct spec *outputs; /* by number of output; NULL: all whole */
     struct shard_calls calls;
-    int64_t bucket; /* bytes of sums over ranks that are joined to one at most; 0: each is alone */
+    int64_t bucket; /* sums over ranks are joined until they have so many bytes; 0: each is alone */
     /* For tests: which of so many legal strategies a node takes; NULL: the best. */
     uint32_t (*choose)(void *user, uint32_t count);
     void *choose_user;
