@@ -22,10 +22,10 @@ static bool is_apart(const struct reach *reach)
 {
     const struct peers *peers = reach->r->peers;
     bool earlier = false;
-    if (replica_mesh(reach->r) != NULL)
-        return true;
     for (const tarn_optimizer *o = reach->r->optimizer; o != NULL; o = o->next_one)
         earlier |= reaches(reach, o) && o->now.any;
+    if (replica_mesh(reach->r) != NULL)
+        return !earlier;
     return (peers == NULL || (peers->world == 1 && peers->shards == 0)) && !earlier;
 }
 
@@ -39,7 +39,7 @@ static bool gather_early(const struct reach *reach)
     for (tarn_optimizer *o = r->optimizer; o != NULL && r->status == TARN_OK; o = o->next_one) {
         if (!reaches(reach, o) || !gradient_is_there(o) || !gradient_gather(o, true))
             continue;
-        for (uint32_t i = 0; i < o->slice_count; i++) {
+        for (uint32_t i = 0; i < o->slice_count && !o->apart; i++) {
             const uint32_t p = o->slices[i] - 1;
             r->owned[p].gathered = o->now.has[i] ? owned_slice(r, p, o->now.node).node : 0;
             r->owned[p].used = false;
@@ -83,7 +83,7 @@ static void scale_gradients(const struct reach *reach, tarn_tensor scale)
         *gradient_of(reach, i) = scaled;
     }
     for (tarn_optimizer *o = r->optimizer; o != NULL && !reach->apart; o = o->next_one)
-        if (reaches(reach, o) && o->now.any)
+        if (reaches(reach, o) && o->now.any && !o->apart)
             o->now.node = tarn_mul(graph_handle(r, o->now.node), scale).node;
 }
 

@@ -122,16 +122,6 @@ tarn_status flat_collect(tarn_optimizer *o)
     return TARN_OK;
 }
 
-bool flat_is_there(const tarn_optimizer *o, const char *what)
-{
-    if (o->apart)
-        replica_fail(o->replica, TARN_ERR_STATE,
-                     "%s: not possible in a launch with a mesh yet, where an optimizer has no flat "
-                     "storage",
-                     what);
-    return !o->apart;
-}
-
 /* "optimizer.<kind>.<parameter>", for free(); NULL after recording an error. */
 static char *state_name(const tarn_optimizer *o, const char *kind, uint32_t i)
 {
@@ -190,6 +180,31 @@ static tarn_status add_apart(tarn_optimizer *o, int which)
     return TARN_OK;
 }
 
+struct spec flat_state_spec(const tarn_optimizer *o, uint32_t slice)
+{
+    const struct owned *all = o->replica->owned;
+    const uint32_t state = o->states[STATES_MOST * (size_t)slice];
+    return state != 0 && o->rule->state_shape == NULL ? all[state - 1].spec
+                                                      : all[o->slices[slice] - 1].spec;
+}
+
+bool flat_add_each(tarn_optimizer *o, const char *kind, uint32_t **each)
+{
+    tarn_replica *r = o->replica;
+    *each = calloc(o->slice_count, sizeof **each);
+    if (*each == NULL)
+        replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its lists");
+    for (uint32_t i = 0; r->status == TARN_OK && i < o->slice_count; i++) {
+        const struct spec spec = flat_state_spec(o, i);
+        const tarn_shape shape = r->owned[o->slices[i] - 1].shape;
+        char *name = state_name(o, kind, i);
+        if (name != NULL)
+            (*each)[i] = owned_add_cut(r, OWNED_STATE, name, shape, TARN_F32, NULL, &spec);
+        free(name);
+    }
+    return r->status == TARN_OK;
+}
+
 tarn_status flat_add_states(tarn_optimizer *o)
 {
     if (o->apart || o->rule->state_shape != NULL) {
@@ -223,14 +238,14 @@ static void cut_along(const struct mesh *m, tarn_shape shape, int axis, struct s
     }
 }
 
-tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes)
+/* All of a list that are there. */
+static tarn_status cut_all(tarn_replica *r, const uint32_t *list, size_t count, uint32_t axes)
 {
-    tarn_replica *r = o->replica;
     const struct mesh *m = replica_mesh(r);
-    for (size_t i = 0; m != NULL && i < (size_t)o->slice_count * STATES_MOST; i++) {
-        if (o->states[i] == 0)
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        if (list[i] == 0)
             continue;
-        struct owned *s = &r->owned[o->states[i] - 1];
+        struct owned *s = &r->owned[list[i] - 1];
         struct spec spec = s->spec;
         for (int a = 0; a < m->axes; a++)
             if (axes >> a & 1)
@@ -238,6 +253,16 @@ tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes)
         TRY(owned_cut(r, s, &spec));
     }
     return TARN_OK;
+}
+
+tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes)
+{
+    tarn_replica *r = o->replica;
+    if (replica_mesh(r) == NULL)
+        return TARN_OK;
+    TRY(cut_all(r, o->states, (size_t)o->slice_count * STATES_MOST, axes));
+    TRY(cut_all(r, o->average_of, o->slice_count, axes));
+    return cut_all(r, o->kept_of, o->slice_count, axes);
 }
 
 tarn_status flat_add_counts(tarn_optimizer *o)

@@ -165,12 +165,20 @@ static tarn_tensor combine(tarn_optimizer *o, struct terms t, bool sum)
 /* Each parameter's by itself: the program is that of all ranks, so backward has left the sum over them. */
 static void gather_apart(tarn_optimizer *o)
 {
-    for (uint32_t i = 0; i < o->slice_count; i++) {
-        if (!slice_of(o, i)->grad)
+    tarn_replica *r = o->replica;
+    for (uint32_t i = 0; i < o->slice_count && r->status == TARN_OK; i++) {
+        const struct owned *was = slice_of(o, i);
+        const bool fresh = was->grad != 0, here = was->gathered != 0 && !was->used;
+        const bool earlier = o->now.has[i] && !here; /* kept by earlier steps */
+        if (!fresh && !earlier)
             continue;
-        const uint32_t whole = tarn_grad(owned_handle(o->replica, o->slices[i])).node;
+        tarn_tensor g = fresh ? tarn_grad(owned_handle(r, o->slices[i])) : TARN_NONE;
+        if (earlier) {
+            const uint32_t kept = graph_resolve(owned_handle(r, o->kept_of[i]));
+            g = fresh ? tarn_add(g, graph_handle(r, kept)) : graph_handle(r, kept);
+        }
         struct owned *p = slice_of(o, i);
-        p->gathered = whole;
+        p->gathered = g.node;
         p->used = false;
         p->grad = 0;
         o->now.has[i] = 1;

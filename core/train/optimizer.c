@@ -86,6 +86,8 @@ static void optimizer_free(void *self)
     free(o->slices);
     free(o->settings);
     free(o->states);
+    free(o->average_of);
+    free(o->kept_of);
     free(o->pattern);
     free(o);
 }
@@ -223,9 +225,7 @@ static tarn_tensor update_apart(const tarn_optimizer *o)
         for (int k = 0; k < STATES_MOST; k++)
             if (states[k])
                 u.state[k] = before(r, states[k]);
-        const struct spec spec = states[0] && o->rule->state_shape == NULL
-                                     ? r->owned[states[0] - 1].spec
-                                     : r->owned[p].spec;
+        const struct spec spec = flat_state_spec(o, i);
         if (memcmp(&spec, &r->owned[p].spec, sizeof spec) != 0) {
             u.g = op_shard_as(u.g, &spec);
             u.old = op_shard_as(u.old, &spec);
@@ -246,6 +246,7 @@ static void record_update(tarn_optimizer *o)
     tarn_tensor bad;
     if (o->apart) {
         bad = update_apart(o);
+        average_update_each(o, bad);
         count_step(o, bad);
         guard_count(o, bad);
         return;

@@ -73,9 +73,10 @@ struct tarn_optimizer {
     int32_t total;               /* elements of the flat storage */
     uint32_t flat;               /* parameters: index + 1, as the rest; 0: they are apart */
     uint32_t state[STATES_MOST]; /* flat, the rule's; 0: no more */
-    uint32_t *states;    /* of one parameter at a time: STATES_MOST of each slice, 0: none */
-    uint32_t averages;   /* flat: of the parameters; 0: nobody asked */
-    float average_decay; /* what an average keeps of itself in a step */
+    uint32_t *states;  /* of one parameter at a time: STATES_MOST of each slice, 0: none */
+    uint32_t averages; /* flat: of the parameters; 0: nobody asked */
+    uint32_t *average_of, *kept_of; /* of parameters that are apart: of each slice; NULL, 0: none */
+    float average_decay;            /* what an average keeps of itself in a step */
     uint32_t counts;     /* flat int32: finished steps of each parameter; 0: the rule needs none */
     uint32_t table;      /* of count.c; 0: the rule needs none */
     uint32_t step, flag; /* int32 scalars: finished steps; first step with a bad gradient, or 0 */
@@ -98,9 +99,13 @@ TARN_CHECKED tarn_status flat_collect(tarn_optimizer *o);
 uint32_t flat_add_state(tarn_optimizer *o, const char *kind);
 /* The rule's states, flat or one by one. */
 TARN_CHECKED tarn_status flat_add_states(tarn_optimizer *o);
-/* False, after recording an error, for what needs flat storage where there is none. */
-bool flat_is_there(const tarn_optimizer *o, const char *what);
-/* Cuts the states that are apart along further axes of the mesh, each in the first dimension that divides. */
+/* Of parameters that are apart: adds "optimizer.<kind>.<parameter>" of each, cut as its states are. False after
+ * recording an error. */
+bool flat_add_each(tarn_optimizer *o, const char *kind, uint32_t **each);
+/* How the state of a parameter that is apart is cut, and its average. */
+struct spec flat_state_spec(const tarn_optimizer *o, uint32_t slice);
+/* Cuts what is kept of parameters that are apart along further axes of the mesh, each in the first dimension that
+ * divides. */
 TARN_CHECKED tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes);
 /* Adds the counts, whose slices are named "optimizer.step.<parameter>". */
 TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);
@@ -172,6 +177,8 @@ TARN_CHECKED tarn_status guard_check(const tarn_optimizer *o);
 
 /* Averages, where there are any, go towards the new values, unless `bad`. */
 void average_update(const tarn_optimizer *o, tarn_tensor now, tarn_tensor bad);
+/* The same of parameters that are apart, once they are assigned. */
+void average_update_each(const tarn_optimizer *o, tarn_tensor bad);
 /* They begin anew from the parameters. */
 TARN_CHECKED tarn_status average_begin(const tarn_optimizer *o);
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gradients that are accumulated over steps, and averages of weights, under a mesh against one device: parameters whole,
+ * their state cut, and themselves cut. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+#include "tarn_dist.h"
+
+static void build_quickly(void)
+{
+    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+}
+
+TestSuite(mesh_accumulate, .init = build_quickly, .timeout = 900);
+
+enum { BATCH = 8, IN = 6, OUT = 4, UPDATES = 2, TENSORS = 3, MOST = 64, RANKS = 2 };
+enum way { DATA, STATES, FULLY };
+
+struct job {
+    enum way way;
+    float weights[TENSORS][MOST], averages[TENSORS][MOST], norms[UPDATES];
+};
+
+static const tarn_mesh mesh = { .axis = { { "data", RANKS } } };
+
+static void fill(float *out, int count, int seed)
+{
+    for (int i = 0; i < count; i++)
+        out[i] = (float)((i * 37 + seed * 101) % 64 - 32) / 32.0f;
+}
+
+static tarn_tensor parameter(tarn_replica *r, const char *name, tarn_shape shape, int seed)
+{
+    float data[MOST];
+    fill(data, MOST, seed);
+    return tarn_parameter(r, name, shape, data);
+}
+
+/* The third parameter is in the loss of every second step alone, so that what was kept goes on without more. */
+static void backward(tarn_replica *r, const tarn_tensor p[TENSORS], int step)
+{
+    float in[BATCH * IN];
+    fill(in, BATCH * IN, 10 + step);
+    tarn_tensor x = tarn_from(r, TARN_SHAPE(BATCH, IN), TARN_F32, in);
+    x = tarn_mark_sharding(x, mesh, TARN_SPEC("data", NULL));
+    tarn_tensor y = tarn_add(tarn_matmul(x, p[0]), p[1]);
+    if (step % 2 == 0)
+        y = tarn_mul(y, p[2]);
+    tarn_backward(tarn_mean(tarn_mul(y, y), TARN_ALL, false));
+}
+
+static bool read_all(const tarn_tensor p[TENSORS], float out[TENSORS][MOST])
+{
+    bool all = true;
+    for (int i = 0; i < TENSORS; i++) {
+        const size_t bytes = (size_t)tarn_shape_count(tarn_shape_get(p[i])) * sizeof(float);
+        all = all && tarn_read(p[i], out[i], bytes) == TARN_OK;
+    }
+    return all;
+}
+
+/* In the last update the first two of three gradients are kept, and clipped with the third. */
+static float train(tarn_replica *r, const struct job *job, const tarn_tensor p[TENSORS],
+                   tarn_optimizer *o, int update)
+{
+    for (int i = 0; i < 2; i++) {
+        backward(r, p, 3 * update + i);
+        tarn_optimizer_accumulate(o);
+        if (i == 0)
+            tarn_step(r);
+    }
+    if (job->way == FULLY)
+        tarn_step(r);
+    backward(r, p, 3 * update + 3);
+    const tarn_tensor norm = tarn_clip_grad_norm(r, 1.0f);
+    tarn_optimizer_step(o);
+    const float measured = tarn_item(norm);
+    tarn_step(r);
+    return measured;
+}
+
+static tarn_status run(tarn_replica *r, void *arg)
+{
+    struct job *job = arg;
+    static struct job mine[RANKS];
+    struct job *out = &mine[tarn_rank(r)];
+    *out = *job;
+    const tarn_tensor p[TENSORS] = { parameter(r, "w", TARN_SHAPE(IN, OUT), 1),
+                                     parameter(r, "b", TARN_SHAPE(OUT), 2),
+                                     parameter(r, "s", TARN_SHAPE(OUT), 3) };
+    if (job->way == FULLY) {
+        tarn_mark_sharding(p[0], mesh, TARN_SPEC("data", NULL));
+        tarn_mark_sharding(p[2], mesh, TARN_SPEC("data"));
+    }
+    tarn_optimizer *o = tarn_adam(r, (tarn_adam_options){ .lr = 0.01f });
+    tarn_optimizer_average(o, 0.5f);
+    if (job->way == STATES)
+        tarn_mark_state_sharding(r, o, mesh, "data");
+    for (int i = 0; i < UPDATES; i++)
+        out->norms[i] = train(r, job, p, o, i);
+    if (!read_all(p, out->weights))
+        return tarn_wait(r);
+    tarn_optimizer_swap_average(o);
+    tarn_step(r);
+    if (read_all(p, out->averages) && tarn_rank(r) == 0)
+        *job = *out;
+    return tarn_wait(r);
+}
+
+static double difference(const float *a, const float *b, int count)
+{
+    double most = 0;
+    for (int i = 0; i < count; i++)
+        most = fmax(most, fabs((double)a[i] - (double)b[i]));
+    return most;
+}
+
+/* Sums of up to BATCH * OUT terms of about 1 in another order, of three gradients, and steps of lr from there. */
+static void compare(enum way way)
+{
+    static struct job one, many;
+    const double most = 3.0 * UPDATES * BATCH * OUT * 0x1p-24;
+    one = (struct job){ .way = way };
+    many = (struct job){ .way = way };
+    cr_assert(tarn_launch(run, &one, (tarn_launch_options){ .devices = "0" }) == TARN_OK, "%s",
+              tarn_error(NULL));
+    cr_assert(tarn_launch(run, &many, (tarn_launch_options){ .devices = "0,0", .mesh = mesh }) ==
+                  TARN_OK,
+              "%s", tarn_error(NULL));
+    const double weights = difference(one.weights[0], many.weights[0], TENSORS * MOST),
+                 averages = difference(one.averages[0], many.averages[0], TENSORS * MOST);
+    printf("way %d: weights %g, averages %g, norms %.9g and %.9g\n", way, weights, averages,
+           (double)one.norms[1], (double)many.norms[1]);
+    cr_assert(weights <= most && averages <= most, "%g and %g", weights, averages);
+    for (int i = 0; i < UPDATES; i++)
+        cr_assert(one.norms[i] > 0 && fabs((double)one.norms[i] - (double)many.norms[i]) <=
+                                          most * (double)one.norms[i]);
+    cr_assert(difference(one.weights[0], one.averages[0], TENSORS * MOST) > 1e-3);
+}
+
+Test(mesh_accumulate, data_parallel)
+{
+    compare(DATA);
+}
+
+Test(mesh_accumulate, states_are_cut)
+{
+    compare(STATES);
+}
+
+Test(mesh_accumulate, fully_sharded)
+{
+    compare(FULLY);
+}
