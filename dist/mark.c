@@ -104,8 +104,8 @@ static tarn_status check_owned(const struct owned *o, const char *what)
 {
     if (o->kind == OWNED_KEPT || o->kind == OWNED_FLAT)
         return error_set(TARN_ERR_ARGUMENT,
-                         "%s: a kept tensor lies whole on every rank; mark the value where it is "
-                         "used",
+                         "%s: a kept tensor lies as the value did when it was kept; mark that: "
+                         "tarn_keep(tarn_mark_sharding(...))",
                          what);
     if (o->kind == OWNED_STATE || o->optimizer != 0)
         return error_set(TARN_ERR_STATE,

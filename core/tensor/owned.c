@@ -535,8 +535,10 @@ tarn_tensor tarn_keep(tarn_tensor t)
     tarn_replica *r = t.replica;
     if (!graph_operand(NULL, t, "keep", 0))
         return graph_poison(r);
-    const tarn_shape shape = tarn_shape_get(t);
-    const uint32_t index = owned_add(r, OWNED_KEPT, NULL, shape, tarn_dtype_get(t), NULL);
+    const struct node *n = graph_node(graph_value(t));
+    const struct spec whole = { { 0 } };
+    const struct spec spec = n->op == &op_shard ? n->arg.shard.spec : whole;
+    const uint32_t index = owned_add_cut(r, OWNED_KEPT, NULL, n->shape, n->dtype, NULL, &spec);
     const tarn_tensor kept = owned_handle(r, index);
     if (index)
         tarn_assign(kept, t);

@@ -86,12 +86,6 @@ static void no_owner(tarn_replica *r)
     tarn_clear_sharding(tarn_zeros(r, TARN_SHAPE(4)));
 }
 
-static void average(tarn_replica *r)
-{
-    tarn_parameter(r, "w", TARN_SHAPE(4), NULL);
-    tarn_optimizer_average(tarn_sgd(r, (tarn_sgd_options){ .lr = 1.0f }), 0.9f);
-}
-
 static const struct refusal {
     void (*call)(tarn_replica *r);
     const char *line;
@@ -108,10 +102,9 @@ static const struct refusal {
              "before another mark" },
     { late, "mark_sharding: w belongs to an optimizer; mark parameters before it is made" },
     { used, "mark_sharding: w was used in this step already" },
-    { kept, "mark_sharding: a kept tensor lies whole on every rank" },
+    { kept, "mark_sharding: a kept tensor lies as the value did when it was kept" },
     { stranger, "mark_sharding: mesh (model 2) is not that of the launch, (data 2, model 1)" },
     { no_owner, "clear_sharding: only parameters and buffers have a mark that can be cleared" },
-    { average, "optimizer_average: not possible in a launch with a mesh yet" },
 };
 
 static tarn_status refused(tarn_replica *r, void *arg)

@@ -142,6 +142,51 @@ static void compare(enum way way)
     cr_assert(difference(one.weights[0], one.averages[0], TENSORS * MOST) > 1e-3);
 }
 
+/* ---- kept values ----------------------------------------------------------------------------- */
+
+struct keeping {
+    float last[BATCH * IN];
+    uint64_t bytes, received; /* that keeping took, and what was exchanged until it was read */
+};
+
+static tarn_status keep_on(tarn_replica *r, void *arg)
+{
+    static struct keeping mine[RANKS];
+    struct keeping *out = &mine[tarn_rank(r)];
+    float in[BATCH * IN];
+    fill(in, BATCH * IN, 3);
+    tarn_tensor state = tarn_from(r, TARN_SHAPE(BATCH, IN), TARN_F32, in);
+    for (int step = 0; step < 3; step++) {
+        const uint64_t before = tarn_metrics_get(r).device_bytes;
+        const tarn_tensor next = tarn_keep(
+            tarn_mark_sharding(tarn_tanh(tarn_add(state, state)), mesh, TARN_SPEC("data", NULL)));
+        out->bytes = tarn_metrics_get(r).device_bytes - before;
+        if (step > 0)
+            tarn_drop(state);
+        state = next;
+        tarn_step(r);
+    }
+    out->received = tarn_metrics_get(r).received_bytes;
+    (void)tarn_read(state, out->last, sizeof out->last);
+    if (tarn_rank(r) == 0)
+        *(struct keeping *)arg = *out;
+    return tarn_wait(r);
+}
+
+Test(mesh_accumulate, kept_values_lie_as_marked)
+{
+    static struct keeping alone, shared;
+    cr_assert(tarn_launch(keep_on, &alone, (tarn_launch_options){ .devices = "0" }) == TARN_OK,
+              "%s", tarn_error(NULL));
+    cr_assert(tarn_launch(keep_on, &shared,
+                          (tarn_launch_options){ .devices = "0,0", .mesh = mesh }) == TARN_OK,
+              "%s", tarn_error(NULL));
+    cr_assert(memcmp(alone.last, shared.last, sizeof alone.last) == 0 && alone.last[0] != 0.0f);
+    cr_assert(shared.bytes == alone.bytes / 2 && shared.received == 0, "%llu of %llu B, %llu B",
+              (unsigned long long)shared.bytes, (unsigned long long)alone.bytes,
+              (unsigned long long)shared.received);
+}
+
 Test(mesh_accumulate, data_parallel)
 {
     compare(DATA);
