@@ -196,10 +196,6 @@ void tarn_scan(tarn_replica *r, const tarn_scan_args *args, tarn_tensor *last, t
         return;
     }
     struct call c = { .args = args, .r = r };
-    if (replica_mesh(r) != NULL)
-        graph_fail(r, TARN_ERR_STATE,
-                   "scan: loops are not shared out over a mesh yet; launch without one, or record "
-                   "the steps one by one");
     for (int i = 0; args != NULL && last != NULL && i < args->carries; i++)
         last[i] = graph_poison(r);
     for (int i = 0; args != NULL && y != NULL && i < args->ys; i++)

@@ -9,9 +9,6 @@
 
 #include "tensor/shape.h"
 
-/* Results begin at multiples of 64 bytes. */
-#define PLACE_ALIGN 16
-
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 void scan_begin(struct scan_maker *m, tarn_replica *r, uint32_t steps, bool reversed)
@@ -72,9 +69,31 @@ tarn_tensor scan_carry(struct scan_maker *m, tarn_tensor first, enum scan_room r
     return t;
 }
 
+static tarn_shape over_steps(tarn_shape shape, uint32_t steps)
+{
+    memmove(shape.dim + 1, shape.dim, (TARN_MAX_RANK - 1) * sizeof shape.dim[0]);
+    shape.dim[0] = (int32_t)steps;
+    shape.rank++;
+    return shape;
+}
+
+/* Under a mesh another loop's value is not read as it lies, which only that loop knows, but by its pieces. */
+static bool is_mesh_loop(const tarn_replica *r, tarn_tensor operand)
+{
+    return replica_mesh(r) != NULL &&
+           graph_origin(&r->graph, graph_resolve(operand))->op == &op_scan;
+}
+
 tarn_tensor scan_slice(struct scan_maker *m, const struct scan_slice *slice)
 {
-    const tarn_tensor t = leaf(m, slice->operand, slice->shape, slice->label, slice->offset);
+    tarn_tensor operand = slice->operand;
+    uint32_t offset = slice->offset;
+    if (!tarn_failed(operand) && is_mesh_loop(m->r, operand)) {
+        operand =
+            op_piece_of(operand, offset, over_steps(slice->shape, m->s.steps), slice->label, true);
+        offset = 0;
+    }
+    const tarn_tensor t = leaf(m, operand, slice->shape, slice->label, offset);
     m->s.slices += !tarn_failed(t);
     return t;
 }
@@ -158,8 +177,7 @@ static bool place_results(struct scan_maker *m)
         if (j >= 0)
             s->place[k] = s->place[j] + (s->reversed ? 0 : size);
         else
-            at += (uint64_t)elements_of(s, g, k) + PLACE_ALIGN - 1;
-        at -= at % PLACE_ALIGN;
+            at += scan_room(elements_of(s, g, k));
         if (at > INT32_MAX) {
             graph_fail(m->r, TARN_ERR_SHAPE,
                        "scan: carries and outputs of all %u steps have more than 2^31 - 1 "
@@ -227,14 +245,6 @@ static enum spread result_label(const struct graph *g, const struct scan *s, uin
 {
     const enum spread label = (enum spread)g->nodes[node].spread;
     return s->own || label == SPREAD_PARTIAL || label == SPREAD_LINEAR ? SPREAD_OWN : label;
-}
-
-static tarn_shape over_steps(tarn_shape shape, uint32_t steps)
-{
-    memmove(shape.dim + 1, shape.dim, (TARN_MAX_RANK - 1) * sizeof shape.dim[0]);
-    shape.dim[0] = (int32_t)steps;
-    shape.rank++;
-    return shape;
 }
 
 tarn_tensor scan_put_out(tarn_tensor flat, const struct scan *s, uint32_t k)

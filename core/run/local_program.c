@@ -156,17 +156,10 @@ static void draw_parts(const tarn_replica *r, const struct program *p, struct te
     }
 }
 
-tarn_status local_program_make(tarn_replica *r, const struct program *whole,
-                               struct local_program *out)
+struct shard_input local_program_input(const tarn_replica *r, const struct program *whole)
 {
     const struct op *const *has = r->peers->exchange;
-    struct text log = { 0 };
-    memset(out, 0, sizeof *out);
-    if (is_local(whole)) {
-        out->sharded.program = *whole;
-        return TARN_OK;
-    }
-    const struct shard_input in = {
+    return (struct shard_input){
         .program = whole,
         .mesh = replica_mesh(r),
         .calls = { .op = { [SHARD_ALL_GATHER] = has[EXCHANGE_ALL_GATHER],
@@ -175,8 +168,23 @@ tarn_status local_program_make(tarn_replica *r, const struct program *whole,
                            [SHARD_ALL_TO_ALL] = has[EXCHANGE_ALL_TO_ALL] },
                    .fill = fill },
         .bucket = (int64_t)r->peers->bucket_bytes,
-        .log = env_debug("shard") && r->peers->rank == 0 ? &log : NULL,
     };
+}
+
+tarn_status local_program_make(tarn_replica *r, const struct program *whole,
+                               const struct spec *outputs, struct spec *lie,
+                               struct local_program *out)
+{
+    struct text log = { 0 };
+    memset(out, 0, sizeof *out);
+    if (is_local(whole)) {
+        out->sharded.program = *whole;
+        return TARN_OK;
+    }
+    struct shard_input in = local_program_input(r, whole);
+    in.outputs = outputs;
+    in.lie = lie;
+    in.log = env_debug("shard") && r->peers->rank == 0 ? &log : NULL;
     if (in.log != NULL)
         draw_parts(r, whole, &log);
     TRY(shard_program(&in, &out->sharded));

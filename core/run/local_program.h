@@ -10,10 +10,14 @@ struct local_program {
     struct shard_program sharded;
 };
 
-/* Of a replica with a mesh, whose program has the shapes of the whole. Collective where something is exchanged: then
+/* `outputs` and `lie` are those of struct shard_input.
+ * Of a replica with a mesh, whose program has the shapes of the whole. Collective where something is exchanged: then
  * TARN_ERR_DISAGREE when the ranks recorded different graphs. */
 TARN_CHECKED tarn_status local_program_make(tarn_replica *r, const struct program *whole,
+                                            const struct spec *outputs, struct spec *lie,
                                             struct local_program *out);
+/* What core/shard is given of a program of the replica's, beside its outputs' specs. */
+struct shard_input local_program_input(const tarn_replica *r, const struct program *whole);
 void local_program_free(struct local_program *p);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "run/plan_cache.h"
+#include "tensor/part.h"
 
 /* What is known of each node, while one loop is looked at. */
 struct part {
@@ -75,7 +76,9 @@ static void find_light(struct part *p)
 
 static void list_node(struct part *p, uint32_t node)
 {
-    if (!p->listed[node] && !p->r->graph.nodes[node].op->in_memory)
+    const struct node *n = &p->r->graph.nodes[node];
+    struct loop_place unused;
+    if (!p->listed[node] && !n->op->in_memory && !loop_piece(p->r, n, &unused))
         p->list[p->count++] = node;
     p->listed[node] = true;
 }
@@ -132,56 +135,112 @@ static tarn_status compute(struct part *p)
     if (p->count == 0)
         return TARN_OK;
     struct buffer **buffers = calloc((size_t)p->count, sizeof *buffers);
-    if (buffers == NULL)
+    struct spec *specs = calloc((size_t)p->count, sizeof *specs);
+    if (buffers == NULL || specs == NULL) {
+        free(buffers);
+        free(specs);
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
-    tarn_status s = plan_execute_part(p->r, p->list, p->count, buffers, false);
+    }
+    tarn_status s = plan_execute_cut(p->r, p->list, p->count, buffers, specs, false);
     for (int i = 0; s == TARN_OK && i < p->count; i++) {
         struct buffer *b = buffers[i];
         buffers[i] = NULL;
-        s = graph_hold(p->r, p->list[i], b);
+        s = graph_hold_cut(p->r, p->list[i], b, &specs[i]);
     }
     for (int i = 0; i < p->count; i++)
         buffer_free(buffers[i]);
     free(buffers);
+    free(specs);
     return s;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static struct buffer *memory_at(const tarn_replica *r, const struct node *n, uint64_t *offset)
+static struct loop_place place_of(const tarn_replica *r, uint32_t node)
 {
-    *offset = n->op == &op_owned ? r->owned[n->arg.leaf.slot].offset : 0;
-    return n->op == &op_owned ? r->owned[n->arg.leaf.slot].buffer
-                              : r->graph.inputs[n->arg.leaf.slot].buffer;
+    const struct node *n = &r->graph.nodes[node];
+    struct loop_place at = { 0 };
+    if (loop_piece(r, n, &at))
+        return at;
+    at.spec = n->arg.leaf.spec;
+    if (n->op == &op_owned) {
+        at.buffer = r->owned[n->arg.leaf.slot].buffer;
+        at.offset = r->owned[n->arg.leaf.slot].offset;
+    } else {
+        at.buffer = r->graph.inputs[n->arg.leaf.slot].buffer;
+    }
+    return at;
+}
+
+static void find_operands(const struct part *p, struct loop *l)
+{
+    for (uint32_t k = 0; k < scan_operands(l->scan); k++) {
+        l->node[k] = operand_node(p, k);
+        if (k >= l->scan->carries || !is_zero(&p->r->graph.nodes[l->node[k]]))
+            l->at[k] = place_of(p->r, l->node[k]);
+    }
+}
+
+/* What lies in another way than the plan wants is exchanged once, before the first step. */
+static tarn_status move_operands(tarn_replica *r, struct loop *l, const struct plan_loop *as)
+{
+    uint32_t node[OPERANDS_MOST], slot[OPERANDS_MOST];
+    struct spec spec[OPERANDS_MOST];
+    struct buffer *moved[OPERANDS_MOST];
+    int count = 0;
+    for (uint32_t k = 0; replica_mesh(r) != NULL && k < scan_operands(l->scan); k++) {
+        spec[count] = loop_operand_spec(l->scan, k, as->spec[k]);
+        if (l->at[k].buffer == NULL || loop_same_cut(r, &spec[count], &l->at[k].spec))
+            continue;
+        node[count] = l->node[k];
+        slot[count++] = k;
+    }
+    if (count == 0)
+        return TARN_OK;
+    TRY(plan_execute_cut(r, node, count, moved, spec, true));
+    tarn_status s = TARN_OK;
+    for (int i = 0; i < count; i++) {
+        l->at[slot[i]] = (struct loop_place){ .buffer = moved[i], .spec = spec[i] };
+        if (s == TARN_OK)
+            s = graph_keep_buffer(r, moved[i]);
+        else
+            buffer_free(moved[i]);
+    }
+    return s;
 }
 
 /* Carries begin with their first values. */
-static tarn_status begin_carry(const struct part *p, const struct loop *l, uint32_t j)
-{
-    const struct node *n = &p->r->graph.nodes[operand_node(p, j)];
-    const struct scan *s = p->scan;
-    const size_t bytes = (size_t)tarn_shape_count(n->shape) * sizeof(float);
-    const size_t to = s->place[j] * sizeof(float) + bytes * scan_slot(s, j, 0);
-    uint64_t from;
-    if (bytes == 0)
-        return TARN_OK;
-    if (is_zero(n))
-        return buffer_fill_zero(l->flat, to, bytes);
-    struct buffer *b = memory_at(p->r, n, &from);
-    return buffer_copy(l->flat, to, b, from, bytes);
-}
-
-static tarn_status run_loop(const struct part *p, struct loop *l)
+static tarn_status begin_carry(const tarn_replica *r, const struct loop *l,
+                               const struct plan_loop *as, uint32_t j)
 {
     const struct scan *s = l->scan;
-    l->slots = scan_operands(s) + s->results;
+    const struct mesh *m = replica_mesh(r);
+    size_t bytes = (size_t)tarn_shape_count(r->graph.nodes[s->value[j]].shape) * sizeof(float);
+    if (m != NULL)
+        bytes /= (size_t)mesh_blocks(m, part_axes(m, &as->spec[j]));
+    const size_t to = as->place[j] * sizeof(float) + bytes * scan_slot(s, j, 0);
+    if (bytes == 0)
+        return TARN_OK;
+    return l->at[j].buffer == NULL
+               ? buffer_fill_zero(l->flat, to, bytes)
+               : buffer_copy(l->flat, to, l->at[j].buffer, l->at[j].offset, bytes);
+}
+
+tarn_status loop_begin(tarn_replica *r, struct loop *l, const struct plan_loop *as)
+{
+    const struct scan *s = l->scan;
+    TRY(move_operands(r, l, as));
+    TRY(buffer_new(r->context, as->elements * sizeof(float), &l->flat));
+    l->slots = as->slots;
     for (uint32_t k = 0; k < l->slots; k++)
-        l->buffer[k] = l->flat;
-    for (uint32_t k = s->carries; k < scan_operands(s); k++)
-        l->buffer[k] = memory_at(p->r, &p->r->graph.nodes[operand_node(p, k)], &l->offset[k]);
+        l->buffer[k] = k >= s->carries && k < scan_operands(s) ? l->at[k].buffer : l->flat;
     for (uint32_t j = 0; j < s->carries; j++)
-        TRY(begin_carry(p, l, j));
-    return plan_execute_loop(p->r, l);
+        TRY(begin_carry(r, l, as, j));
+    struct scan *ran = &r->graph.scans[s - r->graph.scans];
+    memcpy(ran->cut, as->spec + scan_operands(s), s->results * sizeof *ran->cut);
+    memcpy(ran->part_place, as->place, sizeof ran->part_place);
+    ran->part_elements = as->elements;
+    return TARN_OK;
 }
 
 static tarn_status run_scan(struct part *p, const uint32_t *outputs, int count)
@@ -192,9 +251,8 @@ static tarn_status run_scan(struct part *p, const uint32_t *outputs, int count)
     if (l == NULL)
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
     l->scan = p->scan;
-    tarn_status s = buffer_new(p->r->context, p->scan->elements * sizeof(float), &l->flat);
-    if (s == TARN_OK)
-        s = run_loop(p, l);
+    find_operands(p, l);
+    tarn_status s = plan_execute_loop(p->r, l);
     if (s == TARN_OK)
         s = graph_hold(p->r, p->scan->node, l->flat);
     else

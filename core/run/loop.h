@@ -6,6 +6,7 @@
 
 #include "compile/program.h"
 #include "run/plan.h"
+#include "shard/shard_program.h"
 #include "tensor/replica.h"
 #include "tensor/scan.h"
 
@@ -25,19 +26,42 @@ void loop_program_free(struct loop_program *p);
 /* Whether result k is written by itself: the slot, or -1. */
 int loop_result_slot(const struct scan *s, uint32_t k);
 
-#define LOOP_SLOTS (2 * OPERANDS_MOST) /* operands and results */
+/* Where a value lies, or this rank's part of it. */
+struct loop_place {
+    struct buffer *buffer; /* NULL: nowhere, it is 0 */
+    uint64_t offset;       /* bytes */
+    struct spec spec;
+};
 
-/* A loop about to run: the buffers of its slots. */
+/* A loop about to run. */
 struct loop {
     const struct scan *scan;
-    struct buffer *flat;
+    uint32_t node[OPERANDS_MOST]; /* that operands are read from */
+    struct loop_place at[OPERANDS_MOST];
+    struct buffer *flat; /* its value */
     struct buffer *buffer[LOOP_SLOTS];
-    uint64_t offset[LOOP_SLOTS]; /* bytes, of the operand */
     uint32_t slots;
 };
-/* Where everything lies in each step. */
+/* Where everything lies in each step, for the plan, whose specs are set. */
 TARN_CHECKED tarn_status loop_table(const tarn_replica *r, const struct loop *l,
                                     struct plan_loop *out);
+/* Makes ready what its plan needs: operands as that wants them, memory, the carries' first values. */
+TARN_CHECKED tarn_status loop_begin(tarn_replica *r, struct loop *l, const struct plan_loop *as);
+
+/* ---- under a mesh (loop_share.c) -------------------------------------------------------------- */
+
+/* The body of one rank, and how operands and results lie for it. */
+TARN_CHECKED tarn_status loop_share(const tarn_replica *r, const struct loop *l,
+                                    const struct loop_program *p, struct shard_program *out,
+                                    struct plan_loop *as);
+/* Of a slot's operand, when `spec` is that of what one step has of it. */
+struct spec loop_operand_spec(const struct scan *s, uint32_t slot, struct spec spec);
+/* Whether two specs cut alike. */
+bool loop_same_cut(const tarn_replica *r, const struct spec *a, const struct spec *b);
+/* Where a piece of a loop's value that ran lies in this rank's part of it; false: it is no such piece. */
+bool loop_piece(const tarn_replica *r, const struct node *n, struct loop_place *out);
+/* In a program of the graph, such pieces become leaves for core/shard; the caller frees *nodes. */
+TARN_CHECKED tarn_status loop_pieces(const tarn_replica *r, struct program *p, struct node **nodes);
 
 /* Runs all loops that the outputs, and the assignments when `effects`, depend on: they become
  * leaves. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run/loop.h"
+#include "tensor/part.h"
 #include "tensor/spread.h"
 
 int loop_result_slot(const struct scan *s, uint32_t k)
@@ -168,33 +169,68 @@ void loop_program_free(struct loop_program *p)
 
 /* ---- where it lies --------------------------------------------------------------------------- */
 
+/* Of what one step has of a slot, on this rank. */
+static uint64_t bytes_of(const tarn_replica *r, const struct scan *s, uint32_t slot,
+                         const struct spec *spec)
+{
+    const uint32_t operands = scan_operands(s);
+    const struct mesh *m = replica_mesh(r);
+    const struct node *n =
+        &r->graph.nodes[slot >= operands ? s->result[slot - operands] : s->value[slot]];
+    const uint64_t whole = (uint64_t)tarn_shape_count(n->shape) * tarn_dtype_bytes(n->dtype);
+    return m == NULL ? whole : whole / (uint64_t)mesh_blocks(m, part_axes(m, spec));
+}
+
 /* Bytes into the buffer of a slot, in step i of the loop. */
-static uint64_t lies(const struct graph *g, const struct loop *l, uint32_t slot, uint32_t i)
+static uint64_t lies(const tarn_replica *r, const struct loop *l, const struct plan_loop *p,
+                     uint32_t slot, uint32_t i)
 {
     const struct scan *s = l->scan;
     const uint32_t operands = scan_operands(s);
     const bool result = slot >= operands;
     const uint32_t k = result ? slot - operands : slot;
-    const struct node *n = &g->nodes[result ? s->result[k] : s->value[k]];
-    const uint64_t size = (uint64_t)tarn_shape_count(n->shape) * tarn_dtype_bytes(n->dtype);
+    const uint64_t size = bytes_of(r, s, slot, &p->spec[slot]);
     if (k < s->carries && (result || slot < s->carries))
-        return s->place[k] * sizeof(float) + size * scan_slot(s, k, result ? i + 1 : i);
+        return p->place[k] * sizeof(float) + size * scan_slot(s, k, result ? i + 1 : i);
     if (result)
-        return s->place[k] * sizeof(float) + size * scan_time(s, i);
-    if (slot < s->carries + s->slices)
-        return l->offset[slot] + (uint64_t)s->offset[slot] * tarn_dtype_bytes(n->dtype) +
-               size * scan_time(s, i);
-    return l->offset[slot];
+        return p->place[k] * sizeof(float) + size * scan_time(s, i);
+    const struct spec now = loop_operand_spec(s, slot, p->spec[slot]);
+    const uint64_t begin = loop_same_cut(r, &now, &l->at[slot].spec) ? l->at[slot].offset : 0;
+    if (slot < s->carries + s->slices) {
+        const tarn_dtype dtype = r->graph.nodes[s->value[slot]].dtype;
+        return begin + (uint64_t)s->offset[slot] * tarn_dtype_bytes(dtype) + size * scan_time(s, i);
+    }
+    return begin;
+}
+
+/* Where results begin in the flat value, as scan_end() lays them out: there of the whole. */
+static void place_results(const tarn_replica *r, const struct scan *s, struct plan_loop *out)
+{
+    uint64_t at = 0;
+    for (uint32_t k = 0; k < s->results; k++) {
+        const uint32_t slot = scan_operands(s) + k;
+        const uint64_t size = bytes_of(r, s, slot, &out->spec[slot]) / sizeof(float);
+        const uint64_t count = k >= s->carries          ? s->steps
+                               : s->room[k] == ROOM_TWO ? 2
+                                                        : (uint64_t)s->steps + 1;
+        out->place[k] = (uint32_t)at;
+        if (loop_result_slot(s, k) >= 0)
+            at += scan_room(size * count);
+    }
+    out->elements = (uint32_t)at;
 }
 
 tarn_status loop_table(const tarn_replica *r, const struct loop *l, struct plan_loop *out)
 {
-    *out = (struct plan_loop){ .steps = l->scan->steps, .slots = l->slots };
+    const struct scan *s = l->scan;
+    out->steps = s->steps;
+    out->slots = scan_operands(s) + s->results;
+    place_results(r, s, out);
     out->lies = calloc((size_t)out->steps * out->slots + 1, sizeof *out->lies);
     if (out->lies == NULL)
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
     for (uint32_t i = 0; i < out->steps; i++)
         for (uint32_t k = 0; k < out->slots; k++)
-            out->lies[(size_t)i * out->slots + k] = lies(&r->graph, l, k, i);
+            out->lies[(size_t)i * out->slots + k] = lies(r, l, out, k, i);
     return TARN_OK;
 }

@@ -32,6 +32,7 @@ void plan_free(struct plan *plan)
     free(plan->args);
     free(plan->output_bytes);
     free(plan->loop.lies);
+    free(plan->specs);
     outline_free(plan->outline);
     free(plan);
 }

@@ -17,10 +17,15 @@ struct plan_call {
     int ready, due; /* kernel that completes the operand, and the first that needs the result */
 };
 
+#define LOOP_SLOTS (2 * OPERANDS_MOST) /* operands and results of a loop's body */
+
 /* Where the owned tensors of a loop's body lie in each step. */
 struct plan_loop {
     uint32_t steps, slots;
-    uint64_t *lies; /* bytes into their buffers: [steps][slots] */
+    uint64_t *lies;               /* bytes into their buffers: [steps][slots] */
+    struct spec spec[LOOP_SLOTS]; /* under a mesh: how what one step has of them is cut */
+    uint32_t place[OPERANDS_MOST],
+        elements; /* where results begin in this rank's flat value, and its elements */
 };
 
 struct plan_kernel {
@@ -53,6 +58,7 @@ struct plan {
         received_bytes;    /* under a mesh: collectives, and what a rank receives in them */
     struct plan_loop loop; /* of a loop's body, set before plan_make(); else it has no steps */
     size_t *output_bytes;
+    struct spec *specs;      /* of outputs that lie as they come; NULL: they are whole */
     struct outline *outline; /* of what it was compiled of; NULL: not known */
     UT_hash_handle hh;
 };

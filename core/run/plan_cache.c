@@ -47,7 +47,9 @@ struct request {
     int count;
     bool effects;
     struct buffer **buffers;
-    const struct loop *loop; /* NULL: it is no loop */
+    struct spec *specs; /* of outputs under a mesh, wanted or to be told; NULL: they are whole */
+    bool wanted;
+    struct loop *loop; /* NULL: it is no loop */
 };
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -110,6 +112,8 @@ static tarn_status enqueue(const struct request *q, const struct plan *plan)
         return run_loop(r, q->loop, plan);
     for (int i = 0; i < q->count; i++)
         TRY(buffer_new(r->context, plan->output_bytes[i], &q->buffers[i]));
+    if (q->specs != NULL && !q->wanted && plan->specs != NULL)
+        memcpy(q->specs, plan->specs, (size_t)q->count * sizeof *q->specs);
     r->metrics.exchanges += plan->exchanges;
     r->metrics.received_bytes += plan->received_bytes;
     const struct binding b = binding_of(r, q->buffers);
@@ -149,6 +153,9 @@ static void make_key(struct request *q)
     uint64_t h = q->loop != NULL ? 3 + q->loop->scan->node : q->effects ? 1 : 2;
     for (int i = 0; i < q->count; i++)
         h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
+    if (q->wanted)
+        h ^= XXH3_64bits(q->specs, (size_t)q->count * sizeof *q->specs);
+    h = (h ^ (q->specs == NULL ? 0 : q->wanted ? 1 : 2)) * 0x9e3779b97f4a7c15u;
     h = (h ^ hash_storage(r)) * 0x9e3779b97f4a7c15u;
     h = (h ^ ((uint64_t)t->winograd << 2 | (uint64_t)t->items << 1 | t->fuse)) *
         0x9e3779b97f4a7c15u;
@@ -266,14 +273,30 @@ static tarn_status bind_by_order(const tarn_replica *r, struct plan *plan)
     return TARN_OK;
 }
 
+/* Pieces of loops' values become leaves, and the plan gets room for how its outputs lie. */
+static tarn_status prepare_sharing(const struct request *q, struct plan *plan, struct program *p,
+                                   struct node **pieces)
+{
+    TRY(loop_pieces(q->replica, p, pieces));
+    if (q->specs == NULL || q->wanted)
+        return TARN_OK;
+    plan->specs = calloc((size_t)q->count + 1, sizeof *plan->specs);
+    return plan->specs != NULL ? TARN_OK
+                               : error_set(TARN_ERR_MEMORY, "compile: out of host memory");
+}
+
 static tarn_status compile_graph(struct request *q, struct plan *plan)
 {
     struct snapshot s;
     struct local_program local = { 0 };
     struct build b = { .request = q, .program = &s.program, .plan = plan };
+    struct node *pieces = NULL;
     tarn_status status = snapshot_take(q->replica, q->outputs, q->count, q->effects, &s);
     if (status == TARN_OK && replica_mesh(q->replica) != NULL) {
-        status = local_program_make(q->replica, &s.program, &local);
+        status = prepare_sharing(q, plan, &s.program, &pieces);
+        if (status == TARN_OK)
+            status = local_program_make(q->replica, &s.program, q->wanted ? q->specs : NULL,
+                                        plan->specs, &local);
         b.program = &local.sharded.program;
         plan->exchanges = (uint64_t)local.sharded.collectives;
         plan->received_bytes = (uint64_t)local.sharded.bytes;
@@ -282,6 +305,7 @@ static tarn_status compile_graph(struct request *q, struct plan *plan)
         status = run_deep(build, &b);
     local_program_free(&local);
     snapshot_free(&s);
+    free(pieces);
     if (status == TARN_OK)
         status = bind_by_order(q->replica, plan);
     return status;
@@ -290,12 +314,18 @@ static tarn_status compile_graph(struct request *q, struct plan *plan)
 static tarn_status compile_loop(struct request *q, struct plan *plan)
 {
     struct loop_program p;
+    struct shard_program local = { 0 };
     struct build b = { .request = q, .program = &p.program, .plan = plan };
     tarn_status status = loop_program_make(q->replica, q->loop->scan, &p);
+    if (status == TARN_OK && replica_mesh(q->replica) != NULL) {
+        status = loop_share(q->replica, q->loop, &p, &local, &plan->loop);
+        b.program = &local.program;
+    }
     if (status == TARN_OK)
         status = loop_table(q->replica, q->loop, &plan->loop);
     if (status == TARN_OK)
         status = run_deep(build, &b);
+    shard_free(&local);
     loop_program_free(&p);
     return status;
 }
@@ -404,11 +434,16 @@ static tarn_status find_and_run(struct request *q)
     TRY(device_target(context_device(q->replica->context), &q->target));
     make_key(q);
     struct plan *plan = known_plan(q);
+    if (plan != NULL && q->loop != NULL)
+        TRY(loop_begin(q->replica, q->loop, &plan->loop));
     if (plan != NULL)
         return run(q, plan);
     tell_peers(q->replica, true);
     trace_begin(q->replica->track, "compile");
     tarn_status status = new_plan(q, &plan);
+    if (status == TARN_OK && q->loop != NULL)
+        status = loop_begin(q->replica, q->loop, &plan->loop);
+    tell_peers(q->replica, status == TARN_OK);
     if (status == TARN_OK)
         status = run_first(q, plan);
     trace_end(q->replica->track);
@@ -425,23 +460,40 @@ static tarn_status serve(struct request *q)
                             : error_set(TARN_ERR_MEMORY, "compile: out of host memory");
 }
 
+static tarn_status execute_part(struct request *q)
+{
+    for (int i = 0; i < q->count; i++)
+        q->buffers[i] = NULL;
+    const tarn_status status = serve(q);
+    for (int i = 0; status != TARN_OK && i < q->count; i++) {
+        buffer_free(q->buffers[i]);
+        q->buffers[i] = NULL;
+    }
+    return status;
+}
+
 tarn_status plan_execute_part(tarn_replica *r, const uint32_t *outputs, int count,
                               struct buffer **buffers, bool effects)
 {
     struct request q = {
         .replica = r, .outputs = outputs, .count = count, .effects = effects, .buffers = buffers
     };
-    for (int i = 0; i < count; i++)
-        buffers[i] = NULL;
-    const tarn_status status = serve(&q);
-    for (int i = 0; status != TARN_OK && i < count; i++) {
-        buffer_free(buffers[i]);
-        buffers[i] = NULL;
-    }
-    return status;
+    return execute_part(&q);
 }
 
-tarn_status plan_execute_loop(tarn_replica *r, const struct loop *loop)
+tarn_status plan_execute_cut(tarn_replica *r, const uint32_t *outputs, int count,
+                             struct buffer **buffers, struct spec *specs, bool wanted)
+{
+    struct request q = { .replica = r,
+                         .outputs = outputs,
+                         .count = count,
+                         .buffers = buffers,
+                         .specs = replica_mesh(r) != NULL ? specs : NULL,
+                         .wanted = wanted && replica_mesh(r) != NULL };
+    return execute_part(&q);
+}
+
+tarn_status plan_execute_loop(tarn_replica *r, struct loop *loop)
 {
     struct request q = { .replica = r, .loop = loop };
     return serve(&q);

@@ -15,9 +15,14 @@ TARN_CHECKED tarn_status plan_execute(tarn_replica *r, const uint32_t *outputs, 
 /* The same of a graph whose loops ran. */
 TARN_CHECKED tarn_status plan_execute_part(tarn_replica *r, const uint32_t *outputs, int count,
                                            struct buffer **buffers, bool effects);
+/* The same, where under a mesh a buffer has this rank's part of its output. specs[i], `wanted`: how it is to be cut;
+ * else it is cut as it comes, and specs[i] becomes how. */
+TARN_CHECKED tarn_status plan_execute_cut(tarn_replica *r, const uint32_t *outputs, int count,
+                                          struct buffer **buffers, struct spec *specs, bool wanted);
 struct loop;
-/* Compiles the body of a loop, or finds its plan, and enqueues it for each step. */
-TARN_CHECKED tarn_status plan_execute_loop(tarn_replica *r, const struct loop *loop);
+/* Compiles the body of a loop, or finds its plan, and enqueues it for each step. The loop's value is in loop->flat
+ * then, which the caller frees also after an error. */
+TARN_CHECKED tarn_status plan_execute_loop(tarn_replica *r, struct loop *loop);
 void plan_cache_free(struct plan_cache *cache);
 
 #endif

@@ -140,6 +140,19 @@ uint32_t emit_range(struct emitter *e, uint32_t x, int32_t start, int32_t count)
     return add(e, &op_slice, TARN_SHAPE(count), dtype_at(e, x), &arg, &x, 1);
 }
 
+uint32_t emit_piece(struct emitter *e, const struct node *n)
+{
+    union op_arg flat, arg;
+    memset(&flat, 0, sizeof flat);
+    memset(&arg, 0, sizeof arg);
+    flat.leaf.slot = n->arg.leaf.slot;
+    arg.piece.first = n->arg.leaf.first;
+    arg.piece.steps_lead = n->arg.leaf.axis;
+    const uint32_t all =
+        add(e, &op_held, TARN_SHAPE((int32_t)n->arg.leaf.elements), TARN_F32, &flat, NULL, 0);
+    return add(e, &op_piece, n->shape, TARN_F32, &arg, &all, 1);
+}
+
 void emit_free(struct emitter *e)
 {
     free(e->nodes);

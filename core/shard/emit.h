@@ -31,6 +31,8 @@ uint32_t emit_raw(struct emitter *e, const struct node *n, const uint32_t *in);
  * value. `in` are nodes of this program. */
 uint32_t emit_node(struct emitter *e, const struct form *global, const struct form *local,
                    const struct state *in_state, struct state out, const uint32_t *in);
+/* A leaf that is a piece of a loop's value. */
+uint32_t emit_piece(struct emitter *e, const struct node *n);
 /* x after one move. */
 uint32_t emit_move(struct emitter *e, uint32_t x, const struct move *v);
 

@@ -61,7 +61,7 @@ static int broken_wishes(const struct choice *c, const struct strategy *s)
 }
 
 /* What is pending becomes what is wished, or whole. */
-static struct state settled(const struct planner *p, uint32_t node, struct state s)
+struct state settled(const struct planner *p, uint32_t node, struct state s)
 {
     struct state out = s;
     tarn_shape unused;
@@ -205,12 +205,13 @@ static void lower_leaf(struct planner *p, uint32_t node)
     v->parameter = n.op == &op_owned || n.op == &op_constant;
     if (rule_renews(&n))
         return; /* in the states that are asked for */
-    if ((n.op == &op_input || n.op == &op_owned) &&
-        !state_local(p->mesh, v->wish, n.shape, &n.shape))
+    if (has_spec(n.op) && !state_local(p->mesh, v->wish, n.shape, &n.shape))
         return;
-    if (n.op == &op_input || n.op == &op_owned)
+    if (has_spec(n.op))
         s = v->wish;
-    keep_version(p, node, s, with_word(p, node, emit_raw(&p->e, &n, NULL)));
+    const bool piece = n.op == &op_held && n.arg.leaf.elements != 0;
+    keep_version(p, node, s,
+                 with_word(p, node, piece ? emit_piece(&p->e, &n) : emit_raw(&p->e, &n, NULL)));
 }
 
 static void log_choice(const struct choice *c)
@@ -261,6 +262,8 @@ void lower_node(struct planner *p, uint32_t node)
     }
     const uint32_t first = module_operand(&p->m, node, 0);
     v->parameter = n->op->kind == OP_VIEW && p->values[first].parameter;
+    if (lower_rows(p, node))
+        return;
     if (n->op == &op_shard) {
         keep_version(p, node, v->wish, reach(p, first, v->wish, false));
         return;

@@ -31,6 +31,11 @@ struct planner {
     const struct spec **owned; /* of assigned tensors, by slot */
 };
 
+/* Leaves that lie in memory as their specs say. */
+static inline bool has_spec(const struct op *op)
+{
+    return op == &op_input || op == &op_owned || op == &op_held;
+}
 void form_of(const struct module *m, uint32_t node, struct form *out);
 /* Dimensions that should be cut, from specs, forward and backward over the nodes. */
 void find_wishes(struct planner *p);
@@ -43,6 +48,13 @@ uint32_t reach(struct planner *p, uint32_t value, struct state want, bool masks)
 void keep_version(struct planner *p, uint32_t value, struct state state, uint32_t node);
 /* Chooses how a node is computed, and emits it. */
 void lower_node(struct planner *p, uint32_t node);
+/* What a value becomes whose sums are combined: what is wished, or whole. */
+struct state settled(const struct planner *p, uint32_t node, struct state s);
+/* The same for products of rows that are cut in steps (rows.c); false: it is none. */
+bool lower_rows(struct planner *p, uint32_t node);
+/* Whether a node takes such a product apart again: then what its rows are made of has the same wishes along
+ * dimension 1. */
+bool rows_source(const struct planner *p, uint32_t node, uint32_t *source);
 /* One line of the log. */
 void log_line(struct planner *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

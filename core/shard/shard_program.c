@@ -31,10 +31,10 @@ static tarn_status check_specs(const struct shard_input *in)
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
         TRY(check_spec(in, n->op->name, n->shape,
-                       n->op == &op_input || n->op == &op_owned ? &n->arg.leaf.spec
-                       : n->op == &op_shard                     ? &n->arg.shard.spec
-                       : n->op == &op_assign                    ? &n->arg.assign.spec
-                                                                : NULL));
+                       has_spec(n->op)       ? &n->arg.leaf.spec
+                       : n->op == &op_shard  ? &n->arg.shard.spec
+                       : n->op == &op_assign ? &n->arg.assign.spec
+                                             : NULL));
     }
     for (int i = 0; in->outputs != NULL && i < g->output_count; i++)
         TRY(check_spec(in, "an output", g->nodes[g->outputs[i]].shape, &in->outputs[i]));
@@ -55,6 +55,8 @@ static bool find_assigned(struct planner *p)
 
 struct state root_state(const struct planner *p, const struct root *r)
 {
+    if (r->owned < 0 && p->in->lie != NULL)
+        return p->values[r->node].wish;
     const struct spec *spec = r->owned >= 0            ? p->owned[r->owned]
                               : p->in->outputs != NULL ? &p->in->outputs[r->output]
                                                        : NULL;
@@ -67,6 +69,8 @@ static void lower_root(struct planner *p, const struct root *r, uint32_t *output
     const uint32_t made = reach(p, r->node, root_state(p, r), false);
     if (r->owned < 0) {
         outputs[r->output] = made;
+        if (p->in->lie != NULL)
+            p->in->lie[r->output] = state_spec(p->mesh, root_state(p, r));
         return;
     }
     if (p->e.failed || made == 0)
@@ -91,7 +95,7 @@ static bool complete(const struct emitter *e)
     return e->count > 0;
 }
 
-static tarn_status lower_all(struct planner *p, uint32_t *outputs)
+static tarn_status wish_all(struct planner *p)
 {
     const struct target plain = { .winograd = WINOGRAD_NEVER };
     TRY(simplify(p->in->program, &plain, &p->arena, &p->m));
@@ -99,6 +103,12 @@ static tarn_status lower_all(struct planner *p, uint32_t *outputs)
     if (p->values == NULL || !find_assigned(p))
         return out_of_memory();
     find_wishes(p);
+    return TARN_OK;
+}
+
+static tarn_status lower_all(struct planner *p, uint32_t *outputs)
+{
+    TRY(wish_all(p));
     for (uint32_t i = 0; i < p->m.count && !p->e.failed && !p->arena.failed; i++)
         if (p->m.uses[i] > 0)
             lower_node(p, i);
@@ -141,6 +151,20 @@ tarn_status shard_program(const struct shard_input *in, struct shard_program *ou
                  out->collectives, (long long)out->bytes);
     if (status != TARN_OK)
         shard_free(out);
+    return status;
+}
+
+tarn_status shard_wishes(const struct shard_input *in, struct spec *owned, struct spec *assigned)
+{
+    struct planner p = { .in = in, .mesh = in->mesh };
+    const tarn_status status = wish_all(&p);
+    for (uint32_t i = 0; status == TARN_OK && i < p.m.count; i++)
+        if (p.m.nodes[i].op == &op_owned)
+            owned[p.m.nodes[i].arg.leaf.slot] = state_spec(p.mesh, p.values[i].wish);
+    for (int i = 0; status == TARN_OK && i < p.m.root_count; i++)
+        if (p.m.roots[i].owned >= 0)
+            assigned[p.m.roots[i].owned] = state_spec(p.mesh, p.values[p.m.roots[i].node].wish);
+    arena_free(&p.arena);
     return status;
 }
 

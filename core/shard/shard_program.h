@@ -35,6 +35,10 @@ struct shard_input {
     const struct program *program; /* with global shapes; specs are in arguments of its nodes */
     const struct mesh *mesh;
     const struct spec *outputs; /* by number of output; NULL: all whole */
+    struct spec *
+        lie; /* not NULL: outputs lie as they come, with no exchange for it, and this is set to how */
+    const bool
+        *open; /* by slot: owned tensors whose specs do not count in shard_wishes(); NULL: none */
     struct shard_calls calls;
     int64_t bucket; /* sums over ranks are joined until they have so many bytes; 0: each is alone */
     /* For tests: which of so many legal strategies a node takes; NULL: the best. */
@@ -55,6 +59,9 @@ struct shard_program {
  * parts of their specs as shapes. */
 TARN_CHECKED tarn_status shard_program(const struct shard_input *in, struct shard_program *out);
 void shard_free(struct shard_program *s);
+/* How owned tensors would best be cut, by slot, and what is assigned to them: what follows from all other specs. */
+TARN_CHECKED tarn_status shard_wishes(const struct shard_input *in, struct spec *owned,
+                                      struct spec *assigned);
 /* Which rank holds which part of a tensor, as lines. */
 void shard_picture(struct text *out, const char *name, const struct mesh *m, tarn_shape shape,
                    const struct spec *spec);

@@ -28,6 +28,15 @@ struct state state_of_spec(const struct mesh *m, const struct spec *s)
     return out;
 }
 
+struct spec state_spec(const struct mesh *m, struct state s)
+{
+    struct spec out = { { 0 } };
+    for (int a = 0; a < m->axes; a++)
+        if (s.at[a] >= 0)
+            out.cut[s.at[a]] |= (uint8_t)(1 << a);
+    return out;
+}
+
 uint32_t state_axes_of(const struct mesh *m, struct state s, int d)
 {
     uint32_t axes = 0;

@@ -26,6 +26,8 @@ static inline bool state_pending(int at)
 struct state state_whole(void);
 bool state_equal(struct state a, struct state b);
 struct state state_of_spec(const struct mesh *m, const struct spec *s);
+/* Of a state with nothing pending. */
+struct spec state_spec(const struct mesh *m, struct state s);
 /* The mesh axes that cut dimension d, as bits. */
 uint32_t state_axes_of(const struct mesh *m, struct state s, int d);
 /* The part of a rank; false where a dimension does not divide. */

@@ -96,6 +96,17 @@ static bool carry(struct planner *p, uint32_t node, int axis, bool forward)
     return changed;
 }
 
+/* Through a product of joined rows. */
+static bool carry_rows(struct planner *p, uint32_t node, int axis)
+{
+    uint32_t source;
+    if (!rows_source(p, node, &source))
+        return false;
+    bool changed = p->values[source].wish.at[axis] == 1 && set_wish(p, node, axis, 1);
+    changed |= p->values[node].wish.at[axis] == 1 && set_wish(p, source, axis, 1);
+    return changed;
+}
+
 static bool is_plain(const struct op *op)
 {
     return op->kind == OP_MAP || op->kind == OP_VIEW || op->kind == OP_CONCAT;
@@ -111,7 +122,7 @@ static bool sweep(struct planner *p, bool forward, bool all)
             continue;
         for (int a = 0; a < p->mesh->axes; a++)
             if (p->mesh->extent[a] > 1)
-                changed |= carry(p, node, a, forward);
+                changed |= carry(p, node, a, forward) || (all && carry_rows(p, node, a));
     }
     return changed;
 }
@@ -129,6 +140,11 @@ static bool is_free(const struct planner *p, uint32_t node)
     return free;
 }
 
+static bool is_open(const struct planner *p, uint32_t slot)
+{
+    return p->in->open != NULL && p->in->open[slot];
+}
+
 /* What specs say: they are never changed. */
 static void wish_specs(struct planner *p)
 {
@@ -137,7 +153,8 @@ static void wish_specs(struct planner *p)
         struct value_plan *v = &p->values[i];
         memset(v->wish.at, STATE_UNSET, sizeof v->wish.at);
         v->free = is_free(p, i);
-        if (n->op == &op_owned || n->op == &op_input)
+        const bool open = n->op == &op_owned && is_open(p, n->arg.leaf.slot);
+        if (has_spec(n->op) && !open)
             v->wish = state_of_spec(p->mesh, &n->arg.leaf.spec);
         else if (n->op == &op_shard)
             v->wish = state_of_spec(p->mesh, &n->arg.shard.spec);
@@ -145,7 +162,7 @@ static void wish_specs(struct planner *p)
     for (int i = 0; i < p->m.root_count; i++) {
         const struct root *r = &p->m.roots[i];
         struct value_plan *v = &p->values[r->node];
-        const bool asked = r->owned >= 0 || p->in->outputs != NULL;
+        const bool asked = r->owned >= 0 ? !is_open(p, (uint32_t)r->owned) : p->in->outputs != NULL;
         if (asked && v->wish.at[0] == STATE_UNSET)
             v->wish = root_state(p, r);
     }

@@ -456,6 +456,23 @@ tarn_status graph_hold(tarn_replica *r, uint32_t node, struct buffer *b)
     return make_leaf(r, node, b, &op_held);
 }
 
+tarn_status graph_hold_cut(tarn_replica *r, uint32_t node, struct buffer *b,
+                           const struct spec *spec)
+{
+    TRY(make_leaf(r, node, b, &op_held));
+    r->graph.nodes[node].arg.leaf.spec = *spec;
+    return TARN_OK;
+}
+
+tarn_status graph_keep_buffer(tarn_replica *r, struct buffer *b)
+{
+    uint32_t slot;
+    if (input_add(r, (struct graph_input){ .buffer = b, .free_after = true }, &slot))
+        return TARN_OK;
+    buffer_free(b);
+    return r->status;
+}
+
 bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index)
 {
     struct graph *g = &r->graph;

@@ -127,6 +127,11 @@ tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b);
 uint32_t graph_owned_order(tarn_replica *r, uint32_t slot);
 /* The same with a node that a loop needs: its axis 0 is the batch's if it is as long. */
 tarn_status graph_hold(tarn_replica *r, uint32_t node, struct buffer *b);
+/* The same of a value that is cut: `b` has this rank's part of it. */
+tarn_status graph_hold_cut(tarn_replica *r, uint32_t node, struct buffer *b,
+                           const struct spec *spec);
+/* The graph owns the buffer from now on, and keeps it to the end of the step. */
+tarn_status graph_keep_buffer(tarn_replica *r, struct buffer *b);
 /* Whether so many rows are a batch's of this step: of a loader, or by the program's word. */
 bool graph_is_batch(const struct graph *g, int32_t rows);
 /* Of one node, by what graph.hash takes of it: equal for equal nodes of other steps and replicas. */

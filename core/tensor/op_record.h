@@ -82,10 +82,13 @@ struct position {
 #define MAP_SCALARS 2
 union op_arg {
     struct {
-        uint32_t slot;    /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
-        uint32_t bits;    /* constant: bits of the value in the node's type */
-        uint32_t axis;    /* held: whether steps lead */
-        struct spec spec; /* input, owned: how it is cut; the node has the shape of the whole */
+        uint32_t slot; /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
+        uint32_t bits; /* constant: bits of the value in the node's type */
+        uint32_t axis; /* held: whether steps lead */
+        struct spec
+            spec; /* input, owned, held: how it is cut; the node has the shape of the whole */
+        uint32_t first,
+            elements; /* held, for core/shard: a piece of a loop's value; 0: it is no such */
     } leaf;
     struct {
         struct position at; /* iota: the value, as int32; rand: the counter */

@@ -29,6 +29,9 @@ struct scan {
     uint32_t elements;              /* of the flat value */
     uint32_t kept; /* the last results: what the gradient reads of a step, and would compute anew */
     uint32_t own;  /* some carry does not stay what it is labelled: all is the replica's own */
+    /* Under a mesh, once it ran: how results are cut, and where they begin in this rank's part of the flat value. */
+    struct spec cut[OPERANDS_MOST];
+    uint32_t part_place[OPERANDS_MOST], part_elements;
 };
 
 static inline uint32_t scan_operands(const struct scan *s)
@@ -52,6 +55,12 @@ static inline int scan_carry_of(const struct scan *s, uint32_t k)
         if (s->result[j] == s->result[k] && s->room[j] == ROOM_ALL)
             return (int)j;
     return -1;
+}
+
+/* What so many elements take of the flat value: results begin at multiples of 64 bytes. */
+static inline uint64_t scan_room(uint64_t elements)
+{
+    return (elements + 15) / 16 * 16;
 }
 
 /* Whether axis 0 of a node are steps, though it is labelled as their values are. */

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops under a mesh against one device, with their gradients and an optimizer: an LSTM, a GRU of two layers with
+ * dropout, weights that are cut, a loop of the test's own. What a rank receives tells whether samples were cut in the
+ * loops, too: gathering them would be more than the gradients of the weights. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+#include "tarn_dist.h"
+
+static void build_quickly(void)
+{
+    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
+}
+
+TestSuite(mesh_loops, .init = build_quickly, .timeout = 1200);
+
+enum { BATCH = 16, LENGTH = 5, IN = 4, HIDDEN = 6, CLASSES = 4, STEPS = 2, MOST = 2048, RANKS = 4 };
+enum net { LSTM, GRU, CUT, OWN, HEADS };
+
+struct job {
+    enum net net;
+    tarn_mesh mesh;
+    float values[MOST], outputs[BATCH * LENGTH * HIDDEN], losses[STEPS];
+    int count;
+    uint64_t received; /* bytes, by a rank in the last step */
+};
+
+struct layers {
+    tarn_lstm lstm;
+    tarn_gru gru;
+    tarn_tensor weight, kernel, scale;
+    tarn_linear out;
+};
+
+static tarn_tensor parameter(tarn_replica *r, const char *name, tarn_shape shape)
+{
+    float data[MOST];
+    for (int i = 0; i < MOST; i++)
+        data[i] = (float)((i * 37) % 64 - 32) / 96.0f;
+    return tarn_parameter(r, name, shape, data);
+}
+
+static void make(tarn_replica *r, const struct job *job, struct layers *n)
+{
+    const tarn_recurrent_options samples_first = { .batch_first = true };
+    if (job->net == LSTM || job->net == CUT)
+        n->lstm = tarn_lstm_make(r, "lstm", IN, HIDDEN, samples_first);
+    if (job->net == GRU)
+        n->gru =
+            tarn_gru_make(r, "gru", IN, HIDDEN,
+                          (tarn_recurrent_options){ .layers = 2, .dropout = 0.25f, .keep = true });
+    if (job->net == OWN || job->net == HEADS) {
+        n->weight = parameter(r, "weight", TARN_SHAPE(IN, HIDDEN));
+        n->scale = parameter(r, "scale", TARN_SHAPE(HIDDEN));
+    }
+    if (job->net == OWN)
+        n->kernel = parameter(r, "kernel", TARN_SHAPE(1, 1, 3));
+    if (job->net == HEADS)
+        n->kernel = parameter(r, "kernel", TARN_SHAPE(2, HIDDEN / 2, HIDDEN / 2));
+    n->out = tarn_linear_make(r, "out", HIDDEN, CLASSES);
+}
+
+/* The largest weights along one axis, so that they must be gathered for the loop, or may not be cut there. */
+static void mark(const struct job *job, const struct layers *n)
+{
+    const char *axis = job->mesh.axis[1].name != NULL ? "model" : "data";
+    if (job->net == CUT) {
+        tarn_mark_sharding(n->lstm.of.weight_ih[0], job->mesh, TARN_SPEC(axis, NULL));
+        tarn_mark_sharding(n->lstm.of.weight_hh[0], job->mesh, TARN_SPEC(NULL, "data"));
+        tarn_mark_sharding(n->lstm.of.bias_hh[0], job->mesh, TARN_SPEC(axis));
+    } else if (job->net == HEADS) {
+        tarn_mark_sharding(n->kernel, job->mesh, TARN_SPEC("model", NULL, NULL));
+    }
+}
+
+/* ---- loops of the test's own ----------------------------------------------------------------- */
+
+/* A convolution over the features, whose weight is a sum over samples in each step; noise of each step; and a value
+ * that no sample is part of. */
+static void own_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
+                     tarn_tensor *y, void *user)
+{
+    const struct layers *n = user;
+    const tarn_tensor h = tarn_reshape(carry[0], TARN_SHAPE(BATCH, 1, HIDDEN));
+    const tarn_tensor c =
+        tarn_conv1d_op(h, n->kernel, TARN_NONE, (tarn_conv1d_options){ .padding = 1 });
+    const tarn_tensor mixed = tarn_reshape(c, TARN_SHAPE(BATCH, HIDDEN));
+    next[0] = tarn_dropout(tarn_tanh(tarn_add(x[0], tarn_mul(mixed, n->scale))), 0.25f);
+    next[1] = tarn_mul(carry[1], n->scale);
+    y[0] = tarn_add(next[0], carry[1]);
+}
+
+/* Each head has a matrix of its own. */
+static void head_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
+                      tarn_tensor *y, void *user)
+{
+    const struct layers *n = user;
+    next[0] = tarn_tanh(tarn_add(x[0], tarn_matmul(carry[0], n->kernel)));
+    y[0] = next[0];
+}
+
+static tarn_tensor own_loop(tarn_replica *r, const struct job *job, const struct layers *n,
+                            tarn_tensor x, tarn_tensor *all)
+{
+    const bool heads = job->net == HEADS;
+    tarn_tensor in = tarn_matmul(tarn_reshape(x, TARN_SHAPE(LENGTH * BATCH, IN)), n->weight);
+    in = tarn_reshape(in, TARN_SHAPE(LENGTH, BATCH, HIDDEN));
+    tarn_tensor carry[2] = { tarn_zeros(r, TARN_SHAPE(BATCH, HIDDEN)), n->scale }, last[2];
+    if (heads) { /* [T, heads, samples, features] */
+        in = tarn_reshape(in, TARN_SHAPE(LENGTH, BATCH, 2, HIDDEN / 2));
+        in = tarn_permute(in, TARN_SHAPE(0, 2, 1, 3));
+        carry[0] = tarn_zeros(r, TARN_SHAPE(2, BATCH, HIDDEN / 2));
+    }
+    const tarn_scan_args args = { .body = heads ? head_step : own_step,
+                                  .user = (void *)(uintptr_t)n,
+                                  .carry = carry,
+                                  .carries = heads ? 1 : 2,
+                                  .x = &in,
+                                  .xs = 1,
+                                  .ys = 1,
+                                  .reversed = !heads };
+    tarn_scan(r, &args, last, all);
+    if (!heads)
+        return tarn_add(last[0], last[1]);
+    const tarn_tensor joined = tarn_permute(last[0], TARN_SHAPE(1, 0, 2));
+    *all = tarn_reshape(*all, TARN_SHAPE(LENGTH, BATCH, HIDDEN));
+    return tarn_reshape(joined, TARN_SHAPE(BATCH, HIDDEN));
+}
+
+/* The last hidden values, [N, H]; all of them in *all. */
+static tarn_tensor forward(tarn_replica *r, const struct job *job, const struct layers *n,
+                           tarn_tensor x, tarn_tensor *all)
+{
+    if (job->net == OWN || job->net == HEADS)
+        return own_loop(r, job, n, x, all);
+    if (job->net == GRU) {
+        const tarn_gru_result g = tarn_gru_forward(&n->gru, x, NULL);
+        *all = g.y;
+        return tarn_reshape(tarn_slice(g.h, 0, 1, 2, 1), TARN_SHAPE(BATCH, HIDDEN));
+    }
+    const tarn_lstm_result l = tarn_lstm_forward(&n->lstm, x, NULL, NULL);
+    *all = l.y;
+    return tarn_reshape(l.h, TARN_SHAPE(BATCH, HIDDEN));
+}
+
+/* ---- training -------------------------------------------------------------------------------- */
+
+static void batch(tarn_replica *r, const struct job *job, int step, tarn_tensor *x, tarn_tensor *y)
+{
+    float in[BATCH * LENGTH * IN];
+    int32_t targets[BATCH];
+    for (int i = 0; i < BATCH * LENGTH * IN; i++)
+        in[i] = (float)((i * 29 + step * 7) % 61) / 30.0f - 1.0f;
+    for (int i = 0; i < BATCH; i++)
+        targets[i] = (i * 7 + 3 * step) % CLASSES;
+    const bool samples_first = job->net == LSTM || job->net == CUT;
+    *x = tarn_from(r, samples_first ? TARN_SHAPE(BATCH, LENGTH, IN) : TARN_SHAPE(LENGTH, BATCH, IN),
+                   TARN_F32, in);
+    *y = tarn_from(r, TARN_SHAPE(BATCH), TARN_I32, targets);
+    *x = tarn_mark_sharding(*x, job->mesh,
+                            samples_first ? TARN_SPEC("data", NULL, NULL)
+                                          : TARN_SPEC(NULL, "data", NULL));
+    *y = tarn_mark_sharding(*y, job->mesh, TARN_SPEC("data"));
+}
+
+static int read_all(tarn_replica *r, float *all)
+{
+    int count = 0;
+    for (int i = 0; tarn_error_status(r) == TARN_OK && i < tarn_owned_count(r); i++) {
+        const tarn_owned one = tarn_owned_at(r, i);
+        const size_t size = (size_t)tarn_shape_count(one.shape);
+        if (one.parameter && tarn_read(one.tensor, all + count, size * sizeof *all) == TARN_OK)
+            count += (int)size;
+    }
+    return count;
+}
+
+static tarn_status train(tarn_replica *r, void *arg)
+{
+    struct job *job = arg;
+    static struct job mine[RANKS];
+    struct job *out = &mine[tarn_rank(r)];
+    struct layers n = { 0 };
+    tarn_tensor x, y, all;
+    *out = *job;
+    tarn_seed(r, 4);
+    make(r, job, &n);
+    mark(job, &n);
+    tarn_optimizer *o = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.9f });
+    for (int step = 0; step < STEPS && tarn_error_status(r) == TARN_OK; step++) {
+        const uint64_t before = tarn_metrics_get(r).received_bytes;
+        batch(r, job, step, &x, &y);
+        const tarn_tensor h = forward(r, job, &n, x, &all);
+        const tarn_tensor loss = tarn_cross_entropy(tarn_linear_forward(&n.out, h), y);
+        if (step == 0)
+            (void)tarn_read(all, out->outputs, sizeof out->outputs);
+        tarn_backward(loss);
+        tarn_optimizer_step(o);
+        out->losses[step] = tarn_item(loss);
+        tarn_step(r);
+        out->received = tarn_metrics_get(r).received_bytes - before;
+    }
+    out->count = read_all(r, out->values);
+    if (tarn_rank(r) == 0)
+        *job = *out;
+    return tarn_wait(r);
+}
+
+static struct job one, many;
+
+/* Sums of BATCH * LENGTH terms at most, in another order; steps of lr 0.1 and momentum add two of them. */
+static void compare(enum net net, tarn_mesh mesh, const char *devices)
+{
+    const double most = 3.0 * BATCH * LENGTH * 0x1p-24;
+    one = (struct job){ .net = net, .mesh = mesh };
+    many = one;
+    cr_assert(tarn_launch(train, &one, (tarn_launch_options){ .devices = "0" }) == TARN_OK, "%s",
+              tarn_error(NULL));
+    const tarn_launch_options o = { .devices = devices, .mesh = mesh };
+    cr_assert(tarn_launch(train, &many, o) == TARN_OK, "%s", tarn_error(NULL));
+    cr_assert(one.count == many.count && one.count > 0);
+    double worst = 0;
+    for (int i = 0; i < one.count; i++)
+        worst = fmax(worst, fabs((double)one.values[i] - (double)many.values[i]));
+    printf("net %d: %d values, greatest difference %g, losses %.7f and %.7f, %llu B received\n",
+           net, one.count, worst, (double)one.losses[STEPS - 1], (double)many.losses[STEPS - 1],
+           (unsigned long long)many.received);
+    cr_assert(worst <= most, "%g", worst);
+    for (int i = 0; i < STEPS; i++)
+        cr_assert(fabs((double)one.losses[i] - (double)many.losses[i]) <= most);
+    cr_assert(memcmp(one.outputs, many.outputs, sizeof one.outputs) == 0,
+              "nothing is summed before the loss");
+}
+
+/* On two ranks: an all-reduce of what all parameters have, and of the loss. */
+static void expect_little(void)
+{
+    cr_assert(many.received > 0 && many.received <= 4 * (uint64_t)many.count + 16, "%llu B",
+              (unsigned long long)many.received);
+}
+
+Test(mesh_loops, lstm)
+{
+    compare(LSTM, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
+    expect_little();
+}
+
+Test(mesh_loops, gru_of_two_layers)
+{
+    compare(GRU, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
+    expect_little();
+}
+
+Test(mesh_loops, weights_are_cut)
+{
+    compare(CUT, (tarn_mesh){ .axis = { { "data", 2 }, { "model", 2 } } }, "0,0,0,0");
+}
+
+Test(mesh_loops, own)
+{
+    compare(OWN, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
+}
+
+Test(mesh_loops, heads)
+{
+    compare(HEADS, (tarn_mesh){ .axis = { { "data", 2 }, { "model", 2 } } }, "0,0,0,0");
+}
