@@ -93,6 +93,8 @@ typedef uint64_t queue_mark;
 TARN_CHECKED tarn_status context_mark(struct context *c, queue_mark *out);
 /* Waits until everything before the mark ended (immediately true for mark 0). */
 TARN_CHECKED tarn_status context_wait(struct context *c, queue_mark mark);
+/* Whether context_poll() or a wait saw all commands before the mark end. */
+bool context_is_past(const struct context *c, queue_mark mark);
 
 /* While on, the device notes when its commands begin and end. Waits. */
 TARN_CHECKED tarn_status context_profile(struct context *c, bool on);

@@ -16,7 +16,8 @@
     X(CACHE_DIR,   "TARN_CACHE_DIR",    "",       "compile cache; default $XDG_CACHE_HOME/tarn, else $HOME/.cache/tarn; 'off' disables it") \
     X(CACHE_BYTES, "TARN_CACHE_BYTES",  "1e9",    "size of the compile cache, the driver's part included; 0: no limit") \
     X(FUSE,        "TARN_FUSE",         "1",      "0 runs each op as its own kernel") \
-    X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, kernels, time, shard, trap") \
+    X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, memory, nan, kernels, time, shard, trap") \
+    X(MEMORY_LIMIT, "TARN_MEMORY_LIMIT", "0",     "bytes of device memory that a replica may have in use; what would need more is refused before it runs; 0: no limit") \
     X(COMPILERS,   "TARN_COMPILERS",    "auto",   "processes that compile kernels side by side, where the driver compiles one at a time: auto (one a core), 0: this one alone") \
     X(QUICK,       "TARN_QUICK",        "auto",   "kernels that the driver compiled without its optimiser, same bits: auto where it takes seconds, until the optimised ones are there, 0 never, 1 for ever") \
     X(PROGRESS,    "TARN_PROGRESS",     "auto",   "a line while compiling takes more than 2 s: auto (where stderr is a terminal), 1 always, 0 never") \

@@ -199,6 +199,11 @@ double context_timeout(const struct context *c)
     return c->timeout;
 }
 
+bool context_is_past(const struct context *c, queue_mark mark)
+{
+    return c->first >= mark;
+}
+
 tarn_status context_mark(struct context *c, queue_mark *out)
 {
     *out = c->next;

@@ -211,6 +211,15 @@ TARN_API tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes);
 TARN_API tarn_status tarn_eval(const tarn_tensor *tensors, int count);
 /** First element of `t` as a float; NaN on error (see tarn_error). Waits. */
 TARN_API float tarn_item(tarn_tensor t);
+/** Gets a value: row-major elements that are there until the function returns. `step` counts from 1, as
+ *  tarn_metrics.steps does. NULL and 0 bytes where the step failed. */
+typedef void (*tarn_value_fn)(tarn_replica *r, uint64_t step, const void *data, size_t bytes,
+                              void *user);
+/** Calls `each` once with the value of `t` when the device has it, without anything waiting for it: in
+ *  a later tarn_step, in tarn_wait or in tarn_close, on the thread that calls these, in the order of asking. For
+ *  losses that are printed: tarn_item would wait for the device. `each` may use the replica, except in tarn_close,
+ *  and finds a new step, in which nothing is recorded yet. As torch_xla's add_step_closure. */
+TARN_API tarn_status tarn_when_known(tarn_tensor t, tarn_value_fn each, void *user);
 /** Makes the value outlive the step mark, until tarn_drop. Returns the tensor to use from now. Of a
  *  kept tensor or a parameter it is a copy, with a life of its own. */
 TARN_API tarn_tensor tarn_keep(tarn_tensor t);
@@ -524,6 +533,10 @@ typedef struct tarn_metrics {
     uint64_t nodes_last_step;   /* operations that the last step recorded */
     uint64_t exchanges;         /* under a mesh: collectives that its plans ran, */
     uint64_t received_bytes;    /* and the bytes that this rank received in them */
+    uint64_t
+        device_bytes_expected; /* the most that a plan was expected to have in use, known before it ran */
+    uint64_t allocations;  /* of device memory, by the driver */
+    uint64_t steady_steps; /* the last so many, in which nothing was compiled or allocated */
 } tarn_metrics;
 /** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);

@@ -28,13 +28,15 @@ tarn_status tarn_metrics_report(const tarn_replica *r, char *out, size_t capacit
              "  compiled     %llu graphs in %.3f s; %llu times one was known\n"
              "  last step    %llu operations, %llu launches\n"
              "  each step    record %.3f ms, step mark %.3f ms, wait %.3f ms\n"
-             "  device       %.1f MiB in use, at most %.1f MiB\n",
+             "  device       %.1f MiB in use, at most %.1f MiB (%.1f expected)\n"
+             "  steady       the last %llu steps: nothing compiled or allocated\n",
              r->peers != NULL ? r->peers->rank : 0, (unsigned long long)m.steps,
              tarn_device_name(r), (unsigned long long)m.plans_compiled, m.compile_seconds,
              (unsigned long long)m.plan_hits, (unsigned long long)m.nodes_last_step,
              (unsigned long long)m.launches_last_step, each(m.record_seconds, m.steps),
              each(m.host_seconds, m.steps), each(m.wait_seconds, m.steps), mib(m.device_bytes),
-             mib(m.device_bytes_peak));
+             mib(m.device_bytes_peak), mib(m.device_bytes_expected),
+             (unsigned long long)m.steady_steps);
     const size_t used = strlen(out);
     if (m.exchanges > 0)
         snprintf(out + used, capacity - used, "  mesh         %llu exchanges, %.3f MiB received\n",

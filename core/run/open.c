@@ -6,7 +6,9 @@
 
 #include "env.h"
 #include "log.h"
+#include "run/memory_need.h"
 #include "run/plan_cache.h"
+#include "run/when_known.h"
 #include "trace.h"
 
 tarn_status replica_open(const struct device *device, tarn_replica **out)
@@ -43,6 +45,7 @@ void tarn_close(tarn_replica *r)
 {
     if (r == NULL)
         return;
+    memory_need_end(r);
     graph_reset(r);
     while (r->resources != NULL) {
         const struct resource first = *r->resources;
@@ -52,6 +55,7 @@ void tarn_close(tarn_replica *r)
     const tarn_status s = context_finish(r->context);
     if (s != TARN_OK)
         replica_fail(r, s, NULL);
+    known_close(r);
     plan_cache_free(r->plans);
     owned_release(r);
     graph_release(&r->graph);

@@ -18,6 +18,7 @@
 #include "run/execute.h"
 #include "run/local_program.h"
 #include "run/loop.h"
+#include "run/memory_need.h"
 #include "run/outline.h"
 #include "run/snapshot.h"
 #include "run/tune_products.h"
@@ -237,6 +238,15 @@ static void print_kernels(const struct kernel_plan *plan)
     text_free(&all);
 }
 
+static tarn_status check_memory(const struct build *b, const struct kernel_plan *compiled)
+{
+    tarn_replica *r = b->request->replica;
+    const size_t now = r->plans->arena != NULL ? buffer_bytes(r->plans->arena) : 0;
+    const struct memory_need need =
+        memory_need_of(r, b->program, compiled, b->plan->loop.steps, now);
+    return memory_need_check(r, &need, compiled);
+}
+
 static tarn_status build(void *arg)
 {
     const struct build *b = arg;
@@ -253,6 +263,8 @@ static tarn_status build(void *arg)
         print_stages(compiled.ir);
     if (status == TARN_OK && env_debug("kernels"))
         print_kernels(&compiled);
+    if (status == TARN_OK)
+        status = check_memory(b, &compiled);
     if (status == TARN_OK)
         status = plan_make(c, b->program, &compiled, b->plan);
     tune_free(&q->target);

@@ -2,8 +2,11 @@
 /* The step mark: what the step recorded is enqueued, and the next one begins. In: a replica's
  * graph. Out: commands under way, of two steps at most. Knows of an optimizer only what struct
  * trainer says. */
+#include <stdlib.h>
+
 #include "clock.h"
 #include "run/plan_cache.h"
+#include "run/when_known.h"
 #include "trace.h"
 
 /* Lets at most two steps be in flight. */
@@ -17,15 +20,46 @@ static tarn_status throttle(tarn_replica *r, double *waited)
     return s;
 }
 
+/* With the values that somebody waits for. */
+static tarn_status enqueue_graph(tarn_replica *r)
+{
+    uint32_t *nodes;
+    int count;
+    TRY(known_wanted(r, &nodes, &count));
+    if (count == 0)
+        return plan_execute(r, NULL, 0, NULL, true);
+    struct buffer **values = calloc((size_t)count, sizeof *values);
+    tarn_status s = values != NULL ? plan_execute(r, nodes, count, values, true)
+                                   : error_set(TARN_ERR_MEMORY, "when_known: out of host memory");
+    if (s == TARN_OK)
+        s = known_enqueued(r, values);
+    free(values);
+    free(nodes);
+    return s;
+}
+
 static tarn_status enqueue(tarn_replica *r, double *waited)
 {
     TRY(context_poll(r->context));
     TRY(throttle(r, waited));
     if (r->graph.count > 1)
-        TRY(plan_execute(r, NULL, 0, NULL, true));
+        TRY(enqueue_graph(r));
     r->in_flight[0] = r->in_flight[1];
     TRY(context_mark(r->context, &r->in_flight[1]));
     return context_flush(r->context);
+}
+
+/* Whether the step, with what came before it since the last one, made something that the next need not make. */
+static void count_steady(tarn_replica *r)
+{
+    const uint64_t plans = r->metrics.plans_compiled;
+    const uint64_t made = context_counters(r->context).buffers_created;
+    const bool steady = plans == r->plans_before && made == r->allocations_before;
+    r->metrics.steady_steps = steady ? r->metrics.steady_steps + 1 : 0;
+    if (r->steady_most < r->metrics.steady_steps)
+        r->steady_most = r->metrics.steady_steps;
+    r->plans_before = plans;
+    r->allocations_before = made;
 }
 
 tarn_status tarn_step(tarn_replica *r)
@@ -34,6 +68,7 @@ tarn_status tarn_step(tarn_replica *r)
         return error_set(TARN_ERR_ARGUMENT, "step: the replica is NULL");
     if (r->status != TARN_OK) {
         graph_reset(r);
+        known_deliver(r);
         return r->status;
     }
     graph_recorded(r);
@@ -50,18 +85,22 @@ tarn_status tarn_step(tarn_replica *r)
         r->trainer->commit(r);
     graph_reset(r);
     trace_end(r->track);
-    if (r->status != TARN_OK)
+    if (r->status != TARN_OK) {
+        known_deliver(r);
         return r->status;
+    }
     /* Evaluating between two training steps must not change what the second one draws. */
     r->step_count += updates;
     r->side_steps = updates ? 0 : r->side_steps + draws;
     r->metrics.steps++;
+    count_steady(r);
     r->metrics.wait_seconds += waited;
     r->metrics.nodes_last_step = nodes > 0 ? nodes - 1 : 0; /* node 0 is poison */
     r->metrics.launches_last_step = context_counters(r->context).launches - launches;
     r->metrics.host_seconds +=
         seconds_now() - begin - waited - (r->metrics.compile_seconds - compiled);
-    return TARN_OK;
+    known_deliver(r);
+    return r->status;
 }
 
 tarn_status tarn_wait(tarn_replica *r)
@@ -77,6 +116,7 @@ tarn_status tarn_wait(tarn_replica *r)
         s = r->trainer->check(r);
     if (s != TARN_OK && r->status == TARN_OK)
         replica_fail(r, s, NULL);
+    known_deliver(r);
     return r->status;
 }
 

@@ -29,7 +29,7 @@ bool owned_is_cut(const tarn_replica *r, const struct owned *o)
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
-static size_t part_bytes(const tarn_replica *r, const struct owned *o)
+size_t owned_bytes_here(const tarn_replica *r, const struct owned *o)
 {
     const struct mesh *m = replica_mesh(r);
     return m == NULL ? owned_bytes(o)
@@ -38,10 +38,10 @@ static size_t part_bytes(const tarn_replica *r, const struct owned *o)
 
 tarn_status owned_read_part(const tarn_replica *r, const struct owned *o, void *whole)
 {
-    void *part = malloc(part_bytes(r, o) + 1);
+    void *part = malloc(owned_bytes_here(r, o) + 1);
     if (part == NULL)
         return error_set(TARN_ERR_MEMORY, "%s: out of host memory", o->name);
-    const tarn_status s = buffer_read(o->buffer, o->offset, part, part_bytes(r, o));
+    const tarn_status s = buffer_read(o->buffer, o->offset, part, owned_bytes_here(r, o));
     if (s == TARN_OK)
         part_put(replica_mesh(r), &o->spec, r->peers->rank, o->shape, tarn_dtype_bytes(o->dtype),
                  part, whole);
@@ -69,12 +69,12 @@ static tarn_status read_parts(tarn_replica *r, const struct owned *o, void *out)
 
 static tarn_status write_part(const tarn_replica *r, const struct owned *o, const void *data)
 {
-    void *part = malloc(part_bytes(r, o) + 1);
+    void *part = malloc(owned_bytes_here(r, o) + 1);
     if (part == NULL)
         return error_set(TARN_ERR_MEMORY, "%s: out of host memory", o->name);
     part_take(replica_mesh(r), &o->spec, r->peers->rank, o->shape, tarn_dtype_bytes(o->dtype), data,
               part);
-    const tarn_status s = buffer_write(o->buffer, o->offset, part, part_bytes(r, o));
+    const tarn_status s = buffer_write(o->buffer, o->offset, part, owned_bytes_here(r, o));
     free(part);
     return s;
 }
@@ -177,7 +177,7 @@ static bool check_new(tarn_replica *r, enum owned_kind kind, const char *name, t
 
 static tarn_status fill(struct owned *o, tarn_replica *r, bool defined, const void *data)
 {
-    const size_t bytes = part_bytes(r, o);
+    const size_t bytes = owned_bytes_here(r, o);
     TRY(buffer_new(r->context, bytes, &o->buffer));
     if (!defined || bytes == 0)
         return TARN_OK;
@@ -304,7 +304,7 @@ tarn_status owned_cut(tarn_replica *r, struct owned *o, const struct spec *spec)
         return replica_fail(r, TARN_ERR_MEMORY, "%s: out of host memory", o->name);
     tarn_status s = owned_read(r, o, data);
     if (s == TARN_OK)
-        s = buffer_new(r->context, part_bytes(r, &next), &next.buffer);
+        s = buffer_new(r->context, owned_bytes_here(r, &next), &next.buffer);
     if (s == TARN_OK)
         s = owned_write(r, &next, data);
     free(data);

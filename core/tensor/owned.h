@@ -68,6 +68,8 @@ struct owned *owned_of(tarn_tensor t);
 struct owned *owned_find(tarn_replica *r, const char *name);
 /* Whether each rank has a part of it only. */
 bool owned_is_cut(const tarn_replica *r, const struct owned *o);
+/* Bytes of what this rank has of it. */
+size_t owned_bytes_here(const tarn_replica *r, const struct owned *o);
 /* Keeps it in another way from now on: each rank takes its part of the whole. Collective where it is cut now. */
 TARN_CHECKED tarn_status owned_cut(tarn_replica *r, struct owned *o, const struct spec *spec);
 /* Host copies, in order with the queue, waiting. Bytes = all of the tensor, also where it is cut: then reading is

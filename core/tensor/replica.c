@@ -158,6 +158,7 @@ tarn_metrics tarn_metrics_get(const tarn_replica *r)
     m = r->metrics;
     m.launches = context_counters(r->context).launches;
     m.device_bytes = buffer_statistics(r->context).live_bytes;
+    m.allocations = context_counters(r->context).buffers_created;
     m.device_bytes_peak = buffer_statistics(r->context).peak_bytes;
     return m;
 }

@@ -17,6 +17,7 @@ struct resource {
 };
 
 struct plan_cache;
+struct known;
 
 /* What open optimizers do when a step ends, is read back from a file, or is dropped. train/
  * sets it, so that nobody below must know optimizers. */
@@ -70,6 +71,7 @@ struct tarn_replica {
     uint32_t owned_count, owned_capacity;
     struct resource *resources;
     struct plan_cache *plans;
+    struct known *known; /* values that the program waits for; NULL: it never did */
     uint32_t step;       /* of handles: starts at 1, grows with every mark */
     uint64_t step_count; /* of marks that updated parameters; saved in checkpoints */
     uint64_t side_steps; /* marks since then that drew random numbers */
@@ -84,8 +86,10 @@ struct tarn_replica {
     uint32_t optimizers;           /* that were made, which have these numbers from 1 on */
     const struct trainer *trainer; /* what they do; NULL when none is open */
     queue_mark in_flight[2];
-    int track;    /* of the host's work for it in a trace; 0: none */
-    bool traced;  /* or there is nothing to trace */
+    uint64_t plans_before, allocations_before; /* of the metrics, at the last step mark */
+    uint64_t steady_most;                      /* of metrics.steady_steps */
+    int track;                                 /* of the host's work for it in a trace; 0: none */
+    bool traced;                               /* or there is nothing to trace */
     double began; /* when the step's first node was recorded, by seconds_now(); 0: none was */
     double aside; /* of compiling and waiting until then */
     struct peers *peers;     /* NULL: it trains alone */
