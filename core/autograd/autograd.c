@@ -99,12 +99,13 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
 static bool walk(tarn_replica *r, uint32_t last, float seed, const uint8_t *depends,
                  uint32_t *grads)
 {
+    bool ok = true;
+    r->graph.backward = true;
     grads[last] = tarn_full(r, r->graph.nodes[last].shape, seed).node;
-    for (uint32_t i = last; i > 0; i--) {
-        if (grads[i] && depends[i] && !step_back(r, i, depends, grads))
-            return false;
-    }
-    return r->status == TARN_OK;
+    for (uint32_t i = last; i > 0 && ok; i--)
+        ok = !grads[i] || !depends[i] || step_back(r, i, depends, grads);
+    r->graph.backward = false;
+    return ok && r->status == TARN_OK;
 }
 
 static uint32_t check_loss(tarn_replica *r, tarn_tensor loss, const char *name)

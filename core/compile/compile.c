@@ -53,34 +53,19 @@ static int by_readiness(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The first kernel that reads each value, but for the calls that write it: those may read it, too. */
-static int *first_readers(const struct program_ir *p)
+static tarn_status plan_calls(struct program_ir *p, struct kernel_plan *plan)
 {
-    int *first = arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *first);
-    for (int v = 0; first != NULL && v < p->value_count; v++)
-        first[v] = p->kernel_count;
-    for (int i = 0; first != NULL && i < p->nest_count; i++) {
-        const struct nest *n = &p->nests[i];
-        for (int e = 0; e < n->expr_count; e++) {
-            const int v = n->exprs[e].kind == EXPR_LOAD ? n->exprs[e].access.value : -1;
-            if (v >= 0 && (n->kind != NEST_HOST || n->store[0].value != v) &&
-                p->placements[i].kernel < first[v])
-                first[v] = p->placements[i].kernel;
-        }
-    }
-    return first;
-}
-
-static tarn_status plan_calls(const struct program_ir *p, struct kernel_plan *plan)
-{
-    plan->shared_bytes = arena_take(p->arena, (p->shared_count + 1) * sizeof *plan->shared_bytes);
     plan->calls = arena_take(p->arena, ((size_t)p->nest_count + 1) * sizeof *plan->calls);
-    const int *first = first_readers(p);
+    const int *first = share_call_memory(p);
+    plan->shared_count = p->shared_count;
+    plan->shared_bytes = arena_take(p->arena, (p->shared_count + 1) * sizeof *plan->shared_bytes);
     if (plan->shared_bytes == NULL || plan->calls == NULL || first == NULL)
         return out_of_memory();
-    for (int i = 0; i < p->value_count; i++)
-        if (p->values[i].place == PLACE_SHARED)
-            plan->shared_bytes[plan->shared_count++] = p->values[i].bytes;
+    for (int i = 0; i < p->value_count; i++) {
+        const struct value *v = &p->values[i];
+        if (v->place == PLACE_SHARED && v->bytes > plan->shared_bytes[v->slot])
+            plan->shared_bytes[v->slot] = v->bytes;
+    }
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (n->kind != NEST_HOST)

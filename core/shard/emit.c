@@ -153,6 +153,12 @@ uint32_t emit_piece(struct emitter *e, const struct node *n)
     return add(e, &op_piece, n->shape, TARN_F32, &arg, &all, 1);
 }
 
+uint32_t emit_after(struct emitter *e, uint32_t x, uint32_t first)
+{
+    const uint32_t in[2] = { x, first };
+    return add(e, &op_after, shape_at(e, x), dtype_at(e, x), NULL, in, 2);
+}
+
 void emit_free(struct emitter *e)
 {
     free(e->nodes);

@@ -202,7 +202,6 @@ static void lower_leaf(struct planner *p, uint32_t node)
     struct node n = p->m.nodes[node];
     struct value_plan *v = &p->values[node];
     struct state s = state_whole();
-    v->parameter = n.op == &op_owned || n.op == &op_constant;
     if (rule_renews(&n))
         return; /* in the states that are asked for */
     if (has_spec(n.op) && !state_local(p->mesh, v->wish, n.shape, &n.shape))
@@ -250,18 +249,34 @@ static void find_strategy(struct choice *c)
     try_axes(c, &first, 0);
 }
 
+/* Parameters come last: what is gathered waits for the other operands, so that it lives no longer than it must. */
+static void reach_operands(const struct choice *c, uint32_t *in)
+{
+    struct planner *p = c->p;
+    for (int gathered = 0; gathered < 2; gathered++)
+        for (uint32_t k = 0; k < c->global.node.in_count; k++) {
+            const uint32_t x = module_operand(&p->m, c->node, k);
+            if (p->values[x].drops != (gathered != 0))
+                continue;
+            in[k] = reach(p, x, c->best.in[k], c->masks);
+            if (!gathered && !p->e.failed && in[k] != 0 && p->e.nodes[in[k]].op->kind != OP_LEAF)
+                p->after = in[k];
+        }
+    p->after = 0;
+}
+
 void lower_node(struct planner *p, uint32_t node)
 {
     const struct node *n = &p->m.nodes[node];
     struct value_plan *v = &p->values[node];
     uint32_t in[OPERANDS_MOST];
     p->reader = node;
+    begin_pass(p, node);
     if (n->op->kind == OP_LEAF) {
         lower_leaf(p, node);
         return;
     }
     const uint32_t first = module_operand(&p->m, node, 0);
-    v->parameter = n->op->kind == OP_VIEW && p->values[first].parameter;
     if (lower_rows(p, node))
         return;
     if (n->op == &op_shard) {
@@ -272,8 +287,7 @@ void lower_node(struct planner *p, uint32_t node)
     form_of(&p->m, node, &c.global);
     find_strategy(&c);
     log_choice(&c);
-    for (uint32_t k = 0; k < n->in_count; k++)
-        in[k] = reach(p, module_operand(&p->m, node, k), c.best.in[k], c.masks);
+    reach_operands(&c, in);
     const uint32_t made = emit_node(&p->e, &c.global, &c.best.local, c.best.in, c.best.out, in);
     keep_version(p, node, c.best.out, with_word(p, node, made));
     const struct state s = settled(p, node, c.best.out);

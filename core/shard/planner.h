@@ -12,12 +12,15 @@ struct version {
     struct state state;
     uint32_t node;
     struct version *next;
+    uint32_t pass, gathers; /* of the planner, when it was last used, and when it was made */
 };
 struct value_plan {
     struct version *versions;
     struct state wish; /* dimensions, STATE_WHOLE where a spec says so, or STATE_UNSET */
     bool free;         /* computed of constants and numbers alone */
     bool parameter; /* an owned tensor, or a view of one: may be gathered without breaking a wish */
+    bool gathered;  /* a copy was made */
+    bool drops; /* a parameter that is cut, or a view of one: copies do not stay (copy_life.c) */
 };
 
 struct planner {
@@ -29,6 +32,10 @@ struct planner {
     struct emitter e;
     uint32_t reader;           /* the node for which values are moved; UINT32_MAX: for the caller */
     const struct spec **owned; /* of assigned tensors, by slot */
+    uint32_t pass;             /* forward and backward parts that have begun */
+    bool backward;             /* the part under way */
+    uint32_t gathers;          /* of parameters whose copies do not stay */
+    uint32_t after;            /* a node that such a gather waits for; 0: none */
 };
 
 /* Leaves that lie in memory as their specs say. */
@@ -46,6 +53,13 @@ struct state root_state(const struct planner *p, const struct root *r);
 int64_t reach_cost(struct planner *p, uint32_t value, struct state want, bool masks);
 uint32_t reach(struct planner *p, uint32_t value, struct state want, bool masks);
 void keep_version(struct planner *p, uint32_t value, struct state state, uint32_t node);
+
+/* Of which parameters copies are dropped, and made again (copy_life.c). */
+void find_copies_to_drop(struct planner *p);
+/* Notes that the next node is lowered. */
+void begin_pass(struct planner *p, uint32_t node);
+/* Whether a version is there still. */
+bool is_there(const struct planner *p, uint32_t value, const struct version *v);
 /* Chooses how a node is computed, and emits it. */
 void lower_node(struct planner *p, uint32_t node);
 /* What a value becomes whose sums are combined: what is wished, or whole. */

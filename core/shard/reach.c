@@ -34,7 +34,7 @@ void keep_version(struct planner *p, uint32_t value, struct state state, uint32_
     struct version *v = arena_take(&p->arena, sizeof *v);
     if (v == NULL)
         return;
-    *v = (struct version){ state, node, p->values[value].versions };
+    *v = (struct version){ state, node, p->values[value].versions, p->pass, p->gathers };
     p->values[value].versions = v;
 }
 
@@ -104,14 +104,18 @@ static int64_t cost_at(struct planner *p, uint32_t value, struct state want, boo
 {
     const struct cargo c = cargo_of(p, value, masks);
     int64_t best = COST_NEVER;
+    bool any = false;
     for (const struct version *v = p->values[value].versions; v != NULL && best > 0; v = v->next) {
+        if (!is_there(p, value, v))
+            continue;
+        any = true;
         const int64_t cost = moves_find(p->mesh, &c, v->state, want, NULL, NULL);
         best = cost < best ? cost : best;
     }
     if (best == 0 || !renews(p, value))
         return best;
     int64_t anew = renewal_cost(p, value, want, depth);
-    if (anew == COST_NEVER && p->values[value].versions == NULL) {
+    if (anew == COST_NEVER && !any) {
         const int64_t whole = renewal_cost(p, value, state_whole(), depth);
         const int64_t cost = moves_find(p->mesh, &c, state_whole(), want, NULL, NULL);
         anew = whole == COST_NEVER || cost == COST_NEVER ? COST_NEVER : whole + cost;
@@ -126,7 +130,8 @@ int64_t reach_cost(struct planner *p, uint32_t value, struct state want, bool ma
 
 /* ---- doing it ------------------------------------------------------------------------------- */
 
-static void log_move(struct planner *p, uint32_t value, const struct move *v, int64_t bytes)
+static void log_move(struct planner *p, uint32_t value, const struct move *v, int64_t bytes,
+                     bool again)
 {
     static const char *const word[] = { [MOVE_ALL_GATHER] = "all-gather",
                                         [MOVE_ALL_REDUCE] = "all-reduce",
@@ -142,9 +147,10 @@ static void log_move(struct planner *p, uint32_t value, const struct move *v, in
             log_line(p, " %s", p->mesh->name[a]);
     log_line(p, ", %lld B received, for ", (long long)bytes);
     if (p->reader == UINT32_MAX)
-        log_line(p, "what is asked of it\n");
+        log_line(p, "what is asked of it");
     else
-        log_line(p, "%%%u %s\n", p->reader, p->m.nodes[p->reader].op->name);
+        log_line(p, "%%%u %s", p->reader, p->m.nodes[p->reader].op->name);
+    log_line(p, again ? ", again: the copy was dropped after the forward part\n" : "\n");
 }
 
 static uint32_t run_moves(struct planner *p, uint32_t value, struct version from, struct state want,
@@ -159,12 +165,19 @@ static uint32_t run_moves(struct planner *p, uint32_t value, struct version from
     for (int i = 0; i < count; i++) {
         const struct move *v = &list[i];
         const int64_t before = p->e.bytes;
+        bool again = false;
+        if (v->kind == MOVE_ALL_GATHER && p->values[value].drops) {
+            again = p->values[value].gathered;
+            p->values[value].gathered = true;
+            p->gathers++;
+            node = p->after != 0 ? emit_after(&p->e, node, p->after) : node;
+        }
         node = emit_move(&p->e, node, v);
         for (int a = 0; a < p->mesh->axes; a++)
             if (v->axes >> a & 1)
                 now.at[a] = v->to;
         keep_version(p, value, now, node);
-        log_move(p, value, v, p->e.bytes - before);
+        log_move(p, value, v, p->e.bytes - before, again);
     }
     return node;
 }
@@ -189,11 +202,15 @@ static uint32_t reach_at(struct planner *p, uint32_t value, struct state want, b
                          int depth)
 {
     const struct cargo c = cargo_of(p, value, masks);
-    const struct version *best = NULL;
+    struct version *best = NULL;
     int64_t least = COST_NEVER;
-    for (const struct version *v = p->values[value].versions; v != NULL; v = v->next) {
-        if (state_equal(v->state, want))
+    for (struct version *v = p->values[value].versions; v != NULL; v = v->next) {
+        if (!is_there(p, value, v))
+            continue;
+        if (state_equal(v->state, want)) {
+            v->pass = p->pass;
             return v->node;
+        }
         const int64_t cost = moves_find(p->mesh, &c, v->state, want, NULL, NULL);
         if (cost < least) {
             least = cost;
@@ -208,7 +225,8 @@ static uint32_t reach_at(struct planner *p, uint32_t value, struct state want, b
     const uint32_t whole = renew(p, value, state_whole(), depth);
     return whole == 0
                ? 0
-               : run_moves(p, value, (struct version){ state_whole(), whole, NULL }, want, &c);
+               : run_moves(p, value, (struct version){ .state = state_whole(), .node = whole },
+                           want, &c);
 }
 
 uint32_t reach(struct planner *p, uint32_t value, struct state want, bool masks)

@@ -103,6 +103,7 @@ static tarn_status wish_all(struct planner *p)
     if (p->values == NULL || !find_assigned(p))
         return out_of_memory();
     find_wishes(p);
+    find_copies_to_drop(p);
     return TARN_OK;
 }
 

@@ -23,6 +23,7 @@ static int place_of(const struct planner *p, const struct placing *at, uint32_t 
 struct candidate {
     struct placing at;
     int shared; /* of the tensors; those that all have are the best, since no sum is moved */
+    bool data;  /* a wish of samples, not of parameters, which move sooner than those */
     int64_t elements;
 };
 
@@ -32,6 +33,7 @@ static bool weigh(const struct planner *p, uint32_t node, int axis, struct candi
     bool met = false;
     uint32_t placed = 0;
     c->elements = 0;
+    c->data = false;
     for (uint32_t k = 0; k <= count; k++) {
         const int at = place_of(p, &c->at, node, k);
         if (at < 0)
@@ -42,10 +44,18 @@ static bool weigh(const struct planner *p, uint32_t node, int axis, struct candi
             continue;
         const int64_t elements = tarn_shape_count(p->m.nodes[t].shape);
         c->elements = elements > c->elements ? elements : c->elements;
+        c->data |= !p->values[t].parameter;
         met = true;
     }
     c->shared = c->at.out < 0 ? 0 : placed > count ? 2 : 1;
     return met;
+}
+
+static bool better(const struct candidate *x, const struct candidate *y)
+{
+    if (x->shared != y->shared)
+        return x->shared > y->shared;
+    return x->data != y->data ? x->data : x->elements > y->elements;
 }
 
 /* Whether a dimension divides by all the axes that are wished to cut it, and one more. */
@@ -83,7 +93,7 @@ static bool carry(struct planner *p, uint32_t node, int axis, bool forward)
         f = global;
         if (!rule_take(&f, p->mesh->extent[axis], way, &now.at) || !weigh(p, node, axis, &now))
             continue;
-        if (now.shared > best.shared || (now.shared == best.shared && now.elements > best.elements))
+        if (best.shared < 0 || better(&now, &best))
             best = now;
     }
     if (best.shared < 0)
@@ -145,6 +155,13 @@ static bool is_open(const struct planner *p, uint32_t slot)
     return p->in->open != NULL && p->in->open[slot];
 }
 
+static bool is_parameter(const struct planner *p, uint32_t node)
+{
+    const struct node *n = &p->m.nodes[node];
+    return n->op->kind == OP_VIEW ? p->values[module_operand(&p->m, node, 0)].parameter
+                                  : n->op == &op_owned || n->op == &op_constant;
+}
+
 /* What specs say: they are never changed. */
 static void wish_specs(struct planner *p)
 {
@@ -153,6 +170,7 @@ static void wish_specs(struct planner *p)
         struct value_plan *v = &p->values[i];
         memset(v->wish.at, STATE_UNSET, sizeof v->wish.at);
         v->free = is_free(p, i);
+        v->parameter = is_parameter(p, i);
         const bool open = n->op == &op_owned && is_open(p, n->arg.leaf.slot);
         if (has_spec(n->op) && !open)
             v->wish = state_of_spec(p->mesh, &n->arg.leaf.spec);

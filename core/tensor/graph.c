@@ -364,6 +364,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
         join_part(g, n, g->nodes[operands[i]].part);
         join_part(g, n, g->nodes[operands[i]].other);
     }
+    n->backward = g->backward;
     n->spread = spread_of(r, n);
     hash_node(r, n, operands);
     return graph_handle(r, g->count++);

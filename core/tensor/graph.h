@@ -16,6 +16,7 @@ struct node {
     tarn_dtype dtype;
     uint32_t first_in, in_count; /* operands: graph.operands[first_in ...] */
     bool needs_grad;             /* depends on a parameter, or on a tensor asked for */
+    bool backward;               /* recorded by a walk back from a loss */
     uint32_t part;    /* graph.parts[part - 1] is of the batch that it depends on; 0: on none */
     uint32_t other;   /* the same of one that is another share of its batch than `part` is */
     uint32_t spread;  /* enum spread (spread.h): how the value lies over the replicas */
@@ -75,7 +76,8 @@ struct graph {
     uint32_t owned_slot_count, owned_slot_capacity;
     struct scan *scans; /* loops of the step (scan.h) */
     uint32_t scan_count, scan_capacity;
-    bool in_body; /* what is recorded is the body of a scan */
+    bool in_body;  /* what is recorded is the body of a scan */
+    bool backward; /* what is recorded are gradients */
     uint32_t rand_count;
     int32_t batch;    /* samples, as the program said (tarn_batch_axis); 0: it said nothing */
     uint64_t hash[2]; /* of everything recorded, in order; owned tensors by their order of use */

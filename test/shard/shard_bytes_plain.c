@@ -101,6 +101,25 @@ static struct expected fully_sharded_small(struct record *t, int64_t n)
     return (struct expected){ gathered(WEIGHTS, n) + scattered(WEIGHTS, n) + reduced(FLOAT, n), 5 };
 }
 
+/* Of many layers: what was gathered forward is dropped and gathered again backward, but for the last layer, whose copy
+ * is there still, and the first, whose operand has no gradient. At most what ZeRO-3 moves: two gathers and a
+ * reduce-scatter of all. */
+static struct expected fully_sharded_deep(struct record *t, int64_t n)
+{
+    enum { LAYERS = 6, WEIGHT = 32 * 32 * FLOAT };
+    tarn_tensor w[LAYERS], x = record_input(t, TARN_SHAPE(8, 32), SPEC("0a"));
+    const tarn_tensor target = record_input(t, TARN_SHAPE(8, 32), SPEC("0a"));
+    for (int i = 0; i < LAYERS; i++) {
+        w[i] = record_owned(t, TARN_SHAPE(32, 32), SPEC("0a"));
+        x = tarn_tanh(tarn_matmul(x, w[i]));
+    }
+    train(t, x, target, w, LAYERS);
+    const int64_t gathers = 2 * LAYERS - 2;
+    return (struct expected){ gathers * gathered(WEIGHT, n) + LAYERS * scattered(WEIGHT, n) +
+                                  reduced(FLOAT, n),
+                              (int)gathers + LAYERS + 1 };
+}
+
 /* Momentum is cut: gradients come as parts, weights are gathered after the step. */
 static struct expected zero_1(struct record *t, int64_t n)
 {
@@ -261,6 +280,7 @@ static const struct {
     { "ZeRO-1", zero_1, 1, 5 },
     { "fully sharded", fully_sharded, 1, 5 },
     { "fully sharded, few samples", fully_sharded_small, 1, 5 },
+    { "fully sharded, many layers", fully_sharded_deep, 1, 17 },
     { "rows of a table", embedding_rows, 1, 1 },
     { "convolutions, samples", convolutions_batch, 1, 5 },
     { "convolutions, channels", convolutions_channels, 1, 1 },

@@ -14,6 +14,9 @@ void copy_for_parts(struct program_ir *p);
 int *list_taken_over(const struct program_ir *p);
 /* Offsets of arena values. */
 void memplan(struct program_ir *p);
+/* Slots of what host calls read and write; returns for each value the first kernel that reads it, the number of kernels
+ * where none does; NULL without memory (call_memory.c). */
+int *share_call_memory(struct program_ir *p);
 /* Makes constants of indices a part of the offset; adds values (windows.c). */
 void open_windows(struct program_ir *p);
 
