@@ -101,8 +101,7 @@ static tarn_tensor resnet(tarn_tensor x, tarn_tensor y)
         tarn_name_room first, second;
         const char *names[] = { tarn_name_in(&first, "%d.first", i),
                                 tarn_name_in(&second, "%d.second", i) };
-        const tarn_tensor h =
-            unit(tarn_relu(unit(x, names[0], out, 1 + halves)), names[1], out, 1);
+        const tarn_tensor h = unit(tarn_relu(unit(x, names[0], out, 1 + halves)), names[1], out, 1);
         for (int axis = 2; halves && axis < 4; axis++)
             x = tarn_slice(x, axis, 0, tarn_shape_get(x).dim[axis], 2);
         const tarn_shape more = TARN_SHAPE(0, out / 4, 0, 0);
@@ -245,8 +244,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int main(int argc, char **argv)
 {
     (void)setenv("TARN_QUICK", "0", 0); /* measured is what has been optimised */
-    static const struct argp parser = { options, parse_option, "NETWORK",
-                                        "Times a training step.", NULL, NULL, NULL };
+    static const struct argp parser = { options, parse_option, "NETWORK", "Times a training step.",
+                                        NULL,    NULL,         NULL };
     struct config config = { .steps = 3, .blocks = 9 };
     argp_err_exit_status = 2;
     argp_parse(&parser, argc, argv, 0, NULL, &config);

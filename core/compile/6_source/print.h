@@ -24,6 +24,17 @@ struct known {
     char name[NAME];
 };
 
+/* Squares of 16 by 16 elements that the rounds of a loop read (print_squares.c). */
+#define MOST_SQUARES 16 /* a KiB each: together half of a small first cache */
+struct squares {
+    int axis;                  /* of the loop */
+    size_t at;                 /* where the output gets what fills them */
+    int indent;                /* there */
+    struct text text;          /* what fills them */
+    char *first[MOST_SQUARES]; /* where each begins in memory */
+    int count;
+};
+
 struct printer {
     struct program_ir *p;
     int kernel;
@@ -40,6 +51,7 @@ struct printer {
     int lane_axis; /* -1 when width is 1 */
     bool inside;   /* all guards of the body's points hold, but for those that never do */
     const struct sum_loops *sum; /* whose loops are open; else NULL */
+    struct squares *squares;     /* of the innermost loop; NULL: it reads none */
     uint32_t guards_met;         /* guards that the bounds of the open loops imply, one bit each */
     bool tail;                   /* the last batch block is not full */
     char mask[NAME];             /* lanes that may be read; "": all */
@@ -64,6 +76,8 @@ struct short_text {
 };
 struct short_text block_start(const struct value *v);
 
+/* Whether a guard may hold for some lanes of a register and not for others. */
+bool guard_divides_lanes(const struct printer *pr, const struct guard *g);
 enum verdict { NEVER, ALWAYS, DEPENDS };
 /* Whether a guard holds here; when it depends, `t` gets the condition (scalar, or of lanes). */
 enum verdict print_guard(struct printer *pr, const struct guard *g, struct text *t, bool *lanes);
@@ -129,6 +143,13 @@ bool set_tile_point(struct printer *pr, int from, int to, int point);
 int tile_points(const struct printer *pr, int from, int to);
 /* Opens the loop of an axis, and returns 1; 0 where it is unrolled altogether. */
 int open_loop(struct printer *pr, int axis);
+/* Opens the loop of an axis, which has no other in it: around it one over squares, where it reads some. Returns
+ * how many loops it opened. */
+int open_squares(struct printer *pr, struct squares *q, int axis);
+/* Adds to `t` what a load is called in a square; false where it is in none. */
+bool square_text(struct printer *pr, const struct access *a, struct text *t);
+/* After what is in the loop. */
+void close_squares(struct printer *pr, struct squares *q);
 /* What changes no accumulator, and the prelude's function that combines the lanes of one. */
 const char *identity(const struct nest *n);
 struct short_text lanes_function(const struct nest *n);

@@ -128,6 +128,30 @@ static int known_remainder(const struct printer *pr, const struct affine *e, int
     return (int)((constant % divide + divide) % divide);
 }
 
+/* It does not where both of its ends lie between registers. */
+bool guard_divides_lanes(const struct printer *pr, const struct guard *g)
+{
+    const int k = lane_factor(pr, &g->e);
+    const bool batch = nest_has_batch_lanes(pr->n);
+    if (k != 1 || g->divide != 1 || g->extent % LANES != 0 || (batch && pr->tail))
+        return k != 0;
+    if (!batch && pr->lane_axis == pr->s->split_axis && pr->s->split_step % LANES != 0)
+        return true;
+    const struct sum_loops *sum = pr->sum;
+    if (sum != NULL && sum->cut_axis == pr->lane_axis &&
+        sum->c.of[sum->cut_level].step % LANES != 0)
+        return true;
+    int64_t constant = g->e.constant;
+    for (int a = 0; a < pr->n->axes; a++) {
+        const struct axis_now *now = &pr->axis[a];
+        const int32_t step = a == pr->lane_axis ? LANES : now->step;
+        if (now->variable[0] != '\0' && g->e.k[a] * step % LANES != 0)
+            return true;
+        constant += (int64_t)g->e.k[a] * now->constant;
+    }
+    return constant % LANES != 0;
+}
+
 enum verdict print_guard(struct printer *pr, const struct guard *g, struct text *t, bool *lanes)
 {
     int64_t low, high;
@@ -141,7 +165,7 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
     if (!check_low && !check_high && !check_rest)
         return ALWAYS;
     struct text e = { 0 };
-    const bool vector = lane_factor(pr, &g->e) != 0;
+    const bool vector = guard_divides_lanes(pr, g);
     if (vector)
         lanes_of(pr, &g->e, &e);
     else
@@ -367,7 +391,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     } else if (k == 1) {
         text_add(t, "%s(TARN_LOAD(%s, %s, %s + %s))", convert, value_space(v), memory_type(v),
                  pointer, address.data);
-    } else {
+    } else if (!square_text(pr, a, t)) {
         print_define(pr, "long", &address, name);
         each_lane(t, type, "", pointer, name, k, false);
         return;
@@ -403,7 +427,7 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
     struct text condition = { 0 }, fill = { 0 };
     bool lanes = false;
     for (int g = 0; g < e->guards; g++)
-        lanes |= lane_factor(pr, &e->guard[g].e) != 0;
+        lanes |= guard_divides_lanes(pr, &e->guard[g]);
     enum verdict all = ALWAYS;
     for (int g = 0; g < e->guards && all != NEVER; g++) {
         struct text one = { 0 };
@@ -446,7 +470,10 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
         print_line(pr, "if (%s) {", condition.data);
         pr->indent++;
         const int scope = pr->known_count;
+        struct squares *const squares = pr->squares;
+        pr->squares = NULL; /* they would be read whether the condition holds or not */
         print_expr(pr, e->arg[0], inner);
+        pr->squares = squares;
         known_reset(pr, scope);
         print_line(pr, "%s = %s;", name, inner);
         pr->indent--;

@@ -145,7 +145,7 @@ static enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes)
     enum verdict all = ALWAYS;
     const struct nest *n = pr->n;
     for (int g = 0; g < n->guards; g++)
-        *lanes |= lane_factor(pr, &n->guard[g].e) != 0;
+        *lanes |= guard_divides_lanes(pr, &n->guard[g]);
     for (int g = 0; g < n->guards; g++) {
         struct text one = { 0 };
         bool vector = false;
@@ -418,14 +418,19 @@ static void print_red_loops(struct printer *pr, bool rest)
     const struct nest *n = pr->n;
     const int lane = nest_has_batch_lanes(n) ? -1 : pr->s->lane_axis;
     struct sum_loops l;
+    struct squares squares = { 0 };
     sum_begin(pr, &l, rest, "long");
     for (int a = n->out_axes; a < n->axes; a++) {
         if (nest_has_batch_lanes(n) && a == n->batch_axis)
             continue;
         sum_cut(pr, &l, a);
-        sum_opened(&l, a == lane ? open_lanes(pr, a, rest) : open_loop(pr, a));
+        if (a == lane)
+            sum_opened(&l, open_lanes(pr, a, rest));
+        else
+            sum_opened(&l, a == n->axes - 1 ? open_squares(pr, &squares, a) : open_loop(pr, a));
     }
     print_body(pr);
+    close_squares(pr, &squares);
     sum_end(pr, &l);
     pr->guards_met = 0;
 }
@@ -530,8 +535,13 @@ static void print_loops(struct printer *pr)
     int loops = 0;
     const int lane = nest_vector_axis(n, pr->s);
     const bool lane_is_out = lane >= 0 && lane < n->out_axes, copies = pr->s->by_registers;
-    for (int i = 0; i < n->out_axes - lane_is_out && !copies; i++)
-        loops += open_loop(pr, pr->s->order[i]);
+    const int inner = n->out_axes - lane_is_out;
+    struct squares squares = { 0 };
+    for (int i = 0; i < inner && !copies; i++) {
+        const bool last = i == inner - 1 && n->combine == COMBINE_NONE && nest_has_batch_lanes(n);
+        const int axis = pr->s->order[i];
+        loops += last ? open_squares(pr, &squares, axis) : open_loop(pr, axis);
+    }
     if (copies)
         print_copy(pr);
     else if (nest_has_batch_lanes(n) || pr->s->lane_axis < 0)
@@ -540,6 +550,7 @@ static void print_loops(struct printer *pr)
         print_lane_sum(pr);
     else
         print_out_lanes(pr);
+    close_squares(pr, &squares);
     close_loops(pr, loops);
 }
 
