@@ -19,7 +19,7 @@ static void build_quickly(void)
 TestSuite(mesh_loops, .init = build_quickly, .timeout = 1200);
 
 enum { BATCH = 16, LENGTH = 5, IN = 4, HIDDEN = 6, CLASSES = 4, STEPS = 2, MOST = 2048, RANKS = 4 };
-enum net { LSTM, GRU, CUT, OWN, HEADS };
+enum net { LSTM, GRU, CUT, OWN, HEADS, ATTEND };
 
 struct job {
     enum net net;
@@ -49,11 +49,13 @@ static void make(tarn_replica *r, const struct job *job, struct layers *n)
     const tarn_recurrent_options samples_first = { .batch_first = true };
     if (job->net == LSTM || job->net == CUT)
         n->lstm = tarn_lstm_make(r, "lstm", IN, HIDDEN, samples_first);
+    if (job->net == ATTEND)
+        n->gru = tarn_gru_make(r, "gru", IN, HIDDEN, samples_first);
     if (job->net == GRU)
         n->gru =
             tarn_gru_make(r, "gru", IN, HIDDEN,
                           (tarn_recurrent_options){ .layers = 2, .dropout = 0.25f, .keep = true });
-    if (job->net == OWN || job->net == HEADS) {
+    if (job->net == OWN || job->net == HEADS || job->net == ATTEND) {
         n->weight = parameter(r, "weight", TARN_SHAPE(IN, HIDDEN));
         n->scale = parameter(r, "scale", TARN_SHAPE(HIDDEN));
     }
@@ -103,6 +105,43 @@ static void head_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tenso
     y[0] = next[0];
 }
 
+/* What another loop left: its last state is the carry, all of its states are looked at in each step. */
+struct attention {
+    const struct layers *n;
+    tarn_tensor states; /* [N, T, H] */
+};
+
+static void attend_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
+                        tarn_tensor *y, void *user)
+{
+    const struct attention *a = user;
+    const tarn_tensor question = tarn_reshape(carry[0], TARN_SHAPE(BATCH, HIDDEN, 1));
+    const tarn_tensor weights = tarn_softmax(tarn_matmul(a->states, question), 1);
+    const tarn_tensor seen = tarn_sum(tarn_mul(a->states, weights), TARN_AXES(1), false);
+    next[0] = tarn_tanh(tarn_add(tarn_mul(tarn_add(seen, carry[0]), a->n->scale), x[0]));
+    y[0] = tarn_add(seen, next[0]);
+}
+
+static tarn_tensor attend(tarn_replica *r, const struct layers *n, tarn_tensor x, tarn_tensor *all)
+{
+    const tarn_gru_result g = tarn_gru_forward(&n->gru, x, NULL);
+    struct attention a = { .n = n, .states = g.y };
+    const tarn_tensor first = tarn_reshape(g.h, TARN_SHAPE(BATCH, HIDDEN));
+    const tarn_tensor in = tarn_matmul(x, n->weight);
+    const tarn_scan_args args = { .body = attend_step,
+                                  .user = &a,
+                                  .carry = &first,
+                                  .carries = 1,
+                                  .x = &in,
+                                  .xs = 1,
+                                  .ys = 1,
+                                  .axis = 1,
+                                  .keep = true };
+    tarn_tensor last;
+    tarn_scan(r, &args, &last, all);
+    return last;
+}
+
 static tarn_tensor own_loop(tarn_replica *r, const struct job *job, const struct layers *n,
                             tarn_tensor x, tarn_tensor *all)
 {
@@ -137,6 +176,8 @@ static tarn_tensor forward(tarn_replica *r, const struct job *job, const struct 
 {
     if (job->net == OWN || job->net == HEADS)
         return own_loop(r, job, n, x, all);
+    if (job->net == ATTEND)
+        return attend(r, n, x, all);
     if (job->net == GRU) {
         const tarn_gru_result g = tarn_gru_forward(&n->gru, x, NULL);
         *all = g.y;
@@ -157,7 +198,7 @@ static void batch(tarn_replica *r, const struct job *job, int step, tarn_tensor 
         in[i] = (float)((i * 29 + step * 7) % 61) / 30.0f - 1.0f;
     for (int i = 0; i < BATCH; i++)
         targets[i] = (i * 7 + 3 * step) % CLASSES;
-    const bool samples_first = job->net == LSTM || job->net == CUT;
+    const bool samples_first = job->net == LSTM || job->net == CUT || job->net == ATTEND;
     *x = tarn_from(r, samples_first ? TARN_SHAPE(BATCH, LENGTH, IN) : TARN_SHAPE(LENGTH, BATCH, IN),
                    TARN_F32, in);
     *y = tarn_from(r, TARN_SHAPE(BATCH), TARN_I32, targets);
@@ -268,4 +309,10 @@ Test(mesh_loops, own)
 Test(mesh_loops, heads)
 {
     compare(HEADS, (tarn_mesh){ .axis = { { "data", 2 }, { "model", 2 } } }, "0,0,0,0");
+}
+
+Test(mesh_loops, attention_over_another_loop)
+{
+    compare(ATTEND, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
+    expect_little();
 }

@@ -77,6 +77,10 @@ def two_devices(name, batch):
     compare(name, batch, "--devices=cpu/2")
 
 
+def mesh(name, batch):
+    compare(name, batch, "--devices=cpu/2", "--mesh=2")
+
+
 def as_gpu(name, batch):
     compare(name, batch, TARN_SCHEDULE="gpu")
 
@@ -127,13 +131,14 @@ def resumed(name, batch):
 
 WAYS = [(one_device, 8), (two_devices, 127), (shards, 64), (as_gpu, 32), (resumed, 8), (one_device, 127),
         (two_devices, 32), (shards, 128), (one_device, 32), (two_devices, 8), (as_gpu, 8), (unfused, 8),
-        (winograd, 32)]
+        (winograd, 32), (mesh, 8), (mesh, 32)]
 
 for number, network in enumerate(LOSSES):
     if o.networks and network not in o.networks:
         continue
-    # Every way that counts, and every network twice.
+    # Every way that counts, and every network twice; and one with a loop under a mesh.
     ways = WAYS if o.all else (WAYS[1 + number % 4], WAYS[1 + (number + 1) % 4])
+    ways += ((mesh, 8),) * (network == "lstm" and not o.all)
     for way, size in ways:
         way(network, size)
 print(f"{failures} failed")

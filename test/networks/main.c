@@ -14,7 +14,7 @@ enum { STEPS_MOST = 64 };
 
 struct options {
     const char *name, *devices, *save, *load;
-    int batch, from, steps, shards;
+    int batch, from, steps, shards, mesh;
 };
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -177,8 +177,9 @@ static tarn_status train(tarn_replica *r, struct run *run, void *model, tarn_opt
     for (int i = 0; i < o->steps && tarn_loader_next(l, &b); i++) {
         const tarn_tensor loss = record(r, run->network, model, optimizer, &b);
         const float part = (float)b.n / (float)b.global;
-        const tarn_tensor all =
-            tarn_keep(tarn_all_reduce(tarn_mul_scalar(tarn_detach(loss), part), TARN_SUM));
+        const tarn_tensor mine = tarn_mul_scalar(tarn_detach(loss), part);
+        /* Under a mesh it is that of the whole batch. */
+        const tarn_tensor all = tarn_keep(o->mesh > 0 ? mine : tarn_all_reduce(mine, TARN_SUM));
         if (tarn_step(r) != TARN_OK)
             break;
         const float value = tarn_item(all);
@@ -205,6 +206,11 @@ static tarn_status replica(tarn_replica *r, void *arg)
     return status;
 }
 
+static tarn_mesh mesh_of(const struct options *o)
+{
+    return o->mesh > 0 ? (tarn_mesh){ .axis = { { "data", o->mesh } } } : (tarn_mesh){ 0 };
+}
+
 static int run_network(const struct network *n, const struct options *o)
 {
     struct run run = { .network = n, .options = o };
@@ -219,6 +225,7 @@ static int run_network(const struct network *n, const struct options *o)
     if (status == TARN_OK)
         status = tarn_launch(replica, &run,
                              (tarn_launch_options){ .devices = o->devices,
+                                                    .mesh = mesh_of(o),
                                                     .virtual_shards = o->shards,
                                                     .sync_norm = true });
     if (status != TARN_OK)
@@ -244,6 +251,7 @@ static const struct argp_option list[] = {
     { "from", 'f', "N", 0, "number of the first one (0)", 0 },
     { "devices", 'D', "SPEC", 0, "devices as in TARN_DEVICES", 0 },
     { "virtual-shards", 'V', "V", 0, "virtual shards", 0 },
+    { "mesh", 'm', "N", 0, "a mesh of N ranks, over which samples are cut", 0 },
     { "save", 's', "FILE", 0, "save a checkpoint at the end", 0 },
     { "load", 'l', "FILE", 0, "begin with a checkpoint", 0 },
     { 0 },
@@ -267,6 +275,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case 'V':
         o->shards = atoi(arg);
+        break;
+    case 'm':
+        o->mesh = atoi(arg);
         break;
     case 's':
         o->save = arg;
