@@ -190,7 +190,7 @@ static tarn_status move_operands(tarn_replica *r, struct loop *l, const struct p
     int count = 0;
     for (uint32_t k = 0; replica_mesh(r) != NULL && k < scan_operands(l->scan); k++) {
         spec[count] = loop_operand_spec(l->scan, k, as->spec[k]);
-        if (l->at[k].buffer == NULL || loop_same_cut(r, &spec[count], &l->at[k].spec))
+        if (l->at[k].buffer == NULL || loop_lies_as(r, &l->at[k], &spec[count]))
             continue;
         node[count] = l->node[k];
         slot[count++] = k;
@@ -238,6 +238,7 @@ tarn_status loop_begin(tarn_replica *r, struct loop *l, const struct plan_loop *
         TRY(begin_carry(r, l, as, j));
     struct scan *ran = &r->graph.scans[s - r->graph.scans];
     memcpy(ran->cut, as->spec + scan_operands(s), s->results * sizeof *ran->cut);
+    memcpy(ran->pending, as->pending + scan_operands(s), s->results * sizeof *ran->pending);
     memcpy(ran->part_place, as->place, sizeof ran->part_place);
     ran->part_elements = as->elements;
     return TARN_OK;

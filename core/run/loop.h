@@ -31,6 +31,7 @@ struct loop_place {
     struct buffer *buffer; /* NULL: nowhere, it is 0 */
     uint64_t offset;       /* bytes */
     struct spec spec;
+    uint32_t pending; /* axes of the mesh along which it is to be added up */
 };
 
 /* A loop about to run. */
@@ -56,8 +57,8 @@ TARN_CHECKED tarn_status loop_share(const tarn_replica *r, const struct loop *l,
                                     struct plan_loop *as);
 /* Of a slot's operand, when `spec` is that of what one step has of it. */
 struct spec loop_operand_spec(const struct scan *s, uint32_t slot, struct spec spec);
-/* Whether two specs cut alike. */
-bool loop_same_cut(const tarn_replica *r, const struct spec *a, const struct spec *b);
+/* Whether a value lies as a spec says. */
+bool loop_lies_as(const tarn_replica *r, const struct loop_place *at, const struct spec *spec);
 /* Where a piece of a loop's value that ran lies in this rank's part of it; false: it is no such piece. */
 bool loop_piece(const tarn_replica *r, const struct node *n, struct loop_place *out);
 /* In a program of the graph, such pieces become leaves for core/shard; the caller frees *nodes. */

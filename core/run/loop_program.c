@@ -195,7 +195,7 @@ static uint64_t lies(const tarn_replica *r, const struct loop *l, const struct p
     if (result)
         return p->place[k] * sizeof(float) + size * scan_time(s, i);
     const struct spec now = loop_operand_spec(s, slot, p->spec[slot]);
-    const uint64_t begin = loop_same_cut(r, &now, &l->at[slot].spec) ? l->at[slot].offset : 0;
+    const uint64_t begin = loop_lies_as(r, &l->at[slot], &now) ? l->at[slot].offset : 0;
     if (slot < s->carries + s->slices) {
         const tarn_dtype dtype = r->graph.nodes[s->value[slot]].dtype;
         return begin + (uint64_t)s->offset[slot] * tarn_dtype_bytes(dtype) + size * scan_time(s, i);

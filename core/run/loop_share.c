@@ -34,13 +34,13 @@ struct spec loop_operand_spec(const struct scan *s, uint32_t slot, struct spec s
     return slot >= s->carries && slot < s->carries + s->slices ? shifted(spec, true) : spec;
 }
 
-bool loop_same_cut(const tarn_replica *r, const struct spec *a, const struct spec *b)
+bool loop_lies_as(const tarn_replica *r, const struct loop_place *at, const struct spec *spec)
 {
     const struct mesh *m = replica_mesh(r);
-    bool same = true;
+    bool same = at->pending == 0;
     for (int d = 0; m != NULL && d < TARN_MAX_RANK; d++)
         for (int i = 0; i < m->axes; i++)
-            same &= m->extent[i] == 1 || ((a->cut[d] ^ b->cut[d]) >> i & 1) == 0;
+            same &= m->extent[i] == 1 || ((at->spec.cut[d] ^ spec->cut[d]) >> i & 1) == 0;
     return same;
 }
 
@@ -75,6 +75,7 @@ bool loop_piece(const tarn_replica *r, const struct node *n, struct loop_place *
         out->buffer = g->inputs[flat->arg.leaf.slot].buffer;
         out->offset = (s->part_place[k] + (uint64_t)(from / size) * part) * sizeof(float);
         out->spec = n->shape.rank > shape.rank ? shifted(s->cut[k], true) : s->cut[k];
+        out->pending = s->pending[k];
         return true;
     }
     return false;
@@ -103,6 +104,7 @@ tarn_status loop_pieces(const tarn_replica *r, struct program *p, struct node **
         n->arg.leaf.slot = p->nodes[flat].arg.leaf.slot;
         n->arg.leaf.axis = lead;
         n->arg.leaf.spec = at.spec;
+        n->arg.leaf.pending = at.pending;
         n->arg.leaf.first = (uint32_t)(at.offset / sizeof(float));
         n->arg.leaf.elements = scan_of(g, flat)->part_elements;
     }
@@ -119,6 +121,7 @@ struct sharing {
     struct node *nodes; /* of it, with specs */
     struct program program;
     struct spec spec[LOOP_SLOTS];
+    uint32_t pending[LOOP_SLOTS];
     bool open[LOOP_SLOTS]; /* slots whose specs follow from others */
 };
 
@@ -128,21 +131,41 @@ static bool is_weight(const struct sharing *h, uint32_t slot)
     return slot >= s->carries + s->slices && h->r->graph.nodes[h->l->node[slot]].op == &op_owned;
 }
 
-/* What is known before: how operands lie, along these axes; weights along some of them. */
-static void begin(struct sharing *h, uint32_t axes, uint32_t weights)
+/* Axes of the mesh that cut a loop; those along which weights stay cut; those along which what is only added up from step
+ * to step stays a sum of each rank's own. */
+struct cuts {
+    uint32_t all, weights, sums;
+};
+
+/* What is known before: how operands lie. */
+static void begin(struct sharing *h, const struct cuts *c)
 {
     const struct scan *s = h->l->scan;
     const uint32_t operands = scan_operands(s);
     for (uint32_t k = 0; k < operands; k++) {
         const struct spec lies = h->l->at[k].spec;
         const bool slice = k >= s->carries && k < s->carries + s->slices;
-        h->spec[k] = masked(slice ? shifted(lies, false) : lies, is_weight(h, k) ? weights : axes);
+        h->spec[k] =
+            masked(slice ? shifted(lies, false) : lies, is_weight(h, k) ? c->weights : c->all);
         h->open[k] = k < s->carries && spec_is_whole(&h->spec[k]);
     }
     for (uint32_t k = 0; k < s->results; k++) {
         h->spec[operands + k] = k < s->carries ? h->spec[k] : (struct spec){ { 0 } };
         h->open[operands + k] = k < s->carries ? h->open[k] : true;
     }
+    memset(h->pending, 0, sizeof h->pending);
+}
+
+static void set_leaf(const struct sharing *h, struct node *n)
+{
+    n->arg.leaf.spec = h->spec[n->arg.leaf.slot];
+    n->arg.leaf.pending = h->pending[n->arg.leaf.slot];
+}
+
+static void set_assigned(const struct sharing *h, struct node *n)
+{
+    n->arg.assign.spec = h->spec[n->arg.assign.owned];
+    n->arg.assign.pending = h->pending[n->arg.assign.owned];
 }
 
 static void set_specs(struct sharing *h, uint32_t axes)
@@ -152,9 +175,9 @@ static void set_specs(struct sharing *h, uint32_t axes)
         struct node *n = &h->nodes[i];
         *n = p->nodes[i];
         if (n->op == &op_owned)
-            n->arg.leaf.spec = h->spec[n->arg.leaf.slot];
+            set_leaf(h, n);
         else if (n->op == &op_assign)
-            n->arg.assign.spec = h->spec[n->arg.assign.owned];
+            set_assigned(h, n);
         else if (n->op == &op_shard)
             n->arg.shard.spec = masked(n->arg.shard.spec, axes);
     }
@@ -179,10 +202,21 @@ static tarn_status ask(struct sharing *h, struct shard_input *in, uint32_t axes,
     return s;
 }
 
+/* Of gradients that are added up in a carry, from zero on, nobody asks what they were between. */
+static void leave_sums(struct sharing *h, uint32_t axes)
+{
+    const struct scan *s = h->l->scan;
+    for (uint32_t j = 0; j < s->carries; j++)
+        if (s->room[j] == ROOM_TWO && h->l->at[j].buffer == NULL)
+            h->pending[j] = h->pending[scan_operands(s) + j] =
+                axes & ~part_axes(replica_mesh(h->r), &h->spec[j]);
+}
+
 /* Carries, which lie after a step as before it, take what follows from the rest until nothing more does; others are
  * whole. Outputs follow from the carries. */
-static tarn_status settle(struct sharing *h, struct shard_input *in, uint32_t axes)
+static tarn_status settle(struct sharing *h, struct shard_input *in, const struct cuts *c)
 {
+    const uint32_t axes = c->all;
     const struct scan *s = h->l->scan;
     const uint32_t operands = scan_operands(s);
     struct spec owned[LOOP_SLOTS], assigned[LOOP_SLOTS];
@@ -204,47 +238,47 @@ static tarn_status settle(struct sharing *h, struct shard_input *in, uint32_t ax
     for (uint32_t k = operands; k < operands + s->results; k++)
         if (h->open[k])
             close_slot(h, k, assigned[k]);
+    leave_sums(h, c->sums);
     set_specs(h, axes);
     return TARN_OK;
 }
 
-static tarn_status share(struct sharing *h, uint32_t axes, uint32_t weights, struct text *log,
+static tarn_status share(struct sharing *h, const struct cuts *c, struct text *log,
                          struct shard_program *out)
 {
     struct shard_input in = local_program_input(h->r, &h->program);
-    begin(h, axes, weights);
-    TRY(settle(h, &in, axes));
+    begin(h, c);
+    TRY(settle(h, &in, c));
     in.log = log;
     return shard_program(&in, out);
 }
 
-/* Whether the body exchanges nothing when these axes cut it. */
-static tarn_status try_axes(struct sharing *h, uint32_t axes, uint32_t weights, bool *fits)
+/* Takes these cuts where the body exchanges nothing then. */
+static tarn_status try_cuts(struct sharing *h, struct cuts next, struct cuts *c, bool *fits)
 {
     struct shard_program made;
-    const tarn_status s = share(h, axes, weights, NULL, &made);
-    *fits = s == TARN_OK && made.collectives == 0;
-    if (s == TARN_OK)
-        shard_free(&made);
-    return s;
+    if (*fits)
+        return TARN_OK;
+    TRY(share(h, &next, NULL, &made));
+    *fits = made.collectives == 0;
+    if (*fits)
+        *c = next;
+    shard_free(&made);
+    return TARN_OK;
 }
 
-static tarn_status choose(struct sharing *h, uint32_t *axes, uint32_t *weights)
+static tarn_status choose(struct sharing *h, struct cuts *c)
 {
     const struct mesh *m = replica_mesh(h->r);
-    bool fits = false;
-    *axes = *weights = 0;
+    *c = (struct cuts){ 0 };
     for (int a = 0; a < m->axes; a++) {
-        const uint32_t axis = UINT32_C(1) << a;
-        if (m->extent[a] == 1)
-            continue;
-        TRY(try_axes(h, *axes | axis, *weights | axis, &fits));
-        if (fits)
-            *weights |= axis;
-        else
-            TRY(try_axes(h, *axes | axis, *weights, &fits));
-        if (fits)
-            *axes |= axis;
+        const uint32_t axis = m->extent[a] > 1 ? UINT32_C(1) << a : 0;
+        const uint32_t all = c->all | axis, weights = c->weights | axis, sums = c->sums | axis;
+        bool fits = axis == 0;
+        TRY(try_cuts(h, (struct cuts){ all, weights, c->sums }, c, &fits));
+        TRY(try_cuts(h, (struct cuts){ all, c->weights, c->sums }, c, &fits));
+        TRY(try_cuts(h, (struct cuts){ all, weights, sums }, c, &fits));
+        TRY(try_cuts(h, (struct cuts){ all, c->weights, sums }, c, &fits));
     }
     return TARN_OK;
 }
@@ -256,20 +290,22 @@ tarn_status loop_share(const tarn_replica *r, const struct loop *l, const struct
     struct node *nodes = calloc((size_t)p->program.count + 1, sizeof *nodes);
     struct text log = { 0 };
     const bool told = env_debug("shard") && r->peers->rank == 0;
-    uint32_t axes = 0, weights = 0;
+    struct cuts cuts;
     tarn_status s = TARN_ERR_MEMORY;
     if (h == NULL || nodes == NULL) {
         s = error_set(s, "scan: out of host memory");
     } else {
         *h = (struct sharing){ .r = r, .l = l, .whole = p, .nodes = nodes, .program = p->program };
         h->program.nodes = nodes;
-        s = choose(h, &axes, &weights);
+        s = choose(h, &cuts);
         text_add(&log, "tarn: the body of a loop of %u steps\n", l->scan->steps);
         if (s == TARN_OK)
-            s = share(h, axes, weights, told ? &log : NULL, out);
+            s = share(h, &cuts, told ? &log : NULL, out);
     }
-    if (s == TARN_OK)
+    if (s == TARN_OK) {
         memcpy(as->spec, h->spec, sizeof as->spec);
+        memcpy(as->pending, h->pending, sizeof as->pending);
+    }
     if (s == TARN_OK && told)
         log_text(TARN_LOG_DEBUG, log.data);
     text_free(&log);

@@ -23,7 +23,8 @@ struct plan_call {
 struct plan_loop {
     uint32_t steps, slots;
     uint64_t *lies;               /* bytes into their buffers: [steps][slots] */
-    struct spec spec[LOOP_SLOTS]; /* under a mesh: how what one step has of them is cut */
+    struct spec spec[LOOP_SLOTS]; /* under a mesh: how what one step has of them is cut, */
+    uint32_t pending[LOOP_SLOTS]; /* and axes along which it is to be added up */
     uint32_t place[OPERANDS_MOST],
         elements; /* where results begin in this rank's flat value, and its elements */
 };

@@ -31,7 +31,7 @@ struct planner {
     struct value_plan *values;
     struct emitter e;
     uint32_t reader;           /* the node for which values are moved; UINT32_MAX: for the caller */
-    const struct spec **owned; /* of assigned tensors, by slot */
+    const struct node **owned; /* assignments, by slot */
     uint32_t pass;             /* forward and backward parts that have begun */
     bool backward;             /* the part under way */
     uint32_t gathers;          /* of parameters whose copies do not stay */
@@ -42,6 +42,11 @@ struct planner {
 static inline bool has_spec(const struct op *op)
 {
     return op == &op_input || op == &op_owned || op == &op_held;
+}
+/* How such a leaf lies. */
+static inline struct state leaf_state(const struct mesh *m, const struct node *n)
+{
+    return state_with_sums(m, state_of_spec(m, &n->arg.leaf.spec), n->arg.leaf.pending);
 }
 void form_of(const struct module *m, uint32_t node, struct form *out);
 /* Dimensions that should be cut, from specs, forward and backward over the nodes. */

@@ -49,7 +49,7 @@ static bool find_assigned(struct planner *p)
     p->owned = arena_take(&p->arena, ((size_t)p->m.owned_end + 1) * sizeof *p->owned);
     for (uint32_t i = 1; p->owned != NULL && g->effects && i < g->count; i++)
         if (g->nodes[i].op == &op_assign)
-            p->owned[g->nodes[i].arg.assign.owned] = &g->nodes[i].arg.assign.spec;
+            p->owned[g->nodes[i].arg.assign.owned] = &g->nodes[i];
     return p->owned != NULL;
 }
 
@@ -57,10 +57,13 @@ struct state root_state(const struct planner *p, const struct root *r)
 {
     if (r->owned < 0 && p->in->lie != NULL)
         return p->values[r->node].wish;
-    const struct spec *spec = r->owned >= 0            ? p->owned[r->owned]
-                              : p->in->outputs != NULL ? &p->in->outputs[r->output]
-                                                       : NULL;
-    return spec != NULL ? state_of_spec(p->mesh, spec) : state_whole();
+    if (r->owned >= 0) {
+        const struct node *n = p->owned[r->owned];
+        return state_with_sums(p->mesh, state_of_spec(p->mesh, &n->arg.assign.spec),
+                               n->arg.assign.pending);
+    }
+    return p->in->outputs != NULL ? state_of_spec(p->mesh, &p->in->outputs[r->output])
+                                  : state_whole();
 }
 
 static void lower_root(struct planner *p, const struct root *r, uint32_t *outputs)
@@ -82,7 +85,7 @@ static void lower_root(struct planner *p, const struct root *r, uint32_t *output
     n.dtype = p->e.nodes[made].dtype;
     n.in_count = 1;
     n.arg.assign.owned = (uint32_t)r->owned;
-    n.arg.assign.spec = *p->owned[r->owned];
+    n.arg.assign.spec = p->owned[r->owned]->arg.assign.spec;
     emit_raw(&p->e, &n, &made);
 }
 

@@ -28,6 +28,14 @@ struct state state_of_spec(const struct mesh *m, const struct spec *s)
     return out;
 }
 
+struct state state_with_sums(const struct mesh *m, struct state s, uint32_t axes)
+{
+    for (int a = 0; a < m->axes; a++)
+        if (axes >> a & 1 && m->extent[a] > 1)
+            s.at[a] = STATE_SUM;
+    return s;
+}
+
 struct spec state_spec(const struct mesh *m, struct state s)
 {
     struct spec out = { { 0 } };

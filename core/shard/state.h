@@ -26,7 +26,9 @@ static inline bool state_pending(int at)
 struct state state_whole(void);
 bool state_equal(struct state a, struct state b);
 struct state state_of_spec(const struct mesh *m, const struct spec *s);
-/* Of a state with nothing pending. */
+/* The same with sums that are pending along some axes. */
+struct state state_with_sums(const struct mesh *m, struct state s, uint32_t axes);
+/* Of dimensions alone: what is pending is left out. */
 struct spec state_spec(const struct mesh *m, struct state s);
 /* The mesh axes that cut dimension d, as bits. */
 uint32_t state_axes_of(const struct mesh *m, struct state s, int d);

@@ -173,7 +173,7 @@ static void wish_specs(struct planner *p)
         v->parameter = is_parameter(p, i);
         const bool open = n->op == &op_owned && is_open(p, n->arg.leaf.slot);
         if (has_spec(n->op) && !open)
-            v->wish = state_of_spec(p->mesh, &n->arg.leaf.spec);
+            v->wish = leaf_state(p->mesh, n);
         else if (n->op == &op_shard)
             v->wish = state_of_spec(p->mesh, &n->arg.shard.spec);
     }

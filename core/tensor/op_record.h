@@ -85,10 +85,12 @@ union op_arg {
         uint32_t slot; /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
         uint32_t bits; /* constant: bits of the value in the node's type */
         uint32_t axis; /* held: whether steps lead */
-        struct spec
-            spec; /* input, owned, held: how it is cut; the node has the shape of the whole */
-        uint32_t first,
-            elements; /* held, for core/shard: a piece of a loop's value; 0: it is no such */
+        /* Input, owned, held: how it is cut, when the node has the shape of the whole; and, in a loop's body or of a
+         * piece of its value, along which axes of the mesh it is still to be added up. */
+        struct spec spec;
+        uint32_t pending;
+        /* Held, for core/shard: a piece of a loop's value of so many elements; 0: it is no such. */
+        uint32_t first, elements;
     } leaf;
     struct {
         struct position at; /* iota: the value, as int32; rand: the counter */
@@ -140,6 +142,7 @@ union op_arg {
     struct {
         uint32_t owned;
         struct spec spec; /* how that is cut */
+        uint32_t pending; /* as of a leaf */
     } assign;
     struct {
         struct spec spec; /* shard: how the value is to be cut */

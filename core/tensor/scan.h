@@ -31,6 +31,7 @@ struct scan {
     uint32_t own;  /* some carry does not stay what it is labelled: all is the replica's own */
     /* Under a mesh, once it ran: how results are cut, and where they begin in this rank's part of the flat value. */
     struct spec cut[OPERANDS_MOST];
+    uint32_t pending[OPERANDS_MOST]; /* axes of the mesh along which they are to be added up */
     uint32_t part_place[OPERANDS_MOST], part_elements;
 };
 

@@ -19,7 +19,7 @@ static void build_quickly(void)
 TestSuite(mesh_loops, .init = build_quickly, .timeout = 1200);
 
 enum { BATCH = 16, LENGTH = 5, IN = 4, HIDDEN = 6, CLASSES = 4, STEPS = 2, MOST = 2048, RANKS = 4 };
-enum net { LSTM, GRU, CUT, OWN, HEADS, ATTEND };
+enum net { LSTM, GRU, CUT, OWN, KERNEL, HEADS, ATTEND };
 
 struct job {
     enum net net;
@@ -34,6 +34,7 @@ struct layers {
     tarn_gru gru;
     tarn_tensor weight, kernel, scale;
     tarn_linear out;
+    bool second; /* carry of the test's own loop */
 };
 
 static tarn_tensor parameter(tarn_replica *r, const char *name, tarn_shape shape)
@@ -55,11 +56,12 @@ static void make(tarn_replica *r, const struct job *job, struct layers *n)
         n->gru =
             tarn_gru_make(r, "gru", IN, HIDDEN,
                           (tarn_recurrent_options){ .layers = 2, .dropout = 0.25f, .keep = true });
-    if (job->net == OWN || job->net == HEADS || job->net == ATTEND) {
+    n->second = job->net == OWN;
+    if (job->net >= OWN) {
         n->weight = parameter(r, "weight", TARN_SHAPE(IN, HIDDEN));
         n->scale = parameter(r, "scale", TARN_SHAPE(HIDDEN));
     }
-    if (job->net == OWN)
+    if (job->net == OWN || job->net == KERNEL)
         n->kernel = parameter(r, "kernel", TARN_SHAPE(1, 1, 3));
     if (job->net == HEADS)
         n->kernel = parameter(r, "kernel", TARN_SHAPE(2, HIDDEN / 2, HIDDEN / 2));
@@ -81,8 +83,8 @@ static void mark(const struct job *job, const struct layers *n)
 
 /* ---- loops of the test's own ----------------------------------------------------------------- */
 
-/* A convolution over the features, whose weight is a sum over samples in each step; noise of each step; and a value
- * that no sample is part of. */
+/* A convolution over the features, the gradient of whose weight is a sum over samples in each step; noise of each step;
+ * and, of OWN, a carry that no sample is part of, so that its gradient would be exchanged in each step. */
 static void own_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
                      tarn_tensor *y, void *user)
 {
@@ -92,6 +94,9 @@ static void own_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor
         tarn_conv1d_op(h, n->kernel, TARN_NONE, (tarn_conv1d_options){ .padding = 1 });
     const tarn_tensor mixed = tarn_reshape(c, TARN_SHAPE(BATCH, HIDDEN));
     next[0] = tarn_dropout(tarn_tanh(tarn_add(x[0], tarn_mul(mixed, n->scale))), 0.25f);
+    y[0] = next[0];
+    if (!n->second)
+        return;
     next[1] = tarn_mul(carry[1], n->scale);
     y[0] = tarn_add(next[0], carry[1]);
 }
@@ -157,14 +162,14 @@ static tarn_tensor own_loop(tarn_replica *r, const struct job *job, const struct
     const tarn_scan_args args = { .body = heads ? head_step : own_step,
                                   .user = (void *)(uintptr_t)n,
                                   .carry = carry,
-                                  .carries = heads ? 1 : 2,
+                                  .carries = n->second ? 2 : 1,
                                   .x = &in,
                                   .xs = 1,
                                   .ys = 1,
                                   .reversed = !heads };
     tarn_scan(r, &args, last, all);
     if (!heads)
-        return tarn_add(last[0], last[1]);
+        return n->second ? tarn_add(last[0], last[1]) : last[0];
     const tarn_tensor joined = tarn_permute(last[0], TARN_SHAPE(1, 0, 2));
     *all = tarn_reshape(*all, TARN_SHAPE(LENGTH, BATCH, HIDDEN));
     return tarn_reshape(joined, TARN_SHAPE(BATCH, HIDDEN));
@@ -174,7 +179,7 @@ static tarn_tensor own_loop(tarn_replica *r, const struct job *job, const struct
 static tarn_tensor forward(tarn_replica *r, const struct job *job, const struct layers *n,
                            tarn_tensor x, tarn_tensor *all)
 {
-    if (job->net == OWN || job->net == HEADS)
+    if (job->net == OWN || job->net == KERNEL || job->net == HEADS)
         return own_loop(r, job, n, x, all);
     if (job->net == ATTEND)
         return attend(r, n, x, all);
@@ -304,6 +309,12 @@ Test(mesh_loops, weights_are_cut)
 Test(mesh_loops, own)
 {
     compare(OWN, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
+}
+
+Test(mesh_loops, sums_over_samples)
+{
+    compare(KERNEL, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
+    expect_little();
 }
 
 Test(mesh_loops, heads)
