@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "collective.h"
-#include "log.h"
+#include "mesh_check.h"
+#include "mesh_group.h"
 #include "regroup.h"
 #include "tensor/spread.h"
 
@@ -42,9 +43,23 @@ static struct collective asked(const struct call_run *c, enum collective_kind ki
                                 .out = c->out };
 }
 
+/* What a step asks for, once its weights were compared. Of what is written by hand over groups the bytes are counted
+ * here, of others where they are planned. */
+static tarn_status collect(tarn_replica *r, const struct collective *k, bool counts)
+{
+    TRY(mesh_check_compare(r, false));
+    const tarn_status s = member_collect(r, *k);
+    if (s == TARN_OK && counts) {
+        r->metrics.exchanges++;
+        r->metrics.received_bytes += group_received(k, r->peers->rank);
+    }
+    return s;
+}
+
 static tarn_status run(const struct call_run *c, enum collective_kind kind, const char *label)
 {
-    return member_collect(c->replica, asked(c, kind, label));
+    const struct collective k = asked(c, kind, label);
+    return collect(c->replica, &k, c->arg.call.mesh > 0);
 }
 
 static const char *const labels[] = { [PURPOSE_USER] = "all_reduce",
@@ -64,21 +79,10 @@ static tarn_status run_all_reduce(const struct call_run *c)
     k.count = c->count - words;
     if (words > 0 && m->check_weights > 0 && r->step_count % (uint64_t)m->check_weights == 0)
         k.checksum = words;
-    const tarn_status s = member_collect(r, k);
-    if (s != TARN_ERR_WEIGHTS)
+    const tarn_status s = collect(r, &k, c->arg.call.mesh > 0);
+    if (s != TARN_ERR_WEIGHTS || k.checksum == 0)
         return s;
-    const tarn_status found = weights_compare(r);
-    if (found != TARN_ERR_WEIGHTS)
-        return found != TARN_OK ? found
-                                : error_set(TARN_ERR_WEIGHTS,
-                                            "weights differed between replicas before training "
-                                            "step %llu, and are equal when looked at again",
-                                            (unsigned long long)r->step_count + 1);
-    if (!m->heal)
-        return found;
-    if (m->peers.rank == 0)
-        log_print(TARN_LOG_WARNING, "tarn: %s; copied from rank 0", error_text());
-    TRY(weights_broadcast(r));
+    TRY(weights_settle(r));
     k.checksum = 0;
     return member_collect(r, k);
 }
@@ -169,7 +173,7 @@ static tarn_status run_pass(const struct call_run *c)
     k.by = route.by;
     k.only = route.only;
     k.round = route.round;
-    return member_collect(c->replica, k);
+    return collect(c->replica, &k, true);
 }
 
 static void reduce_scatter_grad_named(struct grad_call *c);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "member.h"
+#include "mesh_check.h"
 #include "op/op.h"
 
 static tarn_tensor flat(tarn_tensor x)
@@ -102,9 +103,13 @@ void ddp_set_up(struct member *m)
     m->peers.sum = sum;
     m->peers.reduce = reduce;
     m->peers.exchange = exchange_ops;
-    /* In the program of all replicas batch norm has the whole batch anyway. */
-    if (m->peers.mesh.axes > 0)
+    if (m->peers.mesh.axes > 0) {
+        m->peers.begin = mesh_check_begin;
+        m->peers.compares = mesh_check_due;
+        m->peers.compare = mesh_check_compare;
+        /* In the program of all replicas batch norm has the whole batch anyway. */
         m->peers.sync_norm = false;
+    }
     /* Virtual shards give the bits of one device, whose batch norm sees the whole batch. */
     m->peers.sync_norm = m->peers.sync_norm || m->peers.shards > 0;
 }

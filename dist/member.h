@@ -15,6 +15,7 @@ struct member {
     bool heal;
     bool begun;            /* the replicas' weights were made equal */
     uint32_t checked;      /* the last step in which the weights' fingerprint was exchanged */
+    uint64_t exchanges;    /* of its plans until weights were compared last, under a mesh */
     struct mesh meshes[8]; /* that collectives by hand were over, from number 1 */
     int mesh_count;
     tarn_tensor passed; /* the latest from place to place */
@@ -65,5 +66,7 @@ bool weights_may_drift(const tarn_replica *r, uint32_t owned);
 TARN_CHECKED tarn_status weights_broadcast(tarn_replica *r);
 /* TARN_ERR_WEIGHTS with the first difference, the same line on all replicas, or TARN_OK. */
 TARN_CHECKED tarn_status weights_compare(tarn_replica *r);
+/* After fingerprints that differ: that line, or, where replicas are to be healed, prints it and copies. */
+TARN_CHECKED tarn_status weights_settle(tarn_replica *r);
 
 #endif

@@ -47,6 +47,31 @@ tarn_shape group_result(const struct collective *c, int count)
     return s;
 }
 
+uint64_t group_received(const struct collective *c, int rank)
+{
+    const uint64_t bytes = (uint64_t)c->count * tarn_dtype_bytes(c->dtype);
+    const int count = mesh_blocks(c->mesh, c->axes), place = group_place(c, rank);
+    const uint64_t n = (uint64_t)count;
+    switch (c->kind) {
+    case COLLECTIVE_ALL_REDUCE:
+        return 2 * bytes * (n - 1) / n;
+    case COLLECTIVE_REDUCE_SCATTER:
+    case COLLECTIVE_ALL_TO_ALL:
+        return bytes * (n - 1) / n;
+    case COLLECTIVE_ALL_GATHER:
+        return bytes * (n - 1);
+    case COLLECTIVE_BROADCAST:
+        return place == c->root ? 0 : bytes;
+    case COLLECTIVE_PASS: {
+        const int from = group_source(c, count, place);
+        return from < 0 || from == place ? 0 : bytes;
+    }
+    case COLLECTIVE_BARRIER:
+        break;
+    }
+    return 0;
+}
+
 /* ---- each place's share --------------------------------------------------------------------- */
 
 static void join(const struct collective *const *mine, int count, int place)

@@ -17,6 +17,8 @@ int group_member(const struct collective *c, int rank, int place);
 int group_source(const struct collective *c, int count, int place);
 /* The shape of the result for an operand of c->shape. */
 tarn_shape group_result(const struct collective *c, int count);
+/* What a rank receives from others of its group when each takes what it needs, in bytes; a sum by parts. */
+uint64_t group_received(const struct collective *c, int rank);
 
 /* Place `place` of the group of mine[0 .. count) does its share: it fetches what it wants. */
 void group_share(const struct collective *const *mine, int count, int place);

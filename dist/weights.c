@@ -8,8 +8,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "log.h"
 #include "member.h"
 #include "op/op.h"
+#include "tensor/part.h"
 #include "tensor/shape.h"
 
 /* ---- the fingerprint ------------------------------------------------------------------------ */
@@ -22,10 +24,12 @@ static bool is_storage(const struct owned *o)
             (o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->kind == OWNED_STATE));
 }
 
+/* Under a mesh statistics are of all samples. */
 bool weights_may_drift(const tarn_replica *r, uint32_t i)
 {
     const struct owned *o = &r->owned[i];
-    return !r->peers->sync_norm && o->kind == OWNED_BUFFER && o->dtype == TARN_F32;
+    return !r->peers->sync_norm && replica_mesh(r) == NULL && o->kind == OWNED_BUFFER &&
+           o->dtype == TARN_F32;
 }
 
 /* Steps without an update exchange nothing, so what they leave in a buffer may differ until one
@@ -91,8 +95,19 @@ static tarn_status gather(tarn_replica *r, const char *label, const void *in, si
 
 /* What a replica owns, for a comparison before anything of it is sent. */
 struct manifest {
-    uint64_t tensors, hash;
+    uint64_t tensors, hash, specs;
 };
+
+/* The first of those that have the same part of it. */
+static int first_rank(const tarn_replica *r, const struct owned *o, int rank)
+{
+    const struct mesh *m = replica_mesh(r);
+    const uint32_t axes = m != NULL ? part_axes(m, &o->spec) : 0;
+    int first = 0;
+    while (axes != 0 && mesh_place(m, first, axes) != mesh_place(m, rank, axes))
+        first++;
+    return first;
+}
 
 static tarn_status same_tensors(tarn_replica *r)
 {
@@ -108,20 +123,26 @@ static tarn_status same_tensors(tarn_replica *r)
         mine.hash = XXH64(o->name, strlen(o->name), mine.hash);
         mine.hash = XXH64(o->shape.dim, (size_t)o->shape.rank * sizeof *o->shape.dim, mine.hash);
         mine.hash = XXH64(&o->dtype, sizeof o->dtype, mine.hash);
+        mine.specs = XXH64(&o->spec, sizeof o->spec, mine.specs);
     }
     tarn_status s = gather(r, "names of tensors", &mine, sizeof mine, all);
     for (int i = 1; s == TARN_OK && i < world; i++)
-        if (memcmp(&all[i], &all[0], sizeof *all) != 0)
+        if (all[i].tensors != all[0].tensors || all[i].hash != all[0].hash)
             s = error_set(
                 TARN_ERR_DISAGREE,
                 "replicas: rank %d owns other tensors (%llu) than rank 0 (%llu): all must "
                 "make the same layers and optimizer in the same order",
                 i, (unsigned long long)all[i].tensors, (unsigned long long)all[0].tensors);
+        else if (all[i].specs != all[0].specs)
+            s = error_set(TARN_ERR_DISAGREE,
+                          "replicas: rank %d marked its tensors in other ways than rank 0; mark "
+                          "the same on every rank",
+                          i);
     free(all);
     return s;
 }
 
-/* Reads a tensor of this replica to `own`, and gets that of rank 0 in `first`. */
+/* Reads a tensor of this replica to `own`, and gets in `first` that of the first rank with the same part. */
 static tarn_status exchange(tarn_replica *r, const struct owned *o, void *own, void *first)
 {
     /* What is cut is compared with the first of the ranks that have the same part. */
@@ -161,7 +182,7 @@ tarn_status weights_broadcast(tarn_replica *r)
     return s == TARN_OK && r->trainer != NULL ? r->trainer->reload(r, true) : s;
 }
 
-/* The first element in which this replica differs from rank 0. */
+/* The first element in which this replica differs from the first with the same part: without a mesh that is rank 0. */
 struct difference {
     uint32_t tensor; /* index + 1; 0: none */
     uint32_t bits[2];
@@ -196,6 +217,7 @@ static tarn_status report(const tarn_replica *r, const struct difference *all)
         return TARN_OK;
     const struct difference *d = &all[rank];
     const struct owned *o = &r->owned[d->tensor - 1];
+    const bool cut = owned_is_cut(r, o);
     float value[2];
     memcpy(value, d->bits, sizeof value);
     char numbers[64] = "";
@@ -209,10 +231,11 @@ static tarn_status report(const tarn_replica *r, const struct difference *all)
     return error_set(
         TARN_ERR_WEIGHTS,
         "weights differ before training step %llu: %s %s element %llu is 0x%08x on rank "
-        "0 and 0x%08x on rank %d%s%s; %d of %d replicas differ from rank 0%s",
+        "%d and 0x%08x on rank %d%s%s; %d of %d replicas differ from %s%s",
         (unsigned long long)r->step_count + 1, o->name, shape_text(o->shape),
-        (unsigned long long)d->element, d->bits[0], d->bits[1], rank, where, numbers, differ, world,
-        2 * differ > world ? ", which is alone with its value" : "");
+        (unsigned long long)d->element, d->bits[0], first_rank(r, o, rank), d->bits[1], rank, where,
+        numbers, differ, world, cut ? "the first with the same part" : "rank 0",
+        !cut && 2 * differ > world ? ", which is alone with its value" : "");
 }
 
 tarn_status weights_compare(tarn_replica *r)
@@ -240,6 +263,23 @@ tarn_status weights_compare(tarn_replica *r)
     free(first);
     free(all);
     return s;
+}
+
+tarn_status weights_settle(tarn_replica *r)
+{
+    const struct member *m = member_of(r);
+    const tarn_status found = weights_compare(r);
+    if (found == TARN_OK)
+        return error_set(TARN_ERR_WEIGHTS,
+                         "weights differed between replicas before training step %llu, and are "
+                         "equal when looked at again",
+                         (unsigned long long)r->step_count + 1);
+    if (found != TARN_ERR_WEIGHTS || !m->heal)
+        return found;
+    if (m->peers.rank == 0)
+        log_print(TARN_LOG_WARNING, "tarn: %s; copied from %s", error_text(),
+                  replica_mesh(r) != NULL ? "the first rank with each part" : "rank 0");
+    return weights_broadcast(r);
 }
 
 tarn_status tarn_check_weights(tarn_replica *r)

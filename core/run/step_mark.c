@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "run/part_words.h"
 #include "run/plan_cache.h"
 #include "run/when_known.h"
 #include "trace.h"
@@ -38,12 +39,29 @@ static tarn_status enqueue_graph(tarn_replica *r)
     return s;
 }
 
+/* Under a mesh the weights are hashed before the step changes them. The others' hashes are asked for where the step
+ * first meets the others, so that the device need not wait for that. */
+static tarn_status execute(tarn_replica *r)
+{
+    const struct peers *p = r->peers;
+    if (!r->updates || p == NULL || p->compares == NULL || !p->compares(r))
+        return enqueue_graph(r);
+    TRY(part_words_enqueue(r));
+    tarn_status s = p->compare(r, true);
+    if (s == TARN_OK)
+        s = enqueue_graph(r);
+    if (s == TARN_OK)
+        s = p->compare(r, false);
+    r->peers->words.pending = false;
+    return s;
+}
+
 static tarn_status enqueue(tarn_replica *r, double *waited)
 {
     TRY(context_poll(r->context));
     TRY(throttle(r, waited));
     if (r->graph.count > 1)
-        TRY(enqueue_graph(r));
+        TRY(execute(r));
     r->in_flight[0] = r->in_flight[1];
     TRY(context_mark(r->context, &r->in_flight[1]));
     return context_flush(r->context);

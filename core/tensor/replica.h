@@ -39,6 +39,20 @@ struct trainer {
     void (*forget)(tarn_replica *r);
 };
 
+struct word_plan;
+
+/* Of the tensors that the same axes of a mesh cut a hash, of what this rank has of them: on their way from the device
+ * while `pending` (run/part_words.h). */
+enum { PART_WORDS = 1 << MESH_AXES };
+struct part_words {
+    struct word_plan *plan; /* what computes them; NULL: nothing yet */
+    bool pending;
+    struct shared *shared; /* `count` words, once `ready`; NULL when there are none */
+    queue_mark ready;
+    int count;
+    uint8_t axes[PART_WORDS]; /* which axes those are, of each word */
+};
+
 /* The replicas that this one trains with, as far as core must know them; dist fills it in. */
 struct peers {
     int rank, world;
@@ -62,6 +76,14 @@ struct peers {
     tarn_tensor (*reduce)(tarn_tensor bucket, bool first);
     /* Of nodes that move values along axes of `mesh`. */
     const struct op *const *exchange;
+    /* Under a mesh, before the first update is recorded: who has the same part of a tensor has the same in it from
+     * here on. Collective. */
+    tarn_status (*begin)(tarn_replica *r);
+    /* Likewise, of a step that updates: whether its weights are to be compared, as they are before; and comparing
+     * `words`, unless that was done already: `before` its program is run, or after. Collective. */
+    bool (*compares)(const tarn_replica *r);
+    tarn_status (*compare)(tarn_replica *r, bool before);
+    struct part_words words;
 };
 
 struct tarn_replica {

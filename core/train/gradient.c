@@ -193,6 +193,11 @@ bool gradient_gather(tarn_optimizer *o, bool sum)
     if (!check_parameters(o))
         return false;
     if (o->apart) {
+        const tarn_status begun = r->peers->begin != NULL ? r->peers->begin(r) : TARN_OK;
+        if (begun != TARN_OK) {
+            replica_fail(r, begun, NULL);
+            return false;
+        }
         gather_apart(o);
         return r->status == TARN_OK;
     }

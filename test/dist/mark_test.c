@@ -247,7 +247,7 @@ Test(mark, compares_ranks_that_have_the_same_part)
     int rank = RANKS - 1;
     const tarn_launch_options options = { .devices = "0,0,0,0", .count = RANKS, .mesh = square };
     cr_assert(tarn_launch(spoil, &rank, options) == TARN_ERR_WEIGHTS, "%s", tarn_error(NULL));
-    cr_assert(strstr(tarn_error(NULL), "w [6,8] element 43 is 0x00000000 on rank 0 and 0x40000000 "
+    cr_assert(strstr(tarn_error(NULL), "w [6,8] element 43 is 0x00000000 on rank 2 and 0x40000000 "
                                        "on rank 3") != NULL,
               "%s", tarn_error(NULL));
     rank = 0; /* the upper rows: changed is what rank 0 has not */
