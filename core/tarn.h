@@ -531,8 +531,9 @@ typedef struct tarn_metrics {
                                            summed */
     uint64_t device_bytes_peak; /* the most that was in use at once */
     uint64_t nodes_last_step;   /* operations that the last step recorded */
-    uint64_t exchanges;         /* under a mesh: collectives that its plans ran, */
-    uint64_t received_bytes;    /* and the bytes that this rank received in them */
+    uint64_t exchanges;      /* collectives over axes of a mesh that its plans ran: those that marks
+                                           led to, and those over groups that were written by hand */
+    uint64_t received_bytes; /* and the bytes that this rank received in them */
     uint64_t
         device_bytes_expected; /* the most that a plan was expected to have in use, known before it ran */
     uint64_t allocations;  /* of device memory, by the driver */

@@ -123,6 +123,9 @@ typedef struct tarn_loader_options {
     bool flip;
     int32_t pad, crop[2];
     int32_t threads; /* that prepare batches, at most 64 */
+    /* In a launch with a mesh (tarn_dist.h): the axis along which the samples of a batch are shared out; default
+     * "data". A batch that its ranks do not divide is loaded whole by all of them, and a line says so. */
+    const char *axis;
 } tarn_loader_options;
 
 typedef struct tarn_loader tarn_loader;
@@ -131,7 +134,7 @@ typedef struct tarn_batch {
     tarn_tensor y; /* targets[0]; TARN_NONE when there is none */
     int32_t
         n; /* samples in x and y: this replica's part; in a launch with a mesh all, as x and y are
-                       the whole batch then, of which each rank holds what lies at its place on "data" */
+                       the whole batch then, of which each rank holds what lies at its place on the loader's axis */
     int32_t global; /* samples in the parts of all replicas: n / global is the part's weight */
     /* [n, a sample's shape] each. Inputs: uint8 and float32 as float32 (uint8 divided by 255),
      * int32 as it is. Targets: integers as int32, float32 as it is. */

@@ -78,7 +78,8 @@ typedef struct tarn_launch_options {
                             negative: never */
     bool sync_norm;      /* batch norm over the samples of all replicas; on with virtual shards */
     size_t bucket_bytes; /* gradients are exchanged in pieces of about this size; default 4 MiB */
-    bool heal;           /* on a difference copy rank 0's weights to all and go on */
+    bool heal;           /* on a difference copy rank 0's weights to all and go on; with a mesh
+                            those of the first rank with each part */
     tarn_mesh mesh; /* default: none. With one, replicas record the program of the whole launch,
                             and tarn_mark_sharding() says how it is shared out */
 } tarn_launch_options;

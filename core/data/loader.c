@@ -118,7 +118,7 @@ static tarn_tensor record_field(struct tarn_loader *l, const struct slot *s, int
     const struct mesh *m = replica_mesh(l->r);
     struct spec spec = { { 0 } };
     if (m != NULL && s->n < s->global)
-        spec.cut[0] = (uint8_t)(1 << options_batch_axis(m));
+        spec.cut[0] = (uint8_t)(1 << l->plan.axis);
     /* Under a mesh a tensor is what all ranks have of it together. */
     const int32_t n = m != NULL ? s->global : s->n;
     tarn_shape shape = { .rank = sample.rank + 1, .dim = { n } };

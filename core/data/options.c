@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of a loader: ranges, then how batches and virtual shards divide. */
 #include "data/options.h"
-#include "tensor/sum_order.h"
-#include "data/normal.h"
 
 #include <string.h>
+
+#include "data/normal.h"
+#include "log.h"
+#include "tensor/sum_order.h"
 
 static tarn_status check_ranges(const tarn_loader_options *o)
 {
@@ -52,40 +54,69 @@ static tarn_status check_parts(const struct pool_plan *p, bool trains, int32_t l
     return TARN_OK;
 }
 
-int options_batch_axis(const struct mesh *m)
+#define BATCH_AXIS "data" /* unless the program says otherwise */
+
+/* -1: the mesh has no axis of that name. */
+static int find_axis(const struct mesh *m, const char *name)
 {
     int a = 0;
-    while (a < m->axes && strcmp(m->name[a], "data") != 0)
+    while (a < m->axes && strcmp(m->name[a], name) != 0)
         a++;
     return a < m->axes ? a : -1;
 }
 
-/* Under a mesh each place along its axis "data" has an equal part of a batch, and without that axis all of it. */
-static void share(struct pool_plan *p, const struct peers *peers)
+/* Under a mesh each place along an axis has an equal part of a batch, and without that axis all of it. */
+static tarn_status share(struct pool_plan *p, const struct peers *peers, const char *name)
 {
-    const int a = peers->mesh.axes > 0 ? options_batch_axis(&peers->mesh) : -1;
-    p->cut.equal = peers->mesh.axes > 0;
-    if (a >= 0) {
-        p->rank = mesh_coordinate(&peers->mesh, peers->rank, a);
-        p->world = peers->mesh.extent[a];
-    } else if (!p->cut.equal) {
-        p->rank = peers->rank;
-        p->world = peers->world;
-    }
+    const struct mesh *m = &peers->mesh;
+    p->rank = peers->rank;
+    p->world = peers->world;
+    if (m->axes == 0)
+        return TARN_OK;
+    p->axis = find_axis(m, name != NULL ? name : BATCH_AXIS);
+    if (name != NULL && p->axis < 0)
+        return error_set(TARN_ERR_ARGUMENT,
+                         "tarn_loader_open: the launch's mesh has no axis \"%s\"; its first one is "
+                         "\"%s\"",
+                         name, m->name[0]);
+    p->cut.equal = true;
+    p->rank = p->axis >= 0 ? mesh_coordinate(m, peers->rank, p->axis) : 0;
+    p->world = p->axis >= 0 ? m->extent[p->axis] : 1;
+    return TARN_OK;
 }
 
-static void divide(struct pool_plan *p, const struct peers *peers, int32_t *length)
+/* Batches that do not divide are right, but each rank computes all of them. */
+static void tell_of_whole(const struct pool_plan *p, const struct peers *peers, int32_t length)
+{
+    const int32_t n = sampler_batch(&p->cut, (uint64_t)length - 1);
+    if (peers == NULL || peers->rank != 0 || p->axis < 0 || length == 0)
+        return;
+    const bool all = p->cut.batch % p->world != 0;
+    if (all || n % p->world != 0)
+        log_print(
+            TARN_LOG_WARNING,
+            "tarn: loader: %s %d samples, which the %d ranks along \"%s\" do not divide: every "
+            "rank loads and computes all of them; choose %s",
+            all && length > 1 ? "each batch has" : "the last batch has",
+            all && length > 1 ? p->cut.batch : n, p->world, peers->mesh.name[p->axis],
+            all ? "another batch" : "drop_last or pad_last");
+}
+
+static tarn_status divide(struct pool_plan *p, const struct peers *peers, const char *axis,
+                          int32_t *length)
 {
     int32_t first, n;
     p->rank = 0;
     p->world = 1;
+    p->axis = -1;
     if (peers != NULL)
-        share(p, peers);
+        TRY(share(p, peers, axis));
     *length = sampler_length(&p->cut);
     p->most = sampler_most(&p->cut, p->rank, p->world);
     sampler_share(&p->cut, sampler_batch(&p->cut, (uint64_t)*length - 1), p->rank, p->world, &first,
                   &n);
     p->parts = (uint64_t)*length - (n == 0);
+    return TARN_OK;
 }
 
 static tarn_status check_sizes(const struct pool_plan *p)
@@ -139,9 +170,11 @@ tarn_status options_plan(const tarn_replica *r, const tarn_dataset *d, tarn_load
                          "batch or keep the last one",
                          plan->cut.size, plan->cut.batch);
     size_fields(plan);
-    divide(plan, r->peers, length);
+    TRY(divide(plan, r->peers, o.axis, length));
     /* In order, with all samples: evaluation. */
     TRY(check_parts(plan, o.shuffle || o.drop_last || o.pad_last, *length,
                     r->peers != NULL ? r->peers->shards : 0));
-    return check_sizes(plan);
+    TRY(check_sizes(plan));
+    tell_of_whole(plan, r->peers, *length);
+    return TARN_OK;
 }

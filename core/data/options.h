@@ -6,9 +6,6 @@
 #include "data/pool.h"
 #include "tensor/replica.h"
 
-/* The axis of a mesh along which batches are cut; -1: there is none of that name. */
-int options_batch_axis(const struct mesh *m);
-
 /* Puts defaults in place of zeros, and makes the plan of a loader: with the replica's share, when
  * it has peers. `length` is the number of batches in an epoch, `shape` that of the samples
  * delivered. */

@@ -45,6 +45,7 @@ struct pool_plan {
     bool shuffle;
     uint64_t seed;
     int rank, world, threads, prefetch;
+    int axis;                  /* of a mesh, along which batches are cut; -1: none */
     int32_t most;              /* samples in the largest part */
     uint64_t parts;            /* batches of an epoch in which this replica has a part */
     double timeout;            /* seconds that a callback may take */

@@ -118,6 +118,21 @@ for layout in "2 2 2" "4 2 2" "2 1 4" "2 3 2"; do
     start "$first" ${layout%% *} "$bin/test_over_plain" ${layout#* } || wrong "groups, $layout: wrong"
 done
 
+# ---- marks on a mesh ----------------------------------------------------------------------------------
+
+# Four ranks of one process are as near to one device as the order of sums allows; on two and on four nodes they are
+# the same.
+mesh_trains() { # ENGINE NODES
+    rm -f marked.safetensors
+    start "$1" "$2" "$bin/test_mesh_train_plain" marked.safetensors || wrong "$1, $2 nodes, marks: failed"
+    cmp -s marked.safetensors four.safetensors || wrong "$1, $2 nodes, marks: other bytes than of one process"
+}
+"$bin/test_mesh_train_plain" four.safetensors >log 2>&1 || wrong "marks on four ranks of a process: wrong"
+for engine in $engines; do
+    mesh_trains "$engine" 2
+done
+mesh_trains "$first" 4
+
 # ---- a file on the first node suffices ----------------------------------------------------------------
 
 mkdir elsewhere

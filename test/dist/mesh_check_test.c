@@ -25,12 +25,12 @@ struct job {
     const char *name;
     int rank, element, bit;
     bool heal;
-    float drop;    /* of hidden units */
-    int other;     /* begins with other values than the others, and has another seed if `drop` > 0; 0: none */
-    int every;     /* step in which weights are compared */
-    bool whole;    /* nothing is cut: there is no collective but the check's */
-    int failed[RANKS];      /* the step that failed, from 1 */
-    float end[2][MOST];     /* of w1 and w2 on rank 0 */
+    float drop; /* of hidden units */
+    int other; /* begins with other values than the others, and has another seed if `drop` > 0; 0: none */
+    int every;          /* step in which weights are compared */
+    bool whole;         /* nothing is cut: there is no collective but the check's */
+    int failed[RANKS];  /* the step that failed, from 1 */
+    float end[2][MOST]; /* of w1 and w2 on rank 0 */
     uint64_t plans;
 };
 

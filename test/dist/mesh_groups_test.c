@@ -289,3 +289,35 @@ Test(mesh_groups, are_not_for_global_programs)
                            "%s", tarn_error(NULL));
     }
 }
+
+/* ---- what is counted ------------------------------------------------------------------------ */
+
+/* x has 48 bytes. A collective of all ranks, and one of a group of one, are not counted. */
+static tarn_status count(tarn_replica *r, void *arg)
+{
+    (void)arg;
+    const int data = tarn_mesh_coordinate(r, mesh, "data");
+    const int model = tarn_mesh_coordinate(r, mesh, "model");
+    const tarn_mesh flat = { .axis = { { "all", 4 }, { "none", 1 } } };
+    const tarn_tensor x = ones(r, 2, 6);
+    const tarn_tensor y[] = { tarn_all_reduce_over(x, TARN_SUM, mesh, "data,model"),
+                              tarn_reduce_scatter_over(x, TARN_SUM, 1, mesh, "model"),
+                              tarn_all_gather_over(x, 0, mesh, "data,model"),
+                              tarn_all_to_all_over(x, 0, 1, mesh, "data"),
+                              tarn_broadcast_over(x, 1, mesh, "model"),
+                              tarn_shift_over(x, 1, false, mesh, "data"),
+                              tarn_all_reduce(x, TARN_SUM),
+                              tarn_all_reduce_over(x, TARN_SUM, flat, "none") };
+    const uint64_t most = 72 + 24 + 144 + 24, want = most + (model == 0) * 48U + (data == 1) * 48U;
+    if (tarn_eval(y, 8) != TARN_OK)
+        return tarn_error_status(r);
+    const tarn_metrics m = tarn_metrics_get(r);
+    cr_expect(m.exchanges == 6 && m.received_bytes == want, "rank %d: %d exchanges, %d B, not %d",
+              tarn_rank(r), (int)m.exchanges, (int)m.received_bytes, (int)want);
+    return tarn_error_status(r);
+}
+
+Test(mesh_groups, are_counted)
+{
+    expect_ok(count);
+}

@@ -308,7 +308,8 @@ static tarn_status sum_batches(tarn_replica *r, void *arg)
 {
     tarn_dataset *set = ((void **)arg)[0];
     float *sums = ((void **)arg)[1];
-    tarn_loader *l = tarn_loader_open(r, set, (tarn_loader_options){ .batch = 4 });
+    const char *axis = ((void **)arg)[2];
+    tarn_loader *l = tarn_loader_open(r, set, (tarn_loader_options){ .batch = 4, .axis = axis });
     tarn_batch b;
     for (int i = 0; tarn_loader_next(l, &b); i++) {
         float x[EACH * 3];
@@ -324,6 +325,21 @@ static tarn_status sum_batches(tarn_replica *r, void *arg)
     return tarn_wait(r);
 }
 
+struct heard {
+    int lines;
+    char text[400];
+};
+
+/* Of rank 0 alone. */
+static void hear(tarn_log_level level, const char *text, void *user)
+{
+    struct heard *h = user;
+    if (level != TARN_LOG_WARNING || strstr(text, "loader") == NULL)
+        return;
+    snprintf(h->text, sizeof h->text, "%s", text);
+    h->lines++;
+}
+
 Test(sharding, batches_have_the_shape_of_the_whole)
 {
     float samples[SAMPLES * 3];
@@ -331,16 +347,41 @@ Test(sharding, batches_have_the_shape_of_the_whole)
     tarn_dataset *set = tarn_dataset_from((tarn_arrays){
         .inputs = { { .data = samples, .dtype = TARN_F32, .shape = TARN_SHAPE(SAMPLES, 3) } } });
     cr_assert_not_null(set, "%s", tarn_error(NULL));
-    const tarn_mesh meshes[] = { { .axis = { { "data", 2 } } },
-                                 { .axis = { { "data", 4 } } },
-                                 { .axis = { { "data", 2 }, { "model", 2 } } } };
-    for (int i = 0; i < 3; i++) {
+    const struct {
+        tarn_mesh mesh;
+        const char *axis, *line; /* what is said, if anything */
+    } cases[] = {
+        { { .axis = { { "data", 2 } } }, NULL, "" },
+        { { .axis = { { "data", 4 } } },
+          NULL,
+          "tarn: loader: the last batch has 2 samples, which the 4 ranks along \"data\" do not "
+          "divide: every rank loads and computes all of them; choose drop_last or pad_last" },
+        { { .axis = { { "data", 2 }, { "model", 2 } } }, NULL, "" },
+        { { .axis = { { "model", 1 }, { "rows", 4 } } },
+          "rows",
+          "tarn: loader: the last batch has 2 samples, which the 4 ranks along \"rows\" do not "
+          "divide: every rank loads and computes all of them; choose drop_last or pad_last" },
+        { { .axis = { { "rows", 4 } } }, NULL, "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         float sums[36] = { 0 };
-        void *arg[2] = { set, sums };
-        const tarn_launch_options o = { .devices = i == 0 ? "0,0" : "0,0,0,0", .mesh = meshes[i] };
-        cr_assert(tarn_launch(sum_batches, arg, o) == TARN_OK, "%s", tarn_error(NULL));
-        cr_assert(memcmp(sums, samples, sizeof samples) == 0, "mesh %d", i);
+        void *arg[3] = { set, sums, (void *)(uintptr_t)cases[i].axis };
+        struct heard heard = { .text = "" };
+        const tarn_launch_options o = { .devices = i == 0 ? "0,0" : "0,0,0,0",
+                                        .mesh = cases[i].mesh };
+        tarn_set_log(hear, &heard);
+        const tarn_status status = tarn_launch(sum_batches, arg, o);
+        tarn_set_log(NULL, NULL);
+        cr_assert(status == TARN_OK, "%s", tarn_error(NULL));
+        cr_assert(memcmp(sums, samples, sizeof samples) == 0, "case %zu", i);
+        cr_assert_str_eq(heard.text, cases[i].line);
+        cr_assert(heard.lines == (*cases[i].line != 0), "case %zu: %d lines", i, heard.lines);
     }
+    void *arg[3] = { set, NULL, "columns" };
+    const tarn_launch_options o = { .devices = "0,0", .mesh = cases[0].mesh };
+    cr_assert(tarn_launch(sum_batches, arg, o) == TARN_ERR_ARGUMENT);
+    cr_assert(strstr(tarn_error(NULL), "the launch's mesh has no axis \"columns\"") != NULL, "%s",
+              tarn_error(NULL));
     tarn_dataset_close(set);
 }
 
