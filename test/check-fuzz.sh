@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every public function that returns a tensor, and every statement that changes some, is one that the
 # fuzzer's programs may call (test/fuzz/ops.def). Those over groups of a mesh have a test of all layouts
-# (test/dist/over_plain.c): the fuzzer's launches have no mesh.
+# (test/dist/over_plain.c): where the fuzzer's launches have a mesh, their programs are those of one device.
 set -eu
 cd "$(dirname "$0")/.."
 # Layers of tarn_use.h are calls of two functions of tarn_nn.h: test/core/use_test.c compares them bit for bit.

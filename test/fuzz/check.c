@@ -21,6 +21,7 @@ const char *const configuration_names[RUN_COUNT] = {
     [RUN_TILE_3] = "TARN_TILE=3",
     [RUN_WINOGRAD] = "TARN_WINOGRAD=1",
     [RUN_ALONE] = "one device",
+    [RUN_MESH] = "mesh",
     [RUN_SHARDS] = "virtual shards",
 };
 
@@ -210,7 +211,7 @@ static bool always(const struct check *c, int rank, int result)
 
 /* A driver's exp may have other bits for a vector than for a single float, so what is made with
  * such functions is left to the bounds. */
-static bool without_driver(const struct check *c, int rank, int result)
+bool check_without_driver(const struct check *c, int rank, int result)
 {
     return !c->m->tape->node[c->want->r[result].node[rank]].driver;
 }
@@ -255,7 +256,7 @@ static void check_again(const struct check *c, const struct readings *first,
     const bool bits = same_bits(c->p, other);
     for (int rank = 0; rank < c->p->world && bits; rank++)
         check_bits(c, rank, &second[rank], &first[rank], "in the default configuration", other,
-                   without_driver);
+                   check_without_driver);
     if (other == RUN_ALONE)
         check_bits(c, 0, second, first, "on rank 0 of several", other, always);
     else if (!c->o->failed && other == RUN_UNFUSED)
@@ -283,6 +284,8 @@ void check_program(struct program *p, enum configuration other, struct outcome *
         snprintf(o->what, sizeof o->what, "not a program");
     } else if (p->shards > 0) {
         shards_check(&c);
+    } else if (p->mesh) {
+        mesh_check(&c);
     } else if (check_run(&c, RUN_DEFAULT, first)) {
         compare_all(&c, first, RUN_DEFAULT);
         if (!o->failed && other != RUN_DEFAULT)

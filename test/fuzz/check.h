@@ -23,6 +23,7 @@ enum configuration {
     RUN_TILE_3,
     RUN_WINOGRAD, /* TARN_WINOGRAD=1: where there are convolutions */
     RUN_ALONE,    /* what several replicas run without exchanges, on one: rank 0's bits */
+    RUN_MESH,     /* in a launch with a mesh: the same bits where no sum is split */
     RUN_SHARDS,   /* on 1, 2, 4, ... devices with virtual shards: the same bits */
     RUN_COUNT
 };
@@ -36,7 +37,8 @@ struct outcome {
     double margin; /* smallest bound / error over the tested results */
     bool error;    /* a call reported an error */
     int rank;      /* of the replica that is wrong */
-    bool refused;  /* by virtual shards, on each number of devices */
+    bool refused;  /* by virtual shards, on each number of devices, or by a mesh */
+    bool whole;    /* no sum is split over the ranks of the mesh */
 };
 
 /* Runs the program in the default configuration and in `other`. */
@@ -64,6 +66,10 @@ bool check_run(const struct check *c, enum configuration in, struct readings *ou
 bool team_run(const struct check *c, int count, struct readings *out);
 /* shards.c: a program with virtual shards on 1, 2, 4, ... replicas. */
 void shards_check(const struct check *c);
+/* mesh_check.c: a program on one device, and in a launch with a mesh. */
+void mesh_check(const struct check *c);
+/* Whether a result's bits are the same for vectors and single floats. */
+bool check_without_driver(const struct check *c, int rank, int result);
 /* What replicas compute alike has the same bits on all. */
 void team_compare(const struct check *c, const struct readings *got, enum configuration in);
 /* Removes lines and shrinks shapes while it still fails in the same way; at most so many seconds. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a program through the public API. */
 #include "device.h"
+#include "mesh_marks.h"
 #include "more.h"
 
 #include <stdio.h>
@@ -485,6 +486,21 @@ static bool run_line(struct run *u, int i, const struct results *want, struct re
     return !tarn_failed(u->t[i]) || complain(u, op_table[l->op].name);
 }
 
+/* In a launch with a mesh: marks what a line made. */
+static bool mark(struct run *u, int i)
+{
+    const enum op_id op = u->p->line[i].op;
+    if (!u->p->mesh || tarn_world_size(u->r) == 1)
+        return true;
+    if (program_is_layer(op))
+        marks_layer(u->r, u->p, i);
+    else if (program_is_setting(op) && op < OP_ID_scale_lr)
+        marks_states(u->r, u->p, i, u->optimizer);
+    else if (op_table[op].result != 's')
+        u->t[i] = marks_value(u->p, i, u->t[i]);
+    return tarn_error_status(u->r) == TARN_OK || complain(u, "a mark");
+}
+
 bool device_run(tarn_replica *r, const struct program *p, const struct interpreter *m,
                 const struct results *want, struct readings *out, char *error, size_t capacity)
 {
@@ -497,7 +513,7 @@ bool device_run(tarn_replica *r, const struct program *p, const struct interpret
         u->batches = batches_open(r, p);
     bool good = true;
     for (int i = 0; i < p->count && good; i++)
-        good = run_line(u, i, want, out);
+        good = run_line(u, i, want, out) && mark(u, i);
     if (u->batches != NULL)
         batches_close(u->batches);
     free(u);

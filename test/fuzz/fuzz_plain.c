@@ -31,7 +31,7 @@ struct counts {
 struct totals {
     struct counts all,
         on[MAX_WORLD + 1]; /* on[n]: programs for n replicas; on[0]: virtual shards */
-    long refused;          /* of these */
+    long refused, whole;   /* of these, and of those in launches with a mesh */
     double margin;
 };
 
@@ -47,6 +47,10 @@ static const struct argp_option help[] = {
       0 },
     { "shards", 'v', "V", 0,
       "all programs train with V virtual shards, on 1, 2, ... V replicas (default: one in 16)", 0 },
+    { "mesh", 'M', NULL, 0,
+      "run all programs on one device and in launches with a mesh of 2, 4 or 8 ranks, marked at "
+      "random",
+      0 },
     { "minimise", 'm', "S", 0, "make failing programs small for at most S seconds each (default 0)",
       0 },
     { "output", 'o', "FOLDER", 0, "write failing programs to FOLDER/SEED.c, not to standard output",
@@ -80,6 +84,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
         o->form.shards = (int)strtol(arg, NULL, 10);
         if (o->form.shards != 1 && o->form.shards != 2 && o->form.shards != 4)
             argp_error(state, "--shards: 1, 2 or 4");
+        return 0;
+    case 'M':
+        o->form.mesh = true;
         return 0;
     case 't':
         o->totals = arg;
@@ -148,7 +155,8 @@ static void run(const struct options *o, struct totals *t)
         struct outcome outcome = { .failed = false };
         if (o->seconds > 0 && seconds_now() > end)
             break;
-        generate(&p, o->first + (unsigned long long)i, o->json ? (struct form){ 1, 0 } : o->form);
+        generate(&p, o->first + (unsigned long long)i,
+                 o->json ? (struct form){ .world = 1 } : o->form);
         if (o->print) {
             print_program(stdout, &p, &outcome);
             continue;
@@ -162,6 +170,7 @@ static void run(const struct options *o, struct totals *t)
         add(&t->all, &one);
         add(&t->on[p.shards > 0 ? 0 : p.world], &one);
         t->refused += outcome.refused;
+        t->whole += outcome.whole;
         t->margin = fmin(t->margin, outcome.margin);
         if (outcome.failed)
             report(o, &p, &outcome);
@@ -247,6 +256,9 @@ int main(int argc, char **argv)
            "wrong, smallest bound / error %.3g\n",
            t.all.programs, o.first, seconds_now() - begin, t.all.results, share, t.all.wrong,
            t.margin);
+    if (o.form.mesh)
+        printf("%ld split no sum and had one device's bits, %ld were refused\n", t.whole,
+               t.refused);
     if (t.on[0].programs > 0)
         printf("%ld with virtual shards, %ld of them refused\n", t.on[0].programs, t.refused);
     if (o.totals != NULL && !add_totals(&o, &t)) {

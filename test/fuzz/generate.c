@@ -8,6 +8,11 @@
 int some_length(struct generator *g)
 {
     static const int lengths[] = { 1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 33 };
+    static const int even[] = {
+        1, 2, 4, 8, 8, 16, 4, 8, 3, 12, 32
+    }; /* for axes of a mesh to divide */
+    if (g->p->mesh)
+        return even[below(g, 11)];
     return lengths[below(g, 11)];
 }
 

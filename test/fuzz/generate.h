@@ -20,6 +20,7 @@ struct generator {
 /* What programs run on. 0 replicas: the seed tells. */
 struct form {
     int world, shards;
+    bool mesh;
 };
 /* A program of the seed. */
 void generate(struct program *p, unsigned long long seed, struct form form);

@@ -325,38 +325,42 @@ static void choose_form(struct program *p, unsigned long long seed, struct form 
 {
     unsigned long long random = seed * 104729 + 5;
     const int drawn = (int)(fuzz_random(&random) * 16);
+    if (form.mesh)
+        form.world = 1;
     if (form.world == 0 && form.shards == 0)
-        form = drawn < 2   ? (struct form){ 2, 0 }
-               : drawn < 4 ? (struct form){ 3, 0 }
-               : drawn > 4 ? (struct form){ 1, 0 }
-                           : (struct form){ 1, fuzz_random(&random) < 0.5 ? 2 : 4 };
+        form = drawn < 2   ? (struct form){ .world = 2 }
+               : drawn < 4 ? (struct form){ .world = 3 }
+               : drawn > 4 ? (struct form){ .world = 1 }
+                           : (struct form){ 1, fuzz_random(&random) < 0.5 ? 2 : 4, false };
     p->world = form.shards > 0 ? 1 : form.world;
     p->shards = form.shards;
+    p->mesh = form.mesh;
     p->by_rank = p->world > 1 && fuzz_random(&random) < 0.7;
 }
 
 void generate(struct program *p, unsigned long long seed, struct form form)
 {
     static const int batches[] = { 1, 7, 8, 15, 16, 17, 31, 33, 127, 128 };
+    static const int divided[] = { 8, 16, 32, 24, 64, 16, 8, 48, 4, 128 };
     struct generator g = { .p = p, .random = seed * 7919 + 17 };
     memset(p, 0, sizeof *p);
     p->seed = seed;
     choose_form(p, seed, form);
     interpret_begin(g.m, p, &g.tape);
-    g.batch = batches[below(&g, 10)];
+    g.batch = (p->mesh ? divided : batches)[below(&g, 10)];
     g.width = some_length(&g);
-    const int kind = below(&g, 100);
+    const int kind = below(&g, 100), train = p->mesh ? 50 : 20;
     if (p->shards > 0)
         generate_shards(&g);
-    else if (kind < 20)
+    else if (kind < train)
         generate_training(&g);
-    else if (kind < 30)
+    else if (kind < train + 10)
         generate_cycle(&g);
-    else if (kind < 40)
+    else if (kind < train + 20)
         generate_batch(&g);
-    else if (kind < 44)
+    else if (kind < train + 24)
         generate_window(&g);
-    else if (kind < 66)
+    else if (kind < train + 46 - p->mesh * 20)
         generate_probe(&g);
     else
         generate_graph(&g);

@@ -54,6 +54,7 @@ struct program {
     int world;  /* replicas that run it, each the same lines */
     int shards; /* virtual shards, 0: none. Then the program is that of one device with all samples,
                      and runs on 1, 2, 4, ... replicas; a loader delivers the data of its leaves */
+    bool mesh;  /* it runs on one device, and in a launch with a mesh, where tensors are marked */
     bool by_rank; /* data that is neither a parameter nor a buffer is another on each replica */
     struct line line[MAX_LINES];
     int count;

@@ -86,7 +86,7 @@ static struct shard_program make(struct record *t, struct net net, int64_t bucke
     record_net(t, net);
     struct shard_input in = record_done(t);
     in.bucket = bucket;
-    if (shard_program(&in, &s) != TARN_OK || !record_agrees(t, &in, &s, "buckets")) {
+    if (shard_program(&in, &s) != TARN_OK || !record_agrees(t, &in, &s, 1, "buckets")) {
         fprintf(stderr, "buckets: %s\n", error_text());
         exit(1);
     }

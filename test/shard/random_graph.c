@@ -263,11 +263,57 @@ static tarn_tensor step(struct maker *k)
     }
 }
 
-/* The mean of some values' squares, its gradients, and a step of the owned tensors. */
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+enum rule { PLAIN, MOMENTUM, ADAM, ADAMW, RULES };
+
+/* Zeros like an owned tensor, cut as that is or in another way. */
+static tarn_tensor state_of(struct maker *k, tarn_tensor owned)
+{
+    const tarn_shape s = tarn_shape_get(owned);
+    const struct spec own = k->t->owned[graph_node(owned)->arg.leaf.slot];
+    return record_state(k->t, s, roll(k, 2) != 0 ? own : random_spec(k, s));
+}
+
+static tarn_tensor averaged(struct maker *k, tarn_tensor owned, tarn_tensor x, float rest)
+{
+    const tarn_tensor before = state_of(k, owned);
+    const tarn_tensor now = tarn_add(tarn_mul_scalar(before, 0.9f), tarn_mul_scalar(x, rest));
+    record_assign(before, now);
+    return now;
+}
+
+static void update(struct maker *k, tarn_tensor owned, tarn_tensor g, enum rule rule)
+{
+    tarn_tensor along = rule == PLAIN ? g : averaged(k, owned, g, rule == MOMENTUM ? 1 : 0.1f);
+    if (rule >= ADAM) {
+        const tarn_tensor v = averaged(k, owned, tarn_mul(g, g), 0.1f);
+        along = tarn_div(along, tarn_add_scalar(tarn_sqrt(v), 0.01f));
+    }
+    const tarn_tensor old = rule == ADAMW ? tarn_mul_scalar(owned, 0.99f) : owned;
+    record_assign(owned, tarn_sub(old, tarn_mul_scalar(along, 0.1f)));
+}
+
+/* Gradients, no longer than 0.5 together. */
+static void clip(struct maker *k, tarn_tensor *gradients)
+{
+    tarn_tensor sum = tarn_full(k->t->r, TARN_SCALAR, 1e-6f);
+    for (int i = 0; i < k->leaf_count; i++)
+        if (k->owned[i])
+            sum = tarn_add(sum, tarn_sum(tarn_mul(gradients[i], gradients[i]), TARN_ALL, false));
+    const tarn_tensor most = tarn_div(tarn_full(k->t->r, TARN_SCALAR, 0.5f), tarn_sqrt(sum));
+    const tarn_tensor by = tarn_minimum(most, tarn_full(k->t->r, TARN_SCALAR, 1));
+    for (int i = 0; i < k->leaf_count; i++)
+        if (k->owned[i])
+            gradients[i] = tarn_mul(gradients[i], by);
+}
+
+/* The mean of some values' squares, its gradients, and an optimizer's step of the owned tensors. */
 static void finish(struct maker *k)
 {
     struct spec none = { { 0 } };
     tarn_tensor loss = tarn_zeros(k->t->r, TARN_SCALAR), gradients[RECORD_MOST];
+    const enum rule rule = (enum rule)roll(k, RULES);
     for (int i = k->count > 6 ? k->count - 6 : 0; i < k->count; i++) {
         const tarn_tensor x = tarn_tanh(k->pool[i]);
         loss = tarn_add(loss, tarn_mean(tarn_mul(x, x), TARN_ALL, false));
@@ -276,13 +322,14 @@ static void finish(struct maker *k)
     record_output(k->t, loss, none);
     record_output(k->t, k->pool[k->count - 1],
                   random_spec(k, tarn_shape_get(k->pool[k->count - 1])));
-    for (int i = 0; i < k->leaf_count; i++) {
-        if (k->owned[i])
-            record_assign(k->leaves[i],
-                          tarn_sub(k->leaves[i], tarn_mul_scalar(gradients[i], 0.1f)));
-        else
+    for (int i = 0; i < k->leaf_count; i++)
+        if (!k->owned[i])
             record_output(k->t, gradients[i], none);
-    }
+    if (roll(k, 2) != 0)
+        clip(k, gradients);
+    for (int i = 0; i < k->leaf_count; i++)
+        if (k->owned[i])
+            update(k, k->leaves[i], gradients[i], rule);
 }
 
 void random_graph(struct record *t, uint64_t seed, int steps)

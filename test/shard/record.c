@@ -79,6 +79,12 @@ tarn_tensor record_owned(struct record *t, tarn_shape shape, struct spec spec)
     return leaf(t, &op_owned, slot, shape, TARN_F32);
 }
 
+tarn_tensor record_state(struct record *t, tarn_shape shape, struct spec spec)
+{
+    t->zero[t->owned_count] = true;
+    return record_owned(t, shape, spec);
+}
+
 tarn_tensor record_mark(tarn_tensor x, struct spec spec)
 {
     return op_shard_as(x, &spec);
@@ -123,21 +129,55 @@ struct shard_input record_done(struct record *t)
 
 /* ---- comparing ------------------------------------------------------------------------------ */
 
+enum { RANKS = 8 };
+
+/* What was assigned to owned tensors, by rank; NULL: nothing yet. */
+struct memory {
+    double *at[RECORD_MOST][RANKS];
+};
+
 struct run {
     const struct record *t;
     const struct mesh *mesh;
     bool cut;
+    int step;
+    struct memory memory;
 };
+
+static void remember(struct run *u, const struct lockstep *l)
+{
+    const struct program *p = l->program;
+    for (uint32_t i = 1; i < p->count; i++) {
+        const struct node *n = &p->nodes[i];
+        const size_t bytes = (size_t)lockstep_count(n->shape) * sizeof(double);
+        for (int rank = 0; n->op == &op_assign && rank < l->ranks; rank++) {
+            double **to = &u->memory.at[n->arg.assign.owned][rank];
+            if (*to == NULL && (*to = malloc(bytes + 1)) == NULL)
+                exit(2);
+            memcpy(*to, lockstep_value(l, i, rank), bytes);
+        }
+    }
+}
+
+static void forget(struct run *u)
+{
+    for (int i = 0; i < RECORD_MOST; i++)
+        for (int rank = 0; rank < RANKS; rank++)
+            free(u->memory.at[i][rank]);
+}
 
 /* Element i of a leaf as all ranks together have it. */
 static double element(const struct run *u, const struct node *n, int64_t i)
 {
     const uint32_t slot = n->arg.leaf.slot;
-    uint64_t seed = slot * 7919 + (n->op == &op_owned ? 31 : 0) + (uint64_t)i * 104729;
+    const bool owned = n->op == &op_owned;
+    uint64_t seed = slot * 7919 + (owned ? 31 : (uint64_t)u->step * 1299709) + (uint64_t)i * 104729;
     draw(&seed, 2);
     draw(&seed, 2);
     if (n->op == &op_number)
         return 0.5 + slot;
+    if (owned && u->t->zero[slot])
+        return 0;
     return n->dtype == TARN_F32 ? draw_signed(&seed)
                                 : (double)draw(&seed, (uint32_t)u->t->rows[slot] + 2) - 1;
 }
@@ -148,6 +188,11 @@ static void run_leaf(void *user, int rank, const struct node *n, double *out)
     const uint32_t slot = n->arg.leaf.slot;
     struct state s = state_whole();
     tarn_shape whole = n->shape;
+    const double *had = n->op == &op_owned ? u->memory.at[slot][rank] : NULL;
+    if (had != NULL) {
+        memcpy(out, had, (size_t)lockstep_count(n->shape) * sizeof *out);
+        return;
+    }
     if (n->op != &op_number) {
         const bool owned = n->op == &op_owned;
         whole = owned ? u->t->owned_shape[slot] : u->t->input_shape[slot];
@@ -167,31 +212,49 @@ static bool agrees(const struct run *u, const struct lockstep *one, uint32_t nod
                          lockstep_value(one, node, 0), n->dtype != TARN_F32, what);
 }
 
-bool record_agrees(struct record *t, const struct shard_input *in, const struct shard_program *s,
-                   const char *what)
+/* All outputs and assignments. */
+static bool all_agree(const struct run *u, const struct lockstep *one, const struct lockstep *all,
+                      const struct shard_program *s, const char *what)
 {
-    static const struct mesh alone = { .axes = 1, .extent = { 1 }, .name = { "one" } };
-    struct run u = { t, &alone, false };
-    struct lockstep one, all;
+    const struct record *t = u->t;
+    const struct program *p = one->program;
     bool fits = true;
-    lockstep_run(&one, &alone, in->program, run_leaf, &u);
-    u.mesh = in->mesh;
-    u.cut = true;
-    lockstep_run(&all, in->mesh, &s->program, run_leaf, &u);
     for (int i = 0; i < t->output_count; i++)
-        fits &= agrees(&u, &one, t->output[i], &all, s->program.outputs[i], &t->outputs[i], what);
-    for (uint32_t i = 1; i < in->program->count; i++) {
-        const struct node *n = &in->program->nodes[i];
+        fits &= agrees(u, one, t->output[i], all, s->program.outputs[i], &t->outputs[i], what);
+    for (uint32_t i = 1; i < p->count; i++) {
+        const struct node *n = &p->nodes[i];
         uint32_t local = 0;
         for (uint32_t k = 1; k < s->program.count; k++)
             if (n->op == &op_assign && s->program.nodes[k].op == &op_assign &&
                 s->program.nodes[k].arg.assign.owned == n->arg.assign.owned)
                 local = k;
         if (n->op == &op_assign)
-            fits &= local != 0 &&
-                    agrees(&u, &one, i, &all, local, &t->owned[n->arg.assign.owned], what);
+            fits &=
+                local != 0 && agrees(u, one, i, all, local, &t->owned[n->arg.assign.owned], what);
     }
-    lockstep_free(&one);
-    lockstep_free(&all);
+    return fits;
+}
+
+bool record_agrees(struct record *t, const struct shard_input *in, const struct shard_program *s,
+                   int steps, const char *what)
+{
+    static const struct mesh alone = { .axes = 1, .extent = { 1 }, .name = { "one" } };
+    struct run one = { .t = t, .mesh = &alone }, all = { .t = t, .mesh = in->mesh, .cut = true };
+    bool fits = true;
+    for (int step = 0; step < steps && fits; step++) {
+        struct lockstep whole, parts;
+        char where[96];
+        snprintf(where, sizeof where, "%s, step %d", what, step);
+        one.step = all.step = step;
+        lockstep_run(&whole, &alone, in->program, run_leaf, &one);
+        lockstep_run(&parts, in->mesh, &s->program, run_leaf, &all);
+        fits = all_agree(&all, &whole, &parts, s, where);
+        remember(&one, &whole);
+        remember(&all, &parts);
+        lockstep_free(&whole);
+        lockstep_free(&parts);
+    }
+    forget(&one);
+    forget(&all);
     return fits;
 }

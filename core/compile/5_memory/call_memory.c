@@ -7,16 +7,18 @@
 #include "compile/5_memory/memory_passes.h"
 
 struct tenant {
-    int value, first, last;
-};
-struct piece {
+    int value, first, last; /* kernels */
     size_t bytes;
-    int last; /* the kernel that is the last to need it */
+    struct tenant *next; /* of the same piece */
 };
 
-static int by_first(const void *a, const void *b)
+/* The largest come first: so a piece never grows, and what lives long and is small takes no large piece that others
+ * need meanwhile. */
+static int by_size(const void *a, const void *b)
 {
     const struct tenant *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
     return x->first != y->first ? (x->first < y->first ? -1 : 1) : x->value - y->value;
 }
 
@@ -38,30 +40,29 @@ static int *first_readers(const struct program_ir *p)
     return first;
 }
 
-/* A piece that is free by then: the smallest with room, else the largest, else a new one. */
-static uint32_t find_piece(struct piece *pieces, uint32_t *count, const struct tenant *t,
-                           size_t bytes)
+/* The first piece whose tenants all live at other times, or a new one. */
+static uint32_t find_piece(struct tenant **pieces, uint32_t *count, struct tenant *t)
 {
-    uint32_t best = *count;
-    for (uint32_t i = 0; i < *count; i++) {
-        if (pieces[i].last >= t->first)
-            continue;
-        const size_t had = best == *count ? 0 : pieces[best].bytes, has = pieces[i].bytes;
-        if (best == *count || (had < bytes ? has > had : has >= bytes && has < had))
-            best = i;
+    uint32_t i = 0;
+    for (; i < *count; i++) {
+        const struct tenant *other = pieces[i];
+        while (other != NULL && (other->last < t->first || other->first > t->last))
+            other = other->next;
+        if (other == NULL)
+            break;
     }
-    if (best == *count)
-        pieces[(*count)++] = (struct piece){ 0, -1 };
-    pieces[best].last = t->last;
-    pieces[best].bytes = pieces[best].bytes < bytes ? bytes : pieces[best].bytes;
-    return best;
+    *count += i == *count;
+    t->next = pieces[i];
+    pieces[i] = t;
+    return i;
 }
 
 int *share_call_memory(struct program_ir *p)
 {
     int *due = first_readers(p), count = 0;
     struct tenant *t = arena_take(p->arena, ((size_t)p->shared_count + 1) * sizeof *t);
-    struct piece *pieces = arena_take(p->arena, ((size_t)p->shared_count + 1) * sizeof *pieces);
+    struct tenant **pieces =
+        arena_take(p->arena, ((size_t)p->shared_count + 1) * sizeof(struct tenant *));
     int *tenant_of = arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *tenant_of);
     if (due == NULL || t == NULL || pieces == NULL || tenant_of == NULL)
         return NULL;
@@ -69,7 +70,8 @@ int *share_call_memory(struct program_ir *p)
         if (p->values[v].place != PLACE_SHARED)
             continue;
         tenant_of[v] = count;
-        t[count++] = (struct tenant){ v, p->values[v].first, p->values[v].last };
+        t[count++] =
+            (struct tenant){ v, p->values[v].first, p->values[v].last, p->values[v].bytes, NULL };
     }
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
@@ -79,11 +81,9 @@ int *share_call_memory(struct program_ir *p)
         const int over = due[n->store[0].value];
         in->last = over > in->last ? over : in->last;
     }
-    qsort(t, (size_t)count, sizeof *t, by_first);
+    qsort(t, (size_t)count, sizeof *t, by_size);
     p->shared_count = 0;
-    for (int i = 0; i < count; i++) {
-        struct value *v = &p->values[t[i].value];
-        v->slot = find_piece(pieces, &p->shared_count, &t[i], v->bytes);
-    }
+    for (int i = 0; i < count; i++)
+        p->values[t[i].value].slot = find_piece(pieces, &p->shared_count, &t[i]);
     return due;
 }
