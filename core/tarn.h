@@ -73,12 +73,14 @@ TARN_API int tarn_version_number(void);
 typedef enum tarn_dtype {
     TARN_F32, /* 32-bit IEEE float */
     TARN_I32, /* 32-bit signed integer */
-    TARN_U8   /* 8-bit unsigned integer; also the result of comparisons, 0 or 1 */
+    TARN_U8,  /* 8-bit unsigned integer; also the result of comparisons, 0 or 1 */
+    TARN_F16, /* 16-bit IEEE float: 5 bits of exponent, 11 of precision; the largest is 65504 */
+    TARN_BF16 /* bfloat16, the upper half of a float32: 8 bits of exponent and of precision */
 } tarn_dtype;
 
 /** Bytes of one element; 0 for an unknown type. */
 TARN_API size_t tarn_dtype_bytes(tarn_dtype dtype);
-/** "float32", "int32", "uint8". */
+/** "float32", "int32", "uint8", "float16", "bfloat16". */
 TARN_API const char *tarn_dtype_name(tarn_dtype dtype);
 
 /** A shape by value. Rank 0 is a scalar. Dimensions may be 0. */
@@ -174,7 +176,8 @@ TARN_API bool tarn_failed(tarn_tensor t);
 
 /* ---- creating, reading, keeping ------------------------------------------------------------- */
 
-/** A tensor with a copy of `data` (row-major, tarn_shape_count elements), which may be freed or
+/** A tensor with a copy of `data` (row-major, tarn_shape_count elements; of half types their 16 bits, as
+ *  uint16_t), which may be freed or
  *  changed as soon as the call returns. Lives for this step. */
 TARN_API tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype,
                                const void *data);
@@ -251,8 +254,10 @@ TARN_API tarn_tensor tarn_batch_axis(tarn_tensor x, int axis);
 /* ---- maps: element by element, with broadcasting as in PyTorch and NumPy -------------------- */
 
 /* Shapes are aligned at their last axes, and axes of length 1 or missing ones are repeated; others
- * that differ are TARN_ERR_SHAPE. "The common type" of operands is float32 when one has it, else
- * int32; integers wrap around. Functions that say float32 convert integers first. Every map returns
+ * that differ are TARN_ERR_SHAPE. "The common type" of operands is their float type; of two different ones
+ * it is float32, and scalars (rank 0) count only when no other operand is a float. Without floats it
+ * is int32; integers wrap around. Functions that say float32 convert integers first,
+ * and of a half type give that. Half types are computed in float32 and the result is rounded once. Every map returns
  * poison after an error, which sticks to the replica, as at the top of this file. */
 
 /** a + b in the common type. */
@@ -319,8 +324,20 @@ TARN_API tarn_tensor tarn_gt(tarn_tensor a, tarn_tensor b);
 TARN_API tarn_tensor tarn_ge(tarn_tensor a, tarn_tensor b);
 /** condition != 0 ? a : b, element by element. */
 TARN_API tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tensor b);
-/** Converts; float to integer truncates. Gradient passes between float types only. */
+/** Converts; float to integer truncates, and float32 to a half type rounds to the nearest, of two the even
+ *  one. Gradient passes between float types only, and has the type of its tensor; but the gradient of a
+ *  parameter that is cast is not rounded. */
 TARN_API tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype);
+/** From now on, until tarn_autocast_end(), over step marks too, operations choose their types as under PyTorch's autocast:
+ *  products (tarn_matmul, tarn_einsum, linear layers, convolutions, attention's) take float operands in this half
+ *  type, to which each is cast, parameters once a step; exponentials, logarithms, powers, soft-maxima, sums, means,
+ *  losses, layer, group and RMS norms take half types in float32; others take what they are given. In the body of
+ *  tarn_scan nothing is cast, so recurrent layers are float32. Gradients follow the types; parameters, their
+ *  gradients and optimizers stay float32. With TARN_F16 see tarn_loss_scale(). TARN_ERR_DTYPE for a type
+ *  that is no half type. */
+TARN_API void tarn_autocast(tarn_replica *r, tarn_dtype dtype);
+/** Ends it. */
+TARN_API void tarn_autocast_end(tarn_replica *r);
 
 /* ---- views: the same elements, indexed in another way --------------------------------------- */
 
@@ -538,6 +555,9 @@ typedef struct tarn_metrics {
         device_bytes_expected; /* the most that a plan was expected to have in use, known before it ran */
     uint64_t allocations;  /* of device memory, by the driver */
     uint64_t steady_steps; /* the last so many, in which nothing was compiled or allocated */
+    uint64_t
+        skipped_steps; /* under tarn_loss_scale: optimizer steps that changed nothing, as of the last
+                                           look, which tarn_wait and each 64th step take */
 } tarn_metrics;
 /** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);

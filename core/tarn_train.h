@@ -109,6 +109,22 @@ TARN_API void tarn_optimizer_set_lr(tarn_optimizer *o, float lr);
 /** The learning rate as it is now; 0 for NULL. */
 TARN_API float tarn_optimizer_lr(const tarn_optimizer *o);
 
+/** As torch.amp.GradScaler, for float16, below whose smallest numbers gradients fall. Zero means 65536, 2, 0.5 and
+ *  2000. */
+typedef struct tarn_loss_scale_options {
+    float initial, growth, backoff;
+    int interval;
+} tarn_loss_scale_options;
+/** From now on tarn_backward, and what calls it, multiply the gradient that they begin with by a scale, and divide by it
+ *  what reaches the parameters, so that all that follows sees gradients as they are. A step of an optimizer whose
+ *  gradient is not finite changes nothing, is counted (tarn_metrics.skipped_steps), and multiplies the scale by
+ *  `backoff`; `interval` others in a row multiply it by `growth`. A gradient that is not finite though the scale is
+ *  1 or less is an error as ever. Powers of two change no digit. The scale is one for all optimizers, and saved with
+ *  their state. Once, before training. */
+TARN_API tarn_status tarn_loss_scale(tarn_replica *r, tarn_loss_scale_options options);
+/** The scale as it is now, 1 without tarn_loss_scale(); NaN on error. Waits. */
+TARN_API float tarn_loss_scale_now(tarn_replica *r);
+
 /** Settings of some parameters, as PyTorch's parameter groups: the last call that names a parameter
  *  holds. They hold from the next step on, belong to the program and are not saved, and only the
  *  first one that differs between parameters compiles anew. An error between tarn_optimizer_step and

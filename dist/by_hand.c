@@ -6,6 +6,7 @@
 
 #include "collective.h"
 #include "mesh_axes.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 
@@ -29,12 +30,12 @@ static bool operand(const char *name, tarn_tensor x)
 static bool check_reduction(const char *name, tarn_tensor x, tarn_reduction reduction)
 {
     const tarn_dtype dtype = tarn_dtype_get(x);
-    const bool fits = dtype == TARN_F32 || (dtype == TARN_I32 && reduction != TARN_MEAN);
+    const bool fits = dtype_is_float(dtype) || (dtype == TARN_I32 && reduction != TARN_MEAN);
     if (fits && reduction >= TARN_SUM && reduction <= TARN_MIN)
         return true;
     graph_fail(x.replica, fits ? TARN_ERR_ARGUMENT : TARN_ERR_DTYPE,
-               "%s: reduction %d of %s %s: float32, or int32 without a mean", name, (int)reduction,
-               tarn_dtype_name(dtype), shape_text(tarn_shape_get(x)));
+               "%s: reduction %d of %s %s: a float type, or int32 without a mean", name,
+               (int)reduction, tarn_dtype_name(dtype), shape_text(tarn_shape_get(x)));
     return false;
 }
 
@@ -62,15 +63,18 @@ tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction)
 {
     if (!operand("all_reduce", x) || !check_reduction("all_reduce", x, reduction))
         return graph_poison(x.replica);
+    tarn_dtype of;
+    x = op_wide(x, &of);
     const int world = tarn_world_size(x.replica);
     const bool sums = reduction == TARN_SUM || reduction == TARN_MEAN;
     if (sums && spread_can_sum(x)) {
         const tarn_tensor sum = collective_sum(x, PURPOSE_USER);
-        return world > 1 && reduction == TARN_MEAN ? tarn_mul_scalar(sum, 1.0f / (float)world)
-                                                   : sum;
+        return op_as(world > 1 && reduction == TARN_MEAN ? tarn_mul_scalar(sum, 1.0f / (float)world)
+                                                         : sum,
+                     of);
     }
     const tarn_tensor y = world == 1 ? x : collective_reduce(x, reduction, whole);
-    return alone(y);
+    return op_as(alone(y), of);
 }
 
 tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
@@ -81,7 +85,9 @@ tarn_tensor tarn_reduce_scatter(tarn_tensor x, tarn_reduction reduction)
         return graph_poison(x.replica);
     if (world == 1)
         return alone(x);
-    return collective_scatter(x, reduction, whole, 0);
+    tarn_dtype of;
+    x = op_wide(x, &of);
+    return op_as(collective_scatter(x, reduction, whole, 0), of);
 }
 
 tarn_tensor tarn_all_gather(tarn_tensor x)
@@ -203,7 +209,9 @@ tarn_tensor tarn_all_reduce_over(tarn_tensor x, tarn_reduction reduction, tarn_m
     struct question q;
     if (!begin(&q, "all_reduce_over", x, mesh, axes) || !check_reduction(q.name, x, reduction))
         return graph_poison(x.replica);
-    return alone(q.count == 1 ? x : collective_reduce(x, reduction, q.over));
+    tarn_dtype of;
+    x = op_wide(x, &of);
+    return op_as(alone(q.count == 1 ? x : collective_reduce(x, reduction, q.over)), of);
 }
 
 tarn_tensor tarn_reduce_scatter_over(tarn_tensor x, tarn_reduction reduction, int dim,
@@ -213,7 +221,9 @@ tarn_tensor tarn_reduce_scatter_over(tarn_tensor x, tarn_reduction reduction, in
     if (!begin(&q, "reduce_scatter_over", x, mesh, axes) ||
         !check_reduction(q.name, x, reduction) || !check_dimension(&q, &dim, true))
         return graph_poison(x.replica);
-    return alone(q.count == 1 ? x : collective_scatter(x, reduction, q.over, dim));
+    tarn_dtype of;
+    x = op_wide(x, &of);
+    return op_as(alone(q.count == 1 ? x : collective_scatter(x, reduction, q.over, dim)), of);
 }
 
 tarn_tensor tarn_all_gather_over(tarn_tensor x, int dim, tarn_mesh mesh, const char *axes)

@@ -85,6 +85,7 @@ static tarn_status open_run(struct run *run)
         (void)gpt_2_load(r, c->load);
     run->adam = tarn_adamw(r, (tarn_adam_options){ .beta2 = 0.99f, .weight_decay = 0.1f });
     apply_rules(c, r, run->adam);
+    training_precision(r, &c->run);
     if (c->run.resume != NULL)
         (void)tarn_load(r, c->run.resume, &run->progress);
     const tarn_loader_options in_order = { .batch = (int32_t)c->run.batch, .drop_last = true };

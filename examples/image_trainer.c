@@ -139,6 +139,7 @@ static tarn_status open_run(struct run *run)
     e->make(r, run->model);
     tarn_print0(r, "model: %lld parameters\n", (long long)tarn_parameter_count(r, false));
     e->optimize(r, run->model);
+    training_precision(r, &c->run);
     if (c->run.resume != NULL)
         (void)tarn_load(r, c->run.resume, &run->progress);
     tarn_loader_options in = normalised(run->job);

@@ -180,6 +180,7 @@ static tarn_status open_model(struct run *run)
     run->net = net_make(r);
     run->sgd =
         tarn_sgd(r, (tarn_sgd_options){ .lr = (float)c->run.lr, .momentum = (float)c->momentum });
+    training_precision(r, &c->run);
     if (c->run.resume != NULL)
         (void)tarn_load(r, c->run.resume, &run->progress);
     /* A last, smaller batch would need a second plan; the next epoch's order uses its samples. */

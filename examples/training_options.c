@@ -2,11 +2,12 @@
 #include "training_options.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "devices.h"
 #include "parse.h"
 
-enum { KEY_LR = 256, KEY_DEVICES, KEY_SHARDS, KEY_TIMEOUT, KEY_SAVE, KEY_RESUME };
+enum { KEY_LR = 256, KEY_DEVICES, KEY_SHARDS, KEY_TIMEOUT, KEY_SAVE, KEY_RESUME, KEY_AMP };
 
 /* clang-format off */
 static const struct argp_option options[] = {
@@ -18,6 +19,7 @@ static const struct argp_option options[] = {
     { "device",         'D',         "SPEC", 0, "one device: a number, gpu, cpu, cpu:0/2, part of a name", 0 },
     { "virtual-shards", KEY_SHARDS,  "V",    0, "the same bits on 1, 2, 4 ... V devices", 0 },
     { "timeout",        KEY_TIMEOUT, "S",    0, "seconds that a device may be late (30)", 0 },
+    { "amp",            KEY_AMP,     "TYPE", 0, "mixed precision: bf16, or fp16 with a scaled loss", 0 },
     { "save",           KEY_SAVE,    "FILE", 0, "write checkpoints", 0 },
     { "resume",         KEY_RESUME,  "FILE", 0, "go on from a checkpoint", 0 },
     { NULL,             0,           NULL,   0, NULL, 0 }
@@ -65,6 +67,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_LR:
         o->lr = parse_real(state, "lr", arg, 0, 1e6);
         break;
+    case KEY_AMP:
+        if (strcmp(arg, "bf16") != 0 && strcmp(arg, "fp16") != 0)
+            usage_error(state, "--amp: '%s' is not bf16 or fp16", arg);
+        o->amp = arg[0] == 'b' ? TARN_BF16 : TARN_F16;
+        break;
     case KEY_SAVE:
         o->save = arg;
         break;
@@ -86,4 +93,13 @@ tarn_launch_options training_launch(const struct training_options *o)
                                   .count = (int)o->replicas,
                                   .virtual_shards = (int)o->shards,
                                   .timeout = o->timeout };
+}
+
+void training_precision(tarn_replica *r, const struct training_options *o)
+{
+    if (o->amp != TARN_F32)
+        tarn_autocast(r, o->amp);
+    if (o->amp == TARN_F16)
+        (void)tarn_loss_scale(r,
+                              (tarn_loss_scale_options){ 0 }); /* a failure sticks to the replica */
 }

@@ -12,6 +12,7 @@
 typedef float16 tarn_any_float16 __attribute__((aligned(4)));
 typedef int16 tarn_any_int16 __attribute__((aligned(4)));
 typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
+typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_LOAD(space, type, from) (*(const space tarn_any_##type##16 *)(from))
 #define TARN_STORE(space, type, value, to) (*(space tarn_any_##type##16 *)(to) = (value))
 #define TARN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -57,6 +58,15 @@ typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
 #define TARN_TO_I32_16(x) convert_int16_sat_rtz(x)
 #define TARN_TO_U8_1(x) (convert_int(x) & 255)
 #define TARN_TO_U8_16(x) (convert_int16(x) & 255)
+/* float16 and bfloat16 are their bits in an int register, and halfwords in memory. */
+#define TARN_TO_F16_1(x) tarn_to_f16_float(x)
+#define TARN_TO_F16_16(x) tarn_to_f16_float16(x)
+#define TARN_TO_BF16_1(x) tarn_to_bf16_float(x)
+#define TARN_TO_BF16_16(x) tarn_to_bf16_float16(x)
+#define TARN_FROM_F16_1(x) tarn_from_f16_int(x)
+#define TARN_FROM_F16_16(x) tarn_from_f16_int16(x)
+#define TARN_FROM_BF16_1(x) as_float((x) << 16)
+#define TARN_FROM_BF16_16(x) as_float16((x) << 16)
 #define TARN_BITS_1(x) as_int(x)
 #define TARN_BITS_16(x) as_int16(x)
 #define TARN_FROM_BITS_1(x) as_float(x)
@@ -82,6 +92,34 @@ typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
     }
 TARN_MIX_FUNCTION(uint)
 TARN_MIX_FUNCTION(uint16)
+
+/* Rounds to the nearest, ties to even, in integers: so every device and every width gives the same bits,
+ * and no device needs half arithmetic. NaN stays NaN. core/tensor/half.c is the same on the host. */
+#define TARN_HALF_FUNCTIONS(f, i, u) \
+    i tarn_to_bf16_##f(f x) \
+    { \
+        const u b = as_##u(x); \
+        return as_##i((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16) | 0x40u \
+                                                      : (b + 0x7fffu + ((b >> 16) & 1u)) >> 16); \
+    } \
+    i tarn_to_f16_##f(f x) \
+    { \
+        const u b = as_##u(x), a = b & 0x7fffffffu; \
+        const u normal = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13; \
+        const u small = as_##u(as_##f(a) + 0.5f) - 0x3f000000u; \
+        const u large = a > 0x7f800000u ? 0x7e00u | ((a >> 13) & 0x1ffu) : (u)(0x7c00u); \
+        const u m = a < 0x38800000u ? small : a >= 0x47800000u ? large : normal; \
+        return as_##i(m | ((b >> 16) & 0x8000u)); \
+    } \
+    f tarn_from_f16_##i(i h) \
+    { \
+        const u m = as_##u(h) & 0x7fffu, sign = (as_##u(h) & 0x8000u) << 16; \
+        const u small = as_##u(convert_##f(m) * 0x1p-24f); \
+        const u rest = (m << 13) + (m < 0x7c00u ? (u)(0x38000000u) : (u)(0x70000000u)); \
+        return as_##f(sign | (m < 0x400u ? small : rest)); \
+    }
+TARN_HALF_FUNCTIONS(float, int, uint)
+TARN_HALF_FUNCTIONS(float16, int16, uint16)
 
 /* The lanes of a register in one fixed tree. */
 float tarn_sum_float(float16 v)

@@ -28,10 +28,23 @@ static tarn_tensor unbroadcast(tarn_tensor g, tarn_shape shape)
     return op_reshape_to(op_reduce(&op_sum, op_expand_to(g, common), axes), shape);
 }
 
+/* Whether a value of a half type is a parameter in another type. Such a parameter's gradient is not rounded on its
+ * way: it is a sum over samples, which replicas add up. */
+static bool is_cast_parameter(const tarn_replica *r, uint32_t node)
+{
+    const struct node *n = graph_origin(&r->graph, node);
+    while ((n->op == &op_cast || n->op->kind == OP_VIEW) && n->in_count == 1)
+        n = graph_origin(&r->graph, r->graph.operands[n->first_in]);
+    return n->op == &op_owned && r->owned[n->arg.leaf.slot].kind == OWNED_PARAMETER;
+}
+
 static bool accumulate(tarn_replica *r, uint32_t node, tarn_tensor gradient, uint32_t *grads)
 {
     gradient = unbroadcast(tarn_cast(gradient, TARN_F32), r->graph.nodes[node].shape);
     gradient = spread_gradient(r, node, gradient);
+    const tarn_dtype dtype = r->graph.nodes[node].dtype;
+    if (dtype_is_half(dtype) && !tarn_failed(gradient) && !is_cast_parameter(r, node))
+        gradient = tarn_cast(gradient, dtype);
     if (grads[node])
         gradient = tarn_add(graph_handle(r, grads[node]), gradient);
     grads[node] = gradient.node;
@@ -70,13 +83,16 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
         index[i] = r->graph.operands[n.first_in + i];
         in[i] = graph_handle(r, index[i]);
         gin[i] = TARN_NONE;
-        wanted[i] = depends[index[i]] && r->graph.nodes[index[i]].dtype == TARN_F32;
+        wanted[i] = depends[index[i]] && dtype_is_float(r->graph.nodes[index[i]].dtype);
         any |= wanted[i];
     }
     in[n.in_count] = TARN_NONE;
     if (!any)
         return true;
-    struct grad_call call = { .y = graph_handle(r, node),
+    /* What was rounded was meant to be kept in its half type alone. */
+    const tarn_tensor y =
+        n.rounded ? tarn_cast(graph_handle(r, node + 1), TARN_F32) : graph_handle(r, node);
+    struct grad_call call = { .y = y,
                               .g = graph_handle(r, grads[node]),
                               .in = in,
                               .arg = n.arg,
@@ -96,23 +112,38 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
 }
 
 /* Fills grads[0..last] with nodes of gradients of `last`, going only through nodes with depends. */
-static bool walk(tarn_replica *r, uint32_t last, float seed, const uint8_t *depends,
+static bool walk(tarn_replica *r, uint32_t last, tarn_tensor seed, const uint8_t *depends,
                  uint32_t *grads)
 {
+    const tarn_dtype autocast = r->autocast; /* types are those of the values */
     bool ok = true;
+    r->autocast = TARN_F32;
     r->graph.backward = true;
-    grads[last] = tarn_full(r, r->graph.nodes[last].shape, seed).node;
+    grads[last] = graph_resolve(seed);
+    r->graph.nodes[grads[last]].backward = true;
     for (uint32_t i = last; i > 0 && ok; i--)
         ok = !grads[i] || !depends[i] || step_back(r, i, depends, grads);
     r->graph.backward = false;
+    r->autocast = autocast;
     return ok && r->status == TARN_OK;
+}
+
+static tarn_tensor full_of(tarn_replica *r, uint32_t last, float value)
+{
+    return tarn_full(r, r->graph.nodes[last].shape, value);
+}
+
+static tarn_tensor loss_scale(tarn_replica *r)
+{
+    return owned_handle(r, r->loss_scale.scale);
 }
 
 static uint32_t check_loss(tarn_replica *r, tarn_tensor loss, const char *name)
 {
-    const uint32_t last = graph_operand(r, loss, name, 0);
-    if (!last)
+    if (!graph_operand(r, loss, name, 0))
         return 0;
+    tarn_dtype of;
+    const uint32_t last = graph_resolve(op_wide(loss, &of));
     const struct node *n = &loss.replica->graph.nodes[last];
     if (tarn_shape_count(n->shape) == 1 && n->dtype == TARN_F32)
         return last;
@@ -139,6 +170,8 @@ static void store_grads(tarn_replica *r, uint32_t last, const uint32_t *grads)
         if (!slot)
             continue;
         tarn_tensor g = graph_handle(r, grads[i]);
+        if (r->loss_scale.scale)
+            g = tarn_div(g, loss_scale(r));
         if (r->owned[slot - 1].grad)
             g = tarn_add(graph_handle(r, r->owned[slot - 1].grad), g);
         r->owned[slot - 1].grad = g.node;
@@ -149,8 +182,8 @@ static void spread(const struct graph *g, uint32_t first, uint32_t last, uint8_t
 {
     for (uint32_t i = first; i <= last; i++) {
         const struct node *n = graph_origin(g, i);
-        for (uint32_t k = 0; n->op->grad != op_no_grad && n->dtype == TARN_F32 && k < n->in_count;
-             k++)
+        for (uint32_t k = 0;
+             n->op->grad != op_no_grad && dtype_is_float(n->dtype) && k < n->in_count; k++)
             depends[i] |= depends[g->operands[n->first_in + k]];
     }
 }
@@ -183,10 +216,13 @@ static void backward(tarn_tensor loss, uint32_t last, float weight, uint32_t num
         goto done;
     }
     mark_dependent(r, last, number, depends);
+    tarn_tensor seed = full_of(r, last, weight);
+    if (r->loss_scale.scale)
+        seed = tarn_mul(seed, loss_scale(r));
     if (!depends[last])
         graph_fail(r, TARN_ERR_ARGUMENT, "backward: the loss depends on no parameter%s",
                    number ? " of this optimizer" : "");
-    else if (walk(r, last, weight, depends, grads))
+    else if (walk(r, last, seed, depends, grads))
         store_grads(r, last, grads);
 done:
     free(grads);
@@ -266,12 +302,13 @@ void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count, tarn
             depends[node] = 1;
     }
     spread(&r->graph, 1, last, depends);
-    if (!walk(r, last, 1.0f, depends, grads))
+    if (!walk(r, last, full_of(r, last, 1.0f), depends, grads))
         goto done;
     for (int i = 0; i < count; i++) {
         const uint32_t node = graph_resolve(inputs[i]);
         const uint32_t g = node <= last ? grads[node] : 0;
-        gradients[i] = g ? graph_handle(r, g) : tarn_zeros(r, tarn_shape_get(inputs[i]));
+        const tarn_tensor found = g ? graph_handle(r, g) : tarn_zeros(r, tarn_shape_get(inputs[i]));
+        gradients[i] = tarn_cast(found, tarn_dtype_get(inputs[i]));
     }
 done:
     free(grads);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "autograd/scan_parts.h"
+#include "tensor/shape.h"
 
 struct trial {
     struct scan_maker *m;
@@ -35,6 +36,12 @@ static void ask(struct trial *t)
     for (uint32_t i = s->first; i < s->end; i++)
         for (uint32_t k = 0; varies(t, i) && k < g->nodes[i].in_count; k++) {
             const uint32_t x = g->operands[g->nodes[i].first_in + k];
+            if (!varies(t, x) && g->nodes[x].needs_grad && dtype_is_half(g->nodes[x].dtype))
+                graph_fail(
+                    t->r, TARN_ERR_DTYPE,
+                    "scan: the body reads a %s of outside that has a gradient: widen it before the "
+                    "loop, tarn_cast(x, TARN_F32)",
+                    tarn_dtype_name(g->nodes[x].dtype));
             bool known = varies(t, x) || !g->nodes[x].needs_grad || g->nodes[x].dtype != TARN_F32;
             for (int a = 0; a < t->asked; a++)
                 known |= t->with[a] == x;

@@ -64,7 +64,7 @@ static tarn_status check_array(const char *caller, const char *name, const tarn_
         return error_set(TARN_ERR_SHAPE,
                          "%s: inputs[0] has %d samples but %s has %d; they are not of one data set",
                          caller, count, name, a->shape.dim[0]);
-    if (a->classes < 0 || (a->classes > 0 && a->dtype == TARN_F32))
+    if (a->classes < 0 || (a->classes > 0 && dtype_is_float(a->dtype)))
         return error_set(TARN_ERR_ARGUMENT, "%s: %s: %d classes of %s; classes are of integers",
                          caller, name, a->classes, tarn_dtype_name(a->dtype));
     if (!called && a->data == NULL)

@@ -110,7 +110,7 @@ static tarn_tensor record_bytes(const struct normal *n, tarn_tensor x)
     return n != NULL && n->mean != 0 ? tarn_add_scalar(x, (float)(-n->mean / deviation)) : x;
 }
 
-static tarn_tensor record_floats(const struct normal *n, tarn_tensor x)
+static tarn_tensor floats(const struct normal *n, tarn_tensor x)
 {
     if (n->channels)
         return tarn_mul(tarn_add(x, by_channel(n, n->shift, x)), by_channel(n, n->scale, x));
@@ -118,10 +118,17 @@ static tarn_tensor record_floats(const struct normal *n, tarn_tensor x)
     return n->deviation != 1 ? tarn_mul_scalar(x, (float)(1 / n->deviation)) : x;
 }
 
+static tarn_tensor record_floats(const struct normal *n, tarn_tensor x)
+{
+    const tarn_dtype of = tarn_dtype_get(x); /* of a half type it is rounded once */
+    const tarn_tensor y = floats(n, tarn_cast(x, TARN_F32));
+    return tarn_failed(y) ? y : tarn_cast(y, of);
+}
+
 tarn_tensor normal_record(const struct normal *n, tarn_tensor x)
 {
     const tarn_dtype dtype = tarn_dtype_get(x);
-    return dtype == TARN_U8                 ? record_bytes(n, x)
-           : dtype == TARN_F32 && n != NULL ? record_floats(n, x)
-                                            : x;
+    return dtype == TARN_U8                     ? record_bytes(n, x)
+           : dtype_is_float(dtype) && n != NULL ? record_floats(n, x)
+                                                : x;
 }

@@ -66,7 +66,12 @@ static const char *item_dtype(const struct item *i)
 {
     if (i->wide)
         return "I64";
-    return i->owned->dtype == TARN_F32 ? "F32" : i->owned->dtype == TARN_I32 ? "I32" : "U8";
+    static const char *const names[] = { [TARN_F32] = "F32",
+                                         [TARN_I32] = "I32",
+                                         [TARN_U8] = "U8",
+                                         [TARN_F16] = "F16",
+                                         [TARN_BF16] = "BF16" };
+    return names[i->owned->dtype];
 }
 
 /* Wide elements first, as readers that map the file need them aligned; then by name. */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tensor/shape.h"
+
 bool convert_source(const char *dtype, tarn_dtype to, struct source *out)
 {
     static const struct {
@@ -24,7 +26,7 @@ bool convert_source(const char *dtype, tarn_dtype to, struct source *out)
         if (strcmp(types[i].name, dtype) != 0)
             continue;
         *out = types[i].source;
-        return to == TARN_F32 || out->kind == SOURCE_SIGNED || out->kind == SOURCE_UNSIGNED;
+        return dtype_is_float(to) || out->kind == SOURCE_SIGNED || out->kind == SOURCE_UNSIGNED;
     }
     return false;
 }
@@ -122,6 +124,13 @@ static bool to_float(struct source s, const uint8_t *from, float *out, char why[
 bool convert_element(struct source s, const uint8_t *from, tarn_dtype to, void *out,
                      char why[CONVERT_WHY])
 {
+    if (dtype_is_half(to)) {
+        float value;
+        const bool fits = to_float(s, from, &value, why);
+        const uint16_t half = half_from_float(value, to);
+        memcpy(out, &half, sizeof half);
+        return fits;
+    }
     if (to == TARN_F32) {
         float value;
         const bool fits = to_float(s, from, &value, why);

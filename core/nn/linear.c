@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fully connected layer. */
 #include "nn/layer.h"
+#include "op/op.h"
 #include "tensor/spread.h"
 
 tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out)
@@ -28,6 +29,12 @@ tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x)
     const tarn_tensor in[] = { x, layer->weight, layer->bias };
     if (!graph_operands("linear", in, 2 + (layer->bias.replica != NULL), &r))
         return graph_poison(r);
-    const tarn_tensor y = tarn_matmul(x, tarn_transpose(layer->weight, 0, 1));
-    return layer->bias.replica != NULL ? tarn_add(y, layer->bias) : y;
+    /* Of a half type it is rounded once, with the bias. */
+    tarn_dtype of, with, also;
+    x = op_wide(op_low(x), &of);
+    const tarn_tensor weight = op_wide(op_low(layer->weight), &with);
+    tarn_tensor y = op_product_of(x, tarn_transpose(weight, 0, 1));
+    if (layer->bias.replica != NULL)
+        y = tarn_add(y, op_wide(op_low(layer->bias), &also));
+    return op_as(y, op_join_floats(of, with));
 }

@@ -86,14 +86,16 @@ tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
     if (!graph_operands("batch_norm", in, tarn_training(any.replica) ? 6 : 5, &r))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(layer->weight);
-    if (s.rank < 2 || s.dim[1] != w.dim[0] || tarn_dtype_get(x) != TARN_F32)
+    if (s.rank < 2 || s.dim[1] != w.dim[0] || !dtype_is_float(tarn_dtype_get(x)))
         return graph_fail(r, TARN_ERR_SHAPE, "batch_norm: x is %s %s, must be float32 [N, %d, ...]",
                           tarn_dtype_name(tarn_dtype_get(x)), shape_text(s), w.dim[0]);
+    tarn_dtype of;
+    x = op_wide(x, &of);
     const tarn_tensor y = r->training ? normalise_batch(layer, x) : normalise_running(layer, x);
     if (tarn_failed(y))
         return y;
     const tarn_tensor scaled = tarn_mul(y, per_channel(layer->weight, s.dim[1], s.rank));
-    return tarn_add(scaled, per_channel(layer->bias, s.dim[1], s.rank));
+    return op_as(tarn_add(scaled, per_channel(layer->bias, s.dim[1], s.rank)), of);
 }
 
 /* ---- layer norm ----------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ static tarn_tensor seen(tarn_tensor q, tarn_tensor k, const tarn_attention_optio
         return mask;
     const tarn_shape s = tarn_shape_get(o->key_mask);
     if (sq.rank < 3 || s.rank != 2 || s.dim[0] != sq.dim[0] || s.dim[1] != keys ||
-        tarn_dtype_get(o->key_mask) == TARN_F32)
+        dtype_is_float(tarn_dtype_get(o->key_mask)))
         return graph_fail(
             r, TARN_ERR_SHAPE,
             "attention: key_mask is %s %s, must be uint8 or int32 [%d, %d], and q [N, ..., L, E]",
@@ -56,8 +56,8 @@ tarn_tensor tarn_attention(tarn_tensor q, tarn_tensor k, tarn_tensor v,
             r, TARN_ERR_SHAPE,
             "attention: q %s, k %s, v %s must be [..., L, E], [..., S, E] and [..., S, V]",
             shape_text(sq), shape_text(sk), shape_text(sv));
-    if (tarn_dtype_get(q) != TARN_F32 || tarn_dtype_get(k) != TARN_F32 ||
-        tarn_dtype_get(v) != TARN_F32)
+    if (!dtype_is_float(tarn_dtype_get(q)) || !dtype_is_float(tarn_dtype_get(k)) ||
+        !dtype_is_float(tarn_dtype_get(v)))
         return graph_fail(r, TARN_ERR_DTYPE,
                           "attention: q, k and v must be float32; use tarn_cast");
     const float scale =

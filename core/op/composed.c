@@ -18,7 +18,7 @@ static int softmax_axis(tarn_tensor x, const char *name, int axis)
 {
     if (!graph_operand(NULL, x, name, 0))
         return -1;
-    if (tarn_dtype_get(x) != TARN_F32) {
+    if (!dtype_is_float(tarn_dtype_get(x))) {
         graph_fail(x.replica, TARN_ERR_DTYPE, "%s: x is %s %s, must be float32; use tarn_cast",
                    name, tarn_dtype_name(tarn_dtype_get(x)), shape_text(tarn_shape_get(x)));
         return -1;
@@ -31,8 +31,9 @@ tarn_tensor tarn_softmax(tarn_tensor x, int axis)
     const int a = softmax_axis(x, "softmax", axis);
     if (a < 0)
         return graph_poison(x.replica);
-    const tarn_tensor e = tarn_exp(shifted(x, a));
-    return tarn_div(e, op_reduce(&op_sum, e, UINT32_C(1) << a));
+    tarn_dtype of;
+    const tarn_tensor e = tarn_exp(shifted(op_wide(op_high(x), &of), a));
+    return op_as(tarn_div(e, op_reduce(&op_sum, e, UINT32_C(1) << a)), of);
 }
 
 tarn_tensor tarn_log_softmax(tarn_tensor x, int axis)
@@ -40,8 +41,9 @@ tarn_tensor tarn_log_softmax(tarn_tensor x, int axis)
     const int a = softmax_axis(x, "log_softmax", axis);
     if (a < 0)
         return graph_poison(x.replica);
-    const tarn_tensor z = shifted(x, a);
-    return tarn_sub(z, tarn_log(op_reduce(&op_sum, tarn_exp(z), UINT32_C(1) << a)));
+    tarn_dtype of;
+    const tarn_tensor z = shifted(op_wide(op_high(x), &of), a);
+    return op_as(tarn_sub(z, tarn_log(op_reduce(&op_sum, tarn_exp(z), UINT32_C(1) << a))), of);
 }
 
 /* ---- normalisation -------------------------------------------------------------------------- */
@@ -218,7 +220,7 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
     const int first = s.rank - w.rank;
-    bool fits = w.rank >= 1 && first >= 0 && tarn_dtype_get(x) == TARN_F32 &&
+    bool fits = w.rank >= 1 && first >= 0 && dtype_is_float(tarn_dtype_get(x)) &&
                 tarn_dtype_get(weight) == TARN_F32 &&
                 (!biased || shape_equal(w, tarn_shape_get(bias)));
     uint32_t axes = 0;
@@ -233,9 +235,11 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
                           shape_text(s), shape_text(w),
                           biased ? shape_text(tarn_shape_get(bias)) : "none");
     tarn_tensor mean, var;
+    tarn_dtype of;
+    x = op_wide(op_high(x), &of);
     const tarn_tensor y =
         tarn_mul(op_normalise(x, axes, false, eps, &mean, &var), lift(weight, s.rank));
-    return biased ? tarn_add(y, lift(bias, s.rank)) : y;
+    return op_as(biased ? tarn_add(y, lift(bias, s.rank)) : y, of);
 }
 
 /* ---- dropout -------------------------------------------------------------------------------- */
@@ -245,7 +249,7 @@ tarn_tensor tarn_dropout(tarn_tensor x, float p)
     tarn_replica *r = x.replica;
     if (!graph_operand(NULL, x, "dropout", 0))
         return graph_poison(r);
-    if (!(p >= 0.0f && p <= 1.0f) || tarn_dtype_get(x) != TARN_F32)
+    if (!(p >= 0.0f && p <= 1.0f) || !dtype_is_float(tarn_dtype_get(x)))
         return graph_fail(r, TARN_ERR_ARGUMENT,
                           "dropout: p %g of %s %s: p must be from 0 to 1, x "
                           "float32",

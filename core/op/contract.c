@@ -7,6 +7,11 @@
 
 /* ---- the op: operands of equal rank and equal leading axes ---------------------------------- */
 
+static tarn_dtype product_dtype(tarn_tensor a, tarn_tensor b)
+{
+    return op_join_floats(tarn_dtype_get(a), tarn_dtype_get(b));
+}
+
 tarn_tensor op_matmul_of(tarn_tensor a, tarn_tensor b, bool ta, bool tb)
 {
     tarn_shape shape = tarn_shape_get(a);
@@ -20,7 +25,8 @@ tarn_tensor op_matmul_of(tarn_tensor a, tarn_tensor b, bool ta, bool tb)
     arg.matmul.transpose[1] = tb;
     shape.dim[rank - 2] = shape.dim[ta ? rank - 1 : rank - 2];
     shape.dim[rank - 1] = right.dim[tb ? rank - 2 : rank - 1];
-    return graph_record(a.replica, &op_matmul, (tarn_tensor[]){ a, b }, 2, shape, TARN_F32, &arg);
+    return graph_record(a.replica, &op_matmul, (tarn_tensor[]){ a, b }, 2, shape,
+                        product_dtype(a, b), &arg);
 }
 
 static void matmul_grad(struct grad_call *c)
@@ -82,7 +88,8 @@ static tarn_tensor record_rows(tarn_tensor a, tarn_tensor b, bool tb)
     memset(&arg, 0, sizeof arg);
     arg.matmul.transpose[1] = tb;
     shape.dim[shape.rank - 1] = tarn_shape_get(b).dim[tb ? 0 : 1];
-    return graph_record(a.replica, &op_rows, (tarn_tensor[]){ a, b }, 2, shape, TARN_F32, &arg);
+    return graph_record(a.replica, &op_rows, (tarn_tensor[]){ a, b }, 2, shape, product_dtype(a, b),
+                        &arg);
 }
 
 tarn_tensor op_rows_weight_of(tarn_tensor a, tarn_tensor b)
@@ -91,8 +98,8 @@ tarn_tensor op_rows_weight_of(tarn_tensor a, tarn_tensor b)
     if (sa.rank < 1 || sb.rank != sa.rank)
         return graph_poison(a.replica);
     const tarn_shape shape = TARN_SHAPE(sa.dim[sa.rank - 1], sb.dim[sb.rank - 1]);
-    return graph_record(a.replica, &op_rows_weight, (tarn_tensor[]){ a, b }, 2, shape, TARN_F32,
-                        NULL);
+    return graph_record(a.replica, &op_rows_weight, (tarn_tensor[]){ a, b }, 2, shape,
+                        product_dtype(a, b), NULL);
 }
 
 static void rows_grad(struct grad_call *c)
@@ -242,7 +249,15 @@ tarn_tensor tarn_matmul(tarn_tensor a, tarn_tensor b)
     tarn_replica *r;
     if (!graph_operands("matmul", (tarn_tensor[]){ a, b }, 2, &r))
         return graph_poison(r);
-    if (tarn_dtype_get(a) != TARN_F32 || tarn_dtype_get(b) != TARN_F32)
+    return op_product_of(op_low(a), op_low(b));
+}
+
+tarn_tensor op_product_of(tarn_tensor a, tarn_tensor b)
+{
+    tarn_replica *r;
+    if (!graph_operands("matmul", (tarn_tensor[]){ a, b }, 2, &r))
+        return graph_poison(r);
+    if (!dtype_is_float(tarn_dtype_get(a)) || !dtype_is_float(tarn_dtype_get(b)))
         return graph_fail(a.replica, TARN_ERR_DTYPE,
                           "matmul: %s x %s: both must be float32; use tarn_cast",
                           tarn_dtype_name(tarn_dtype_get(a)), tarn_dtype_name(tarn_dtype_get(b)));

@@ -2,6 +2,7 @@
 /* Two-dimensional convolution and its two gradients, each a nest of its own. */
 #include <string.h>
 
+#include "op/op.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 
@@ -144,7 +145,8 @@ static void conv2d_weight_contract(const struct node *n, const tarn_shape in[2],
 static tarn_tensor record(const struct op *op, tarn_tensor a, tarn_tensor b, tarn_shape shape,
                           const union op_arg *arg)
 {
-    return graph_record(a.replica, op, (tarn_tensor[]){ a, b }, 2, shape, TARN_F32, arg);
+    const tarn_dtype dtype = op_join_floats(tarn_dtype_get(a), tarn_dtype_get(b));
+    return graph_record(a.replica, op, (tarn_tensor[]){ a, b }, 2, shape, dtype, arg);
 }
 
 static void conv2d_grad(struct grad_call *c)
@@ -267,7 +269,7 @@ tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
     const bool biased = bias.replica != NULL;
     if (!graph_operands("conv2d", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
         return graph_poison(r);
-    if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(weight) != TARN_F32)
+    if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(weight)))
         return graph_fail(
             r, TARN_ERR_DTYPE, "conv2d: x is %s, weight %s: both must be float32; use tarn_cast",
             tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(weight)));
@@ -282,14 +284,18 @@ tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
     if (!check_options(r, &arg) || !check_channels(r, sx, sw, arg.conv.groups) ||
         !output_shape(r, sx, sw, &arg, &shape))
         return graph_poison(r);
-    const tarn_tensor y = record(&op_conv2d, x, weight, shape, &arg);
+    tarn_dtype of, with, also; /* of a half type it is rounded once, with the bias */
+    x = op_wide(op_low(x), &of);
+    const tarn_tensor y = record(&op_conv2d, x, op_wide(op_low(weight), &with), shape, &arg);
     if (!biased)
-        return y;
+        return op_as(y, op_join_floats(of, with));
     const tarn_shape sb = tarn_shape_get(bias);
     if (sb.rank != 1 || sb.dim[0] != sw.dim[0])
         return graph_fail(r, TARN_ERR_SHAPE, "conv2d: bias %s must be [%d] for weight %s",
                           shape_text(sb), sw.dim[0], shape_text(sw));
-    return tarn_add(y, tarn_reshape(bias, TARN_SHAPE(1, sb.dim[0], 1, 1)));
+    const tarn_tensor shift =
+        tarn_reshape(op_wide(op_low(bias), &also), TARN_SHAPE(1, sb.dim[0], 1, 1));
+    return op_as(tarn_add(y, shift), op_join_floats(of, with));
 }
 
 /* ---- transposed: the gradient of a convolution in its input, as an operation ------------------ */
@@ -332,7 +338,7 @@ tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_ten
     const bool biased = bias.replica != NULL;
     if (!graph_operands("conv_transpose2d", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
         return graph_poison(r);
-    if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(weight) != TARN_F32)
+    if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(weight)))
         return graph_fail(
             r, TARN_ERR_DTYPE, "conv_transpose2d: x is %s, weight %s: must be float32",
             tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(weight)));
@@ -346,12 +352,16 @@ tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_ten
     if (!check_options(r, &arg) || !transposed_shape(r, tarn_shape_get(x), tarn_shape_get(weight),
                                                      &arg, options.output_padding, &shape))
         return graph_poison(r);
-    const tarn_tensor y = record(&op_conv2d_input, x, weight, shape, &arg);
+    tarn_dtype of, with, also; /* of a half type it is rounded once, with the bias */
+    x = op_wide(op_low(x), &of);
+    const tarn_tensor y = record(&op_conv2d_input, x, op_wide(op_low(weight), &with), shape, &arg);
     if (!biased)
-        return y;
+        return op_as(y, op_join_floats(of, with));
     const tarn_shape sb = tarn_shape_get(bias);
     if (sb.rank != 1 || sb.dim[0] != shape.dim[1])
         return graph_fail(r, TARN_ERR_SHAPE, "conv_transpose2d: bias %s must be [%d]",
                           shape_text(sb), shape.dim[1]);
-    return tarn_add(y, tarn_reshape(bias, TARN_SHAPE(1, sb.dim[0], 1, 1)));
+    const tarn_tensor shift =
+        tarn_reshape(op_wide(op_low(bias), &also), TARN_SHAPE(1, sb.dim[0], 1, 1));
+    return op_as(tarn_add(y, shift), op_join_floats(of, with));
 }

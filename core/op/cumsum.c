@@ -40,6 +40,7 @@ tarn_tensor tarn_cumsum(tarn_tensor x, int axis)
     const int a = op_axis(x, "cumsum", axis);
     if (a < 0)
         return graph_poison(x.replica);
+    x = op_high(x);
     if (tarn_dtype_get(x) == TARN_U8)
         x = tarn_cast(x, TARN_I32);
     return tarn_shape_count(tarn_shape_get(x)) == 0 ? graph_value(x) : cumulate(x, a, false);

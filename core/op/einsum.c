@@ -323,8 +323,10 @@ tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b)
     tarn_tensor x[2] = { a, b };
     if (!graph_operands("einsum", x, 2, &r))
         return graph_poison(r);
+    for (int k = 0; k < 2; k++)
+        x[k] = op_low(x[k]);
     const tarn_shape sa = tarn_shape_get(a), sb = tarn_shape_get(b);
-    if (tarn_dtype_get(a) != TARN_F32 || tarn_dtype_get(b) != TARN_F32)
+    if (!dtype_is_float(tarn_dtype_get(a)) || !dtype_is_float(tarn_dtype_get(b)))
         return graph_fail(r, TARN_ERR_DTYPE, "einsum \"%s\": %s and %s: both must be float32",
                           equation != NULL ? equation : "", tarn_dtype_name(tarn_dtype_get(a)),
                           tarn_dtype_name(tarn_dtype_get(b)));

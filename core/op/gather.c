@@ -26,8 +26,9 @@ tarn_tensor tarn_embedding(tarn_tensor table, tarn_tensor index)
         return graph_fail(r, TARN_ERR_SHAPE,
                           "embedding: table %s and index %s: the table must be [rows, width]",
                           shape_text(rows), shape_text(at));
-    if (tarn_dtype_get(index) == TARN_F32)
-        return graph_fail(r, TARN_ERR_DTYPE, "embedding: the index is float32, must be int32");
+    if (dtype_is_float(tarn_dtype_get(index)))
+        return graph_fail(r, TARN_ERR_DTYPE, "embedding: the index is %s, must be int32",
+                          tarn_dtype_name(tarn_dtype_get(index)));
     tarn_shape shape = at;
     shape.dim[shape.rank++] = rows.dim[1];
     const tarn_tensor in[] = { table, tarn_cast(index, TARN_I32) };
@@ -40,7 +41,7 @@ tarn_tensor tarn_one_hot(tarn_tensor index, int classes)
     if (!graph_operand(NULL, index, "one_hot", 0))
         return graph_poison(r);
     tarn_shape shape = tarn_shape_get(index);
-    if (classes < 1 || shape.rank == TARN_MAX_RANK || tarn_dtype_get(index) == TARN_F32)
+    if (classes < 1 || shape.rank == TARN_MAX_RANK || dtype_is_float(tarn_dtype_get(index)))
         return graph_fail(r, TARN_ERR_ARGUMENT,
                           "one_hot: %d classes of a %s index %s: int32 or uint8, at least 1 class",
                           classes, tarn_dtype_name(tarn_dtype_get(index)), shape_text(shape));

@@ -42,6 +42,8 @@ tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, 
         memcpy(&arg.leaf.bits, &i, sizeof i);
     if (dtype == TARN_U8)
         arg.leaf.bits &= 255;
+    if (dtype_is_half(dtype))
+        arg.leaf.bits = half_from_float(f, dtype);
     return record(r, &op_constant, shape, dtype, &arg);
 }
 

@@ -20,7 +20,7 @@ static tarn_tensor target_column(const char *name, tarn_tensor x, tarn_tensor ta
         return graph_fail(x.replica, TARN_ERR_SHAPE,
                           "%s: classes %s and target %s must be [N, C, ...] and [N, ...]", name,
                           shape_text(s), shape_text(t));
-    if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(target) == TARN_F32)
+    if (!dtype_is_float(tarn_dtype_get(x)) || dtype_is_float(tarn_dtype_get(target)))
         return graph_fail(x.replica, TARN_ERR_DTYPE,
                           "%s: classes are %s, target %s: must be float32 and int32 or uint8", name,
                           tarn_dtype_name(tarn_dtype_get(x)),
@@ -42,7 +42,7 @@ tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
     if (tarn_failed(column))
         return column;
     const tarn_tensor hit = tarn_eq(op_iota_of(r, tarn_shape_get(logp), 1), column);
-    const tarn_tensor picked = tarn_where(hit, logp, zero_of(logp));
+    const tarn_tensor picked = tarn_where(hit, tarn_cast(logp, TARN_F32), zero_of(logp));
     const float count = (float)tarn_shape_count(tarn_shape_get(target));
     return tarn_mul_scalar(tarn_sum(picked, TARN_ALL, false), -1.0f / count);
 }
@@ -52,7 +52,8 @@ tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
     tarn_replica *r;
     if (!graph_operands("cross_entropy", (tarn_tensor[]){ logits, target }, 2, &r))
         return graph_poison(r);
-    return tarn_nll_loss(tarn_log_softmax(logits, 1), target);
+    tarn_dtype of;
+    return tarn_nll_loss(tarn_log_softmax(op_wide(logits, &of), 1), target);
 }
 
 /* [C] as [1, C, 1, ...]; poison after recording an error. */
@@ -102,7 +103,8 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
         return column;
     const tarn_shape s = tarn_shape_get(logits);
     const tarn_tensor weight = weighted ? class_weights(options.weight, s) : TARN_NONE;
-    tarn_tensor logp = tarn_log_softmax(logits, 1);
+    tarn_dtype of;
+    tarn_tensor logp = tarn_log_softmax(op_wide(logits, &of), 1);
     if (weighted)
         logp = tarn_mul(logp, weight);
     tarn_tensor hit = tarn_eq(op_iota_of(r, s, 1), column), counted = TARN_NONE;
@@ -122,12 +124,19 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
 
 /* ---- two tensors, element by element -------------------------------------------------------- */
 
+static tarn_tensor difference(tarn_tensor a, tarn_tensor b)
+{
+    tarn_dtype of;
+    a = op_wide(a, &of);
+    return tarn_sub(a, op_wide(b, &of));
+}
+
 tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
 {
     tarn_replica *r;
     if (!graph_operands("mse_loss", (tarn_tensor[]){ a, b }, 2, &r))
         return graph_poison(r);
-    const tarn_tensor d = tarn_sub(a, b);
+    const tarn_tensor d = difference(a, b);
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
@@ -135,7 +144,7 @@ tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
  * limit (z - limit / 2) above, with one slope, m, and nothing that overflows before its time. */
 static tarn_tensor bent_distance(tarn_tensor a, tarn_tensor b, float limit)
 {
-    const tarn_tensor z = tarn_abs(tarn_cast(tarn_sub(a, b), TARN_F32));
+    const tarn_tensor z = tarn_abs(tarn_cast(difference(a, b), TARN_F32));
     const tarn_tensor m = tarn_minimum(z, tarn_full(a.replica, TARN_SCALAR, limit));
     return tarn_mul(m, tarn_sub(z, tarn_mul_scalar(m, 0.5f)));
 }
@@ -156,7 +165,7 @@ tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, float beta)
         !limit_fits(r, "smooth_l1_loss", "beta", beta, true))
         return graph_poison(r);
     if (beta == 0.0f)
-        return tarn_mean(tarn_abs(tarn_sub(a, b)), TARN_ALL, false);
+        return tarn_mean(tarn_abs(difference(a, b)), TARN_ALL, false);
     const tarn_tensor beta_of = tarn_full(r, TARN_SCALAR, beta);
     return tarn_mean(tarn_div(bent_distance(a, b, beta), beta_of), TARN_ALL, false);
 }
@@ -170,11 +179,12 @@ tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, float delta)
     return tarn_mean(bent_distance(a, b, delta), TARN_ALL, false);
 }
 
-/* Both float32 and of one shape. */
+/* Both of a float type, and of one shape. */
 static bool alike(tarn_replica *r, const char *name, tarn_tensor x, tarn_tensor target)
 {
     const tarn_shape s = tarn_shape_get(x), t = tarn_shape_get(target);
-    if (shape_equal(s, t) && tarn_dtype_get(x) == TARN_F32 && tarn_dtype_get(target) == TARN_F32)
+    if (shape_equal(s, t) && dtype_is_float(tarn_dtype_get(x)) &&
+        dtype_is_float(tarn_dtype_get(target)))
         return true;
     graph_fail(r, TARN_ERR_SHAPE, "%s: %s %s and target %s %s must be float32 of one shape", name,
                tarn_dtype_name(tarn_dtype_get(x)), shape_text(s),
@@ -190,6 +200,9 @@ tarn_tensor tarn_bce_with_logits(tarn_tensor x, tarn_tensor target, tarn_tensor 
     if (!graph_operands("bce_with_logits", in, 2 + weighted, &r) ||
         !alike(r, "bce_with_logits", x, target))
         return graph_poison(r);
+    tarn_dtype of;
+    x = op_wide(x, &of);
+    target = op_wide(target, &of);
     const tarn_tensor one = tarn_full(r, TARN_SCALAR, 1.0f);
     tarn_tensor rest = tarn_softplus(tarn_neg(x), 1.0f, INFINITY);
     if (weighted) {
@@ -212,6 +225,9 @@ tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_option
     const tarn_shape s = tarn_shape_get(logp);
     if (options.batch_mean && s.rank == 0)
         return graph_fail(r, TARN_ERR_SHAPE, "kl_div: a scalar has no samples for batch_mean");
+    tarn_dtype of;
+    logp = op_wide(logp, &of);
+    target = op_wide(target, &of);
     tarn_tensor each;
     if (options.log_target) {
         each = tarn_mul(tarn_exp(target), tarn_sub(target, logp));

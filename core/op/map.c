@@ -20,22 +20,31 @@
 /* ---- types and shapes of operands ----------------------------------------------------------- */
 
 enum promotion {
-    KEEP,  /* the larger of the operands' types: uint8, int32, float32 */
+    KEEP,  /* the larger of the operands' types: uint8, int32, a float type */
     ARITH, /* at least int32 */
-    FLOAT  /* float32 */
+    FLOAT, /* a float type */
+    WIDE   /* the same; within autocast float32 */
 };
 
+/* As in PyTorch: two different float types become float32, and scalars count only where no other is a float. */
 static tarn_dtype promote(const tarn_tensor *in, int first, int count, enum promotion rule)
 {
-    tarn_dtype dtype = TARN_U8;
+    tarn_dtype ranked = TARN_U8, any = TARN_U8, whole = TARN_U8;
     for (int i = first; i < count; i++) {
         const tarn_dtype d = tarn_dtype_get(in[i]);
-        if (d == TARN_F32 || rule == FLOAT)
-            return TARN_F32;
-        if (d == TARN_I32)
-            dtype = TARN_I32;
+        if (!dtype_is_float(d)) {
+            whole = d == TARN_I32 ? d : whole;
+            continue;
+        }
+        any = op_join_floats(any, d);
+        if (tarn_shape_get(in[i]).rank > 0)
+            ranked = op_join_floats(ranked, d);
     }
-    return rule == ARITH ? TARN_I32 : dtype;
+    if (rule == WIDE && op_autocasts(in[0].replica))
+        return TARN_F32;
+    if (any != TARN_U8)
+        return ranked != TARN_U8 ? ranked : any;
+    return rule >= FLOAT ? TARN_F32 : rule == ARITH ? TARN_I32 : whole;
 }
 
 /* Records a map of operands `first`... brought to one type, and all brought to one shape. */
@@ -63,13 +72,13 @@ static tarn_tensor map(const struct op *op, const tarn_tensor *operands, int fir
     const tarn_dtype dtype = promote(in, first, count, rule);
     for (int i = 0; i < count; i++) {
         if (i >= first)
-            in[i] = tarn_cast(in[i], dtype);
+            in[i] = tarn_cast(in[i], dtype_is_half(dtype) ? TARN_F32 : dtype);
         in[i] = op_expand_to(in[i], shape);
     }
     return graph_record(r, op, in, count, shape, compares ? TARN_U8 : dtype, NULL);
 }
 
-/* Records a map of one operand and up to two scalars, in float32. */
+/* Records a map of one operand and up to two scalars, of a float type. */
 static tarn_tensor map_scalars(const struct op *op, tarn_tensor x, float a, float b)
 {
     if (!graph_operand(NULL, x, op->name, 0))
@@ -78,8 +87,9 @@ static tarn_tensor map_scalars(const struct op *op, tarn_tensor x, float a, floa
     memset(&arg, 0, sizeof arg); /* it is hashed as bytes */
     arg.map.scalar[0] = a;
     arg.map.scalar[1] = b;
+    const tarn_dtype dtype = promote(&x, 0, 1, FLOAT);
     x = tarn_cast(x, TARN_F32);
-    return graph_record(x.replica, op, &x, 1, tarn_shape_get(x), TARN_F32, &arg);
+    return graph_record(x.replica, op, &x, 1, tarn_shape_get(x), dtype, &arg);
 }
 
 static tarn_tensor num(tarn_tensor like, double value)
@@ -198,25 +208,25 @@ static tarn_tensor between(tarn_tensor x, float low, float high)
 BINARY(add,     ARITH, LIGHT, "x + y",               g,              g)
 BINARY(sub,     ARITH, LIGHT, "x - y",               g,              minus(g))
 BINARY(mul,     ARITH, LIGHT, "x * y",               mul(g, b),      mul(g, a))
-BINARY(pow,     FLOAT, HEAVY, "pow(x, y)",           pow_in_a(a, b, g), pow_in_b(a, b, y, g))
+BINARY(pow,     WIDE,  HEAVY, "pow(x, y)",           pow_in_a(a, b, g), pow_in_b(a, b, y, g))
 BINARY(maximum, ARITH, LIGHT, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
 BINARY(minimum, ARITH, LIGHT, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), a, b, g), unless_lost(tarn_gt(b, a), a, b, g))
 
 /*        name     types  cost   OpenCL C            gradient in x */
 UNARY_API(neg,     ARITH, LIGHT, "-x",               minus(g))
 UNARY    (abs,     FLOAT, LIGHT, "fabs(x)",          sign_times(x, g))
-UNARY_API(exp,     FLOAT, HEAVY, "exp(x)",           mul(g, y))
-UNARY_API(log,     FLOAT, HEAVY, "log(x)",           div(g, x))
+UNARY_API(exp,     WIDE,  HEAVY, "exp(x)",           mul(g, y))
+UNARY_API(log,     WIDE,  HEAVY, "log(x)",           div(g, x))
 UNARY_API(sqrt,    FLOAT, HEAVY, "sqrt(x)",          div(times(g, 0.5f), y))
-UNARY_API(rsqrt,   FLOAT, HEAVY, "rsqrt(x)",         mul(times(g, -0.5f), mul(y, mul(y, y))))
+UNARY_API(rsqrt,   WIDE,  HEAVY, "rsqrt(x)",         mul(times(g, -0.5f), mul(y, mul(y, y))))
 UNARY_API(tanh,    FLOAT, HEAVY, "tanh(x)",          mul(g, sub(num(g, 1), mul(y, y))))
 UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + exp(-x))",
                                                      mul(g, mul(y, sub(num(g, 1), y))))
 UNARY_API(erf,     FLOAT, HEAVY, "erf(x)",           mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
 UNARY_API(sin,     FLOAT, HEAVY, "sin(x)",           mul(g, tarn_cos(x)))
 UNARY_API(cos,     FLOAT, HEAVY, "cos(x)",           minus(mul(g, tarn_sin(x))))
-UNARY_API(log1p,   FLOAT, HEAVY, "log1p(x)",         div(g, tarn_add_scalar(x, 1)))
-UNARY_API(expm1,   FLOAT, HEAVY, "expm1(x)",         mul(g, tarn_add_scalar(y, 1)))
+UNARY_API(log1p,   WIDE,  HEAVY, "log1p(x)",         div(g, tarn_add_scalar(x, 1)))
+UNARY_API(expm1,   WIDE,  HEAVY, "expm1(x)",         mul(g, tarn_add_scalar(y, 1)))
 UNARY_API(relu,    FLOAT, LIGHT, "TARN_SELECT(TARN_BOOL(x < TARN_F(0.0f)), TARN_F(0.0f), x)",
                                                      where(tarn_le(x, num(x, 0)), num(g, 0), g))
 
@@ -314,36 +324,16 @@ tarn_tensor tarn_where(tarn_tensor condition, tarn_tensor a, tarn_tensor b)
     tarn_replica *r;
     if (!graph_operands("where", (tarn_tensor[]){ condition, a, b }, 3, &r))
         return graph_poison(r);
-    if (tarn_dtype_get(condition) == TARN_F32)
+    if (dtype_is_float(tarn_dtype_get(condition)))
         condition = tarn_ne(condition, num(condition, 0));
     return map(&op_where, (const tarn_tensor[]){ condition, a, b }, 1, 3, KEEP, false);
-}
-
-const struct op op_cast = {
-    .name = "cast",
-    .arity = 1,
-    .kind = OP_MAP,
-    .code = "TARN_TO_F32(x)",
-    .typed = { [TARN_I32] = "TARN_TO_I32(x)", [TARN_U8] = "TARN_TO_U8(x)" },
-    .grad = op_same_grad,
-};
-
-tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype)
-{
-    if (!graph_operand(NULL, x, "cast", 0))
-        return graph_poison(x.replica);
-    if (tarn_dtype_bytes(dtype) == 0)
-        return graph_fail(x.replica, TARN_ERR_DTYPE, "cast: unknown element type %d", (int)dtype);
-    if (tarn_dtype_get(x) == dtype)
-        return graph_value(x);
-    return graph_record(x.replica, &op_cast, &x, 1, tarn_shape_get(x), dtype, NULL);
 }
 
 tarn_tensor tarn_abs(tarn_tensor x)
 {
     if (!graph_operand(NULL, x, "abs", 0))
         return graph_poison(x.replica);
-    if (tarn_dtype_get(x) != TARN_F32)
+    if (!dtype_is_float(tarn_dtype_get(x)))
         return tarn_maximum(x, tarn_neg(x));
     return map(&op_abs, &x, 0, 1, FLOAT, false);
 }
@@ -352,7 +342,7 @@ tarn_tensor tarn_abs(tarn_tensor x)
 static tarn_tensor constant_for(tarn_tensor a, float b)
 {
     const bool whole = floorf(b) == b && fabsf(b) < 2147483648.0f;
-    const bool integer = whole && tarn_dtype_get(a) != TARN_F32;
+    const bool integer = whole && !dtype_is_float(tarn_dtype_get(a));
     return op_constant_of(a.replica, TARN_SCALAR, integer ? TARN_I32 : TARN_F32, (double)b);
 }
 
@@ -375,7 +365,7 @@ tarn_tensor tarn_pow_scalar(tarn_tensor a, float b)
     if (!graph_operand(NULL, a, "pow_scalar", 0))
         return graph_poison(a.replica);
     if (b == 2.0f) {
-        const tarn_tensor x = tarn_cast(a, TARN_F32);
+        const tarn_tensor x = tarn_cast(a, promote(&a, 0, 1, WIDE));
         return tarn_mul(x, x);
     }
     return tarn_pow(a, num(a, (double)b));
@@ -385,17 +375,22 @@ tarn_tensor tarn_gelu(tarn_tensor x)
 {
     if (!graph_operand(NULL, x, "gelu", 0))
         return graph_poison(x.replica);
+    tarn_dtype of;
+    x = op_wide(x, &of);
     const tarn_tensor phi = tarn_add_scalar(tarn_erf(tarn_mul_scalar(x, 0.707106781186547524f)), 1);
-    return tarn_mul(tarn_mul_scalar(x, 0.5f), phi);
+    return op_as(tarn_mul(tarn_mul_scalar(x, 0.5f), phi), of);
 }
 
 tarn_tensor tarn_gelu_tanh(tarn_tensor x)
 {
     if (!graph_operand(NULL, x, "gelu_tanh", 0))
         return graph_poison(x.replica);
+    tarn_dtype of;
+    x = op_wide(x, &of);
     const tarn_tensor cube = tarn_mul(tarn_mul(x, x), tarn_mul_scalar(x, 0.044715f));
     const tarn_tensor inner = tarn_mul_scalar(tarn_add(x, cube), 0.797884560802865356f);
-    return tarn_mul(tarn_mul_scalar(x, 0.5f), tarn_add_scalar(tarn_tanh(inner), 1));
+    const tarn_tensor y = tarn_mul(tarn_mul_scalar(x, 0.5f), tarn_add_scalar(tarn_tanh(inner), 1));
+    return op_as(y, of);
 }
 
 tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
@@ -407,7 +402,7 @@ tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
         const tarn_tensor limit = isnan(low) ? lowest : highest;
         return tarn_where(tarn_eq(x, x), limit, tarn_detach(x));
     }
-    if (tarn_dtype_get(x) == TARN_F32)
+    if (dtype_is_float(tarn_dtype_get(x)))
         return map_scalars(&op_clamp, x, low, high);
     const tarn_tensor inside = tarn_mul(tarn_ge(x, lowest), tarn_le(x, highest));
     const tarn_tensor limit = tarn_where(tarn_gt(x, highest), highest, x);
@@ -420,7 +415,7 @@ static tarn_tensor whole(const struct op *op, tarn_tensor x)
 {
     if (!graph_operand(NULL, x, op->name, 0))
         return graph_poison(x.replica);
-    return tarn_dtype_get(x) == TARN_F32 ? map(op, &x, 0, 1, FLOAT, false) : graph_value(x);
+    return dtype_is_float(tarn_dtype_get(x)) ? map(op, &x, 0, 1, FLOAT, false) : graph_value(x);
 }
 
 tarn_tensor tarn_floor(tarn_tensor x)
@@ -454,5 +449,5 @@ tarn_tensor tarn_softplus(tarn_tensor x, float beta, float threshold)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT,
                           "softplus: beta is %g, must be finite and not 0 (PyTorch's default is 1)",
                           (double)beta);
-    return map_scalars(&op_softplus, x, beta, threshold);
+    return map_scalars(&op_softplus, op_high(x), beta, threshold);
 }

@@ -26,7 +26,7 @@ tarn_tensor tarn_group_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
     if (!graph_operands("group_norm", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x);
-    if (s.rank < 2 || groups < 1 || s.dim[1] % groups != 0 || tarn_dtype_get(x) != TARN_F32 ||
+    if (s.rank < 2 || groups < 1 || s.dim[1] % groups != 0 || !dtype_is_float(tarn_dtype_get(x)) ||
         !is_vector(weight, s.dim[1]) || (biased && !is_vector(bias, s.dim[1])))
         return graph_fail(r, TARN_ERR_SHAPE,
                           "group_norm: x %s, weight %s, bias %s, %d groups: must be float32 "
@@ -35,11 +35,13 @@ tarn_tensor tarn_group_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
                           biased ? shape_text(tarn_shape_get(bias)) : "none", groups);
     tarn_tensor mean, var;
     const int32_t each = (int32_t)(tarn_shape_count(s) / groups / (s.dim[0] > 0 ? s.dim[0] : 1));
-    const tarn_tensor parts = op_reshape_to(x, TARN_SHAPE(s.dim[0], groups, each));
+    tarn_dtype of;
+    const tarn_tensor parts =
+        op_reshape_to(op_wide(op_high(x), &of), TARN_SHAPE(s.dim[0], groups, each));
     const tarn_tensor normal =
         op_reshape_to(op_normalise(parts, UINT32_C(1) << 2, false, eps, &mean, &var), s);
     const tarn_tensor y = tarn_mul(normal, per_channel(weight, s.rank));
-    return biased ? tarn_add(y, per_channel(bias, s.rank)) : y;
+    return op_as(biased ? tarn_add(y, per_channel(bias, s.rank)) : y, of);
 }
 
 tarn_tensor tarn_rms_norm_op(tarn_tensor x, tarn_tensor weight, float eps)
@@ -50,7 +52,7 @@ tarn_tensor tarn_rms_norm_op(tarn_tensor x, tarn_tensor weight, float eps)
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
     const int first = s.rank - w.rank;
     tarn_shape axes = { .rank = 0 };
-    bool fits = w.rank >= 1 && first >= 0 && tarn_dtype_get(x) == TARN_F32 &&
+    bool fits = w.rank >= 1 && first >= 0 && dtype_is_float(tarn_dtype_get(x)) &&
                 tarn_dtype_get(weight) == TARN_F32;
     for (int i = 0; fits && i < w.rank; i++) {
         fits = s.dim[first + i] == w.dim[i];
@@ -61,6 +63,9 @@ tarn_tensor tarn_rms_norm_op(tarn_tensor x, tarn_tensor weight, float eps)
             r, TARN_ERR_SHAPE,
             "rms_norm: x %s, weight %s: both must be float32, weight of the last axes of x",
             shape_text(s), shape_text(w));
+    tarn_dtype of;
+    x = op_wide(op_high(x), &of);
     const tarn_tensor square = tarn_mean(tarn_mul(x, x), axes, true);
-    return tarn_mul(tarn_mul(x, tarn_rsqrt(tarn_add_scalar(square, eps))), weight);
+    const tarn_tensor y = tarn_mul(x, tarn_rsqrt(tarn_add_scalar(square, eps)));
+    return op_as(tarn_mul(y, weight), of);
 }

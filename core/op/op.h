@@ -20,6 +20,22 @@ tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, 
 /* int32: the index along `axis`. */
 tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis);
 
+/* ---- half types (cast.c) -------------------------------------------------------------------- */
+
+/* For what is composed of several ops: x, in float32 where it is of a half type; and a result in that type, so that
+ * it is rounded once. Of another type both are left as they are. */
+tarn_tensor op_wide(tarn_tensor x, tarn_dtype *of);
+tarn_tensor op_as(tarn_tensor y, tarn_dtype of);
+/* x as autocast wants it for a product, and for what is computed in float32; without autocast x itself. */
+static inline bool op_autocasts(const tarn_replica *r)
+{
+    return r->autocast != TARN_F32 && !r->graph.in_body;
+}
+tarn_tensor op_low(tarn_tensor x);
+tarn_tensor op_high(tarn_tensor x);
+/* The float type of a result of two operands: of two different ones float32, of none that of b. */
+tarn_dtype op_join_floats(tarn_dtype a, tarn_dtype b);
+
 /* ---- bits ----------------------------------------------------------------------------------- */
 
 /* int32 [1]: the sum of the hashes of all elements of 1 to OPERANDS_MOST tensors, each with its
@@ -78,6 +94,8 @@ void op_backward_into(tarn_tensor loss, uint32_t number);
 
 /* ---- products (contract.c) ------------------------------------------------------------------ */
 
+/* tarn_matmul in the types of the operands. */
+tarn_tensor op_product_of(tarn_tensor a, tarn_tensor b);
 /* op(a) op(b) of the last two axes, of operands of one rank and equal leading axes. */
 tarn_tensor op_matmul_of(tarn_tensor a, tarn_tensor b, bool ta, bool tb);
 /* a [..., K] and b [..., N] of equal leading axes -> [K, N], the sum of products over all of these: with

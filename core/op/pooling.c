@@ -12,7 +12,7 @@ static bool fill_options(tarn_tensor x, const char *name, tarn_pool_options *o)
 {
     tarn_replica *r = x.replica;
     const tarn_shape s = tarn_shape_get(x);
-    if (s.rank != 4 || tarn_dtype_get(x) != TARN_F32) {
+    if (s.rank != 4 || !dtype_is_float(tarn_dtype_get(x))) {
         graph_fail(r, s.rank != 4 ? TARN_ERR_SHAPE : TARN_ERR_DTYPE,
                    "%s: x is %s %s, must be float32 [N, C, H, W]", name,
                    tarn_dtype_name(tarn_dtype_get(x)), shape_text(s));
@@ -66,7 +66,9 @@ tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options)
     if (!graph_operand(NULL, x, "avg_pool2d", 0) || !fill_options(x, "avg_pool2d", &options))
         return graph_poison(x.replica);
     const double area = (double)options.window[0] * (double)options.window[1];
-    return tarn_mul_scalar(pool(x, &options, &op_sum, 0.0f), (float)(1.0 / area));
+    tarn_dtype of;
+    const tarn_tensor sum = pool(op_wide(x, &of), &options, &op_sum, 0.0f);
+    return op_as(tarn_mul_scalar(sum, (float)(1.0 / area)), of);
 }
 
 tarn_tensor tarn_max_pool2d(tarn_tensor x, int window)

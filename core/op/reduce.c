@@ -141,7 +141,7 @@ static tarn_tensor reduce(const struct op *op, tarn_tensor x, tarn_shape axes, b
 
 tarn_tensor tarn_sum(tarn_tensor x, tarn_shape axes, bool keep)
 {
-    return reduce(&op_sum, x, axes, keep);
+    return reduce(&op_sum, op_high(x), axes, keep);
 }
 
 tarn_tensor tarn_max(tarn_tensor x, tarn_shape axes, bool keep)
@@ -181,7 +181,8 @@ tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep)
     if (!op_axes(x, "mean", axes, &mask))
         return graph_poison(x.replica);
     const double count = (double)reduced_count(x, mask);
-    const tarn_tensor y = mean_of(tarn_cast(x, TARN_F32), mask, count);
+    const tarn_dtype of = tarn_dtype_get(op_high(x));
+    const tarn_tensor y = op_as(mean_of(tarn_cast(x, TARN_F32), mask, count), of);
     return keep ? y : drop_axes(y, mask);
 }
 
@@ -191,9 +192,10 @@ tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep)
     if (!op_axes(x, "var", axes, &mask))
         return graph_poison(x.replica);
     const double count = (double)reduced_count(x, mask);
+    const tarn_dtype of = tarn_dtype_get(op_high(x));
     x = tarn_cast(x, TARN_F32);
     const tarn_tensor d = tarn_sub(x, mean_of(x, mask, count));
     const double divisor = count > correction ? count - correction : 0.0;
-    const tarn_tensor y = mean_of(tarn_mul(d, d), mask, divisor);
+    const tarn_tensor y = op_as(mean_of(tarn_mul(d, d), mask, divisor), of);
     return keep ? y : drop_axes(y, mask);
 }

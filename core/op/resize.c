@@ -11,7 +11,7 @@
 static bool image_fits(tarn_tensor x, const char *name, int high, int wide)
 {
     const tarn_shape s = tarn_shape_get(x);
-    if (s.rank != 4 || tarn_dtype_get(x) != TARN_F32) {
+    if (s.rank != 4 || !dtype_is_float(tarn_dtype_get(x))) {
         graph_fail(x.replica, TARN_ERR_SHAPE, "%s: x is %s %s, must be float32 [N, C, H, W]", name,
                    tarn_dtype_name(tarn_dtype_get(x)), shape_text(s));
         return false;
@@ -71,8 +71,9 @@ tarn_tensor tarn_upsample_bilinear2d(tarn_tensor x, int high, int wide)
     if (!graph_operand(NULL, x, "upsample_bilinear2d", 0) ||
         !image_fits(x, "upsample_bilinear2d", high, wide))
         return graph_poison(x.replica);
-    const tarn_tensor tall = stretch(x, 2, high);
-    return tarn_failed(tall) ? tall : stretch(tall, 3, wide);
+    tarn_dtype of;
+    const tarn_tensor tall = stretch(op_wide(x, &of), 2, high);
+    return tarn_failed(tall) ? tall : op_as(stretch(tall, 3, wide), of);
 }
 
 /* ---- any sizes ------------------------------------------------------------------------------ */
@@ -142,8 +143,12 @@ tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o)
                 "each axis; lengths must be from 1 to %d",
                 shape_text(s), o.size[i], (double)o.scale[i], LENGTH_MOST);
     }
+    tarn_dtype of;
+    x = op_wide(x, &of);
     const tarn_tensor tall = resize_axis(x, 2, size[0], o.scale[0], o.align_corners);
-    return tarn_failed(tall) ? tall : resize_axis(tall, 3, size[1], o.scale[1], o.align_corners);
+    if (tarn_failed(tall))
+        return tall;
+    return op_as(resize_axis(tall, 3, size[1], o.scale[1], o.align_corners), of);
 }
 
 /* ---- pooling -------------------------------------------------------------------------------- */
@@ -152,7 +157,7 @@ tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o)
 static uint32_t inner_axes(tarn_tensor x, const char *name)
 {
     const tarn_shape s = tarn_shape_get(x);
-    if (s.rank >= 3 && tarn_dtype_get(x) == TARN_F32)
+    if (s.rank >= 3 && dtype_is_float(tarn_dtype_get(x)))
         return ((UINT32_C(1) << s.rank) - 1) & ~UINT32_C(3);
     graph_fail(x.replica, TARN_ERR_SHAPE, "%s: x is %s %s, must be float32 [N, C, ...]", name,
                tarn_dtype_name(tarn_dtype_get(x)), shape_text(s));

@@ -136,9 +136,10 @@ static tarn_tensor index_along(const char *name, tarn_tensor x, int axis, tarn_t
                           "%s: index %s along axis %d of %s: must have as many axes, none but axis "
                           "%d longer, and elements to name",
                           name, shape_text(at), axis, shape_text(s), axis);
-    if (tarn_dtype_get(index) == TARN_F32)
+    if (dtype_is_float(tarn_dtype_get(index)))
         return graph_fail(x.replica, TARN_ERR_DTYPE,
-                          "%s: the index is float32, must be int32; use tarn_cast", name);
+                          "%s: the index is %s, must be int32; use tarn_cast", name,
+                          tarn_dtype_name(tarn_dtype_get(index)));
     return clamped(tarn_cast(index, TARN_I32), s.dim[axis]);
 }
 
@@ -175,12 +176,14 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
             r, TARN_ERR_SHAPE,
             "scatter_add: source %s of index %s: must have as many axes, none shorter",
             shape_text(from), shape_text(part));
-    if (tarn_dtype_get(x) != TARN_F32 || tarn_dtype_get(source) != TARN_F32)
+    if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(source)))
         return graph_fail(r, TARN_ERR_DTYPE,
                           "scatter_add: x is %s, the source %s: must be float32; use tarn_cast",
                           tarn_dtype_name(tarn_dtype_get(x)),
                           tarn_dtype_name(tarn_dtype_get(source)));
-    source = lines_cut(source, part, -1);
+    tarn_dtype of, with;
+    x = op_wide(x, &of);
+    source = lines_cut(op_wide(source, &with), part, -1);
     part.dim[a] = s.dim[a];
     const tarn_tensor sums = scatter(source, a, at, part, s.dim[a]);
     tarn_shape none = s, rest = s;
@@ -188,7 +191,8 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
         none.dim[d] = 0;
         rest.dim[d] = s.dim[d] - part.dim[d];
     }
-    return tarn_add(x, shape_equal(s, part) ? sums : tarn_pad(sums, none, rest, 0));
+    const tarn_tensor more = shape_equal(s, part) ? sums : tarn_pad(sums, none, rest, 0);
+    return op_as(tarn_add(x, more), op_join_floats(of, with));
 }
 
 tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index)
@@ -200,7 +204,7 @@ tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index)
     if (a < 0)
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), at = tarn_shape_get(index);
-    if (at.rank != 1 || s.dim[a] < 1 || tarn_dtype_get(index) == TARN_F32)
+    if (at.rank != 1 || s.dim[a] < 1 || dtype_is_float(tarn_dtype_get(index)))
         return graph_fail(
             r, TARN_ERR_SHAPE,
             "index_select: %s index %s along axis %d of %s: must be int32 [N], and the "

@@ -76,11 +76,12 @@ const struct op op_order = {
 static tarn_tensor keys_of(tarn_tensor x, bool descending)
 {
     tarn_replica *r = x.replica;
-    const tarn_dtype dtype = tarn_dtype_get(x);
+    tarn_dtype dtype;
+    x = op_wide(x, &dtype);
     const tarn_tensor most = op_constant_of(r, TARN_SCALAR, TARN_I32, INT32_MAX);
     const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
     tarn_tensor key = tarn_detach(x);
-    if (dtype == TARN_F32) {
+    if (dtype_is_float(dtype)) {
         const tarn_tensor nothing = op_constant_of(r, TARN_SCALAR, TARN_F32, 0);
         const tarn_tensor bits = op_bits_of(key);
         /* Of negative numbers larger bits are smaller numbers. */

@@ -327,7 +327,7 @@ static bool holds(tarn_dtype dtype, float value)
 {
     const float low = dtype == TARN_U8 ? 0.0f : -0x1p31f;
     const float end = dtype == TARN_U8 ? 256.0f : 0x1p31f;
-    return dtype == TARN_F32 || (value >= low && value < end && value == truncf(value));
+    return dtype_is_float(dtype) || (value >= low && value < end && value == truncf(value));
 }
 
 tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value)

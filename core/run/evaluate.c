@@ -132,6 +132,7 @@ float tarn_item(tarn_tensor t)
         float f32;
         int32_t i32;
         uint8_t u8;
+        uint16_t half;
     } *data = bytes ? malloc(bytes < sizeof *data ? sizeof *data : bytes) : NULL;
     if (data == NULL) {
         replica_fail(r, bytes ? TARN_ERR_MEMORY : TARN_ERR_SHAPE, "item: %s",
@@ -141,9 +142,10 @@ float tarn_item(tarn_tensor t)
     float value = NAN;
     if (tarn_read(t, data, bytes) == TARN_OK) {
         const tarn_dtype dtype = tarn_dtype_get(t);
-        value = dtype == TARN_F32   ? data->f32
-                : dtype == TARN_I32 ? (float)data->i32
-                                    : (float)data->u8;
+        value = dtype == TARN_F32      ? data->f32
+                : dtype == TARN_I32    ? (float)data->i32
+                : dtype_is_half(dtype) ? half_to_float(data->half, dtype)
+                                       : (float)data->u8;
     }
     free(data);
     return value;

@@ -41,5 +41,9 @@ tarn_status tarn_metrics_report(const tarn_replica *r, char *out, size_t capacit
     if (m.exchanges > 0)
         snprintf(out + used, capacity - used, "  mesh         %llu exchanges, %.3f MiB received\n",
                  (unsigned long long)m.exchanges, mib(m.received_bytes));
+    const size_t end = strlen(out);
+    if (m.skipped_steps > 0)
+        snprintf(out + end, capacity - end, "  loss scale   %llu steps skipped\n",
+                 (unsigned long long)m.skipped_steps);
     return TARN_OK;
 }

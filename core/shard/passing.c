@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+/* Other types are no sums: uint8 has too few bits, and half types are rounded after they are added up. */
+static bool sums(tarn_dtype dtype)
+{
+    return dtype == TARN_F32 || dtype == TARN_I32;
+}
+
 enum { X = 1, Y = 2, Z = 4 };
 
 /* Maps that add up functions that are linear in some operands. Products: in one at a time. */
@@ -19,7 +25,7 @@ static const struct {
 static int of_map(const struct form *f, struct passing *out)
 {
     int count = 0;
-    if (f->node.dtype == TARN_U8)
+    if (!sums(f->node.dtype))
         return 0;
     for (size_t i = 0; i < sizeof linear / sizeof linear[0]; i++)
         for (int k = 0; k < 2 && linear[i].op == f->node.op; k++)
@@ -42,7 +48,7 @@ static bool adds_zeros(const struct form *f)
 static int of_view(const struct form *f, struct passing *out)
 {
     int count = 0;
-    if (f->node.dtype != TARN_U8 && adds_zeros(f))
+    if (sums(f->node.dtype) && adds_zeros(f))
         out[count++] = (struct passing){ STATE_SUM, X };
     if (f->node.op->uniform) {
         out[count++] = (struct passing){ STATE_MAX, X };
@@ -74,16 +80,15 @@ int passing_list(const struct form *f, struct passing out[PASSINGS_MOST])
         return 2;
     case OP_GATHER:
         out[0] = (struct passing){ STATE_SUM, X };
-        return f->node.dtype != TARN_U8;
+        return sums(f->node.dtype);
     case OP_CONCAT:
         out[0] = (struct passing){ STATE_SUM, f->node.in_count >= 64
                                                   ? UINT64_MAX
                                                   : (UINT64_C(1) << f->node.in_count) - 1 };
-        return f->node.dtype != TARN_U8;
+        return sums(f->node.dtype);
     case OP_ROUTINE:
         out[0] = (struct passing){ STATE_SUM, X };
-        return (op == &op_cumsum || op == &op_pick || op == &op_scatter) &&
-               f->node.dtype != TARN_U8;
+        return (op == &op_cumsum || op == &op_pick || op == &op_scatter) && sums(f->node.dtype);
     case OP_TRANSFORM:
     case OP_COMPOSED:
     case OP_HOST:

@@ -185,8 +185,8 @@ static bool place_gather(const struct form *f, int axis, struct placing *p)
         return true;
     }
     p->in[0] = 0;
-    p->out = STATE_SUM;
-    return f->node.dtype != TARN_U8;
+    p->out = STATE_SUM; /* of whole registers */
+    return f->node.dtype == TARN_F32 || f->node.dtype == TARN_I32;
 }
 
 /* Lines are kept together. Where all is one line of rows, these are summed in parts, or cut in their width, or each rank

@@ -319,8 +319,8 @@ void graph_recorded(tarn_replica *r)
     trace_end(r->track);
 }
 
-tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
-                         tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
+static tarn_tensor record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
+                          tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
 {
     uint32_t operands[OPERANDS_MOST];
     if (r == NULL)
@@ -360,7 +360,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
     for (int i = 0; i < count; i++) {
         g->operands[g->operand_count++] = operands[i];
         n->needs_grad |=
-            op->grad != op_no_grad && dtype == TARN_F32 && g->nodes[operands[i]].needs_grad;
+            op->grad != op_no_grad && dtype_is_float(dtype) && g->nodes[operands[i]].needs_grad;
         join_part(g, n, g->nodes[operands[i]].part);
         join_part(g, n, g->nodes[operands[i]].other);
     }
@@ -368,6 +368,30 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
     n->spread = spread_of(r, n);
     hash_node(r, n, operands);
     return graph_handle(r, g->count++);
+}
+
+/* Others move elements of any type, or convert them. */
+static bool computes(const struct op *op)
+{
+    if (op->kind == OP_MAP)
+        return op != &op_cast && op != &op_from_f16 && op != &op_from_bf16;
+    return op->kind == OP_REDUCE || op->kind == OP_CONTRACT || op->kind == OP_ROUTINE;
+}
+
+tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
+                         tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
+{
+    tarn_tensor wide[OPERANDS_MOST];
+    if (!computes(op) || count > OPERANDS_MOST)
+        return record(r, op, in, count, shape, dtype, arg);
+    for (int i = 0; i < count; i++)
+        wide[i] = dtype_is_half(tarn_dtype_get(in[i])) ? tarn_cast(in[i], TARN_F32) : in[i];
+    if (!dtype_is_half(dtype))
+        return record(r, op, wide, count, shape, dtype, arg);
+    const tarn_tensor y = record(r, op, wide, count, shape, TARN_F32, arg);
+    if (!tarn_failed(y))
+        r->graph.nodes[y.node].rounded = true;
+    return tarn_cast(y, dtype);
 }
 
 /* ---- leaves with a buffer ------------------------------------------------------------------- */

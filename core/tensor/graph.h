@@ -17,8 +17,9 @@ struct node {
     uint32_t first_in, in_count; /* operands: graph.operands[first_in ...] */
     bool needs_grad;             /* depends on a parameter, or on a tensor asked for */
     bool backward;               /* recorded by a walk back from a loss */
-    uint32_t part;    /* graph.parts[part - 1] is of the batch that it depends on; 0: on none */
-    uint32_t other;   /* the same of one that is another share of its batch than `part` is */
+    uint32_t part;  /* graph.parts[part - 1] is of the batch that it depends on; 0: on none */
+    uint32_t other; /* the same of one that is another share of its batch than `part` is */
+    bool rounded;   /* the next node is this value in a half type, which is all that is asked for */
     uint32_t spread;  /* enum spread (spread.h): how the value lies over the replicas */
     union op_arg arg; /* zeroed before it is set: hashed as bytes */
 };

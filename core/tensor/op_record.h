@@ -7,6 +7,7 @@
 #include "tensor/mesh.h"
 
 #define OPERANDS_MOST 64 /* of one node */
+#define DTYPES (TARN_BF16 + 1)
 
 enum op_kind {
     OP_LEAF,      /* a buffer, a constant, a number, a counter */
@@ -256,8 +257,8 @@ struct op {
     /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them), and of
      * the scalars a and b, which are float literals of the same width. */
     const char *code;
-    const char *typed[3]; /* the same for a result of this tarn_dtype; NULL: `code` */
-    int scalars;          /* how many of op_arg.map.scalar it has: such a map is of float32 */
+    const char *typed[DTYPES]; /* the same for a result of this tarn_dtype; NULL: `code` */
+    int scalars;               /* how many of op_arg.map.scalar it has: such a map is of float32 */
     bool heavy; /* calls a function or divides: computed once for several readers, not for each */
     const struct combination *combination; /* REDUCE */
     void (*grad)(struct grad_call *c);     /* op_no_grad: the result is a constant; NULL: unknown */

@@ -100,6 +100,13 @@ struct tarn_replica {
     bool updates;        /* an optimizer steps in the current step */
     uint64_t seed;
     bool training;
+    tarn_dtype autocast; /* float32: none */
+    struct {
+        uint32_t scale, good,
+            skipped; /* owned tensors + 1: the scale, steps since it changed, steps left out; 0: none */
+        float growth, backoff;
+        int32_t interval;
+    } loss_scale;
     tarn_status status;
     uint32_t errors; /* since the first */
     char error[1024];

@@ -10,14 +10,14 @@
 
 size_t tarn_dtype_bytes(tarn_dtype dtype)
 {
-    static const size_t bytes[] = { 4, 4, 1 };
+    static const size_t bytes[] = { 4, 4, 1, 2, 2 };
     const size_t i = (size_t)dtype;
     return i < sizeof bytes / sizeof bytes[0] ? bytes[i] : 0;
 }
 
 const char *tarn_dtype_name(tarn_dtype dtype)
 {
-    static const char *const names[] = { "float32", "int32", "uint8" };
+    static const char *const names[] = { "float32", "int32", "uint8", "float16", "bfloat16" };
     const size_t i = (size_t)dtype;
     return i < sizeof names / sizeof names[0] ? names[i] : "unknown type";
 }

@@ -40,7 +40,7 @@ void guard_count(const tarn_optimizer *o, tarn_tensor bad)
     const tarn_tensor one = op_constant_of(r, TARN_SCALAR, TARN_I32, 1.0);
     const tarn_tensor step = owned_handle(r, o->step), flag = owned_handle(r, o->flag);
     const tarn_tensor next = tarn_add(step, one);
-    const tarn_tensor first = tarn_where(bad, next, zero);
+    const tarn_tensor first = tarn_where(loss_scale_update(r, bad), next, zero);
     tarn_assign(flag, tarn_where(tarn_ne(flag, zero), flag, first));
     tarn_assign(step, tarn_where(bad, step, next));
 }

@@ -173,6 +173,13 @@ void guard_count(const tarn_optimizer *o, tarn_tensor bad);
 /* Waits and reports the first step whose gradient was not finite, once. */
 TARN_CHECKED tarn_status guard_check(const tarn_optimizer *o);
 
+/* ---- the scale of the loss (loss_scale.c) ---------------------------------------------------- */
+
+/* Records what a step does to the scale; returns whether the step is to be reported: `bad` without a scale. */
+tarn_tensor loss_scale_update(tarn_replica *r, tarn_tensor bad);
+/* Waits, and notes in the metrics how many steps were left out. */
+TARN_CHECKED tarn_status loss_scale_look(tarn_replica *r);
+
 /* ---- averages of weights (average.c) -------------------------------------------------------- */
 
 /* Averages, where there are any, go towards the new values, unless `bad`. */

@@ -43,7 +43,7 @@ tarn_status optimizer_check(tarn_replica *r)
 {
     for (const tarn_optimizer *o = r->optimizer; o != NULL; o = o->next_one)
         TRY(guard_check(o));
-    return TARN_OK;
+    return loss_scale_look(r);
 }
 
 static tarn_status reload(tarn_replica *r, bool state)

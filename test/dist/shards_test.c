@@ -65,6 +65,7 @@ enum feature {
 
 struct job {
     unsigned features;
+    tarn_dtype low; /* of autocast; float32: none */
     int shards;
     tarn_dataset *data;
     size_t bytes; /* of rank 0 */
@@ -304,6 +305,10 @@ static tarn_status train(tarn_replica *r, void *arg)
     const unsigned f = job->features;
     tarn_seed(r, 7);
     const struct net n = make(r, f);
+    if (job->low != TARN_F32)
+        tarn_autocast(r, job->low);
+    if (job->low == TARN_F16 && tarn_loss_scale(r, (tarn_loss_scale_options){ 0 }) != TARN_OK)
+        return tarn_error_status(r);
     const int32_t batch = 16 * job->shards * (f & LARGE ? 3 : 1) - (f & UNEVEN ? job->shards : 0);
     tarn_loader *loader = tarn_loader_open(
         r, job->data,
@@ -342,12 +347,14 @@ static tarn_dataset *random_data(void)
                                       .classes = CLASSES } } });
 }
 
+static tarn_dtype low_of_all; /* of the jobs that follow */
+
 static void run(struct job *job, unsigned f, int shards, int count)
 {
     static tarn_dataset *data; /* a replica that failed may still read it */
     if (data == NULL)
         data = random_data();
-    *job = (struct job){ .features = f, .shards = shards, .data = data };
+    *job = (struct job){ .features = f, .low = low_of_all, .shards = shards, .data = data };
     const tarn_launch_options options = { .devices = "0,0,0,0,0,0,0,0",
                                           .count = count,
                                           .virtual_shards = shards,
@@ -433,6 +440,20 @@ Test(shards, a_gradient_that_is_the_same_for_all_samples)
 Test(shards, convolution_with_batch_norm_and_a_large_batch)
 {
     expect_equal(CONVOLUTION | BATCH_NORM | LARGE, 2);
+}
+
+Test(shards, products_in_bfloat16)
+{
+    low_of_all = TARN_BF16;
+    expect_equal(CONVOLUTION | BATCH_NORM | GELU | TIED | CLIPPED, 2);
+    low_of_all = TARN_F32;
+}
+
+Test(shards, products_in_float16_with_a_scaled_loss)
+{
+    low_of_all = TARN_F16;
+    expect_equal(EMBEDDING | LAYER_NORM | ADAM | ACCUMULATED, 2);
+    low_of_all = TARN_F32;
 }
 
 /* Random networks and ways to train them; scripts/check-bits runs more. */

@@ -20,6 +20,19 @@ bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
     return reshape_index(t->shape, f->shape, index, unused);
 }
 
+/* What a half type is in float32: never stored for its readers, which read the half. */
+static bool widens(const struct node *n)
+{
+    return n->op == &op_from_f16 || n->op == &op_from_bf16;
+}
+
+/* How many read a value, in its own type or widened. */
+static uint32_t readers(const struct module *m, uint32_t i)
+{
+    const bool one = m->uses[i] == 1 && m->user[i] != UINT32_MAX;
+    return one && widens(&m->nodes[m->user[i]]) ? m->uses[m->user[i]] : m->uses[i];
+}
+
 static void store_tops(struct module *m, bool *claimed)
 {
     for (uint32_t i = 0; i < m->count; i++) {
@@ -35,7 +48,7 @@ static void store_tops(struct module *m, bool *claimed)
                joins_epilogue(m, top, m->user[top])) {
             top = m->user[top];
             claimed[top] = true;
-            if (m->nodes[top].op->kind == OP_MAP)
+            if (m->nodes[top].op->kind == OP_MAP && !widens(&m->nodes[top]))
                 last = top;
         }
         m->stored[last] = true;
@@ -61,7 +74,7 @@ static void find_readers(const struct module *m, bool *reads)
 /* Stores what is computed below views, so that its reader finds it in memory. */
 static void store_below(struct module *m, const bool *reads, uint32_t i)
 {
-    while (m->nodes[i].op->kind == OP_VIEW && !m->stored[i])
+    while ((m->nodes[i].op->kind == OP_VIEW || widens(&m->nodes[i])) && !m->stored[i])
         i = module_operand(m, i, 0);
     const enum op_kind kind = m->nodes[i].op->kind;
     if (kind == OP_GATHER || (kind == OP_MAP && reads[i]))
@@ -98,6 +111,8 @@ static void store_operands(struct module *m, const bool *reads)
 
 static int own_weight(const struct expression_limits *limit, const struct node *n)
 {
+    if (widens(n))
+        return 0;
     if (n->op->kind == OP_MAP)
         return n->op->heavy ? limit->heavy_map : 1;
     return n->op->kind == OP_GATHER ? limit->gather : 0;
@@ -125,7 +140,7 @@ static void store_shared(struct module *m, struct extent *below)
             e->height = x->height >= e->height ? x->height + 1 : e->height;
         }
         const bool shared =
-            m->uses[i] > 1 && e->weight > limit->recomputed && n->op->kind != OP_VIEW;
+            readers(m, i) > 1 && e->weight > limit->recomputed && n->op->kind != OP_VIEW;
         if (shared || e->weight > limit->most_weight || e->height > limit->most_height) {
             m->stored[i] = true;
             *e = (struct extent){ .weight = 1 };

@@ -33,7 +33,7 @@ static struct copy_run copy_of(const struct program_ir *p, const struct nest *n)
         return none;
     const tarn_dtype from = p->values[e->access.value].dtype, to = p->values[s->value].dtype;
     const struct copy_run run = find_run(n, &e->access.address, &s->address);
-    return from == to && from != TARN_U8 && run.elements >= LANES ? run : none;
+    return from == to && tarn_dtype_bytes(from) > 1 && run.elements >= LANES ? run : none;
 }
 
 void find_copies(struct program_ir *p)

@@ -43,8 +43,8 @@ static bool index_is_in_block(const struct nest *n, const struct rational *index
 bool crosses_by_copy(const struct lowering *l, uint32_t node)
 {
     const struct node *n = &l->m->nodes[node];
-    if (!l->p->target->fuse || l->p->target->items || !l->m->batched[node] || n->dtype == TARN_U8 ||
-        tarn_shape_count(n->shape) / n->shape.dim[0] < 16)
+    if (!l->p->target->fuse || l->p->target->items || !l->m->batched[node] ||
+        tarn_dtype_bytes(n->dtype) < 2 || tarn_shape_count(n->shape) / n->shape.dim[0] < 16)
         return false;
     /* A tensor that is updated in place must be read by the nest that writes it. */
     return n->op != &op_owned || !module_assigns(l->m, n->arg.leaf.slot);
@@ -183,7 +183,8 @@ static int express_view(const struct site *s, const struct node *n, uint32_t x,
     if (e.dtype == TARN_F32)
         memcpy(&e.bits, &map.fill, sizeof e.bits);
     else
-        e.bits = (uint32_t)(int32_t)map.fill;
+        e.bits = dtype_is_half(n->dtype) ? half_from_float(map.fill, n->dtype)
+                                         : (uint32_t)(int32_t)map.fill;
     return add(s, &e);
 }
 

@@ -99,7 +99,7 @@ void print_copy(struct printer *pr)
     for (int a = c.first; a < pr->n->axes; a++)
         set_constant(pr, a, 0);
     open_run(pr, &c); /* the last 16 may begin among those of the round before */
-    print_line(pr, "%s row[16], other[16];", register_name(c.from->dtype, LANES));
+    print_line(pr, "%s16 row[16], other[16];", memory_type(c.from));
     print_rows(pr, &c, true);
     print_line(pr, "TARN_TRANSPOSE(row, other)");
     print_rows(pr, &c, false);

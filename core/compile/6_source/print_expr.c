@@ -29,7 +29,8 @@ const char *register_name(tarn_dtype dtype, int width)
 const char *memory_type(const struct value *v)
 {
     static const char *const types[] = {
-        [TARN_F32] = "float", [TARN_I32] = "int", [TARN_U8] = "uchar"
+        [TARN_F32] = "float",  [TARN_I32] = "int",     [TARN_U8] = "uchar",
+        [TARN_F16] = "ushort", [TARN_BF16] = "ushort",
     };
     return types[v->dtype];
 }
@@ -360,7 +361,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
 {
     const struct access *a = &e->access;
     const struct value *v = &pr->p->values[a->value];
-    const bool bytes = v->dtype == TARN_U8;
+    const bool narrow = tarn_dtype_bytes(v->dtype) < sizeof(int32_t);
     const char *type = register_name(e->dtype, pr->width);
     char pointer[NAME], name[NAME];
     snprintf(pointer, sizeof pointer, "v%d", a->value);
@@ -368,7 +369,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     const bool lanes = needs_lane_address(pr, a);
     address_text(pr, a, lanes, &address);
     const int k = lane_factor(pr, &a->address);
-    const char *convert = bytes && pr->width > 1 ? "convert_int16" : "";
+    const char *convert = narrow && pr->width > 1 ? "convert_int16" : "";
     if (address.data == NULL) {
         t->failed = true;
     } else if (a->in_block && pr->mask[0] != '\0') {

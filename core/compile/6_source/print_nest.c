@@ -290,9 +290,13 @@ static void store_lanes(struct printer *pr, const struct store *s, const char *a
 static void print_store(struct printer *pr, const struct store *s, const char *value_name)
 {
     const struct value *v = &pr->p->values[s->value];
+    const bool narrow = tarn_dtype_bytes(v->dtype) < sizeof(int32_t);
     char value[2 * NAME];
     snprintf(value, sizeof value,
-             v->dtype == TARN_U8 && pr->width > 1 ? "convert_uchar16(%s)" : "%s", value_name);
+             !narrow || pr->width == 1 ? "%s"
+             : v->dtype == TARN_U8     ? "convert_uchar16(%s)"
+                                       : "convert_ushort16(%s)",
+             value_name);
     struct text address = { 0 };
     print_affine(pr, &s->address, &address);
     const int k = lane_factor(pr, &s->address);
@@ -308,8 +312,7 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     } else {
         print_line(pr, "{");
         pr->indent++;
-        print_line(pr, "const %s lanes = %s;",
-                   v->dtype == TARN_U8 ? "uchar16" : register_name(v->dtype, LANES), value);
+        print_line(pr, "const %s%d lanes = %s;", memory_type(v), LANES, value);
         store_lanes(pr, s, address.data, k, "lanes");
         pr->indent--;
         print_line(pr, "}");
