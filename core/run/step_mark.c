@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "env.h"
+#include "run/nan_blame.h"
 #include "run/part_words.h"
 #include "run/plan_cache.h"
 #include "run/when_known.h"
@@ -60,6 +62,8 @@ static tarn_status enqueue(tarn_replica *r, double *waited)
 {
     TRY(context_poll(r->context));
     TRY(throttle(r, waited));
+    if (r->graph.count > 1 && env_debug("nan") && !r->blamed)
+        TRY(nan_blame(r));
     if (r->graph.count > 1)
         TRY(execute(r));
     r->in_flight[0] = r->in_flight[1];

@@ -119,6 +119,7 @@ struct tarn_replica {
     uint64_t steady_most;                      /* of metrics.steady_steps */
     int track;                                 /* of the host's work for it in a trace; 0: none */
     bool traced;                               /* or there is nothing to trace */
+    bool blamed;                               /* the first NaN was told of (TARN_DEBUG=nan) */
     double began; /* when the step's first node was recorded, by seconds_now(); 0: none was */
     double aside; /* of compiling and waiting until then */
     struct peers *peers;     /* NULL: it trains alone */
