@@ -11,7 +11,7 @@
 #include "now.h"
 #include "tarn_dist.h"
 
-enum { BATCH = 128, MOST_PAIRS = 200 };
+enum { BATCH = 128, MOST_PAIRS = 200, LAYERS_MOST = 64 };
 
 struct bench {
     tarn_dataset *data;
@@ -25,31 +25,44 @@ struct bench {
 
 struct model {
     struct net net;
-    tarn_linear fc[3];
-    bool mlp;
+    tarn_linear fc[LAYERS_MOST];
+    int layers; /* 0: it is the network of the examples */
 };
 
+/* net: the examples'; mlp: 1.1 million weights in three layers; deep: many small layers. */
 static struct model model_make(tarn_replica *r, const char *kind)
 {
-    struct model m = { .mlp = strcmp(kind, "mlp") == 0 };
-    if (m.mlp) {
-        m.fc[0] = tarn_linear_make(r, "fc1", 784, 1024);
-        m.fc[1] = tarn_linear_make(r, "fc2", 1024, 256);
-        m.fc[2] = tarn_linear_make(r, "fc3", 256, 10);
-    } else {
+    struct model m = { .layers = 0 };
+    const bool deep = strcmp(kind, "deep") == 0;
+    const int widths[4] = { 784, deep ? 64 : 1024, deep ? 64 : 256, 10 };
+    if (strcmp(kind, "net") == 0) {
         m.net = net_make(r);
+        return m;
+    }
+    m.layers = deep ? LAYERS_MOST : 3;
+    for (int i = 0; i < m.layers; i++) {
+        char name[16];
+        const bool last = i + 1 == m.layers;
+        snprintf(name, sizeof name, "fc%d", i + 1);
+        m.fc[i] = tarn_linear_make(r, name,
+                                   widths[i == 0   ? 0
+                                          : i == 1 ? 1
+                                                   : 2],
+                                   widths[last     ? 3
+                                          : i == 0 ? 1
+                                                   : 2]);
     }
     return m;
 }
 
 static tarn_tensor forward(const struct model *m, tarn_tensor x)
 {
-    if (!m->mlp)
+    if (m->layers == 0)
         return net_forward(&m->net, x);
     x = tarn_flatten(x, 1);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i + 1 < m->layers; i++)
         x = tarn_relu(tarn_linear_forward(&m->fc[i], x));
-    return tarn_log_softmax(tarn_linear_forward(&m->fc[2], x), 1);
+    return tarn_log_softmax(tarn_linear_forward(&m->fc[m->layers - 1], x), 1);
 }
 
 static tarn_status steps(tarn_replica *r, const struct model *m, tarn_optimizer *o,
@@ -164,7 +177,7 @@ int main(int argc, char **argv)
     b[0].steps = argc > 5 ? atoi(argv[5]) : 200;
     if (b[0].pairs < 1 || b[0].pairs > MOST_PAIRS || b[0].steps < 1)
         return fprintf(stderr,
-                       "usage: bench-data_parallel [PAIRS (1 to %d) [DEVICES [net|mlp "
+                       "usage: bench-data_parallel [PAIRS (1 to %d) [DEVICES [net|mlp|deep "
                        "[sgd|adam [STEPS]]]]]\n",
                        MOST_PAIRS),
                2;

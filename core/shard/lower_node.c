@@ -82,12 +82,28 @@ struct state settled(const struct planner *p, uint32_t node, struct state s)
     return out;
 }
 
+/* Elements of a row of values that are zeros between them, such as those that align parameters in flat storage: they
+ * are no reason to add up each value by itself. */
+static int32_t fillers(const struct choice *c)
+{
+    const struct node *n = &c->global.node;
+    int64_t count = 0;
+    for (uint32_t k = 0; n->op->kind == OP_CONCAT && n->shape.rank == 1 && k < n->in_count; k++) {
+        const struct node *x = &c->p->m.nodes[module_operand(&c->p->m, c->node, k)];
+        if (x->op == &op_constant && x->arg.leaf.bits == 0)
+            count += tarn_shape_count(x->shape);
+    }
+    return (int32_t)count;
+}
+
 static int64_t pending_cost(const struct choice *c, struct state out)
 {
     const struct node *n = &c->global.node;
-    const struct cargo cargo = { .shape = n->shape,
-                                 .element = (int64_t)tarn_dtype_bytes(n->dtype) };
-    return moves_find(c->p->mesh, &cargo, out, settled(c->p, c->node, out), NULL, NULL);
+    const struct state end = settled(c->p, c->node, out);
+    struct cargo cargo = { .shape = n->shape, .element = (int64_t)tarn_dtype_bytes(n->dtype) };
+    if (state_equal(end, state_whole()))
+        cargo.shape.dim[0] -= fillers(c);
+    return moves_find(c->p->mesh, &cargo, out, end, NULL, NULL);
 }
 
 static bool better(const struct score *x, const struct score *y)

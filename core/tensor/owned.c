@@ -299,6 +299,7 @@ tarn_status owned_cut(tarn_replica *r, struct owned *o, const struct spec *spec)
     struct owned next = *o;
     next.spec = *spec;
     next.offset = 0;
+    next.flat = 0;
     void *data = malloc(owned_bytes(o) + 1);
     if (data == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "%s: out of host memory", o->name);
@@ -310,9 +311,16 @@ tarn_status owned_cut(tarn_replica *r, struct owned *o, const struct spec *spec)
     free(data);
     if (s != TARN_OK)
         return replica_fail(r, s, NULL);
-    buffer_free(o->buffer);
+    if (!o->flat)
+        buffer_free(o->buffer);
     *o = next;
     return TARN_OK;
+}
+
+void owned_free_flat(tarn_replica *r, uint32_t index_plus_one)
+{
+    if (index_plus_one != 0)
+        entry_free(&r->owned[index_plus_one - 1]);
 }
 
 /* A kept tensor stays part of the batch that it came from. */

@@ -70,8 +70,11 @@ struct owned *owned_find(tarn_replica *r, const char *name);
 bool owned_is_cut(const tarn_replica *r, const struct owned *o);
 /* Bytes of what this rank has of it. */
 size_t owned_bytes_here(const tarn_replica *r, const struct owned *o);
-/* Keeps it in another way from now on: each rank takes its part of the whole. Collective where it is cut now. */
+/* Keeps it in another way from now on: each rank takes its part of the whole. A slice gets a buffer of its own.
+ * Collective where it is cut now. */
 TARN_CHECKED tarn_status owned_cut(tarn_replica *r, struct owned *o, const struct spec *spec);
+/* Frees flat storage that has no slices any more. */
+void owned_free_flat(tarn_replica *r, uint32_t index_plus_one);
 /* Host copies, in order with the queue, waiting. Bytes = all of the tensor, also where it is cut: then reading is
  * collective, and writing keeps this rank's part. */
 TARN_CHECKED tarn_status owned_read(tarn_replica *r, const struct owned *o, void *out);

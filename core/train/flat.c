@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flat storage: all parameters of an optimizer in one buffer, and each state in another of the same order. Under a
- * mesh there is none: parameters are cut in several ways, and each one and its state lie by themselves. */
+/* Flat storage: all parameters of an optimizer in one buffer, and each state in another of the same order. Where a mesh
+ * cuts some of them there is none: they are cut in several ways, and each one and its state lie by themselves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,12 +109,21 @@ static tarn_status move(tarn_optimizer *o)
     return TARN_OK;
 }
 
+static bool any_is_cut(const tarn_optimizer *o)
+{
+    const tarn_replica *r = o->replica;
+    bool any = false;
+    for (uint32_t i = 0; i < o->slice_count; i++)
+        any |= owned_is_cut(r, &r->owned[o->slices[i] - 1]);
+    return any;
+}
+
 tarn_status flat_collect(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
     TRY(list_parameters(o));
     o->number = ++r->optimizers;
-    o->apart = replica_mesh(r) != NULL;
+    o->apart = any_is_cut(o);
     if (!o->apart)
         TRY(move(o));
     for (uint32_t i = 0; i < o->slice_count; i++)
@@ -260,6 +269,7 @@ tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes)
     tarn_replica *r = o->replica;
     if (replica_mesh(r) == NULL)
         return TARN_OK;
+    TRY(flat_divide(o));
     TRY(cut_all(r, o->states, (size_t)o->slice_count * STATES_MOST, axes));
     TRY(cut_all(r, o->average_of, o->slice_count, axes));
     return cut_all(r, o->kept_of, o->slice_count, axes);

@@ -112,6 +112,16 @@ bool gradient_frozen(const tarn_optimizer *o, uint32_t first, uint32_t last)
     return all;
 }
 
+/* Under a mesh the program is that of all ranks, and what lies whole is the sum over them: where it is to be so is
+ * where it is exchanged. */
+static tarn_tensor reduced(const tarn_optimizer *o, tarn_tensor bucket)
+{
+    static const struct spec whole;
+    if (replica_mesh(o->replica) != NULL)
+        return op_shard_as(bucket, &whole);
+    return o->replica->peers->reduce(bucket, !o->exchanged);
+}
+
 /* The sum over all replicas, in buckets that begin at a slice: while the first, of the last layers,
  * is on its way, the device still computes the others. */
 static tarn_tensor reduced_gradient(tarn_optimizer *o, struct terms t)
@@ -125,7 +135,7 @@ static tarn_tensor reduced_gradient(tarn_optimizer *o, struct terms t)
         const uint32_t first = gradient_bucket(o, last);
         const tarn_tensor bucket = gradient_of(o, t, first, last);
         const bool exchanges = !gradient_frozen(o, first, last);
-        buckets[--used] = exchanges ? r->peers->reduce(bucket, !o->exchanged) : bucket;
+        buckets[--used] = exchanges ? reduced(o, bucket) : bucket;
         o->exchanged |= exchanges;
         last = first;
     }
@@ -186,23 +196,30 @@ static void gather_apart(tarn_optimizer *o)
     o->now.any = o->gathered = o->now.summed = true;
 }
 
+/* Under a mesh ranks that have the same part of a tensor have the same in it from the first update on. */
+static bool begin(tarn_replica *r)
+{
+    if (replica_mesh(r) == NULL || r->peers->begin == NULL)
+        return true;
+    const tarn_status s = r->peers->begin(r);
+    if (s != TARN_OK)
+        replica_fail(r, s, NULL);
+    return s == TARN_OK;
+}
+
 bool gradient_gather(tarn_optimizer *o, bool sum)
 {
     tarn_replica *r = o->replica;
     struct terms t = { .earlier = o->now.any };
-    if (!check_parameters(o))
+    if (!check_parameters(o) || !begin(r))
         return false;
     if (o->apart) {
-        const tarn_status begun = r->peers->begin != NULL ? r->peers->begin(r) : TARN_OK;
-        if (begun != TARN_OK) {
-            replica_fail(r, begun, NULL);
-            return false;
-        }
         gather_apart(o);
         return r->status == TARN_OK;
     }
     for (uint32_t i = 0; i < o->slice_count; i++)
         t.fresh |= slice_of(o, i)->grad != 0;
+    sum |= replica_mesh(r) != NULL; /* what is kept for later steps lies whole on each rank */
     const tarn_tensor g = combine(o, t, sum);
     if (r->status != TARN_OK)
         return false;

@@ -62,7 +62,7 @@ struct tarn_optimizer {
     const struct rule *rule;
     uint32_t number; /* of it among all that the replica made */
     bool
-        apart; /* under a mesh: parameters and states lie by themselves, as each is cut in its own way */
+        apart; /* a mesh cuts some parameters or states: each lies by itself, as it is cut in its own way */
     char *pattern; /* of its parameters' names; NULL: all */
     float lr;
     struct setting *settings;             /* of each slice */
@@ -104,8 +104,10 @@ TARN_CHECKED tarn_status flat_add_states(tarn_optimizer *o);
 bool flat_add_each(tarn_optimizer *o, const char *kind, uint32_t **each);
 /* How the state of a parameter that is apart is cut, and its average. */
 struct spec flat_state_spec(const tarn_optimizer *o, uint32_t slice);
-/* Cuts what is kept of parameters that are apart along further axes of the mesh, each in the first dimension that
- * divides. */
+/* Gives each parameter and each of its states a buffer of its own (apart.c). */
+TARN_CHECKED tarn_status flat_divide(tarn_optimizer *o);
+/* Cuts what is kept of parameters, which are apart then, along further axes of the mesh, each in the first dimension
+ * that divides. */
 TARN_CHECKED tarn_status flat_cut_states(tarn_optimizer *o, uint32_t axes);
 /* Adds the counts, whose slices are named "optimizer.step.<parameter>". */
 TARN_CHECKED tarn_status flat_add_counts(tarn_optimizer *o);

@@ -282,10 +282,12 @@ static void compare(enum net net, tarn_mesh mesh, const char *devices)
               "nothing is summed before the loss");
 }
 
-/* On two ranks: an all-reduce of what all parameters have, and of the loss. */
+/* On two ranks: an all-reduce of what all parameters have, and of the loss. Flat storage aligns each parameter to 64
+ * bytes, and such gaps travel with it. */
 static void expect_little(void)
 {
-    cr_assert(many.received > 0 && many.received <= 4 * (uint64_t)many.count + 16, "%llu B",
+    const uint64_t most = 4 * (uint64_t)many.count + 16 + 60 * 10;
+    cr_assert(many.received > 0 && many.received <= most, "%llu B",
               (unsigned long long)many.received);
 }
 
