@@ -59,6 +59,14 @@ static tarn_tensor pieces(tarn_tensor x)
     return product;
 }
 
+/* A sum over rows, whose lanes are features: of 28 the last register overlaps the one before. */
+static tarn_tensor outer(tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const tarn_tensor all = tarn_reshape(x, TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2]));
+    return tarn_relu(tarn_matmul(tarn_transpose(all, 0, 1), all));
+}
+
 static const struct program {
     const char *name;
     tarn_tensor (*made)(tarn_tensor x);
@@ -66,7 +74,9 @@ static const struct program {
 } programs[] = {
     { "attention", two_heads, 4, 48, 192 }, { "odd attention", two_heads, 3, 33, 96 },
     { "rows", rows, 32, 24, 64 },           { "odd rows", rows, 20, 5, 48 },
-    { "pieces", pieces, 4, 9, 80 },         { "odd pieces", pieces, 3, 7, 75 },
+    { "pieces", pieces, 4, 9, 80 },         { "outer", outer, 3, 70, 28 },
+    { "batch outer", outer, 20, 1, 28 },    { "odd outer", outer, 2, 20, 65 },
+    { "odd pieces", pieces, 3, 7, 75 },
 };
 
 /* What the program makes, and the gradient of the sum of its squares; returns how many numbers. */

@@ -161,6 +161,10 @@ void combine_lane_sums(struct printer *pr);
 /* What is combined or multiplied, for all unrolled points. */
 void print_body(struct printer *pr);
 void describe_nest(struct printer *pr);
+/* Accumulators, loops of the sum and results of one tile. */
+void print_tile(struct printer *pr);
+/* The loop of the vector axis, an OUT axis, and print_tile() in it. */
+void print_out_lanes(struct printer *pr);
 /* What becomes of the accumulators of a tile. */
 void print_tile_results(struct printer *pr);
 /* All loops of a nest whose schedule has panels. */

@@ -136,8 +136,9 @@ bool guard_divides_lanes(const struct printer *pr, const struct guard *g)
     const bool batch = nest_has_batch_lanes(pr->n);
     if (k != 1 || g->divide != 1 || g->extent % LANES != 0 || (batch && pr->tail))
         return k != 0;
-    if (!batch && pr->lane_axis == pr->s->split_axis && pr->s->split_step % LANES != 0)
-        return true;
+    if (!batch && (pr->n->extent[pr->lane_axis] % LANES != 0 ||
+                   (pr->lane_axis == pr->s->split_axis && pr->s->split_step % LANES != 0)))
+        return true; /* registers may begin anywhere */
     const struct sum_loops *sum = pr->sum;
     if (sum != NULL && sum->cut_axis == pr->lane_axis &&
         sum->c.of[sum->cut_level].step % LANES != 0)

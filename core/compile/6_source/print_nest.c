@@ -466,40 +466,13 @@ static void print_lane_sum(struct printer *pr)
     print_tile_results(pr);
 }
 
-static void print_inside(struct printer *pr)
+void print_tile(struct printer *pr)
 {
     if (pr->n->combine != COMBINE_NONE) {
         declare_accumulators(pr);
         print_red_loops(pr, false);
     }
     print_tile_results(pr);
-}
-
-/* The OUT vector axis of a nest without batch: full vectors, then single elements. */
-static void print_out_lanes(struct printer *pr)
-{
-    const struct nest *n = pr->n;
-    const int lane = pr->s->lane_axis;
-    const bool split = lane == pr->s->split_axis && pr->s->groups > 1;
-    char low[16], high[16];
-    snprintf(low, sizeof low, split ? "low" : "0");
-    snprintf(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
-    set_loop(pr, lane, 1);
-    print_line(pr, "long i%d = %s;", lane, low);
-    print_for(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
-    pr->width = LANES;
-    pr->lane_axis = lane;
-    print_inside(pr);
-    pr->indent--;
-    print_line(pr, "}");
-    pr->width = 1;
-    pr->lane_axis = -1;
-    if (n->extent[lane] % LANES == 0)
-        return;
-    print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
-    print_inside(pr);
-    pr->indent--;
-    print_line(pr, "}");
 }
 
 void describe_nest(struct printer *pr)
@@ -548,7 +521,7 @@ static void print_loops(struct printer *pr)
     if (copies)
         print_copy(pr);
     else if (nest_has_batch_lanes(n) || pr->s->lane_axis < 0)
-        print_inside(pr);
+        print_tile(pr);
     else if (pr->s->lane_axis >= n->out_axes)
         print_lane_sum(pr);
     else

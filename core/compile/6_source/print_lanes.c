@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The vector axis of a nest without batch, where it is an axis of the result. In: a nest. Out: its loop, and what is
+ * left over where the axis is no multiple of a register. */
+#include <stdio.h>
+
+#include "compile/6_source/print.h"
+#include "tensor/sum_order.h"
+
+/* Whether the last register of the vector axis may begin among the elements of the one before, and computes
+ * these again: sums, which are long, rather than as many single ones as are left over. Functions of the driver
+ * may have other bits for registers than for single elements. */
+static bool ends_overlap(const struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int lane = pr->s->lane_axis, extent = n->extent[lane];
+    if (n->combine == COMBINE_NONE || n->partial || n->transformed || extent < LANES ||
+        extent % LANES == 0 || (lane == pr->s->split_axis && pr->s->groups > 1))
+        return false;
+    for (int s = 0; s < n->stores; s++)
+        if (pr->p->values[n->store[s].value].place != PLACE_ARENA)
+            return false; /* what is owned may be read before it is written */
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_MAP && n->exprs[e].heavy)
+            return false;
+    return true;
+}
+
+static void print_overlapping(struct printer *pr, int lane)
+{
+    const int extent = pr->n->extent[lane];
+    set_loop(pr, lane, 1);
+    print_for(pr, "for (long lane = 0; lane < %d; lane += 16) {", extent);
+    print_line(pr, "const long i%d = min(lane, %dL);", lane, extent - LANES);
+    pr->width = LANES;
+    pr->lane_axis = lane;
+    print_tile(pr);
+    close_loops(pr, 1);
+    pr->width = 1;
+    pr->lane_axis = -1;
+}
+
+/* The OUT vector axis of a nest without batch: full vectors, then single elements. */
+void print_out_lanes(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const int lane = pr->s->lane_axis;
+    const bool split = lane == pr->s->split_axis && pr->s->groups > 1;
+    char low[16], high[16];
+    snprintf(low, sizeof low, split ? "low" : "0");
+    snprintf(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
+    if (ends_overlap(pr)) {
+        print_overlapping(pr, lane);
+        return;
+    }
+    set_loop(pr, lane, 1);
+    print_line(pr, "long i%d = %s;", lane, low);
+    print_for(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
+    pr->width = LANES;
+    pr->lane_axis = lane;
+    print_tile(pr);
+    pr->indent--;
+    print_line(pr, "}");
+    pr->width = 1;
+    pr->lane_axis = -1;
+    if (n->extent[lane] % LANES == 0)
+        return;
+    print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
+    print_tile(pr);
+    pr->indent--;
+    print_line(pr, "}");
+}
