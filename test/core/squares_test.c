@@ -75,7 +75,7 @@ static const struct program {
     { "attention", two_heads, 4, 48, 192 }, { "odd attention", two_heads, 3, 33, 96 },
     { "rows", rows, 32, 24, 64 },           { "odd rows", rows, 20, 5, 48 },
     { "pieces", pieces, 4, 9, 80 },         { "outer", outer, 3, 70, 28 },
-    { "batch outer", outer, 20, 1, 28 },    { "odd outer", outer, 2, 20, 65 },
+    { "batch outer", outer, 300, 1, 28 },   { "odd outer", outer, 2, 20, 65 },
     { "odd pieces", pieces, 3, 7, 75 },
 };
 
