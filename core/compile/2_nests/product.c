@@ -68,6 +68,15 @@ void product_choose_all(struct lowering *l)
     }
 }
 
+/* What lies in memory as a node does: row-major, a reshape moves nothing. */
+static uint32_t below_reshapes(const struct lowering *l, uint32_t x)
+{
+    while (l->m->nodes[x].op == &op_reshape && l->primary[x] == 0 && l->plain[x] == 0 &&
+           !l->m->stored[x])
+        x = lowering_operand(l, x, 0);
+    return x;
+}
+
 /* The row-major value of an operand; a view that swaps the last two axes becomes a transposition.
  */
 static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
@@ -81,7 +90,7 @@ static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
         *transpose = !*transpose;
         x = lowering_operand(l, x, 0);
     }
-    return plain_of(l, x);
+    return plain_of(l, below_reshapes(l, x));
 }
 
 int product_nest(struct lowering *l, uint32_t node, int value)
