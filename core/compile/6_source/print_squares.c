@@ -101,7 +101,7 @@ bool square_text(struct printer *pr, const struct access *a, struct text *t)
     t->failed |= first.failed || address.failed;
     text_free(&address);
     int number = 0;
-    while (number < q->count && strcmp(q->first[number], first.data) != 0)
+    while (!t->failed && number < q->count && strcmp(q->first[number], first.data) != 0)
         number++;
     const bool room = !t->failed && number < MOST_SQUARES;
     if (room && number == q->count) {
@@ -120,9 +120,11 @@ void close_squares(struct printer *pr, struct squares *q)
     pr->squares = NULL;
     if (q->count == 0)
         return;
-    char *rest = strdup(pr->out->data + q->at);
-    pr->out->length = q->at;
-    text_add(pr->out, "%s%s", q->text.data != NULL ? q->text.data : "", rest != NULL ? rest : "");
+    char *rest = pr->out->failed ? NULL : strdup(pr->out->data + q->at);
+    if (rest != NULL) {
+        pr->out->length = q->at;
+        text_add(pr->out, "%s%s", q->text.data != NULL ? q->text.data : "", rest);
+    }
     pr->out->failed |= rest == NULL || q->text.failed;
     free(rest);
     text_free(&q->text);
