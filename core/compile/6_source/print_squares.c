@@ -15,7 +15,8 @@ static bool goes_along(const struct printer *pr, const struct access *a, int axi
 {
     const int k = lane_factor(pr, &a->address);
     return !a->in_block && a->part_count == 0 && a->gather < 0 && k != 0 && k != 1 &&
-           a->address.k[axis] == 1 && pr->p->values[a->value].dtype != TARN_U8;
+           a->address.k[axis] == 1 &&
+           tarn_dtype_bytes(pr->p->values[a->value].dtype) == sizeof(float);
 }
 
 static bool some_load_goes_along(const struct printer *pr, int axis)
