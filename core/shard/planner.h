@@ -30,6 +30,7 @@ struct planner {
     struct module m;
     struct value_plan *values;
     struct emitter e;
+    bool parameters_wish;      /* their wishes are carried now, too */
     uint32_t reader;           /* the node for which values are moved; UINT32_MAX: for the caller */
     const struct node **owned; /* assignments, by slot */
     uint32_t pass;             /* forward and backward parts that have begun */

@@ -23,9 +23,15 @@ static int place_of(const struct planner *p, const struct placing *at, uint32_t 
 struct candidate {
     struct placing at;
     int shared; /* of the tensors; those that all have are the best, since no sum is moved */
-    bool data;  /* a wish of samples, not of parameters, which move sooner than those */
     int64_t elements;
 };
+
+/* Whether a tensor's wish counts now: those of parameters come last, as these move sooner than samples. */
+static bool is_heard(const struct planner *p, uint32_t value, int axis)
+{
+    return p->values[value].wish.at[axis] >= 0 &&
+           (p->parameters_wish || !p->values[value].parameter);
+}
 
 static bool weigh(const struct planner *p, uint32_t node, int axis, struct candidate *c)
 {
@@ -33,29 +39,20 @@ static bool weigh(const struct planner *p, uint32_t node, int axis, struct candi
     bool met = false;
     uint32_t placed = 0;
     c->elements = 0;
-    c->data = false;
     for (uint32_t k = 0; k <= count; k++) {
         const int at = place_of(p, &c->at, node, k);
         if (at < 0)
             continue;
         placed++;
         const uint32_t t = tensor_of(p, node, k);
-        if (p->values[t].wish.at[axis] != at)
+        if (p->values[t].wish.at[axis] != at || !is_heard(p, t, axis))
             continue;
         const int64_t elements = tarn_shape_count(p->m.nodes[t].shape);
         c->elements = elements > c->elements ? elements : c->elements;
-        c->data |= !p->values[t].parameter;
         met = true;
     }
     c->shared = c->at.out < 0 ? 0 : placed > count ? 2 : 1;
     return met;
-}
-
-static bool better(const struct candidate *x, const struct candidate *y)
-{
-    if (x->shared != y->shared)
-        return x->shared > y->shared;
-    return x->data != y->data ? x->data : x->elements > y->elements;
 }
 
 /* Whether a dimension divides by all the axes that are wished to cut it, and one more. */
@@ -84,7 +81,7 @@ static bool carry(struct planner *p, uint32_t node, int axis, bool forward)
     struct form global, f;
     bool any = false;
     for (uint32_t k = 0; k <= count; k++)
-        any |= p->values[tensor_of(p, node, k)].wish.at[axis] >= 0;
+        any |= is_heard(p, tensor_of(p, node, k), axis);
     if (!any)
         return false;
     form_of(&p->m, node, &global);
@@ -93,7 +90,7 @@ static bool carry(struct planner *p, uint32_t node, int axis, bool forward)
         f = global;
         if (!rule_take(&f, p->mesh->extent[axis], way, &now.at) || !weigh(p, node, axis, &now))
             continue;
-        if (best.shared < 0 || better(&now, &best))
+        if (now.shared > best.shared || (now.shared == best.shared && now.elements > best.elements))
             best = now;
     }
     if (best.shared < 0)
@@ -189,11 +186,13 @@ static void wish_specs(struct planner *p)
 void find_wishes(struct planner *p)
 {
     wish_specs(p);
-    for (int all = 0; all < 2; all++) {
+    for (int stage = 0; stage < 4; stage++) {
+        const bool all = stage % 2 == 1;
         bool changed = true;
+        p->parameters_wish = stage >= 2;
         for (int i = 0; i < SWEEPS_MOST && changed; i++) {
-            changed = sweep(p, true, all != 0);
-            changed |= sweep(p, false, all != 0);
+            changed = sweep(p, true, all);
+            changed |= sweep(p, false, all);
         }
     }
     for (uint32_t i = 0; i < p->m.count; i++)
