@@ -305,3 +305,42 @@ Test(winograd, fused_and_not, .timeout = 600)
         data_free(&d);
     }
 }
+
+/* ---- parts of a block ------------------------------------------------------------------------ */
+
+enum { CHANNELS = 16, SIDE = 28, WEIGHTS = CHANNELS * CHANNELS * 9 };
+
+/* The gradient of the first of two convolutions around a batch norm, for few samples. */
+static void small_batch(const char *fuse, float *gradient)
+{
+    static float pixels[8 * CHANNELS * SIDE * SIDE];
+    cr_assert_eq(setenv("TARN_WINOGRAD", "1", 1), 0);
+    cr_assert_eq(setenv("TARN_FUSE", fuse, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_conv2d_options same = { .padding = { 1, 1 } };
+    tarn_conv2d a = tarn_conv2d_make(r, "a", CHANNELS, CHANNELS, 3, same),
+                b = tarn_conv2d_make(r, "b", CHANNELS, CHANNELS, 3, same);
+    tarn_batch_norm norm = tarn_batch_norm_make(r, "norm", CHANNELS);
+    for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
+        pixels[i] = (float)(i * 2654435761u % 1000) / 1000;
+    tarn_tensor x = tarn_from(r, TARN_SHAPE(8, CHANNELS, SIDE, SIDE), TARN_F32, pixels);
+    tarn_batch_axis(x, 0);
+    x = tarn_relu(tarn_batch_norm_forward(&norm, tarn_conv2d_forward(&a, x)));
+    x = tarn_conv2d_forward(&b, x);
+    tarn_backward(tarn_sum(tarn_mul(x, x), TARN_ALL, false));
+    const tarn_status s =
+        tarn_read(tarn_grad(tarn_find(r, "a.weight")), gradient, WEIGHTS * sizeof *gradient);
+    cr_assert_eq(s, TARN_OK, "%s", tarn_error(r));
+    tarn_close(r);
+}
+
+/* Units share a block of few samples: each must have all that it reads. */
+Test(winograd, parts_of_a_block, .timeout = 600)
+{
+    static float fused[WEIGHTS], alone[WEIGHTS];
+    small_batch("1", fused);
+    small_batch("0", alone);
+    cr_assert_eq(memcmp(fused, alone, sizeof fused), 0,
+                 "the gradient is not that of kernels of single ops");
+}

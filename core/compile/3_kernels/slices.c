@@ -73,6 +73,46 @@ static bool split_digits(const struct nest *n, struct remainder r, struct digit 
     return rest + r.low >= 0 && rest + r.high < d.stride;
 }
 
+/* Whether a guard holds the digit's part of an address, times * i + ..., within the digit's extent. */
+static bool is_held(const struct nest *n, const struct affine *address, const struct guard *g,
+                    int axis, int times, struct digit d)
+{
+    const int64_t whole = (int64_t)d.stride * d.extent;
+    const int32_t k = g->e.k[axis];
+    if (g->divide != 1 || k <= 0 || times % k != 0 ||
+        (int64_t)(times / k) * (g->extent - 1) >= d.extent)
+        return false;
+    const int64_t each = (int64_t)(times / k) * d.stride;
+    for (int a = 0; a < n->axes; a++) {
+        const bool counts = address->k[a] % whole != 0 && address->k[a] % d.stride == 0;
+        if (each * g->e.k[a] != (counts ? address->k[a] : 0))
+            return false;
+    }
+    const int64_t rest = (address->constant - each * g->e.constant) % whole;
+    return rest > -d.stride && rest < d.stride;
+}
+
+/* Whether the digit counts up with the axis from its first index to its last. Beyond the extent it begins again, with
+ * the next `hi`: then a slice of the axis is no slice of digits. */
+static bool counts_up(const struct nest *n, const struct affine *address, int load, int axis,
+                      struct digit d, const struct reads *r)
+{
+    bool above[MARKED_MOST];
+    if (r->below >= 0 && (int64_t)r->times * (n->extent[axis] - 1) + r->above < d.extent)
+        return true;
+    for (int g = 0; g < n->guards; g++)
+        if (is_held(n, address, &n->guard[g], axis, r->times, d))
+            return true;
+    if (load < 0 || n->expr_count > MARKED_MOST)
+        return false;
+    mark_above(n, load, above);
+    for (int e = load; e < n->expr_count; e++)
+        for (int g = 0; n->exprs[e].kind == EXPR_GUARD && above[e] && g < n->exprs[e].guards; g++)
+            if (is_held(n, address, &n->exprs[e].guard[g], axis, r->times, d))
+                return true;
+    return false;
+}
+
 bool find_reads(const struct nest *n, const struct affine *address, int load, int axis,
                 struct digit d, struct reads *out)
 {
@@ -93,7 +133,7 @@ bool find_reads(const struct nest *n, const struct affine *address, int load, in
         found = split_digits(n, r, d, out);
     }
     out->times = times;
-    return found;
+    return found && counts_up(n, address, load, axis, d, out);
 }
 
 bool axis_is_digit(const struct nest *n, const struct affine *address, int load, int axis)
