@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lockstep.h"
+#include "tensor/shape.h"
 
 /* ---- maps ----------------------------------------------------------------------------------- */
 
@@ -54,8 +55,11 @@ static double quotient(tarn_dtype t, double x, double y)
     return t == TARN_F32 ? x / y : y == 0 ? 0 : trunc(x / y);
 }
 
+/* Half types are the numbers that they can hold, not their bits. */
 static double converted(tarn_dtype t, double x)
 {
+    if (dtype_is_half(t))
+        return (double)half_to_float(half_from_float((float)x, t), t);
     return t == TARN_F32 ? x : t == TARN_U8 ? (double)(uint8_t)(int64_t)x : wrap(trunc(x));
 }
 
@@ -82,6 +86,7 @@ static double map_value(const struct node *n, double x, double y, double z)
     IS(silu, x / (1 + exp(-x))) IS(softplus, softplus(x, a, b))
     IS(leaky_relu, x > 0 ? x : x * a) IS(floor, floor(x)) IS(round, rint(x))
     IS(bits, bits_of(x)) IS(from_bits, of_bits(x)) IS(hash_step, mix(x, y))
+    IS(from_f16, x) IS(from_bf16, x)
     IS(minus_log, -log(fabs(x))) IS(normal, x * (y + 2)) IS(norm, (x - y) * z)
 #undef IS
         /* clang-format on */
