@@ -45,7 +45,7 @@ Test(memory, counts_steady_steps)
     for (int i = 0; i < 5; i++) {
         record(r, w, 256);
         cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
-        cr_expect_eq(tarn_metrics_get(r).steady_steps, i);
+        cr_expect_eq(tarn_metrics_get(r).steady_steps, (uint64_t)i);
     }
     const tarn_tensor more = tarn_parameter(r, "more", TARN_SHAPE(333, 1001), NULL);
     (void)more;
