@@ -40,7 +40,8 @@ static bool is_cast_parameter(const tarn_replica *r, uint32_t node)
 
 static bool accumulate(tarn_replica *r, uint32_t node, tarn_tensor gradient, uint32_t *grads)
 {
-    gradient = unbroadcast(tarn_cast(gradient, TARN_F32), r->graph.nodes[node].shape);
+    gradient = tarn_cast(gradient, TARN_F32); /* which may move the nodes */
+    gradient = unbroadcast(gradient, r->graph.nodes[node].shape);
     gradient = spread_gradient(r, node, gradient);
     const tarn_dtype dtype = r->graph.nodes[node].dtype;
     if (dtype_is_half(dtype) && !tarn_failed(gradient) && !is_cast_parameter(r, node))
