@@ -7,6 +7,8 @@
 
 #include <tarn.h>
 
+#include "parse.h"
+
 enum { MAX_BLOCKS = 1000, PIXELS = 28 * 28 };
 
 struct config {
@@ -151,27 +153,21 @@ static const struct argp_option options[] = {
     { NULL, 0, NULL, 0, NULL, 0 }
 };
 
-static int parse_count(const struct argp_state *state, const char *text, long high)
-{
-    char *end;
-    const long n = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || n < 1 || n > high)
-        argp_failure(state, 2, 0, "'%s' is not a whole number from 1 to %ld", text, high);
-    return (int)n;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        usage_init(state);
+        break;
     case 'b':
-        c->batch = parse_count(state, arg, 1 << 20);
+        c->batch = (int)parse_whole(state, "batch-size", arg, 1, 1 << 20);
         break;
     case 'n':
-        c->steps = parse_count(state, arg, 1000000);
+        c->steps = (int)parse_whole(state, "steps", arg, 1, 1000000);
         break;
     case 'k':
-        c->blocks = parse_count(state, arg, MAX_BLOCKS);
+        c->blocks = (int)parse_whole(state, "blocks", arg, 1, MAX_BLOCKS);
         break;
     case 'D':
         c->device = arg;
@@ -195,7 +191,7 @@ int main(int argc, char **argv)
                                         NULL,    NULL,         NULL };
     static struct timing timing;
     struct config config = { .steps = 20, .blocks = 9 };
-    argp_err_exit_status = 2;
+    argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &config);
     const bool both = config.batch == 0;
     for (int i = 0; i < (both ? 2 : 1); i++) {

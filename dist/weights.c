@@ -68,17 +68,12 @@ static bool is_named(const struct owned *o)
     return o->kind == OWNED_PARAMETER || o->kind == OWNED_BUFFER || o->kind == OWNED_STATE;
 }
 
-static size_t bytes_of(const struct owned *o)
-{
-    return (size_t)tarn_shape_count(o->shape) * tarn_dtype_bytes(o->dtype);
-}
-
 static size_t largest(const tarn_replica *r)
 {
     size_t most = 1;
     for (uint32_t i = 0; i < r->owned_count; i++)
-        if (is_named(&r->owned[i]) && bytes_of(&r->owned[i]) > most)
-            most = bytes_of(&r->owned[i]);
+        if (is_named(&r->owned[i]) && owned_bytes(&r->owned[i]) > most)
+            most = owned_bytes(&r->owned[i]);
     return most;
 }
 
@@ -148,13 +143,13 @@ static tarn_status exchange(tarn_replica *r, const struct owned *o, void *own, v
     /* What is cut is compared with the first of the ranks that have the same part. */
     if (owned_is_cut(r, o)) {
         TRY(owned_read(r, o, first));
-        memcpy(own, first, bytes_of(o));
+        memcpy(own, first, owned_bytes(o));
         return owned_read_part(r, o, own);
     }
     TRY(owned_read(r, o, own));
     return member_collect(r, (struct collective){ .kind = COLLECTIVE_BROADCAST,
                                                   .dtype = TARN_U8,
-                                                  .count = bytes_of(o),
+                                                  .count = owned_bytes(o),
                                                   .label = "weights",
                                                   .in = own,
                                                   .out = first });
@@ -170,10 +165,10 @@ tarn_status weights_broadcast(tarn_replica *r)
                         : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
     for (uint32_t i = 0; s == TARN_OK && i < r->owned_count; i++) {
         const struct owned *o = &r->owned[i];
-        if (!is_named(o) || bytes_of(o) == 0)
+        if (!is_named(o) || owned_bytes(o) == 0)
             continue;
         s = exchange(r, o, own, first);
-        if (s == TARN_OK && memcmp(own, first, bytes_of(o)) != 0)
+        if (s == TARN_OK && memcmp(own, first, owned_bytes(o)) != 0)
             s = owned_write(r, o, first);
         r->owned[i].apart = false;
     }
@@ -192,7 +187,7 @@ struct difference {
 static void compare_bytes(const struct owned *o, uint32_t index, const unsigned char *own,
                           const unsigned char *first, struct difference *d)
 {
-    const size_t size = tarn_dtype_bytes(o->dtype), bytes = bytes_of(o);
+    const size_t size = tarn_dtype_bytes(o->dtype), bytes = owned_bytes(o);
     for (size_t at = 0; at < bytes && d->tensor == 0; at += size) {
         if (memcmp(own + at, first + at, size) == 0)
             continue;
@@ -249,7 +244,7 @@ tarn_status weights_compare(tarn_replica *r)
                         : error_set(TARN_ERR_MEMORY, "replicas: no %zu bytes", bytes);
     for (uint32_t i = 0; s == TARN_OK && i < r->owned_count; i++) {
         const struct owned *o = &r->owned[i];
-        if (!is_named(o) || is_apart(r, i) || bytes_of(o) == 0)
+        if (!is_named(o) || is_apart(r, i) || owned_bytes(o) == 0)
             continue;
         s = exchange(r, o, own, first);
         if (s == TARN_OK)

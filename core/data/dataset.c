@@ -113,7 +113,7 @@ static struct field field_of(const tarn_array *a)
 {
     struct field f = { .data = a->data, .dtype = a->dtype, .classes = a->classes };
     f.sample = tarn_shape_of(a->shape.rank - 1, a->shape.dim + 1);
-    f.bytes = (size_t)tarn_shape_count(f.sample) * tarn_dtype_bytes(f.dtype);
+    f.bytes = shape_bytes(f.sample, f.dtype);
     return f;
 }
 

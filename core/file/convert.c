@@ -47,18 +47,6 @@ static float of_bits(uint32_t bits)
     return value;
 }
 
-/* Each has a float32 of the same value; a NaN keeps its digits. */
-static float of_half(uint32_t half)
-{
-    const uint32_t sign = (half & 0x8000) << 16, exponent = half >> 10 & 31, digits = half & 1023;
-    if (exponent == 31)
-        return of_bits(sign | 0x7f800000 | digits << 13);
-    if (exponent > 0)
-        return of_bits(sign | (exponent + 112) << 23 | digits << 13);
-    const float small = (float)digits * 0x1p-24f;
-    return sign ? -small : small;
-}
-
 static bool of_double(uint64_t bits, float *out, char why[CONVERT_WHY])
 {
     double value;
@@ -104,10 +92,10 @@ static bool to_float(struct source s, const uint8_t *from, float *out, char why[
 {
     switch (s.kind) {
     case SOURCE_F16:
-        *out = of_half((uint32_t)load(from, 2));
+        *out = half_to_float((uint16_t)load(from, 2), TARN_F16);
         return true;
     case SOURCE_BF16:
-        *out = of_bits((uint32_t)load(from, 2) << 16);
+        *out = half_to_float((uint16_t)load(from, 2), TARN_BF16);
         return true;
     case SOURCE_F32:
         *out = of_bits((uint32_t)load(from, 4));

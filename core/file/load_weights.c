@@ -214,18 +214,13 @@ static void match(struct loading *l, uint32_t i)
         leave(l, TARN_LEFT_MISMATCHED, o->name, why);
 }
 
-static size_t bytes_of(const struct owned *o)
-{
-    return (size_t)tarn_shape_count(o->shape) * tarn_dtype_bytes(o->dtype);
-}
-
 /* Allocates all that it needs first, so that only a failing device can stop it between two. */
 static tarn_status put_all(const struct loading *l)
 {
     size_t most = 1;
     for (uint32_t i = 0; i < l->r->owned_count; i++)
-        if (l->of[i] != NULL && bytes_of(&l->r->owned[i]) > most)
-            most = bytes_of(&l->r->owned[i]);
+        if (l->of[i] != NULL && owned_bytes(&l->r->owned[i]) > most)
+            most = owned_bytes(&l->r->owned[i]);
     uint8_t *data = malloc(most);
     tarn_status s = data != NULL ? TARN_OK : no_memory(l);
     for (uint32_t i = 0; s == TARN_OK && i < l->r->owned_count; i++) {

@@ -262,6 +262,16 @@ static bool output_shape(tarn_replica *r, tarn_shape x, tarn_shape w, const unio
     return true;
 }
 
+/* y + bias as type `of`, rounded once; without a bias y alone. The bias is of [channels of y], as was checked. */
+static tarn_tensor with_bias(tarn_tensor y, tarn_tensor bias, tarn_dtype of)
+{
+    if (bias.replica == NULL)
+        return op_as(y, of);
+    tarn_dtype own;
+    const tarn_shape s = TARN_SHAPE(1, tarn_shape_get(bias).dim[0], 1, 1);
+    return op_as(tarn_add(y, tarn_reshape(op_wide(op_low(bias), &own), s)), of);
+}
+
 tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                            tarn_conv2d_options options)
 {
@@ -284,18 +294,14 @@ tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
     if (!check_options(r, &arg) || !check_channels(r, sx, sw, arg.conv.groups) ||
         !output_shape(r, sx, sw, &arg, &shape))
         return graph_poison(r);
-    tarn_dtype of, with, also; /* of a half type it is rounded once, with the bias */
+    tarn_dtype of, with;
     x = op_wide(op_low(x), &of);
     const tarn_tensor y = record(&op_conv2d, x, op_wide(op_low(weight), &with), shape, &arg);
-    if (!biased)
-        return op_as(y, op_join_floats(of, with));
     const tarn_shape sb = tarn_shape_get(bias);
-    if (sb.rank != 1 || sb.dim[0] != sw.dim[0])
+    if (biased && (sb.rank != 1 || sb.dim[0] != sw.dim[0]))
         return graph_fail(r, TARN_ERR_SHAPE, "conv2d: bias %s must be [%d] for weight %s",
                           shape_text(sb), sw.dim[0], shape_text(sw));
-    const tarn_tensor shift =
-        tarn_reshape(op_wide(op_low(bias), &also), TARN_SHAPE(1, sb.dim[0], 1, 1));
-    return op_as(tarn_add(y, shift), op_join_floats(of, with));
+    return with_bias(y, bias, op_join_floats(of, with));
 }
 
 /* ---- transposed: the gradient of a convolution in its input, as an operation ------------------ */
@@ -352,16 +358,12 @@ tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_ten
     if (!check_options(r, &arg) || !transposed_shape(r, tarn_shape_get(x), tarn_shape_get(weight),
                                                      &arg, options.output_padding, &shape))
         return graph_poison(r);
-    tarn_dtype of, with, also; /* of a half type it is rounded once, with the bias */
+    tarn_dtype of, with;
     x = op_wide(op_low(x), &of);
     const tarn_tensor y = record(&op_conv2d_input, x, op_wide(op_low(weight), &with), shape, &arg);
-    if (!biased)
-        return op_as(y, op_join_floats(of, with));
     const tarn_shape sb = tarn_shape_get(bias);
-    if (sb.rank != 1 || sb.dim[0] != shape.dim[1])
+    if (biased && (sb.rank != 1 || sb.dim[0] != shape.dim[1]))
         return graph_fail(r, TARN_ERR_SHAPE, "conv_transpose2d: bias %s must be [%d]",
                           shape_text(sb), shape.dim[1]);
-    const tarn_tensor shift =
-        tarn_reshape(op_wide(op_low(bias), &also), TARN_SHAPE(1, sb.dim[0], 1, 1));
-    return op_as(tarn_add(y, shift), op_join_floats(of, with));
+    return with_bias(y, bias, op_join_floats(of, with));
 }

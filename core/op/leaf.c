@@ -64,7 +64,7 @@ tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const
         return graph_fail(r, tarn_dtype_bytes(dtype) ? TARN_ERR_SHAPE : TARN_ERR_DTYPE,
                           "from: %s %s is not a legal tensor", tarn_dtype_name(dtype),
                           shape_text(shape));
-    const size_t bytes = (size_t)tarn_shape_count(shape) * tarn_dtype_bytes(dtype);
+    const size_t bytes = shape_bytes(shape, dtype);
     if (data == NULL && bytes)
         return graph_fail(r, TARN_ERR_ARGUMENT, "from: data is NULL for %s", shape_text(shape));
     struct buffer *b = NULL;

@@ -10,11 +10,6 @@
 #include "tensor/shape.h"
 #include "trace.h"
 
-static size_t tensor_bytes(tarn_tensor t)
-{
-    return (size_t)tarn_shape_count(tarn_shape_get(t)) * tarn_dtype_bytes(tarn_dtype_get(t));
-}
-
 static tarn_status execute(tarn_replica *r, const uint32_t *nodes, int count, struct buffer **out)
 {
     const tarn_status s = plan_execute(r, nodes, count, out, false);

@@ -47,7 +47,7 @@ struct memory_need memory_need_of(const tarn_replica *r, const struct program *p
     n.there = buffer_statistics(r->context).live_bytes - temporaries_now;
     for (int i = 0; i < program->output_count; i++) {
         const struct node *node = &program->nodes[program->outputs[i]];
-        n.results += (size_t)tarn_shape_count(node->shape) * tarn_dtype_bytes(node->dtype);
+        n.results += node_bytes(node);
     }
     for (uint32_t i = 0; i < compiled->shared_count; i++)
         n.shared += compiled->shared_bytes[i];

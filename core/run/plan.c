@@ -234,7 +234,7 @@ tarn_status plan_make(struct context *c, const struct program *program,
         return out_of_memory();
     for (int i = 0; i < program->output_count; i++) {
         const struct node *n = &program->nodes[program->outputs[i]];
-        plan->output_bytes[i] = (size_t)tarn_shape_count(n->shape) * tarn_dtype_bytes(n->dtype);
+        plan->output_bytes[i] = node_bytes(n);
     }
     TRY(add_calls(c, from, plan));
     return add_kernels(c, from, plan);

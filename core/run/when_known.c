@@ -30,11 +30,6 @@ struct known {
     struct idle *idle;
 };
 
-static size_t bytes_of(tarn_tensor t)
-{
-    return (size_t)tarn_shape_count(tarn_shape_get(t)) * tarn_dtype_bytes(tarn_dtype_get(t));
-}
-
 static struct known *need_known(tarn_replica *r)
 {
     if (r->known != NULL)
@@ -62,7 +57,7 @@ tarn_status tarn_when_known(tarn_tensor t, tarn_value_fn each, void *user)
                            .step = r->step,
                            .node = node,
                            .number = r->metrics.steps + 1,
-                           .bytes = bytes_of(t) };
+                           .bytes = tensor_bytes(t) };
     *k->end = w;
     k->end = &w->next;
     return TARN_OK;

@@ -13,18 +13,13 @@ static bool is_cut(const struct planner *p, uint32_t node)
            !state_equal(state_of_spec(p->mesh, &n->arg.leaf.spec), state_whole());
 }
 
-static int64_t bytes_of(const struct node *n)
-{
-    return tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
-}
-
 void find_copies_to_drop(struct planner *p)
 {
     int64_t largest = 0, count = 0;
     for (uint32_t i = 0; i < p->m.count; i++) {
         if (!is_cut(p, i))
             continue;
-        const int64_t bytes = bytes_of(&p->m.nodes[i]);
+        const int64_t bytes = (int64_t)node_bytes(&p->m.nodes[i]);
         largest = bytes > largest ? bytes : largest;
         count++;
     }
@@ -32,7 +27,7 @@ void find_copies_to_drop(struct planner *p)
         const struct node *n = &p->m.nodes[i];
         p->values[i].drops = n->op->kind == OP_VIEW && n->op != &op_shard
                                  ? p->values[module_operand(&p->m, i, 0)].drops
-                                 : is_cut(p, i) && bytes_of(n) * count > largest;
+                                 : is_cut(p, i) && (int64_t)node_bytes(n) * count > largest;
     }
 }
 

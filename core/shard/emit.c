@@ -293,8 +293,7 @@ uint32_t emit_call(struct emitter *e, const struct shard_group *group, uint32_t 
     if (e->failed || !room(e, &e->made, &e->made_capacity, e->made_count + 1, sizeof *e->made))
         return 0;
     e->calls->fill(group, shape, dtype, &arg);
-    e->bytes += move_cost(e->mesh, &v, tarn_shape_count(shape) * (int64_t)tarn_dtype_bytes(dtype)) /
-                COST_BYTE;
+    e->bytes += move_cost(e->mesh, &v, (int64_t)shape_bytes(shape, dtype)) / COST_BYTE;
     const uint32_t node =
         add(e, e->calls->op[group->kind], shape_after(e, group, shape), dtype, &arg, &x, 1);
     e->made[e->made_count++] = (struct made_call){ node, *group };

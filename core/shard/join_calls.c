@@ -31,11 +31,6 @@ static bool is_call(const struct node *n)
     return n->op->kind == OP_HOST;
 }
 
-static int64_t bytes_of(const struct node *n)
-{
-    return tarn_shape_count(n->shape) * (int64_t)tarn_dtype_bytes(n->dtype);
-}
-
 /* ---- phases --------------------------------------------------------------------------------- */
 
 /* How many calls one after the other still come after a node: of a call itself, those after it. Nodes of one phase are
@@ -117,8 +112,8 @@ static bool joins(const struct joining *j, uint32_t node)
     const struct shard_group *x = group_of(j, j->member[0]), *y = group_of(j, node);
     const struct node *n = &j->from->nodes[node];
     return n->dtype == j->from->nodes[j->member[0]].dtype && x->axes == y->axes &&
-           x->reduction == y->reduction && bytes_of(n) < j->full &&
-           bytes_of(&j->from->nodes[j->member[0]]) < j->full;
+           x->reduction == y->reduction && (int64_t)node_bytes(n) < j->full &&
+           (int64_t)node_bytes(&j->from->nodes[j->member[0]]) < j->full;
 }
 
 static int by_depth(const void *a, const void *b)
@@ -139,7 +134,7 @@ static void fill_bucket(struct joining *j, uint32_t at, uint32_t count)
             (j->members > 0 && !joins(j, node)))
             continue;
         j->member[j->members++] = node;
-        j->bytes += bytes_of(&j->from->nodes[node]);
+        j->bytes += (int64_t)node_bytes(&j->from->nodes[node]);
     }
     flush(j);
 }

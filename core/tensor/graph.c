@@ -123,6 +123,16 @@ const struct node *graph_node(tarn_tensor t)
     return i ? &t.replica->graph.nodes[i] : &no_node;
 }
 
+size_t node_bytes(const struct node *n)
+{
+    return shape_bytes(n->shape, n->dtype);
+}
+
+size_t tensor_bytes(tarn_tensor t)
+{
+    return shape_bytes(tarn_shape_get(t), tarn_dtype_get(t));
+}
+
 const struct node *graph_origin(const struct graph *g, uint32_t node)
 {
     for (uint32_t i = 0; i < g->evaluated_count; i++) {

@@ -96,6 +96,9 @@ uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int numbe
  * first that has one. */
 bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r);
 const struct node *graph_node(tarn_tensor t);
+/* Bytes of all elements. */
+size_t node_bytes(const struct node *n);
+size_t tensor_bytes(tarn_tensor t);
 
 /* Appends a node. Operands must be of the same replica. Any poisoned operand: returns poison. */
 tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,

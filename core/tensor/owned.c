@@ -15,10 +15,9 @@
 #define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
 #define GENERATION_MASK (UINT32_MAX >> INDEX_BITS)
 
-/* Of the whole. */
-static size_t owned_bytes(const struct owned *o)
+size_t owned_bytes(const struct owned *o)
 {
-    return (size_t)tarn_shape_count(o->shape) * tarn_dtype_bytes(o->dtype);
+    return shape_bytes(o->shape, o->dtype);
 }
 
 bool owned_is_cut(const tarn_replica *r, const struct owned *o)

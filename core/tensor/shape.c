@@ -53,6 +53,11 @@ bool shape_valid(tarn_shape s)
     return tarn_shape_count(s) <= INT32_MAX;
 }
 
+size_t shape_bytes(tarn_shape s, tarn_dtype dtype)
+{
+    return (size_t)tarn_shape_count(s) * tarn_dtype_bytes(dtype);
+}
+
 void shape_strides(tarn_shape s, int32_t stride[TARN_MAX_RANK])
 {
     uint32_t step = 1;

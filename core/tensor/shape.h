@@ -12,6 +12,8 @@ bool shape_equal(tarn_shape a, tarn_shape b);
 bool shape_broadcast(tarn_shape a, tarn_shape b, tarn_shape *out);
 /* False when rank, a dimension or the element count (2^31 - 1) is out of range. */
 bool shape_valid(tarn_shape s);
+/* Bytes of so many elements. */
+size_t shape_bytes(tarn_shape s, tarn_dtype dtype);
 /* Elements from one index of each dimension to the next, row-major. */
 void shape_strides(tarn_shape s, int32_t stride[TARN_MAX_RANK]);
 

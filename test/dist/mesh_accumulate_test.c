@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mesh_pair.h"
 #include "tarn.h"
-#include "tarn_dist.h"
 
 static void build_quickly(void)
 {
@@ -111,14 +111,6 @@ static tarn_status run(tarn_replica *r, void *arg)
     return tarn_wait(r);
 }
 
-static double difference(const float *a, const float *b, int count)
-{
-    double most = 0;
-    for (int i = 0; i < count; i++)
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-    return most;
-}
-
 /* Sums of up to BATCH * OUT terms of about 1 in another order, of three gradients, and steps of lr from there. */
 static void compare(enum way way)
 {
@@ -126,20 +118,16 @@ static void compare(enum way way)
     const double most = 3.0 * UPDATES * BATCH * OUT * 0x1p-24;
     one = (struct job){ .way = way };
     many = (struct job){ .way = way };
-    cr_assert(tarn_launch(run, &one, (tarn_launch_options){ .devices = "0" }) == TARN_OK, "%s",
-              tarn_error(NULL));
-    cr_assert(tarn_launch(run, &many, (tarn_launch_options){ .devices = "0,0", .mesh = mesh }) ==
-                  TARN_OK,
-              "%s", tarn_error(NULL));
-    const double weights = difference(one.weights[0], many.weights[0], TENSORS * MOST),
-                 averages = difference(one.averages[0], many.averages[0], TENSORS * MOST);
+    pair_run(run, &one, &many, "0,0", mesh);
+    const double weights = pair_difference(one.weights[0], many.weights[0], TENSORS * MOST),
+                 averages = pair_difference(one.averages[0], many.averages[0], TENSORS * MOST);
     printf("way %d: weights %g, averages %g, norms %.9g and %.9g\n", way, weights, averages,
            (double)one.norms[1], (double)many.norms[1]);
     cr_assert(weights <= most && averages <= most, "%g and %g", weights, averages);
     for (int i = 0; i < UPDATES; i++)
         cr_assert(one.norms[i] > 0 && fabs((double)one.norms[i] - (double)many.norms[i]) <=
                                           most * (double)one.norms[i]);
-    cr_assert(difference(one.weights[0], one.averages[0], TENSORS * MOST) > 1e-3);
+    cr_assert(pair_difference(one.weights[0], one.averages[0], TENSORS * MOST) > 1e-3);
 }
 
 /* ---- kept values ----------------------------------------------------------------------------- */
@@ -176,11 +164,7 @@ static tarn_status keep_on(tarn_replica *r, void *arg)
 Test(mesh_accumulate, kept_values_lie_as_marked)
 {
     static struct keeping alone, shared;
-    cr_assert(tarn_launch(keep_on, &alone, (tarn_launch_options){ .devices = "0" }) == TARN_OK,
-              "%s", tarn_error(NULL));
-    cr_assert(tarn_launch(keep_on, &shared,
-                          (tarn_launch_options){ .devices = "0,0", .mesh = mesh }) == TARN_OK,
-              "%s", tarn_error(NULL));
+    pair_run(keep_on, &alone, &shared, "0,0", mesh);
     cr_assert(memcmp(alone.last, shared.last, sizeof alone.last) == 0 && alone.last[0] != 0.0f);
     cr_assert(shared.bytes == alone.bytes / 2 && shared.received == 0, "%llu of %llu B, %llu B",
               (unsigned long long)shared.bytes, (unsigned long long)alone.bytes,

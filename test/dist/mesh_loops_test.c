@@ -3,13 +3,12 @@
  * dropout, weights that are cut, a loop of the test's own. What a rank receives tells whether samples were cut in the
  * loops, too: gathering them would be more than the gradients of the weights. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mesh_pair.h"
 #include "tarn.h"
-#include "tarn_dist.h"
 
 static void build_quickly(void)
 {
@@ -264,20 +263,14 @@ static void compare(enum net net, tarn_mesh mesh, const char *devices)
     const double most = 3.0 * BATCH * LENGTH * 0x1p-24;
     one = (struct job){ .net = net, .mesh = mesh };
     many = one;
-    cr_assert(tarn_launch(train, &one, (tarn_launch_options){ .devices = "0" }) == TARN_OK, "%s",
-              tarn_error(NULL));
-    const tarn_launch_options o = { .devices = devices, .mesh = mesh };
-    cr_assert(tarn_launch(train, &many, o) == TARN_OK, "%s", tarn_error(NULL));
+    pair_run(train, &one, &many, devices, mesh);
     cr_assert(one.count == many.count && one.count > 0);
-    double worst = 0;
-    for (int i = 0; i < one.count; i++)
-        worst = fmax(worst, fabs((double)one.values[i] - (double)many.values[i]));
+    const double worst = pair_difference(one.values, many.values, one.count);
     printf("net %d: %d values, greatest difference %g, losses %.7f and %.7f, %llu B received\n",
            net, one.count, worst, (double)one.losses[STEPS - 1], (double)many.losses[STEPS - 1],
            (unsigned long long)many.received);
     cr_assert(worst <= most, "%g", worst);
-    for (int i = 0; i < STEPS; i++)
-        cr_assert(fabs((double)one.losses[i] - (double)many.losses[i]) <= most);
+    cr_assert(pair_difference(one.losses, many.losses, STEPS) <= most);
     cr_assert(memcmp(one.outputs, many.outputs, sizeof one.outputs) == 0,
               "nothing is summed before the loss");
 }

@@ -2,13 +2,12 @@
 /* Layers of the library under a mesh against one device: convolutions with batch norm, whose statistics are those of
  * the whole batch, on the batch; a transformer on batch and hidden features, and fully sharded. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mesh_pair.h"
 #include "tarn.h"
-#include "tarn_dist.h"
 
 static void build_quickly(void)
 {
@@ -164,19 +163,13 @@ static void compare(enum net net, tarn_mesh mesh, const char *devices)
     memset(&many, 0, sizeof many);
     one.net = many.net = net;
     one.mesh = many.mesh = mesh;
-    cr_assert(tarn_launch(train, &one, (tarn_launch_options){ .devices = "0" }) == TARN_OK, "%s",
-              tarn_error(NULL));
-    const tarn_launch_options o = { .devices = devices, .mesh = mesh };
-    cr_assert(tarn_launch(train, &many, o) == TARN_OK, "%s", tarn_error(NULL));
+    pair_run(train, &one, &many, devices, mesh);
     cr_assert(one.count == many.count && one.count > 0);
-    double worst = 0;
-    for (int i = 0; i < one.count; i++)
-        worst = fmax(worst, fabs((double)one.values[i] - (double)many.values[i]));
+    const double worst = pair_difference(one.values, many.values, one.count);
     printf("net %d: %d values, greatest difference %g, losses %.7f and %.7f\n", net, one.count,
            worst, (double)one.losses[STEPS - 1], (double)many.losses[STEPS - 1]);
     cr_assert(worst <= most, "%g", worst);
-    for (int i = 0; i < STEPS; i++)
-        cr_assert(fabs((double)one.losses[i] - (double)many.losses[i]) <= most);
+    cr_assert(pair_difference(one.losses, many.losses, STEPS) <= most);
 }
 
 Test(mesh_nets, images)
