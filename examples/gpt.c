@@ -199,7 +199,7 @@ static tarn_status write_sample(struct run *run)
     tarn_train(r, false);
     for (long i = 0; i < c->sample && s == TARN_OK; i++) {
         const tarn_tensor x = tarn_from(r, TARN_SHAPE(1, context), TARN_I32, seen);
-        s = tarn_read(gpt_forward(&run->gpt, x), logits, bytes);
+        s = tarn_read(tarn_cast(gpt_forward(&run->gpt, x), TARN_F32), logits, bytes);
         if (s == TARN_OK)
             s = tarn_step(r);
         const float *last = logits + (size_t)(count > 0 ? count - 1 : 0) * (size_t)words;
@@ -234,8 +234,10 @@ static tarn_status write_logits(struct run *run)
     tarn_train(r, false);
     if (s == TARN_OK)
         s = tarn_read(
-            gpt_forward(&run->gpt,
-                        tarn_from(r, TARN_SHAPE((int32_t)c->run.batch, t->context), TARN_I32, x)),
+            tarn_cast(
+                gpt_forward(&run->gpt, tarn_from(r, TARN_SHAPE((int32_t)c->run.batch, t->context),
+                                                 TARN_I32, x)),
+                TARN_F32),
             logits, bytes);
     if (s == TARN_OK && tarn_rank(r) == 0 && !whole_file_write(c->logits, "", logits, bytes)) {
         snprintf(run->job->problem, sizeof run->job->problem, "--logits: cannot write %s: %s",

@@ -338,7 +338,7 @@ tarn_tensor tarn_abs(tarn_tensor x)
     return map(&op_abs, &x, 0, 1, FLOAT, false);
 }
 
-/* Whole numbers keep integer tensors integer. */
+/* Whole numbers keep integer tensors integer. A half type stays one, also of rank 0: the callers see to that. */
 static tarn_tensor constant_for(tarn_tensor a, float b)
 {
     const bool whole = floorf(b) == b && fabsf(b) < 2147483648.0f;
@@ -350,25 +350,26 @@ tarn_tensor tarn_add_scalar(tarn_tensor a, float b)
 {
     if (!graph_operand(NULL, a, "add_scalar", 0))
         return graph_poison(a.replica);
-    return tarn_add(a, constant_for(a, b));
+    return op_as(tarn_add(a, constant_for(a, b)), tarn_dtype_get(a));
 }
 
 tarn_tensor tarn_mul_scalar(tarn_tensor a, float b)
 {
     if (!graph_operand(NULL, a, "mul_scalar", 0))
         return graph_poison(a.replica);
-    return tarn_mul(a, constant_for(a, b));
+    return op_as(tarn_mul(a, constant_for(a, b)), tarn_dtype_get(a));
 }
 
 tarn_tensor tarn_pow_scalar(tarn_tensor a, float b)
 {
     if (!graph_operand(NULL, a, "pow_scalar", 0))
         return graph_poison(a.replica);
+    const tarn_dtype dtype = promote(&a, 0, 1, WIDE);
     if (b == 2.0f) {
-        const tarn_tensor x = tarn_cast(a, promote(&a, 0, 1, WIDE));
+        const tarn_tensor x = tarn_cast(a, dtype);
         return tarn_mul(x, x);
     }
-    return tarn_pow(a, num(a, (double)b));
+    return op_as(tarn_pow(a, num(a, (double)b)), dtype);
 }
 
 tarn_tensor tarn_gelu(tarn_tensor x)

@@ -139,6 +139,7 @@ Test(half, types_are_promoted_as_in_pytorch)
     const tarn_tensor f = tarn_ones(r, TARN_SHAPE(2, 3)), i = tarn_cast(f, TARN_I32);
     const tarn_tensor h = tarn_cast(f, TARN_F16), b = tarn_cast(f, TARN_BF16);
     const tarn_tensor number = tarn_number(r, 2), u = tarn_eq(f, f);
+    const tarn_tensor one = tarn_max(h, TARN_ALL, false);
     const struct {
         tarn_tensor x;
         tarn_dtype want;
@@ -178,6 +179,10 @@ Test(half, types_are_promoted_as_in_pytorch)
         { tarn_pad(b, TARN_SHAPE(0, 1), TARN_SHAPE(0, 0), 0.1f), TARN_BF16 },
         { tarn_dropout(h, 0.5f), TARN_F16 },
         { tarn_div(i, i), TARN_I32 },
+        { tarn_mul_scalar(one, 0.1f), TARN_F16 },
+        { tarn_add_scalar(one, 1), TARN_F16 },
+        { tarn_pow_scalar(one, 3), TARN_F16 },
+        { tarn_mul(one, number), TARN_F32 },
     };
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
         cr_expect_not(tarn_failed(of[k].x), "%zu: %s", k, tarn_error(r));

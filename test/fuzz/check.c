@@ -25,8 +25,11 @@ const char *const configuration_names[RUN_COUNT] = {
     [RUN_SHARDS] = "virtual shards",
 };
 
-/* Of its largest value; a result with a wider bound says too little. */
-static const double WIDEST = 0.01;
+/* Of its largest value; a result with a wider bound says too little. A half type's own unit is 2^-7. */
+static double widest_of(const struct program *p)
+{
+    return program_half(p->half) ? 0.1 : 0.01;
+}
 
 static bool has(const struct program *p, enum op_id op)
 {
@@ -139,20 +142,22 @@ static void fail(const struct check *c, int rank, enum configuration in)
 }
 
 /* Compares one result with the reference. */
-static bool near(const struct tape_node *n, const double *got, struct outcome *o, int *worst)
+static bool near(const struct tape_node *n, const double *got, double wide, struct outcome *o,
+                 int *worst)
 {
     double top = 0, widest = 0, margin = INFINITY;
     for (int i = 0; i < n->count; i++) {
-        top = fmax(top, fabs(n->v[i]));
+        top = isinf(n->v[i]) ? top : fmax(top, fabs(n->v[i]));
         widest = fmax(widest, n->e[i]);
     }
     o->results++;
     *worst = -1;
-    if (isnan(top) || !(widest <= WIDEST * top || widest < 1e-30))
+    if (isnan(top) || !(widest <= wide * top || widest < 1e-30))
         return true;
     o->tested++;
     for (int i = 0; i < n->count; i++) {
-        const double error = fabs(got[i] - n->v[i]), limit = n->e[i] + 0x1p-126;
+        const double error = got[i] == n->v[i] ? 0 : fabs(got[i] - n->v[i]),
+                     limit = n->e[i] + 0x1p-126;
         if (!(error <= limit)) {
             *worst = i;
             return false;
@@ -172,7 +177,7 @@ void check_values(const struct check *c, int rank, const struct readings *got,
     for (int k = 0; k < c->want->count && !c->o->failed; k++) {
         const struct result *r = &c->want->r[k];
         const struct tape_node *n = &c->m->tape->node[r->node[rank]];
-        if (near(n, got->v[k], c->o, &worst))
+        if (near(n, got->v[k], widest_of(c->p), c->o, &worst))
             continue;
         describe(c, rank, r, what, sizeof what);
         fail(c, rank, in);

@@ -36,14 +36,15 @@ static void *packed(const double *v, int64_t n, tarn_dtype dtype)
     unsigned char *data = malloc((size_t)n * 4 + 4);
     if (data == NULL)
         abort();
-    for (int64_t i = 0; i < n; i++) {
-        if (dtype == TARN_F32)
+    for (int64_t i = 0; i < n; i++)
+        if (program_half(dtype))
+            ((uint16_t *)(void *)data)[i] = half_bits(v[i], dtype);
+        else if (dtype == TARN_F32)
             ((float *)(void *)data)[i] = (float)v[i];
         else if (dtype == TARN_I32)
             ((int32_t *)(void *)data)[i] = (int32_t)v[i];
         else
             data[i] = (uint8_t)v[i];
-    }
     return data;
 }
 
@@ -69,7 +70,8 @@ static double *read_tensor(tarn_tensor t, const struct result *want)
         abort();
     const bool good = tarn_read(t, data, bytes) == TARN_OK;
     for (int64_t i = 0; i < n && good; i++)
-        v[i] = want->dtype == TARN_F32   ? (double)((float *)(void *)data)[i]
+        v[i] = program_half(want->dtype) ? half_value(((uint16_t *)(void *)data)[i], want->dtype)
+               : want->dtype == TARN_F32 ? (double)((float *)(void *)data)[i]
                : want->dtype == TARN_I32 ? (double)((int32_t *)(void *)data)[i]
                                          : (double)data[i];
     free(data);
@@ -85,10 +87,9 @@ static tarn_tensor leaf(struct run *u, const struct line *l)
 {
     char name[48];
     program_name(l, name);
-    void *data = NULL;
     tarn_tensor t = TARN_NONE;
-    if (l->op == OP_ID_from || l->op == OP_ID_parameter || l->op == OP_ID_buffer)
-        data = device_data(u->p, l, u->m->rank);
+    const bool given = l->op == OP_ID_from || l->op == OP_ID_parameter || l->op == OP_ID_buffer;
+    void *data = given ? device_data(u->p, l, u->m->rank) : NULL;
     switch (l->op) {
     case OP_ID_from:
         t = tarn_from(u->r, l->shape, l->dtype, data);
@@ -440,6 +441,9 @@ static bool statement(struct run *u, int i, const struct results *want, struct r
     case OP_ID_train:
         tarn_train(u->r, l->arg[0] != 0);
         return true;
+    case OP_ID_autocast:
+    case OP_ID_autocast_end:
+        return half_autocast(u->r, l);
     case OP_ID_fail:
         return fail(u, l);
     case OP_ID_step:

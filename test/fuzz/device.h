@@ -28,6 +28,11 @@ bool interpret_program(struct interpreter *m, struct program *p, struct tape *t,
 /* Adds what a step mark (line i, just interpreted) makes readable. */
 void interpret_results(const struct interpreter *m, int i, struct results *out);
 
+/* halves.c: what the bits of a half type mean, and those of a number that it has; and a line that begins or ends autocast, true. */
+double half_value(unsigned bits, tarn_dtype dtype);
+uint16_t half_bits(double v, tarn_dtype dtype);
+bool half_autocast(tarn_replica *r, const struct line *l);
+
 /* Values as a device gave them, one list for each result. */
 struct readings {
     double *v[MAX_RESULTS];

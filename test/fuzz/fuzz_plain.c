@@ -51,6 +51,8 @@ static const struct argp_option help[] = {
       "run all programs on one device and in launches with a mesh of 2, 4 or 8 ranks, marked at "
       "random",
       0 },
+    { "half", 'H', NULL, 0,
+      "all programs have half types (default: one in four of those for one device)", 0 },
     { "minimise", 'm', "S", 0, "make failing programs small for at most S seconds each (default 0)",
       0 },
     { "output", 'o', "FOLDER", 0, "write failing programs to FOLDER/SEED.c, not to standard output",
@@ -87,6 +89,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
         return 0;
     case 'M':
         o->form.mesh = true;
+        return 0;
+    case 'H':
+        o->form.half = 1;
         return 0;
     case 't':
         o->totals = arg;
@@ -156,7 +161,7 @@ static void run(const struct options *o, struct totals *t)
         if (o->seconds > 0 && seconds_now() > end)
             break;
         generate(&p, o->first + (unsigned long long)i,
-                 o->json ? (struct form){ .world = 1 } : o->form);
+                 o->json ? (struct form){ .world = 1, .half = -1 } : o->form);
         if (o->print) {
             print_program(stdout, &p, &outcome);
             continue;

@@ -33,21 +33,21 @@ tarn_shape shape_of_line(const struct generator *g, int i)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* A bound within 0.1 % of the largest value, which stays moderate. */
+/* A bound within 0.1 % of the largest value, with half types 5 %, which stays moderate. */
 static bool tame_on(const struct generator *g, const struct interpreter *m, int i)
 {
     const struct line *l = &g->p->line[i];
     const struct tape_node *n = &m->tape->node[interpret_node(m, i)];
     double top = 0, e = 0;
     for (int k = 0; k < n->count; k++) {
-        top = fmax(top, fabs(n->v[k]));
+        top = isinf(n->v[k]) && l->dtype == TARN_F16 ? top : fmax(top, fabs(n->v[k]));
         e = fmax(e, n->e[k]);
         if (isnan(n->v[k]))
             return false;
     }
     const bool gradient = l->op == OP_ID_gradients || l->op == OP_ID_grad;
     return top <= (l->dtype == TARN_F32 ? 100 : 100000) &&
-           (e <= 1e-3 * top || (gradient && e < 1e-30));
+           (e <= (program_half(g->p->half) ? 0.05 : 1e-3) * top || (gradient && e < 1e-30));
 }
 
 static bool tame(const struct generator *g, int i)
@@ -115,7 +115,7 @@ int any_line(struct generator *g, bool floats)
     const int n = g->p->count;
     for (int tries = 0; tries < 40; tries++) {
         const int i = chance(g, 60) ? n - 1 - below(g, n < 6 ? n : 6) : below(g, n);
-        if (i >= 0 && usable(g, i) && (!floats || g->p->line[i].dtype == TARN_F32))
+        if (i >= 0 && usable(g, i) && (!floats || program_floats(g->p->line[i].dtype)))
             return i;
     }
     return -1;
@@ -183,7 +183,7 @@ int random_leaf(struct generator *g, tarn_shape s)
 /* A float tensor whose values are at least about 0.3, of x. */
 static int positive(struct generator *g, int x)
 {
-    if (g->p->line[x].dtype != TARN_F32)
+    if (!program_floats(g->p->line[x].dtype))
         return -1;
     if (chance(g, 40))
         return try_op(g, chance(g, 50) ? OP_ID_sigmoid : OP_ID_exp, x, -1);
@@ -201,7 +201,7 @@ static int partner(struct generator *g, int a)
 {
     tarn_shape s;
     for (int tries = 0; tries < 12; tries++) {
-        const int b = any_line(g, g->p->line[a].dtype == TARN_F32);
+        const int b = any_line(g, program_floats(g->p->line[a].dtype));
         if (b >= 0 && broadcast_shape(shape_of_line(g, a), shape_of_line(g, b), &s) &&
             tarn_shape_count(s) <= 2 * LEAF_ELEMENTS)
             return b;
@@ -240,7 +240,7 @@ static int grow_map(struct generator *g, enum op_id op, int a)
         return -1;
     if (l.ins >= 2)
         l.in[1] = partner(g, l.in[0]);
-    if (op == OP_ID_div && l.in[1] >= 0 && g->p->line[l.in[0]].dtype == TARN_F32)
+    if (op == OP_ID_div && l.in[1] >= 0 && program_floats(g->p->line[l.in[0]].dtype))
         l.in[1] = positive(g, l.in[1]);
     if (op == OP_ID_where) {
         l.in[2] = partner(g, l.in[0]);
@@ -397,6 +397,8 @@ int grow(struct generator *g)
         return shifted(g, a);
     if (g->p->world > 1 && chance(g, 15))
         return grow_collective(g, a);
+    if (program_half(g->p->half) && chance(g, 30))
+        return grow_half(g, a);
     const int y = grow_op(g, op, a);
     if (y < 0 || g->p->line[y].dtype != TARN_F32)
         return y;

@@ -21,6 +21,7 @@ struct generator {
 struct form {
     int world, shards;
     bool mesh;
+    int half; /* 1: with half types; -1: without; 0: one in four of those for one device */
 };
 /* A program of the seed. */
 void generate(struct program *p, unsigned long long seed, struct form form);
@@ -53,7 +54,7 @@ int image(struct generator *g, int a);
 /* Line i has a tensor that lives. */
 bool usable(const struct generator *g, int i);
 tarn_shape shape_of_line(const struct generator *g, int i);
-/* Some line that can be used now: float32 with `floats`; -1: none. */
+/* Some line that can be used now: of a float type with `floats`; -1: none. */
 int any_line(struct generator *g, bool floats);
 /* A loss of line y and its gradients, as outputs. */
 void add_gradient(struct generator *g, int y);
@@ -70,6 +71,11 @@ void generate_training(struct generator *g);
 /* Copies lines from .. to - 1, with data of their own. Line `loss` of the copy; -1: one of them
  * does not go again. */
 int repeat_lines(struct generator *g, int from, int to, int loss);
+/* halves.c */
+void choose_half(struct program *p, unsigned long long seed, int form);
+tarn_dtype some_half(struct generator *g);
+int grow_half(struct generator *g, int a);
+void some_autocast(struct generator *g);
 /* generate_shards.c */
 void generate_shards(struct generator *g);
 /* generate_cycle.c */

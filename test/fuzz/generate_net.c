@@ -6,7 +6,8 @@
 
 int image(struct generator *g, int a)
 {
-    if (a >= 0 && shape_of_line(g, a).rank == 4 && g->p->line[a].dtype == TARN_F32 && chance(g, 70))
+    if (a >= 0 && shape_of_line(g, a).rank == 4 && program_floats(g->p->line[a].dtype) &&
+        chance(g, 70))
         return a;
     const int side = 3 + below(g, 10),
               n = chance(g, 40) || g->batch > 33 ? 1 + below(g, 3) : g->batch;
@@ -75,8 +76,8 @@ static int grow_pool(struct generator *g, enum op_id op, int a)
 static int matrix(struct generator *g, int a)
 {
     const tarn_shape x = shape_of_line(g, a);
-    if (x.rank == 2 || g->p->line[a].dtype != TARN_F32)
-        return x.rank == 2 && g->p->line[a].dtype == TARN_F32 ? a : -1;
+    if (x.rank == 2 || !program_floats(g->p->line[a].dtype))
+        return x.rank == 2 && program_floats(g->p->line[a].dtype) ? a : -1;
     if (x.rank < 2)
         return new_leaf(g, TARN_SHAPE(g->batch, 1 + below(g, 9)), TARN_F32, FILL_SIGNED, 0);
     return try_line(g, (struct line){ .op = OP_ID_flatten, .in = { a }, .ins = 1, .arg = { 1 } });
@@ -85,7 +86,7 @@ static int matrix(struct generator *g, int a)
 static int grow_matmul(struct generator *g, int a)
 {
     const tarn_shape x = shape_of_line(g, a);
-    if (x.rank == 0 || g->p->line[a].dtype != TARN_F32)
+    if (x.rank == 0 || !program_floats(g->p->line[a].dtype))
         return -1;
     const int k = x.dim[x.rank - 1], n = some_length(g);
     if (tarn_shape_count(x) * n > 40000)

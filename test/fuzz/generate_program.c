@@ -8,6 +8,8 @@
 
 static int make_loss(struct generator *g, int y)
 {
+    if (y >= 0 && program_half(g->p->line[y].dtype)) /* products of them would be rounded */
+        y = try_op(g, OP_ID_cast, y, -1);
     if (y < 0 || g->p->line[y].dtype != TARN_F32)
         return -1;
     const int other =
@@ -27,9 +29,12 @@ static bool differentiable(const struct generator *g, int i)
     const bool leaf = l->op == OP_ID_from || l->op == OP_ID_parameter || l->op == OP_ID_buffer ||
                       l->op == OP_ID_keep;
     const bool made = l->op == OP_ID_mul || l->op == OP_ID_tanh || l->op == OP_ID_sigmoid ||
-                      l->op == OP_ID_matmul;
-    if (!usable(g, i) || l->dtype != TARN_F32 || !(leaf || made))
+                      l->op == OP_ID_matmul || l->op == OP_ID_cast;
+    if (!usable(g, i) || !program_floats(l->dtype) || !(leaf || made))
         return false;
+    if (l->op == OP_ID_cast &&
+        (g->p->line[l->in[0]].owned || !program_floats(g->p->line[l->in[0]].dtype)))
+        return false; /* the gradient of a parameter that is cast stays float32 */
     for (int k = g->first; k < g->p->count; k++)
         if (g->p->line[k].op == OP_ID_assign && g->p->line[k].in[0] == i)
             return false;
@@ -222,6 +227,8 @@ static void add_segment(struct generator *g, int lines)
             try_op(g, OP_ID_drop, i, -1);
     for (int tries = 0; tries < 6 * lines && g->p->count - from < lines; tries++) {
         grow(g);
+        if (program_half(g->p->half) && chance(g, 7))
+            some_autocast(g);
         if (chance(g, 8))
             add_assign(g);
         if (chance(g, 2))
@@ -261,6 +268,10 @@ static void generate_graph(struct generator *g)
 
 static int weighted_loss(struct generator *g, int y)
 {
+    if (program_half(g->p->line[y].dtype))
+        y = try_op(g, OP_ID_cast, y, -1);
+    if (y < 0)
+        return -1;
     const int w = new_leaf(g, shape_of_line(g, y), TARN_F32, FILL_SIGNED, 0);
     const int product = w < 0 ? -1 : try_op(g, OP_ID_mul, y, w);
     return product < 0
@@ -281,11 +292,13 @@ static void generate_probe(struct generator *g)
                               : (enum op_id)(first + below(g, (int)OP_ID_dropout - first + 1));
     const bool pictures = op >= OP_ID_conv2d_op && op <= OP_ID_avg_pool2d_with;
     const int x = pictures ? image(g, -1) : new_leaf(g, random_shape(g), TARN_F32, FILL_SIGNED, 0);
-    const int inner = x < 0 ? -1 : chance(g, 50) ? try_op(g, OP_ID_tanh, x, -1) : x;
+    int inner = x < 0 ? -1 : chance(g, 50) ? try_op(g, OP_ID_tanh, x, -1) : x;
+    if (inner >= 0 && program_half(g->p->half) && chance(g, 60))
+        inner = grow_half(g, inner);
     int y = inner < 0 ? -1 : grow_op(g, op, inner);
-    if (y >= 0 && g->p->line[y].dtype != TARN_F32)
+    if (y >= 0 && !program_floats(g->p->line[y].dtype))
         output(g, y);
-    if (y < 0 || g->p->line[y].dtype != TARN_F32)
+    if (y < 0 || !program_floats(g->p->line[y].dtype))
         y = inner;
     for (int k = 0; k < 2 && y >= 0; k++) {
         const int loss = k == 1 && chance(g, 50) ? make_loss(g, y) : weighted_loss(g, y);
@@ -330,8 +343,9 @@ static void choose_form(struct program *p, unsigned long long seed, struct form 
     if (form.world == 0 && form.shards == 0)
         form = drawn < 2   ? (struct form){ .world = 2 }
                : drawn < 4 ? (struct form){ .world = 3 }
-               : drawn > 4 ? (struct form){ .world = 1 }
-                           : (struct form){ 1, fuzz_random(&random) < 0.5 ? 2 : 4, false };
+               : drawn > 4
+                   ? (struct form){ .world = 1 }
+                   : (struct form){ .world = 1, .shards = fuzz_random(&random) < 0.5 ? 2 : 4 };
     p->world = form.shards > 0 ? 1 : form.world;
     p->shards = form.shards;
     p->mesh = form.mesh;
@@ -346,6 +360,7 @@ void generate(struct program *p, unsigned long long seed, struct form form)
     memset(p, 0, sizeof *p);
     p->seed = seed;
     choose_form(p, seed, form);
+    choose_half(p, seed, form.half != 0 ? form.half : -(form.world > 0 || form.shards > 0));
     interpret_begin(g.m, p, &g.tape);
     g.batch = (p->mesh ? divided : batches)[below(&g, 10)];
     g.width = some_length(&g);

@@ -245,6 +245,8 @@ void generate_training(struct generator *g)
     try_line(g, (struct line){ .op = OP_ID_step });
     g->first = g->p->count;
     make_optimizer(g);
+    if (program_half(g->p->half))
+        some_autocast(g);
     const int batch = n.image && g->batch > 33 ? 17 : g->batch;
     const int from = g->p->count, side = 4 + below(g, 4);
     const int x =

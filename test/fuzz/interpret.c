@@ -323,6 +323,7 @@ static bool line_of_replica(struct interpreter *m, int i)
     else
         y = interpret_op(m, l);
     m->tape->integer = false;
+    y = interpret_kept(m->tape, l, y);
     m->value[i] = y;
     return y >= 0;
 }

@@ -285,11 +285,14 @@ static int layer(struct interpreter *m, const struct line *l, int x, tarn_shape 
     struct tape *t = m->tape;
     const struct line *made = &m->p->line[l->in[1]];
     const int first = m->value[l->in[1]], *a = made->arg;
-    const int weight = m->slot[first].value, bias = m->slot[first + 1].value;
+    int weight = m->slot[first].value, bias = m->slot[first + 1].value;
     if (l->op == OP_ID_batch_norm_forward)
         return batch_norm(m, x, s, first);
     if (l->op == OP_ID_layer_norm_forward)
         return layer_norm(t, x, s, weight, TARN_SHAPE(a[0]), bias, (double)1e-5f);
+    x = interpret_half(t, x, l->amp);
+    weight = interpret_half(t, weight, l->amp);
+    bias = interpret_half(t, bias, l->amp);
     if (l->op == OP_ID_conv2d_forward) {
         const int stride = a[3] ? a[3] : 1, dilation = a[5] ? a[5] : 1, groups = a[6] ? a[6] : 1;
         const struct conv o = {
@@ -307,6 +310,30 @@ static int layer(struct interpreter *m, const struct line *l, int x, tarn_shape 
     free(turned);
     const int y = matmul(t, x, s, w, TARN_SHAPE(a[0], a[1]), l->shape);
     return tape_map2(t, T_ADD, y, along(t, bias, l->shape, l->shape.rank - 1));
+}
+
+/* A batch that is repeated is so before it is multiplied, so that gradients of a half type are rounded sample by
+ * sample. */
+static int repeated(struct tape *t, int x, tarn_shape s, tarn_dtype dtype, tarn_shape *to)
+{
+    const int batch = to->rank - 2;
+    if (!program_half(dtype) || s.rank < 2 || batch < 1) {
+        *to = s;
+        return x;
+    }
+    to->dim[batch] = s.dim[s.rank - 2];
+    to->dim[batch + 1] = s.dim[s.rank - 1];
+    return interpret_half(t, spread_to(t, x, s, *to), dtype);
+}
+
+static int matmul_line(struct interpreter *m, const struct line *l, int x, int y)
+{
+    const struct line *a = &m->p->line[l->in[0]], *b = &m->p->line[l->in[1]];
+    tarn_shape as = l->shape, bs = l->shape;
+    const bool both = a->shape.rank > 1 && b->shape.rank > 1, amp = program_half(l->amp);
+    x = repeated(m->tape, x, a->shape, !both ? TARN_F32 : amp ? l->amp : a->dtype, &as);
+    y = repeated(m->tape, y, b->shape, !both ? TARN_F32 : amp ? l->amp : b->dtype, &bs);
+    return matmul(m->tape, x, as, y, bs, l->shape);
 }
 
 static int gradient(struct interpreter *m, const struct line *l)
@@ -333,14 +360,15 @@ int interpret_net(struct interpreter *m, const struct line *l)
     const tarn_shape ys = l->ins > 1 ? m->p->line[l->in[1]].shape : TARN_SCALAR;
     switch (l->op) {
     case OP_ID_matmul:
-        return matmul(t, x, s, y, ys, l->shape);
+        return matmul_line(m, l, interpret_half(t, x, l->amp), interpret_half(t, y, l->amp));
     case OP_ID_conv2d_op: {
         const int *a = l->arg, height = a[0] ? a[0] : 1, tall = a[4] ? a[4] : 1;
         const struct conv o = { { height, a[1] ? a[1] : height },
                                 { a[2], a[3] },
                                 { tall, a[5] ? a[5] : tall },
                                 a[6] ? a[6] : 1 };
-        return conv2d(m, x, s, y, ys, z, &o, l->shape);
+        return conv2d(m, interpret_half(t, x, l->amp), s, interpret_half(t, y, l->amp), ys,
+                      interpret_half(t, z, l->amp), &o, l->shape);
     }
     case OP_ID_embedding:
         return embedding(t, x, s, y);

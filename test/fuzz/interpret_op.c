@@ -231,7 +231,7 @@ int extreme(struct tape *t, int x, int count, const int *group, int sign, bool f
 static int cast(struct tape *t, int a, tarn_dtype to)
 {
     const int y = tape_detach(t, a);
-    for (int i = 0; i < t->node[y].count && to != TARN_F32; i++) {
+    for (int i = 0; i < t->node[y].count && !program_floats(to); i++) {
         double *v = &t->node[y].v[i], *e = &t->node[y].e[i];
         const double low = trunc(*v - *e), high = trunc(*v + *e);
         *v = trunc(*v);
@@ -368,10 +368,10 @@ static int map(struct interpreter *m, const struct line *l)
     int in[3] = { -1, -1, -1 };
     for (int k = 0; k < l->ins; k++)
         in[k] = spread_to(t, interpret_operand(m, l, k), m->p->line[l->in[k]].shape, l->shape);
-    t->integer = l->dtype != TARN_F32;
+    t->integer = !program_floats(l->dtype);
     switch (l->op) {
     case OP_ID_cast: {
-        const bool passes = l->dtype == TARN_F32 && m->p->line[l->in[0]].dtype == TARN_F32;
+        const bool passes = program_floats(l->dtype) && program_floats(m->p->line[l->in[0]].dtype);
         return passes ? tape_map(t, T_NEG, tape_map(t, T_NEG, in[0])) : cast(t, in[0], l->dtype);
     }
     case OP_ID_add:
@@ -514,7 +514,7 @@ int interpret_reduce(struct interpreter *m, const struct line *l, int x, tarn_sh
         break;
     }
     default:
-        t->integer = l->dtype != TARN_F32;
+        t->integer = !program_floats(l->dtype);
         y = tape_scatter(t, x, count, group);
         if (l->op == OP_ID_mean)
             y = terms > 0 ? tape_scale(t, y, 1 / terms) : -1;

@@ -21,7 +21,7 @@ bool lines_shape(const struct program *p, struct line *l, const struct line *x,
                  const struct line *y)
 {
     const int axis = l->arg[0];
-    if (axis >= x->shape.rank)
+    if (axis >= x->shape.rank || program_half(x->dtype))
         return false;
     const int32_t length = x->shape.dim[axis];
     l->shape = x->shape;
@@ -33,7 +33,7 @@ bool lines_shape(const struct program *p, struct line *l, const struct line *x,
     }
     if (l->ins == 1)
         return true;
-    if (y->dtype == TARN_F32 || length < 1)
+    if (program_floats(y->dtype) || length < 1)
         return false;
     if (l->op == OP_ID_index_select) {
         l->shape.dim[axis] = y->shape.dim[0];
@@ -201,7 +201,7 @@ int interpret_lines(struct interpreter *m, const struct line *l)
     const struct line *lines = m->p->line;
     const int x = interpret_operand(m, l, 0), y = l->ins > 1 ? interpret_operand(m, l, 1) : -1;
     const tarn_shape s = lines[l->in[0]].shape;
-    t->integer = l->dtype != TARN_F32;
+    t->integer = !program_floats(l->dtype);
     switch (l->op) {
     case OP_ID_gather:
     case OP_ID_index_select:

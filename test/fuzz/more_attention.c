@@ -66,7 +66,7 @@ static bool mask_fits(const struct program *p, const struct line *l, int k, int 
     if (l->ins <= k)
         return true;
     const struct line *mask = operand_of(p, l, k);
-    return mask->dtype != TARN_F32 && same_shape(mask->shape, TARN_SHAPE(samples, keys));
+    return !program_floats(mask->dtype) && same_shape(mask->shape, TARN_SHAPE(samples, keys));
 }
 
 static bool floats_to(const struct program *p, const struct line *l, int count)
@@ -345,7 +345,7 @@ static bool table_shape(const struct program *p, struct line *l)
     const struct line *table = operand_of(p, l, 0), *index = operand_of(p, l, 1);
     l->shape = index->shape;
     if (table->dtype != TARN_F32 || table->shape.rank != 2 || table->shape.dim[0] < 1 ||
-        index->dtype == TARN_F32 || index->shape.rank == TARN_MAX_RANK)
+        program_floats(index->dtype) || index->shape.rank == TARN_MAX_RANK)
         return false;
     l->shape.dim[l->shape.rank++] = table->shape.dim[1];
     return true;

@@ -18,8 +18,8 @@ static bool classes_shape(const struct program *p, struct line *l)
 {
     const struct line *x = operand_of(p, l, 0), *y = operand_of(p, l, 1);
     const tarn_shape s = x->shape;
-    if (x->dtype != TARN_F32 || y->dtype == TARN_F32 || s.rank < 2 || y->shape.rank != s.rank - 1 ||
-        tarn_shape_count(s) == 0)
+    if (x->dtype != TARN_F32 || program_floats(y->dtype) || s.rank < 2 ||
+        y->shape.rank != s.rank - 1 || tarn_shape_count(s) == 0)
         return false;
     for (int d = 0; d < s.rank; d++)
         if (d != 1 && y->shape.dim[d > 1 ? d - 1 : 0] != s.dim[d])

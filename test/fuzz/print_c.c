@@ -25,7 +25,12 @@ static void print_list(FILE *f, tarn_shape s)
 
 static const char *type_name(tarn_dtype d)
 {
-    return d == TARN_F32 ? "TARN_F32" : d == TARN_I32 ? "TARN_I32" : "TARN_U8";
+    static const char *const names[] = { [TARN_F32] = "TARN_F32",
+                                         [TARN_I32] = "TARN_I32",
+                                         [TARN_U8] = "TARN_U8",
+                                         [TARN_F16] = "TARN_F16",
+                                         [TARN_BF16] = "TARN_BF16" };
+    return names[d];
 }
 
 static bool has_data(const struct line *l)
@@ -68,8 +73,11 @@ static void print_data(FILE *f, const struct program *p, int i)
         v[rank] = all + rank * n;
         program_data(p, l, rank, all + rank * n);
     }
+    for (int64_t k = 0; k < p->world * n && program_half(l->dtype); k++)
+        all[k] = half_bits(all[k], l->dtype);
     print_values(f,
-                 l->dtype == TARN_F32   ? "float"
+                 program_half(l->dtype) ? "uint16_t"
+                 : l->dtype == TARN_F32 ? "float"
                  : l->dtype == TARN_I32 ? "int32_t"
                                         : "uint8_t",
                  "data", i, v, p->world, n);
@@ -249,14 +257,17 @@ static const char *const head =
     "static int compare(tarn_tensor t, const char *name, const double *want, const double *limit, "
     "int n,\n"
     "                   tarn_dtype dtype)\n"
-    "{\n    const size_t bytes = (size_t)n * tarn_dtype_bytes(dtype);\n"
+    "{\n    const bool half = dtype == TARN_F16 || dtype == TARN_BF16;\n"
+    "    if (half) /* which is exact */\n        t = tarn_cast(t, TARN_F32), dtype = TARN_F32;\n"
+    "    const size_t bytes = (size_t)n * tarn_dtype_bytes(dtype);\n"
     "    unsigned char *data = malloc(bytes + 1);\n    int wrong = 0;\n"
     "    if (data == NULL || tarn_read(t, data, bytes) != TARN_OK)\n        return 1;\n"
     "    for (int i = 0; i < n; i++) {\n"
     "        const double got = dtype == TARN_F32   ? (double)((float *)(void *)data)[i]\n"
     "                           : dtype == TARN_I32 ? (double)((int32_t *)(void *)data)[i]\n"
     "                                               : (double)data[i];\n"
-    "        if (fabs(got - want[i]) <= limit[i] + 0x1p-126)\n            continue;\n"
+    "        if (got == want[i] || fabs(got - want[i]) <= limit[i] + 0x1p-126)\n            "
+    "continue;\n"
     "        if (wrong++ < 5)\n            printf(\"%s, element %d: %.9g, should be %.9g, bound "
     "%.3g\\n\", name, i,"
     " got, want[i], limit[i]);\n    }\n    free(data);\n    return wrong;\n}\n\n";

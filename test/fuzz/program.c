@@ -161,7 +161,7 @@ static bool concat_shape(const struct program *p, const struct line *l, tarn_sha
 /* Tarn refuses a value that an integer would change. */
 static bool holds(tarn_dtype type, float value)
 {
-    return type == TARN_F32 || (value == floorf(value) && (type == TARN_I32 || value >= 0));
+    return program_floats(type) || (value == floorf(value) && (type == TARN_I32 || value >= 0));
 }
 
 /* A program names one batch, of one length: two in a step are refused, and with virtual shards a value
@@ -235,18 +235,6 @@ static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
     return true;
 }
 
-static tarn_dtype promoted(const struct program *p, const struct line *l, int first)
-{
-    tarn_dtype most = TARN_U8;
-    for (int i = first; i < l->ins; i++) {
-        const tarn_dtype d = p->line[l->in[i]].dtype;
-        if (d == TARN_F32)
-            return TARN_F32;
-        most = d == TARN_I32 ? TARN_I32 : most;
-    }
-    return most;
-}
-
 static bool map_shape(const struct program *p, struct line *l)
 {
     tarn_shape s = TARN_SCALAR;
@@ -254,7 +242,7 @@ static bool map_shape(const struct program *p, struct line *l)
         if (!broadcast_shape(s, p->line[l->in[i]].shape, &s))
             return false;
     l->shape = s;
-    tarn_dtype d = promoted(p, l, 0);
+    tarn_dtype d = program_promoted(p, l, 0);
     const bool whole = l->f[0] == (float)(int)l->f[0] && l->f[1] == (float)(int)l->f[1];
     switch (l->op) {
     case OP_ID_cast:
@@ -267,7 +255,7 @@ static bool map_shape(const struct program *p, struct line *l)
         l->dtype = d;
         return true;
     case OP_ID_where:
-        l->dtype = promoted(p, l, 1);
+        l->dtype = program_promoted(p, l, 1);
         return true;
     case OP_ID_add:
     case OP_ID_sub:
@@ -281,21 +269,24 @@ static bool map_shape(const struct program *p, struct line *l)
         return true;
     case OP_ID_add_scalar:
     case OP_ID_mul_scalar:
-        l->dtype = d == TARN_F32 || !whole ? TARN_F32 : TARN_I32;
+        l->dtype = program_floats(d) ? d : whole ? TARN_I32 : TARN_F32;
         return true;
     default:
         if (l->op >= OP_ID_eq && l->op <= OP_ID_ge)
             l->dtype = TARN_U8;
         else
-            l->dtype = TARN_F32;
-        return l->op == OP_ID_clamp ? d == TARN_F32 : true;
+            l->dtype = program_takes_wide(l->op) ? program_wide(l, program_floats(d) ? d : TARN_F32)
+                       : program_floats(d)       ? d
+                                                 : TARN_F32;
+        return l->op == OP_ID_clamp ? program_floats(d) : true;
     }
 }
 
 static bool net_shape(const struct program *p, struct line *l, const struct line *x,
                       const struct line *y)
 {
-    bool good = x->dtype == TARN_F32;
+    bool good = program_floats(x->dtype);
+    const bool single = x->dtype == TARN_F32;
     l->dtype = TARN_F32;
     l->shape = x->shape;
     const int rank = x->shape.rank, last = rank > 0 ? x->shape.dim[rank - 1] : 0;
@@ -304,20 +295,24 @@ static bool net_shape(const struct program *p, struct line *l, const struct line
     switch (l->op) {
     case OP_ID_matmul:
         l->shape = matmul_shape(x->shape, y->shape, &good);
-        return good && x->dtype == TARN_F32 && y->dtype == TARN_F32;
+        l->dtype = program_product(l, x->dtype, y->dtype);
+        return good && program_floats(x->dtype) && program_floats(y->dtype);
     case OP_ID_conv2d_op:
-        return good && y->dtype == TARN_F32 && conv_shape(x->shape, y->shape, l->arg, &l->shape) &&
+        l->dtype = program_product(l, x->dtype, y->dtype);
+        return good && program_floats(y->dtype) &&
+               conv_shape(x->shape, y->shape, l->arg, &l->shape) &&
                (l->ins < 3 ||
-                (p->line[l->in[2]].shape.rank == 1 && p->line[l->in[2]].dtype == TARN_F32 &&
+                (p->line[l->in[2]].shape.rank == 1 && program_floats(p->line[l->in[2]].dtype) &&
                  p->line[l->in[2]].shape.dim[0] == y->shape.dim[0]));
     case OP_ID_max_pool2d:
     case OP_ID_avg_pool2d:
     case OP_ID_max_pool2d_with:
     case OP_ID_avg_pool2d_with:
+        l->dtype = x->dtype;
         return good && pool_shape(l, x->shape, &l->shape);
     case OP_ID_embedding:
         l->shape = y->shape;
-        if (!good || rank != 2 || x->shape.dim[0] < 1 || y->dtype == TARN_F32 ||
+        if (!single || rank != 2 || x->shape.dim[0] < 1 || program_floats(y->dtype) ||
             y->shape.rank == TARN_MAX_RANK)
             return false;
         l->shape.dim[l->shape.rank++] = last;
@@ -329,18 +324,20 @@ static bool net_shape(const struct program *p, struct line *l, const struct line
         return true;
     case OP_ID_softmax:
     case OP_ID_log_softmax:
+        l->dtype = program_wide(l, x->dtype);
         return good && l->arg[0] < rank && x->shape.dim[l->arg[0]] > 0;
     case OP_ID_nll_loss:
     case OP_ID_cross_entropy:
         l->shape = TARN_SCALAR;
         return good && rank == 2 && last > 0 && x->shape.dim[0] > 0 && y->shape.rank == 1 &&
-               y->shape.dim[0] == x->shape.dim[0] && y->dtype != TARN_F32;
+               y->shape.dim[0] == x->shape.dim[0] && !program_floats(y->dtype);
     case OP_ID_mse_loss:
         l->shape = TARN_SCALAR;
-        return good && y->dtype == TARN_F32 && rank == y->shape.rank &&
+        return good && program_floats(y->dtype) && rank == y->shape.rank &&
                memcmp(x->shape.dim, y->shape.dim, (size_t)rank * sizeof(int32_t)) == 0 &&
                tarn_shape_count(x->shape) > 0;
     case OP_ID_layer_norm_op:
+        l->dtype = program_wide(l, x->dtype);
         good = good && y->dtype == TARN_F32 && y->shape.rank >= 1 && y->shape.rank <= rank &&
                tarn_shape_count(y->shape) > 0;
         for (int d = 0; good && d < y->shape.rank; d++)
@@ -352,31 +349,37 @@ static bool net_shape(const struct program *p, struct line *l, const struct line
         }
         return good;
     case OP_ID_dropout:
+        l->dtype = x->dtype;
         return good;
     case OP_ID_linear_forward:
         if (!good || y->op != OP_ID_make_linear || rank < 1 || last != y->arg[0])
             return false;
+        l->dtype = program_product(l, x->dtype, TARN_F32);
         l->shape.dim[rank - 1] = y->arg[1];
         return true;
     case OP_ID_conv2d_forward: {
         const int g = y->arg[6] ? y->arg[6] : 1;
         const int o[7] = { y->arg[3], 0, y->arg[4], y->arg[4], y->arg[5], 0, g };
+        l->dtype = program_product(l, x->dtype, TARN_F32);
         return good && y->op == OP_ID_make_conv2d &&
                conv_shape(x->shape, TARN_SHAPE(y->arg[1], y->arg[0] / g, y->arg[2], y->arg[2]), o,
                           &l->shape);
     }
     case OP_ID_batch_norm_forward:
+        l->dtype = x->dtype;
         return good && y->op == OP_ID_make_batch_norm && rank >= 2 &&
                x->shape.dim[1] == y->arg[0] && tarn_shape_count(x->shape) >= 2 * y->arg[0];
     case OP_ID_layer_norm_forward:
+        l->dtype = program_wide(l, x->dtype);
         return good && y->op == OP_ID_make_layer_norm && rank >= 1 && last == y->arg[0];
     default: /* gradients */
-        if (!good || rank != 0 || l->arg[0] + 1 >= l->ins)
+        if (!single || rank != 0 || l->arg[0] + 1 >= l->ins)
             return false;
         for (int i = 1; i < l->ins; i++)
-            if (p->line[l->in[i]].dtype != TARN_F32)
+            if (!program_floats(p->line[l->in[i]].dtype))
                 return false;
         l->shape = p->line[l->in[1 + l->arg[0]]].shape;
+        l->dtype = p->line[l->in[1 + l->arg[0]]].dtype;
         return true;
     }
 }
@@ -481,6 +484,17 @@ static bool needs_tensor(const struct line *x, enum op_id user, int operand)
     return layer == takes && (layer || op_table[x->op].result != 's');
 }
 
+static tarn_dtype reduced_type(const struct line *l, tarn_dtype x)
+{
+    if (l->op == OP_ID_argmax)
+        return TARN_I32;
+    if (l->op == OP_ID_max || l->op == OP_ID_min)
+        return x;
+    if (program_floats(x))
+        return program_wide(l, x);
+    return l->op == OP_ID_sum ? TARN_I32 : TARN_F32;
+}
+
 bool program_infer(struct program *p, int i)
 {
     struct line *l = &p->line[i];
@@ -490,6 +504,7 @@ bool program_infer(struct program *p, int i)
     l->owned = op_table[l->op].result == 'o';
     l->shape = TARN_SCALAR;
     l->dtype = TARN_F32;
+    l->amp = program_amp(p, i);
     for (int k = 0; k < l->ins; k++)
         if (!alive(p, l, k) || !needs_tensor(&p->line[l->in[k]], l->op, k))
             return false;
@@ -504,10 +519,7 @@ bool program_infer(struct program *p, int i)
         good = view_shape(p, l, x->shape);
         break;
     case 'r':
-        l->dtype = l->op == OP_ID_argmax                       ? TARN_I32
-                   : l->op == OP_ID_mean || l->op == OP_ID_var ? TARN_F32
-                   : l->op == OP_ID_sum && x->dtype == TARN_U8 ? TARN_I32
-                                                               : x->dtype;
+        l->dtype = reduced_type(l, x->dtype);
         if (l->op == OP_ID_argmax && l->arg[1] >= x->shape.rank)
             return false;
         for (int d = 0; d < l->list[0].rank; d++)
@@ -522,7 +534,7 @@ bool program_infer(struct program *p, int i)
         good = net_shape(p, l, x, y);
         break;
     case 'x':
-        good = more_of(l->op)->shape(p, l);
+        good = l->amp == TARN_F32 && more_of(l->op)->shape(p, l);
         break;
     case 'c':
         good = collective_shape(p, l, x);

@@ -45,8 +45,9 @@ struct line {
     /* By program_infer. */
     tarn_shape shape;
     tarn_dtype dtype;
-    int segment; /* number of step marks before it */
-    bool owned;  /* outlives the step */
+    tarn_dtype amp; /* the type that autocast casts operands of products to; float32: none */
+    int segment;    /* number of step marks before it */
+    bool owned;     /* outlives the step */
 };
 
 struct program {
@@ -55,7 +56,8 @@ struct program {
     int shards; /* virtual shards, 0: none. Then the program is that of one device with all samples,
                      and runs on 1, 2, 4, ... replicas; a loader delivers the data of its leaves */
     bool mesh;  /* it runs on one device, and in a launch with a mesh, where tensors are marked */
-    bool by_rank; /* data that is neither a parameter nor a buffer is another on each replica */
+    tarn_dtype half; /* the half type that it has most of; float32: none */
+    bool by_rank;    /* data that is neither a parameter nor a buffer is another on each replica */
     struct line line[MAX_LINES];
     int count;
 };
@@ -76,6 +78,22 @@ const char *program_pattern(const struct line *l);
 /* Settings of parameters, which stand before everything else of a step. */
 bool program_is_setting(enum op_id op);
 bool program_is_parameter(enum op_id op);
+
+/* float32, or a half type (halves.c). */
+bool program_floats(tarn_dtype dtype);
+bool program_half(tarn_dtype dtype);
+/* v as a half type has it, where it is one. */
+double program_rounded(double v, tarn_dtype dtype);
+/* The type of a map of the operands from `first` on, as PyTorch's promotion has it. */
+tarn_dtype program_promoted(const struct program *p, const struct line *l, int first);
+/* Of a product of these types. */
+tarn_dtype program_product(const struct line *l, tarn_dtype a, tarn_dtype b);
+/* What autocast takes in float32 has this type, else that of its operand. */
+tarn_dtype program_wide(const struct line *l, tarn_dtype x);
+/* Whether autocast has this op take operands in float32. */
+bool program_takes_wide(enum op_id op);
+/* The autocast that line i is in. */
+tarn_dtype program_amp(const struct program *p, int i);
 
 /* Reproducible numbers in [0, 1), multiples of 2^-22. */
 double fuzz_random(unsigned long long *state);

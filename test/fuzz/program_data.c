@@ -33,7 +33,7 @@ void program_data(const struct program *p, const struct line *l, int rank, doubl
     const int64_t n = tarn_shape_count(l->shape);
     for (int64_t i = 0; i < n; i++) {
         const double v = (double)(float)draw((enum fill)l->arg[0], l->arg[1], &state);
-        out[i] = l->dtype == TARN_U8 ? (double)((int)v & 255) : v;
+        out[i] = l->dtype == TARN_U8 ? (double)((int)v & 255) : program_rounded(v, l->dtype);
     }
 }
 

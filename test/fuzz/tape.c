@@ -153,6 +153,59 @@ int tape_map(struct tape *t, enum tape_map f, int a)
     return y;
 }
 
+/* ---- half types ----------------------------------------------------------------------------- */
+
+double half_nearest(double v, enum tape_half type)
+{
+    const int digits = type == HALF_F16 ? 11 : 8, least = type == HALF_F16 ? -14 : -126;
+    const double most = type == HALF_F16 ? 65504 : 0x1.fep127;
+    int exponent;
+    if (isnan(v) || isinf(v) || v == 0)
+        return v;
+    frexp(v, &exponent);
+    const double unit = ldexp(1, (exponent - 1 > least ? exponent - 1 : least) - (digits - 1));
+    const double near = nearbyint(v / unit) * unit;
+    return fabs(near) > most ? copysign(INFINITY, v) : near;
+}
+
+/* Infinities that are equal are not apart. */
+static double apart(double a, double b)
+{
+    return a == b ? 0 : fabs(a - b);
+}
+
+int tape_round(struct tape *t, int a, enum tape_half type)
+{
+    const int y = add_node(
+        t,
+        (struct tape_node){
+            .kind = TAPE_ROUND, .which = (int)type, .a = a, .b = -1, .count = t->node[a].count });
+    const struct tape_node *x = &t->node[a], *n = &t->node[y];
+    for (int i = 0; i < n->count; i++) {
+        const double v = n->v[i] = half_nearest(x->v[i], type);
+        n->e[i] = bound(fmax(apart(half_nearest(x->v[i] + x->e[i], type), v),
+                             apart(v, half_nearest(x->v[i] - x->e[i], type))));
+    }
+    return y;
+}
+
+/* a, or what it is rounded to. */
+static int loose(struct tape *t, int a, enum tape_half type)
+{
+    const int y = add_node(
+        t,
+        (struct tape_node){
+            .kind = TAPE_LOOSE, .which = (int)type, .a = a, .b = -1, .count = t->node[a].count });
+    const struct tape_node *x = &t->node[a], *n = &t->node[y];
+    for (int i = 0; i < n->count; i++) {
+        const double v = n->v[i] = x->v[i], e = x->e[i];
+        const double rounded =
+            fmax(apart(half_nearest(v + e, type), v), apart(v, half_nearest(v - e, type)));
+        n->e[i] = bound(fmax(e, rounded));
+    }
+    return y;
+}
+
 static double pow_spread(double a, double ea, double b, double eb, double y)
 {
     double most = 0;
@@ -361,6 +414,8 @@ struct walk {
 static void leave(struct walk *w, int node, int g)
 {
     int *had = &w->gradient[node];
+    if (w->t->node[node].kind == TAPE_ROUND)
+        g = loose(w->t, g, (enum tape_half)w->t->node[node].which);
     *had = *had < 0 ? g : tape_map2(w->t, T_ADD, *had, g);
 }
 
@@ -374,7 +429,11 @@ static void step_back(struct walk *w, int y, int g)
     struct tape *t = w->t;
     const struct tape_node n = t->node[y];
     const bool a = n.a >= 0 && w->depends[n.a], b = n.b >= 0 && w->depends[n.b];
-    if (n.kind == TAPE_MAP && a) {
+    if (n.kept != HALF_NONE)
+        y = loose(t, y, n.kept);
+    if ((n.kind == TAPE_ROUND || n.kind == TAPE_LOOSE) && a) {
+        leave(w, n.a, loose(t, g, (enum tape_half)n.which));
+    } else if (n.kind == TAPE_MAP && a) {
         leave(w, n.a, map_slope(t, (enum tape_map)n.which, n.a, y, g));
     } else if (n.kind == TAPE_MAP2 && (a || b)) {
         int ga = -1, gb = -1;

@@ -6,7 +6,11 @@
  * is the gather's transpose. A gradient is made of the same primitives, so it has bounds, too, and
  * can be differentiated again.
  *
- * u = 2^-24. One ULP of y is at most 2 u |y|. Sums of n terms: gamma(n) = n u / (1 - n u). */
+ * u = 2^-24. One ULP of y is at most 2 u |y|. Sums of n terms: gamma(n) = n u / (1 - n u).
+ *
+ * Rounding to a half type is monotone, so it takes the ends of an interval to those of the rounded one; an exact
+ * value stays exact. Where gradients are rounded is the device's choice between rounding each part and the sum, so each
+ * may be off by what it would make of it. */
 #ifndef TARN_FUZZ_TAPE_H
 #define TARN_FUZZ_TAPE_H
 
@@ -30,17 +34,29 @@ enum tape_map {
 };
 enum tape_map2 { T_ADD, T_SUB, T_MUL, T_DIV, T_POW };
 
-enum tape_kind { TAPE_LEAF, TAPE_MAP, TAPE_MAP2, TAPE_GATHER, TAPE_SCATTER, TAPE_PICK };
+enum tape_kind {
+    TAPE_LEAF,
+    TAPE_MAP,
+    TAPE_MAP2,
+    TAPE_GATHER,
+    TAPE_SCATTER,
+    TAPE_PICK,
+    TAPE_ROUND, /* to a half type */
+    TAPE_LOOSE  /* perhaps rounded to it */
+};
+
+enum tape_half { HALF_NONE, HALF_F16, HALF_BF16 };
 
 struct tape_node {
     enum tape_kind kind;
-    int which;  /* enum tape_map or tape_map2 */
+    int which;  /* enum tape_map, tape_map2 or tape_half */
     int a, b;   /* operands, or -1 */
     int wa, wb; /* TAPE_PICK: the slopes in a and b, leaves */
     int count;
     int *
         index; /* TAPE_GATHER: element of a, or -1; TAPE_SCATTER, TAPE_PICK: element of the result */
-    double *v, *e; /* values and bounds */
+    double *v, *e;       /* values and bounds */
+    enum tape_half kept; /* all that is kept of it, so that slopes may be made of that */
     bool
         driver; /* made with a function of the driver, such as exp, whose bits OpenCL leaves open */
 };
@@ -71,6 +87,10 @@ int tape_pick(struct tape *t, int count, const double *v, const double *e, int a
               int wb, const int *index);
 /* The same value, seen as constant. */
 int tape_detach(struct tape *t, int a);
+/* The nearest number of the type, of two the even one; NaN, an infinity or 0: itself. */
+double half_nearest(double v, enum tape_half type);
+/* a in a half type. */
+int tape_round(struct tape *t, int a, enum tape_half type);
 /* a times a constant that a device has rounded to float. */
 int tape_scale(struct tape *t, int a, double c);
 
