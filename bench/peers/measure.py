@@ -17,8 +17,8 @@ def options(description, *more):
     return p.parse_args()
 
 
-def labels(count):
-    return [(i * 2654435761 % 2**32 >> 16) % 10 for i in range(count)]
+def labels(count, classes=10):
+    return [(i * 2654435761 % 2**32 >> 16) % classes for i in range(count)]
 
 
 def run(o, step, number):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times the training steps of bench/networks.c in PyTorch on the CPU; prints one JSON object."""
+"""Times the steps of bench/networks in PyTorch on the CPU; prints one JSON object."""
 import argparse
 import json
 import sys
@@ -12,15 +12,15 @@ from torch import nn
 
 import measure
 
-BATCH, TEXTS, CONTEXT, WORDS, WIDTH = 128, 32, 64, 65, 128
+WIDTH, CONTEXT = 128, 64
 
 
 class Net(nn.Module):
-    """What all have but for the GPT and the VAE: images or rows at random, ten classes."""
-    shape, clip = (BATCH, 784), 0.0
+    """Rows or images at random, ten classes, unless a network says otherwise. `shape` is a batch's."""
+    shape, clip = (128, 784), 0.0
 
-    def batch(self):
-        return torch.rand(self.shape), torch.tensor([v % 10 for v in measure.labels(BATCH)])
+    def batch(self, n):
+        return torch.rand(n, *self.shape[1:]), torch.tensor(measure.labels(n))
 
     def loss(self, x, y):
         return F.cross_entropy(self(x), y)
@@ -29,25 +29,36 @@ class Net(nn.Module):
         return torch.optim.Adam(self.parameters(), lr=1e-3)
 
 
-class Mlp(Net):
-    def __init__(self):
-        super().__init__()
-        self.fc1, self.fc2, self.fc3 = nn.Linear(784, 1024), nn.Linear(1024, 1024), nn.Linear(1024, 10)
-
-    def forward(self, x):
-        return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
+class Images(Net):
+    shape = (128, 3, 32, 32)
 
     def optimizer(self):
-        return torch.optim.AdamW(self.parameters(), lr=1e-3)
+        return torch.optim.SGD(self.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
 
 
-def unit(i, o, stride):
-    return nn.Sequential(nn.Conv2d(i, o, 3, stride, 1, bias=False), nn.BatchNorm2d(o))
+# ---- images ----------------------------------------------------------------------------------------
+
+class Mnist(Net):
+    shape = (128, 1, 28, 28)
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Conv2d(1, 10, 5), nn.MaxPool2d(2), nn.ReLU(), nn.BatchNorm2d(10),
+                                 nn.Conv2d(10, 20, 5), nn.MaxPool2d(2), nn.ReLU(), nn.BatchNorm2d(20),
+                                 nn.Flatten(), nn.Linear(320, 50), nn.ReLU(), nn.Linear(50, 10))
+
+    def forward(self, x):
+        return self.net(x)
+
+    def optimizer(self):
+        return torch.optim.SGD(self.parameters(), lr=0.01, momentum=0.5)
 
 
-class Resnet(Net):
-    shape = (BATCH, 3, 32, 32)
+def unit(i, o, stride, window=3, groups=1):
+    return nn.Sequential(nn.Conv2d(i, o, window, stride, window // 2, groups=groups, bias=False), nn.BatchNorm2d(o))
 
+
+class Resnet(Images):
     def __init__(self):
         super().__init__()
         self.stem = unit(3, 16, 1)
@@ -66,25 +77,102 @@ class Resnet(Net):
             x = F.relu(h + x)
         return self.fc(x.mean((2, 3)))
 
+
+class Depthwise(Images):
+    def __init__(self):
+        super().__init__()
+        units = [unit(3, 32, 1)]
+        for i, o, stride in (32, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2):
+            units += [unit(i, i, stride, groups=i), unit(i, o, 1, 1)]
+        self.units, self.fc = nn.Sequential(*(nn.Sequential(u, nn.ReLU6()) for u in units)), nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.fc(self.units(x).mean((2, 3)))
+
+
+def same(i, o, stride=1):
+    return nn.Conv2d(i, o, 3, stride, 1)
+
+
+class Unet(Net):
+    shape = (16, 3, 64, 64)
+
+    def __init__(self):
+        super().__init__()
+        self.down1, self.down2, self.bottom = same(3, 16), same(16, 32), same(32, 64)
+        self.up2, self.up1, self.head = same(96, 32), same(48, 16), nn.Conv2d(16, 10, 1)
+
+    def batch(self, n):
+        return torch.rand(n, 3, 64, 64), torch.tensor(measure.labels(n * 64 * 64)).reshape(n, 64, 64)
+
+    def forward(self, x):
+        a = F.relu(self.down1(x))
+        b = F.relu(self.down2(F.max_pool2d(a, 2)))
+        c = F.relu(self.bottom(F.max_pool2d(b, 2)))
+        d = F.relu(self.up2(torch.cat([F.interpolate(c, scale_factor=2), b], 1)))
+        return self.head(F.relu(self.up1(torch.cat([F.interpolate(d, scale_factor=2), a], 1))))
+
+
+class Vae(Net):
+    shape = (128, 1, 28, 28)
+
+    def __init__(self):
+        super().__init__()
+        self.down1, self.down2 = same(1, 32, 2), same(32, 64, 2)
+        self.mean, self.spread, self.wide = nn.Linear(3136, 16), nn.Linear(3136, 16), nn.Linear(16, 3136)
+        self.up1, self.up2 = same(64, 32), same(32, 1)
+
+    def encode(self, x):
+        h = F.relu(self.down2(F.relu(self.down1(x)))).flatten(1)
+        return self.mean(h), self.spread(h)
+
+    def decode(self, z):
+        h = F.interpolate(F.relu(self.wide(z)).reshape(-1, 64, 7, 7), scale_factor=2)
+        return self.up2(F.interpolate(F.relu(self.up1(h)), scale_factor=2))
+
+    def forward(self, x):
+        return self.decode(self.encode(x)[0])
+
+    def loss(self, x, y):
+        mean, spread = self.encode(x)
+        back = self.decode(mean + torch.exp(0.5 * spread) * torch.randn_like(mean))
+        return (784 * F.binary_cross_entropy_with_logits(back, x)
+                + 8 * (mean ** 2 + spread.exp() - spread - 1).mean())
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+class Mlp(Net):
+    def __init__(self):
+        super().__init__()
+        self.fc1, self.fc2, self.fc3 = nn.Linear(784, 1024), nn.Linear(1024, 1024), nn.Linear(1024, 10)
+
+    def forward(self, x):
+        return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
+
     def optimizer(self):
-        return torch.optim.SGD(self.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
+        return torch.optim.AdamW(self.parameters(), lr=1e-3)
 
 
 class Block(nn.Module):
-    def __init__(self):
+    def __init__(self, causal):
         super().__init__()
+        self.causal = causal
         self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
         self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
 
     def attention(self, x):
-        parts = self.qkv(x).reshape(TEXTS, CONTEXT, 3, 4, WIDTH // 4).permute(2, 0, 3, 1, 4)
+        n, t, _ = x.shape
+        parts = self.qkv(x).reshape(n, t, 3, 4, WIDTH // 4).permute(2, 0, 3, 1, 4)
         if hasattr(F, "scaled_dot_product_attention"):
-            y = F.scaled_dot_product_attention(*parts, is_causal=True)
+            y = F.scaled_dot_product_attention(*parts, is_causal=self.causal)
         else:
             q, k, v = parts
-            past = torch.ones(CONTEXT, CONTEXT, dtype=torch.bool).triu(1)
-            y = (q @ k.transpose(2, 3) * q.shape[3] ** -0.5).masked_fill(past, -torch.inf).softmax(3) @ v
+            scores = q @ k.transpose(2, 3) * q.shape[3] ** -0.5
+            if self.causal:
+                scores = scores.masked_fill(torch.ones(t, t, dtype=torch.bool).triu(1), -torch.inf)
+            y = scores.softmax(3) @ v
         return self.out(y.transpose(1, 2).reshape(x.shape))
 
     def forward(self, x):
@@ -92,87 +180,116 @@ class Block(nn.Module):
         return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
-class Gpt(Mlp):
-    def __init__(self):
-        nn.Module.__init__(self)
-        self.words, self.places = nn.Embedding(WORDS, WIDTH), nn.Embedding(CONTEXT, WIDTH)
-        self.blocks = nn.Sequential(*(Block() for _ in range(4)))
-        self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, WORDS, bias=False)
+class Transformer(Net):
+    def __init__(self, causal):
+        super().__init__()
+        self.blocks, self.norm = nn.Sequential(*(Block(causal) for _ in range(4))), nn.LayerNorm(WIDTH)
 
-    def batch(self):
-        x = torch.tensor([(i * 2654435761 % 2**32 >> 16) % WORDS for i in range(TEXTS * CONTEXT)])
-        return x.reshape(TEXTS, CONTEXT), x
+    def optimizer(self):
+        return torch.optim.AdamW(self.parameters(), lr=1e-3)
+
+
+class Gpt(Transformer):
+    shape, V = (32, CONTEXT), 65
+
+    def __init__(self):
+        super().__init__(causal=True)
+        self.words, self.places = nn.Embedding(self.V, WIDTH), nn.Embedding(CONTEXT, WIDTH)
+        self.head = nn.Linear(WIDTH, self.V, bias=False)
+
+    def batch(self, n):
+        x = torch.tensor(measure.labels(n * CONTEXT, self.V))
+        return x.reshape(n, CONTEXT), x
 
     def forward(self, x):
         return self.head(self.norm(self.blocks(self.words(x) + self.places.weight))).flatten(0, 1)
 
 
-class Vae(Net):
-    shape = (BATCH, 1, 28, 28)
+class Gpt8192(Gpt):
+    V = 8192
+
+
+class Vit(Transformer):
+    shape = (64, 3, 32, 32)
 
     def __init__(self):
-        super().__init__()
-        self.down1, self.down2 = nn.Conv2d(1, 32, 3, 2, 1), nn.Conv2d(32, 64, 3, 2, 1)
-        self.mean, self.spread, self.wide = nn.Linear(3136, 16), nn.Linear(3136, 16), nn.Linear(16, 3136)
-        self.up1, self.up2 = nn.Conv2d(64, 32, 3, 1, 1), nn.Conv2d(32, 1, 3, 1, 1)
-
-    def loss(self, x, y):
-        h = F.relu(self.down2(F.relu(self.down1(x)))).flatten(1)
-        mean, spread = self.mean(h), self.spread(h)
-        z = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
-        h = F.interpolate(F.relu(self.wide(z)).reshape(-1, 64, 7, 7), scale_factor=2)
-        back = self.up2(F.interpolate(F.relu(self.up1(h)), scale_factor=2))
-        return (784 * F.binary_cross_entropy_with_logits(back, x)
-                + 8 * (mean ** 2 + spread.exp() - spread - 1).mean())
-
-
-class Lstm(Net):
-    shape, clip = (BATCH, 28, 28), 1.0
-
-    def __init__(self):
-        super().__init__()
-        self.lstm, self.head = nn.LSTM(28, 128, batch_first=True), nn.Linear(128, 10)
+        super().__init__(causal=False)
+        self.patches = nn.Conv2d(3, WIDTH, 4, 4)
+        self.first, self.places = (nn.Parameter(0.02 * torch.randn(n, WIDTH)) for n in (1, 65))
+        self.head = nn.Linear(WIDTH, 10)
 
     def forward(self, x):
-        return self.head(self.lstm(x)[0][:, -1])
+        cut = self.patches(x).flatten(2).transpose(1, 2)
+        h = torch.cat([self.first.expand(len(x), 1, WIDTH), cut], 1) + self.places
+        return self.head(self.norm(self.blocks(h))[:, 0])
 
 
-NETWORKS = {"mlp": Mlp, "resnet": Resnet, "gpt": Gpt, "vae": Vae, "lstm": Lstm}
+class Recurrent(Net):
+    shape, clip = (128, 28, 28), 1.0
+    layer = nn.LSTM
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.head = self.layer(28, 128, batch_first=True), nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.head(self.rows(x)[0][:, -1])
+
+
+class Gru(Recurrent):
+    layer = nn.GRU
+
+
+NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Unet, "vae": Vae, "mlp": Mlp,
+            "gpt": Gpt, "gpt-8192": Gpt8192, "vit": Vit, "lstm": Recurrent, "gru": Gru}
 
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("network", choices=NETWORKS)
+p.add_argument("--batch-size", type=int, help="samples in a step (default: the network's)")
 p.add_argument("--steps", type=int, default=3, help="in a block")
 p.add_argument("--blocks", type=int, default=9)
 p.add_argument("--threads", type=int, default=2)
+p.add_argument("--infer", action="store_true", help="evaluation in place of training")
 p.add_argument("--channels-last", action="store_true", help="images with the channels innermost")
-p.add_argument("--compile", action="store_true", help="loss and update through torch.compile")
+p.add_argument("--compile", action="store_true", help="loss and update, or the forward pass, through torch.compile")
 o = p.parse_args()
 torch.set_num_threads(o.threads)
 torch.manual_seed(0)
 net = NETWORKS[o.network]()
-x, y = net.batch()
+x, y = net.batch(o.batch_size or net.shape[0])
 if o.channels_last:
     net, x = (t.to(memory_format=torch.channels_last) for t in (net, x))
-optimizer = net.optimizer()
-loss_of, update = net.loss, optimizer.step
-if o.compile:
-    loss_of, update = torch.compile(loss_of), torch.compile(update)
+compiled = torch.compile if o.compile else lambda f: f
+if o.infer:
+    net.eval()
+    forward = compiled(net)
 
+    def step():
+        with torch.inference_mode():
+            return forward(x).flatten()[0]
+else:
+    optimizer = net.optimizer()
+    loss_of, update = compiled(net.loss), compiled(optimizer.step)
 
-def block(steps):
-    start = time.perf_counter()
-    for _ in range(steps):
+    def step():
         optimizer.zero_grad()
         loss = loss_of(x, y)
         loss.backward()
         if net.clip:
             nn.utils.clip_grad_norm_(net.parameters(), net.clip)
         update()
-    value = float(loss)
+        return loss.detach()
+
+
+def block(steps):
+    start = time.perf_counter()
+    for _ in range(steps):
+        result = step()
+    value = float(result)
     return (time.perf_counter() - start) / steps * 1e3, value
 
 
 first = block(1)[1]
 block(4)
 blocks = [block(o.steps) for _ in range(o.blocks)]
-json.dump({"first_loss": first, "ms": [ms for ms, _ in blocks], "loss": blocks[-1][1]}, sys.stdout)
+json.dump({"first": first, "ms": [ms for ms, _ in blocks], "last": blocks[-1][1]}, sys.stdout)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networks of rows: fully connected layers, transformers and recurrences. */
+#include "timed.h"
+
+enum { WIDTH = 128, LAYERS = 4, CONTEXT = 64, PATCH = 4, PATCHES = 8 * 8, HIDDEN = 128 };
+
+static tarn_tensor mlp(tarn_tensor x)
+{
+    x = tarn_relu(tarn_use_linear(x, "fc1", 1024));
+    x = tarn_relu(tarn_use_linear(x, "fc2", 1024));
+    return tarn_use_linear(x, "fc3", CLASSES);
+}
+
+/* ---- transformers --------------------------------------------------------------------------- */
+
+static tarn_tensor blocks(tarn_tensor x, bool causal)
+{
+    const tarn_transformer_block_options options = { .heads = 4, .causal = causal };
+    for (int i = 0; i < LAYERS; i++)
+        x = tarn_use_transformer_block(x, TARN_NAME("blocks.%d", i), options, TARN_NONE);
+    return tarn_use_layer_norm(x, "norm");
+}
+
+/* A row of logits for each place of each text. */
+static tarn_tensor gpt(tarn_tensor x, int words)
+{
+    const tarn_tensor places = tarn_arange(x.replica, CONTEXT);
+    tarn_tensor h = tarn_use_embedding(x, "words", words, WIDTH);
+    h = blocks(tarn_add(h, tarn_use_embedding(places, "places", CONTEXT, WIDTH)), true);
+    const tarn_linear_options no_bias = { .no_bias = true };
+    return tarn_use_linear_with(tarn_reshape(h, TARN_SHAPE(-1, WIDTH)), "head", words, no_bias);
+}
+
+static tarn_tensor gpt_65(tarn_tensor x)
+{
+    return gpt(x, 65);
+}
+
+static tarn_tensor gpt_8192(tarn_tensor x)
+{
+    return gpt(x, 8192);
+}
+
+static tarn_tensor vit(tarn_tensor x)
+{
+    tarn_replica *r = x.replica;
+    const int32_t samples = tarn_shape_get(x).dim[0];
+    const tarn_init init = { TARN_INIT_NORMAL, .b = 0.02f };
+    const tarn_conv2d_options cut = { .stride = { PATCH, PATCH } };
+    const tarn_tensor patches = tarn_flatten(tarn_use_conv2d(x, "patches", WIDTH, PATCH, cut), 2);
+    tarn_tensor first = tarn_use_parameter(r, "first", TARN_SHAPE(1, WIDTH), init);
+    first = tarn_broadcast_to(first, TARN_SHAPE(samples, 1, WIDTH));
+    tarn_tensor h = tarn_concat((tarn_tensor[]){ first, tarn_transpose(patches, 1, 2) }, 2, 1);
+    h = tarn_add(h, tarn_use_parameter(r, "places", TARN_SHAPE(1 + PATCHES, WIDTH), init));
+    return tarn_use_linear(tarn_select(blocks(h, false), 1, 0), "head", CLASSES);
+}
+
+/* ---- recurrences, over the rows of an image -------------------------------------------------- */
+
+static const tarn_recurrent_options rows = { .batch_first = true };
+
+static tarn_tensor lstm(tarn_tensor x)
+{
+    const tarn_tensor h = tarn_use_lstm(x, "lstm", HIDDEN, rows, NULL, NULL).y;
+    return tarn_use_linear(tarn_select(h, 1, -1), "head", CLASSES);
+}
+
+static tarn_tensor gru(tarn_tensor x)
+{
+    const tarn_tensor h = tarn_use_gru(x, "gru", HIDDEN, rows, NULL).y;
+    return tarn_use_linear(tarn_select(h, 1, -1), "head", CLASSES);
+}
+
+tarn_optimizer *timed_adam(tarn_replica *r)
+{
+    return tarn_adam(r, (tarn_adam_options){ .lr = 1e-3f });
+}
+
+static tarn_optimizer *adamw(tarn_replica *r)
+{
+    return tarn_adamw(r, (tarn_adam_options){ .lr = 1e-3f });
+}
+
+const struct timed timed_rows[] = {
+    { .name = "mlp",
+      .x = { 2, { 128, 784 } },
+      .y = { 1, { 128 } },
+      .classes = CLASSES,
+      .forward = mlp,
+      .optimizer = adamw },
+    { .name = "gpt",
+      .x = { 2, { 32, CONTEXT } },
+      .y = { 1, { 32 * CONTEXT } },
+      .classes = 65,
+      .words = true,
+      .forward = gpt_65,
+      .optimizer = adamw },
+    { .name = "gpt-8192",
+      .x = { 2, { 32, CONTEXT } },
+      .y = { 1, { 32 * CONTEXT } },
+      .classes = 8192,
+      .words = true,
+      .forward = gpt_8192,
+      .optimizer = adamw },
+    { .name = "vit",
+      .x = { 4, { 64, 3, 32, 32 } },
+      .y = { 1, { 64 } },
+      .classes = CLASSES,
+      .forward = vit,
+      .optimizer = adamw },
+    { .name = "lstm",
+      .x = { 3, { 128, 28, 28 } },
+      .y = { 1, { 128 } },
+      .classes = CLASSES,
+      .forward = lstm,
+      .optimizer = timed_adam,
+      .clip = 1 },
+    { .name = "gru",
+      .x = { 3, { 128, 28, 28 } },
+      .y = { 1, { 128 } },
+      .classes = CLASSES,
+      .forward = gru,
+      .optimizer = timed_adam,
+      .clip = 1 },
+    { 0 },
+};
