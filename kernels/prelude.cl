@@ -9,6 +9,7 @@
 /* Sixteen elements at any address. Drivers define vload16 as functions inside of functions, and
  * inlining thousands of them took half of their compiler's time. */
 #ifdef __clang__
+#define TARN_INLINE static inline __attribute__((always_inline))
 typedef float16 tarn_any_float16 __attribute__((aligned(4)));
 typedef int16 tarn_any_int16 __attribute__((aligned(4)));
 typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
@@ -17,6 +18,7 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_STORE(space, type, value, to) (*(space tarn_any_##type##16 *)(to) = (value))
 #define TARN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
+#define TARN_INLINE static inline
 #define TARN_LOAD(space, type, from) vload16(0, from)
 #define TARN_STORE(space, type, value, to) vstore16(value, 0, to)
 #define TARN_SHUFFLE(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))

@@ -3,11 +3,7 @@
  * `from` to `to` of its work, which know nothing of each other; the compiler says how many there are, and
  * hands them out (core/compile/2_nests/routine.c). Part of the kernels that call one, once a program.
  * A line is what lies along one axis: element i of line l begins at (l / inner * length + i) * inner + l % inner. */
-#ifdef __clang__
-#define TARN_ROUTINE static inline __attribute__((always_inline))
-#else
-#define TARN_ROUTINE static inline
-#endif
+#define TARN_ROUTINE TARN_INLINE
 #define TARN_LINE(line, length, inner) ((line) / (inner) * (length) * (inner) + (line) % (inner))
 
 /* ---- sorting -------------------------------------------------------------------------------- */

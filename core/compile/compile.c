@@ -110,6 +110,8 @@ const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
 
 const char *const kernel_routines = (const char *)kernel_text_routines;
 
+const char *const kernel_math = (const char *)kernel_text_math;
+
 static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
 {
     plan->kernels = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *plan->kernels);

@@ -82,6 +82,8 @@ struct kernel_plan {
 extern const char *const kernel_head[2];
 /* What stands before those that call routines: kernels/routines.cl. */
 extern const char *const kernel_routines;
+/* Functions, of which those that a kernel calls stand before it: kernels/math.cl. */
+extern const char *const kernel_math;
 
 /* Compiles a program for a target. The same program and target give the same plan, byte for byte.
  * A target that target_check() refuses is TARN_ERR_ARGUMENT. The plan is to be freed even after

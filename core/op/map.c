@@ -215,14 +215,14 @@ BINARY(minimum, ARITH, LIGHT, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), 
 /*        name     types  cost   OpenCL C            gradient in x */
 UNARY_API(neg,     ARITH, LIGHT, "-x",               minus(g))
 UNARY    (abs,     FLOAT, LIGHT, "fabs(x)",          sign_times(x, g))
-UNARY_API(exp,     WIDE,  HEAVY, "exp(x)",           mul(g, y))
+UNARY_API(exp,     WIDE,  HEAVY, "TARN_EXP(x)",      mul(g, y))
 UNARY_API(log,     WIDE,  HEAVY, "log(x)",           div(g, x))
 UNARY_API(sqrt,    FLOAT, HEAVY, "sqrt(x)",          div(times(g, 0.5f), y))
 UNARY_API(rsqrt,   WIDE,  HEAVY, "rsqrt(x)",         mul(times(g, -0.5f), mul(y, mul(y, y))))
-UNARY_API(tanh,    FLOAT, HEAVY, "tanh(x)",          mul(g, sub(num(g, 1), mul(y, y))))
-UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + exp(-x))",
+UNARY_API(tanh,    FLOAT, HEAVY, "TARN_TANH(x)",     mul(g, sub(num(g, 1), mul(y, y))))
+UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + TARN_EXP(-x))",
                                                      mul(g, mul(y, sub(num(g, 1), y))))
-UNARY_API(erf,     FLOAT, HEAVY, "erf(x)",           mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
+UNARY_API(erf,     FLOAT, HEAVY, "TARN_ERF(x)",      mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
 UNARY_API(sin,     FLOAT, HEAVY, "sin(x)",           mul(g, tarn_cos(x)))
 UNARY_API(cos,     FLOAT, HEAVY, "cos(x)",           minus(mul(g, tarn_sin(x))))
 UNARY_API(log1p,   WIDE,  HEAVY, "log1p(x)",         div(g, tarn_add_scalar(x, 1)))
@@ -247,7 +247,7 @@ UNARY_SCALARS(leaky_relu, 1, LIGHT, "TARN_SELECT(TARN_BOOL(x > TARN_F(0.0f)), x,
               where(tarn_gt(x, num(x, 0)), g, times(g, scalar[0])))
 /* By exp of what is negative, so that nothing overflows. */
 UNARY_SCALARS(softplus, 2,  HEAVY, "TARN_SELECT(TARN_BOOL(x * a > b), x, "
-                                   "(TARN_MAX(x * a, TARN_F(0.0f)) + log1p(exp(-fabs(x * a)))) / a)",
+                                   "(TARN_MAX(x * a, TARN_F(0.0f)) + log1p(TARN_EXP(-fabs(x * a)))) / a)",
               where(tarn_gt(times(x, scalar[0]), num(x, (double)scalar[1])), g, mul(g, tarn_sigmoid(times(x, scalar[0])))))
 /* clang-format on */
 
@@ -261,7 +261,7 @@ static tarn_tensor silu_slope(tarn_tensor x, tarn_tensor y)
 /* exp overflows to infinity, and the quotient is 0; only -infinity needs a word. */
 UNARY_API(silu, FLOAT, HEAVY,
           "TARN_SELECT(TARN_BOOL(x < TARN_F(-3.0e38f)), TARN_F(0.0f), "
-          "x / (TARN_F(1.0f) + exp(-x)))",
+          "x / (TARN_F(1.0f) + TARN_EXP(-x)))",
           mul(g, silu_slope(x, y)))
 
 /* Steps, whose slope is 0 wherever they have one. */

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "op_check.h"
+#include "ulp.h"
 
 #define DEVICE(name, ...) \
     static tarn_tensor dev_##name(const tarn_tensor *in, const struct op_case *c) \
@@ -120,12 +121,12 @@ static const struct op_case map_cases[] = {
     /* name                     functions            bound        ulps terms no_grad arg  inputs */
     { "neg [33]",               CALLS(neg),          BOUND_EXACT,    0, 0, false, { 0 }, S1(1, D(33)) },
     { "abs [7,5]",              CALLS(abs),          BOUND_EXACT,    0, 0, false, { 0 }, S1(2, D(7, 5)) },
-    { "exp [16,3]",             CALLS(exp),          BOUND_MAP,      3, 0, false, { 0 }, S1(2, D(16, 3)) },
-    { "exp scalar",             CALLS(exp),          BOUND_MAP,      3, 0, false, { 0 }, S1(0, D(0)) },
-    { "exp [0,3]",              CALLS(exp),          BOUND_MAP,      3, 0, false, { 0 }, S1(2, D(0, 3)) },
-    { "exp [1]",                CALLS(exp),          BOUND_MAP,      3, 0, false, { 0 }, S1(1, D(1)) },
-    { "exp [128,17]",           CALLS(exp),          BOUND_MAP,      3, 0, false, { 0 }, S1(2, D(128, 17)) },
-    { "exp [2,1,3,2,5,7]",      CALLS(exp),          BOUND_MAP,      3, 0, false, { 0 }, S1(6, D(2, 1, 3, 2, 5, 7)) },
+    { "exp [16,3]",             CALLS(exp),          BOUND_MAP, ULP_EXP, 0, false, { 0 }, S1(2, D(16, 3)) },
+    { "exp scalar",             CALLS(exp),          BOUND_MAP, ULP_EXP, 0, false, { 0 }, S1(0, D(0)) },
+    { "exp [0,3]",              CALLS(exp),          BOUND_MAP, ULP_EXP, 0, false, { 0 }, S1(2, D(0, 3)) },
+    { "exp [1]",                CALLS(exp),          BOUND_MAP, ULP_EXP, 0, false, { 0 }, S1(1, D(1)) },
+    { "exp [128,17]",           CALLS(exp),          BOUND_MAP, ULP_EXP, 0, false, { 0 }, S1(2, D(128, 17)) },
+    { "exp [2,1,3,2,5,7]",      CALLS(exp),          BOUND_MAP, ULP_EXP, 0, false, { 0 }, S1(6, D(2, 1, 3, 2, 5, 7)) },
     { "log [17,7]",             CALLS(log),          BOUND_COMPOSED, 3, 3, false, { 0 }, P1(2, D(17, 7)) },
     { "sqrt [33]",              CALLS(sqrt),         BOUND_MAP,      3, 0, false, { 0 }, P1(1, D(33)) },
     { "rsqrt [33,3]",           CALLS(rsqrt),        BOUND_MAP,      6, 0, false, { 0 }, P1(2, D(33, 3)) },
@@ -134,7 +135,7 @@ static const struct op_case map_cases[] = {
     { "relu [128,3]",           CALLS(relu),         BOUND_EXACT,    0, 0, false, { 0 }, S1(2, D(128, 3)) },
     { "gelu [17,16]",           CALLS(gelu),         BOUND_COMPOSED, 0, 40, false, { 0 }, S1(2, D(17, 16)) },
     { "gelu_tanh [17,16]",      CALLS(gelu_tanh),    BOUND_COMPOSED, 0, 40, false, { 0 }, S1(2, D(17, 16)) },
-    { "erf [7,7]",              CALLS(erf),          BOUND_MAP,     16, 0, false, { 0 }, S1(2, D(7, 7)) },
+    { "erf [7,7]",              CALLS(erf),          BOUND_MAP, ULP_ERF, 0, false, { 0 }, S1(2, D(7, 7)) },
     { "sin [16,7]",             CALLS(sin),          BOUND_COMPOSED, 4, 10, false, { 0 }, S1(2, D(16, 7)) },
     { "cos [33]",               CALLS(cos),          BOUND_COMPOSED, 4, 10, false, { 0 }, S1(1, D(33)) },
     { "log1p [17,3]",           CALLS(log1p),        BOUND_COMPOSED, 2, 8, false, { 0 }, P1(2, D(17, 3)) },

@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "rounding.h"
+#include "ulp.h"
 
 /* Where a device may flush subnormal numbers to zero. */
 #define TINY 0x1p-126
 
 static const double ulps[] = {
-    [T_EXP] = 3,  [T_LOG] = 3, [T_SQRT] = 3, [T_RSQRT] = 2, [T_TANH] = 5, [T_SIGMOID] = 8,
-    [T_ERF] = 16, [T_SIN] = 4, [T_COS] = 4,  [T_LOG1P] = 2, [T_EXPM1] = 3
+    [T_EXP] = ULP_EXP,   [T_LOG] = ULP_LOG,     [T_SQRT] = ULP_SQRT,  [T_RSQRT] = ULP_RSQRT,
+    [T_TANH] = ULP_TANH, [T_SIGMOID] = 8,       [T_ERF] = ULP_ERF,    [T_SIN] = ULP_SIN,
+    [T_COS] = ULP_COS,   [T_LOG1P] = ULP_LOG1P, [T_EXPM1] = ULP_EXPM1
 };
 
 void tape_cut(struct tape *t, int count)
@@ -136,7 +138,8 @@ int tape_map(struct tape *t, enum tape_map f, int a)
     const int y = add_node(
         t, (struct tape_node){
                .kind = TAPE_MAP, .which = (int)f, .a = a, .b = -1, .count = t->node[a].count });
-    t->node[y].driver |= f != T_NEG && f != T_SQRT;
+    t->node[y].driver |=
+        f == T_LOG || f == T_RSQRT || f == T_SIN || f == T_COS || f == T_LOG1P || f == T_EXPM1;
     const struct tape_node *x = &t->node[a], *n = &t->node[y];
     for (int i = 0; i < n->count; i++) {
         const double v = n->v[i] = apply(f, x->v[i]), e = x->e[i];

@@ -191,6 +191,9 @@ struct loop_range {
 };
 struct loop_range loop_range(const struct printer *pr, int axis);
 
+/* The functions of kernels/math.cl that a kernel calls, to stand before it. */
+void print_math(const char *kernel, struct text *out);
+
 /* For a GPU: who a work-item is, and local memory; then all nests of a kernel, with their groups. */
 void print_team(const struct program_ir *p, int kernel, struct text *out);
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k);

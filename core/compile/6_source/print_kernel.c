@@ -343,6 +343,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
         snprintf(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
         if (calls_routines(p, kernel))
             text_add(&k->source, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
+        print_math(text.data, &k->source);
         text_add(&k->source,
                  "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",
                  p->group_size, k->function, text.data);

@@ -1,8 +1,30 @@
 /* k0: 2 groups of 1; skip 0, input 0, output 0 */
 /* arena: 0 bytes */
 /* max exp sum div */
+#ifndef TARN_EXP_1
+#define TARN_EXP_1(x) tarn_exp_float(x)
+#define TARN_EXP_16(x) tarn_exp_float16(x)
+#define TARN_EXP_FUNCTION(f, u) \
+    TARN_INLINE f tarn_exp_##f(f x) \
+    { \
+        x = x < -105.0f ? (f)(-105.0f) : x; \
+        x = x > 89.0f ? (f)(89.0f) : x; \
+        const f k = fma(x, (f)(0x1.715476p+0f), (f)(0x1.8p+23f)), n = k - 0x1.8p+23f; \
+        const f r = fma(n, (f)(0x1.05c61p-29f), fma(n, (f)(-0x1.62e43p-1f), x)); \
+        f p = fma(r, (f)(0.00138145399894f), (f)(0.00836874511635f)); \
+        p = fma(r, p, (f)(0.0416683907874f)); \
+        p = fma(r, p, (f)(0.16666520399f)); \
+        p = fma(r, p, (f)(0.499999934321f)); \
+        p = fma(r, fma(r, p, (f)(1.0f)), (f)(1.0f)); \
+        const u first = (as_##u(k) << 22) & 0xff800000u; \
+        const u rest = (as_##u(k) << 23) - first; \
+        return p * as_##f(first + 0x3f800000u) * as_##f(rest + 0x3f800000u); \
+    }
+TARN_EXP_FUNCTION(float, uint)
+TARN_EXP_FUNCTION(float16, uint16)
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_8ec77b17b331b76f(const int skip, __global uchar *input0, __global uchar *output0)
+void k_4650e0052e4ac0c7(const int skip, __global uchar *input0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[11];
@@ -36,7 +58,7 @@ void k_8ec77b17b331b76f(const int skip, __global uchar *input0, __global uchar *
                     const float16 t4 = (float16)(v1[t3 + 0], v1[t3 + 10], v1[t3 + 20], v1[t3 + 30], v1[t3 + 40], v1[t3 + 50], v1[t3 + 60], v1[t3 + 70], v1[t3 + 80], v1[t3 + 90], v1[t3 + 100], v1[t3 + 110], v1[t3 + 120], v1[t3 + 130], v1[t3 + 140], v1[t3 + 150]);
                     const float16 t5 = (TARN_LOAD(__local, float, v0 + 16 * (0)));
                     const float16 t6 = t4 - t5;
-                    const float16 t7 = exp(t6);
+                    const float16 t7 = TARN_EXP_16(t6);
                     TARN_STORE(__local, float, t7, v2 + 16 * (i1));
                 }
             }
