@@ -39,6 +39,7 @@ struct module {
     int *assigned;      /* by owned tensor: root + 1, 0: not assigned */
     uint32_t owned_end; /* tensors from here on are not assigned */
     int32_t batch;      /* samples, 0: no batch axis */
+    int32_t samples;    /* the same, also where they are so few that no value is laid out by them */
     struct batch_source source;
     int shards; /* virtual shards that they are divided into; 0: no shards */
 };

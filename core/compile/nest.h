@@ -106,7 +106,8 @@ struct placement {
     bool replicable; /* every group can compute it for itself, */
     bool replicated; /* and does */
     double work;     /* cycles of one core, roughly */
-    int part_axis;   /* batched: OUT axis whose slices parts do; -1: none */
+    int row_axis; /* OUT axis along which groups divide all nests of a chain (row_chains.c); -1: none */
+    int part_axis; /* batched: OUT axis whose slices parts do; -1: none */
     struct slices slices;
     bool first_part; /* the first part alone does it */
 };

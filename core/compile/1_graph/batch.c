@@ -209,6 +209,7 @@ void find_batch_axis(struct module *m)
 {
     m->shards = count_shards(m);
     find_batch(m);
+    m->samples = m->batch;
     if (m->batch < SMALLEST_BATCH && !few_pay(m)) {
         m->source.few = m->batch > 0;
         m->batch = 0;

@@ -51,10 +51,16 @@ static bool is_tiny(const struct program_ir *p, const struct nest *n)
            at(p, n)->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
 }
 
+static bool is_by_rows(const struct program_ir *p, const struct nest *n)
+{
+    return at(p, n)->row_axis >= 0 && !at(p, n)->tiny;
+}
+
 static int writer_kind(const struct program_ir *p, const struct nest *n)
 {
     return (n->batched && !n->partial ? PASSES_ON : 0) | (at(p, n)->tiny ? TINY : 0) |
-           (at(p, n)->replicable ? REPLICABLE : 0);
+           (at(p, n)->replicable ? REPLICABLE : 0) | (is_by_rows(p, n) ? BY_ROWS : 0) |
+           (n->kind == NEST_PRODUCT ? PRODUCT : 0);
 }
 
 /* Whether nest `n` can run in the kernel of one of this kind that writes what it reads by
@@ -62,8 +68,11 @@ static int writer_kind(const struct program_ir *p, const struct nest *n)
 static bool can_share(const struct program_ir *p, int from, const struct nest *n,
                       const struct expr *e)
 {
+    if ((from & PRODUCT) && p->target->fuse)
+        return nest_is_code(n);
     return p->target->fuse && !p->target->items &&
-           (((from & PASSES_ON) && n->batched && (e->access.in_block || e->access.samples)) ||
+           (((from & BY_ROWS) && !at(p, n)->tiny && reads_own_rows(p, n, e)) ||
+            ((from & PASSES_ON) && n->batched && (e->access.in_block || e->access.samples)) ||
             ((from & TINY) && at(p, n)->tiny) || ((from & REPLICABLE) && n->batched));
 }
 
@@ -183,9 +192,9 @@ static void sink_to_update(struct program_ir *p, const struct uses *u)
 static int section_of(const struct program_ir *p, const bool *batched, int i)
 {
     const struct nest *n = &p->nests[i];
-    if (batched[at(p, n)->kernel] && !p->target->items)
+    if (batched[at(p, n)->kernel] && !p->target->items && at(p, n)->row_axis < 0)
         return 0;
-    return at(p, n)->tiny ? 1 : 2 + i;
+    return at(p, n)->tiny ? 1 : at(p, n)->row_axis >= 0 ? 2 : 3 + i;
 }
 
 static tarn_status set_sections(struct program_ir *p)
@@ -298,6 +307,23 @@ static void set_weight(struct weights *w, int kernel, int weight)
             w->least[2 * at] < w->least[2 * at + 1] ? w->least[2 * at] : w->least[2 * at + 1];
 }
 
+/* A tiny nest that a group could do alone is one of a chain where it can run earlier so, or where larger nests go on
+ * with its rows. */
+static void choose_rows(struct program_ir *p, const struct uses *u, const struct progress *g,
+                        const struct nest *n)
+{
+    struct placement *here = at(p, n);
+    if (!here->tiny || here->row_axis < 0)
+        return;
+    const int alone = earliest(p, g, n);
+    here->tiny = false;
+    const int by_rows = earliest(p, g, n);
+    if (by_rows < alone || (by_rows == alone && passes_rows_on(p, u, n)))
+        return;
+    here->tiny = true;
+    here->row_axis = -1;
+}
+
 struct placing {
     struct progress progress;
     struct weights weights; /* of host calls INT_MAX: nothing can be fused into them */
@@ -307,6 +333,7 @@ static void place_nest(struct program_ir *p, const struct uses *u, struct placin
                        const struct nest *n)
 {
     const int more = code_weight(p, n), room = p->target->fusion.kernel_weight - more;
+    choose_rows(p, u, &s->progress, n);
     int kernel = earliest(p, &s->progress, n);
     if (n->kind != NEST_HOST)
         kernel = first_below(&s->weights, kernel, room > 0 ? room : 0);
@@ -363,6 +390,7 @@ tarn_status fuse(struct program_ir *p)
         at(p, n)->work = nest_work(p->target, n);
         at(p, n)->tiny = is_tiny(p, n);
         at(p, n)->kernel = at(p, n)->part_axis = -1;
+        at(p, n)->row_axis = row_axis(p, n);
     }
     TRY(place_nests(p, &u));
     replicate(p, &u);
@@ -375,6 +403,7 @@ tarn_status fuse(struct program_ir *p)
         if (!list_nests(p))
             return out_of_memory();
     }
+    free_single_rows(p, &u);
     TRY(set_sections(p));
     set_lifetimes(p);
     return TARN_OK;

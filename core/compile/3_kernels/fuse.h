@@ -19,7 +19,9 @@ enum {
     PASSES_ON = 1, /* has its own block's results for whoever reads them in blocks */
     TINY = 2,
     REPLICABLE = 4,
-    WRITER_KINDS = 8
+    BY_ROWS = 8,  /* has its own samples' rows for whoever reads them by rows */
+    PRODUCT = 16, /* runs before the kernel */
+    WRITER_KINDS = 32
 };
 struct progress {
     int (*written)
@@ -37,6 +39,13 @@ int memory_count(const struct program_ir *p);
 /* Whether every group can compute the nest for itself (replicate.c). */
 bool is_replicable(const struct program_ir *p, const struct uses *u, const struct progress *g,
                    const struct nest *n);
+/* The OUT axis by which a row-major nest can be one of a chain; -1: none. Then whether it reads by an expression no more
+ * than the rows of the samples that it writes. At last: those that have no chain have no such axis (row_chains.c). */
+int row_axis(const struct program_ir *p, const struct nest *n);
+bool reads_own_rows(const struct program_ir *p, const struct nest *n, const struct expr *e);
+/* Whether a nest that is no tiny one reads what this one writes so. */
+bool passes_rows_on(const struct program_ir *p, const struct uses *u, const struct nest *n);
+void free_single_rows(struct program_ir *p, const struct uses *u);
 /* Replicates what batched nests read in the kernel that computes it (replicate.c). */
 void replicate(struct program_ir *p, const struct uses *u);
 

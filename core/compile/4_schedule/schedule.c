@@ -119,6 +119,17 @@ static void split_among_parts(const struct program_ir *p, const struct placement
     s->groups = kernel_parts(p, at->kernel);
 }
 
+/* Groups share a chain of nests, each of which has the same samples of all. */
+static void split_by_rows(const struct program_ir *p, const struct nest *n,
+                          const struct placement *at, struct schedule *s)
+{
+    if (at->row_axis < 0)
+        return;
+    s->split_axis = at->row_axis;
+    s->split_step = n->extent[at->row_axis] / p->module->samples;
+    s->groups = p->module->samples < MOST_ROWS ? p->module->samples : MOST_ROWS;
+}
+
 /* The tile of the whole nest, if parts' slices are multiples of it; else that of the least slice. */
 static void choose_fitting_tile(const struct program_ir *p, const struct nest *n,
                                 struct schedule *s)
@@ -147,11 +158,12 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
             s->order[next++] = a;
     s->groups = 1;
     split_among_parts(p, at, s);
+    split_by_rows(p, n, at, s);
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_fitting_tile(p, n, s);
     choose_panels(p->target, n, s);
     s->by_registers = turns_over(p, n, s);
-    if (!n->batched && !at->tiny)
+    if (!n->batched && !at->tiny && at->row_axis < 0)
         split_among_groups(p->target, n, at,
                            at->section == 0 ? p->groups * kernel_parts(p, at->kernel) : 0, s);
 }

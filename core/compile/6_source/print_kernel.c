@@ -170,16 +170,18 @@ static void print_values(const struct printer *pr, struct text *t, struct planne
 }
 
 /* The nests of a kernel that have loops, section by section: first those of the only ones that have several
- * nests, 0 and 1. */
+ * nests, 0 to 2. */
 static int *nests_of(const struct program_ir *p, int kernel, int *count)
 {
     const struct nest_range all = kernel_nests(p, kernel);
     int *nests = arena_take(p->arena, (size_t)(all.end - all.at + 1) * sizeof *nests);
     *count = 0;
-    for (int pass = 0; nests != NULL && pass < 2; pass++)
-        for (const int *at = all.at; at < all.end; at++)
-            if (nest_is_code(&p->nests[*at]) && (p->placements[*at].section > 1) == (pass == 1))
+    for (int pass = 0; nests != NULL && pass < 4; pass++)
+        for (const int *at = all.at; at < all.end; at++) {
+            const int section = p->placements[*at].section;
+            if (nest_is_code(&p->nests[*at]) && (section < 3 ? section : 3) == pass)
                 nests[(*count)++] = *at;
+        }
     return nests;
 }
 

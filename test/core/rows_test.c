@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chains of nests over row-major values (3_kernels/row_chains.c): attention, norms and what shifts rows, in few launches
+ * and with the bits of a kernel for each op, and of the schedule for GPUs, which has no chains. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+#include "tensor/random.h"
+
+enum { MOST = 1 << 19 };
+
+/* x [N, T, C] by a weight of C x `to`: what comes of it lies in rows. */
+static tarn_tensor project(tarn_tensor x, int to)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const tarn_tensor w = tarn_sub(tarn_rand(x.replica, TARN_SHAPE(s.dim[2], to)),
+                                   tarn_full(x.replica, TARN_SCALAR, 0.5f));
+    const tarn_tensor bias = tarn_rand(x.replica, TARN_SHAPE(to));
+    const tarn_tensor all = tarn_reshape(x, TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2]));
+    return tarn_add(tarn_matmul(all, w), bias);
+}
+
+/* Weights by sums and maxima in place of soft-max, whose exp may have other bits in other registers. */
+static tarn_tensor attend(tarn_tensor x, int heads, int size, bool causal)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    tarn_tensor part[3];
+    const tarn_tensor all = project(x, 3 * heads * size);
+    for (int i = 0; i < 3; i++) {
+        const tarn_tensor one = tarn_slice(all, 1, i * heads * size, (i + 1) * heads * size, 1);
+        const tarn_shape split = TARN_SHAPE(s.dim[0], s.dim[1], heads, size);
+        part[i] = tarn_permute(tarn_reshape(one, split), TARN_AXES(0, 2, 1, 3));
+    }
+    tarn_tensor scores = tarn_matmul(part[0], tarn_transpose(part[1], 2, 3));
+    if (causal) {
+        const tarn_tensor at = tarn_arange(x.replica, s.dim[1]);
+        const tarn_tensor seen = tarn_le(at, tarn_reshape(at, TARN_SHAPE(s.dim[1], 1)));
+        scores = tarn_where(seen, scores, tarn_full(x.replica, TARN_SCALAR, -1000.0f));
+    }
+    const tarn_tensor least = tarn_sub(scores, tarn_max(scores, TARN_AXES(3), true));
+    const tarn_tensor weights = tarn_relu(tarn_add_scalar(least, 4.0f));
+    const tarn_tensor parts = tarn_div(weights, tarn_sum(weights, TARN_AXES(3), true));
+    const tarn_tensor joined = tarn_permute(tarn_matmul(parts, part[2]), TARN_AXES(0, 2, 1, 3));
+    return project(tarn_reshape(joined, TARN_SHAPE(s.dim[0], s.dim[1], heads * size)), 16);
+}
+
+static tarn_tensor causal(tarn_tensor x)
+{
+    return attend(x, 2, 8, true);
+}
+
+static tarn_tensor odd_heads(tarn_tensor x)
+{
+    return attend(x, 3, 20, false);
+}
+
+static tarn_tensor wide_head(tarn_tensor x)
+{
+    return attend(x, 1, 80, true);
+}
+
+/* Norms of rows between products. */
+static tarn_tensor norms(tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const tarn_tensor scale = tarn_rand(x.replica, TARN_SHAPE(s.dim[2]));
+    tarn_tensor y = tarn_reshape(x, TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2]));
+    for (int i = 0; i < 2; i++) {
+        const tarn_tensor all = tarn_relu(project(tarn_reshape(y, s), s.dim[2]));
+        y = tarn_add(y, tarn_layer_norm_op(all, scale, TARN_NONE, 1e-5f));
+    }
+    return y;
+}
+
+/* Each sample's rows and those of the sample before, which is another group's. */
+static tarn_tensor shifted(tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    tarn_tensor y = tarn_reshape(project(x, 32), TARN_SHAPE(s.dim[0], s.dim[1], 32));
+    for (int i = 0; i < 2; i++) {
+        const tarn_tensor sums = tarn_sum(tarn_relu(y), TARN_AXES(2), true);
+        const tarn_tensor before = tarn_slice(
+            tarn_pad(sums, TARN_SHAPE(1, 0, 0), TARN_SHAPE(0, 0, 0), 0.5f), 0, 0, s.dim[0], 1);
+        y = tarn_add(y, tarn_mul_scalar(before, 0.25f));
+    }
+    return y;
+}
+
+static const struct program {
+    const char *name;
+    tarn_tensor (*made)(tarn_tensor x);
+    int n, t, c;
+    unsigned launches; /* at most */
+} programs[] = {
+    { "causal", causal, 32, 70, 24, 8 },      { "odd heads", odd_heads, 18, 33, 40, 8 },
+    { "wide head", wide_head, 6, 97, 64, 9 }, { "norms", norms, 40, 24, 128, 14 },
+    { "shifted", shifted, 64, 48, 64, 8 },
+};
+
+/* What the program makes, and the gradient of the sum of its squares; returns how many numbers. */
+static size_t run(const struct program *p, const char *schedule, const char *fuse, float *out,
+                  uint64_t *launches)
+{
+    static float x[MOST];
+    const tarn_shape s = TARN_SHAPE(p->n, p->t, p->c);
+    for (int i = 0; i < tarn_shape_count(s); i++)
+        x[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 22) - 2;
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_FUSE", fuse, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor in = tarn_batch_axis(tarn_from(r, s, TARN_F32, x), 0), y = p->made(in);
+    const size_t first = (size_t)tarn_shape_count(tarn_shape_get(y));
+    const size_t all = first + (size_t)tarn_shape_count(s);
+    tarn_tensor g;
+    cr_assert_leq(all, MOST);
+    tarn_gradients(tarn_sum(tarn_mul(y, y), TARN_ALL, false), &in, 1, &g);
+    const tarn_tensor kept_y = tarn_keep(y), kept_g = tarn_keep(g);
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    *launches = tarn_metrics_get(r).launches_last_step;
+    cr_assert_eq(tarn_read(kept_y, out, first * sizeof *out), TARN_OK, "%s", tarn_error(r));
+    cr_assert_eq(tarn_read(kept_g, out + first, (all - first) * sizeof *out), TARN_OK, "%s",
+                 tarn_error(r));
+    tarn_close(r);
+    return all;
+}
+
+Test(rows, bits, .timeout = 600)
+{
+    static float wanted[MOST], seen[MOST];
+    uint64_t apart, launches;
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const struct program *p = &programs[i];
+        const size_t count = run(p, "gpu", "1", wanted, &apart);
+        cr_expect_eq(run(p, "cpu", "1", seen, &launches), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s: not as for a GPU",
+                     p->name);
+        cr_expect_leq(launches, p->launches, "%s: %llu launches", p->name,
+                      (unsigned long long)launches);
+        cr_expect_eq(run(p, "cpu", "0", wanted, &apart), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s: not as unfused", p->name);
+        printf("%s: %llu launches, %llu unfused\n", p->name, (unsigned long long)launches,
+               (unsigned long long)apart);
+    }
+}
