@@ -39,8 +39,13 @@ tarn_tensor gpt_forward(const struct gpt *g, tarn_tensor x)
     if (s.rank == 2 && s.dim[1] < g->shape.places)
         places = tarn_slice(places, 0, 0, s.dim[1], 1);
     tarn_tensor h = tarn_add(tarn_embedding_forward(&g->words, x), places);
-    for (int i = 0; i < g->shape.layers; i++)
+    for (int i = 0; i < g->shape.layers; i++) {
+        if (g->recompute)
+            tarn_recompute_begin(x.replica);
         h = tarn_transformer_block_forward(&g->blocks[i], h, TARN_NONE);
+        if (g->recompute)
+            tarn_recompute_end(x.replica);
+    }
     h = tarn_layer_norm_forward(&g->norm, h);
     return tarn_matmul(h, tarn_transpose(g->words.weight, 0, 1));
 }

@@ -19,6 +19,7 @@ struct gpt {
     tarn_transformer_block blocks[MOST_LAYERS];
     tarn_layer_norm norm;
     struct gpt_shape shape;
+    bool recompute; /* the values of blocks for their gradients, instead of keeping them */
 };
 
 void gpt_make(tarn_replica *r, const struct gpt_shape *shape, float dropout, struct gpt *g);

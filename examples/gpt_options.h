@@ -23,7 +23,7 @@ struct config {
     const char *data, *tokens, *load, *logits, *prompt;
     /* context and, with `load`, heads: 0 where nothing was asked for */
     long layers, width, heads, context, words, every, sample;
-    bool in_order;
+    bool in_order, recompute;
     struct rule rules[MOST_RULES];
     int rule_count;
     double dropout, temperature, target;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autograd/recompute.h"
 #include "autograd/scan_parts.h"
 #include "tensor/shape.h"
 
@@ -71,7 +72,8 @@ static bool no_rule(tarn_replica *r, const struct node *n, uint32_t operand)
     return false;
 }
 
-static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, uint32_t *grads)
+static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, uint32_t *grads,
+                      struct again *a)
 {
     const struct node n = *graph_origin(&r->graph, node);
     if (n.op->grad == op_no_grad)
@@ -82,7 +84,6 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
     bool any = false;
     for (uint32_t i = 0; i < n.in_count; i++) {
         index[i] = r->graph.operands[n.first_in + i];
-        in[i] = graph_handle(r, index[i]);
         gin[i] = TARN_NONE;
         wanted[i] = depends[index[i]] && dtype_is_float(r->graph.nodes[index[i]].dtype);
         any |= wanted[i];
@@ -90,9 +91,12 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
     in[n.in_count] = TARN_NONE;
     if (!any)
         return true;
+    again_reach(r, a, node, grads[node]);
+    for (uint32_t i = 0; i < n.in_count; i++)
+        in[i] = graph_handle(r, again_of(a, index[i]));
     /* What was rounded was meant to be kept in its half type alone. */
-    const tarn_tensor y =
-        n.rounded ? tarn_cast(graph_handle(r, node + 1), TARN_F32) : graph_handle(r, node);
+    const tarn_tensor y = n.rounded ? tarn_cast(graph_handle(r, again_of(a, node + 1)), TARN_F32)
+                                    : graph_handle(r, again_of(a, node));
     struct grad_call call = { .y = y,
                               .g = graph_handle(r, grads[node]),
                               .in = in,
@@ -117,13 +121,15 @@ static bool walk(tarn_replica *r, uint32_t last, tarn_tensor seed, const uint8_t
                  uint32_t *grads)
 {
     const tarn_dtype autocast = r->autocast; /* types are those of the values */
-    bool ok = true;
+    struct again a;
+    bool ok = again_begin(r, last, &a);
     r->autocast = TARN_F32;
     r->graph.backward = true;
     grads[last] = graph_resolve(seed);
     r->graph.nodes[grads[last]].backward = true;
     for (uint32_t i = last; i > 0 && ok; i--)
-        ok = !grads[i] || !depends[i] || step_back(r, i, depends, grads);
+        ok = !grads[i] || !depends[i] || step_back(r, i, depends, grads, &a);
+    again_end(&a);
     r->graph.backward = false;
     r->autocast = autocast;
     return ok && r->status == TARN_OK;
@@ -326,11 +332,12 @@ static bool pull_back(tarn_replica *r, const struct pull *p, uint32_t last, uint
         if (p->with[i] <= last)
             depends[p->with[i]] = 1;
     spread(&r->graph, p->first, last, depends);
+    struct again none = { 0 }; /* a body has no regions */
     for (int i = 0; i < p->seeds; i++)
         if (!accumulate(r, p->of[i], p->seed[i], grads))
             return false;
     for (uint32_t i = last; i >= p->first && i > 0; i--)
-        if (grads[i] && depends[i] && !step_back(r, i, depends, grads))
+        if (grads[i] && depends[i] && !step_back(r, i, depends, grads, &none))
             return false;
     for (int i = 0; i < p->count; i++)
         if (p->with[i] <= last && grads[p->with[i]])

@@ -20,6 +20,9 @@ tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, 
 /* int32: the index along `axis`. */
 tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis);
 
+/* x, not computed before `first` is; nothing of that is read. */
+tarn_tensor op_after_of(tarn_tensor x, tarn_tensor first);
+
 /* ---- half types (cast.c) -------------------------------------------------------------------- */
 
 /* For what is composed of several ops: x, in float32 where it is of a half type; and a result in that type, so that

@@ -281,6 +281,18 @@ static void reach_operands(const struct choice *c, uint32_t *in)
     p->after = 0;
 }
 
+/* Stays where its value is wished to be; what it waits for is not moved for it. */
+static void lower_after(struct planner *p, uint32_t node)
+{
+    const struct value_plan *v = &p->values[node];
+    const uint32_t first = module_operand(&p->m, node, 1);
+    const struct version *there = p->values[first].versions;
+    const uint32_t made = reach(p, module_operand(&p->m, node, 0), v->wish, false);
+    const uint32_t after = there != NULL ? there->node : reach(p, first, state_whole(), false);
+    if (!p->e.failed)
+        keep_version(p, node, v->wish, emit_after(&p->e, made, after));
+}
+
 void lower_node(struct planner *p, uint32_t node)
 {
     const struct node *n = &p->m.nodes[node];
@@ -297,6 +309,10 @@ void lower_node(struct planner *p, uint32_t node)
         return;
     if (n->op == &op_shard) {
         keep_version(p, node, v->wish, reach(p, first, v->wish, false));
+        return;
+    }
+    if (n->op == &op_after) {
+        lower_after(p, node);
         return;
     }
     struct choice c = { .p = p, .node = node, .masks = may_mask(p, node), .wanted = UINT32_MAX };

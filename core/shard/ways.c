@@ -312,8 +312,8 @@ bool rule_take(struct form *f, int32_t ranks, int way, struct placing *out)
 
 bool rule_renews(const struct node *n)
 {
-    return n->op->kind == OP_VIEW || n->op == &op_constant || n->op == &op_iota ||
-           n->op == &op_rand;
+    return (n->op->kind == OP_VIEW && n->op != &op_after) || n->op == &op_constant ||
+           n->op == &op_iota || n->op == &op_rand;
 }
 
 bool rule_is_sum(const struct placing *p)

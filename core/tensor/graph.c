@@ -518,6 +518,16 @@ bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index)
     return true;
 }
 
+bool graph_begin_region(tarn_replica *r)
+{
+    struct graph *g = &r->graph;
+    if (!grow(r, &g->regions, &g->region_capacity, g->region_count, 1, sizeof *g->regions))
+        return false;
+    const uint32_t first = g->count > 0 ? g->count : 1; /* node 0 is poison */
+    g->regions[g->region_count++] = (struct graph_region){ first, first };
+    return true;
+}
+
 /* ---- the end of a step ---------------------------------------------------------------------- */
 
 void graph_reset(tarn_replica *r)
@@ -536,7 +546,8 @@ void graph_reset(tarn_replica *r)
     g->evaluated_count = g->rand_count = g->part_count = g->owned_slot_count = 0;
     g->hash[0] = g->hash[1] = 0;
     g->scan_count = 0;
-    g->in_body = false;
+    g->region_count = 0;
+    g->in_body = g->in_region = false;
     g->batch = 0;
     r->updates = false;
     if (++r->step == STEP_OWNED)
@@ -553,6 +564,7 @@ void graph_release(struct graph *g)
     free(g->evaluated);
     free(g->owned_slots);
     free(g->scans);
+    free(g->regions);
     memset(g, 0, sizeof *g);
 }
 

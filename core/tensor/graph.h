@@ -58,6 +58,11 @@ struct graph_evaluated {
     struct node before;
 };
 
+/* Nodes whose values are computed again for their gradients (tarn_recompute_begin). */
+struct graph_region {
+    uint32_t first, end;
+};
+
 struct scan;
 
 struct graph {
@@ -77,8 +82,11 @@ struct graph {
     uint32_t owned_slot_count, owned_slot_capacity;
     struct scan *scans; /* loops of the step (scan.h) */
     uint32_t scan_count, scan_capacity;
-    bool in_body;  /* what is recorded is the body of a scan */
-    bool backward; /* what is recorded are gradients */
+    struct graph_region *regions; /* in their order */
+    uint32_t region_count, region_capacity;
+    bool in_region; /* the last one has no end yet */
+    bool in_body;   /* what is recorded is the body of a scan */
+    bool backward;  /* what is recorded are gradients */
     uint32_t rand_count;
     int32_t batch;    /* samples, as the program said (tarn_batch_axis); 0: it said nothing */
     uint64_t hash[2]; /* of everything recorded, in order; owned tensors by their order of use */
@@ -144,6 +152,8 @@ bool graph_is_batch(const struct graph *g, int32_t rows);
 uint64_t graph_node_hash(tarn_replica *r, uint32_t node);
 /* Appends to graph.scans; its place in *index. False after recording an error. */
 bool graph_add_scan(tarn_replica *r, const struct scan *scan, uint32_t *index);
+/* Appends a region that begins with the next node. False after recording an error. */
+bool graph_begin_region(tarn_replica *r);
 /* All of the step is recorded: ends the time that this takes. */
 void graph_recorded(tarn_replica *r);
 /* Drops what was recorded and begins a new step. */

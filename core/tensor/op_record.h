@@ -291,7 +291,7 @@ void op_same_grad(struct grad_call *c);
 #define OP(name) OP_DECLARE(name)
 #include "tensor/ops.def"
 #undef OP
-/* The compiler's and the partitioner's, in no list (after.c). */
+/* No op of a program's own, in no list (after.c). */
 extern const struct op op_after;
 
 extern const struct op *const all_ops[];

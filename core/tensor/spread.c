@@ -356,6 +356,8 @@ enum spread spread_of(const tarn_replica *r, const struct node *n)
     if (n->op == &op_piece)
         return (enum spread)n->arg.piece.label;
     struct view_of v = { .r = r, .n = n };
+    if (n->op == &op_after)
+        return (enum spread)operand(&v, 0)->spread;
     for (uint32_t k = 0; k < n->in_count; k++)
         v.with[operand(&v, k)->spread]++;
     if (v.with[SPREAD_OWN] > 0)

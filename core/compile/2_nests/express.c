@@ -250,8 +250,7 @@ static const struct rational *path_index(const struct site *s, uint32_t node)
     return NULL;
 }
 
-/* Makes the nest wait for a value: loads that nothing uses say so to the later passes. */
-static int wait_for(const struct site *s, uint32_t node)
+int express_wait(const struct site *s, uint32_t node)
 {
     struct lowering *l = s->l;
     if (is_cheap(&l->m->nodes[node]))
@@ -263,7 +262,7 @@ static int wait_for(const struct site *s, uint32_t node)
         return e.access.value < 0 ? -1 : add(s, &e);
     }
     for (uint32_t k = 0; k < l->m->nodes[node].in_count; k++)
-        if (wait_for(s, lowering_operand(l, node, k)) < 0)
+        if (express_wait(s, lowering_operand(l, node, k)) < 0)
             return -1;
     return 0;
 }
@@ -296,7 +295,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
         return express_map(s, node, index);
     case OP_VIEW: {
         const uint32_t x = lowering_operand(l, node, 0);
-        if (n->op == &op_after && wait_for(s, lowering_operand(l, node, 1)) < 0)
+        if (n->op == &op_after && express_wait(s, lowering_operand(l, node, 1)) < 0)
             return -1;
         if (n->op->index != NULL)
             return express_view(s, n, x, index);

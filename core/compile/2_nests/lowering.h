@@ -75,6 +75,8 @@ static inline uint32_t lowering_operand(const struct lowering *l, uint32_t node,
 /* Expression of a node's element at an index over the nest's axes. -1 on failure (status is set).
  */
 int express(const struct site *s, uint32_t node, const struct rational *index);
+/* Makes the nest wait for a value: loads that nothing uses say so to the later passes. -1 as express(). */
+int express_wait(const struct site *s, uint32_t node);
 /* Whether a node goes between the plain and the blocked layout as a copy (print_copy.c), which
  * turns 16 by 16 elements over in registers, where a nest's own loads and stores would be single
  * ones. */

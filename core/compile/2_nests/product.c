@@ -68,19 +68,27 @@ void product_choose_all(struct lowering *l)
     }
 }
 
-/* What lies in memory as a node does: row-major, a reshape moves nothing. */
-static uint32_t below_reshapes(const struct lowering *l, uint32_t x)
+/* What lies in memory as a node does: row-major, a reshape moves nothing. UINT32_MAX when the nest is to wait for a
+ * value that is not there yet. */
+static uint32_t below_reshapes(const struct site *s, uint32_t x)
 {
-    while (l->m->nodes[x].op == &op_reshape && l->primary[x] == 0 && l->plain[x] == 0 &&
-           !l->m->stored[x])
+    const struct lowering *l = s->l;
+    const struct node *n = &l->m->nodes[x];
+    while ((n->op == &op_reshape || n->op == &op_after) && l->primary[x] == 0 && l->plain[x] == 0 &&
+           !l->m->stored[x]) {
+        if (n->op == &op_after && express_wait(s, lowering_operand(l, x, 1)) < 0)
+            return UINT32_MAX;
         x = lowering_operand(l, x, 0);
+        n = &l->m->nodes[x];
+    }
     return x;
 }
 
 /* The row-major value of an operand; a view that swaps the last two axes becomes a transposition.
  */
-static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
+static int product_operand(const struct site *s, uint32_t x, bool *transpose)
 {
+    struct lowering *l = s->l;
     const struct node *n = &l->m->nodes[x];
     const int last = n->shape.rank - 1;
     bool swaps = n->op == &op_permute && l->primary[x] == 0;
@@ -90,7 +98,8 @@ static int product_operand(struct lowering *l, uint32_t x, bool *transpose)
         *transpose = !*transpose;
         x = lowering_operand(l, x, 0);
     }
-    return plain_of(l, below_reshapes(l, x));
+    x = below_reshapes(s, x);
+    return x == UINT32_MAX ? -1 : plain_of(l, x);
 }
 
 int product_nest(struct lowering *l, uint32_t node, int value)
@@ -98,8 +107,9 @@ int product_nest(struct lowering *l, uint32_t node, int value)
     struct nest n = lower_nest(l, "matmul by provider");
     n.kind = NEST_PRODUCT;
     n.product = (struct product){ .shape = shape_of(l->m, node), .provider = l->product[node] - 1 };
-    n.product.a = product_operand(l, lowering_operand(l, node, 0), &n.product.shape.transpose_a);
-    n.product.b = product_operand(l, lowering_operand(l, node, 1), &n.product.shape.transpose_b);
+    const struct site s = { .l = l, .nest = &n, .root = node, .core = UINT32_MAX };
+    n.product.a = product_operand(&s, lowering_operand(l, node, 0), &n.product.shape.transpose_a);
+    n.product.b = product_operand(&s, lowering_operand(l, node, 1), &n.product.shape.transpose_b);
     if (n.product.a < 0 || n.product.b < 0)
         return -1;
     /* Loads without a use: they tell the later passes what is read. */
