@@ -184,6 +184,7 @@ tarn_status compile_program(const struct program *program, const struct target *
     if (a->failed)
         return out_of_memory();
     out->group_size = p->group_size;
+    out->repeats = p->repeats;
     out->arena_bytes = p->arena_bytes;
     TRY(plan_calls(p, out));
     return plan_kernels(p, out);

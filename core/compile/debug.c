@@ -47,7 +47,7 @@ void debug_nests(const struct program_ir *p, struct text *out)
         text_add(out, "tarn: kernel k%d", k);
         if (kernel_parts(p, k) > 1)
             text_add(out, ", %d parts", kernel_parts(p, k));
-        text_add(out, "\n");
+        text_add(out, "%s\n", p->repeats ? ", all steps of a loop" : "");
         for (struct nest_range r = kernel_nests(p, k); r.at < r.end; r.at++) {
             const int i = *r.at;
             const struct nest *n = &p->nests[i];

@@ -20,7 +20,9 @@ enum param_kind {
     PARAM_SERIAL, /* of random numbers: the slot itself */
     PARAM_KEY,
     PARAM_COORDINATE, /* of this rank along mesh axis `slot`; without a mesh 0 is the axis of all ranks */
-    PARAM_STEP        /* of a looped program: which of the offsets is the step's first */
+    PARAM_STEP,       /* of a looped program: which of the offsets is the step's first */
+    PARAM_STEPS,  /* of a kernel that does several steps: how many, */
+    PARAM_SERIALS /* and how much random numbers' serials grow from one to the next */
 };
 enum { SKIP_ALL = 1 << 30 };
 struct param {
@@ -74,6 +76,8 @@ struct kernel_plan {
     size_t *shared_bytes; /* of memory that device and host share, by slot */
     uint32_t shared_count;
     int group_size; /* work-items of a group */
+    bool
+        repeats; /* of a looped program: a launch of its only kernel does as many steps as it is told */
     size_t arena_bytes;
     const struct program_ir *ir; /* what it was made of, for debug.h */
 };

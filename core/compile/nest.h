@@ -153,6 +153,7 @@ struct program_ir {
     struct kernel_nests nests_of; /* as the placements say; made by 3_kernels, too */
     int first_root;               /* nests from here on write what leaves the plan */
     int kernel_count;
+    bool repeats;          /* the only kernel does all steps of a loop: made by 3_kernels */
     int group_size;        /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
     int blocks, groups;    /* of batched sections */

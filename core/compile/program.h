@@ -11,6 +11,7 @@ struct storage {
     uint32_t memory; /* equal for tensors that share one piece of device memory */
     size_t offset;   /* bytes into it */
     bool kept;       /* by the program for a later step: it may hold samples */
+    bool carried;    /* of a looped program: what a step writes here the next one reads */
 };
 
 /* How the batch is divided. */

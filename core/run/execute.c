@@ -8,6 +8,9 @@
 #include "run/profile.h"
 #include "trace.h"
 
+#define LAUNCH_MOST \
+    4e9 /* operations and bytes of the steps in one launch: less than a second of a slow device */
+
 const struct gemm_provider *const execute_providers[PROVIDERS] = { NULL, &gemm_tarn, &gemm_clblast,
                                                                    &gemm_tarn_deep,
                                                                    &gemm_tarn_coarse };
@@ -33,6 +36,8 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
     case PARAM_KEY:
     case PARAM_COORDINATE:
     case PARAM_STEP:
+    case PARAM_STEPS:
+    case PARAM_SERIALS:
         break;
     }
     return NULL;
@@ -94,6 +99,10 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
             a->value.u32 = p->slot + b->serials;
         else if (p->kind == PARAM_STEP)
             a->value.i32 = (int32_t)b->step * k->offset_count;
+        else if (p->kind == PARAM_STEPS)
+            a->value.i32 = (int32_t)b->steps;
+        else if (p->kind == PARAM_SERIALS)
+            a->value.u32 = b->more_serials;
         else if (p->kind == PARAM_KEY)
             a->value.u64 = b->key;
         else if (p->kind == PARAM_COORDINATE)
@@ -113,7 +122,7 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
         return execute_kernel(plan, k, b);
     TRY(profile_begin(r, &before));
     TRY(execute_kernel(plan, k, b));
-    return profile_end(r, &before, k);
+    return profile_end(r, &before, k, plan->repeats ? b->steps : 1);
 }
 
 static tarn_status run_call(tarn_replica *r, const struct plan *plan, const struct plan_call *k)
@@ -175,11 +184,24 @@ tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct 
     return context_flush(r->context);
 }
 
+/* So many steps of a loop that the device tells of itself between launches: it is waited for with a deadline. */
+static uint32_t steps_at_once(const struct plan *plan)
+{
+    if (!plan->repeats)
+        return 1;
+    const struct cost *one = &plan->kernels[0].cost;
+    const double steps = LAUNCH_MOST / (one->flops + one->bytes + 1.0);
+    return steps < 1 ? 1 : steps > INT32_MAX ? INT32_MAX : (uint32_t)steps;
+}
+
 tarn_status execute_loop(tarn_replica *r, const struct plan *plan, struct binding *b,
                          uint32_t serials, bool reversed)
 {
-    for (b->step = 0; b->step < plan->loop.steps; b->step++) {
-        b->serials = serials * (reversed ? plan->loop.steps - 1 - b->step : b->step);
+    const uint32_t most = steps_at_once(plan), all = plan->loop.steps;
+    b->more_serials = reversed ? 0 - serials : serials;
+    for (b->step = 0; b->step < all; b->step += b->steps) {
+        b->steps = all - b->step < most ? all - b->step : most;
+        b->serials = serials * (reversed ? all - 1 - b->step : b->step);
         for (int i = 0; i < plan->kernel_count; i++)
             TRY(run_kernel(r, plan, &plan->kernels[i], b));
     }

@@ -17,8 +17,9 @@ struct binding {
     const float *numbers;
     uint64_t key;                   /* of random numbers */
     uint32_t coordinate[MESH_AXES]; /* of the rank along each axis of its mesh */
-    uint32_t step; /* of a loop, and how many random tensors were drawn in those before */
-    uint32_t serials;
+    uint32_t step, steps;           /* of a loop: the first of a launch, and how many that does; */
+    uint32_t serials,
+        more_serials; /* how many random tensors were drawn in those before, and in each */
 };
 
 /* Enqueues one kernel of a plan, and the products beside it. */

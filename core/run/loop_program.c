@@ -136,8 +136,11 @@ tarn_status loop_program_make(tarn_replica *r, const struct scan *s, struct loop
     *out = (struct loop_program){ .program = { .count = 1 } };
     if (!take_memory(r, s, out))
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
-    for (uint32_t k = 0; k < out->slots; k++)
+    for (uint32_t k = 0; k < out->slots; k++) {
         out->storage[k].memory = k;
+        out->storage[k].carried =
+            k < s->carries || (k >= scan_operands(s) && k < scan_operands(s) + s->carries);
+    }
     struct builder_of b = { r, s, out };
     bool *variant = scan_variant(&r->graph, s);
     if (variant == NULL)

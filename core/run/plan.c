@@ -91,8 +91,10 @@ size_t plan_param_bytes(enum param_kind kind)
     switch (kind) {
     case PARAM_SKIP:
     case PARAM_STEP:
+    case PARAM_STEPS:
         return sizeof(int32_t);
     case PARAM_SERIAL:
+    case PARAM_SERIALS:
     case PARAM_COORDINATE:
         return sizeof(uint32_t);
     case PARAM_NUMBER:
@@ -228,6 +230,7 @@ tarn_status plan_make(struct context *c, const struct program *program,
                       const struct kernel_plan *from, struct plan *plan)
 {
     plan->group_size = from->group_size;
+    plan->repeats = from->repeats;
     plan->arena_bytes = from->arena_bytes;
     plan->output_bytes = calloc((size_t)program->output_count + 1, sizeof *plan->output_bytes);
     if (plan->output_bytes == NULL)

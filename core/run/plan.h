@@ -46,6 +46,7 @@ struct plan_kernel {
 struct plan {
     uint64_t key[2];
     int group_size; /* work-items of a group */
+    bool repeats;   /* of a loop's body: a launch of its only kernel does several steps */
     struct plan_kernel *kernels;
     int kernel_count;
     queue_mark *after; /* each kernel, in the run under way */

@@ -29,7 +29,8 @@ static void print(const tarn_kernel_run *run)
               1e-9 * run->bytes / run->seconds, run->name, run->about);
 }
 
-tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const struct plan_kernel *k)
+tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const struct plan_kernel *k,
+                        uint32_t times)
 {
     TRY(context_finish(r->context));
     const double clock = seconds_now() - begin->clock;
@@ -39,8 +40,8 @@ tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const st
     const tarn_kernel_run run = { .name = k->kernel != NULL ? k->name : "product",
                                   .about = k->about,
                                   .seconds = told ? busy : clock,
-                                  .flops = k->cost.flops,
-                                  .bytes = k->cost.bytes };
+                                  .flops = times * k->cost.flops,
+                                  .bytes = times * k->cost.bytes };
     if (env_debug("time"))
         print(&run);
     if (r->profile != NULL)

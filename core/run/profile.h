@@ -12,9 +12,9 @@ struct profiling {
 
 /* Whether the user asked, or TARN_DEBUG=time. */
 bool profile_wanted(const tarn_replica *r);
-/* Around the launch of a kernel; both wait. */
+/* Around the launch of a kernel that does its work so many times; both wait. */
 TARN_CHECKED tarn_status profile_begin(tarn_replica *r, struct profiling *out);
 TARN_CHECKED tarn_status profile_end(tarn_replica *r, const struct profiling *begin,
-                                     const struct plan_kernel *k);
+                                     const struct plan_kernel *k, uint32_t times);
 
 #endif

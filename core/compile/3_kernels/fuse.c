@@ -406,5 +406,6 @@ tarn_status fuse(struct program_ir *p)
     free_single_rows(p, &u);
     TRY(set_sections(p));
     set_lifetimes(p);
+    p->repeats = can_repeat(p);
     return TARN_OK;
 }

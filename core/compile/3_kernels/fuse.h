@@ -46,6 +46,8 @@ bool reads_own_rows(const struct program_ir *p, const struct nest *n, const stru
 /* Whether a nest that is no tiny one reads what this one writes so. */
 bool passes_rows_on(const struct program_ir *p, const struct uses *u, const struct nest *n);
 void free_single_rows(struct program_ir *p, const struct uses *u);
+/* Whether one launch can do all steps of a loop (repeat.c). */
+bool can_repeat(const struct program_ir *p);
 /* Replicates what batched nests read in the kernel that computes it (replicate.c). */
 void replicate(struct program_ir *p, const struct uses *u);
 

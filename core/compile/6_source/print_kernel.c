@@ -75,6 +75,8 @@ static void want_expr(struct printer *pr, struct planned_kernel *k, const struct
     if (e->kind == EXPR_RAND) {
         want_param(a, k, PARAM_KEY, 0);
         want_param(a, k, PARAM_SERIAL, e->bits);
+        if (pr->p->repeats)
+            want_param(a, k, PARAM_SERIALS, 0);
     }
     for (uint32_t axis = 0; axis < MESH_AXES; axis++)
         if (e->step[axis] != 0)
@@ -93,6 +95,8 @@ static bool collect_uses(struct printer *pr, struct planned_kernel *k)
         return false;
     if (!p->target->items)
         want_param(p->arena, k, PARAM_SKIP, 0);
+    if (p->repeats)
+        want_param(p->arena, k, PARAM_STEPS, 0);
     for (int i = 0; i < pr->nest_count; i++) {
         const struct nest *n = &p->nests[pr->nests[i]];
         for (int s = 0; s < n->stores; s++)
@@ -105,7 +109,7 @@ static bool collect_uses(struct printer *pr, struct planned_kernel *k)
     return k->offsets != NULL && k->offset_of != NULL;
 }
 
-static void print_params(struct text *t, const struct planned_kernel *k)
+static void print_params(struct text *t, const struct planned_kernel *k, bool repeats)
 {
     static const char *const words[] = {
         [PARAM_SKIP] = "const int skip",
@@ -120,16 +124,32 @@ static void print_params(struct text *t, const struct planned_kernel *k)
         [PARAM_KEY] = "const ulong key",
         [PARAM_COORDINATE] = "const uint coordinate",
         [PARAM_STEP] = "const int step",
+        [PARAM_STEPS] = "const int steps",
+        [PARAM_SERIALS] = "const uint serials",
     };
     for (int i = 0; i < k->param_count; i++) {
         const struct param *p = &k->params[i];
         const bool alone = p->kind == PARAM_SKIP || p->kind == PARAM_ARENA ||
                            p->kind == PARAM_OFFSETS || p->kind == PARAM_KEY ||
-                           p->kind == PARAM_STEP;
-        text_add(t, "%s%s", i == 0 ? "" : ", ", words[p->kind]);
+                           p->kind == PARAM_STEP || p->kind == PARAM_STEPS ||
+                           p->kind == PARAM_SERIALS;
+        const bool grows = repeats && (p->kind == PARAM_STEP || p->kind == PARAM_SERIAL);
+        text_add(t, "%s%s", i == 0 ? "" : ", ", words[p->kind] + (grows ? strlen("const ") : 0));
         if (!alone)
             text_add(t, "%u", p->slot);
     }
+}
+
+static void print_scratch(const struct printer *pr, struct text *t)
+{
+    size_t scratch = 0;
+    for (int i = 0; i < pr->value_count; i++) {
+        const struct value *v = &pr->p->values[pr->values[i]];
+        if (v->place == PLACE_SCRATCH && v->offset + v->bytes > scratch)
+            scratch = v->offset + v->bytes;
+    }
+    if (scratch > 0)
+        text_add(t, "    __local float16 scratch[%zu];\n", (scratch + 63) / 64);
 }
 
 /* Declares the values. Where they lie is no part of the text: layers that do the same at other
@@ -140,18 +160,11 @@ static void print_values(const struct printer *pr, struct text *t, struct planne
                                           [PLACE_OWNED] = "owned",
                                           [PLACE_OUTPUT] = "output",
                                           [PLACE_SHARED] = "shared" };
-    size_t scratch = 0;
-    for (int i = 0; i < pr->value_count; i++) {
-        const struct value *v = &pr->p->values[pr->values[i]];
-        if (v->place == PLACE_SCRATCH && v->offset + v->bytes > scratch)
-            scratch = v->offset + v->bytes;
-    }
-    if (scratch > 0)
-        text_add(t, "    __local float16 scratch[%zu];\n", (scratch + 63) / 64);
     for (int i = 0; i < pr->value_count; i++) {
         const struct value *v = &pr->p->values[pr->values[i]];
         const char *type = memory_type(v), *space = value_space(v);
-        text_add(t, "    %s %s *v%d = (%s %s *)(", space, type, pr->values[i], space, type);
+        text_add(t, "%*s%s %s *v%d = (%s %s *)(", 4 * pr->indent, "", space, type, pr->values[i],
+                 space, type);
         if (v->place == PLACE_SCRATCH)
             text_add(t, "(__local uchar *)scratch + %zu", v->offset);
         else if (v->place == PLACE_ARENA)
@@ -289,12 +302,23 @@ static void print_sections(struct printer *pr, struct planned_kernel *k)
         pr->nest_count = (int)(next - pr->nests);
         const int groups = section == 0 ? p->groups * kernel_parts(p, pr->kernel)
                                         : p->schedules[pr->nests[0]].groups;
-        text_add(pr->out, "    /* %s */\n", p->nests[pr->nests[0]].name);
+        print_line(pr, "/* %s */", p->nests[pr->nests[0]].name);
         if (groups == 0)
             continue;
         print_section(pr, k->groups, groups);
         k->groups += groups;
     }
+}
+
+/* What is another for the next step: where values lie, and random numbers. */
+static void print_next_step(struct printer *pr, const struct planned_kernel *k)
+{
+    if (k->offset_count > 0)
+        print_line(pr, "step += %d;", k->offset_count);
+    for (int i = 0; i < k->param_count; i++)
+        if (k->params[i].kind == PARAM_SERIAL)
+            print_line(pr, "serial%u += serials;", k->params[i].slot);
+    close_loops(pr, 1);
 }
 
 /* The kernel from its parameters on, with names of the whole program in it. */
@@ -310,16 +334,21 @@ static tarn_status print_rest(struct program_ir *p, int kernel, struct text *out
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     k->groups = 0;
     text_add(out, "(");
-    print_params(out, k);
+    print_params(out, k, p->repeats);
     text_add(out, ")\n{\n    const int section_group = (int)get_group_id(0)%s;\n",
              p->target->items ? "" : " + skip");
     if (p->target->items)
         print_team(p, kernel, out);
+    print_scratch(&pr, out);
+    if (p->repeats)
+        print_for(&pr, "for (int turn = 0; turn < steps; ++turn) {");
     print_values(&pr, out, k);
     if (p->target->items)
         print_nests_gpu(&pr, k);
     else
         print_sections(&pr, k);
+    if (p->repeats)
+        print_next_step(&pr, k);
     text_add(out, "}\n");
     free(pr.known);
     return TARN_OK;
