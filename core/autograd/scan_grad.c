@@ -342,6 +342,15 @@ static int put(struct back *b, tarn_tensor x)
     return b->results++;
 }
 
+/* What is no carry: a gradient that is of several values is put out once. */
+static int put_once(struct back *b, tarn_tensor x)
+{
+    for (int k = (int)b->m.s.carries; k < b->results; k++)
+        if (graph_resolve(b->result[k]) == graph_resolve(x))
+            return k;
+    return put(b, x);
+}
+
 static void put_gradients(struct back *b, const struct pulled *p)
 {
     const struct scan *s = &b->s;
@@ -359,17 +368,17 @@ static void put_gradients(struct back *b, const struct pulled *p)
             put(b, g.replica == NULL ? sum : tarn_add(sum, g));
         }
     for (uint32_t i = s->carries; i < leaves; i++)
-        b->put_slice[i] = p->gradient[i].replica == NULL ? -1 : put(b, p->gradient[i]);
+        b->put_slice[i] = p->gradient[i].replica == NULL ? -1 : put_once(b, p->gradient[i]);
     for (int i = 0; i < b->tap_count; i++) {
         struct tap *t = &b->taps[i];
         const tarn_tensor g = p->gradient[leaves + s->captures + (uint32_t)i];
-        t->put_node = g.replica == NULL ? -1 : put(b, g);
+        t->put_node = g.replica == NULL ? -1 : put_once(b, g);
         t->put_left = -1;
         bool leaf = false;
         for (uint32_t k = 0; k < s->carries; k++)
             leaf |= t->left == s->value[k];
         if (t->put_node >= 0 && !leaf)
-            t->put_left = put(b, graph_handle(b->r, replayed(b, t->left)));
+            t->put_left = put_once(b, graph_handle(b->r, replayed(b, t->left)));
     }
 }
 

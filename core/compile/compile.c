@@ -39,7 +39,8 @@ static tarn_status plan_products(const struct program_ir *p, int kernel, struct 
         out->provider = n->product.provider;
         for (int v = 0; v < 3; v++) {
             out->param[v] = param_of(&p->values[values[v]]);
-            out->offset[v] = p->values[values[v]].offset;
+            out->offset[v] =
+                p->values[values[v]].offset + (v < 2 ? n->product.first[v] * sizeof(float) : 0);
         }
     }
     return TARN_OK;

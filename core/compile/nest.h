@@ -29,8 +29,9 @@ struct store {
 /* A matrix product left to a provider. */
 struct product {
     struct product_shape shape;
-    int a, b;     /* values, row-major */
-    int provider; /* target_provider()'s */
+    int a, b;        /* values, row-major, */
+    size_t first[2]; /* and the elements of them that are the operands' first */
+    int provider;    /* target_provider()'s */
 };
 
 /* A call of the host between kernels. */

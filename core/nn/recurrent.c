@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nn/layer.h"
+#include "op/steps.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 
@@ -156,18 +157,34 @@ static tarn_tensor state_of(const tarn_recurrent *m, tarn_replica *r, const tarn
                           : tarn_reshape(tarn_slice(states[i], 0, layer, layer + 1, 1), shape);
 }
 
-/* Runs one layer over all steps; `last` gets its states. */
+/* What comes of the inputs of all steps. On one device it is a product of rows, which its bias joins; a mesh may cut
+ * either axis of them, so there they stay apart. */
+static tarn_tensor gates_of(tarn_tensor x, tarn_tensor weight, tarn_tensor bias)
+{
+    const tarn_replica *r = x.replica;
+    const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
+    const bool rows = !has_shards(r) && replica_mesh(r) == NULL && !tarn_failed(x);
+    if (rows)
+        x = tarn_reshape(x, TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2]));
+    x = tarn_matmul(x, tarn_transpose(weight, 0, 1));
+    if (bias.replica != NULL)
+        x = tarn_add(x, bias);
+    return rows ? tarn_reshape(x, TARN_SHAPE(s.dim[0], s.dim[1], w.dim[0])) : x;
+}
+
+/* Runs one layer over all steps, along `axis`; `last` gets its states. */
 static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int layer,
-                             tarn_tensor x, const tarn_tensor *first, tarn_tensor *last)
+                             tarn_tensor x, int axis, const tarn_tensor *first, tarn_tensor *last)
 {
     const bool biased = m->bias_ih[layer].replica != NULL;
     struct cell cell = { .weight = m->weight_hh[layer],
                          .bias = k->bias_outside ? TARN_NONE : m->bias_hh[layer],
                          .hidden = m->hidden };
-    tarn_tensor gates = tarn_matmul(x, tarn_transpose(m->weight_ih[layer], 0, 1)), y;
-    if (biased)
-        gates = tarn_add(gates, k->bias_outside ? tarn_add(m->bias_ih[layer], m->bias_hh[layer])
-                                                : m->bias_ih[layer]);
+    const tarn_tensor both = biased && k->bias_outside
+                                 ? tarn_add(m->bias_ih[layer], m->bias_hh[layer])
+                                 : m->bias_ih[layer];
+    const tarn_tensor gates = gates_of(x, m->weight_ih[layer], both);
+    tarn_tensor y;
     const tarn_scan_args args = { .body = k->step,
                                   .user = &cell,
                                   .carry = first,
@@ -176,7 +193,7 @@ static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int 
                                   .xs = 1,
                                   .ys = 1,
                                   .keep = m->options.keep,
-                                  .axis = m->options.batch_first };
+                                  .axis = axis };
     tarn_scan(x.replica, &args, last, &y);
     return y;
 }
@@ -189,18 +206,23 @@ static void forward(const struct kind *k, const tarn_recurrent *m, tarn_tensor x
     if (!check(k, m, x, states))
         return;
     const int samples = tarn_shape_get(x).dim[m->options.batch_first ? 0 : 1];
+    /* Loops read steps that lie together, and what comes in is narrower than the gates that are made of it. */
+    const bool turned = m->options.batch_first && !has_shards(r);
+    const int axis = m->options.batch_first && !turned;
+    if (turned)
+        x = op_steps_of(x, true);
     tarn_tensor last[2][TARN_RECURRENT_LAYERS];
     for (int l = 0; l < m->options.layers; l++) {
         tarn_tensor first[2], after[2];
         for (int i = 0; i < k->states; i++)
             first[i] = state_of(m, r, states, i, l, samples);
-        x = run_layer(k, m, l, x, first, after);
+        x = run_layer(k, m, l, x, axis, first, after);
         for (int i = 0; i < k->states; i++)
             last[i][l] = tarn_reshape(after[i], TARN_SHAPE(1, samples, m->hidden));
         if (l + 1 < m->options.layers && m->options.dropout > 0)
             x = tarn_dropout(x, m->options.dropout);
     }
-    *y = x;
+    *y = turned ? op_steps_of(x, false) : x;
     for (int i = 0; i < k->states; i++)
         out[i] = m->options.layers == 1 ? last[i][0] : tarn_concat(last[i], m->options.layers, 0);
 }

@@ -83,11 +83,11 @@ static void list_node(struct part *p, uint32_t node)
     p->listed[node] = true;
 }
 
-/* Something that is computed for the loop and is read again: kept, but not as a view. */
+/* Something that is computed for the loop and is read again: kept, but not as a view, unless the loop reads that. */
 static void list_crossing(struct part *p, uint32_t node)
 {
     const struct graph *g = &p->r->graph;
-    while (g->nodes[node].op->kind == OP_VIEW && !p->light[node])
+    while (g->nodes[node].op->kind == OP_VIEW && !p->light[node] && !p->listed[node])
         node = g->operands[g->nodes[node].first_in];
     if (node != p->scan->node && !p->light[node])
         list_node(p, node);

@@ -157,6 +157,12 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         }
         if (n.op == &op_reshape && x->op == &op_reshape)
             in[0] = m->operands[x->first_in];
+        if (n.op == &op_reshape &&
+            x->op == &op_piece) { /* which lies together, whatever its shape */
+            n.op = &op_piece;
+            n.arg = x->arg;
+            in[0] = m->operands[x->first_in];
+        }
         if (n.op == &op_reshape && shape_equal(n.shape, m->nodes[in[0]].shape))
             return in[0];
     }

@@ -176,6 +176,22 @@ static void store_padded(struct module *m)
             m->stored[module_operand(m, i, 0)] = true;
 }
 
+/* What leaves the plan lies row by row, whatever its shape: of a reshape its operand is written. */
+static void write_below_reshapes(struct module *m)
+{
+    for (int i = 0; i < m->root_count; i++) {
+        const uint32_t root = m->roots[i].node;
+        if (m->nodes[root].op != &op_reshape || m->uses[root] != 1 || m->batched[root])
+            continue;
+        const uint32_t x = module_operand(m, root, 0);
+        if (m->nodes[x].op->kind == OP_LEAF || m->batched[x] || m->uses[x] != 1)
+            continue;
+        m->roots[i].node = x;
+        m->uses[root] = 0;
+        m->user[x] = UINT32_MAX;
+    }
+}
+
 void choose_stored(struct module *m)
 {
     bool *claimed = arena_take(m->arena, (m->count + 1) * sizeof *claimed);
@@ -183,6 +199,7 @@ void choose_stored(struct module *m)
     struct extent *below = arena_take(m->arena, (m->count + 1) * sizeof *below);
     if (claimed == NULL || reads == NULL || below == NULL)
         return;
+    write_below_reshapes(m);
     store_reshaped(m); /* first: what is stored above a map serves the map's readers, too */
     store_padded(m);
     if (m->target->fuse) {

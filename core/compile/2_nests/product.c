@@ -84,9 +84,9 @@ static uint32_t below_reshapes(const struct site *s, uint32_t x)
     return x;
 }
 
-/* The row-major value of an operand; a view that swaps the last two axes becomes a transposition.
- */
-static int product_operand(const struct site *s, uint32_t x, bool *transpose)
+/* The row-major value of an operand, and with which of its elements that begins; a view that swaps the last two axes
+ * becomes a transposition. */
+static int product_operand(const struct site *s, uint32_t x, bool *transpose, size_t *first)
 {
     struct lowering *l = s->l;
     const struct node *n = &l->m->nodes[x];
@@ -99,7 +99,16 @@ static int product_operand(const struct site *s, uint32_t x, bool *transpose)
         x = lowering_operand(l, x, 0);
     }
     x = below_reshapes(s, x);
-    return x == UINT32_MAX ? -1 : plain_of(l, x);
+    if (x == UINT32_MAX)
+        return -1;
+    n = &l->m->nodes[x];
+    *first = 0;
+    if (n->op == &op_piece && l->primary[x] == 0 &&
+        l->m->nodes[lowering_operand(l, x, 0)].op->in_memory) {
+        *first = n->arg.piece.first;
+        x = lowering_operand(l, x, 0);
+    }
+    return plain_of(l, x);
 }
 
 int product_nest(struct lowering *l, uint32_t node, int value)
@@ -108,8 +117,10 @@ int product_nest(struct lowering *l, uint32_t node, int value)
     n.kind = NEST_PRODUCT;
     n.product = (struct product){ .shape = shape_of(l->m, node), .provider = l->product[node] - 1 };
     const struct site s = { .l = l, .nest = &n, .root = node, .core = UINT32_MAX };
-    n.product.a = product_operand(&s, lowering_operand(l, node, 0), &n.product.shape.transpose_a);
-    n.product.b = product_operand(&s, lowering_operand(l, node, 1), &n.product.shape.transpose_b);
+    n.product.a = product_operand(&s, lowering_operand(l, node, 0), &n.product.shape.transpose_a,
+                                  &n.product.first[0]);
+    n.product.b = product_operand(&s, lowering_operand(l, node, 1), &n.product.shape.transpose_b,
+                                  &n.product.first[1]);
     if (n.product.a < 0 || n.product.b < 0)
         return -1;
     /* Loads without a use: they tell the later passes what is read. */
