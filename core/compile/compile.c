@@ -161,6 +161,8 @@ static void memory_stage(struct program_ir *p)
 {
     if (p->target->fuse && !p->target->items)
         use_scratch(p, p->target->local_bytes);
+    if (p->target->fuse && !p->target->items)
+        use_workers(p);
     copy_for_parts(p);
     memplan(p);
     open_windows(p);

@@ -159,6 +159,7 @@ struct program_ir {
     uint32_t shared_count; /* values in shared memory */
     int blocks, groups;    /* of batched sections */
     int *parts;            /* by kernel: groups that share the blocks of one; NULL: 1 */
+    int *workers;          /* by kernel: who does the groups one after the other; NULL, 0: nobody */
     size_t arena_bytes;
 };
 
@@ -183,6 +184,16 @@ static inline struct nest_range kernel_nests(const struct program_ir *p, int ker
 static inline int kernel_parts(const struct program_ir *p, int kernel)
 {
     return p->parts != NULL ? p->parts[kernel] : 1;
+}
+static inline int kernel_workers(const struct program_ir *p, int kernel)
+{
+    return p->workers != NULL ? p->workers[kernel] : 0;
+}
+/* Groups of the device that share the batch blocks of a kernel. */
+static inline int kernel_shares(const struct program_ir *p, int kernel)
+{
+    const int workers = kernel_workers(p, kernel);
+    return workers > 0 ? workers : p->groups * kernel_parts(p, kernel);
 }
 static inline int nest_vector_axis(const struct nest *n, const struct schedule *s)
 {

@@ -26,9 +26,11 @@ struct value {
     int copy_stride; /* elements between the copies that each group has of it; 0: there is one */
     bool by_part;    /* each part of a group makes it for itself, */
     int part_stride; /* in copies so many elements apart; 0: there is one */
-    int first, last; /* kernels that write and read it */
-    int window_of;   /* value + 1 that this is a piece of (windows.c); 0: none */
-    int named_in;    /* the kernel + 1 that named it last (print_kernel.c); 0: none */
+    int64_t
+        worker_stride; /* likewise: one block for each worker of its kernel; 0: room for all blocks */
+    int first, last;   /* kernels that write and read it */
+    int window_of;     /* value + 1 that this is a piece of (windows.c); 0: none */
+    int named_in;      /* the kernel + 1 that named it last (print_kernel.c); 0: none */
 };
 
 #endif

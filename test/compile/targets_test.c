@@ -244,6 +244,78 @@ Test(targets, cheaper_groups_are_more)
     cr_expect_gt(groups_of("update", &t), before);
 }
 
+/* ---- memory of workers ---------------------------------------------------------------------- */
+
+/* A convolution of what a convolution gave, and the gradient of its weights for an output gradient that waits for all
+ * samples: the same transform is read in two kernels, and so is what it is made of. */
+static void build_late_gradient(struct build *b)
+{
+    const tarn_shape shape = TARN_SHAPE(80, 8, 12, 12), window = TARN_SHAPE(8, 8, 3, 3);
+    const uint32_t w1 = build_owned(b, window), w2 = build_owned(b, window);
+    const uint32_t h = build_map(b, &op_relu, build_conv(b, build_samples(b, shape), w1, 1));
+    const uint32_t y = build_conv(b, h, w2, 1);
+    const uint32_t sum = build_expand(b, build_reduce(b, &op_sum, y, 1 | 4 | 8), shape);
+    const uint32_t in[2] = { h, build_map2(b, &op_mul, h, build_map2(b, &op_mul, y, sum)) };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    for (int i = 0; i < 2; i++)
+        arg.conv.stride[i] = arg.conv.dilation[i] = arg.conv.padding[i] = 1;
+    arg.conv.groups = 1;
+    build_output(b, build_node(b, &op_conv2d_weight, window, TARN_F32, &arg, in, 2));
+}
+
+struct seen {
+    int inputs, workers; /* transforms of images; groups of kernels with workers */
+    size_t bytes;        /* of the arena */
+};
+
+static struct seen late_gradient(int units, size_t local_bytes, double far_cycles)
+{
+    struct target t = target_named("avx512");
+    struct build b;
+    struct kernel_plan plan = { 0 };
+    struct seen seen = { 0 };
+    t.vector.units = units;
+    t.local_bytes = local_bytes;
+    t.vector.second_line_cycles = far_cycles;
+    build_begin(&b);
+    build_late_gradient(&b);
+    const struct program p = build_program(&b);
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    for (int i = 0; i < plan.ir->nest_count; i++)
+        seen.inputs += strcmp(plan.ir->nests[i].name, "winograd input") == 0;
+    for (int k = 0; k < plan.kernel_count; k++)
+        if (kernel_workers(plan.ir, k) > 0)
+            seen.workers += plan.kernels[k].groups;
+    seen.bytes = plan.arena_bytes;
+    kernel_plan_free(&plan);
+    build_end(&b);
+    return seen;
+}
+
+/* Five blocks: two or three workers for five groups, and none where all groups run at a time. */
+Test(targets, workers_keep_one_block)
+{
+    const size_t block = 36 * 8 * 9 * 64;
+    const struct seen two = late_gradient(2, 0, 8), three = late_gradient(3, 0, 8);
+    const struct seen five = late_gradient(5, 0, 8), none = late_gradient(2, 1 << 20, 8);
+    cr_expect_gt(two.workers, 0);
+    cr_expect_eq(two.workers % 2, 0);
+    cr_expect_eq(three.workers, two.workers / 2 * 3);
+    cr_expect_eq(five.workers, 0);
+    cr_expect_eq(none.workers, 0);
+    cr_expect_leq(two.bytes + block, three.bytes);
+    cr_expect_leq(three.bytes + 2 * block, five.bytes);
+}
+
+/* Two convolutions have two transforms of images; the one that two kernels read is made again where memory is
+ * slower than that. */
+Test(targets, transforms_are_made_again_where_memory_is_far)
+{
+    cr_expect_eq(late_gradient(2, 1 << 20, 8).inputs, 3);
+    cr_expect_eq(late_gradient(2, 1 << 20, 0).inputs, 2);
+}
+
 /* ---- figures without room ------------------------------------------------------------------- */
 
 static void expect_refused(const struct target *t, const char *figure)

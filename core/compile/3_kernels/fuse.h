@@ -48,6 +48,9 @@ bool passes_rows_on(const struct program_ir *p, const struct uses *u, const stru
 void free_single_rows(struct program_ir *p, const struct uses *u);
 /* Whether one launch can do all steps of a loop (repeat.c). */
 bool can_repeat(const struct program_ir *p);
+/* Lets kernels make transforms again that others would have to keep for them (again.c). Needs kernels; adds nests,
+ * with their placements, and makes the lists anew. False without memory. */
+bool compute_again(struct program_ir *p, struct uses *u);
 /* Replicates what batched nests read in the kernel that computes it (replicate.c). */
 void replicate(struct program_ir *p, const struct uses *u);
 

@@ -8,6 +8,9 @@
 /* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
  * bytes. */
 void use_scratch(struct program_ir *p, size_t most_bytes);
+/* The same in the arena for what local memory has no room for, where kernels have more groups than there
+ * are units: then as many groups as units, workers, do theirs one after the other. */
+void use_workers(struct program_ir *p);
 /* Room for what each part of a group makes for itself and is not in local memory. */
 void copy_for_parts(struct program_ir *p);
 /* For each value 1 + the one that it is written over, or 0 (in_place.c); NULL without memory. */

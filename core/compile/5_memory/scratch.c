@@ -2,7 +2,9 @@
 /* Local memory: values that one kernel writes and reads block by block need no place for the whole
  * batch. They go to local memory, one block large: each worker of a CPU device uses the same piece
  * of it for every block, so it stays in the cache, where a temporary of the whole batch would not.
- * In: values, and how much local memory a group has. Out: which of them lie in it, and where. */
+ * What local memory has no room for may do so in the arena: then the kernel has as many groups as
+ * the device has units, workers, each with a block of its own for all that it does. In: values, and how much
+ * local memory a group has. Out: which of them lie in it, and where; kernels with workers. */
 #include "compile/5_memory/memory_passes.h"
 
 #define ALIGNMENT 64u /* a vector of 16 floats */
@@ -93,6 +95,33 @@ void use_scratch(struct program_ir *p, size_t most_bytes)
         v->bytes = bytes;
         placed.next[i] = placed.first[ranges[i].kernel];
         placed.first[ranges[i].kernel] = i + 1;
+    }
+}
+
+/* Groups that are few enough to do blocks of several in the same memory; 0: those of the kernel are no more. */
+static int workers_of(const struct program_ir *p, int kernel)
+{
+    const int units = p->target->vector.units;
+    const int workers = units < p->groups ? units : p->groups;
+    return kernel_parts(p, kernel) == 1 && workers < p->blocks ? workers : 0;
+}
+
+void use_workers(struct program_ir *p)
+{
+    struct range *ranges = arena_take(p->arena, ((size_t)p->value_count + 1) * sizeof *ranges);
+    p->workers = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *p->workers);
+    if (p->arena->failed || !find_ranges(p, ranges))
+        return;
+    for (int i = 0; i < p->value_count; i++) {
+        struct value *v = &p->values[i];
+        const int kernel = ranges[i].kernel;
+        if (v->place != PLACE_ARENA || v->layout != LAYOUT_BLOCKED || ranges[i].first < 0 ||
+            workers_of(p, kernel) == 0)
+            continue;
+        const size_t block = v->bytes / (size_t)p->blocks;
+        v->worker_stride = (int64_t)(block / tarn_dtype_bytes(v->dtype));
+        v->bytes = block * (size_t)workers_of(p, kernel);
+        p->workers[kernel] = workers_of(p, kernel);
     }
 }
 

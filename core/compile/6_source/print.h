@@ -70,7 +70,8 @@ const char *value_space(const struct value *v);
 void print_affine(const struct printer *pr, const struct affine *e, struct text *t);
 int lane_factor(const struct printer *pr, const struct affine *e);
 
-/* "36 * b + ": where batch block b begins in a blocked value, in vectors; "" in scratch. */
+/* "36 * b + ": where batch block b begins in a blocked value, in vectors; "" where one block is all
+ * that there is of it. */
 struct short_text {
     char text[32];
 };

@@ -311,7 +311,7 @@ static bool needs_lane_address(const struct printer *pr, const struct access *a)
 struct short_text block_start(const struct value *v)
 {
     struct short_text t = { "" };
-    if (v->place != PLACE_SCRATCH)
+    if (v->place != PLACE_SCRATCH && v->worker_stride == 0)
         snprintf(t.text, sizeof t.text, "%lld * b + ",
                  (long long)(tarn_shape_count(v->shape) / v->shape.dim[0]));
     return t;

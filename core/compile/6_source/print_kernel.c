@@ -234,19 +234,28 @@ static void print_nests(struct printer *pr, enum role role)
     }
 }
 
+/* Who has copies of values for itself. */
+static void print_copies(struct printer *pr)
+{
+    const struct program_ir *p = pr->p;
+    const char *who = kernel_workers(p, pr->kernel) > 0 ? "worker" : group_name(pr);
+    for (int i = 0; i < pr->value_count; i++) {
+        const struct value *v = &p->values[pr->values[i]];
+        if (v->copy_stride > 0 && kernel_shares(p, v->first) == kernel_shares(p, pr->kernel))
+            print_line(pr, "v%d += %d * %s;", pr->values[i], v->copy_stride, who);
+        if (v->part_stride > 0)
+            print_line(pr, "v%d += %dL * part;", pr->values[i], v->part_stride);
+        if (v->worker_stride > 0)
+            print_line(pr, "v%d += %lldL * worker;", pr->values[i], (long long)v->worker_stride);
+    }
+    print_nests(pr, EVERY_GROUP);
+}
+
 /* The loop over batch blocks, and before it what else there is to do. */
 static void print_blocks(struct printer *pr, int groups)
 {
     const struct program_ir *p = pr->p;
     bool rest = false;
-    for (int i = 0; i < pr->value_count; i++) {
-        const struct value *v = &p->values[pr->values[i]];
-        if (v->copy_stride > 0 && kernel_parts(p, v->first) == kernel_parts(p, pr->kernel))
-            print_line(pr, "v%d += %d * %s;", pr->values[i], v->copy_stride, group_name(pr));
-        if (v->part_stride > 0)
-            print_line(pr, "v%d += %dL * part;", pr->values[i], v->part_stride);
-    }
-    print_nests(pr, EVERY_GROUP);
     print_nests(pr, SHARED_OUT);
     for (int i = 0; i < pr->nest_count; i++)
         rest |= role_of(p, &p->nests[pr->nests[i]]) == ONE_GROUP;
@@ -277,17 +286,28 @@ static void print_section(struct printer *pr, int start, int groups)
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     pr->indent++;
     const int parts = section == 0 ? kernel_parts(pr->p, pr->kernel) : 1;
-    print_line(pr, "const long %s = section_group - %d;", parts > 1 ? "share" : "group", start);
+    const int workers = section == 0 ? kernel_workers(pr->p, pr->kernel) : 0;
+    print_line(pr, "const long %s = section_group - %d;",
+               workers > 0 ? "worker"
+               : parts > 1 ? "share"
+                           : "group",
+               start);
     if (parts > 1)
         print_line(pr, "const long group = share / %d, part = share %% %d;", parts, parts);
     if (section == 0)
-        print_blocks(pr, groups / parts);
+        print_copies(pr);
+    if (workers > 0)
+        print_for(pr,
+                  "for (long group = worker * %d / %d; group < (worker + 1) * %d / %d; ++group) {",
+                  pr->p->groups, workers, pr->p->groups, workers);
+    if (section == 0)
+        print_blocks(pr, pr->p->groups);
     else
         for (int i = 0; i < pr->nest_count; i++) {
             take_nest(pr, pr->nests[i]);
             print_nest(pr);
         }
-    close_loops(pr, 1);
+    close_loops(pr, 1 + (workers > 0));
 }
 
 /* The nests of a kernel, section by section. */
@@ -300,8 +320,8 @@ static void print_sections(struct printer *pr, struct planned_kernel *k)
         for (next = pr->nests; next < end && p->placements[*next].section == section;)
             next++;
         pr->nest_count = (int)(next - pr->nests);
-        const int groups = section == 0 ? p->groups * kernel_parts(p, pr->kernel)
-                                        : p->schedules[pr->nests[0]].groups;
+        const int groups =
+            section == 0 ? kernel_shares(p, pr->kernel) : p->schedules[pr->nests[0]].groups;
         print_line(pr, "/* %s */", p->nests[pr->nests[0]].name);
         if (groups == 0)
             continue;
