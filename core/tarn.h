@@ -491,22 +491,18 @@ TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);
 TARN_API void tarn_gradients(tarn_tensor loss, const tarn_tensor *inputs, int count,
                              tarn_tensor *gradients);
 
-/** Between these two calls: values are computed again for their gradients instead of kept for them. Of a region only
- *  what is used outside of it stays in memory, so that the memory of activations is that of one region and of what
- *  goes from one to the next; the backward part takes about as much longer as the region's forward part takes. As
- *  torch.utils.checkpoint; around a layer:
- *
- *      tarn_recompute_begin(r);
- *      h = tarn_transformer_block_forward(&block, h, TARN_NONE);
- *      tarn_recompute_end(r);
- *
- *  Gradients have the same bits as without. Random values, of dropout for instance, are the same again; assignments,
- *  as of running statistics, are made once. What a loop of the region (tarn_scan) puts out and what was exchanged with
- *  other replicas is kept. Regions hold for the step, do not overlap, and are over before tarn_backward; in the body
- *  of a scan they are an error. */
+/** Between these two calls: values are computed again for their gradients instead of kept for them, as by
+ *  torch.utils.checkpoint around a layer. Of such a region only what is used outside of it stays in memory; the backward
+ *  part takes about as much longer as the region's forward part takes. Gradients have the same bits, of dropout, too;
+ *  assignments are made once; what loops of the region (tarn_scan) put out, and what replicas exchanged, is kept. Regions do
+ *  not overlap, are over before tarn_backward, and are an error in the body of a scan. docs/memory.md has a program. */
 TARN_API void tarn_recompute_begin(tarn_replica *r);
 /** Ends the region. */
 TARN_API void tarn_recompute_end(tarn_replica *r);
+/** From the next plan on regions are computed again only as far as it takes for a step to need at most so many bytes of device
+ *  memory (tarn_metrics.device_bytes_expected): values of as many as fit are kept, those near the loss first; of none if
+ *  not even that fits. 0, as at first: all are computed again. The same bits; compiling takes longer. */
+TARN_API void tarn_recompute_budget(tarn_replica *r, size_t bytes);
 
 /* ---- loops ---------------------------------------------------------------------------------- */
 

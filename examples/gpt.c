@@ -82,6 +82,7 @@ static tarn_status open_run(struct run *run)
     tarn_seed(r, c->run.seed);
     gpt_make(r, &run->job->shape, (float)c->dropout, &run->gpt);
     run->gpt.recompute = c->recompute;
+    tarn_recompute_budget(r, (size_t)c->budget << 20);
     if (c->load != NULL)
         (void)gpt_2_load(r, c->load);
     run->adam = tarn_adamw(r, (tarn_adam_options){ .beta2 = 0.99f, .weight_decay = 0.1f });

@@ -66,7 +66,7 @@ static const struct argp_option options[] = {
     { "heads",          KEY_HEADS,       "N",    0, "of attention (4)", 0 },
     { "context",        KEY_CONTEXT,     "N",    0, "bytes or tokens that it sees (64)", 0 },
     { "dropout",        KEY_DROPOUT,     "P",    0, "probability (0)", 0 },
-    { "recompute",      KEY_RECOMPUTE,   NULL,   0, "compute the values of each block again in the backward part instead of keeping them: less memory, more time, the same weights", 0 },
+    { "recompute",      KEY_RECOMPUTE,   "MIB",  OPTION_ARG_OPTIONAL, "compute the values of blocks again in the backward part instead of keeping them: of all, or of so few that a step needs at most MIB of device memory; less memory, more time, the same weights", 0 },
     { "every",          KEY_EVERY,       "K",    0, "test, write a sample and save every K steps (200)", 0 },
     { "prompt",         KEY_PROMPT,      "TEXT", 0, "what samples begin with (a line's end); numbers where there are --tokens", 0 },
     { "sample",         KEY_SAMPLE,      "N",    0, "bytes or tokens of a sample (200; of tokens 0)", 0 },
@@ -184,6 +184,8 @@ static error_t parse_model(int key, char *arg, const struct argp_state *state)
         break;
     case KEY_RECOMPUTE:
         c->recompute = true;
+        if (arg != NULL)
+            c->budget = parse_whole(state, "recompute", arg, 1, 1 << 20);
         break;
     default:
         return parse_tuning(key, arg, state);

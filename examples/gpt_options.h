@@ -22,7 +22,7 @@ struct config {
     struct training_options run;
     const char *data, *tokens, *load, *logits, *prompt;
     /* context and, with `load`, heads: 0 where nothing was asked for */
-    long layers, width, heads, context, words, every, sample;
+    long layers, width, heads, context, words, every, sample, budget;
     bool in_order, recompute;
     struct rule rules[MOST_RULES];
     int rule_count;

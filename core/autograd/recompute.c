@@ -48,6 +48,14 @@ void tarn_recompute_end(tarn_replica *r)
     r->graph.regions[r->graph.region_count - 1].end = r->graph.count;
 }
 
+void tarn_recompute_budget(tarn_replica *r, size_t bytes)
+{
+    if (r == NULL)
+        error_set(TARN_ERR_ARGUMENT, "recompute_budget: the replica is NULL");
+    else
+        r->recompute_bytes = bytes;
+}
+
 /* ---- once more ------------------------------------------------------------------------------- */
 
 bool again_begin(tarn_replica *r, uint32_t last, struct again *a)
@@ -97,14 +105,14 @@ struct copier {
     tarn_replica *r;
     struct again *a;
     tarn_tensor gradient;
-    uint32_t first;  /* node of the region */
+    uint32_t region; /* its number, from 1 on */
     uint32_t *apart; /* of nodes outside: behind an `after`, or 0 */
 };
 
 static uint32_t behind(struct copier *c, uint32_t node)
 {
     if (c->apart[node] == 0)
-        c->apart[node] = op_after_of(graph_handle(c->r, node), c->gradient).node;
+        c->apart[node] = op_after_of(graph_handle(c->r, node), c->gradient, c->region).node;
     return c->apart[node];
 }
 
@@ -147,15 +155,17 @@ static void copy(struct copier *c, uint32_t node)
     c->a->node[node] = made.node;
 }
 
-static void copy_region(tarn_replica *r, struct again *a, const struct graph_region *region,
-                        uint32_t gradient)
+static void copy_region(tarn_replica *r, struct again *a, uint32_t number, uint32_t gradient)
 {
-    struct copier c = { .r = r, .a = a, .gradient = graph_handle(r, gradient) };
-    const uint32_t end = region->end < a->count ? region->end : a->count;
+    struct copier c = {
+        .r = r, .a = a, .gradient = graph_handle(r, gradient), .region = number + 1
+    };
+    const struct graph_region region = r->graph.regions[number];
+    const uint32_t end = region.end < a->count ? region.end : a->count;
     c.apart = calloc(a->count, sizeof *c.apart);
     if (c.apart == NULL)
         graph_fail(r, TARN_ERR_MEMORY, "backward: out of host memory");
-    for (uint32_t i = region->first; c.apart != NULL && i < end && r->status == TARN_OK; i++)
+    for (uint32_t i = region.first; c.apart != NULL && i < end && r->status == TARN_OK; i++)
         if (!stays(&r->graph, i))
             copy(&c, i);
     free(c.apart);
@@ -167,9 +177,6 @@ void again_reach(tarn_replica *r, struct again *a, uint32_t node, uint32_t gradi
         a->done--;
     if (a->done == 0 || a->node == NULL)
         return;
-    const struct graph_region region = r->graph.regions[a->done - 1];
-    if (node >= region.end)
-        return;
-    a->done--;
-    copy_region(r, a, &region, gradient);
+    if (node < r->graph.regions[a->done - 1].end)
+        copy_region(r, a, --a->done, gradient);
 }

@@ -30,6 +30,8 @@ struct program {
     bool effects;                  /* all assignments are done, too */
     const struct storage *storage; /* of owned tensors, by slot */
     struct partition partition;
+    uint32_t
+        kept_from; /* values of the regions from this number on are kept, not computed again; 0: of none */
     bool looped; /* the body of a loop: in each step owned tensors lie elsewhere */
 };
 

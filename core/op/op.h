@@ -20,8 +20,8 @@ tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, 
 /* int32: the index along `axis`. */
 tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis);
 
-/* x, not computed before `first` is; nothing of that is read. */
-tarn_tensor op_after_of(tarn_tensor x, tarn_tensor first);
+/* x, for a region of values that are computed again; not computed before `first` is, of which nothing is read. */
+tarn_tensor op_after_of(tarn_tensor x, tarn_tensor first, uint32_t region);
 
 /* ---- half types (cast.c) -------------------------------------------------------------------- */
 

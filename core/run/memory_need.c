@@ -32,7 +32,7 @@ static double mib(size_t bytes)
     return (double)bytes / (1 << 20);
 }
 
-static size_t sum_of(const struct memory_need *n)
+size_t memory_need_sum(const struct memory_need *n)
 {
     return n->temporaries + n->results + n->shared + n->offsets + n->there;
 }
@@ -163,7 +163,7 @@ static void add_parts(const struct memory_need *n, struct text *out)
 tarn_status memory_need_check(tarn_replica *r, const struct memory_need *need,
                               const struct kernel_plan *compiled)
 {
-    const size_t sum = sum_of(need);
+    const size_t sum = memory_need_sum(need);
     const double limit = env_number(ENV_MEMORY_LIMIT);
     const bool beyond = limit > 0 && (double)sum > limit;
     if (r->metrics.device_bytes_expected < sum && !beyond)

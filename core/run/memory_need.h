@@ -18,6 +18,7 @@ struct memory_need {
 struct memory_need memory_need_of(const tarn_replica *r, const struct program *program,
                                   const struct kernel_plan *compiled, size_t steps,
                                   size_t temporaries_now);
+size_t memory_need_sum(const struct memory_need *n);
 /* Counts it, tells of it with TARN_DEBUG=memory, and refuses what is beyond TARN_MEMORY_LIMIT with a line that
  * names the largest values. */
 TARN_CHECKED tarn_status memory_need_check(tarn_replica *r, const struct memory_need *need,

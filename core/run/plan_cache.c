@@ -20,6 +20,7 @@
 #include "run/loop.h"
 #include "run/memory_need.h"
 #include "run/outline.h"
+#include "run/recompute_fit.h"
 #include "run/snapshot.h"
 #include "run/tune_products.h"
 #include "run/tune_tiles.h"
@@ -158,6 +159,7 @@ static void make_key(struct request *q)
         h ^= XXH3_64bits(q->specs, (size_t)q->count * sizeof *q->specs);
     h = (h ^ (q->specs == NULL ? 0 : q->wanted ? 1 : 2)) * 0x9e3779b97f4a7c15u;
     h = (h ^ hash_storage(r)) * 0x9e3779b97f4a7c15u;
+    h = (h ^ r->recompute_bytes) * 0x9e3779b97f4a7c15u;
     h = (h ^ ((uint64_t)t->winograd << 2 | (uint64_t)t->items << 1 | t->fuse)) *
         0x9e3779b97f4a7c15u;
     q->key[0] = r->graph.hash[0] ^ h;
@@ -238,12 +240,16 @@ static void print_kernels(const struct kernel_plan *plan)
     text_free(&all);
 }
 
+static size_t temporaries_now(const tarn_replica *r)
+{
+    return r->plans->arena != NULL ? buffer_bytes(r->plans->arena) : 0;
+}
+
 static tarn_status check_memory(const struct build *b, const struct kernel_plan *compiled)
 {
     tarn_replica *r = b->request->replica;
-    const size_t now = r->plans->arena != NULL ? buffer_bytes(r->plans->arena) : 0;
     const struct memory_need need =
-        memory_need_of(r, b->program, compiled, b->plan->loop.steps, now);
+        memory_need_of(r, b->program, compiled, b->plan->loop.steps, temporaries_now(r));
     return memory_need_check(r, &need, compiled);
 }
 
@@ -251,14 +257,17 @@ static tarn_status build(void *arg)
 {
     const struct build *b = arg;
     struct request *q = b->request;
-    struct context *c = q->replica->context;
+    tarn_replica *r = q->replica;
+    struct program program = *b->program;
     struct kernel_plan compiled = { 0 };
-    tarn_status status = tune_products(c, b->program, q->replica->peers != NULL, &q->target);
+    tarn_status status = tune_products(r->context, &program, r->peers != NULL, &q->target);
     if (status == TARN_OK)
-        status = compile_program(b->program, &q->target, &compiled);
+        status = recompute_fit(r, &q->target, temporaries_now(r), &program);
+    if (status == TARN_OK)
+        status = compile_program(&program, &q->target, &compiled);
     /* A loop's tensors lie elsewhere in each step, so there is nothing to measure it on. */
     if (status == TARN_OK && q->loop == NULL)
-        status = tune_tiles(q->replica, b->program, &q->target, &compiled);
+        status = tune_tiles(r, &program, &q->target, &compiled);
     if (status == TARN_OK)
         print_stages(compiled.ir);
     if (status == TARN_OK && env_debug("kernels"))
@@ -266,7 +275,7 @@ static tarn_status build(void *arg)
     if (status == TARN_OK)
         status = check_memory(b, &compiled);
     if (status == TARN_OK)
-        status = plan_make(c, b->program, &compiled, b->plan);
+        status = plan_make(r->context, &program, &compiled, b->plan);
     tune_free(&q->target);
     kernel_plan_free(&compiled);
     return status;

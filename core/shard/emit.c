@@ -153,10 +153,13 @@ uint32_t emit_piece(struct emitter *e, const struct node *n)
     return add(e, &op_piece, n->shape, TARN_F32, &arg, &all, 1);
 }
 
-uint32_t emit_after(struct emitter *e, uint32_t x, uint32_t first)
+uint32_t emit_after(struct emitter *e, uint32_t x, uint32_t first, uint32_t region)
 {
     const uint32_t in[2] = { x, first };
-    return add(e, &op_after, shape_at(e, x), dtype_at(e, x), NULL, in, 2);
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.after.region = region;
+    return add(e, &op_after, shape_at(e, x), dtype_at(e, x), &arg, in, 2);
 }
 
 void emit_free(struct emitter *e)

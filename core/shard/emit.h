@@ -41,7 +41,7 @@ uint32_t emit_reshape(struct emitter *e, uint32_t x, tarn_shape shape);
 uint32_t emit_concat(struct emitter *e, const uint32_t *parts, uint32_t count, int32_t total);
 uint32_t emit_range(struct emitter *e, uint32_t x, int32_t start, int32_t count);
 /* x, not before `first` is there. */
-uint32_t emit_after(struct emitter *e, uint32_t x, uint32_t first);
+uint32_t emit_after(struct emitter *e, uint32_t x, uint32_t first, uint32_t region);
 /* A collective of x. */
 uint32_t emit_call(struct emitter *e, const struct shard_group *group, uint32_t x);
 void emit_free(struct emitter *e);

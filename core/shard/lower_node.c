@@ -290,7 +290,8 @@ static void lower_after(struct planner *p, uint32_t node)
     const uint32_t made = reach(p, module_operand(&p->m, node, 0), v->wish, false);
     const uint32_t after = there != NULL ? there->node : reach(p, first, state_whole(), false);
     if (!p->e.failed)
-        keep_version(p, node, v->wish, emit_after(&p->e, made, after));
+        keep_version(p, node, v->wish,
+                     emit_after(&p->e, made, after, p->m.nodes[node].arg.after.region));
 }
 
 void lower_node(struct planner *p, uint32_t node)

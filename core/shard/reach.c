@@ -170,7 +170,7 @@ static uint32_t run_moves(struct planner *p, uint32_t value, struct version from
             again = p->values[value].gathered;
             p->values[value].gathered = true;
             p->gathers++;
-            node = p->after != 0 ? emit_after(&p->e, node, p->after) : node;
+            node = p->after != 0 ? emit_after(&p->e, node, p->after, 0) : node;
         }
         node = emit_move(&p->e, node, v);
         for (int a = 0; a < p->mesh->axes; a++)

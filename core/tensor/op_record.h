@@ -164,6 +164,9 @@ union op_arg {
         uint32_t steps_lead; /* axis 0 of the result are steps */
     } piece;
     struct {
+        uint32_t region; /* after: of values that are computed again, from 1 on; 0: of none */
+    } after;
+    struct {
         uint32_t said; /* enum batch_word */
     } batch_axis;
     struct {

@@ -101,6 +101,8 @@ struct tarn_replica {
     uint64_t seed;
     bool training;
     tarn_dtype autocast; /* float32: none */
+    size_t
+        recompute_bytes; /* of a step; regions are computed again as far as that takes it; 0: all are */
     struct {
         uint32_t scale, good,
             skipped; /* owned tensors + 1: the scale, steps since it changed, steps left out; 0: none */

@@ -22,6 +22,7 @@ struct run {
     bool again, low, two; /* regions; bfloat16; a second walk back over the same regions */
     float *weights;       /* after the steps */
     size_t count;
+    size_t budget;
     uint64_t memory; /* bytes that the steps were expected to need */
 };
 
@@ -120,6 +121,7 @@ static void train(struct run *run)
     memset(&n, 0, sizeof n);
     tarn_seed(r, 3);
     make(r, run->net, &n);
+    tarn_recompute_budget(r, run->budget);
     tarn_optimizer *adam = tarn_adam(r, (tarn_adam_options){ .lr = 0.01f });
     for (int s = 0; s < STEPS; s++) {
         if (run->low)
@@ -186,6 +188,34 @@ Test(recompute, what_a_loop_puts_out_is_kept)
 Test(recompute, two_walks_back_compute_it_twice)
 {
     compare((struct run){ .net = PLAIN, .two = true });
+}
+
+/* Between all values and none of the regions', with the bits of both. */
+Test(recompute, a_budget_keeps_what_fits)
+{
+    struct run kept = { .net = BLOCKS }, again = { .net = BLOCKS, .again = true };
+    train(&kept);
+    train(&again);
+    const size_t most = kept.memory, least = again.memory;
+    const size_t budgets[] = { 2 * most, least + 3 * (most - least) / 4, least + (most - least) / 2,
+                               1 };
+    size_t before = SIZE_MAX;
+    for (int i = 0; i < 4; i++) {
+        struct run some = { .net = BLOCKS, .again = true, .budget = budgets[i] };
+        train(&some);
+        cr_expect(some.memory <= budgets[i] || i == 3, "%zu of %zu", (size_t)some.memory,
+                  budgets[i]);
+        cr_expect_lt(some.memory, before, "%zu", (size_t)some.memory);
+        cr_expect_eq(memcmp(kept.weights, some.weights, kept.count * sizeof *kept.weights), 0);
+        before = some.memory;
+        free(some.weights);
+        if (i == 0)
+            cr_expect_eq(some.memory, most);
+        if (i == 3)
+            cr_expect_eq(some.memory, least);
+    }
+    free(kept.weights);
+    free(again.weights);
 }
 
 /* ---- gradients of gradients ------------------------------------------------------------------ */
@@ -256,6 +286,8 @@ Test(recompute, marks_that_do_not_match_are_errors)
                   .body = mark_in_body, .user = r, .carry = &zero, .carries = 1, .x = &x, .xs = 1 },
               &last, NULL);
     expect_error(r, "recompute_begin: in the body of a scan");
+    tarn_recompute_budget(NULL, 1);
+    cr_expect_not_null(strstr(tarn_error(NULL), "recompute_budget: the replica is NULL"));
     tarn_recompute_begin(NULL);
     cr_expect_not_null(strstr(tarn_error(NULL), "the replica is NULL"));
     cr_expect_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));

@@ -143,6 +143,9 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         n.spread = SPREAD_SAME; /* axis 0 are no samples */
     if (n.op == &op_spread)
         return relabelled(b, in[0], &n);
+    /* Without it the region's nodes are the first ones' equals. */
+    if (n.op == &op_after && g->kept_from > 0 && n.arg.after.region >= g->kept_from)
+        return in[0];
     if (n.op == &op_detach)
         return in[0];
     if (n.op == &op_batch_axis)
