@@ -279,6 +279,18 @@ void cache_store_text(const char *key, const char *text);
 /* Removes what was used least recently, if the cache is larger than TARN_CACHE_BYTES. Done now
  * and then when a program was built. */
 void cache_trim(void);
+/* An entry: a file of ours, or the folder in which PoCL keeps a program. */
+struct cache_entry {
+    bool pocl;
+    char about[120]; /* what a file of ours is found by, shortened; the folder */
+    uint64_t bytes;
+    double idle; /* seconds since it was used */
+};
+/* All of them, for free(). False after error_set() when there is no cache. */
+bool cache_list(struct cache_entry **list, size_t *count);
+/* Removes entries that were not used for so many seconds, those that were used least recently first, until those that
+ * are left have at most so many bytes. What other processes are building may be among them: they build it again. */
+bool cache_clear(double idle, double most_bytes, uint64_t *removed);
 
 /* Whether TARN_TUNE lets things be measured: by itself on GPUs alone, since they differ most. */
 bool tuning_wanted(const struct context *c);

@@ -102,6 +102,19 @@ void cache_store(const char *key, const void *payload, size_t bytes)
     close(folder);
 }
 
+void cache_key_of(int folder, const char *name, char *out, size_t capacity)
+{
+    struct head head;
+    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    snprintf(out, capacity, "damaged");
+    if (file >= 0 && file_read_all(file, &head, sizeof head) && head.magic == MAGIC) {
+        const size_t bytes = head.key_bytes < capacity ? (size_t)head.key_bytes : capacity - 1;
+        out[file_read_all(file, out, bytes) ? bytes : 0] = '\0';
+    }
+    if (file >= 0)
+        close(file);
+}
+
 bool cache_load_text(const char *key, char *out, size_t capacity)
 {
     size_t bytes;

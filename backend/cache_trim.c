@@ -19,13 +19,14 @@
 #include "opencl.h"
 
 #define NAME_BYTES 80
-#define DEPTH_MOST 6      /* of folders within an entry */
-#define FRESH_SECONDS 600 /* unused for so long before an entry may leave */
-#define BUILDS_BETWEEN 64 /* trims of one process */
-#define GONE "gone-"      /* what an entry is called while it is being removed */
+#define DEPTH_MOST 6         /* of folders within an entry */
+#define FRESH_SECONDS 600    /* unused for so long before an entry may leave */
+#define BUILDS_BETWEEN 64    /* trims of one process */
+#define TEMPORARY "tempfile" /* how PoCL calls what it has not finished */
+#define GONE "gone-"         /* what an entry is called while it is being removed */
 
 struct entry {
-    char folder[16]; /* "." for ours, else "pocl/XX" */
+    char folder[16]; /* "." for ours, else "pocl/XX", or "pocl" of what PoCL did not finish */
     char name[NAME_BYTES];
     uint64_t bytes;
     time_t used;
@@ -137,6 +138,8 @@ static bool survey_pocl(int cache, struct survey *s)
     for (const char *two = all != NULL ? next_name(all) : NULL; good && two != NULL;
          two = next_name(all)) {
         char folder[16];
+        if (strncmp(two, TEMPORARY, strlen(TEMPORARY)) == 0)
+            good = note(s, dirfd(all), "pocl", two);
         DIR *d = strlen(two) == 2 ? open_folder(dirfd(all), two) : NULL;
         snprintf(folder, sizeof folder, "pocl/%.2s", two);
         for (const char *name = d != NULL ? next_name(d) : NULL; good && name != NULL;
@@ -158,6 +161,11 @@ static int by_use(const void *a, const void *b)
     return x->used < y->used ? -1 : x->used > y->used;
 }
 
+static bool is_unfinished(const struct entry *e)
+{
+    return strncmp(e->name, TEMPORARY, strlen(TEMPORARY)) == 0;
+}
+
 /* Away under its name at once, so that nobody meets half of it. */
 static void remove_entry(int cache, const struct entry *e)
 {
@@ -170,14 +178,24 @@ static void remove_entry(int cache, const struct entry *e)
         closedir(d);
 }
 
-static void remove_oldest(int cache, struct survey *s, uint64_t limit)
+/* Those that were used before `latest`, until the rest has no more than `limit`. What PoCL did not finish is of no
+ * use, and leaves anyway. */
+static uint64_t remove_oldest(int cache, const struct survey *s, uint64_t limit, time_t latest)
 {
-    const time_t latest = time(NULL) - FRESH_SECONDS;
+    uint64_t left = s->bytes;
     qsort(s->list, s->count, sizeof *s->list, by_use);
-    for (size_t i = 0; i < s->count && s->bytes > limit && s->list[i].used < latest; i++) {
+    for (size_t i = 0; i < s->count && s->list[i].used < latest; i++) {
+        if (left <= limit && !is_unfinished(&s->list[i]))
+            continue;
         remove_entry(cache, &s->list[i]);
-        s->bytes -= s->list[i].bytes;
+        left -= s->list[i].bytes;
     }
+    return s->bytes - left;
+}
+
+static bool survey_all(int cache, struct survey *s)
+{
+    return survey_own(cache, s) && survey_pocl(cache, s);
 }
 
 void cache_trim(void)
@@ -187,10 +205,72 @@ void cache_trim(void)
     if (cache < 0)
         return;
     struct survey s = { .count = 0 };
-    if (survey_own(cache, &s) && survey_pocl(cache, &s) && (double)s.bytes > limit)
-        remove_oldest(cache, &s, (uint64_t)(0.9 * limit));
+    if (survey_all(cache, &s)) {
+        const bool beyond = (double)s.bytes > limit;
+        (void)remove_oldest(cache, &s, beyond ? (uint64_t)(0.9 * limit) : s.bytes,
+                            time(NULL) - FRESH_SECONDS);
+    }
     free(s.list);
     close(cache);
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+/* An open cache and what is in it; -1 after recording an error. */
+static int survey_for_people(struct survey *s)
+{
+    const int cache = cache_directory(NULL, 0);
+    *s = (struct survey){ .count = 0 };
+    if (cache < 0)
+        error_set(TARN_ERR_STATE, "there is no compile cache (TARN_CACHE_DIR)");
+    else if (!survey_all(cache, s)) {
+        error_set(TARN_ERR_IO, "cannot read the compile cache");
+        close(cache);
+        free(s->list);
+        return -1;
+    }
+    return cache;
+}
+
+static void describe(int cache, const struct entry *from, struct cache_entry *to)
+{
+    *to = (struct cache_entry){ .pocl = from->folder[0] != '.',
+                                .bytes = from->bytes,
+                                .idle = difftime(time(NULL), from->used) };
+    if (to->pocl)
+        snprintf(to->about, sizeof to->about, "%s/%s", from->folder, from->name);
+    else
+        cache_key_of(cache, from->name, to->about, sizeof to->about);
+}
+
+bool cache_list(struct cache_entry **list, size_t *count)
+{
+    struct survey s;
+    const int cache = survey_for_people(&s);
+    if (cache < 0)
+        return false;
+    *list = calloc(s.count + 1, sizeof **list);
+    *count = s.count;
+    for (size_t i = 0; *list != NULL && i < s.count; i++)
+        describe(cache, &s.list[i], &(*list)[i]);
+    if (*list == NULL)
+        error_set(TARN_ERR_MEMORY, "out of host memory for a list of the compile cache");
+    free(s.list);
+    close(cache);
+    return *list != NULL;
+}
+
+bool cache_clear(double idle, double most_bytes, uint64_t *removed)
+{
+    struct survey s;
+    const int cache = survey_for_people(&s);
+    if (cache < 0)
+        return false;
+    const uint64_t limit = most_bytes < 0x1p63 ? (uint64_t)most_bytes : UINT64_MAX;
+    *removed = remove_oldest(cache, &s, limit, time(NULL) - (time_t)idle + 1);
+    free(s.list);
+    close(cache);
+    return true;
 }
 
 void cache_grew(void)

@@ -50,6 +50,13 @@ test "$(grep -cE '^[a-z]+/' out)" -eq 2
 expect 1 env TARN_GEMM=nonsense "$tool" --quick --devices 0 --only gemm/256,fma
 grep -q '^gemm/256x256x256 nonsense  *error: .*TARN_GEMM=nonsense' out
 grep -q '^fma/float32 .*error: ' out # the run goes on after an item that failed
+mkdir -m 700 "$folder/cache"
+expect 0 env TARN_CACHE_DIR="$folder/cache" "$tool" cache
+grep -q '^0 entries' out
+expect 0 env TARN_CACHE_DIR="$folder/cache" "$tool" cache --clear --older 1 --beyond 10
+expect 1 env TARN_CACHE_DIR=off "$tool" cache
+expect 2 "$tool" cache --older 1
+expect 2 "$tool" --clear
 # Figures of the device are measured, and kept with --store; or the machine was too busy.
 expect_figures() {
     code=0

@@ -95,6 +95,13 @@ void kernel_run(struct bench *b);
  * False: error_text() has the line. */
 bool target_run(struct bench *b, bool keep);
 
+/* ---- the compile cache (bench_cache.c); false: error_text() has the line --------------------- */
+
+/* Prints its entries, the last used first. */
+bool cache_show(void);
+/* Removes what was unused for so many days, until the rest has at most so many MiB. */
+bool cache_empty(double days, double mib);
+
 /* ---- results -------------------------------------------------------------------------------- */
 
 void report_begin(const struct bench *b);

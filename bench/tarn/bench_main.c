@@ -23,10 +23,11 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 
 struct config {
     const char *devices, *only, *roofline;
-    bool quick, json, target, store;
+    bool quick, json, target, store, cache, clear;
+    double older, beyond; /* days, MiB */
 };
 
-enum { KEY_STORE = 256 };
+enum { KEY_STORE = 256, KEY_CLEAR, KEY_OLDER, KEY_BEYOND };
 
 /* argp finds it by its name, so it must be seen outside of the program. */
 __attribute__((visibility("default"))) const char *argp_program_version =
@@ -38,6 +39,10 @@ static const struct argp_option options[] = {
     { "quick", 'q', NULL, 0, "fewer items, smaller ones, and less time for each", 0 },
     { "json", 'j', NULL, 0, "one JSON object for each device", 0 },
     { "store", KEY_STORE, NULL, 0, "of target: keep the figures, for all programs", 0 },
+    { "clear", KEY_CLEAR, NULL, 0, "of cache: remove all entries, or those that", 0 },
+    { "older", KEY_OLDER, "DAYS", 0, "of cache --clear: were unused for so long", 0 },
+    { "beyond", KEY_BEYOND, "MIB", 0,
+      "of cache --clear: are more than so much, the least recently used", 0 },
     { "roofline", 'r', "FILE.svg", 0, "draw the items; several devices: FILE-0.svg, ...", 0 },
     { NULL, 0, NULL, 0, NULL, 0 }
 };
@@ -88,12 +93,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_STORE:
         c->store = true;
         break;
+    case KEY_CLEAR:
+        c->clear = true;
+        break;
+    case KEY_OLDER:
+        c->older = parse_real(state, "older", arg, 0, 1e5);
+        break;
+    case KEY_BEYOND:
+        c->beyond = parse_real(state, "beyond", arg, 0, 1e9);
+        break;
     case ARGP_KEY_ARG:
-        if (strcmp(arg, "target") != 0 || c->target)
-            usage_error(state, "'%s' is no command; there is target", arg);
-        c->target = true;
+        if ((strcmp(arg, "target") != 0 && strcmp(arg, "cache") != 0) || c->target || c->cache)
+            usage_error(state, "'%s' is no command; there are target and cache", arg);
+        c->target = *arg == 't';
+        c->cache = *arg == 'c';
         break;
     case ARGP_KEY_END:
+        if ((c->clear && !c->cache) || ((c->older > 0 || c->beyond > 0) && !c->clear))
+            usage_error(state, "--clear belongs to cache, --older and --beyond to --clear");
         if (c->store && !c->target)
             usage_error(state, "--store belongs to target");
         if (c->target && (c->only != NULL || c->quick || c->roofline != NULL))
@@ -152,12 +169,13 @@ int main(int argc, char **argv)
     static const struct argp parser = {
         options,
         parse_option,
-        "[target]",
+        "[target|cache]",
         "Measures what Tarn reaches on each device. With target it measures what each device is "
         "like "
         "where OpenCL does not tell, registers and caches for instance, and keeps that in the "
         "compile "
-        "cache: kernels that are compiled from then on are made for it.",
+        "cache: kernels that are compiled from then on are made for it. With cache it lists the "
+        "entries of the compile cache, or removes them.",
         NULL,
         NULL,
         NULL
@@ -169,6 +187,14 @@ int main(int argc, char **argv)
     terminal_open();
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &config);
+    if (config.cache) {
+        const bool done = config.clear ? cache_empty(config.older, config.beyond) : cache_show();
+        if (!done)
+            terminal_line("tarn-bench", "%s", error_text());
+        else if (fflush(stdout) != 0)
+            terminal_line("tarn-bench", "cannot write to the standard output");
+        return !done ? EXIT_FAILED : ferror(stdout) ? EXIT_OUTPUT : 0;
+    }
     if (config.devices == NULL)
         config.devices = getenv("TARN_DEVICES");
     if (config.devices == NULL || *config.devices == '\0')

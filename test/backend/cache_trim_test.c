@@ -168,3 +168,47 @@ Test(cache_trim, a_load_keeps_an_entry)
     cr_expect(cache_load_text("a key", text, sizeof text));
     end();
 }
+
+/* What PoCL leaves when a process is killed is of no use, whatever room there is. */
+Test(cache_trim, what_pocl_did_not_finish_leaves)
+{
+    begin("5e6");
+    make_file("pocl/tempfile_old", KIB, 3600);
+    make_file("pocl/tempfile_new", KIB, 0);
+    cache_trim();
+    cr_expect_not(exists("pocl/tempfile_old"));
+    cr_expect(exists("pocl/tempfile_new"));
+    cr_expect_eq(count_entries(), ENTRIES);
+    end();
+}
+
+Test(cache_trim, people_see_and_clear_it)
+{
+    struct cache_entry *list;
+    size_t count;
+    uint64_t removed, bytes = 0;
+    begin("0");
+    cache_store_text("a key", "a text");
+    cr_assert(cache_list(&list, &count));
+    cr_expect_eq(count, (size_t)ENTRIES + 1);
+    int named = 0, pocls = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes += list[i].bytes;
+        named += strcmp(list[i].about, "a key") == 0;
+        pocls += list[i].pocl;
+        cr_expect(list[i].idle > -10 && list[i].idle < 13 * 3600);
+    }
+    cr_expect(named == 1 && pocls == ENTRIES / 2 && bytes > ENTRIES * (KIB - 8) * 1024);
+    free(list);
+    cr_expect(cache_clear(3600 * 6.5, 0, &removed)); /* numbers 7 to 11 */
+    cr_expect_eq(count_entries(), 7);
+    cr_expect(removed > 4 * KIB * 1024);
+    cr_expect(cache_clear(0, 3.5 * KIB * 1024, &removed));
+    cr_expect(count_entries() == 3 || count_entries() == 2, "%d", count_entries());
+    cr_expect(cache_clear(0, 0, &removed));
+    cr_expect_eq(count_entries(), 0);
+    cr_expect(exists("lock"));
+    end();
+    cr_assert_eq(setenv("TARN_CACHE_DIR", "off", 1), 0);
+    cr_expect_not(cache_list(&list, &count));
+}

@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "opencl.h"
 
 #include "check.h"
@@ -136,6 +139,86 @@ static void check_fifo(void)
     free(value);
 }
 
+/* ---- damage --------------------------------------------------------------------------------- */
+
+enum { MUTATIONS = 300, PAYLOAD = 700 };
+
+static uint32_t draw(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* Of two entries, that of `key`. */
+static void path_of(const char *key, char *path, size_t capacity)
+{
+    const XXH128_hash_t h = XXH3_128bits(key, strlen(key));
+    snprintf(path, capacity, "%s/%016llx%016llx", in_base("good"), (unsigned long long)h.high64,
+             (unsigned long long)h.low64);
+}
+
+/* Bits flipped, cut off, emptied, replaced by noise, made longer, or taken from another entry. */
+static size_t damage(unsigned char *data, size_t bytes, const unsigned char *other, size_t others,
+                     uint32_t *state)
+{
+    const uint32_t kind = draw(state) % 6;
+    for (uint32_t i = 0; kind == 0 && i <= draw(state) % 4; i++)
+        data[draw(state) % bytes] ^= (unsigned char)(1u << draw(state) % 8);
+    if (kind == 1)
+        return draw(state) % bytes;
+    if (kind == 2)
+        return 0;
+    for (size_t i = 0; kind == 3 && i < bytes; i++)
+        data[i] = (unsigned char)draw(state);
+    if (kind == 4)
+        data[bytes] = (unsigned char)draw(state);
+    if (kind == 5)
+        memcpy(data, other, others);
+    return kind == 5 ? others : kind == 4 ? bytes + 1 : bytes;
+}
+
+static size_t read_file(const char *path, unsigned char *data, size_t capacity)
+{
+    FILE *f = fopen(path, "rb");
+    CHECK(f != NULL);
+    const size_t bytes = f != NULL ? fread(data, 1, capacity, f) : 0;
+    if (f != NULL)
+        fclose(f);
+    return bytes;
+}
+
+/* A damaged entry is a miss, and is stored again; never is another value loaded. */
+static void check_damage(long count)
+{
+    static unsigned char value[PAYLOAD], data[2 * PAYLOAD], other[2 * PAYLOAD];
+    char path[400], second[400];
+    uint32_t state = 7;
+    long misses = 0;
+    for (int i = 0; i < PAYLOAD; i++)
+        value[i] = (unsigned char)draw(&state);
+    cache_store("another key", value, PAYLOAD / 2);
+    path_of("a key", path, sizeof path);
+    path_of("another key", second, sizeof second);
+    const size_t others = read_file(second, other, sizeof other);
+    for (long i = 0; i < count; i++) {
+        cache_store("a key", value, PAYLOAD);
+        const size_t bytes = read_file(path, data, sizeof data);
+        CHECK(bytes > PAYLOAD);
+        const size_t now = damage(data, bytes, other, others, &state);
+        FILE *f = fopen(path, "wb");
+        CHECK(f != NULL && fwrite(data, 1, now, f) == now && fclose(f) == 0);
+        size_t loaded = 0;
+        unsigned char *got = cache_load("a key", &loaded);
+        misses += got == NULL;
+        CHECK(got == NULL || (loaded == PAYLOAD && memcmp(got, value, PAYLOAD) == 0));
+        CHECK(got != NULL || access(path, F_OK) != 0);
+        free(got);
+    }
+    /* Of a few, two flips undo each other. */
+    CHECK(misses > count * 9 / 10);
+    printf("cache: %ld of %ld damaged entries were misses\n", misses, count);
+}
+
 /* ---- the lock ------------------------------------------------------------------------------- */
 
 static void check_lock(void)
@@ -207,15 +290,18 @@ static void check_escape(void)
     CHECK(strcmp(small, "ab") == 0); /* never a part of an escape */
 }
 
-int main(void)
+/* An argument: how many entries are damaged. */
+int main(int argc, char **argv)
 {
-    alarm(LONGEST);
+    const long damaged = argc > 1 ? strtol(argv[1], NULL, 10) : MUTATIONS;
+    alarm(damaged > MUTATIONS ? 60 * LONGEST : LONGEST);
     umask(022);
     CHECK(mkdtemp(base) != NULL);
     check_folders();
     CHECK(setenv("TARN_CACHE_DIR", in_base("good"), 1) == 0);
     check_used();
     check_fifo();
+    check_damage(damaged);
     check_lock();
     check_failed_sources();
     check_standard_streams();
