@@ -208,7 +208,7 @@ static tarn_tensor between(tarn_tensor x, float low, float high)
 BINARY(add,     ARITH, LIGHT, "x + y",               g,              g)
 BINARY(sub,     ARITH, LIGHT, "x - y",               g,              minus(g))
 BINARY(mul,     ARITH, LIGHT, "x * y",               mul(g, b),      mul(g, a))
-BINARY(pow,     WIDE,  HEAVY, "pow(x, y)",           pow_in_a(a, b, g), pow_in_b(a, b, y, g))
+BINARY(pow,     WIDE,  HEAVY, "TARN_POW(x, y)",      pow_in_a(a, b, g), pow_in_b(a, b, y, g))
 BINARY(maximum, ARITH, LIGHT, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
 BINARY(minimum, ARITH, LIGHT, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), a, b, g), unless_lost(tarn_gt(b, a), a, b, g))
 
@@ -216,17 +216,17 @@ BINARY(minimum, ARITH, LIGHT, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), 
 UNARY_API(neg,     ARITH, LIGHT, "-x",               minus(g))
 UNARY    (abs,     FLOAT, LIGHT, "fabs(x)",          sign_times(x, g))
 UNARY_API(exp,     WIDE,  HEAVY, "TARN_EXP(x)",      mul(g, y))
-UNARY_API(log,     WIDE,  HEAVY, "log(x)",           div(g, x))
+UNARY_API(log,     WIDE,  HEAVY, "TARN_LOG(x)",      div(g, x))
 UNARY_API(sqrt,    FLOAT, HEAVY, "sqrt(x)",          div(times(g, 0.5f), y))
-UNARY_API(rsqrt,   WIDE,  HEAVY, "rsqrt(x)",         mul(times(g, -0.5f), mul(y, mul(y, y))))
+UNARY_API(rsqrt,   WIDE,  HEAVY, "TARN_F(1.0f) / sqrt(x)", mul(times(g, -0.5f), mul(y, mul(y, y))))
 UNARY_API(tanh,    FLOAT, HEAVY, "TARN_TANH(x)",     mul(g, sub(num(g, 1), mul(y, y))))
 UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + TARN_EXP(-x))",
                                                      mul(g, mul(y, sub(num(g, 1), y))))
 UNARY_API(erf,     FLOAT, HEAVY, "TARN_ERF(x)",      mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
-UNARY_API(sin,     FLOAT, HEAVY, "sin(x)",           mul(g, tarn_cos(x)))
-UNARY_API(cos,     FLOAT, HEAVY, "cos(x)",           minus(mul(g, tarn_sin(x))))
-UNARY_API(log1p,   WIDE,  HEAVY, "log1p(x)",         div(g, tarn_add_scalar(x, 1)))
-UNARY_API(expm1,   WIDE,  HEAVY, "expm1(x)",         mul(g, tarn_add_scalar(y, 1)))
+UNARY_API(sin,     FLOAT, HEAVY, "TARN_SIN(x)",      mul(g, tarn_cos(x)))
+UNARY_API(cos,     FLOAT, HEAVY, "TARN_COS(x)",      minus(mul(g, tarn_sin(x))))
+UNARY_API(log1p,   WIDE,  HEAVY, "TARN_LOG1P(x)",    div(g, tarn_add_scalar(x, 1)))
+UNARY_API(expm1,   WIDE,  HEAVY, "TARN_EXPM1(x)",    mul(g, tarn_add_scalar(y, 1)))
 UNARY_API(relu,    FLOAT, LIGHT, "TARN_SELECT(TARN_BOOL(x < TARN_F(0.0f)), TARN_F(0.0f), x)",
                                                      where(tarn_le(x, num(x, 0)), num(g, 0), g))
 
@@ -247,7 +247,7 @@ UNARY_SCALARS(leaky_relu, 1, LIGHT, "TARN_SELECT(TARN_BOOL(x > TARN_F(0.0f)), x,
               where(tarn_gt(x, num(x, 0)), g, times(g, scalar[0])))
 /* By exp of what is negative, so that nothing overflows. */
 UNARY_SCALARS(softplus, 2,  HEAVY, "TARN_SELECT(TARN_BOOL(x * a > b), x, "
-                                   "(TARN_MAX(x * a, TARN_F(0.0f)) + log1p(TARN_EXP(-fabs(x * a)))) / a)",
+                                   "(TARN_MAX(x * a, TARN_F(0.0f)) + TARN_LOG1P(TARN_EXP(-fabs(x * a)))) / a)",
               where(tarn_gt(times(x, scalar[0]), num(x, (double)scalar[1])), g, mul(g, tarn_sigmoid(times(x, scalar[0])))))
 /* clang-format on */
 
