@@ -206,6 +206,34 @@ Test(targets, panels_follow_the_caches)
     cr_expect(!has_panels(100));
 }
 
+/* A guard decides the columns of a window; beside them there is room for channels, of which one side has one alone. */
+Test(targets, one_channel_leaves_room_for_others)
+{
+    for (int one = 0; one < 2; one++) {
+        const struct target t = target_named("avx512");
+        const int32_t in = one == 0 ? 1 : 32, out = one == 0 ? 32 : 1;
+        struct build b;
+        struct kernel_plan plan = { 0 };
+        union op_arg arg;
+        memset(&arg, 0, sizeof arg);
+        for (int i = 0; i < 2; i++)
+            arg.conv.stride[i] = arg.conv.dilation[i] = arg.conv.padding[i] = 1;
+        arg.conv.groups = 1;
+        build_begin(&b);
+        const uint32_t of[2] = { build_samples(&b, TARN_SHAPE(32, in, 14, 14)),
+                                 build_samples(&b, TARN_SHAPE(32, out, 14, 14)) };
+        build_output(&b, build_node(&b, &op_conv2d_weight, TARN_SHAPE(out, in, 3, 3), TARN_F32,
+                                    &arg, of, 2));
+        const struct program p = build_program(&b);
+        cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+        char *text = plan_text(&plan);
+        cr_expect_not_null(strstr(text, "acc23"), "%d channels to %d", in, out);
+        free(text);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
+}
+
 static int conv_groups(int units, int kernel)
 {
     struct target t = target_named("avx512");

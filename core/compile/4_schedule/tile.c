@@ -298,7 +298,7 @@ static void unroll_guarded(const struct vector_figures *c, const struct nest *n,
         bool guarded = false;
         for (int g = 0; g < n->guards; g++)
             guarded |= n->guard[g].e.k[a] != 0;
-        if (a == lane || a == axis || guarded || !body_uses(n, a))
+        if (a == lane || a == axis || guarded || n->extent[a] == 1 || !body_uses(n, a))
             continue;
         const int count = divisors(n->extent[a], c->accumulators, d);
         for (int i = 0; i < count; i++)
