@@ -6,8 +6,8 @@
 
 #define TARN_LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
-/* Sixteen elements at any address. Drivers define vload16 as functions inside of functions, and
- * inlining thousands of them took half of their compiler's time. */
+/* Sixteen elements at any address, and in another type. Drivers define vload16 as functions inside of functions, and
+ * inlining thousands of them took half of their compiler's time; PoCL's convert_ushort16 goes element by element. */
 #ifdef __clang__
 #define TARN_INLINE static inline __attribute__((always_inline))
 typedef float16 tarn_any_float16 __attribute__((aligned(4)));
@@ -17,12 +17,15 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_LOAD(space, type, from) (*(const space tarn_any_##type##16 *)(from))
 #define TARN_STORE(space, type, value, to) (*(space tarn_any_##type##16 *)(to) = (value))
 #define TARN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define TARN_CONVERT(type, x) __builtin_convertvector(x, type)
 #else
 #define TARN_INLINE static inline
 #define TARN_LOAD(space, type, from) vload16(0, from)
 #define TARN_STORE(space, type, value, to) vstore16(value, 0, to)
 #define TARN_SHUFFLE(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
+#define TARN_CONVERT(type, x) convert_##type(x)
 #endif
+#define TARN_WIDEN(x) TARN_CONVERT(int16, x)
 
 /* Transposes a tile of 16 x 16 elements in four rounds. Each round interleaves pairs of registers, which
  * rotates the index (register, lane) by one bit. */
@@ -55,7 +58,7 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_I_1(c) (c)
 #define TARN_I_16(c) ((int16)(c))
 #define TARN_TO_F32_1(x) convert_float(x)
-#define TARN_TO_F32_16(x) convert_float16(x)
+#define TARN_TO_F32_16(x) TARN_CONVERT(float16, x)
 #define TARN_TO_I32_1(x) convert_int_sat_rtz(x)
 #define TARN_TO_I32_16(x) convert_int16_sat_rtz(x)
 #define TARN_TO_U8_1(x) (convert_int(x) & 255)
@@ -97,13 +100,39 @@ TARN_MIX_FUNCTION(uint16)
 
 /* Rounds to the nearest, ties to even, in integers: so every device and every width gives the same bits,
  * and no device needs half arithmetic. NaN stays NaN. core/tensor/half.c is the same on the host. */
-#define TARN_HALF_FUNCTIONS(f, i, u) \
+#define TARN_BF16_FUNCTIONS(f, i, u) \
     i tarn_to_bf16_##f(f x) \
     { \
         const u b = as_##u(x); \
-        return as_##i((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16) | 0x40u \
-                                                      : (b + 0x7fffu + ((b >> 16) & 1u)) >> 16); \
-    } \
+        return as_##i(x != x ? (b >> 16) | 0x40u : (b + 0x7fffu + ((b >> 16) & 1u)) >> 16); \
+    }
+TARN_BF16_FUNCTIONS(float, int, uint)
+TARN_BF16_FUNCTIONS(float16, int16, uint16)
+
+/* Where the compiler says that the device is an x86 with AVX-512, its instructions, which round so, too. Not as
+ * conversions of _Float16: clang would compare such numbers as they are, one at a time. Hence also the 8, "no
+ * exceptions", of which it makes nothing else. */
+#if defined(__clang__) && defined(__AVX512F__) && defined(__F16C__)
+int tarn_to_f16_float(float x)
+{
+    return (ushort)__builtin_ia32_vcvtps2ph((float4)(x), 0)[0];
+}
+int16 tarn_to_f16_float16(float16 x)
+{
+    return TARN_CONVERT(int16, as_ushort16(__builtin_ia32_vcvtps2ph512_mask(
+                                   x, 8, (short16)(0), (ushort)0xffff)));
+}
+float tarn_from_f16_int(int h)
+{
+    return __builtin_ia32_vcvtph2ps((short8)((short)h))[0];
+}
+float16 tarn_from_f16_int16(int16 h)
+{
+    return __builtin_ia32_vcvtph2ps512_mask(TARN_CONVERT(short16, h), (float16)(0.0f),
+                                            (ushort)0xffff, 8);
+}
+#else
+#define TARN_F16_FUNCTIONS(f, i, u) \
     i tarn_to_f16_##f(f x) \
     { \
         const u b = as_##u(x), a = b & 0x7fffffffu; \
@@ -120,8 +149,9 @@ TARN_MIX_FUNCTION(uint16)
         const u rest = (m << 13) + (m < 0x7c00u ? (u)(0x38000000u) : (u)(0x70000000u)); \
         return as_##f(sign | (m < 0x400u ? small : rest)); \
     }
-TARN_HALF_FUNCTIONS(float, int, uint)
-TARN_HALF_FUNCTIONS(float16, int16, uint16)
+TARN_F16_FUNCTIONS(float, int, uint)
+TARN_F16_FUNCTIONS(float16, int16, uint16)
+#endif
 
 /* The lanes of a register in one fixed tree. */
 float tarn_sum_float(float16 v)

@@ -26,6 +26,15 @@ cmp "$here/one" "$here/two" || fail "checkpoints of one device and of two differ
 diff <(tail -n +3 "$here/out" | sed 's/, [0-9]* bytes.*//') \
     <(tail -n +3 "$here/out2" | sed 's/, [0-9]* bytes.*//') || fail "they say different things"
 
+# In mixed precision, too; and samples are written from logits of a half type.
+amp=("${small[@]}" --amp bf16 --steps 8 --every 8)
+"$gpt" "${amp[@]}" --devices cpu/1 --save "$here/one_amp" >"$here/out" ||
+    fail "--amp, one device: exit status $?: $(tail -n 3 "$here/out")"
+"$gpt" "${amp[@]}" --devices 2 --save "$here/two_amp" >/dev/null ||
+    fail "--amp, two devices: exit status $?"
+cmp "$here/one_amp" "$here/two_amp" || fail "--amp: checkpoints of one device and of two differ"
+if cmp -s "$here/one" "$here/one_amp"; then fail "--amp changes nothing"; fi
+
 refused()
 {
     local code=$1 line=$2 status=0

@@ -370,7 +370,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     const bool lanes = needs_lane_address(pr, a);
     address_text(pr, a, lanes, &address);
     const int k = lane_factor(pr, &a->address);
-    const char *convert = narrow && pr->width > 1 ? "convert_int16" : "";
+    const char *convert = narrow && pr->width > 1 ? "TARN_WIDEN" : "";
     if (address.data == NULL) {
         t->failed = true;
     } else if (a->in_block && pr->mask[0] != '\0') {

@@ -294,8 +294,8 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     char value[2 * NAME];
     snprintf(value, sizeof value,
              !narrow || pr->width == 1 ? "%s"
-             : v->dtype == TARN_U8     ? "convert_uchar16(%s)"
-                                       : "convert_ushort16(%s)",
+             : v->dtype == TARN_U8     ? "TARN_CONVERT(uchar16, %s)"
+                                       : "TARN_CONVERT(ushort16, %s)",
              value_name);
     struct text address = { 0 };
     print_affine(pr, &s->address, &address);
