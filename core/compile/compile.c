@@ -147,6 +147,7 @@ static tarn_status nest_stage(struct program_ir *p)
 {
     TRY(lower(p));
     pair_maxima(p);
+    join_maps(p);
     flatten(p);
     find_copies(p);
     return TARN_OK;

@@ -344,6 +344,31 @@ Test(targets, transforms_are_made_again_where_memory_is_far)
     cr_expect_eq(late_gradient(2, 1 << 20, 0).inputs, 2);
 }
 
+/* ---- what follows a sum -------------------------------------------------------------------- */
+
+/* A function of each sample's sums, which all of the sample's elements read, as a mean is. */
+static void make_followed(struct build *b)
+{
+    const tarn_shape shape = TARN_SHAPE(32, 6, 5, 5), each = TARN_SHAPE(32, 6, 1, 1);
+    const uint32_t x = build_samples(b, shape);
+    const uint32_t sum = build_reshape(b, build_reduce(b, &op_sum, x, 4 | 8), each);
+    const uint32_t wide = build_expand(b, build_map(b, &op_tanh, sum), shape);
+    build_output(b, build_map2(b, &op_sub, x, wide));
+    build_output(b, sum);
+}
+
+Test(targets, maps_need_no_launch_of_their_own)
+{
+    const struct graph_case followed = { "followed", make_followed, false };
+    for (int t = 0; t < target_case_count; t++) {
+        const struct target target = target_cases[t].make();
+        struct kernel_plan plan;
+        compile_case(&followed, &target, &plan);
+        cr_expect_leq(plan.kernel_count, 2, "%d for %s", plan.kernel_count, target_cases[t].name);
+        kernel_plan_free(&plan);
+    }
+}
+
 /* ---- figures without room ------------------------------------------------------------------- */
 
 static void expect_refused(const struct target *t, const char *figure)

@@ -9,6 +9,8 @@
 tarn_status lower(struct program_ir *p);
 /* Joins each maximum with its position, where the plan computes both (pair.c). */
 void pair_maxima(struct program_ir *p);
+/* Maps become stores of the nests that they follow, for work-items (join_maps.c). */
+void join_maps(struct program_ir *p);
 /* Merges OUT axes that are contiguous in every access (flatten.c). */
 void flatten(struct program_ir *p);
 /* Marks nests that only copy between layouts (copies.c). */

@@ -119,7 +119,7 @@ void pair_maxima(struct program_ir *p)
 {
     struct maxima t;
     int pairs = 0;
-    if (p->target->items || !list_maxima(p, &t))
+    if (!list_maxima(p, &t))
         return;
     for (int i = 0; i < p->first_root; i++) {
         const struct nest *n = &p->nests[i];

@@ -166,7 +166,7 @@ static void print_results(struct printer *pr, const char *condition)
             if (n->store[s].expr >= 0)
                 print_expr(pr, n->store[s].expr, value[s]);
             else
-                snprintf(value[s], NAME, "%s", pr->acc);
+                snprintf(value[s], NAME, "%s%d", n->store[s].best ? "best" : "acc", i);
         for (int s = 0; s < n->stores; s++)
             print_store(pr, &n->store[s], value[s], condition);
     }
