@@ -11,7 +11,7 @@ compiler=${1:-cc}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
-for part in CMakeLists.txt backend core dist kernels examples bench scripts; do
+for part in docs CMakeLists.txt backend core dist kernels examples bench scripts; do
     cp -R "$part" "$scratch"
 done
 
