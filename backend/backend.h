@@ -78,8 +78,9 @@ TARN_CHECKED tarn_status context_open(const struct device *device, struct contex
 /* Waits (with deadline) for what runs, then releases everything that belongs to the context. */
 void context_close(struct context *c);
 const struct device *context_device(const struct context *c);
-/* How long a command may be late, in place of TARN_TIMEOUT. Before there are any. */
-void context_set_timeout(struct context *c, double seconds);
+/* How long a command may be late, and the first launch of a kernel, in place of TARN_TIMEOUT and
+ * TARN_BUILD_TIMEOUT, which 0 leaves. Before there are any. */
+void context_set_timeouts(struct context *c, double command, double build);
 double context_timeout(const struct context *c);
 
 /* Looks at the commands in flight without waiting: retires finished ones, reports the first that

@@ -189,9 +189,12 @@ static tarn_status report(struct context *c)
     return status;
 }
 
-void context_set_timeout(struct context *c, double seconds)
+void context_set_timeouts(struct context *c, double command, double build)
 {
-    c->timeout = seconds;
+    if (command > 0)
+        c->timeout = command;
+    if (build > 0)
+        c->build_timeout = build;
 }
 
 double context_timeout(const struct context *c)

@@ -89,7 +89,7 @@ static double measure(struct job job, int world)
     pthread_t threads[MOST_RANKS];
     double slowest[MOST_TIMES] = { 0 };
     bool failed = false;
-    if (communicator_new(world, 60, &job.communicator) != TARN_OK)
+    if (communicator_new(world, 60, 300, &job.communicator) != TARN_OK)
         return -1;
     for (int i = 0; i < world; i++) {
         ranks[i] = (struct rank){ .job = &job, .rank = i };

@@ -124,8 +124,23 @@ typedef struct tarn_tensor {
 
 /** Opens a replica on one device: `device` as in TARN_DEVICES ("0", "gpu", "cpu:0/2", a part of a
  *  name), or NULL for TARN_DEVICES, else the first GPU, else the first device.
- *  Returns NULL on failure; tarn_error(NULL) has the line. */
+ *  Returns NULL on failure; tarn_error(NULL) has the line.
+ *  Whatever looks for devices first in a process, this function, tarn_list_devices() or tarn_launch(), sets two
+ *  environment variables of PoCL where they are not set (docs/environment.md): no other thread may read or change
+ *  the environment meanwhile. Later nothing is written to it. */
 TARN_API tarn_replica *tarn_open(const char *device);
+/** What one replica gets in place of what the environment says for all. Zero means that. */
+typedef struct tarn_open_options {
+    const char *device;   /* as tarn_open() takes it */
+    double timeout;       /* seconds to wait for a command of the device; TARN_TIMEOUT */
+    double build_timeout; /* seconds that a kernel's first launch may take; TARN_BUILD_TIMEOUT */
+    size_t memory_limit;  /* bytes of device memory that it may have in use; TARN_MEMORY_LIMIT */
+    int winograd;         /* 1: Winograd's convolutions wherever they apply; -1: nowhere;
+                             TARN_WINOGRAD */
+} tarn_open_options;
+/** tarn_open() with options of its own: replicas of one process may differ in them. TARN_ERR_ARGUMENT for times
+ *  that are no numbers from 0 on, and another `winograd` than -1, 0 and 1. */
+TARN_API tarn_replica *tarn_open_with(tarn_open_options options);
 /** Waits for the device, closes loaders and optimizers that are still open, frees everything.
  *  NULL is a no-op. */
 TARN_API void tarn_close(tarn_replica *r);

@@ -26,7 +26,6 @@
 #include "across.h"
 #include "agree.h"
 #include "communicator.h"
-#include "env.h"
 #include "lock.h"
 #include "move.h"
 #include "porter.h"
@@ -77,7 +76,8 @@ struct communicator {
     struct slot slots[COMMUNICATOR_MOST];
 };
 
-tarn_status communicator_new(int world, double timeout, struct communicator **out)
+tarn_status communicator_new(int world, double timeout, double build_timeout,
+                             struct communicator **out)
 {
     if (world < 1 || world > COMMUNICATOR_MOST || !(timeout > 0))
         return error_set(
@@ -85,8 +85,6 @@ tarn_status communicator_new(int world, double timeout, struct communicator **ou
             "a communicator of %d ranks with a timeout of %g s: it takes 1 to %d ranks and a "
             "timeout above 0",
             world, timeout, COMMUNICATOR_MOST);
-    double build_timeout;
-    TRY(env_seconds(ENV_BUILD_TIMEOUT, &build_timeout));
     struct communicator *t = aligned_alloc(CACHE_LINE, sizeof *t);
     if (t == NULL)
         return error_set(TARN_ERR_MEMORY, "no memory for a communicator of %d ranks", world);

@@ -67,8 +67,9 @@ struct ranks {
     int first, count, world;
 };
 
-/* 1 to COMMUNICATOR_MOST ranks, timeout in seconds, above 0. */
-TARN_CHECKED tarn_status communicator_new(int world, double timeout, struct communicator **out);
+/* 1 to COMMUNICATOR_MOST ranks, timeout in seconds, above 0; build_timeout: while one of them compiles. */
+TARN_CHECKED tarn_status communicator_new(int world, double timeout, double build_timeout,
+                                          struct communicator **out);
 /* From now on collectives are of all nodes' ranks, of which `a`, which it owns from here, says which are these;
  * `porter` moves what goes between nodes, and gets what `user` is filled in with. Before the first collective. */
 void communicator_join(struct communicator *t, struct across *a, struct porter *porter,

@@ -37,8 +37,9 @@ struct launch {
     struct communicator *communicator;
     struct seating seating;
     double timeout;
-    int count, started; /* of this node */
-    bool shares_host;   /* with other replicas, of this process or of others */
+    tarn_open_options each; /* of each replica */
+    int count, started;     /* of this node */
+    bool shares_host;       /* with other replicas, of this process or of others */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int ended;
@@ -83,9 +84,8 @@ static void *seat_main(void *arg)
     (void)!pthread_setname_np(pthread_self(), name);
     if (l->shares_host)
         device_stay(&s->device);
-    tarn_status status = replica_open(&s->device, &r);
+    tarn_status status = replica_open(&s->device, &l->each, &r);
     if (status == TARN_OK) {
-        context_set_timeout(r->context, l->timeout);
         /* One replica without shards is nothing but a replica. */
         if (s->member.peers.world > 1 || s->member.peers.shards > 0 ||
             s->member.peers.mesh.axes > 0)
@@ -115,13 +115,12 @@ static void *seat_main(void *arg)
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-static tarn_status check_options(const tarn_launch_options *o)
+static tarn_status check_options(const tarn_launch_options *o, const tarn_open_options *each)
 {
     if (o->count < 0 || o->count > COMMUNICATOR_MOST)
         return error_set(TARN_ERR_ARGUMENT, "launch: %d replicas, must be 1 to %d", o->count,
                          COMMUNICATOR_MOST);
-    if (o->timeout < 0 || !isfinite(o->timeout))
-        return error_set(TARN_ERR_ARGUMENT, "launch: a timeout of %g s", o->timeout);
+    TRY(replica_check_options("launch", each));
     if (o->virtual_shards < 0)
         return error_set(TARN_ERR_ARGUMENT, "launch: %d virtual shards", o->virtual_shards);
     if (o->virtual_shards > 0 && o->mesh.axis[0].name != NULL)
@@ -172,17 +171,20 @@ static void take_seats(struct launch *l, const tarn_launch_options *o, const str
 static tarn_status prepare(struct launch *l, const tarn_launch_options *o)
 {
     struct porter_times times = { 0 };
-    l->timeout = o->timeout;
-    if (l->timeout == 0)
-        TRY(env_seconds(ENV_TIMEOUT, &l->timeout));
-    TRY(env_seconds(ENV_BUILD_TIMEOUT, &times.build_timeout));
+    if (l->each.timeout == 0)
+        TRY(env_seconds(ENV_TIMEOUT, &l->each.timeout));
+    if (l->each.build_timeout == 0)
+        TRY(env_seconds(ENV_BUILD_TIMEOUT, &l->each.build_timeout));
+    l->timeout = l->each.timeout;
+    times.build_timeout = l->each.build_timeout;
     times.timeout = l->timeout;
     times.grace = fmin(GRACE, l->timeout);
     TRY(seating_make(o, times, &l->seating));
     l->count = l->seating.ranks.count;
     const struct link *link = l->seating.porter != NULL ? porter_link(l->seating.porter) : NULL;
     l->shares_host = l->count > 1 || (link != NULL && link->seats > 1);
-    tarn_status status = communicator_new(l->count, l->timeout, &l->communicator);
+    tarn_status status =
+        communicator_new(l->count, l->timeout, times.build_timeout, &l->communicator);
     if (status == TARN_OK && l->seating.porter != NULL)
         status = join_nodes(l);
     struct mesh mesh = { 0 };
@@ -341,12 +343,17 @@ tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options optio
 {
     if (fn == NULL)
         return error_set(TARN_ERR_ARGUMENT, "launch: no function");
-    TRY(check_options(&options));
+    const tarn_open_options each = { .timeout = options.timeout,
+                                     .build_timeout = options.build_timeout,
+                                     .memory_limit = options.memory_limit,
+                                     .winograd = options.winograd };
+    TRY(check_options(&options, &each));
     trace_node(tarn_node());
     struct launch *l = calloc(1, sizeof *l);
     if (l == NULL)
         return error_set(TARN_ERR_MEMORY, "launch: out of host memory");
     l->fn = fn;
+    l->each = each;
     l->arg = arg;
     tarn_status status = lock_make_waited(&l->lock, &l->changed, "launch");
     if (status != TARN_OK) {

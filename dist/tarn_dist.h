@@ -74,12 +74,16 @@ typedef struct tarn_launch_options {
     int virtual_shards; /* V, up to 1,024 and 16 for each replica: the same bits on 1, 2, 4, ... V
                            devices; default: off */
     double timeout; /* seconds that a replica, or its device, may be late; default: TARN_TIMEOUT */
-    int check_weights;   /* compare the replicas' weights every so many training steps; default 1;
+    int check_weights;    /* compare the replicas' weights every so many training steps; default 1;
                             negative: never */
-    bool sync_norm;      /* batch norm over the samples of all replicas; on with virtual shards */
-    size_t bucket_bytes; /* gradients are exchanged in pieces of about this size; default 4 MiB */
-    bool heal;           /* on a difference copy rank 0's weights to all and go on; with a mesh
+    bool sync_norm;       /* batch norm over the samples of all replicas; on with virtual shards */
+    size_t bucket_bytes;  /* gradients are exchanged in pieces of about this size; default 4 MiB */
+    bool heal;            /* on a difference copy rank 0's weights to all and go on; with a mesh
                             those of the first rank with each part */
+    double build_timeout; /* seconds that a kernel's first launch may take; default:
+                             TARN_BUILD_TIMEOUT */
+    size_t memory_limit;  /* of each replica, as in tarn_open_options; default: TARN_MEMORY_LIMIT */
+    int winograd;         /* as in tarn_open_options; default: TARN_WINOGRAD */
     tarn_mesh mesh; /* default: none. With one, replicas record the program of the whole launch,
                             and tarn_mark_sharding() says how it is shared out */
 } tarn_launch_options;

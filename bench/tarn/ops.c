@@ -18,7 +18,7 @@ struct running {
 tarn_replica *bench_open(const struct bench *b)
 {
     tarn_replica *r;
-    return replica_open(b->device, &r) == TARN_OK ? r : NULL;
+    return replica_open(b->device, &(tarn_open_options){ 0 }, &r) == TARN_OK ? r : NULL;
 }
 
 tarn_tensor bench_samples(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const void *data)

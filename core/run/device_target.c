@@ -22,14 +22,16 @@ static tarn_status wants_items(const struct device *d, const struct device_figur
     return TARN_OK;
 }
 
-static enum winograd_use wanted_winograd(const struct device *d)
+static enum winograd_use wanted_winograd(const struct device *d, int option)
 {
+    if (option != 0)
+        return option > 0 ? WINOGRAD_ALWAYS : WINOGRAD_NEVER;
     if (strcmp(env_text(ENV_WINOGRAD), "auto") == 0)
         return d->kind == DEVICE_CPU ? WINOGRAD_WHERE_FASTER : WINOGRAD_NEVER;
     return env_number(ENV_WINOGRAD) != 0 ? WINOGRAD_ALWAYS : WINOGRAD_NEVER;
 }
 
-tarn_status device_target(const struct device *d, struct target *out)
+tarn_status device_target(const struct device *d, int winograd, struct target *out)
 {
     struct device_figures f = figures_of(d);
     const int units = f.units;
@@ -45,7 +47,7 @@ tarn_status device_target(const struct device *d, struct target *out)
     if (out->local_bytes > d->local_bytes)
         out->local_bytes = d->local_bytes;
     if (!items)
-        out->winograd = wanted_winograd(d);
+        out->winograd = wanted_winograd(d, winograd);
     const double tile = env_number(ENV_TILE);
     out->tile_number = tile >= 0 && tile < TARGET_TILES ? (int)tile : 0;
     out->product.library = d->kind != DEVICE_CPU;

@@ -6,8 +6,8 @@
 #include "backend.h"
 #include "compile/target.h"
 
-/* By the device's kind and figures, and by TARN_TARGET, TARN_SCHEDULE, TARN_FUSE and TARN_WINOGRAD. It has no
- * choices of products yet (tune_products.h). */
-TARN_CHECKED tarn_status device_target(const struct device *d, struct target *out);
+/* By the device's kind and figures, and by TARN_TARGET, TARN_SCHEDULE, TARN_FUSE and, unless `winograd` of
+ * tarn_open_options says it, TARN_WINOGRAD. It has no choices of products yet (tune_products.h). */
+TARN_CHECKED tarn_status device_target(const struct device *d, int winograd, struct target *out);
 
 #endif

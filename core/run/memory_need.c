@@ -164,7 +164,8 @@ tarn_status memory_need_check(tarn_replica *r, const struct memory_need *need,
                               const struct kernel_plan *compiled)
 {
     const size_t sum = memory_need_sum(need);
-    const double limit = env_number(ENV_MEMORY_LIMIT);
+    const bool own = r->memory_limit > 0;
+    const double limit = own ? (double)r->memory_limit : env_number(ENV_MEMORY_LIMIT);
     const bool beyond = limit > 0 && (double)sum > limit;
     if (r->metrics.device_bytes_expected < sum && !beyond)
         r->metrics.device_bytes_expected = sum;
@@ -176,11 +177,11 @@ tarn_status memory_need_check(tarn_replica *r, const struct memory_need *need,
     name_holders(r, compiled, &parts);
     const char *text = parts.failed ? "out of host memory to say more" : parts.data;
     if (beyond)
-        status = error_set(TARN_ERR_DEVICE_MEMORY,
-                           "the step needs %.2f MiB of device memory, and TARN_MEMORY_LIMIT allows "
-                           "%.2f: a smaller "
-                           "batch needs less; %s",
-                           mib(sum), limit / (1 << 20), text);
+        status = error_set(
+            TARN_ERR_DEVICE_MEMORY,
+            "the step needs %.2f MiB of device memory, and %s allows %.2f: a smaller "
+            "batch needs less; %s",
+            mib(sum), own ? "memory_limit" : "TARN_MEMORY_LIMIT", limit / (1 << 20), text);
     else
         log_print(TARN_LOG_DEBUG, "tarn: memory of compilation %llu: at most %.2f MiB: %s",
                   (unsigned long long)r->metrics.plans_compiled + 1, mib(sum), text);

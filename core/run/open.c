@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a replica on a device, and closes it with all that it has. In: a device, by text or as
  * selected. Out: a replica without nodes. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +12,21 @@
 #include "run/when_known.h"
 #include "trace.h"
 
-tarn_status replica_open(const struct device *device, tarn_replica **out)
+tarn_status replica_check_options(const char *caller, const tarn_open_options *o)
+{
+    if (!(o->timeout >= 0) || isinf(o->timeout))
+        return error_set(TARN_ERR_ARGUMENT, "%s: a timeout of %g s", caller, o->timeout);
+    if (!(o->build_timeout >= 0) || isinf(o->build_timeout))
+        return error_set(TARN_ERR_ARGUMENT, "%s: a build_timeout of %g s", caller,
+                         o->build_timeout);
+    if (o->winograd < -1 || o->winograd > 1)
+        return error_set(TARN_ERR_ARGUMENT, "%s: winograd is %d, must be -1, 0 or 1", caller,
+                         o->winograd);
+    return TARN_OK;
+}
+
+tarn_status replica_open(const struct device *device, const tarn_open_options *options,
+                         tarn_replica **out)
 {
     *out = NULL;
     tarn_replica *r = calloc(1, sizeof *r);
@@ -20,25 +35,35 @@ tarn_status replica_open(const struct device *device, tarn_replica **out)
     r->step = 1;
     r->training = true;
     const tarn_status s = context_open(device, &r->context);
-    if (s == TARN_OK)
-        *out = r;
-    else
+    if (s != TARN_OK) {
         free(r);
-    return s;
+        return s;
+    }
+    context_set_timeouts(r->context, options->timeout, options->build_timeout);
+    r->memory_limit = options->memory_limit;
+    r->winograd = options->winograd;
+    *out = r;
+    return TARN_OK;
 }
 
 tarn_replica *tarn_open(const char *device)
 {
+    return tarn_open_with((tarn_open_options){ .device = device });
+}
+
+tarn_replica *tarn_open_with(tarn_open_options options)
+{
     struct device chosen;
     tarn_replica *r = NULL;
     int count = 0;
-    if (device_select(device, &chosen, 1, &count) != TARN_OK)
+    if (replica_check_options("open", &options) != TARN_OK ||
+        device_select(options.device, &chosen, 1, &count) != TARN_OK)
         return NULL;
     if (count < 1) {
         error_set(TARN_ERR_NO_DEVICE, "open: no OpenCL device was selected");
         return NULL;
     }
-    return replica_open(&chosen, &r) == TARN_OK ? r : NULL;
+    return replica_open(&chosen, &options, &r) == TARN_OK ? r : NULL;
 }
 
 void tarn_close(tarn_replica *r)

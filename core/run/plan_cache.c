@@ -452,7 +452,7 @@ static void tell_peers(tarn_replica *r, bool builds)
 /* Runs the plan that is known, or compiles one first. */
 static tarn_status find_and_run(struct request *q)
 {
-    TRY(device_target(context_device(q->replica->context), &q->target));
+    TRY(device_target(context_device(q->replica->context), q->replica->winograd, &q->target));
     make_key(q);
     struct plan *plan = known_plan(q);
     if (plan != NULL && q->loop != NULL)

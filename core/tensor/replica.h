@@ -121,6 +121,8 @@ struct tarn_replica {
     uint64_t steady_most;                      /* of metrics.steady_steps */
     int track;                                 /* of the host's work for it in a trace; 0: none */
     bool traced;                               /* or there is nothing to trace */
+    size_t memory_limit;                       /* of tarn_open_options; 0: TARN_MEMORY_LIMIT */
+    int winograd;                              /* of tarn_open_options; 0: TARN_WINOGRAD */
     bool blamed;                               /* the first NaN was told of (TARN_DEBUG=nan) */
     double began; /* when the step's first node was recorded, by seconds_now(); 0: none was */
     double aside; /* of compiling and waiting until then */
@@ -145,7 +147,10 @@ tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format
 tarn_tensor graph_poison(tarn_replica *r);
 
 /* A replica on a device; tarn_close() ends it. */
-TARN_CHECKED tarn_status replica_open(const struct device *device, tarn_replica **out);
+TARN_CHECKED tarn_status replica_open(const struct device *device, const tarn_open_options *options,
+                                      tarn_replica **out);
+/* Whether options are legal; `caller` is named where they are not. */
+TARN_CHECKED tarn_status replica_check_options(const char *caller, const tarn_open_options *o);
 /* Opens the replica's tracks, once, if a trace is wanted: when its rank is known. */
 void replica_trace(tarn_replica *r);
 /* Registers something to be closed by tarn_close; unregister when it is closed before. */

@@ -205,7 +205,7 @@ static int run_round(int number, uint32_t *seed)
     r.culprit = (int)(next(seed) % (unsigned)r.world);
     r.when = (int)(next(seed) % CALLS);
     r.seed = next(seed);
-    if (communicator_new(r.world, r.trouble == STOPS ? 0.05 : 60, &r.communicator) != TARN_OK)
+    if (communicator_new(r.world, r.trouble == STOPS ? 0.05 : 60, 300, &r.communicator) != TARN_OK)
         return 1;
     struct rank ranks[MOST] = { 0 };
     pthread_t threads[MOST + 1];

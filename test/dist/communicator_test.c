@@ -47,7 +47,7 @@ static struct communicator *launch(struct rank *ranks, int world, double timeout
 {
     struct communicator *t;
     pthread_t threads[MOST];
-    cr_assert_eq(communicator_new(world, timeout, &t), TARN_OK);
+    cr_assert_eq(communicator_new(world, timeout, 300, &t), TARN_OK);
     for (int i = 0; i < world; i++) {
         ranks[i].communicator = t;
         ranks[i].rank = i;
@@ -377,10 +377,10 @@ Test(communicator, what_cannot_be_done_is_refused_on_all_ranks)
     c.in = c.out = &something;
     check_argument(c, true, "overlap");
     struct communicator *t;
-    cr_assert_eq(communicator_new(0, 1, &t), TARN_ERR_ARGUMENT);
-    cr_assert_eq(communicator_new(65, 1, &t), TARN_ERR_ARGUMENT);
-    cr_assert_eq(communicator_new(2, 0, &t), TARN_ERR_ARGUMENT);
-    cr_assert_eq(communicator_new(2, NAN, &t), TARN_ERR_ARGUMENT);
+    cr_assert_eq(communicator_new(0, 1, 300, &t), TARN_ERR_ARGUMENT);
+    cr_assert_eq(communicator_new(65, 1, 300, &t), TARN_ERR_ARGUMENT);
+    cr_assert_eq(communicator_new(2, 0, 300, &t), TARN_ERR_ARGUMENT);
+    cr_assert_eq(communicator_new(2, NAN, 300, &t), TARN_ERR_ARGUMENT);
 }
 
 /* ---- witnesses ------------------------------------------------------------------------------ */
@@ -555,7 +555,7 @@ Test(communicator, an_abort_in_the_middle_of_copying)
         struct cut cut = { 0 };
         struct communicator *t;
         pthread_t threads[3], outside;
-        cr_assert_eq(communicator_new(3, 60, &t), TARN_OK);
+        cr_assert_eq(communicator_new(3, 60, 300, &t), TARN_OK);
         struct cutter cutter = { t, &cut, round * 17 };
         for (int i = 0; i < 3; i++) {
             ranks[i] = (struct rank){

@@ -233,7 +233,7 @@ static void *run_node(void *arg)
     for (int i = 0; i < job->nodes; i++)
         CHECK(all[i] == i);
     free(all);
-    CHECK(communicator_new(count, 60, &n->communicator) == TARN_OK);
+    CHECK(communicator_new(count, 60, 300, &n->communicator) == TARN_OK);
     CHECK(across_new(n->number, job->nodes, job->firsts, &across) == TARN_OK);
     communicator_join(n->communicator, across, n->porter, &user);
     porter_attend(n->porter, &user, job->names);
