@@ -83,3 +83,9 @@ Test(worker, small_caches)
 {
     compare("neon");
 }
+
+/* Behind its caches memory is so slow that transforms are made again. */
+Test(worker, wide_registers)
+{
+    compare("avx512");
+}
