@@ -241,6 +241,13 @@ static void add_launch(const struct planned_kernel *k, int group_size, struct te
     text_add(out, " */\n");
 }
 
+/* What follows the functions of kernels/math.cl and routines.cl, which kernels that call them begin with. */
+static const char *own_text(const char *source)
+{
+    const char *own = source != NULL ? strstr(source, "__kernel") : NULL;
+    return own != NULL ? own : "";
+}
+
 char *plan_text(const struct kernel_plan *plan)
 {
     struct text out = { 0 };
@@ -248,7 +255,8 @@ char *plan_text(const struct kernel_plan *plan)
         add_launch(&plan->kernels[i], plan->group_size, &out);
     text_add(&out, "/* arena: %zu bytes */\n", plan->arena_bytes);
     for (int i = 0; i < plan->kernel_count; i++)
-        text_add(&out, "/* %s */\n%s\n", plan->kernels[i].about, plan->kernels[i].source.data);
+        text_add(&out, "/* %s */\n%s\n", plan->kernels[i].about,
+                 own_text(plan->kernels[i].source.data));
     if (out.failed) {
         fprintf(stderr, "out of host memory\n");
         exit(2);

@@ -30,8 +30,8 @@ struct target target_named(const char *name);
  * kernel_plan_free() is the caller's. */
 void compile_case(const struct graph_case *g, const struct target *t, struct kernel_plan *out);
 
-/* All launches with their sizes and parameters, and the kernels without what is the same in every
- * program (kernels/prelude.cl, random.cl). The caller frees it. */
+/* All launches with their sizes and parameters, and the kernels without what is the same wherever it stands
+ * (kernels/prelude.cl, random.cl, math.cl, routines.cl). The caller frees it. */
 char *plan_text(const struct kernel_plan *plan);
 
 /* Which sums there are, and what orders each: a line for each, sorted. The caller frees it. */

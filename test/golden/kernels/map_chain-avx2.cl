@@ -1,29 +1,6 @@
 /* k0: 3 groups of 1; skip 0, input 0, output 0, owned 0, at 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input tanh */
-#ifndef TARN_TANH_1
-#define TARN_TANH_1(x) tarn_tanh_float(x)
-#define TARN_TANH_16(x) tarn_tanh_float16(x)
-#define TARN_TANH_FUNCTION(f, u) \
-    TARN_INLINE f tarn_tanh_##f(f x) \
-    { \
-        const u sign = as_##u(x) & 0x80000000u; \
-        f a = as_##f(as_##u(x) ^ sign); \
-        a = a > 9.02f ? (f)(9.02f) : a; \
-        const f k = fma(a, (f)(0x1.715476p+1f), (f)(0x1.8p+23f + 127.0f)); \
-        const f n = k - (0x1.8p+23f + 127.0f), two_n = as_##f(as_##u(k) << 23); \
-        const f r = fma(n, (f)(0x1.05c61p-30f), fma(n, (f)(-0x1.62e43p-2f), a)); \
-        f p = fma(r, (f)(0.0444240524288f), (f)(0.13386475412816f)); \
-        p = fma(r, p, (f)(0.3333376057024f)); \
-        p = fma(r, p, (f)(0.66666173697200f)); \
-        p = fma(r, p, (f)(0.999999962992f)); \
-        p = fma(r * r, p, r); \
-        const f h = fma(two_n, p, fma(two_n, (f)(0.5f), (f)(-0.5f))); \
-        return as_##f(as_##u(h / (h + 1.0f)) | sign); \
-    }
-TARN_TANH_FUNCTION(float, uint)
-TARN_TANH_FUNCTION(float16, uint16)
-#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void k_35e5daae96850aec(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *owned0, __global const ulong *offset)
 {
