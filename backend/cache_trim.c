@@ -183,7 +183,8 @@ static void remove_entry(int cache, const struct entry *e)
 static uint64_t remove_oldest(int cache, const struct survey *s, uint64_t limit, time_t latest)
 {
     uint64_t left = s->bytes;
-    qsort(s->list, s->count, sizeof *s->list, by_use);
+    if (s->count > 0) /* else there is no list */
+        qsort(s->list, s->count, sizeof *s->list, by_use);
     for (size_t i = 0; i < s->count && s->list[i].used < latest; i++) {
         if (left <= limit && !is_unfinished(&s->list[i]))
             continue;
