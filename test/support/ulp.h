@@ -6,8 +6,8 @@
 
 #define ULP_EXP 1
 #define ULP_LOG 1
-#define ULP_TANH 2.5
-#define ULP_ERF 1.5
+#define ULP_TANH 3
+#define ULP_ERF 2
 #define ULP_SIN 2
 #define ULP_COS 2
 #define ULP_LOG1P 1.5
