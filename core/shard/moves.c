@@ -116,9 +116,9 @@ static void step(struct search *s, struct state to, const struct move *v, int64_
     s->before[next] = (int16_t)s->now;
 }
 
-static struct state with(const struct mesh *m, struct state t, uint32_t axes, int at)
+static struct state with(struct state t, uint32_t axes, int at)
 {
-    for (int a = 0; a < m->axes; a++)
+    for (int a = 0; a < MESH_AXES; a++)
         if (axes >> a & 1)
             t.at[a] = (int8_t)at;
     return t;
@@ -134,10 +134,10 @@ static bool comes_last(const struct mesh *m, struct state t, int d, uint32_t axe
 static void step_to_cut(struct search *s, struct state t, struct move v, int64_t bytes)
 {
     for (int d = 0; d < s->c->shape.rank; d++) {
-        if (d == v.from || !comes_last(s->m, with(s->m, t, v.axes, STATE_WHOLE), d, v.axes))
+        if (d == v.from || !comes_last(s->m, with(t, v.axes, STATE_WHOLE), d, v.axes))
             continue;
         v.to = (int8_t)d;
-        step(s, with(s->m, t, v.axes, d), &v, bytes);
+        step(s, with(t, v.axes, d), &v, bytes);
     }
 }
 
@@ -148,7 +148,7 @@ static void step_group(struct search *s, struct state t, uint32_t axes, int at, 
     if (state_pending(at)) {
         v.kind = MOVE_ALL_REDUCE;
         v.from = STATE_WHOLE;
-        step(s, with(s->m, t, axes, STATE_WHOLE), &v, bytes);
+        step(s, with(t, axes, STATE_WHOLE), &v, bytes);
         v.kind = MOVE_REDUCE_SCATTER;
         if (at == STATE_SUM)
             step_to_cut(s, t, v, bytes);
@@ -158,7 +158,7 @@ static void step_group(struct search *s, struct state t, uint32_t axes, int at, 
         if (!comes_last(s->m, t, at, axes))
             return;
         v.kind = MOVE_ALL_GATHER;
-        step(s, with(s->m, t, axes, STATE_WHOLE), &v, bytes);
+        step(s, with(t, axes, STATE_WHOLE), &v, bytes);
         v.kind = MOVE_ALL_TO_ALL;
         if (s->c->shape.rank < TARN_MAX_RANK)
             step_to_cut(s, t, v, bytes);
@@ -171,7 +171,7 @@ static void step_group(struct search *s, struct state t, uint32_t axes, int at, 
     v.kind = MOVE_MASK;
     v.to = v.pending = STATE_SUM;
     if (s->c->masks)
-        step(s, with(s->m, t, axes, STATE_SUM), &v, bytes);
+        step(s, with(t, axes, STATE_SUM), &v, bytes);
 }
 
 static void steps_from(struct search *s)

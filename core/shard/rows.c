@@ -105,10 +105,10 @@ static bool sums(const struct planner *p, uint32_t node, struct rows *out)
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-static struct state along(const struct planner *p, uint32_t axes, int at)
+static struct state along(uint32_t axes, int at)
 {
     struct state s = state_whole();
-    for (int a = 0; a < p->mesh->axes; a++)
+    for (int a = 0; a < MESH_AXES; a++)
         if (axes >> a & 1)
             s.at[a] = (int8_t)at;
     return s;
@@ -123,14 +123,14 @@ static int32_t rows_here(const struct planner *p, const struct rows *r)
 static uint32_t join(struct planner *p, uint32_t node, const struct rows *r)
 {
     const uint32_t from = module_operand(&p->m, node, 0);
-    const uint32_t apart = reach(p, from, along(p, r->axes, 1), false);
+    const uint32_t apart = reach(p, from, along(r->axes, 1), false);
     return emit_reshape(&p->e, apart, TARN_SHAPE(rows_here(p, r), p->m.nodes[node].shape.dim[1]));
 }
 
 static void log_rows(struct planner *p, uint32_t node, const struct rows *r)
 {
     char text[96];
-    state_text(p->mesh, along(p, r->axes, 1), text);
+    state_text(p->mesh, along(r->axes, 1), text);
     log_line(p, "  %%%u %s %s  of rows that are cut in steps of %d: %s\n", node,
              p->m.nodes[node].op->name, shape_text(p->m.nodes[node].shape), (int)r->minor, text);
 }
@@ -146,13 +146,13 @@ static void lower_multiplied(struct planner *p, uint32_t node, const struct rows
     n.shape.dim[0] = rows_here(p, r);
     apart.dim[1] = r->minor / mesh_blocks(p->mesh, r->axes);
     const uint32_t made = emit_reshape(&p->e, emit_raw(&p->e, &n, in), apart);
-    keep_version(p, user, along(p, r->axes, 1), made);
+    keep_version(p, user, along(r->axes, 1), made);
 }
 
 static void lower_sum(struct planner *p, uint32_t node, const struct rows *r)
 {
     const struct node n = p->m.nodes[node];
-    const struct state sum = along(p, r->axes, STATE_SUM);
+    const struct state sum = along(r->axes, STATE_SUM);
     const uint32_t in[2] = { join(p, module_operand(&p->m, node, 0), r),
                              join(p, module_operand(&p->m, node, 1), r) };
     keep_version(p, node, sum, emit_raw(&p->e, &n, in));

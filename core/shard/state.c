@@ -22,7 +22,7 @@ struct state state_of_spec(const struct mesh *m, const struct spec *s)
 {
     struct state out = state_whole();
     for (int d = 0; d < TARN_MAX_RANK; d++)
-        for (int a = 0; a < m->axes; a++)
+        for (int a = 0; a < MESH_AXES; a++)
             if (s->cut[d] >> a & 1 && m->extent[a] > 1)
                 out.at[a] = (int8_t)d;
     return out;
@@ -30,7 +30,7 @@ struct state state_of_spec(const struct mesh *m, const struct spec *s)
 
 struct state state_with_sums(const struct mesh *m, struct state s, uint32_t axes)
 {
-    for (int a = 0; a < m->axes; a++)
+    for (int a = 0; a < MESH_AXES; a++)
         if (axes >> a & 1 && m->extent[a] > 1)
             s.at[a] = STATE_SUM;
     return s;

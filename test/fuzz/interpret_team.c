@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes between replicas: collectives, the gradients of an update, running statistics. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "interpret.h"
 #include "tarn_dist.h"
@@ -107,14 +108,14 @@ int interpret_loss(struct interpreter *m, int i)
 /* ---- training ------------------------------------------------------------------------------- */
 
 /* The sum of one node of each replica, as a binary tree over the ranks. */
-static int tree(struct tape *t, const int *node, int count)
+static int tree(struct tape *t, const int node[MAX_WORLD], int count)
 {
-    int half = 1;
-    if (count == 1)
-        return node[0];
-    while (2 * half < count)
-        half *= 2;
-    return tape_map2(t, T_ADD, tree(t, node, half), tree(t, node + half, count - half));
+    int sum[MAX_WORLD];
+    memcpy(sum, node, (size_t)count * sizeof *sum);
+    for (int step = 1; step < count; step *= 2)
+        for (int k = 0; k + step < count; k += 2 * step)
+            sum[k] = tape_map2(t, T_ADD, sum[k], sum[k + step]);
+    return sum[0];
 }
 
 /* The gradient that a slot brings to the exchange; -1: none. */

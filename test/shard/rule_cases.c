@@ -22,11 +22,9 @@ static struct rule_case *add(const struct op *op, tarn_shape shape, tarn_dtype d
     c->form.node.shape = shape;
     c->form.node.dtype = dtype;
     c->form.node.in_count = in_count;
-    for (uint32_t k = 0; k < in_count; k++) {
-        c->form.in[k] = in[k];
-        if (k < 3)
-            c->in_dtype[k] = TARN_F32;
-    }
+    memcpy(c->form.in, in, in_count * sizeof *in);
+    for (uint32_t k = 0; k < in_count && k < 3; k++)
+        c->in_dtype[k] = TARN_F32;
     return c;
 }
 

@@ -94,7 +94,7 @@ static void run_way(struct run *r)
 
 static void all_ways(struct run *r, int axis)
 {
-    if (axis == r->mesh->axes) {
+    if (axis == MESH_AXES || axis == r->mesh->axes) {
         run_way(r);
         return;
     }

@@ -268,16 +268,16 @@ static struct ref fold(const struct ref *x, unsigned axes, double start,
     return y;
 }
 
-static struct ref drop_axes(struct ref y, unsigned axes, bool keep)
+/* Of what was folded over `axes` of x: without these, unless they are to be kept. */
+static struct ref drop_axes(const struct ref *x, struct ref y, unsigned axes, bool keep)
 {
     if (keep)
         return y;
-    int rank = 0;
-    for (int d = 0; d < y.rank; d++)
+    struct ref out = { .v = y.v };
+    for (int d = 0; d < x->rank; d++)
         if (!(axes >> d & 1))
-            y.dim[rank++] = y.dim[d];
-    y.rank = rank;
-    return y;
+            out.dim[out.rank++] = x->dim[d];
+    return out;
 }
 
 static double reduced_count(const struct ref *x, unsigned axes)
@@ -291,7 +291,7 @@ static double reduced_count(const struct ref *x, unsigned axes)
 
 struct ref ref_sum(const struct ref *x, unsigned axes, bool keep)
 {
-    return drop_axes(fold(x, axes, 0, combine_add), axes, keep);
+    return drop_axes(x, fold(x, axes, 0, combine_add), axes, keep);
 }
 
 struct ref ref_mean(const struct ref *x, unsigned axes, bool keep)
@@ -304,12 +304,12 @@ struct ref ref_mean(const struct ref *x, unsigned axes, bool keep)
 
 struct ref ref_max(const struct ref *x, unsigned axes, bool keep)
 {
-    return drop_axes(fold(x, axes, -INFINITY, ref_maximum), axes, keep);
+    return drop_axes(x, fold(x, axes, -INFINITY, ref_maximum), axes, keep);
 }
 
 struct ref ref_min(const struct ref *x, unsigned axes, bool keep)
 {
-    return drop_axes(fold(x, axes, INFINITY, ref_minimum), axes, keep);
+    return drop_axes(x, fold(x, axes, INFINITY, ref_minimum), axes, keep);
 }
 
 struct ref ref_argmax(const struct ref *x, int axis, bool keep)
@@ -327,7 +327,7 @@ struct ref ref_argmax(const struct ref *x, int axis, bool keep)
         y.v[i] = at[axis];
     }
     ref_free(&best);
-    return drop_axes(y, 1u << axis, keep);
+    return drop_axes(x, y, 1u << axis, keep);
 }
 
 static double square_of_difference(double a, double b)
