@@ -49,6 +49,18 @@ extern "C" {
 #define TARN_API
 #endif
 
+/** Before functions whose result may not be left unread: statuses, and what a program must use or close. GCC and clang
+ *  warn where it is (GCC even after a cast to void: `if (f()) {}` says that it is meant). Not before those whose failure
+ *  sticks to the replica, so that the next tarn_step() returns it: tarn_wait(), tarn_eval() and others. Defined empty
+ *  before this file is included, it says nothing. */
+#ifndef TARN_MUST_USE
+#if defined(__GNUC__)
+#define TARN_MUST_USE __attribute__((warn_unused_result))
+#else
+#define TARN_MUST_USE
+#endif
+#endif
+
 #define TARN_VERSION "0.1.0"
 #define TARN_VERSION_MAJOR 0
 #define TARN_VERSION_MINOR 1
@@ -128,7 +140,7 @@ typedef struct tarn_tensor {
  *  Whatever looks for devices first in a process, this function, tarn_list_devices() or tarn_launch(), sets two
  *  environment variables of PoCL where they are not set (docs/environment.md): no other thread may read or change
  *  the environment meanwhile. Later nothing is written to it. */
-TARN_API tarn_replica *tarn_open(const char *device);
+TARN_API TARN_MUST_USE tarn_replica *tarn_open(const char *device);
 /** What one replica gets in place of what the environment says for all. Zero means that. */
 typedef struct tarn_open_options {
     const char *device;   /* as tarn_open() takes it */
@@ -140,7 +152,7 @@ typedef struct tarn_open_options {
 } tarn_open_options;
 /** tarn_open() with options of its own: replicas of one process may differ in them. TARN_ERR_ARGUMENT for times
  *  that are no numbers from 0 on, and another `winograd` than -1, 0 and 1. */
-TARN_API tarn_replica *tarn_open_with(tarn_open_options options);
+TARN_API TARN_MUST_USE tarn_replica *tarn_open_with(tarn_open_options options);
 /** Waits for the device, closes loaders and optimizers that are still open, frees everything.
  *  NULL is a no-op. */
 TARN_API void tarn_close(tarn_replica *r);
@@ -148,13 +160,13 @@ TARN_API void tarn_close(tarn_replica *r);
 TARN_API const char *tarn_device_name(const tarn_replica *r);
 /** Writes one line for each OpenCL device of the machine into `out`: number, kind, name, platform,
  *  compute units, MiB of memory. Cut at capacity - 1 bytes; capacity: at least 1. Any thread. */
-TARN_API tarn_status tarn_list_devices(char *out, size_t capacity);
+TARN_API TARN_MUST_USE tarn_status tarn_list_devices(char *out, size_t capacity);
 
 /** The step mark: compiles or reuses the plan of what was recorded, enqueues it, and ends the step.
  *  Assignments take effect; unkept values die. Does not wait for the device (but for its own
  *  earlier steps, of which two may be in flight). Reports failures of earlier steps too. After an
  *  error nothing runs, the recorded step is dropped, parameters stay as they were. */
-TARN_API tarn_status tarn_step(tarn_replica *r);
+TARN_API TARN_MUST_USE tarn_status tarn_step(tarn_replica *r);
 /** Waits until the device has done everything; reports what failed. */
 TARN_API tarn_status tarn_wait(tarn_replica *r);
 /** Number of step marks so far at which an optimizer updated parameters (continues over
@@ -167,7 +179,7 @@ TARN_API uint64_t tarn_step_count(const tarn_replica *r);
  *  the calling thread's last error (tarn_open, tarn_list_devices and readers use it). */
 TARN_API const char *tarn_error(const tarn_replica *r);
 /** Its status code; with NULL that of the calling thread's last error, TARN_OK for none. */
-TARN_API tarn_status tarn_error_status(const tarn_replica *r);
+TARN_API TARN_MUST_USE tarn_status tarn_error_status(const tarn_replica *r);
 /** Forgets the error and drops the recorded step. */
 TARN_API void tarn_error_clear(tarn_replica *r);
 /** Copies text with each control character, and each byte that is no UTF-8, as \xNN, cut at
@@ -183,7 +195,7 @@ TARN_API void tarn_set_log(tarn_log_fn each, void *user);
  *  Nothing is written to the environment, but programs that compile for this one get the value. Before the first
  *  replica is opened; later it holds for what reads the variable later. TARN_ERR_ARGUMENT, with the line in
  *  tarn_error(NULL), for a name that Tarn does not know. Any thread. */
-TARN_API tarn_status tarn_set_option(const char *name, const char *value);
+TARN_API TARN_MUST_USE tarn_status tarn_set_option(const char *name, const char *value);
 /** "TARN_ERR_SHAPE"; "unknown status" for a number that is none. A constant text. Any thread. */
 TARN_API const char *tarn_status_name(tarn_status status);
 /** True when the tensor is poison. */
@@ -224,7 +236,7 @@ TARN_API tarn_dtype tarn_dtype_get(tarn_tensor t);
 /** Computes `t` (and only what it needs; no assignment takes effect) and copies it, row-major, to
  *  `out` of exactly `bytes` bytes. Waits. What tarn_eval computed, what came from the host, and owned
  *  tensors are copied only. */
-TARN_API tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes);
+TARN_API TARN_MUST_USE tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes);
 /** Computes several tensors now, in one plan; later uses in this step take the values. */
 TARN_API tarn_status tarn_eval(const tarn_tensor *tensors, int count);
 /** First element of `t` as a float; NaN on error (see tarn_error). Waits. */

@@ -45,7 +45,7 @@ typedef struct tarn_arrays {
 /** A data set of arrays in memory. NULL on failure, with the array, and of a value outside its classes
  *  the sample, in tarn_error(NULL): arrays that are NULL, without samples, of unequal counts or of
  *  sizes that no memory has. */
-TARN_API tarn_dataset *tarn_dataset_from(tarn_arrays arrays);
+TARN_API TARN_MUST_USE tarn_dataset *tarn_dataset_from(tarn_arrays arrays);
 
 /** Where a callback writes one sample: memory for each input and target, of the type and shape (without
  *  axis 0) that tarn_dataset_call was told, all zeros before the call. NULL for those that are not. */
@@ -59,18 +59,20 @@ typedef int (*tarn_sample_fn)(void *user, int32_t index, const tarn_sample *out)
  *  arrays is NULL. A sample that fails, has a value outside its classes, or does not come within the
  *  timeout (of the launch, or TARN_TIMEOUT), is the loader's error, which names it. `user` must stay valid as long as a
  *  call lasts, even one that the loader has given up. NULL on failure as tarn_dataset_from. */
-TARN_API tarn_dataset *tarn_dataset_call(tarn_arrays arrays, tarn_sample_fn get, void *user);
+TARN_API TARN_MUST_USE tarn_dataset *tarn_dataset_call(tarn_arrays arrays, tarn_sample_fn get,
+                                                       void *user);
 
 /** A data set of one batch, the n samples of `arrays`, delivered `times` times: sample i is that of
  *  place i % n. A loader's batch is n unless its options say otherwise. Borrows as tarn_dataset_from. */
-TARN_API tarn_dataset *tarn_dataset_repeat(tarn_arrays arrays, int32_t times);
+TARN_API TARN_MUST_USE tarn_dataset *tarn_dataset_repeat(tarn_arrays arrays, int32_t times);
 
 /** Reads IDX files of bytes, plain or gzip: samples of 1 to 4 dimensions with the count ([n, h, w] is
  *  n samples of [1, h, w]) and a label each. Refuses damaged, oversized and mismatched files, and
  *  labels outside 0..classes-1, before memory is taken for them. NULL on failure: tarn_error(NULL). */
-TARN_API tarn_dataset *tarn_idx_open(const char *images, const char *labels, int classes);
+TARN_API TARN_MUST_USE tarn_dataset *tarn_idx_open(const char *images, const char *labels,
+                                                   int classes);
 /** MNIST's four file names in one folder (with or without .gz): the training or the test pair. */
-TARN_API tarn_dataset *tarn_mnist_open(const char *folder, bool train);
+TARN_API TARN_MUST_USE tarn_dataset *tarn_mnist_open(const char *folder, bool train);
 
 /** After all its loaders. NULL is a no-op. */
 TARN_API void tarn_dataset_close(tarn_dataset *d);
@@ -144,15 +146,15 @@ typedef struct tarn_batch {
 
 /** Opens a loader that prepares and uploads batches on threads of its own. Starts at epoch 0.
  *  `d` must outlive it. NULL on failure (the error sticks to the replica). */
-TARN_API tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d,
-                                       tarn_loader_options options);
+TARN_API TARN_MUST_USE tarn_loader *tarn_loader_open(tarn_replica *r, const tarn_dataset *d,
+                                                     tarn_loader_options options);
 /** The next batch, for this step only. False at the epoch's end or on error, which tarn_loader_status
  *  tells apart; the call after the end begins the next epoch, the call after an error (and
  *  tarn_error_clear) tries the same batch again. */
 TARN_API bool tarn_loader_next(tarn_loader *l, tarn_batch *out);
 /** How the last tarn_loader_next went: TARN_OK for a batch and for the end of an epoch, else the
  *  error, whose line tarn_error(replica) has. TARN_ERR_ARGUMENT for NULL. */
-TARN_API tarn_status tarn_loader_status(const tarn_loader *l);
+TARN_API TARN_MUST_USE tarn_status tarn_loader_status(const tarn_loader *l);
 /** Jumps to the start of an epoch, or into its middle (after `batches` batches), for a resume, also
  *  with another number of replicas. */
 TARN_API void tarn_loader_seek(tarn_loader *l, uint64_t epoch, uint64_t batches);

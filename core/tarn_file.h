@@ -22,11 +22,13 @@ typedef struct tarn_progress {
  *  seed and progress as metadata, to a temporary file in the same folder; syncs; renames it to
  *  `path`. The same state gives the same bytes. On failure an older file is untouched. Waits.
  *  The metadata have a checksum (XXH3) of each tensor and of the header, under "tarn.xxh3...". */
-TARN_API tarn_status tarn_save(tarn_replica *r, const char *path, tarn_progress progress);
+TARN_API TARN_MUST_USE tarn_status tarn_save(tarn_replica *r, const char *path,
+                                             tarn_progress progress);
 /** Loads all or nothing: every difference in name, shape or type is listed in the error. A file with
  *  checksums, of which one is wrong, is refused; files without them are loaded as they are. Optimizer
  *  state is restored when the file has it and an optimizer is open. `progress` may be NULL. */
-TARN_API tarn_status tarn_load(tarn_replica *r, const char *path, tarn_progress *progress);
+TARN_API TARN_MUST_USE tarn_status tarn_load(tarn_replica *r, const char *path,
+                                             tarn_progress *progress);
 
 /* ---- weights of any origin into a model ----------------------------------------------------- */
 
@@ -62,8 +64,8 @@ typedef struct tarn_load_options {
  *  type does not have is a mismatch. Optimizer state, step and seed stay; accumulated gradients are
  *  dropped, averages of weights begin anew. On several devices all call it, and a file on the first
  *  node suffices. */
-TARN_API tarn_status tarn_load_weights(tarn_replica *r, const char *path,
-                                       tarn_load_options options);
+TARN_API TARN_MUST_USE tarn_status tarn_load_weights(tarn_replica *r, const char *path,
+                                                     tarn_load_options options);
 
 /* ---- weight files: safetensors of any framework, read without a replica --------------------- */
 
@@ -90,7 +92,7 @@ typedef struct tarn_weight {
 /** Reads a file into memory once its size and header are checked; all types of the format, at most
  *  TARN_MAX_RANK dimensions. Checksums that tarn_save left are compared, and a file that does not have
  *  them is refused. NULL on failure: tarn_error(NULL). */
-TARN_API tarn_weight_file *tarn_weight_file_open(const char *path);
+TARN_API TARN_MUST_USE tarn_weight_file *tarn_weight_file_open(const char *path);
 /** NULL is a no-op. */
 TARN_API void tarn_weight_file_close(tarn_weight_file *f);
 /** Number of tensors in the file; 0 for NULL. */
@@ -115,8 +117,9 @@ typedef struct tarn_weight_difference {
 
 /** Compares bit by bit; `tolerance` excuses floats of up to so many ULP, but no NaN. An error when
  *  type or shape differ. */
-TARN_API tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b,
-                                         uint64_t tolerance, tarn_weight_difference *out);
+TARN_API TARN_MUST_USE tarn_status tarn_weight_compare(const tarn_weight *a, const tarn_weight *b,
+                                                       uint64_t tolerance,
+                                                       tarn_weight_difference *out);
 /** An element's bits, in the low ones of the result; 0 where there is no such element. `element`
  *  counts row-major from 0. */
 TARN_API uint64_t tarn_weight_bits(const tarn_weight *w, size_t element);

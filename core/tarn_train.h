@@ -32,7 +32,7 @@ typedef struct tarn_sgd_options {
  *  is owned by the replica and saved by tarn_save. Its parameters move into one piece of memory.
  *  TARN_ERR_STATE when one of them has an optimizer already, TARN_ERR_ARGUMENT for options out of
  *  range. */
-TARN_API tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options);
+TARN_API TARN_MUST_USE tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_options options);
 
 /** As torch.optim.Adam and AdamW: moments are corrected for the steps that the parameter had. Zero
  *  means lr 1e-3, beta 0.9 and 0.999, eps 1e-8; weight decay 0 (AdamW: 0.01 unless weight_decay is
@@ -43,9 +43,9 @@ typedef struct tarn_adam_options {
 } tarn_adam_options;
 /** Makes an optimizer as tarn_sgd does, with two moments of each parameter as its state.
  *  The weight decay is added to the gradient. */
-TARN_API tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options);
+TARN_API TARN_MUST_USE tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options);
 /** The same, but the weight decay scales the parameter, apart from the gradient. */
-TARN_API tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options);
+TARN_API TARN_MUST_USE tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options);
 
 /** As torch.optim.RMSprop. Zero means lr 0.01, alpha 0.99, eps 1e-8. Where rounding makes the centered
  *  mean square negative it counts as 0; PyTorch's root is a NaN there. NULL on failure. */
@@ -55,7 +55,7 @@ typedef struct tarn_rmsprop_options {
     const char *parameters; /* which, by a pattern; NULL: all */
 } tarn_rmsprop_options;
 /** Makes an optimizer as tarn_sgd does. */
-TARN_API tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options options);
+TARN_API TARN_MUST_USE tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options options);
 
 /** Lion, as its authors' lion_pytorch.py (Chen et al., 2023): the sign of a mean of gradients. Zero means
  *  lr 1e-4, beta 0.9 and 0.99. The weight decay scales the parameter, as AdamW's. NULL on failure. */
@@ -64,7 +64,7 @@ typedef struct tarn_lion_options {
     const char *parameters; /* which, by a pattern; NULL: all */
 } tarn_lion_options;
 /** Makes an optimizer as tarn_sgd does, with one moment of each parameter as its state. */
-TARN_API tarn_optimizer *tarn_lion(tarn_replica *r, tarn_lion_options options);
+TARN_API TARN_MUST_USE tarn_optimizer *tarn_lion(tarn_replica *r, tarn_lion_options options);
 
 /** As torch.optim.Adafactor of PyTorch 2.5: the second moment of a parameter of two dimensions or more is
  *  kept as its means over rows and over columns. Zero means lr 0.01, beta2_decay -0.8, d 1, eps1
@@ -75,7 +75,8 @@ typedef struct tarn_adafactor_options {
 } tarn_adafactor_options;
 /** Makes an optimizer as tarn_sgd does. Each parameter is updated by itself, so a step has more kernels
  *  than with the others. */
-TARN_API tarn_optimizer *tarn_adafactor(tarn_replica *r, tarn_adafactor_options options);
+TARN_API TARN_MUST_USE tarn_optimizer *tarn_adafactor(tarn_replica *r,
+                                                      tarn_adafactor_options options);
 
 /** As tarn_backward, for this optimizer's parameters alone: gradients of others are neither computed nor
  *  touched, as by PyTorch's backward(inputs=...). For two networks that train against each other. */

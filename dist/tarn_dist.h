@@ -92,7 +92,8 @@ typedef struct tarn_launch_options {
  *  TARN_OK, or the status of the first that failed, whose line, with rank and step, is in tarn_error(NULL). Never waits longer
  *  than twice the timeout for a replica that is stuck: its thread is left behind then, and goes on
  *  using `arg` and the data sets (tarn_launch_left). */
-TARN_API tarn_status tarn_launch(tarn_replica_fn fn, void *arg, tarn_launch_options options);
+TARN_API TARN_MUST_USE tarn_status tarn_launch(tarn_replica_fn fn, void *arg,
+                                               tarn_launch_options options);
 /** Threads of launches of this process that were left behind and have not ended. While there are
  *  any, close and free nothing that the function uses; end with _exit(). Any thread. */
 TARN_API int tarn_launch_left(void);
@@ -219,7 +220,7 @@ TARN_API tarn_tensor tarn_send_over(tarn_tensor x, int from, int to, tarn_mesh m
 /** Compares parameters, buffers and optimizer state of all replicas now, bit for bit, but for float
  *  buffers that training steps without an exchange of gradients have changed: the next makes them the
  *  mean over the replicas. The error names tensor, index, ranks and both values. Collective. Waits. */
-TARN_API tarn_status tarn_check_weights(tarn_replica *r);
+TARN_API TARN_MUST_USE tarn_status tarn_check_weights(tarn_replica *r);
 
 #ifdef __cplusplus
 }

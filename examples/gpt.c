@@ -88,8 +88,8 @@ static tarn_status open_run(struct run *run)
     run->adam = tarn_adamw(r, (tarn_adam_options){ .beta2 = 0.99f, .weight_decay = 0.1f });
     apply_rules(c, r, run->adam);
     training_precision(r, &c->run);
-    if (c->run.resume != NULL)
-        (void)tarn_load(r, c->run.resume, &run->progress);
+    if (c->run.resume != NULL && tarn_load(r, c->run.resume, &run->progress) != TARN_OK)
+        return tarn_error_status(r);
     const tarn_loader_options in_order = { .batch = (int32_t)c->run.batch, .drop_last = true };
     tarn_loader_options shuffled = in_order;
     shuffled.shuffle = !c->in_order;

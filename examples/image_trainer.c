@@ -140,8 +140,8 @@ static tarn_status open_run(struct run *run)
     tarn_print0(r, "model: %lld parameters\n", (long long)tarn_parameter_count(r, false));
     e->optimize(r, run->model);
     training_precision(r, &c->run);
-    if (c->run.resume != NULL)
-        (void)tarn_load(r, c->run.resume, &run->progress);
+    if (c->run.resume != NULL && tarn_load(r, c->run.resume, &run->progress) != TARN_OK)
+        return tarn_error_status(r);
     tarn_loader_options in = normalised(run->job);
     run->test = tarn_loader_open(r, run->job->test, in);
     in.batch = (int32_t)c->run.batch;

@@ -181,8 +181,8 @@ static tarn_status open_model(struct run *run)
     run->sgd =
         tarn_sgd(r, (tarn_sgd_options){ .lr = (float)c->run.lr, .momentum = (float)c->momentum });
     training_precision(r, &c->run);
-    if (c->run.resume != NULL)
-        (void)tarn_load(r, c->run.resume, &run->progress);
+    if (c->run.resume != NULL && tarn_load(r, c->run.resume, &run->progress) != TARN_OK)
+        return tarn_error_status(r);
     /* A last, smaller batch would need a second plan; the next epoch's order uses its samples. */
     run->train_loader = tarn_loader_open(r, run->job->train,
                                          (tarn_loader_options){ .batch = (int32_t)c->run.batch,

@@ -275,6 +275,13 @@ awk '/^TARN_API/ { open = 1; above = previous ~ /\*\/[ ]*$/; first = FNR; text =
     { previous = $0 }' core/tarn*.h dist/tarn*.h backend/tarn*.h |
     rule "a public function without a comment of its own" || exit 1
 
+# A failure of these sticks to the replica, and the next tarn_step() returns it; a report cannot fail but by its arguments.
+sticking='tarn_(wait|eval|when_known|graph_dot|profile|loss_scale|barrier|metrics_report)'
+grep -nE '^TARN_API +(tarn_status +|(struct +)?tarn_[a-z_]+ +\*)' core/tarn*.h dist/tarn*.h backend/tarn*.h |
+    grep -vE " $sticking\(" | rule "a public function without TARN_MUST_USE" || exit 1
+grep -hoE "^TARN_API TARN_MUST_USE +tarn_status +$sticking\(" core/tarn*.h dist/tarn*.h |
+    rule "TARN_MUST_USE where a failure sticks to the replica" || exit 1
+
 find backend core dist -name '*.[ch]' | sort | while read -r file; do
     sed -n 2p "$file" | grep -q '^/\*' || echo "$file"
 done | rule "sources that do not begin by saying what they are for" || exit 1

@@ -178,7 +178,7 @@ static void names_what_fails(tarn_replica *r, int threads, tarn_status code, con
     tarn_batch b;
     for (int i = 0; i < 2; i++) {
         check(tarn_loader_next(l, &b), "batches before", tarn_error(r));
-        (void)tarn_step(r);
+        (void)!tarn_step(r);
     }
     check(!tarn_loader_next(l, &b), "a failure", "was not seen");
     check(tarn_loader_status(l) == code && strstr(tarn_error(r), line) != NULL, line,
@@ -190,7 +190,7 @@ static void names_what_fails(tarn_replica *r, int threads, tarn_status code, con
     tarn_error_clear(r);
     int more = 0;
     for (; tarn_loader_next(l, &b); more++)
-        (void)tarn_step(r);
+        (void)!tarn_step(r);
     check(more == SIZE / BATCH - 2 && tarn_loader_status(l) == TARN_OK, "the rest", tarn_error(r));
     tarn_loader_close(l);
     tarn_dataset_close(d);

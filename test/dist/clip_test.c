@@ -44,7 +44,7 @@ static tarn_status on_a_replica(tarn_replica *r, void *arg)
     tarn_optimizer_step(o);
     if (tarn_step(r) == TARN_OK) {
         f->norm[rank] = tarn_item(norm);
-        (void)tarn_read(w, f->now[rank], sizeof f->now[rank]);
+        (void)!tarn_read(w, f->now[rank], sizeof f->now[rank]);
     }
     tarn_drop(norm);
     return tarn_error_status(r);

@@ -513,7 +513,7 @@ static tarn_status compute(tarn_replica *r, void *arg)
     for (int i = 0; i < 3; i++)
         x = tarn_mul_scalar(tarn_matmul(x, x), 1e-3f);
     (void)tarn_keep(x);
-    (void)tarn_step(r);
+    (void)!tarn_step(r);
     return tarn_wait(r);
 }
 

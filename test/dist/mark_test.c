@@ -60,7 +60,7 @@ static void again(tarn_replica *r)
 static void late(tarn_replica *r)
 {
     const tarn_tensor w = tarn_parameter(r, "w", TARN_SHAPE(4), NULL);
-    tarn_sgd(r, (tarn_sgd_options){ .lr = 1.0f });
+    (void)!tarn_sgd(r, (tarn_sgd_options){ .lr = 1.0f });
     tarn_mark_sharding(w, two, TARN_SPEC("data"));
 }
 
@@ -169,7 +169,7 @@ static tarn_status look(tarn_replica *r, void *arg)
     tarn_seed(r, 3);
     const tarn_tensor w = tarn_parameter_kaiming(r, "w", TARN_SHAPE(ROWS, COLUMNS), COLUMNS);
     const tarn_tensor b = tarn_buffer(r, "b", TARN_SHAPE(COLUMNS), TARN_U8, bytes);
-    (void)tarn_read(w, s->before, sizeof s->before);
+    (void)!tarn_read(w, s->before, sizeof s->before);
     tarn_mark_sharding(w, square, TARN_SPEC("data", "model"));
     tarn_mark_sharding(b, square, TARN_SPEC("data,model"));
     if (r->status != TARN_OK)
@@ -177,13 +177,13 @@ static tarn_status look(tarn_replica *r, void *arg)
     const struct owned *o = owned_of(w);
     (void)!buffer_read(o->buffer, o->offset, s->part, sizeof s->part);
     (void)!buffer_read(owned_of(b)->buffer, 0, s->byte, sizeof s->byte);
-    (void)tarn_read(w, s->after, sizeof s->after);
-    (void)tarn_read(b, s->bytes, sizeof s->bytes);
-    (void)tarn_save(r, path, (tarn_progress){ 0 });
+    (void)!tarn_read(w, s->after, sizeof s->after);
+    (void)!tarn_read(b, s->bytes, sizeof s->bytes);
+    (void)!tarn_save(r, path, (tarn_progress){ 0 });
     const float zeros[COUNT] = { 0 };
     (void)!owned_write(r, o, zeros);
-    (void)tarn_load(r, path, NULL);
-    (void)tarn_read(w, s->loaded, sizeof s->loaded);
+    (void)!tarn_load(r, path, NULL);
+    (void)!tarn_read(w, s->loaded, sizeof s->loaded);
     tarn_clear_sharding(w);
     o = owned_of(w);
     (void)!buffer_read(o->buffer, o->offset, s->cleared, sizeof s->cleared);
@@ -196,7 +196,7 @@ static tarn_status load_alone(tarn_replica *r, void *arg)
     const uint8_t bytes[COLUMNS] = { 0 };
     const tarn_tensor w = tarn_parameter(r, "w", TARN_SHAPE(ROWS, COLUMNS), NULL);
     tarn_buffer(r, "b", TARN_SHAPE(COLUMNS), TARN_U8, bytes);
-    (void)tarn_load(r, path, NULL);
+    (void)!tarn_load(r, path, NULL);
     return tarn_read(w, arg, sizeof seen[0].before);
 }
 

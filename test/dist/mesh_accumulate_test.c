@@ -71,15 +71,15 @@ static float train(tarn_replica *r, const struct job *job, const tarn_tensor p[T
         backward(r, p, 3 * update + i);
         tarn_optimizer_accumulate(o);
         if (i == 0)
-            tarn_step(r);
+            (void)!tarn_step(r);
     }
     if (job->way == FULLY)
-        tarn_step(r);
+        (void)!tarn_step(r);
     backward(r, p, 3 * update + 3);
     const tarn_tensor norm = tarn_clip_grad_norm(r, 1.0f);
     tarn_optimizer_step(o);
     const float measured = tarn_item(norm);
-    tarn_step(r);
+    (void)!tarn_step(r);
     return measured;
 }
 
@@ -105,7 +105,7 @@ static tarn_status run(tarn_replica *r, void *arg)
     if (!read_all(p, out->weights))
         return tarn_wait(r);
     tarn_optimizer_swap_average(o);
-    tarn_step(r);
+    (void)!tarn_step(r);
     if (read_all(p, out->averages) && tarn_rank(r) == 0)
         *job = *out;
     return tarn_wait(r);
@@ -152,10 +152,10 @@ static tarn_status keep_on(tarn_replica *r, void *arg)
         if (step > 0)
             tarn_drop(state);
         state = next;
-        tarn_step(r);
+        (void)!tarn_step(r);
     }
     out->received = tarn_metrics_get(r).received_bytes;
-    (void)tarn_read(state, out->last, sizeof out->last);
+    (void)!tarn_read(state, out->last, sizeof out->last);
     if (tarn_rank(r) == 0)
         *(struct keeping *)arg = *out;
     return tarn_wait(r);

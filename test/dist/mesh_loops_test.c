@@ -242,11 +242,11 @@ static tarn_status train(tarn_replica *r, void *arg)
         const tarn_tensor h = forward(r, job, &n, x, &all);
         const tarn_tensor loss = tarn_cross_entropy(tarn_linear_forward(&n.out, h), y);
         if (step == 0)
-            (void)tarn_read(all, out->outputs, sizeof out->outputs);
+            (void)!tarn_read(all, out->outputs, sizeof out->outputs);
         tarn_backward(loss);
         tarn_optimizer_step(o);
         out->losses[step] = tarn_item(loss);
-        tarn_step(r);
+        (void)!tarn_step(r);
         out->received = tarn_metrics_get(r).received_bytes - before;
     }
     out->count = read_all(r, out->values);

@@ -78,7 +78,7 @@ static tarn_status train(tarn_replica *r, void *arg)
         tarn_mark_state_sharding(r, o, mesh, "data");
     for (int i = 0; i < STEPS && tarn_error_status(r) == TARN_OK; i++) {
         step(r, job, p, i, o, mean);
-        (void)tarn_step(r);
+        (void)!tarn_step(r);
     }
     for (int i = 0; i < TENSORS; i++) {
         float all[MOST];
@@ -92,7 +92,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     if (tarn_rank(r) == 0)
         job->loss = loss;
     if (tarn_error_status(r) == TARN_OK && job->save != NULL)
-        (void)tarn_save(r, job->save, (tarn_progress){ 0 });
+        (void)!tarn_save(r, job->save, (tarn_progress){ 0 });
     return tarn_wait(r);
 }
 

@@ -54,7 +54,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     for (int step = 1; step <= STEPS && tarn_error_status(r) == TARN_OK; step++) {
         tarn_backward(p->loss(r, w, step));
         tarn_optimizer_step(o);
-        tarn_step(r);
+        (void)!tarn_step(r);
     }
     (void)tarn_wait(r);
     tarn_error_clear(r);

@@ -40,8 +40,8 @@ static tarn_status draw(tarn_replica *r, void *arg)
         graph_record(r, &op_iota, NULL, 0, TARN_SHAPE(ROWS, COLUMNS), TARN_I32, &number);
     const tarn_tensor part =
         graph_record(r, &op_rand, NULL, 0, TARN_SHAPE(ROWS / WORLD, COLUMNS), TARN_F32, &random);
-    (void)tarn_read(tarn_add(numbers, numbers), seen.numbers[rank], sizeof seen.numbers[rank]);
-    (void)tarn_read(part, seen.part[rank], sizeof seen.part[rank]);
+    (void)!tarn_read(tarn_add(numbers, numbers), seen.numbers[rank], sizeof seen.numbers[rank]);
+    (void)!tarn_read(part, seen.part[rank], sizeof seen.part[rank]);
     return tarn_wait(r);
 }
 

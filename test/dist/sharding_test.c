@@ -134,7 +134,7 @@ static tarn_status train(tarn_replica *r, void *arg)
             job->received = tarn_metrics_get(r).received_bytes;
         if (step == job->steps - 1)
             loss = tarn_item(l);
-        tarn_step(r);
+        (void)!tarn_step(r);
     }
     if (job->save != NULL && tarn_save(r, job->save, (tarn_progress){ 0 }) != TARN_OK)
         return tarn_wait(r);
@@ -319,7 +319,7 @@ static tarn_status sum_batches(tarn_replica *r, void *arg)
             break;
         for (int k = 0; tarn_rank(r) == 0 && k < 3 * b.n; k++)
             sums[12 * i + k] = x[k];
-        tarn_step(r);
+        (void)!tarn_step(r);
     }
     tarn_loader_close(l);
     return tarn_wait(r);

@@ -161,7 +161,7 @@ static float evaluated(tarn_replica *r, struct loaders *l)
 static float kept(tarn_replica *r, struct loaders *l)
 {
     const tarn_tensor k = tarn_keep(next(l->uneven).x);
-    (void)tarn_step(r);
+    (void)!tarn_step(r);
     (void)next(l->even);
     return weight_of(r, mean(k));
 }
@@ -171,7 +171,7 @@ static float kept(tarn_replica *r, struct loaders *l)
 static float kept_anew(tarn_replica *r, struct loaders *l)
 {
     const tarn_tensor k = tarn_keep(mean(next(l->uneven).x));
-    (void)tarn_step(r);
+    (void)!tarn_step(r);
     tarn_assign(k, mean(next(l->even).x));
     tarn_error_clear(r);
     const tarn_tensor old = tarn_mul_scalar(k, 2.0f);
@@ -303,7 +303,7 @@ static float statistics(tarn_replica *r, struct loaders *l)
     const tarn_batch b = next(l->even);
     (void)next(l->uneven);
     (void)tarn_batch_norm_forward(&bn, tarn_add_scalar(b.x, 3.0f));
-    (void)tarn_step(r);
+    (void)!tarn_step(r);
     return tarn_read(bn.running_mean, mean_of, sizeof mean_of) == TARN_OK ? mean_of[0] : NAN;
 }
 

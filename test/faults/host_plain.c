@@ -83,13 +83,13 @@ static void train(tarn_replica *r, const tarn_dataset *d, const float *scale, co
     const tarn_linear layer = tarn_linear_make(r, "layer", IN, OUT);
     tarn_optimizer *o = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.5f, .momentum = 0.5f });
     if (load != NULL)
-        (void)tarn_load(r, load, NULL);
+        (void)!tarn_load(r, load, NULL);
     tarn_loader *l =
         tarn_loader_open(r, d, (tarn_loader_options){ .batch = BATCH, .shuffle = true, .seed = 3 });
     if (l != NULL) {
         steps(r, l, &layer, o, scale);
-        (void)tarn_save(r, save, (tarn_progress){ 0 });
-        (void)tarn_read(tarn_find(r, "layer.weight"), weights.at, OUT * IN * sizeof(float));
+        (void)!tarn_save(r, save, (tarn_progress){ 0 });
+        (void)!tarn_read(tarn_find(r, "layer.weight"), weights.at, OUT * IN * sizeof(float));
     }
     tarn_loader_close(l);
 }

@@ -49,7 +49,7 @@ static bool run(struct launch *l)
     const char *debug = getenv("TARN_DEBUG");
     bool good = tarn_set_option("TARN_DEBUG", debug != NULL ? debug : "shard") == TARN_OK &&
                 tarn_launch(run_rank, l, options) == TARN_OK;
-    tarn_set_option("TARN_DEBUG", NULL);
+    (void)!tarn_set_option("TARN_DEBUG", NULL);
     tarn_set_log(NULL, NULL);
     int at = 0;
     while (at + 1 < ranks && l->error[at][0] == '\0')
