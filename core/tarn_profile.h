@@ -15,7 +15,7 @@ typedef struct tarn_metrics {
     uint64_t steps;                     /* that succeeded */
     uint64_t plans_compiled, plan_hits; /* graphs that were new, and that were found again */
     uint64_t launches;                  /* kernels launched so far */
-    uint64_t launches_last_step;        /* of the last tarn_step */
+    uint64_t launches_last_step;        /* by the last tarn_step; not by reads before it */
     double compile_seconds;             /* graph to built programs, summed */
     double host_seconds;                /* tarn_step without compilation and waiting, summed */
     double record_seconds;      /* from a step's first operation to its mark, what the program
