@@ -16,6 +16,7 @@
 #include "gpt_text.h"
 #include "now.h"
 #include "terminal.h"
+#include "training_log.h"
 #include "whole_file.h"
 
 enum { MOST_TESTS = 16 };
@@ -27,7 +28,8 @@ struct job {
     struct gpt_shape shape;
     struct gpt_text text, rest; /* for training and for tests */
     tarn_dataset *train, *test;
-    double tested;      /* the last test's loss; written by rank 0, as is */
+    double tested; /* the last test's loss; written by rank 0, as are the log and */
+    struct training_log log;
     char problem[5000]; /* of the example itself, not of the library */
 };
 
@@ -40,6 +42,7 @@ struct run {
     tarn_tensor sum; /* of losses, on the device: no step waits for its own */
     tarn_progress progress;
     uint64_t random;
+    double lr; /* of the last step */
 };
 
 static tarn_tensor loss_of(const struct gpt *g, const tarn_batch *b)
@@ -272,7 +275,8 @@ static tarn_status train_step(struct run *run, uint64_t step)
     tarn_batch b;
     if (!next_batch(run, &b))
         return tarn_error_status(r);
-    tarn_optimizer_set_lr(run->adam, tarn_lr_warmup(rate, step, warm));
+    run->lr = (double)tarn_lr_warmup(rate, step, warm);
+    tarn_optimizer_set_lr(run->adam, (float)run->lr);
     const tarn_tensor loss = loss_of(&run->gpt, &b);
     tarn_backward(loss);
     (void)tarn_clip_grad_norm(r, 1.0f);
@@ -280,6 +284,28 @@ static tarn_status train_step(struct run *run, uint64_t step)
     tarn_assign(run->sum, tarn_add(run->sum, tarn_detach(loss)));
     run->progress.batches++;
     return tarn_step(r);
+}
+
+/* By rank 0. */
+static tarn_status log_report(const struct run *run, uint64_t step, long steps, double seconds,
+                              double loss)
+{
+    struct job *job = run->job;
+    const struct training_point p = {
+        .event = "step",
+        .epoch = run->progress.epoch,
+        .step = step,
+        .steps = steps,
+        .seconds = seconds,
+        .samples = (double)steps * (double)job->config.run.batch,
+        .train_loss = loss,
+        .lr = run->lr,
+        .tested = job->tested,
+        .measure = "loss",
+        .world_size = tarn_world_size(run->replica),
+    };
+    return training_log_write(&job->log, &p, job->problem, sizeof job->problem) ? TARN_OK
+                                                                                : TARN_ERR_IO;
 }
 
 static tarn_status report(struct run *run, uint64_t step, long done, double seconds)
@@ -293,12 +319,14 @@ static tarn_status report(struct run *run, uint64_t step, long done, double seco
         s = test(run, &tested);
     if (s != TARN_OK)
         return s;
-    if (tarn_rank(r) == 0)
+    if (tarn_rank(r) == 0) {
         run->job->tested = tested;
+        s = log_report(run, step, done, seconds, loss);
+    }
     const double words = (double)done * (double)c->run.batch * (double)run->job->text.context;
     tarn_print0(r, "step %llu: loss %.4f, test %.4f, %.0f %s/s\n", (unsigned long long)step, loss,
                 tested, seconds > 0 ? words / seconds : 0, c->tokens != NULL ? "tokens" : "bytes");
-    if (c->sample > 0)
+    if (s == TARN_OK && c->sample > 0)
         s = write_sample(run);
     if (s == TARN_OK && c->run.save != NULL && tarn_rank(r) == 0)
         s = tarn_save(r, c->run.save, run->progress);
@@ -415,6 +443,9 @@ static int run_job(struct job *job)
         code = open_text(job);
     if (code != EXIT_OK)
         return code;
+    if (tarn_node() == 0 &&
+        !training_log_open(&job->log, c->run.log, job->problem, sizeof job->problem))
+        return fail(EXIT_IO, job->problem);
     const tarn_status s = tarn_launch(train, job, training_launch(&c->run));
     if (s != TARN_OK)
         return fail(exit_code_of(s), *job->problem ? job->problem : tarn_error(NULL));
@@ -433,6 +464,8 @@ int main(int argc, char **argv)
         (void)fflush(stdout);
         _exit(code);
     }
+    if (!training_log_close(&job.log, job.problem, sizeof job.problem) && code == EXIT_OK)
+        code = fail(EXIT_IO, job.problem);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK)
         code = fail(EXIT_IO, "cannot write to the standard output");
     tarn_dataset_close(job.test);

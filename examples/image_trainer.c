@@ -13,6 +13,7 @@
 #include "image_folder.h"
 #include "now.h"
 #include "terminal.h"
+#include "training_log.h"
 #include "whole_file.h"
 #include "image_options.h"
 
@@ -30,7 +31,8 @@ struct job {
     struct config config;
     struct image_folder folder;
     tarn_dataset *train, *test;
-    double tested;      /* the last test's result */
+    double tested; /* the last test's result */
+    struct training_log log;
     char problem[5000]; /* of the example itself, not of the library */
 };
 
@@ -43,6 +45,7 @@ struct run {
     tarn_tensor sum; /* of losses, or of what is tested: on the device, so that no step waits */
     tarn_progress progress;
     long steps;
+    double lr; /* of the last step */
 };
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -241,12 +244,35 @@ static tarn_status train_step(struct run *run, const tarn_batch *b, uint64_t all
     const struct config *c = &run->job->config;
     const float lr = (float)c->run.lr;
     const struct example *e = run->example;
-    e->set_lr(run->model, e->cosine ? tarn_lr_cosine(lr, (uint64_t)run->steps, all, 0) : lr);
+    const float now = e->cosine ? tarn_lr_cosine(lr, (uint64_t)run->steps, all, 0) : lr;
+    run->lr = (double)now;
+    e->set_lr(run->model, now);
     const tarn_tensor loss = tarn_detach(e->train(run->model, b));
     tarn_assign(run->sum, tarn_add(run->sum, loss));
     run->progress.batches++;
     run->steps++;
     return tarn_step(run->replica);
+}
+
+/* By rank 0. */
+static tarn_status log_epoch(const struct run *run, long steps, double seconds, double loss)
+{
+    struct job *job = run->job;
+    const struct training_point p = {
+        .event = "epoch",
+        .epoch = run->progress.epoch + (run->progress.batches != 0),
+        .step = (uint64_t)run->steps,
+        .steps = steps,
+        .seconds = seconds,
+        .samples = (double)steps * (double)job->config.run.batch,
+        .train_loss = loss,
+        .lr = run->lr,
+        .tested = job->tested,
+        .measure = run->example->measure,
+        .world_size = tarn_world_size(run->replica),
+    };
+    return training_log_write(&job->log, &p, job->problem, sizeof job->problem) ? TARN_OK
+                                                                                : TARN_ERR_IO;
 }
 
 static tarn_status train_epoch(struct run *run)
@@ -275,13 +301,16 @@ static tarn_status train_epoch(struct run *run)
         s = test(run, &tested);
     if (s != TARN_OK)
         return s;
-    if (tarn_rank(r) == 0)
+    if (tarn_rank(r) == 0) {
         run->job->tested = tested;
+        s = log_epoch(run, count, busy, loss);
+    }
     tarn_print0(r, "epoch %llu: loss %.4f, test %s %.4f, %.0f samples/s\n",
                 (unsigned long long)(run->progress.epoch + (run->progress.batches != 0)), loss,
                 run->example->measure, tested,
                 busy > 0 ? (double)count * (double)c->run.batch / busy : 0);
-    s = draw(run);
+    if (s == TARN_OK)
+        s = draw(run);
     if (s == TARN_OK && c->run.save != NULL && tarn_rank(r) == 0)
         s = tarn_save(r, c->run.save, run->progress);
     return s == TARN_OK ? tarn_barrier(r) : s;
@@ -328,6 +357,9 @@ static int run_job(struct job *job)
         return EXIT_USAGE;
     }
     tarn_status s = open_data(job);
+    if (s == TARN_OK && tarn_node() == 0 &&
+        !training_log_open(&job->log, c->run.log, job->problem, sizeof job->problem))
+        s = TARN_ERR_IO;
     if (s == TARN_OK)
         s = tarn_launch(train, job, training_launch(&c->run));
     if (s != TARN_OK) {
@@ -351,6 +383,10 @@ int image_main(const struct example *e, int argc, char **argv)
         /* A thread that never came back may still use the data sets. */
         (void)fflush(stdout);
         _exit(code);
+    }
+    if (!training_log_close(&job.log, job.problem, sizeof job.problem) && code == EXIT_OK) {
+        terminal_line(e->name, "%s", job.problem);
+        code = EXIT_IO;
     }
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK) {
         terminal_line(e->name, "cannot write to the standard output");

@@ -19,6 +19,7 @@
 #include "mnist_options.h"
 #include "network.h"
 #include "terminal.h"
+#include "training_log.h"
 
 enum { TEST_BATCH = 1000, FAKE_TRAIN = 10240, FAKE_TEST = 2500 };
 
@@ -28,7 +29,7 @@ enum { TEST_BATCH = 1000, FAKE_TRAIN = 10240, FAKE_TEST = 2500 };
 struct job {
     struct config config;
     tarn_dataset *train, *test;
-    FILE *log;
+    struct training_log log;
     double accuracy;
     long steps;
     double seconds;
@@ -231,32 +232,27 @@ static void print_line(const struct run *run, const struct totals *epoch, long l
             seconds > 0 ? (double)epoch->samples / seconds : 0, loss / (double)epoch->steps);
 }
 
-static void json_number(FILE *f, const char *key, double value)
-{
-    if (isfinite(value))
-        fprintf(f, ", \"%s\": %.9g", key, value);
-    else
-        fprintf(f, ", \"%s\": null", key);
-}
-
 /* One line of the log; `event` is "epoch" or "done". */
 static tarn_status log_result(const struct run *run, const char *event, const struct totals *t,
                               double accuracy)
 {
-    FILE *f = run->job->log;
-    if (f == NULL || !run->first)
-        return TARN_OK;
-    fprintf(f, "{\"event\": \"%s\", \"epoch\": %llu", event,
-            (unsigned long long)(run->progress.epoch + (run->progress.batches != 0)));
-    json_number(f, "train_loss", t->steps > 0 ? t->loss_sum / (double)t->steps : NAN);
-    json_number(f, "test_accuracy", accuracy);
-    json_number(f, "samples_per_second", t->seconds > 0 ? (double)t->samples / t->seconds : NAN);
-    json_number(f, "seconds", t->seconds);
-    fprintf(f, ", \"steps\": %ld, \"world_size\": %d}\n", t->steps, tarn_world_size(run->replica));
-    if (fflush(f) == 0 && !ferror(f))
-        return TARN_OK;
-    return problem(run->job, TARN_ERR_IO, "--log: cannot write to %s: %s", run->job->config.log,
-                   strerror(errno));
+    struct job *job = run->job;
+    const struct training_point p = {
+        .event = event,
+        .epoch = run->progress.epoch + (run->progress.batches != 0),
+        .step = tarn_step_count(run->replica),
+        .steps = t->steps,
+        .seconds = t->seconds,
+        .samples = (double)t->samples,
+        .train_loss = t->steps > 0 ? t->loss_sum / (double)t->steps : NAN,
+        .lr = job->config.run.lr,
+        .tested = accuracy,
+        .measure = "accuracy",
+        .world_size = tarn_world_size(run->replica),
+    };
+    return !run->first || training_log_write(&job->log, &p, job->problem, sizeof job->problem)
+               ? TARN_OK
+               : TARN_ERR_IO;
 }
 
 /* ---- training and evaluation ---------------------------------------------------------------- */
@@ -437,9 +433,8 @@ static int run_job(struct job *job)
         code = open_data(job);
     if (code != EXIT_OK)
         return code;
-    if (c->log != NULL && talks && (job->log = fopen(c->log, "w")) == NULL)
-        return fail(EXIT_IO, "--log: cannot open %s: %s; name a file in a folder you may write to",
-                    c->log, strerror(errno));
+    if (talks && !training_log_open(&job->log, c->run.log, job->problem, sizeof job->problem))
+        return fail(EXIT_IO, "%s", job->problem);
     tarn_launch_options launch = training_launch(&c->run);
     launch.check_weights = c->check > 0 ? (int)c->check : -1;
     launch.sync_norm = c->sync_norm;
@@ -463,8 +458,8 @@ int main(int argc, char **argv)
         (void)fflush(stdout);
         _exit(code);
     }
-    if (job.log != NULL && fclose(job.log) != 0 && code == EXIT_OK)
-        code = fail(EXIT_IO, "--log: cannot write to %s: %s", job.config.log, strerror(errno));
+    if (!training_log_close(&job.log, job.problem, sizeof job.problem) && code == EXIT_OK)
+        code = fail(EXIT_IO, "%s", job.problem);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK)
         code = fail(EXIT_IO, "cannot write to the standard output");
     void (*close)(tarn_dataset *) = job.config.fake ? digits_close : tarn_dataset_close;

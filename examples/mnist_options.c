@@ -27,7 +27,6 @@ enum {
     KEY_MOMENTUM = 256,
     KEY_FAKE,
     KEY_EVERY,
-    KEY_LOG,
     KEY_TARGET,
     KEY_QUIET,
     KEY_CHECK,
@@ -45,7 +44,6 @@ static const struct argp_option options[] = {
     { "heal",            KEY_HEAL,     NULL,   0, "copy the first device's weights to all when they differ", 0 },
     { "sync-norm",       KEY_SYNC,     NULL,   0, "batch norm over the samples of all devices", 0 },
     { "save-every",      KEY_EVERY,    "K",    0, "--save after every K steps, too", 0 },
-    { "log",             KEY_LOG,      "FILE", 0, "write results as JSON Lines", 0 },
     { "target-accuracy", KEY_TARGET,   "X",    0, "exit with 1 when the test accuracy is below", 0 },
     { "no-progress",     KEY_QUIET,    NULL,   0, "no progress bar", 0 },
     { NULL,              0,            NULL,   0, NULL, 0 }
@@ -74,9 +72,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         break;
     case KEY_EVERY:
         c->save_every = parse_whole(state, "save-every", arg, 1, INT_MAX);
-        break;
-    case KEY_LOG:
-        c->log = arg;
         break;
     case KEY_TARGET:
         c->target = parse_real(state, "target-accuracy", arg, 0, 1);

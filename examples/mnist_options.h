@@ -9,7 +9,7 @@
 
 struct config {
     struct training_options run;
-    const char *data, *log;
+    const char *data;
     long epochs, check, save_every;
     double momentum, target;
     bool fake, progress, heal, sync_norm;

@@ -7,7 +7,7 @@
 #include "devices.h"
 #include "parse.h"
 
-enum { KEY_LR = 256, KEY_DEVICES, KEY_SHARDS, KEY_TIMEOUT, KEY_SAVE, KEY_RESUME, KEY_AMP };
+enum { KEY_LR = 256, KEY_DEVICES, KEY_SHARDS, KEY_TIMEOUT, KEY_SAVE, KEY_RESUME, KEY_AMP, KEY_LOG };
 
 /* clang-format off */
 static const struct argp_option options[] = {
@@ -22,6 +22,7 @@ static const struct argp_option options[] = {
     { "amp",            KEY_AMP,     "TYPE", 0, "mixed precision: bf16, or fp16 with a scaled loss", 0 },
     { "save",           KEY_SAVE,    "FILE", 0, "write checkpoints", 0 },
     { "resume",         KEY_RESUME,  "FILE", 0, "go on from a checkpoint", 0 },
+    { "log",            KEY_LOG,     "FILE", 0, "write results as JSON Lines (scripts/to-tensorboard)", 0 },
     { NULL,             0,           NULL,   0, NULL, 0 }
 };
 /* clang-format on */
@@ -77,6 +78,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         break;
     case KEY_RESUME:
         o->resume = arg;
+        break;
+    case KEY_LOG:
+        o->log = arg;
         break;
     default:
         return parse_launch(key, arg, state);

@@ -9,8 +9,8 @@
 #include <tarn_dist.h>
 
 struct training_options {
-    const char *devices, *save, *resume; /* NULL where nothing was asked for */
-    long batch, steps, replicas, shards; /* 0 where nothing was asked for */
+    const char *devices, *save, *resume, *log; /* NULL where nothing was asked for */
+    long batch, steps, replicas, shards;       /* 0 where nothing was asked for */
     double lr, timeout;
     unsigned long long seed;
     tarn_dtype amp; /* float32 where nothing was asked for */
