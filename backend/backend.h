@@ -68,7 +68,8 @@ void device_stay(const struct device *d);
 struct device_figures figures_of(const struct device *d);
 struct device_figures figures_default(const struct device *d);
 /* Keeps measured ones in the cache, for all programs; TARN_ERR_ARGUMENT for impossible ones. */
-TARN_CHECKED tarn_status figures_keep(const struct device *d, const struct device_figures *f);
+TARN_CHECKED tarn_status figures_keep(const struct device *d, const struct device_figures *f,
+                                      double seconds);
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 
@@ -276,7 +277,8 @@ extern _Atomic long backend_refuse_nth;
 /* Small named records (measured choices). `key` is any text. Returns false on a miss or when the
  * cache is disabled. */
 bool cache_load_text(const char *key, char *out, size_t capacity);
-void cache_store_text(const char *key, const char *text);
+/* `seconds`: what it took to find out; for people, who may clear the cache. */
+void cache_store_text(const char *key, const char *text, double seconds);
 /* Removes what was used least recently, if the cache is larger than TARN_CACHE_BYTES. Done now
  * and then when a program was built. */
 void cache_trim(void);
@@ -285,7 +287,8 @@ struct cache_entry {
     bool pocl;
     char about[120]; /* what a file of ours is found by, shortened; the folder */
     uint64_t bytes;
-    double idle; /* seconds since it was used */
+    double idle;    /* seconds since it was used */
+    double seconds; /* that it took to make; NAN: not known, as of PoCL's */
 };
 /* All of them, for free(). False after error_set() when there is no cache. */
 bool cache_list(struct cache_entry **list, size_t *count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The compile cache on disk. It holds code, so its folder is private (folder.c), and every entry is
- * checked: a bad one is a miss. File: magic, key length, payload length, hash of the payload, key,
- * payload. */
+ * checked: a bad one is a miss. File: magic, key length, payload length, hash of the payload, what it
+ * took to make, key, payload. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,13 +17,14 @@
 #include "file.h"
 #include "opencl.h"
 
-#define MAGIC UINT64_C(0x31303065686361e7)
+#define MAGIC UINT64_C(0x32303065686361e7)
 #define LOCK_SECONDS 5
 #define NAPS 50 /* in a second of waiting for the lock */
 #define LARGEST_PAYLOAD ((size_t)256 << 20)
 
 struct head {
     uint64_t magic, key_bytes, payload_bytes, low, high;
+    double seconds; /* for people alone, so that nothing is lost with it */
 };
 
 /* ---- entries -------------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ void *cache_load(const char *key, size_t *bytes)
     return out;
 }
 
-void cache_store(const char *key, const void *payload, size_t bytes)
+void cache_store(const char *key, const void *payload, size_t bytes, double seconds)
 {
     char name[40], temporary[80];
     const int folder = cache_directory(NULL, 0);
@@ -88,7 +89,7 @@ void cache_store(const char *key, const void *payload, size_t bytes)
     entry_name(key, name);
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", name, (long)getpid());
     const XXH128_hash_t h = XXH3_128bits(payload, bytes);
-    const struct head head = { MAGIC, strlen(key), bytes, h.low64, h.high64 };
+    const struct head head = { MAGIC, strlen(key), bytes, h.low64, h.high64, seconds };
     const int file = file_aside(
         openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file >= 0) {
@@ -102,14 +103,16 @@ void cache_store(const char *key, const void *payload, size_t bytes)
     close(folder);
 }
 
-void cache_key_of(int folder, const char *name, char *out, size_t capacity)
+void cache_describe(int folder, const char *name, struct cache_entry *out)
 {
+    const size_t capacity = sizeof out->about;
     struct head head;
     const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    snprintf(out, capacity, "damaged");
+    snprintf(out->about, capacity, "damaged");
     if (file >= 0 && file_read_all(file, &head, sizeof head) && head.magic == MAGIC) {
         const size_t bytes = head.key_bytes < capacity ? (size_t)head.key_bytes : capacity - 1;
-        out[file_read_all(file, out, bytes) ? bytes : 0] = '\0';
+        out->about[file_read_all(file, out->about, bytes) ? bytes : 0] = '\0';
+        out->seconds = head.seconds;
     }
     if (file >= 0)
         close(file);
@@ -126,9 +129,9 @@ bool cache_load_text(const char *key, char *out, size_t capacity)
     return fits;
 }
 
-void cache_store_text(const char *key, const char *text)
+void cache_store_text(const char *key, const char *text, double seconds)
 {
-    cache_store(key, text, strlen(text));
+    cache_store(key, text, strlen(text), seconds);
 }
 
 /* A process that is stopped, or whose compiler hangs, keeps its lock. The lock saves double work

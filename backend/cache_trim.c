@@ -8,6 +8,7 @@
  * that were loaded stay mapped when their file goes, and PoCL compiles again what it does not find. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,11 +238,12 @@ static void describe(int cache, const struct entry *from, struct cache_entry *to
 {
     *to = (struct cache_entry){ .pocl = from->folder[0] != '.',
                                 .bytes = from->bytes,
-                                .idle = difftime(time(NULL), from->used) };
+                                .idle = difftime(time(NULL), from->used),
+                                .seconds = NAN };
     if (to->pocl)
         snprintf(to->about, sizeof to->about, "%s/%s", from->folder, from->name);
     else
-        cache_key_of(cache, from->name, to->about, sizeof to->about);
+        cache_describe(cache, from->name, to);
 }
 
 bool cache_list(struct cache_entry **list, size_t *count)

@@ -28,6 +28,6 @@ void compilers_end(void);
 /* Whether a driver with a cache of its own has all kernels of a program in it, as far as is known; and what
  * makes it known, to all processes. */
 bool program_is_finished(const struct device *d, const char *source, bool quick);
-void program_tell_finished(const struct device *d, const char *source, bool quick);
+void program_tell_finished(const struct device *d, const char *source, bool quick, double seconds);
 
 #endif

@@ -21,7 +21,7 @@ static void name_entry(const struct device *d, char *key, size_t capacity)
     snprintf(key, capacity, "figures 1|%s|%s|%s", d->name, d->driver, d->platform);
 }
 
-tarn_status figures_keep(const struct device *d, const struct device_figures *f)
+tarn_status figures_keep(const struct device *d, const struct device_figures *f, double seconds)
 {
     char key[512], text[KEPT] = "", again[KEPT];
     double values[FIGURE_COUNT];
@@ -31,7 +31,7 @@ tarn_status figures_keep(const struct device *d, const struct device_figures *f)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s %.17g\n", figure_rows[i].name,
                  values[i]);
     name_entry(d, key, sizeof key);
-    cache_store_text(key, text);
+    cache_store_text(key, text, seconds);
     pthread_mutex_lock(&found_lock);
     is_found[d->number] = false;
     pthread_mutex_unlock(&found_lock);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "env.h"
 #include "hash_table.h"
 
@@ -270,8 +271,9 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
     *out = guess;
     if (!tuning_wanted(c))
         return TARN_OK;
+    const double start = seconds_now();
     TRY(measure_all(c, g, providers, count, serial, out));
     *out = remember(key, providers, count, *out);
-    cache_store_text(key, providers[*out].name);
+    cache_store_text(key, providers[*out].name, seconds_now() - start);
     return TARN_OK;
 }

@@ -141,9 +141,10 @@ bool cache_folder_of_pocl(char *path, size_t capacity);
 void cache_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A payload by key text, checked; NULL on a miss. The caller frees it. */
 void *cache_load(const char *key, size_t *bytes);
-/* The beginning of the key of an entry of ours, as text, from an open directory. */
-void cache_key_of(int folder, const char *name, char *out, size_t capacity);
-void cache_store(const char *key, const void *payload, size_t bytes);
+/* The beginning of the key of an entry of ours, as text, from an open directory, and what it took to make. */
+void cache_describe(int folder, const char *name, struct cache_entry *out);
+/* `seconds`: what it took to make, for people. */
+void cache_store(const char *key, const void *payload, size_t bytes, double seconds);
 /* A program was built: trims now and then. Called with the lock for builds. */
 void cache_grew(void);
 /* Serialises cold builds of several processes: an open lock to be closed; -1 when there is none, or

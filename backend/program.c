@@ -22,6 +22,7 @@ struct built_program {
     cl_program program;
     const char *options;
     char key[768];
+    double seconds;      /* that the build took */
     bool launched, keep; /* kept on disk once it has been launched */
     bool refused;        /* the driver did not take the binary that is kept */
     struct built_program *next;
@@ -132,7 +133,8 @@ static tarn_status from_source(struct built_program *p, const char *source, cons
         if (code == CL_SUCCESS) {
             p->keep = !c->device.keeps_code;
             c->counters.builds++;
-            c->counters.build_seconds += seconds_now() - start;
+            p->seconds = seconds_now() - start;
+            c->counters.build_seconds += p->seconds;
             return TARN_OK;
         }
         char *log = build_log(p);
@@ -221,11 +223,11 @@ bool program_is_finished(const struct device *d, const char *source, bool quick)
     return cache_load_text(key, text, sizeof text);
 }
 
-void program_tell_finished(const struct device *d, const char *source, bool quick)
+void program_tell_finished(const struct device *d, const char *source, bool quick, double seconds)
 {
     char key[2048];
     finished_key(d, source, quick, key, sizeof key);
-    cache_store_text(key, "yes");
+    cache_store_text(key, "yes", seconds);
 }
 
 static void keep_binary(struct built_program *p)
@@ -242,7 +244,7 @@ static void keep_binary(struct built_program *p)
     unsigned char *binary = malloc(bytes);
     if (binary != NULL && clGetProgramInfo(p->program, CL_PROGRAM_BINARIES, sizeof binary, &binary,
                                            NULL) == CL_SUCCESS)
-        cache_store(p->key, binary, bytes);
+        cache_store(p->key, binary, bytes, p->seconds);
     free(binary);
 }
 

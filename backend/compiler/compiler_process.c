@@ -13,6 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "clock.h"
 #include "compilers.h"
 #include "file.h"
 #include "opencl.h"
@@ -91,12 +92,13 @@ static tarn_status carry_out(struct context *c, const struct order *o, struct bu
 {
     struct built_program *program = NULL;
     const int lock = lock_of(o);
+    const double start = seconds_now();
     tarn_status status = program_build_as(c, order_source(o), o->quick != 0, "compiler", &program);
     if (status == TARN_OK)
         status = finish(c, o, program, nothing);
     program_free(program);
     if (status == TARN_OK)
-        program_tell_finished(&c->device, order_source(o), o->quick != 0);
+        program_tell_finished(&c->device, order_source(o), o->quick != 0, seconds_now() - start);
     if (lock >= 0)
         close(lock);
     return status;

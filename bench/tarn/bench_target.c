@@ -43,7 +43,7 @@ bool target_run(struct bench *b, bool keep)
     if (status == TARN_OK)
         status = figures_check(&f);
     if (status == TARN_OK && keep)
-        status = figures_keep(d, &f);
+        status = figures_keep(d, &f, seconds_now() - begin);
     if (status != TARN_OK)
         return false;
     if (b->json) {

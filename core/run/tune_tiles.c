@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "env.h"
 #include "hash_table.h"
 #include "log.h"
@@ -119,7 +120,7 @@ static bool known_tile(struct context *c, uint64_t sum, int *number)
     return end != text && *end == '\0' && value >= 0 && value < TARGET_TILES;
 }
 
-static void keep_tile(struct context *c, const struct tile_choice *choice)
+static void keep_tile(struct context *c, const struct tile_choice *choice, double seconds)
 {
     char text[16];
     struct kept_tile *new = calloc(1, sizeof *new);
@@ -128,7 +129,7 @@ static void keep_tile(struct context *c, const struct tile_choice *choice)
     name_tile(c, choice->sum, new->key, sizeof new->key);
     new->number = choice->number;
     snprintf(text, sizeof text, "%d", choice->number);
-    cache_store_text(new->key, text);
+    cache_store_text(new->key, text, seconds);
     HASH_ADD_STR(kept_tiles, key, new);
     if (new->hh.tbl == NULL)
         free(new);
@@ -357,6 +358,7 @@ static tarn_status measure(struct tuning *t)
 
 static tarn_status measure_and_keep(struct tuning *t)
 {
+    const double start = seconds_now();
     tarn_status status = measure(t);
     const tarn_status finished = context_finish(t->replica->context);
     status = status == TARN_OK ? finished : status;
@@ -368,7 +370,7 @@ static tarn_status measure_and_keep(struct tuning *t)
         if (status != TARN_OK && !t->sums.list[i].known)
             t->target->tiles[i].number = 0;
         else if (!t->sums.list[i].known)
-            keep_tile(t->replica->context, &t->target->tiles[i]);
+            keep_tile(t->replica->context, &t->target->tiles[i], seconds_now() - start);
     }
     /* A program that is too large to be measured beside itself runs as it is. */
     return status == TARN_ERR_MEMORY || status == TARN_ERR_DEVICE_MEMORY ? TARN_OK : status;

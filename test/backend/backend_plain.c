@@ -307,7 +307,7 @@ int main(int argc, char **argv)
         for (int t = 0; t < 4; t++)
             check_gemm(c, (t & 1) != 0, (t & 2) != 0);
         check_upload(c);
-        cache_store_text("smoke record", "kept");
+        cache_store_text("smoke record", "kept", 0);
     }
     CHECK(buffer_statistics(c).live == 0);
     context_close(c);

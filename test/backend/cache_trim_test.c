@@ -3,6 +3,7 @@
  * was used in the last minutes. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +159,7 @@ Test(cache_trim, what_was_just_used_stays)
 Test(cache_trim, a_load_keeps_an_entry)
 {
     begin("1");
-    cache_store_text("a key", "a text");
+    cache_store_text("a key", "a text", 1.5);
     char command[200], text[20];
     snprintf(command, sizeof command, "touch -d '2 hours ago' %s/*", folder);
     cr_assert_eq(system(command), 0);
@@ -188,7 +189,7 @@ Test(cache_trim, people_see_and_clear_it)
     size_t count;
     uint64_t removed, bytes = 0;
     begin("0");
-    cache_store_text("a key", "a text");
+    cache_store_text("a key", "a text", 1.5);
     cr_assert(cache_list(&list, &count));
     cr_expect_eq(count, (size_t)ENTRIES + 1);
     int named = 0, pocls = 0;
@@ -196,6 +197,8 @@ Test(cache_trim, people_see_and_clear_it)
         bytes += list[i].bytes;
         named += strcmp(list[i].about, "a key") == 0;
         pocls += list[i].pocl;
+        cr_expect(strcmp(list[i].about, "a key") == 0 ? list[i].seconds == 1.5
+                                                      : isnan(list[i].seconds));
         cr_expect(list[i].idle > -10 && list[i].idle < 13 * 3600);
     }
     cr_expect(named == 1 && pocls == ENTRIES / 2 && bytes > ENTRIES * (KIB - 8) * 1024);

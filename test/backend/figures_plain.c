@@ -88,10 +88,10 @@ static void check_kept(void)
     f.lanes = 2;
     f.l2_bytes = 123456;
     f.launch_seconds = 1.0 / 3;
-    CHECK(figures_keep(&d, &f) == TARN_ERR_ARGUMENT);
+    CHECK(figures_keep(&d, &f, 0) == TARN_ERR_ARGUMENT);
     CHECK(strstr(error_text(), "launch_seconds") != NULL);
     f.launch_seconds = 1e-3 / 3;
-    CHECK(figures_keep(&d, &f) == TARN_OK);
+    CHECK(figures_keep(&d, &f, 0) == TARN_OK);
     const struct device_figures now = figures_of(&d);
     CHECK(now.measured && now.lanes == 2 && now.l2_bytes == 123456 && now.units == 3);
     CHECK(now.launch_seconds == f.launch_seconds);
@@ -107,7 +107,7 @@ static void check_kept(void)
         d.number = 56 + i;
         snprintf(d.driver, sizeof d.driver, "damaged %d", i);
         snprintf(key, sizeof key, "figures 1|%s|%s|%s", d.name, d.driver, d.platform);
-        cache_store_text(key, damaged[i]);
+        cache_store_text(key, damaged[i], 0);
         CHECK(!figures_of(&d).measured && figures_of(&d).lanes == figures_default(&d).lanes);
     }
 }

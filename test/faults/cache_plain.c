@@ -65,7 +65,7 @@ static void check_refused(const char *folder, const char *why)
         dup2(fileno(lines), STDERR_FILENO);
         setenv("TARN_CACHE_DIR", folder, 1);
         const bool used = cache_folder_of_pocl(path, sizeof path);
-        cache_store("key", "value", 6);
+        cache_store("key", "value", 6, 0);
         _exit(used || cache_folder_of_pocl(path, sizeof path));
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
@@ -124,7 +124,7 @@ static void check_fifo(void)
 {
     char name[64] = "";
     size_t bytes;
-    cache_store("key", "value", 6);
+    cache_store("key", "value", 6, 0);
     DIR *all = opendir(in_base("good"));
     CHECK(all != NULL);
     for (const struct dirent *e = readdir(all); e != NULL; e = readdir(all))
@@ -133,7 +133,7 @@ static void check_fifo(void)
     closedir(all);
     CHECK(*name != '\0' && unlink(in_base(name)) == 0 && mkfifo(in_base(name), 0600) == 0);
     CHECK(cache_load("key", &bytes) == NULL); /* LONGEST ends this program when it waits */
-    cache_store("key", "value", 6);
+    cache_store("key", "value", 6, 0);
     void *value = cache_load("key", &bytes);
     CHECK(value != NULL && bytes == 6 && strcmp(value, "value") == 0);
     free(value);
@@ -196,12 +196,12 @@ static void check_damage(long count)
     long misses = 0;
     for (int i = 0; i < PAYLOAD; i++)
         value[i] = (unsigned char)draw(&state);
-    cache_store("another key", value, PAYLOAD / 2);
+    cache_store("another key", value, PAYLOAD / 2, 0);
     path_of("a key", path, sizeof path);
     path_of("another key", second, sizeof second);
     const size_t others = read_file(second, other, sizeof other);
     for (long i = 0; i < count; i++) {
-        cache_store("a key", value, PAYLOAD);
+        cache_store("a key", value, PAYLOAD, 1);
         const size_t bytes = read_file(path, data, sizeof data);
         CHECK(bytes > PAYLOAD);
         const size_t now = damage(data, bytes, other, others, &state);
