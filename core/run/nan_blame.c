@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "run/nan_loop.h"
 #include "tensor/shape.h"
 
 #define TOGETHER 64 /* nodes that are computed in one plan */
@@ -243,15 +244,17 @@ static const struct root *wrong_root(const struct blame *b)
     return NULL;
 }
 
-static void tell(struct blame *b, uint32_t node)
+/* `root`: what became wrong by it; `where`: in a loop, else empty. */
+static void tell(const struct blame *b, uint32_t node, const struct root *root, const char *where)
 {
     const tarn_replica *r = b->r;
     const unsigned long long step = (unsigned long long)r->metrics.steps + 1;
     const int rank = r->peers != NULL ? r->peers->rank : 0;
     const struct seen *s = &b->seen[node];
     const struct node n = *graph_origin(&r->graph, node);
-    const struct root *root = wrong_root(b);
     char name[64], operands[500] = "", reached[64] = "a kept tensor";
+    if (replica_mesh(r) != NULL && rank != 0)
+        return; /* all have the same values */
     if (root != NULL && r->owned[root->owned].name != NULL)
         text_escape(r->owned[root->owned].name, reached, sizeof reached);
     if (node == 0) {
@@ -263,16 +266,52 @@ static void tell(struct blame *b, uint32_t node)
     name_node(r, &n, name, sizeof name);
     for (uint32_t k = 0; k < n.in_count && n.op->kind != OP_HOST; k++)
         add_operand(b, operand(&r->graph, &n, k), s, elements_of(&n), operands, sizeof operands);
-    log_print(TARN_LOG_WARNING,
-              "tarn: rank %d, step %llu: %s (operation %u of %u) %s %g at %s of %s %s%s%s; so %s%s "
-              "is not finite",
-              rank, step, name, (unsigned)node, (unsigned)b->count - 1,
-              n.op->kind == OP_LEAF   ? "holds"
-              : n.op->kind == OP_HOST ? "brings from another rank"
-                                      : "makes of finite numbers",
-              (double)s->value, place_text(n.shape, s->at), tarn_dtype_name(n.dtype),
-              shape_text(n.shape), operands[0] != '\0' ? "; its operands: " : "", operands,
-              root != NULL && root->gradient ? "the gradient of " : "", reached);
+    log_print(
+        TARN_LOG_WARNING,
+        "tarn: rank %d, step %llu: %s%s (operation %u of %u) %s %g at %s of %s %s%s%s; so %s%s "
+        "is not finite",
+        rank, step, where, name, (unsigned)node, (unsigned)b->count - 1,
+        n.op->kind == OP_LEAF   ? "holds"
+        : n.op->kind == OP_HOST ? "brings from another rank"
+                                : "makes of finite numbers",
+        (double)s->value, place_text(n.shape, s->at), tarn_dtype_name(n.dtype), shape_text(n.shape),
+        operands[0] != '\0' ? "; its operands: " : "", operands,
+        root != NULL && root->gradient ? "the gradient of " : "", reached);
+}
+
+/* The op in the loop's body, in the step that first went wrong. */
+static tarn_status tell_of_loop(const struct blame *b, uint32_t node)
+{
+    struct nan_step step;
+    char where[96];
+    const struct graph *g = &b->r->graph;
+    const struct scan s = g->scans[graph_origin(g, node)->arg.scan.index];
+    TRY(nan_step_of(b->r, &s, &step));
+    struct root results[OPERANDS_MOST];
+    struct blame inner = { .r = b->r, .roots = results, .count = g->count };
+    for (uint32_t k = 0; k < step.count; k++)
+        results[inner.root_count++] = (struct root){ .node = step.result[k] };
+    inner.seen = calloc((size_t)inner.count + 1, sizeof *inner.seen);
+    tarn_status status = inner.seen != NULL
+                             ? look_at_all(&inner)
+                             : error_set(TARN_ERR_MEMORY, "TARN_DEBUG=nan: out of host memory");
+    const uint32_t first = status == TARN_OK && step.count > 0 ? find_first(&inner) : 0;
+    snprintf(where, sizeof where, "in step %u of %u of a loop, scan (operation %u of %u), ",
+             step.number + 1, step.steps, node, b->count - 1);
+    if (status == TARN_OK)
+        tell(first != 0 ? &inner : b, first != 0 ? first : node, wrong_root(b),
+             first != 0 ? where : "");
+    free(inner.seen);
+    return status;
+}
+
+static tarn_status tell_of(const struct blame *b, uint32_t node)
+{
+    const bool loop = graph_origin(&b->r->graph, node)->op == &op_scan;
+    if (node != 0 && loop && replica_mesh(b->r) == NULL)
+        return tell_of_loop(b, node);
+    tell(b, node, wrong_root(b), "");
+    return TARN_OK;
 }
 
 tarn_status nan_blame(tarn_replica *r)
@@ -291,7 +330,7 @@ tarn_status nan_blame(tarn_replica *r)
         r->blamed = true;
         s = look_at_all(&b);
         if (s == TARN_OK)
-            tell(&b, find_first(&b));
+            s = tell_of(&b, find_first(&b));
     }
     free(b.seen);
     free(b.roots);

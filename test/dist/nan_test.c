@@ -39,6 +39,8 @@ static bool said(const struct heard *h, const char *text)
     return false;
 }
 
+static tarn_mesh over; /* the launches' mesh; empty: none */
+
 /* What each step computes of a parameter that nothing else changes. */
 struct program {
     tarn_tensor (*loss)(tarn_replica *r, tarn_tensor w, int step);
@@ -65,8 +67,10 @@ static void run(struct program *p, int world, struct heard *h)
 {
     cr_assert_eq(tarn_set_option("TARN_QUICK", "1"), TARN_OK);
     tarn_set_log(hear, h);
-    cr_assert_eq(tarn_launch(train, p, (tarn_launch_options){ .devices = "0,0", .count = world }),
-                 TARN_OK, "%s", tarn_error(NULL));
+    cr_assert_eq(
+        tarn_launch(train, p,
+                    (tarn_launch_options){ .devices = "0,0", .count = world, .mesh = over }),
+        TARN_OK, "%s", tarn_error(NULL));
     tarn_set_log(NULL, NULL);
 }
 
@@ -142,6 +146,78 @@ Test(nan_blame, names_the_rank)
     cr_assert_eq(h.count, 2);
     cr_expect(said(&h, "rank 1, step 3: div (operation "), "rank 1");
     cr_expect(said(&h, "rank 0, step 3: another rank has a NaN or an infinity"), "rank 0");
+}
+
+/* ---- loops ---------------------------------------------------------------------------------- */
+
+enum { LOOP = 5 };
+
+static void body(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next, tarn_tensor *y,
+                 void *user)
+{
+    (void)user;
+    *next = tarn_exp(tarn_mul(carry[0], x[0]));
+    *y = tarn_mul_scalar(*next, 2);
+}
+
+static tarn_tensor loop(tarn_replica *r, tarn_tensor w, int step, bool reversed)
+{
+    const float x[LOOP] = { 0.1f, 0.1f, 0.1f, step == BAD_STEP ? 1000.0f : 0.1f, 0.1f };
+    const tarn_tensor slices = tarn_from(r, TARN_SHAPE(LOOP), TARN_F32, x);
+    tarn_tensor last, y;
+    const tarn_scan_args args = { .body = body,
+                                  .carry = &w,
+                                  .carries = 1,
+                                  .x = &slices,
+                                  .xs = 1,
+                                  .ys = 1,
+                                  .reversed = reversed };
+    tarn_scan(r, &args, &last, &y);
+    return tarn_add(tarn_sum(last, TARN_ALL, false), tarn_sum(y, TARN_ALL, false));
+}
+
+static tarn_tensor forwards(tarn_replica *r, tarn_tensor w, int step)
+{
+    return loop(r, w, step, false);
+}
+
+static tarn_tensor backwards(tarn_replica *r, tarn_tensor w, int step)
+{
+    return loop(r, w, step, true);
+}
+
+Test(nan_blame, names_the_op_and_the_step_inside_of_a_loop)
+{
+    struct heard h;
+    compare(forwards, 1, &h);
+    cr_assert_eq(h.count, 1);
+    cr_expect(said(&h, "step 3: in step 4 of 5 of a loop, scan (operation "), "%s", h.line[0]);
+    cr_expect(said(&h, "), exp (operation "), "%s", h.line[0]);
+    cr_expect(said(&h, "makes of finite numbers inf at [0,0] of float32 [2,3]"), "%s", h.line[0]);
+    cr_expect(said(&h, "its operands: mul float32 [2,3] (there "), "%s", h.line[0]);
+    cr_expect(said(&h, "so the gradient of a weight is not finite"), "%s", h.line[0]);
+    compare(backwards, 1, &h);
+    cr_assert_eq(h.count, 1);
+    cr_expect(said(&h, "in step 2 of 5 of a loop"), "%s", h.line[0]);
+}
+
+static tarn_tensor cut_in_two(tarn_replica *r, tarn_tensor w, int step)
+{
+    tarn_mark_sharding(w, over, TARN_SPEC("data", NULL));
+    return tarn_sum(tarn_div(w, of_host(r, step == BAD_STEP ? 0.0f : 1.0f)), TARN_ALL, false);
+}
+
+Test(nan_blame, speaks_once_under_a_mesh)
+{
+    struct heard h;
+    over = (tarn_mesh){ .axis = { { "data", 2 } } };
+    compare(cut_in_two, 2, &h);
+    cr_assert_eq(h.count, 1);
+    cr_expect(said(&h, "rank 0, step 3: div (operation "), "%s", h.line[0]);
+    cr_expect(said(&h, "inf at [1,1] of float32 [2,3]"), "%s", h.line[0]);
+    compare(forwards, 2, &h);
+    cr_assert_eq(h.count, 1);
+    cr_expect(said(&h, "step 3: scan (operation "), "%s", h.line[0]);
 }
 
 static tarn_tensor fine(tarn_replica *r, tarn_tensor w, int step)
