@@ -253,8 +253,6 @@ static void tell(const struct blame *b, uint32_t node, const struct root *root, 
     const struct seen *s = &b->seen[node];
     const struct node n = *graph_origin(&r->graph, node);
     char name[64], operands[500] = "", reached[64] = "a kept tensor";
-    if (replica_mesh(r) != NULL && rank != 0)
-        return; /* all have the same values */
     if (root != NULL && r->owned[root->owned].name != NULL)
         text_escape(r->owned[root->owned].name, reached, sizeof reached);
     if (node == 0) {

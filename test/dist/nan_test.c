@@ -39,8 +39,6 @@ static bool said(const struct heard *h, const char *text)
     return false;
 }
 
-static tarn_mesh over; /* the launches' mesh; empty: none */
-
 /* What each step computes of a parameter that nothing else changes. */
 struct program {
     tarn_tensor (*loss)(tarn_replica *r, tarn_tensor w, int step);
@@ -67,10 +65,8 @@ static void run(struct program *p, int world, struct heard *h)
 {
     cr_assert_eq(tarn_set_option("TARN_QUICK", "1"), TARN_OK);
     tarn_set_log(hear, h);
-    cr_assert_eq(
-        tarn_launch(train, p,
-                    (tarn_launch_options){ .devices = "0,0", .count = world, .mesh = over }),
-        TARN_OK, "%s", tarn_error(NULL));
+    cr_assert_eq(tarn_launch(train, p, (tarn_launch_options){ .devices = "0,0", .count = world }),
+                 TARN_OK, "%s", tarn_error(NULL));
     tarn_set_log(NULL, NULL);
 }
 
@@ -199,25 +195,6 @@ Test(nan_blame, names_the_op_and_the_step_inside_of_a_loop)
     compare(backwards, 1, &h);
     cr_assert_eq(h.count, 1);
     cr_expect(said(&h, "in step 2 of 5 of a loop"), "%s", h.line[0]);
-}
-
-static tarn_tensor cut_in_two(tarn_replica *r, tarn_tensor w, int step)
-{
-    tarn_mark_sharding(w, over, TARN_SPEC("data", NULL));
-    return tarn_sum(tarn_div(w, of_host(r, step == BAD_STEP ? 0.0f : 1.0f)), TARN_ALL, false);
-}
-
-Test(nan_blame, speaks_once_under_a_mesh)
-{
-    struct heard h;
-    over = (tarn_mesh){ .axis = { { "data", 2 } } };
-    compare(cut_in_two, 2, &h);
-    cr_assert_eq(h.count, 1);
-    cr_expect(said(&h, "rank 0, step 3: div (operation "), "%s", h.line[0]);
-    cr_expect(said(&h, "inf at [1,1] of float32 [2,3]"), "%s", h.line[0]);
-    compare(forwards, 2, &h);
-    cr_assert_eq(h.count, 1);
-    cr_expect(said(&h, "step 3: scan (operation "), "%s", h.line[0]);
 }
 
 static tarn_tensor fine(tarn_replica *r, tarn_tensor w, int step)
