@@ -38,6 +38,7 @@ struct context {
     const char *about;    /* of the commands that come, for the trace */
     double device_zero,
         traced;      /* seconds_now() at the device's 0, and at the end of the last span */
+    bool no_bitcode; /* the driver does not give or does not take it: bitcode.c */
     bool fine_grain; /* host and device can use the same memory without commands in between */
     struct tracked ring[TRACKED];
     uint64_t first, next; /* commands first .. next - 1 are in flight; numbers never repeat */
@@ -75,6 +76,10 @@ struct buffer {
 void awake_join(const struct device *d);
 void awake_now(const struct context *c);
 void awake_leave(const struct device *d);
+
+/* PoCL's bitcode of a source, to be freed; NULL where it does not give any, or cannot compile the source. */
+unsigned char *bitcode_of(const struct context *c, const char *source, const char *options,
+                          size_t *bytes);
 
 /* The OpenCL device behind an entry of the device list. */
 cl_device_id device_id(int number);

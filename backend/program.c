@@ -34,35 +34,42 @@ static void make_key(const struct device *d, const char *source, const char *opt
                      size_t capacity)
 {
     const XXH128_hash_t h = XXH3_128bits(source, strlen(source));
-    snprintf(key, capacity, "program 1 %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
-             (unsigned long long)h.high64, (unsigned long long)h.low64, strlen(source), options,
-             d->name, d->vendor, d->driver, d->platform, d->parts, (int)d->compute_units);
+    snprintf(key, capacity, "%s 1 %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
+             d->keeps_code ? "bitcode" : "program", (unsigned long long)h.high64,
+             (unsigned long long)h.low64, strlen(source), options, d->name, d->vendor, d->driver,
+             d->platform, d->parts, (int)d->compute_units);
 }
 
 /* ---- building ------------------------------------------------------------------------------- */
 
-static bool from_cache(struct built_program *p)
+static bool from_binary(struct built_program *p, const unsigned char *binary, size_t bytes)
 {
-    struct context *c = p->context;
-    size_t bytes = 0;
-    unsigned char *binary = c->device.keeps_code ? NULL : cache_load(p->key, &bytes);
-    if (binary == NULL)
-        return false;
-    const unsigned char *data = binary;
+    const struct context *c = p->context;
     cl_int status = CL_SUCCESS, code = CL_SUCCESS;
-    p->program = clCreateProgramWithBinary(c->context, 1, &c->id, &bytes, &data, &status, &code);
+    p->program = clCreateProgramWithBinary(c->context, 1, &c->id, &bytes, &binary, &status, &code);
     if (code == CL_SUCCESS && status == CL_SUCCESS)
         code = clBuildProgram(p->program, 1, &c->id, p->options, NULL, NULL);
-    free(binary);
-    if (code == CL_SUCCESS && status == CL_SUCCESS) {
-        c->counters.cache_hits++;
+    if (code == CL_SUCCESS && status == CL_SUCCESS)
         return true;
-    }
     if (p->program != NULL)
         clReleaseProgram(p->program);
     p->program = NULL;
-    p->refused = true;
     return false;
+}
+
+static bool from_cache(struct built_program *p)
+{
+    size_t bytes = 0;
+    unsigned char *binary = cache_load(p->key, &bytes);
+    if (binary == NULL)
+        return false;
+    const bool taken = from_binary(p, binary, bytes);
+    free(binary);
+    if (taken)
+        p->context->counters.cache_hits++;
+    else
+        p->refused = true;
+    return taken;
 }
 
 static char *build_log(const struct built_program *p)
@@ -119,10 +126,25 @@ static tarn_status build_failed(const struct built_program *p, const char *sourc
     return status;
 }
 
-static tarn_status from_source(struct built_program *p, const char *source, const char *label)
+/* Of a driver that keeps compiled kernels itself this cache has what it finds them by. */
+static bool from_bitcode(struct built_program *p, const char *source)
 {
     struct context *c = p->context;
     const double start = seconds_now();
+    size_t bytes = 0;
+    if (!c->device.is_pocl || !c->device.keeps_code || c->no_bitcode)
+        return false;
+    unsigned char *code = bitcode_of(c, source, p->options, &bytes);
+    const bool taken = code != NULL && from_binary(p, code, bytes);
+    if (taken)
+        cache_store(p->key, code, bytes, seconds_now() - start);
+    free(code);
+    return taken;
+}
+
+static tarn_status from_source(struct built_program *p, const char *source, const char *label)
+{
+    struct context *c = p->context;
     cl_int code = CL_SUCCESS;
     /* Drivers with a shared cache of their own fail now and then when processes build at once. */
     for (int try = 0; try < TRIES; try++) {
@@ -132,9 +154,7 @@ static tarn_status from_source(struct built_program *p, const char *source, cons
         code = clBuildProgram(p->program, 1, &c->id, p->options, NULL, NULL);
         if (code == CL_SUCCESS) {
             p->keep = !c->device.keeps_code;
-            c->counters.builds++;
-            p->seconds = seconds_now() - start;
-            c->counters.build_seconds += p->seconds;
+            c->no_bitcode = true; /* or this one would have been built of it */
             return TARN_OK;
         }
         char *log = build_log(p);
@@ -148,6 +168,19 @@ static tarn_status from_source(struct built_program *p, const char *source, cons
     clReleaseProgram(p->program);
     p->program = NULL;
     return status;
+}
+
+/* Of what is not in the cache. */
+static tarn_status make_program(struct built_program *p, const char *source, const char *label)
+{
+    struct context *c = p->context;
+    const double start = seconds_now();
+    if (!from_bitcode(p, source))
+        TRY(from_source(p, source, label));
+    p->seconds = seconds_now() - start;
+    c->counters.builds++;
+    c->counters.build_seconds += p->seconds;
+    return TARN_OK;
 }
 
 struct build {
@@ -172,7 +205,7 @@ static tarn_status build(void *arg)
     if (!from_cache(p)) {
         const int lock = c->device.keeps_code ? -1 : cache_lock();
         /* Once more: another process may have kept it while this one waited. */
-        status = lock >= 0 && from_cache(p) ? TARN_OK : from_source(p, source, label);
+        status = lock >= 0 && from_cache(p) ? TARN_OK : make_program(p, source, label);
         cache_grew();
         if (lock >= 0)
             close(lock);
@@ -248,8 +281,7 @@ static void keep_binary(struct built_program *p)
     free(binary);
 }
 
-/* Kernels are often finished at their first launch: only a program that ran is worth keeping. PoCL
- * compiles all kernels once more for a binary, and finds its own code as fast as that. */
+/* Kernels are often finished at their first launch: only a program that ran is worth keeping. */
 static void maybe_keep(struct built_program *p)
 {
     if (p->launched && p->keep) {

@@ -231,6 +231,11 @@ CALL(clBuildProgram,
      (cl_program p, cl_uint n, const cl_device_id *d, const char *options,
       void(CL_CALLBACK *call)(cl_program, void *), void *user),
      p, n, d, options, call, user)
+CALL(clCompileProgram,
+     (cl_program p, cl_uint n, const cl_device_id *d, const char *options, cl_uint headers,
+      const cl_program *header, const char **name, void(CL_CALLBACK *call)(cl_program, void *),
+      void *user),
+     p, n, d, options, headers, header, name, call, user)
 CALL(clGetProgramInfo, (cl_program p, cl_program_info i, size_t n, void *to, size_t *size), p, i, n,
      to, size)
 CALL(clGetProgramBuildInfo,
@@ -330,7 +335,7 @@ EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t
     X(clGetDeviceInfo) X(clCreateSubDevices) X(clCreateContext) \
     X(clCreateCommandQueue) X(clCreateBuffer) X(clCreateProgramWithSource) \
     X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramInfo) \
-    X(clGetProgramBuildInfo) X(clCreateKernel) X(clSetKernelArg) \
+    X(clCompileProgram) X(clGetProgramBuildInfo) X(clCreateKernel) X(clSetKernelArg) \
     X(clFlush) X(clRetainEvent) X(clGetEventInfo) \
     X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueCopyBuffer) \
     X(clEnqueueFillBuffer) X(clEnqueueUnmapMemObject) X(clEnqueueNDRangeKernel) \
