@@ -19,7 +19,7 @@ assert result["quick"] and result["compute_units"] >= 1, result
 items = {i["name"]: i for i in result["items"]}
 assert len(items) == len(result["items"]), "a name is there twice"
 groups = {name.split("/")[0] for name in items}
-assert groups == {"launch", "memory", "fma", "gemm", "conv", "reduce", "norm", "step", "kernel"}, groups
+assert groups == {"launch", "memory", "fma", "gemm", "conv", "reduce", "norm", "step", "kernel", "optimizer"}, groups
 for i in items.values():
     assert i["error"] is None and 0 < i["least"] <= i["value"] <= i["most"], i
     if i["unit"] == "GFLOP/s":

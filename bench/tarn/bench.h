@@ -90,6 +90,7 @@ void gemm_run(struct bench *b);
 void conv_run(struct bench *b);
 void step_run(struct bench *b);
 void kernel_run(struct bench *b);
+void optimizer_run(struct bench *b);
 
 /* Measures figures of the device, and prints them (`tarn-bench target`); `keep`: for all programs.
  * False: error_text() has the line. */

@@ -16,9 +16,10 @@ enum { MOST_SELECTED = 64 };
 static const struct {
     const char *name;
     void (*run)(struct bench *b);
-} groups[] = { { "launch/", launch_run }, { "memory/", memory_run }, { "fma/", fma_run },
-               { "gemm/", gemm_run },     { "conv/", conv_run },     { "reduce/", reduce_run },
-               { "norm/", norm_run },     { "step/", step_run },     { "kernel/", kernel_run } };
+} groups[] = { { "launch/", launch_run },      { "memory/", memory_run }, { "fma/", fma_run },
+               { "gemm/", gemm_run },          { "conv/", conv_run },     { "reduce/", reduce_run },
+               { "norm/", norm_run },          { "step/", step_run },     { "kernel/", kernel_run },
+               { "optimizer/", optimizer_run } };
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 struct config {
@@ -61,7 +62,7 @@ static void check_only(const struct argp_state *state, const char *only)
         if (!known)
             usage_error(state,
                         "no item begins with '%.*s'; groups are launch, memory, fma, gemm, conv, "
-                        "reduce, norm, step, kernel",
+                        "reduce, norm, step, kernel, optimizer",
                         (int)length, at);
         at += length;
     }
