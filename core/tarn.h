@@ -358,10 +358,11 @@ TARN_API tarn_tensor tarn_cast(tarn_tensor x, tarn_dtype dtype);
 /** From now on, until tarn_autocast_end(), over step marks too, operations choose their types as under PyTorch's autocast:
  *  products (tarn_matmul, tarn_einsum, linear layers, convolutions, attention's) take float operands in this half
  *  type, to which each is cast, parameters once a step; exponentials, logarithms, powers, soft-maxima, sums, means,
- *  losses, layer, group and RMS norms take half types in float32; others take what they are given. In the body of
- *  tarn_scan nothing is cast, so recurrent layers are float32. Gradients follow the types; parameters, their
- *  gradients and optimizers stay float32. With TARN_F16 see tarn_loss_scale(). TARN_ERR_DTYPE for a type
- *  that is no half type. */
+ *  losses, layer, group and RMS norms take half types in float32; others take what they are given. Recurrent layers
+ *  take x, states and weights in the half type, compute a step in float32, and round what it puts out; in the body of
+ *  another tarn_scan operations choose as elsewhere, and a carry keeps its type. Gradients follow the types;
+ *  parameters, their gradients and optimizers stay float32. With TARN_F16 see tarn_loss_scale(). TARN_ERR_DTYPE
+ *  for a type that is no half type. */
 TARN_API void tarn_autocast(tarn_replica *r, tarn_dtype dtype);
 /** Ends it. */
 TARN_API void tarn_autocast_end(tarn_replica *r);
@@ -541,12 +542,13 @@ typedef void (*tarn_scan_fn)(const tarn_tensor *carry, const tarn_tensor *x, tar
                              tarn_tensor *y, void *user);
 typedef struct tarn_scan_args {
     tarn_scan_fn body;
-    void *user;               /* handed to the body */
-    const tarn_tensor *carry; /* first values of what goes from step to step: float32 */
+    void *user; /* handed to the body */
+    const tarn_tensor
+        *carry; /* first values of what goes from step to step: of a float type, which it keeps */
     int carries;
     const tarn_tensor *x; /* each step takes a slice of each */
     int xs;
-    int ys;        /* what each step puts out: float32 */
+    int ys;        /* what each step puts out: of float types */
     int axis;      /* of the steps in x and y: 0, or 1 for samples along axis 0 */
     int steps;     /* 0: as many as x has */
     bool reversed; /* from the last slice to the first */

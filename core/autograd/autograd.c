@@ -356,7 +356,10 @@ bool autograd_pull(tarn_replica *r, const struct pull *p)
         p->gradient[i] = TARN_NONE;
     if (grads == NULL || depends == NULL)
         graph_fail(r, TARN_ERR_MEMORY, "scan: out of host memory");
+    const tarn_dtype autocast = r->autocast; /* types are those of the values */
+    r->autocast = TARN_F32;
     const bool ok = grads != NULL && depends != NULL && pull_back(r, p, last, depends, grads);
+    r->autocast = autocast;
     free(grads);
     free(depends);
     return ok && r->status == TARN_OK;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tarn_scan(): checks what the program gave, has it record the body, and returns pieces of the loop's
- * value. */
+ * value. That is float32: what the body has in a half type lies in it widened, and is narrowed by each reader, which
+ * rounds nothing. */
 #include "autograd/scan_parts.h"
+#include "op/op.h"
 #include "tensor/shape.h"
 
 #include <string.h>
@@ -24,6 +26,7 @@ struct call {
     uint32_t steps;
     struct scan_maker m;
     tarn_tensor carry[OPERANDS_MOST], x[OPERANDS_MOST], result[OPERANDS_MOST];
+    tarn_dtype type[OPERANDS_MOST]; /* of results */
 };
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -76,9 +79,30 @@ static bool check_inputs(struct call *c)
         graph_fail(c->r, TARN_ERR_ARGUMENT, "scan: without x the number of steps must be given");
     for (int i = 0; i < a->carries && c->r->status == TARN_OK; i++)
         if (graph_operand(c->r, a->carry[i], "scan: carry", i) &&
-            tarn_dtype_get(a->carry[i]) != TARN_F32)
-            graph_fail(c->r, TARN_ERR_DTYPE, "scan: carry %d is %s, must be float32; use tarn_cast",
-                       i, tarn_dtype_name(tarn_dtype_get(a->carry[i])));
+            !dtype_is_float(tarn_dtype_get(a->carry[i])))
+            graph_fail(c->r, TARN_ERR_DTYPE,
+                       "scan: carry %d is %s, must be of a float type; use tarn_cast", i,
+                       tarn_dtype_name(tarn_dtype_get(a->carry[i])));
+    return c->r->status == TARN_OK;
+}
+
+/* Within autocast operations choose types, so carries go on in those that they have. */
+static bool check_type(struct call *c, int i, const char *name, int number)
+{
+    const bool carry = i < c->args->carries;
+    tarn_tensor *result = &c->result[i];
+    const tarn_dtype dtype = tarn_dtype_get(*result);
+    const tarn_dtype want = carry ? tarn_dtype_get(c->args->carry[i]) : dtype;
+    if (!dtype_is_float(dtype)) {
+        graph_fail(c->r, TARN_ERR_DTYPE, "%s %d is %s, must be of a float type; use tarn_cast",
+                   name, number, tarn_dtype_name(dtype));
+    } else if (dtype != want && !op_autocasts(c->r)) {
+        graph_fail(c->r, TARN_ERR_DTYPE, "%s %d is %s, but its first value is %s; use tarn_cast",
+                   name, number, tarn_dtype_name(dtype), tarn_dtype_name(want));
+    } else {
+        *result = tarn_cast(*result, want);
+        c->type[i] = want;
+    }
     return c->r->status == TARN_OK;
 }
 
@@ -91,12 +115,10 @@ static bool check_results(struct call *c)
         const int number = carry ? i : i - a->carries;
         if (!graph_operand(c->r, c->result[i], name, number))
             return false;
+        if (!check_type(c, i, name, number))
+            return false;
         const tarn_shape s = tarn_shape_get(c->result[i]);
-        const tarn_dtype dtype = tarn_dtype_get(c->result[i]);
-        if (dtype != TARN_F32)
-            graph_fail(c->r, TARN_ERR_DTYPE, "%s %d is %s, must be float32; use tarn_cast", name,
-                       number, tarn_dtype_name(dtype));
-        else if (carry && !shape_equal(s, tarn_shape_get(a->carry[i])))
+        if (carry && !shape_equal(s, tarn_shape_get(a->carry[i])))
             graph_fail(c->r, TARN_ERR_SHAPE, "%s %d is %s, but its first value is %s", name, number,
                        shape_text(s), shape_text(tarn_shape_get(a->carry[i])));
         else if (!carry && s.rank < a->axis)
@@ -120,9 +142,34 @@ static enum spread label_of_step(const struct node *n, int axis)
     return s == SPREAD_SAME || s == SPREAD_ALIKE ? SPREAD_SAME : SPREAD_OWN;
 }
 
-/* What another scan put out lies in memory as slices do. */
+/* A tensor whose numbers a half type holds, in that type. */
+static tarn_tensor narrow(tarn_tensor wide, tarn_dtype dtype)
+{
+    if (!dtype_is_half(dtype) || tarn_failed(wide))
+        return wide;
+    wide.replica->graph.nodes[graph_resolve(wide)].exact = dtype;
+    return tarn_cast(wide, dtype);
+}
+
+/* Results in float32; what is two of them stays one node. */
+static void widen_results(struct call *c, int count)
+{
+    tarn_tensor wide[OPERANDS_MOST];
+    for (int i = 0; i < count; i++) {
+        int same = 0;
+        while (graph_resolve(c->result[same]) != graph_resolve(c->result[i]))
+            same++;
+        wide[i] = same < i ? wide[same] : tarn_cast(c->result[i], TARN_F32);
+    }
+    memcpy(c->result, wide, (size_t)count * sizeof wide[0]);
+}
+
+/* What another scan put out lies in memory as slices do, of a half type, too. */
 static struct scan_slice slice_of(tarn_tensor x, int axis)
 {
+    const uint32_t exact = op_exact_of(x);
+    if (exact != 0)
+        x = graph_handle(x.replica, exact);
     const struct graph *g = &x.replica->graph;
     const struct node *n = graph_origin(g, graph_resolve(x));
     struct scan_slice slice = { .operand = x, .shape = n->shape, .label = label_of_step(n, axis) };
@@ -145,20 +192,28 @@ static void make_leaves(struct call *c)
 {
     const tarn_scan_args *a = c->args;
     struct scan_slice slices[OPERANDS_MOST];
+    tarn_tensor first[OPERANDS_MOST];
     for (int i = 0; i < a->xs; i++)
         slices[i] = slice_of(a->x[i], a->axis);
+    for (int i = 0; i < a->carries; i++)
+        first[i] = tarn_cast(a->carry[i], TARN_F32);
     scan_begin(&c->m, c->r, c->steps, a->reversed);
     for (int i = 0; i < a->carries; i++)
-        c->carry[i] = scan_carry(&c->m, a->carry[i], ROOM_ALL);
+        c->carry[i] = scan_carry(&c->m, first[i], ROOM_ALL);
     for (int i = 0; i < a->xs; i++)
         c->x[i] = scan_slice(&c->m, &slices[i]);
+    for (int i = 0; i < a->carries; i++)
+        c->carry[i] = narrow(c->carry[i], tarn_dtype_get(a->carry[i]));
+    for (int i = 0; i < a->xs; i++)
+        if (tarn_dtype_get(c->x[i]) != tarn_dtype_get(a->x[i]))
+            c->x[i] = narrow(c->x[i], tarn_dtype_get(a->x[i]));
 }
 
 static void take_results(const struct call *c, tarn_tensor flat, tarn_tensor *last, tarn_tensor *y)
 {
     const tarn_scan_args *a = c->args;
     for (int i = 0; last != NULL && i < a->carries; i++)
-        last[i] = scan_last(flat, &c->m.s, (uint32_t)i);
+        last[i] = narrow(scan_last(flat, &c->m.s, (uint32_t)i), c->type[i]);
     for (int i = 0; y != NULL && i < a->ys; i++) {
         y[i] = scan_put_out(flat, &c->m.s, (uint32_t)(a->carries + i));
         if (tarn_failed(y[i]))
@@ -167,6 +222,7 @@ static void take_results(const struct call *c, tarn_tensor flat, tarn_tensor *la
             y[i] = op_steps_of(y[i], false);
         else if (has_shards(c->r)) /* axis 0 are steps now */
             y[i] = spread_as(y[i], label_of_step(graph_node(y[i]), 0));
+        y[i] = narrow(y[i], c->type[a->carries + i]);
     }
 }
 
@@ -179,9 +235,9 @@ static void record(struct call *c, tarn_tensor *last, tarn_tensor *y)
     if (c->r->status == TARN_OK)
         a->body(c->carry, c->x, c->result, c->result + a->carries, a->user);
     const uint32_t step = c->r->step;
-    if (c->r->status == TARN_OK)
-        (void)check_results(c);
     int results = a->carries + a->ys;
+    if (c->r->status == TARN_OK && check_results(c))
+        widen_results(c, results);
     if (a->keep && c->r->training && c->r->status == TARN_OK && c->r->step == step)
         results = scan_keep(&c->m, c->result, results);
     const tarn_tensor flat = scan_end(&c->m, c->result, results);

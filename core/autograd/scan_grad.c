@@ -268,8 +268,11 @@ static uint32_t replayed(const struct back *b, uint32_t node)
 static bool replay(struct back *b)
 {
     const struct scan *s = &b->s;
-    for (uint32_t i = 0; i < s->carries + s->slices; i++)
-        b->replayed[s->value[i] - s->first] = graph_resolve(b->before[i]);
+    for (uint32_t i = 0; i < s->carries + s->slices; i++) {
+        const uint32_t leaf = graph_resolve(b->before[i]);
+        b->replayed[s->value[i] - s->first] = leaf;
+        b->r->graph.nodes[leaf].exact = b->r->graph.nodes[s->value[i]].exact;
+    }
     for (uint32_t i = s->first; i < s->end && b->r->status == TARN_OK; i++) {
         const struct node n = *graph_origin(&b->r->graph, i);
         tarn_tensor in[OPERANDS_MOST];
@@ -277,8 +280,10 @@ static bool replay(struct back *b)
             continue;
         for (uint32_t k = 0; k < n.in_count; k++)
             in[k] = graph_handle(b->r, replayed(b, b->r->graph.operands[n.first_in + k]));
-        b->replayed[i - s->first] =
-            graph_record(b->r, n.op, in, (int)n.in_count, n.shape, n.dtype, &n.arg).node;
+        const tarn_tensor again =
+            graph_record(b->r, n.op, in, (int)n.in_count, n.shape, n.dtype, &n.arg);
+        b->replayed[i - s->first] = again.node;
+        b->r->graph.nodes[again.node].rounded = n.rounded;
     }
     return b->r->status == TARN_OK;
 }
@@ -368,7 +373,8 @@ static void put_gradients(struct back *b, const struct pulled *p)
             put(b, g.replica == NULL ? sum : tarn_add(sum, g));
         }
     for (uint32_t i = s->carries; i < leaves; i++)
-        b->put_slice[i] = p->gradient[i].replica == NULL ? -1 : put_once(b, p->gradient[i]);
+        b->put_slice[i] =
+            p->gradient[i].replica == NULL ? -1 : put_once(b, tarn_cast(p->gradient[i], TARN_F32));
     for (int i = 0; i < b->tap_count; i++) {
         struct tap *t = &b->taps[i];
         const tarn_tensor g = p->gradient[leaves + s->captures + (uint32_t)i];

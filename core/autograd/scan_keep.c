@@ -31,18 +31,12 @@ static void ask(struct trial *t)
     const struct scan *s = &t->m->s;
     const struct graph *g = &t->r->graph;
     for (uint32_t i = 0; i < s->carries + s->slices; i++)
-        if (g->nodes[s->value[i]].dtype == TARN_F32)
+        if (dtype_is_float(g->nodes[s->value[i]].dtype))
             t->with[t->asked++] = s->value[i];
     for (uint32_t i = s->first; i < s->end; i++)
         for (uint32_t k = 0; varies(t, i) && k < g->nodes[i].in_count; k++) {
             const uint32_t x = g->operands[g->nodes[i].first_in + k];
-            if (!varies(t, x) && g->nodes[x].needs_grad && dtype_is_half(g->nodes[x].dtype))
-                graph_fail(
-                    t->r, TARN_ERR_DTYPE,
-                    "scan: the body reads a %s of outside that has a gradient: widen it before the "
-                    "loop, tarn_cast(x, TARN_F32)",
-                    tarn_dtype_name(g->nodes[x].dtype));
-            bool known = varies(t, x) || !g->nodes[x].needs_grad || g->nodes[x].dtype != TARN_F32;
+            bool known = varies(t, x) || !g->nodes[x].needs_grad;
             for (int a = 0; a < t->asked; a++)
                 known |= t->with[a] == x;
             if (!known && t->asked < 2 * OPERANDS_MOST) {

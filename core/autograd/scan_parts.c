@@ -42,7 +42,7 @@ static tarn_tensor leaf(struct scan_maker *m, tarn_tensor operand, tarn_shape sh
     struct node *n = &r->graph.nodes[t.node];
     n->part = r->graph.nodes[of].part;
     n->other = r->graph.nodes[of].other;
-    n->needs_grad = dtype == TARN_F32;
+    n->needs_grad = dtype_is_float(dtype);
     n->spread = has_shards(r) ? label : SPREAD_SAME;
     m->operand[number] = operand;
     m->s.value[number] = t.node;

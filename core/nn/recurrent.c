@@ -66,11 +66,22 @@ tarn_gru tarn_gru_make(tarn_replica *r, const char *name, int input, int hidden,
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* What a step uses from outside. */
+/* What a step uses from outside. A step computes in float32; of a half type are what comes in and what goes on. */
 struct cell {
     tarn_tensor weight, bias; /* [gates * H, H]; TARN_NONE: no bias */
     int hidden;
+    tarn_dtype type; /* of states */
 };
+
+static tarn_tensor wide(tarn_tensor x)
+{
+    return tarn_cast(x, TARN_F32);
+}
+
+static tarn_tensor product(const struct cell *c, tarn_tensor state)
+{
+    return op_product_of(wide(state), tarn_transpose(c->weight, 0, 1));
+}
 
 static tarn_tensor gate(const struct cell *c, tarn_tensor gates, int i)
 {
@@ -82,13 +93,13 @@ static void lstm_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tenso
                       tarn_tensor *y, void *user)
 {
     const struct cell *c = user;
-    const tarn_tensor of_state = tarn_matmul(carry[0], tarn_transpose(c->weight, 0, 1));
-    const tarn_tensor gates = tarn_add(x[0], of_state);
-    const tarn_tensor kept = tarn_mul(tarn_sigmoid(gate(c, gates, 1)), carry[1]);
+    const tarn_tensor gates = tarn_add(wide(x[0]), product(c, carry[0]));
+    const tarn_tensor kept = tarn_mul(tarn_sigmoid(gate(c, gates, 1)), wide(carry[1]));
     const tarn_tensor added =
         tarn_mul(tarn_sigmoid(gate(c, gates, 0)), tarn_tanh(gate(c, gates, 2)));
-    next[1] = tarn_add(kept, added);
-    next[0] = tarn_mul(tarn_sigmoid(gate(c, gates, 3)), tarn_tanh(next[1]));
+    const tarn_tensor sum = tarn_add(kept, added);
+    next[1] = tarn_cast(sum, c->type);
+    next[0] = tarn_cast(tarn_mul(tarn_sigmoid(gate(c, gates, 3)), tarn_tanh(sum)), c->type);
     y[0] = next[0];
 }
 
@@ -97,14 +108,15 @@ static void gru_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor
                      tarn_tensor *y, void *user)
 {
     const struct cell *c = user;
-    tarn_tensor of_state = tarn_matmul(carry[0], tarn_transpose(c->weight, 0, 1));
+    const tarn_tensor old = wide(carry[0]), in = wide(x[0]);
+    tarn_tensor of_state = product(c, old);
     if (c->bias.replica != NULL)
         of_state = tarn_add(of_state, c->bias);
-    const tarn_tensor reset = tarn_sigmoid(tarn_add(gate(c, x[0], 0), gate(c, of_state, 0)));
-    const tarn_tensor keep = tarn_sigmoid(tarn_add(gate(c, x[0], 1), gate(c, of_state, 1)));
+    const tarn_tensor reset = tarn_sigmoid(tarn_add(gate(c, in, 0), gate(c, of_state, 0)));
+    const tarn_tensor keep = tarn_sigmoid(tarn_add(gate(c, in, 1), gate(c, of_state, 1)));
     const tarn_tensor fresh =
-        tarn_tanh(tarn_add(gate(c, x[0], 2), tarn_mul(reset, gate(c, of_state, 2))));
-    next[0] = tarn_add(tarn_mul(tarn_sub(carry[0], fresh), keep), fresh);
+        tarn_tanh(tarn_add(gate(c, in, 2), tarn_mul(reset, gate(c, of_state, 2))));
+    next[0] = tarn_cast(tarn_add(tarn_mul(tarn_sub(old, fresh), keep), fresh), c->type);
     y[0] = next[0];
 }
 
@@ -129,8 +141,8 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
     const tarn_shape s = tarn_shape_get(x);
     const int samples = m->options.batch_first ? 0 : 1;
     if (s.rank != 3 || s.dim[2] != m->input || s.dim[0] < 1 || s.dim[1] < 1 ||
-        tarn_dtype_get(x) != TARN_F32) {
-        graph_fail(r, TARN_ERR_SHAPE, "%s: x is %s %s, must be float32 [%s, %d]", k->name,
+        !dtype_is_float(tarn_dtype_get(x))) {
+        graph_fail(r, TARN_ERR_SHAPE, "%s: x is %s %s, must be of a float type, [%s, %d]", k->name,
                    tarn_dtype_name(tarn_dtype_get(x)), shape_text(s),
                    samples == 0 ? "samples, steps" : "steps, samples", m->input);
         return false;
@@ -148,13 +160,15 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
     return true;
 }
 
-/* One layer's state: of all layers' [layers, N, H] its own [N, H], or zeros. */
+/* One layer's state: of all layers' [layers, N, H] its own [N, H], or zeros. In autocast's type, else float32. */
 static tarn_tensor state_of(const tarn_recurrent *m, tarn_replica *r, const tarn_tensor *states,
                             int i, int layer, int samples)
 {
     const tarn_shape shape = TARN_SHAPE(samples, m->hidden);
-    return states == NULL ? tarn_zeros(r, shape)
-                          : tarn_reshape(tarn_slice(states[i], 0, layer, layer + 1, 1), shape);
+    const tarn_tensor of = states == NULL
+                               ? tarn_zeros(r, shape)
+                               : tarn_reshape(tarn_slice(states[i], 0, layer, layer + 1, 1), shape);
+    return tarn_cast(of, r->autocast);
 }
 
 /* What comes of the inputs of all steps. On one device it is a product of rows, which its bias joins; a mesh may cut
@@ -164,11 +178,15 @@ static tarn_tensor gates_of(tarn_tensor x, tarn_tensor weight, tarn_tensor bias)
     const tarn_replica *r = x.replica;
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
     const bool rows = !has_shards(r) && replica_mesh(r) == NULL && !tarn_failed(x);
+    tarn_dtype of, with, also;
+    x = op_wide(op_low(x), &of);
+    weight = op_wide(op_low(weight), &with);
     if (rows)
         x = tarn_reshape(x, TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2]));
-    x = tarn_matmul(x, tarn_transpose(weight, 0, 1));
+    x = op_product_of(x, tarn_transpose(weight, 0, 1));
     if (bias.replica != NULL)
-        x = tarn_add(x, bias);
+        x = tarn_add(x, op_wide(op_low(bias), &also));
+    x = op_as(x, op_join_floats(of, with));
     return rows ? tarn_reshape(x, TARN_SHAPE(s.dim[0], s.dim[1], w.dim[0])) : x;
 }
 
@@ -177,9 +195,11 @@ static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int 
                              tarn_tensor x, int axis, const tarn_tensor *first, tarn_tensor *last)
 {
     const bool biased = m->bias_ih[layer].replica != NULL;
-    struct cell cell = { .weight = m->weight_hh[layer],
-                         .bias = k->bias_outside ? TARN_NONE : m->bias_hh[layer],
-                         .hidden = m->hidden };
+    struct cell cell = { .weight = wide(op_low(m->weight_hh[layer])),
+                         .bias = k->bias_outside || !biased ? TARN_NONE
+                                                            : wide(op_low(m->bias_hh[layer])),
+                         .hidden = m->hidden,
+                         .type = x.replica->autocast };
     const tarn_tensor both = biased && k->bias_outside
                                  ? tarn_add(m->bias_ih[layer], m->bias_hh[layer])
                                  : m->bias_ih[layer];

@@ -31,10 +31,22 @@ static tarn_tensor record(const struct op *op, tarn_tensor x, tarn_dtype dtype)
     return graph_record(x.replica, op, &x, 1, tarn_shape_get(x), dtype, NULL);
 }
 
+uint32_t op_exact_of(tarn_tensor x)
+{
+    const struct node *n = graph_node(x);
+    const uint32_t below = n->op == &op_cast ? x.replica->graph.operands[n->first_in] : 0;
+    return dtype_is_half(n->dtype) && below != 0 && x.replica->graph.nodes[below].exact == n->dtype
+               ? below
+               : 0;
+}
+
 static tarn_tensor widen(tarn_tensor x)
 {
     tarn_replica *r = x.replica;
     const struct node *n = graph_node(x);
+    const uint32_t exact = op_exact_of(x);
+    if (exact != 0)
+        return graph_handle(r, exact);
     if (n->op != &op_permute)
         return record(n->dtype == TARN_F16 ? &op_from_f16 : &op_from_bf16, x, TARN_F32);
     /* A transposition stays outermost, where products look for it. */

@@ -29,10 +29,12 @@ tarn_tensor op_after_of(tarn_tensor x, tarn_tensor first, uint32_t region);
  * it is rounded once. Of another type both are left as they are. */
 tarn_tensor op_wide(tarn_tensor x, tarn_dtype *of);
 tarn_tensor op_as(tarn_tensor y, tarn_dtype of);
+/* The float32 that a tensor of a half type was made of without rounding (struct node's `exact`); 0: none. */
+uint32_t op_exact_of(tarn_tensor x);
 /* x as autocast wants it for a product, and for what is computed in float32; without autocast x itself. */
 static inline bool op_autocasts(const tarn_replica *r)
 {
-    return r->autocast != TARN_F32 && !r->graph.in_body;
+    return r->autocast != TARN_F32;
 }
 tarn_tensor op_low(tarn_tensor x);
 tarn_tensor op_high(tarn_tensor x);

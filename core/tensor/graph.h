@@ -20,6 +20,8 @@ struct node {
     uint32_t part;  /* graph.parts[part - 1] is of the batch that it depends on; 0: on none */
     uint32_t other; /* the same of one that is another share of its batch than `part` is */
     bool rounded;   /* the next node is this value in a half type, which is all that is asked for */
+    tarn_dtype
+        exact; /* of float32: a half type that has each of its numbers; float32: none is known */
     uint32_t spread;  /* enum spread (spread.h): how the value lies over the replicas */
     union op_arg arg; /* zeroed before it is set: hashed as bytes */
 };

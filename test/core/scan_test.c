@@ -572,5 +572,5 @@ Test(scan, refusals)
     expect_refused(LEAKS, "outside of it");
     expect_refused(SHAPE, "scan: the next value of carry 0 is [1]");
     expect_refused(NOTHING, "scan: output");
-    expect_refused(TYPE, "must be float32");
+    expect_refused(TYPE, "must be of a float type");
 }

@@ -74,11 +74,17 @@ int interpret_half(struct tape *t, int x, tarn_dtype dtype)
     return x < 0 || !program_half(dtype) ? x : tape_round(t, x, type_of(dtype));
 }
 
+int interpret_map_half(struct tape *t, int y, tarn_dtype dtype)
+{
+    if (y >= 0)
+        t->node[y].kept = type_of(dtype);
+    return interpret_half(t, y, dtype);
+}
+
 int interpret_kept(struct tape *t, const struct line *l, int y)
 {
-    if (y >= 0 && op_table[l->op].result == 'm' && l->op != OP_ID_cast)
-        t->node[y].kept = type_of(l->dtype);
-    return interpret_half(t, y, l->dtype);
+    const bool map = op_table[l->op].result == 'm' && l->op != OP_ID_cast;
+    return map ? interpret_map_half(t, y, l->dtype) : interpret_half(t, y, l->dtype);
 }
 
 double program_rounded(double v, tarn_dtype dtype)

@@ -57,6 +57,7 @@ int interpret_slot(const struct interpreter *m, int i);
 int interpret_op(struct interpreter *m, const struct line *l);
 /* halves.c: x rounded where the type is a half type; and what a line made, which is kept in its type. */
 int interpret_half(struct tape *t, int x, tarn_dtype dtype);
+int interpret_map_half(struct tape *t, int y, tarn_dtype dtype); /* the same of a map's value */
 int interpret_kept(struct tape *t, const struct line *l, int y);
 /* interpret_net.c */
 int interpret_net(struct interpreter *m, const struct line *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loop of one fixed body, over steps along axis 0 or 1, from either end: a cell with a matrix, whose carry
- * before and after the step is put out as a product. */
+ * before and after the step is put out as a product. Each operand may be of a half type; the carry stays what it is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@
                           tarn_tensor *y, void *user) \
     { \
         const tarn_tensor *matrix = user; \
-        next[0] = tarn_tanh(tarn_add(x[0], tarn_matmul(carry[0], *matrix))); \
+        const tarn_tensor to = tarn_tanh(tarn_add(x[0], tarn_matmul(carry[0], *matrix))); \
+        next[0] = tarn_cast(to, tarn_dtype_get(carry[0])); \
         y[0] = tarn_mul(carry[0], next[0]); \
     } \
     static tarn_tensor scan_of(tarn_tensor x, tarn_tensor first, tarn_tensor matrix, int axis, \
@@ -45,13 +46,17 @@ const char *const scan_source = TEXT(SCAN_OF) "\n\n";
 /* arg is axis, reversed; operands x, the first carry, the matrix. */
 static bool scan_shape(const struct program *p, struct line *l)
 {
-    if (l->ins != 3 || !all_floats(p, l))
+    for (int k = 0; k < l->ins; k++)
+        if (!program_floats(operand_of(p, l, k)->dtype))
+            return false;
+    if (l->ins != 3)
         return false;
     const tarn_shape x = operand_of(p, l, 0)->shape, h = operand_of(p, l, 1)->shape,
                      w = operand_of(p, l, 2)->shape;
     if (x.rank != 3 || h.rank != 2 || w.rank != 2 || tarn_shape_count(x) == 0)
         return false;
     l->shape = x;
+    l->dtype = operand_of(p, l, 1)->dtype;
     return h.dim[0] == x.dim[1 - l->arg[0]] && h.dim[1] == x.dim[2] && w.dim[0] == x.dim[2] &&
            w.dim[1] == x.dim[2];
 }
@@ -70,6 +75,9 @@ static int scan_value(struct interpreter *m, const struct line *l)
     const int axis = l->arg[0], steps = s.dim[axis];
     const int count = (int)tarn_shape_count(s), each = (int)tarn_shape_count(hs);
     const int x = interpret_operand(m, l, 0), matrix = interpret_operand(m, l, 2);
+    const tarn_dtype type = operand_of(m->p, l, 1)->dtype;
+    const tarn_dtype of_product = program_product(l, type, operand_of(m->p, l, 2)->dtype);
+    const tarn_dtype of_sum = program_product(l, operand_of(m->p, l, 0)->dtype, of_product);
     int h = interpret_operand(m, l, 1), all = -1;
     int *index = malloc((size_t)count * sizeof *index);
     if (index == NULL)
@@ -79,8 +87,11 @@ static int scan_value(struct interpreter *m, const struct line *l)
         for (int k = 0; k < each; k++)
             index[k] = element(s, axis, step, k);
         const int in = tape_gather(t, x, each, index, 0);
-        const int sum = tape_map2(t, T_ADD, in, matmul(t, h, hs, matrix, ws, hs));
-        const int next = tape_map(t, T_TANH, sum), out = tape_map2(t, T_MUL, h, next);
+        const int product = interpret_half(t, matmul(t, h, hs, matrix, ws, hs), of_product);
+        const int sum = interpret_half(t, tape_map2(t, T_ADD, in, product), of_sum);
+        const int to = interpret_map_half(t, tape_map(t, T_TANH, sum), of_sum);
+        const int next = interpret_half(t, to, type);
+        const int out = interpret_half(t, tape_map2(t, T_MUL, h, next), type);
         for (int k = 0; k < count; k++)
             index[k] = -1;
         for (int k = 0; k < each; k++)
@@ -120,6 +131,9 @@ static bool scan_grow(struct generator *g, struct line *l, int a)
     l->in[1] = leaf_of(g, TARN_SHAPE(s.dim[1 - l->arg[0]], s.dim[2]));
     l->in[2] = leaf_of(g, TARN_SHAPE(s.dim[2], s.dim[2]));
     l->ins = 3;
+    for (int k = 0; k < 3; k++)
+        if (program_half(g->p->half) && chance(g, 60) && l->in[k] >= 0)
+            l->in[k] = grow_half(g, l->in[k]);
     return true;
 }
 
