@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes that lie apart in memory are read in squares (6_source/print_squares.c), and pieces of an axis that end
+/* Lanes that lie apart in memory are read and written in squares (6_source/print_squares.c), and pieces of an axis that end
  * between registers as whole registers. Neither changes a bit: results are those of the schedule for GPUs, which
  * knows no registers of 16 elements. */
 #include <criterion/criterion.h>
@@ -67,6 +67,17 @@ static tarn_tensor outer(tarn_tensor x)
     return tarn_relu(tarn_matmul(tarn_transpose(all, 0, 1), all));
 }
 
+/* Rows that are written by samples: each element of a product times a sum of all. */
+static tarn_tensor written(tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const int width = s.dim[1] * s.dim[2];
+    const tarn_tensor w = tarn_sub(tarn_rand(x.replica, TARN_SHAPE(width, 48)),
+                                   tarn_full(x.replica, TARN_SCALAR, 0.5f));
+    const tarn_tensor all = tarn_matmul(tarn_reshape(x, TARN_SHAPE(s.dim[0], width)), w);
+    return tarn_mul(all, tarn_sum(tarn_mul(all, all), TARN_AXES(1), true));
+}
+
 static const struct program {
     const char *name;
     tarn_tensor (*made)(tarn_tensor x);
@@ -76,7 +87,8 @@ static const struct program {
     { "rows", rows, 32, 24, 64 },           { "odd rows", rows, 20, 5, 48 },
     { "pieces", pieces, 4, 9, 80 },         { "outer", outer, 3, 70, 28 },
     { "batch outer", outer, 300, 1, 28 },   { "odd outer", outer, 2, 20, 65 },
-    { "odd pieces", pieces, 3, 7, 75 },
+    { "odd pieces", pieces, 3, 7, 75 },     { "written", written, 32, 3, 16 },
+    { "odd written", written, 20, 3, 7 },
 };
 
 /* What the program makes, and the gradient of the sum of its squares; returns how many numbers. */

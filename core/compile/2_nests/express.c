@@ -50,13 +50,23 @@ bool crosses_by_copy(const struct lowering *l, uint32_t node)
     return n->op != &op_owned || !module_assigns(l->m, n->arg.leaf.slot);
 }
 
+/* Whether an index goes through all elements of a dimension along one axis, once, though the axis may begin before
+ * them and end after: a guard leaves out what is read there. */
+static bool covers(const struct nest *n, const struct rational *index, int axis, int32_t extent)
+{
+    struct affine along = affine_axis(axis);
+    along.constant = index->e.constant;
+    return index->divide == 1 && affine_equal(&index->e, &along) && along.constant <= 0 &&
+           along.constant + n->extent[axis] >= extent;
+}
+
 /* Whether the nest reads every element exactly once: else a copy costs more than it saves. */
 static bool reads_all(const struct nest *n, const struct rational *index, tarn_shape shape)
 {
     for (int d = 0; d < shape.rank; d++) {
         bool whole = false;
         for (int a = 0; a < n->axes; a++)
-            whole |= rational_is_axis(&index[d], a) && n->extent[a] == shape.dim[d];
+            whole |= covers(n, &index[d], a, shape.dim[d]);
         if (!whole)
             return false;
     }

@@ -24,7 +24,7 @@ struct known {
     char name[NAME];
 };
 
-/* Squares of 16 by 16 elements that the rounds of a loop read (print_squares.c). */
+/* Squares of 16 by 16 elements that the rounds of a loop read or write (print_squares.c). */
 #define MOST_SQUARES 16 /* a KiB each: together half of a small first cache */
 struct squares {
     int axis;                  /* of the loop */
@@ -33,6 +33,8 @@ struct squares {
     struct text text;          /* what fills them */
     char *first[MOST_SQUARES]; /* where each begins in memory */
     int count;
+    bool written[NEST_STORES]; /* whether a store of the nest has a square */
+    int written_count;
 };
 
 struct printer {
@@ -144,13 +146,15 @@ bool set_tile_point(struct printer *pr, int from, int to, int point);
 int tile_points(const struct printer *pr, int from, int to);
 /* Opens the loop of an axis, and returns 1; 0 where it is unrolled altogether. */
 int open_loop(struct printer *pr, int axis);
-/* Opens the loop of an axis, which has no other in it: around it one over squares, where it reads some. Returns
+/* Opens the loop of an axis, which has no other in it: around it one over squares, where there are some. Returns
  * how many loops it opened. */
 int open_squares(struct printer *pr, struct squares *q, int axis);
 /* Adds to `t` what a load is called in a square; false where it is in none. */
 bool square_text(struct printer *pr, const struct access *a, struct text *t);
-/* After what is in the loop. */
-void close_squares(struct printer *pr, struct squares *q);
+/* Puts a result into a square, which is written after the loop; false where it is in none. */
+bool square_store(struct printer *pr, const struct store *s, const char *value);
+/* After what is in the loop. Returns how many loops it closed. */
+int close_squares(struct printer *pr, struct squares *q);
 /* What changes no accumulator, and the prelude's function that combines the lanes of one. */
 const char *identity(const struct nest *n);
 struct short_text lanes_function(const struct nest *n);

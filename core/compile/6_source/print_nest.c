@@ -309,7 +309,7 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     } else if (k == 1 && !(nest_has_batch_lanes(pr->n) && pr->tail)) {
         print_line(pr, "TARN_STORE(%s, %s, %s, v%d + %s);", value_space(v), memory_type(v), value,
                    s->value, address.data);
-    } else {
+    } else if (!square_store(pr, s, value)) {
         print_line(pr, "{");
         pr->indent++;
         print_line(pr, "const %s%d lanes = %s;", memory_type(v), LANES, value);
@@ -433,7 +433,7 @@ static void print_red_loops(struct printer *pr, bool rest)
             sum_opened(&l, a == n->axes - 1 ? open_squares(pr, &squares, a) : open_loop(pr, a));
     }
     print_body(pr);
-    close_squares(pr, &squares);
+    (void)close_squares(pr, &squares); /* a loop of a sum writes nothing */
     sum_end(pr, &l);
     pr->guards_met = 0;
 }
@@ -526,7 +526,7 @@ static void print_loops(struct printer *pr)
         print_lane_sum(pr);
     else
         print_out_lanes(pr);
-    close_squares(pr, &squares);
+    loops -= close_squares(pr, &squares);
     close_loops(pr, loops);
 }
 
