@@ -552,10 +552,12 @@ typedef struct tarn_scan_args {
     int axis;      /* of the steps in x and y: 0, or 1 for samples along axis 0 */
     int steps;     /* 0: as many as x has */
     bool reversed; /* from the last slice to the first */
-    /* While the replica trains, stores of each step what its gradient reads, and which costs more than a
-     * few elementwise operations; else the gradient computes each step anew from the carries. The same
-     * bits, faster, in memory of all steps. */
-    bool keep;
+    /* While the replica trains, a loop may store of each step what its gradient reads, and which costs more than a
+     * few elementwise operations; else the gradient computes each step anew from the carries. The same bits, mostly
+     * faster, in memory of all steps. By itself it does so where that saves time and at most doubles what the loop and
+     * its gradient have of all steps (docs/loops.md). */
+    bool keep;      /* always */
+    bool recompute; /* never, whatever `keep` says */
 } tarn_scan_args;
 /** A loop: last[i] becomes carry i after the last step, y[i] what all steps put out, joined along `axis`:
  *  [T, ...], or [N, T, ...] of what is [N, ...] in each step. Either may be NULL, and is poison after an
@@ -563,9 +565,9 @@ typedef struct tarn_scan_args {
  *
  *  The body is recorded, compiled and built once, and launched for each step: 1000 steps cost no
  *  more to compile than one. Random numbers of a body are others in each step. The gradient is a loop from the last
- *  step to the first, which computes each step anew from the carries before it: of all steps
- *  only carries and outputs are kept. The gradient of a matrix from outside that rows [N, K] are multiplied
- *  by is one product over all steps; that of other tensors from outside is added up from step to step.
+ *  step to the first, which reads what was stored of a step, and computes the rest anew from the carries before
+ *  it. The gradient of a matrix from outside that rows [N, K] are multiplied by is one product over all steps; that
+ *  of other tensors from outside is added up from step to step.
  *
  *  In a body nothing can be read, evaluated, assigned or kept, tarn_backward and tarn_step are errors, and
  *  so are loops and sums over replicas. What it makes must leave it as a carry or an output. */

@@ -140,8 +140,9 @@ typedef struct tarn_recurrent_options {
     int layers;       /* one above the other; 0: one */
     bool batch_first; /* x and y are [N, T, ...], not [T, N, ...]: needed for virtual shards */
     bool no_bias;
-    float dropout; /* of what a layer puts out, but for the last one's, when the replica trains */
-    bool keep;     /* as in tarn_scan_args: a faster gradient, in more memory */
+    float dropout;  /* of what a layer puts out, but for the last one's, when the replica trains */
+    bool keep;      /* as in tarn_scan_args: a faster gradient, in more memory, always */
+    bool recompute; /* and never */
 } tarn_recurrent_options;
 typedef struct tarn_recurrent {
     int input, hidden;

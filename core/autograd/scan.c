@@ -238,8 +238,8 @@ static void record(struct call *c, tarn_tensor *last, tarn_tensor *y)
     int results = a->carries + a->ys;
     if (c->r->status == TARN_OK && check_results(c))
         widen_results(c, results);
-    if (a->keep && c->r->training && c->r->status == TARN_OK && c->r->step == step)
-        results = scan_keep(&c->m, c->result, results);
+    if (!a->recompute && c->r->training && c->r->status == TARN_OK && c->r->step == step)
+        results = scan_keep(&c->m, c->result, results, a->keep);
     const tarn_tensor flat = scan_end(&c->m, c->result, results);
     if (c->r->status == TARN_OK && c->r->step == step)
         take_results(c, flat, last, y);

@@ -502,6 +502,7 @@ void scan_grad(struct grad_call *c)
     b->c = c;
     b->r = r;
     b->s = r->graph.scans[c->arg.scan.index];
+    b->s.kept = b->s.unread ? 0 : b->s.kept; /* it ran before anybody asked */
     go_back(b);
     free(b);
 }

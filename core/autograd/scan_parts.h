@@ -25,9 +25,9 @@ void scan_begin(struct scan_maker *m, tarn_replica *r, uint32_t steps, bool reve
 /* Leaves of the body. All carries come before all slices. */
 tarn_tensor scan_carry(struct scan_maker *m, tarn_tensor first, enum scan_room room);
 tarn_tensor scan_slice(struct scan_maker *m, const struct scan_slice *slice);
-/* Ends what is recorded of the body itself, and appends to its results what the gradient will read of a step.
- * Returns how many there are then. */
-int scan_keep(struct scan_maker *m, tarn_tensor *result, int count);
+/* Ends what is recorded of the body itself, and appends to its results what the gradient will read of a step: `always`,
+ * or where that pays. Returns how many there are then. */
+int scan_keep(struct scan_maker *m, tarn_tensor *result, int count, bool always);
 /* Ends the body: its results are the carries' next values and then what is put out. Returns the flat
  * value. */
 tarn_tensor scan_end(struct scan_maker *m, const tarn_tensor *results, int count);

@@ -213,6 +213,7 @@ static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int 
                                   .xs = 1,
                                   .ys = 1,
                                   .keep = m->options.keep,
+                                  .recompute = m->options.recompute,
                                   .axis = axis };
     tarn_scan(x.replica, &args, last, &y);
     return y;

@@ -244,10 +244,21 @@ tarn_status loop_begin(tarn_replica *r, struct loop *l, const struct plan_loop *
     return TARN_OK;
 }
 
+/* Whether a loop may read what this one stores for its gradient: any that was recorded after it. */
+static bool is_read_back(const struct part *p)
+{
+    const struct graph *g = &p->r->graph;
+    bool later = false;
+    for (uint32_t i = 0; i < g->scan_count; i++)
+        later |= g->scans[i].node > p->scan->node;
+    return later && p->scan->kept > 0;
+}
+
 static tarn_status run_scan(struct part *p, const uint32_t *outputs, int count)
 {
     list_all(p, outputs, count);
     TRY(compute(p));
+    p->r->graph.scans[p->scan - p->r->graph.scans].unread = !is_read_back(p);
     struct loop *l = calloc(1, sizeof *l);
     if (l == NULL)
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");

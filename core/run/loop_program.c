@@ -12,6 +12,8 @@ int loop_result_slot(const struct scan *s, uint32_t k)
 {
     if (k >= s->carries && scan_carry_of(s, k) >= 0)
         return -1;
+    if (s->unread && k >= s->results - s->kept)
+        return -1;
     return (int)(scan_operands(s) + k);
 }
 

@@ -152,7 +152,9 @@ static void make_key(struct request *q)
 {
     tarn_replica *r = q->replica;
     const struct target *t = &q->target;
-    uint64_t h = q->loop != NULL ? 3 + q->loop->scan->node : q->effects ? 1 : 2;
+    uint64_t h = q->loop != NULL ? 3 + 2 * q->loop->scan->node + q->loop->scan->unread
+                 : q->effects    ? 1
+                                 : 2;
     for (int i = 0; i < q->count; i++)
         h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
     if (q->wanted)

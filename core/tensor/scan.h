@@ -28,7 +28,8 @@ struct scan {
     uint32_t room[OPERANDS_MOST];   /* of carries: enum scan_room */
     uint32_t elements;              /* of the flat value */
     uint32_t kept; /* the last results: what the gradient reads of a step, and would compute anew */
-    uint32_t own;  /* some carry does not stay what it is labelled: all is the replica's own */
+    uint32_t unread; /* it ran while no gradient was asked for, and stored none of these */
+    uint32_t own;    /* some carry does not stay what it is labelled: all is the replica's own */
     /* Under a mesh, once it ran: how results are cut, and where they begin in this rank's part of the flat value. */
     struct spec cut[OPERANDS_MOST];
     uint32_t pending[OPERANDS_MOST]; /* axes of the mesh along which they are to be added up */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LSTM and GRU against stored results of PyTorch: outputs, last states and all gradients. */
+/* LSTM and GRU against stored results of PyTorch: outputs, last states and all gradients; and what they keep for
+ * these. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -140,4 +141,35 @@ Test(recurrent, gru_of_two_layers)
 Test(recurrent, lstm_without_bias)
 {
     check_layer(&(struct layer){ "lstm_plain", false, { .no_bias = true } });
+}
+
+/* Bytes that a training step of an LSTM takes, or the forward part alone. */
+static size_t lstm_bytes(int hidden, bool keep, bool recompute, bool gradient)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_lstm layer = tarn_lstm_make(
+        r, "lstm", 8, hidden, (tarn_recurrent_options){ .keep = keep, .recompute = recompute });
+    const tarn_tensor x = tarn_rand(r, TARN_SHAPE(30, 20, 8));
+    const tarn_tensor y = tarn_lstm_forward(&layer, x, NULL, NULL).y;
+    tarn_tensor out = tarn_sum(tarn_mul(y, y), TARN_ALL, false);
+    if (gradient)
+        tarn_gradients(out, &layer.of.weight_hh[0], 1, &out);
+    cr_assert_eq(tarn_eval(&out, 1), TARN_OK, "%s", tarn_error(r));
+    const size_t bytes = tarn_metrics_get(r).device_bytes;
+    tarn_close(r);
+    return bytes;
+}
+
+/* The product of a wide state takes longer than storing its gates, that of a narrow one does not; and what asks for no
+ * gradient stores nothing for it. */
+Test(recurrent, keeps_where_that_pays)
+{
+    const size_t wide = lstm_bytes(64, false, false, true);
+    const size_t narrow = lstm_bytes(4, false, false, true);
+    cr_expect_eq(wide, lstm_bytes(64, true, false, true));
+    cr_expect_gt(wide, lstm_bytes(64, false, true, true));
+    cr_expect_lt(narrow, lstm_bytes(4, true, false, true));
+    cr_expect_eq(narrow, lstm_bytes(4, false, true, true));
+    cr_expect_eq(lstm_bytes(64, true, false, false), lstm_bytes(64, false, true, false));
 }

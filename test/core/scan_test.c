@@ -44,7 +44,8 @@ static void cell_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tenso
 
 struct run {
     int steps, axis;
-    bool by_hand, reversed, dropout, keep;
+    bool by_hand, reversed, dropout, keep, recompute;
+    bool early;         /* outputs are read before gradients are asked for */
     float out[8][MOST]; /* y0, y1, last h, last c, gradients */
     int count[8];
     tarn_metrics metrics;
@@ -157,12 +158,15 @@ static void run(struct run *u)
                                   .ys = 2,
                                   .axis = u->axis,
                                   .reversed = u->reversed,
-                                  .keep = u->keep };
+                                  .keep = u->keep,
+                                  .recompute = u->recompute };
     tarn_tensor all[8], *last = all + 2, *y = all;
     if (u->by_hand)
         by_hand(&args, T, last, y);
     else
         tarn_scan(r, &args, last, y);
+    if (u->early)
+        cr_assert_eq(tarn_eval(y, 2), TARN_OK, "%s", tarn_error(r));
     const tarn_tensor loss =
         tarn_add(tarn_sum(tarn_mul(weight, y[0]), TARN_ALL, false),
                  tarn_add(tarn_sum(tarn_mul(y[1], y[1]), TARN_ALL, false),
@@ -230,16 +234,20 @@ Test(scan, seven_steps)
 /* What is kept is what would be computed anew. */
 static void compare_kept(int steps, int axis, bool reversed, bool dropout)
 {
-    static struct run a, b;
+    static struct run a, b, c;
     a = (struct run){ .steps = steps, .axis = axis, .reversed = reversed, .dropout = dropout };
-    b = a;
-    b.keep = true;
+    b = c = a;
+    a.recompute = true;
+    b.keep = c.keep = c.early = true;
     run(&a);
     run(&b);
+    run(&c);
     for (int i = 0; i < 8; i++) {
         cr_assert_eq(a.count[i], b.count[i]);
         cr_expect_eq(memcmp(a.out[i], b.out[i], (size_t)a.count[i] * sizeof(float)), 0,
                      "T %d axis %d: result %d of a loop that keeps differs", steps, axis, i);
+        cr_expect_eq(memcmp(a.out[i], c.out[i], (size_t)a.count[i] * sizeof(float)), 0,
+                     "T %d axis %d: result %d of one that ran before differs", steps, axis, i);
     }
     /* Five values of [SAMPLES, HIDDEN] a step: three sigmoids, two tanh. */
     const size_t more = (size_t)(steps * 5 * SAMPLES * HIDDEN) * sizeof(float);
@@ -371,7 +379,8 @@ static void chain(struct run *u)
                                       .xs = 2,
                                       .ys = 2,
                                       .axis = 1,
-                                      .reversed = i == 1 };
+                                      .reversed = i == 1,
+                                      .keep = u->keep };
         if (u->by_hand)
             by_hand(&args, u->steps, last, y);
         else
@@ -392,22 +401,28 @@ static void chain(struct run *u)
     tarn_close(r);
 }
 
-Test(scan, gradients_of_gradients_through_two_loops)
+/* Four times as long chains of roundings as in compare(), and the same again for products of gradients. */
+static void compare_chains(const struct run *a, const struct run *b)
 {
-    static struct run a, b;
-    a = (struct run){ .steps = 4 };
-    b = (struct run){ .steps = 4, .by_hand = true };
-    chain(&a);
-    chain(&b);
     for (int i = 0; i < 7; i++) {
         double largest;
-        const double d = largest_difference(&a, &b, i, &largest);
+        const double d = largest_difference(a, b, i, &largest);
         printf("%d differs by %g of %g\n", i, d, largest);
-        /* Four times as long chains of roundings as in compare(), and the same again for products of
-         * gradients. */
         const double n = 8 * (2.0 * 8 * (HIDDEN + 40) + SAMPLES * 4), u = n * 0x1p-24;
         cr_expect_gt(largest, 0, "%d is %g", i, largest);
         cr_expect_leq(d, 2 * u / (1 - u) * largest, "%d differs by %g of %g", i, d, largest);
+    }
+}
+
+Test(scan, gradients_of_gradients_through_two_loops)
+{
+    static struct run a, b;
+    b = (struct run){ .steps = 4, .by_hand = true };
+    chain(&b);
+    for (int keep = 0; keep < 2; keep++) {
+        a = (struct run){ .steps = 4, .keep = keep };
+        chain(&a);
+        compare_chains(&a, &b);
     }
 }
 
