@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "clock.h"
@@ -63,6 +64,17 @@ static tarn_status command_failed(const struct context *c, const char *label, cl
                      cl_error_name(status), status);
 }
 
+/* Sleeps, and not for the 50 us more that the system may add to gather wake-ups: steps may take as long. */
+static void nap_for(double seconds)
+{
+    const struct timespec t = { .tv_nsec = (long)(seconds * 1e9) };
+    const int slack = prctl(PR_GET_TIMERSLACK);
+    (void)prctl(PR_SET_TIMERSLACK, 1000UL);
+    nanosleep(&t, NULL);
+    if (slack > 0)
+        (void)prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
+}
+
 /* Spins briefly, then sleeps for 1/32 of the time waited so far: the wait ends at most about 3 %
  * late, and the core is free for the driver's workers. */
 static void pause_after(double waited)
@@ -73,8 +85,7 @@ static void pause_after(double waited)
     }
     const double part = waited / 32;
     const double nap = part < 10e-6 ? 10e-6 : part > 1e-3 ? 1e-3 : part;
-    const struct timespec t = { .tv_nsec = (long)(nap * 1e9) };
-    nanosleep(&t, NULL);
+    nap_for(nap);
 }
 
 static tarn_status too_late(const struct context *c, const char *label, double limit)

@@ -137,8 +137,12 @@ static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
 static tarn_status graph_stage(const struct program *program, const struct target *target,
                                struct arena *a, struct module *m)
 {
-    TRY(simplify(program, target, a, m));
+    TRY(simplify(program, target, a, false, m));
     find_batch_axis(m);
+    if (few_samples(m)) {
+        TRY(simplify(program, target, a, true, m));
+        find_batch_axis(m);
+    }
     choose_stored(m);
     return a->failed ? out_of_memory() : TARN_OK;
 }

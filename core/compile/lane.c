@@ -31,6 +31,24 @@ static bool suits_lanes(const struct nest *n, int axis)
     return n->extent[axis] % LANES == 0;
 }
 
+/* Of a contraction: an axis of the result, each of whose elements has an accumulator of its own, so that any of them
+ * leaves the order of sums. Loads go along memory, or are of one element; those under a guard that some lanes fail
+ * would be of single elements. */
+static int contraction_lane(const struct nest *n)
+{
+    int best = -1, best_score = -1;
+    for (int a = n->out_axes - 1; a >= 0; a--) {
+        int score = unit_strides(n, a) + (n->store[0].address.k[a] == 1);
+        for (int g = 0; g < n->guards; g++)
+            score = n->guard[g].e.k[a] != 0 ? 0 : score;
+        if (n->extent[a] >= LANES && score > best_score) {
+            best = a;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
 /* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
  * shape. Fusion must not change the choice, or it would change the order of the sum: hence extents
  * and roles only, never the loads that happen to be inlined. */
@@ -54,10 +72,10 @@ int nest_lane(const struct nest *n)
         return last;
     for (int a = n->out_axes - 1; a >= 0; a--)
         if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
-            return a;
+            return n->combine == COMBINE_FMA ? contraction_lane(n) : a;
     if (n->axes > n->out_axes && n->extent[last] >= LANES)
         return last;
-    return -1;
+    return n->combine == COMBINE_FMA ? contraction_lane(n) : -1;
 }
 
 bool nest_sums_lanes(const struct nest *n)

@@ -127,8 +127,9 @@ struct schedule {
     uint64_t sum;         /* what target_tile() knows it by; 0: there are no tiles to choose from */
     int tile[NEST_AXES];  /* unrolled; 1: a plain loop */
     int order[NEST_AXES]; /* loops over OUT axes but the lane, the outermost first */
-    int split_axis;       /* OUT axis divided among groups, or parts of one when batched; or -1 */
-    int split_step;       /* in multiples of so many elements */
+    int squares_axis; /* of a map: the loop inside that over lanes, since it goes along memory; or -1 */
+    int split_axis; /* OUT axis divided among groups, or parts of one when batched; or -1 */
+    int split_step; /* in multiples of so many elements */
     const struct slices *slices; /* of parts */
     int groups;                  /* that share it so */
     bool uniform;                /* work-items: all teams of a group have the same tile */

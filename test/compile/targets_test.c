@@ -187,6 +187,44 @@ Test(targets, more_units_get_more_groups)
     cr_expect_gt(groups_of("conv", &many), groups_of("conv", &few));
 }
 
+/* Small things that wait for nothing are one group's while all of them are soon done, then several groups'. */
+static void make_copies(struct build *b, int count)
+{
+    const union op_arg turned = { .permute.order = { 1, 0 } };
+    for (int i = 0; i < count; i++) {
+        const uint32_t x = build_owned(b, TARN_SHAPE(512, 64));
+        build_output(b, build_node(b, &op_permute, TARN_SHAPE(64, 512), TARN_F32, &turned, &x, 1));
+    }
+}
+
+static void make_few_copies(struct build *b)
+{
+    make_copies(b, 2);
+}
+
+static void make_many_copies(struct build *b)
+{
+    make_copies(b, 20);
+}
+
+static int groups_of_case(const struct graph_case *g, const struct target *t)
+{
+    struct kernel_plan plan;
+    compile_case(g, t, &plan);
+    const int groups = plan.kernel_count == 1 ? plan.kernels[0].groups : -1;
+    kernel_plan_free(&plan);
+    return groups;
+}
+
+Test(targets, many_small_things_are_divided)
+{
+    const struct graph_case few = { "few copies", make_few_copies, false };
+    const struct graph_case many = { "many copies", make_many_copies, false };
+    const struct target t = target_named("avx512");
+    cr_expect_eq(groups_of_case(&few, &t), 1);
+    cr_expect_gt(groups_of_case(&many, &t), 1);
+}
+
 /* Groups of the kernels of a batch of 16 for so many cores. */
 static bool has_panels(double times_caches)
 {

@@ -170,13 +170,25 @@ static int count_shards(const struct module *m)
     return 0;
 }
 
+static bool has_gradients(const struct module *m)
+{
+    for (uint32_t i = 1; i < m->program->count; i++) {
+        const struct op *op = m->program->nodes[i].op;
+        if (op == &op_conv2d_input || op == &op_conv2d_weight)
+            return true;
+    }
+    return false;
+}
+
 /* Whether blocks of samples, most of whose lanes idle, are sooner done than values without a batch.
- * Of convolutions those take lanes from the rows of images, and none from short rows. Measured on
+ * Of convolutions those take lanes from the rows of images, or from channels (few.c), but none from short rows
+ * of few channels, or where gradients are computed, too. Measured on
  * one core: a sample alone then costs 1.5 of a whole block, and a quarter of it with long rows; so
  * the weights below are 18 and 3 twelfths. Products of few samples read weights for the most part,
  * and are as fast without blocks. */
 static bool few_pay(const struct module *m)
 {
+    const bool gradients = has_gradients(m);
     double block = 0, alone = 0;
     for (uint32_t i = 1; i < m->program->count; i++) {
         const struct node *n = &m->program->nodes[i];
@@ -186,9 +198,16 @@ static bool few_pay(const struct module *m)
         const double work = (double)tarn_shape_count(n->shape) / m->batch *
                             (double)tarn_shape_count(w) / (double)w.dim[0];
         block += 12 * work;
-        alone += (n->shape.dim[3] < LANES ? 18 : 3) * work * m->batch;
+        const bool channels = !gradients && w.dim[0] / n->arg.conv.groups >= LANES;
+        alone += (n->shape.dim[3] < LANES && !channels ? 18 : 3) * work * m->batch;
     }
     return alone > 0 && alone >= block;
+}
+
+bool few_samples(const struct module *m)
+{
+    return m->source.few && m->shards == 0 && !m->target->items &&
+           m->target->winograd != WINOGRAD_ALWAYS && !has_gradients(m);
 }
 
 static void mark_batched(struct module *m)

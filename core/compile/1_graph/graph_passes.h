@@ -6,9 +6,16 @@
 
 #include "compile/nest.h"
 
-/* Copies what the roots need: common sub-expressions once, constants through views. */
-tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
+/* Copies what the roots need: common sub-expressions once, constants through views. `few`: find_batch_axis() said
+ * of the program that its samples are no lanes. */
+tarn_status simplify(const struct program *g, const struct target *t, struct arena *a, bool few,
                      struct module *out);
+/* What simplify() has made so far. */
+struct module *simplify_module(const struct builder *b);
+/* A node of a program of few samples as nodes that have lanes (few.c); false leaves it as it is. */
+bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out);
+#define FEW_OPERANDS 8                /* of more a node stays as it is */
+#define FEW_NODES (FEW_OPERANDS + 1u) /* at most, beside the node itself */
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
  * (winograd.c); false leaves it as it is. */
 enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no weight gradients */
@@ -18,6 +25,8 @@ bool winograd_expand(struct builder *b, const struct target *t, enum winograd wa
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void find_batch_axis(struct module *m);
+/* Whether this found samples that are no lanes, in a program whose convolutions are better written for that. */
+bool few_samples(const struct module *m);
 /* Whether all samples must have been seen before the node has its value: a kernel ends there. */
 bool needs_all_samples(const struct module *m, uint32_t i);
 /* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that

@@ -14,6 +14,7 @@ struct builder {
     const struct program *g;
     struct module *m;
     enum winograd winograd;
+    bool few;          /* samples are no lanes */
     uint32_t *renamed; /* graph node -> module node + 1 */
     uint32_t *table;   /* hash -> module node + 1 */
     uint32_t mask;
@@ -105,6 +106,11 @@ uint32_t expand_make(struct builder *b, const struct op *op, tarn_shape shape, t
     return module_add(b, &n, in);
 }
 
+struct module *simplify_module(const struct builder *b)
+{
+    return b->m;
+}
+
 /* The compiler must know which rows are samples; the other labels said what to record. */
 static uint32_t relabelled(struct builder *b, uint32_t x, const struct node *as)
 {
@@ -175,7 +181,9 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     if (n.op->kind == OP_COMPOSED)
         return n.op->expand(b, &n, in);
     uint32_t expanded;
-    if (b->winograd != WINOGRAD_NONE &&
+    if (b->few && few_expand(b, &n, in, &expanded))
+        return expanded;
+    if (b->winograd != WINOGRAD_NONE && !(b->few && n.op == &op_conv2d) &&
         winograd_expand(b, m->target, b->winograd, &n, in, &expanded))
         return expanded;
     return module_add(b, &n, in);
@@ -256,14 +264,15 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
         return (size_t)n->in_count * COMPOSED_NODES;
     if (n->op == &op_batch_axis)
         return 1; /* the value with another label, and the word */
-    return n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0;
+    const bool winograd = n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE;
+    return (b->few ? FEW_NODES : 0u) + (winograd ? WINOGRAD_NODES : 0u);
 }
 
-tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
+tarn_status simplify(const struct program *g, const struct target *t, struct arena *a, bool few,
                      struct module *m)
 {
     *m = (struct module){ .arena = a, .program = g, .target = t };
-    struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(g, t) };
+    struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(g, t), .few = few };
     size_t n = g->count + 1;
     for (uint32_t i = 1; i < g->count; i++)
         n += added_nodes(&b, &g->nodes[i]);

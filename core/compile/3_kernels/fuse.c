@@ -327,13 +327,28 @@ static void choose_rows(struct program_ir *p, const struct uses *u, const struct
 struct placing {
     struct progress progress;
     struct weights weights; /* of host calls INT_MAX: nothing can be fused into them */
+    double *tiny;           /* by kernel: cycles of the tiny nests that one group does */
 };
+
+/* Tiny nests that wait for no other are together more than one group does sooner than all of them do: where they
+ * have come to so much, the next ones are divided among groups. */
+static void spread_tiny(struct program_ir *p, const struct placing *s, const struct nest *n)
+{
+    struct placement *here = at(p, n);
+    if (!here->tiny || !p->target->fuse)
+        return;
+    const int alone = earliest(p, &s->progress, n);
+    here->tiny = false;
+    here->tiny = earliest(p, &s->progress, n) > alone ||
+                 s->tiny[alone] + here->work <= p->target->fusion.tiny_work;
+}
 
 static void place_nest(struct program_ir *p, const struct uses *u, struct placing *s,
                        const struct nest *n)
 {
     const int more = code_weight(p, n), room = p->target->fusion.kernel_weight - more;
     choose_rows(p, u, &s->progress, n);
+    spread_tiny(p, s, n);
     int kernel = earliest(p, &s->progress, n);
     if (n->kind != NEST_HOST)
         kernel = first_below(&s->weights, kernel, room > 0 ? room : 0);
@@ -342,6 +357,7 @@ static void place_nest(struct program_ir *p, const struct uses *u, struct placin
     if (kernel >= p->kernel_count)
         p->kernel_count = kernel + 1;
     at(p, n)->kernel = kernel;
+    s->tiny[kernel] += at(p, n)->tiny ? at(p, n)->work : 0;
     const int before = s->weights.least[s->weights.leaves + kernel];
     const bool call = n->kind == NEST_HOST || before == INT_MAX;
     set_weight(&s->weights, kernel, call ? INT_MAX : before + more);
@@ -359,8 +375,10 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
         .progress = { .written = arena_take(p->arena, values * sizeof *s.progress.written),
                       .read = arena_take(p->arena, memories * sizeof *s.progress.read) },
         .weights = { arena_take(p->arena, 2 * (size_t)leaves * sizeof *s.weights.least), leaves },
+        .tiny = arena_take(p->arena, (size_t)leaves * sizeof *s.tiny),
     };
-    if (s.progress.written == NULL || s.progress.read == NULL || s.weights.least == NULL)
+    if (s.progress.written == NULL || s.progress.read == NULL || s.weights.least == NULL ||
+        s.tiny == NULL)
         return out_of_memory();
     /* First what computes, in order; then what writes tensors that others read. */
     for (int i = 0; i < p->nest_count; i++)

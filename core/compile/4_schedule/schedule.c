@@ -13,7 +13,7 @@ struct schedule *new_schedules(const struct program_ir *p)
     for (int i = 0; list != NULL && i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         list[i].lane_axis = n->by_sample ? n->sample_lane : -1;
-        list[i].split_axis = -1;
+        list[i].split_axis = list[i].squares_axis = -1;
         for (int a = 0; a < NEST_AXES; a++)
             list[i].tile[a] = 1;
     }
@@ -66,7 +66,8 @@ static void split_among_groups(const struct target *t, const struct nest *n,
             s->split_axis = a;
     if (s->split_axis < 0)
         return;
-    const int step = s->split_axis == s->lane_axis ? LANES : s->tile[s->split_axis];
+    const bool whole = s->split_axis == s->lane_axis || s->split_axis == s->squares_axis;
+    const int step = whole ? LANES : s->tile[s->split_axis];
     const int pieces = (n->extent[s->split_axis] + step - 1) / step;
     s->split_step = step;
     const double worth = at->work / t->vector.group_work;
@@ -144,6 +145,23 @@ static void choose_fitting_tile(const struct program_ir *p, const struct nest *n
     choose_tile(p->target, &piece, p->nest_count, s);
 }
 
+/* A map whose lanes lie apart in memory, while the innermost loop goes along it, reads squares. */
+static int squares_axis(const struct program_ir *p, const struct nest *n, const struct schedule *s)
+{
+    const int lane = s->lane_axis, loops = n->out_axes - 1;
+    if (n->batched || n->combine != COMBINE_NONE || n->transformed || n->guards > 0 || lane < 0 ||
+        loops == 0 || n->extent[s->order[loops - 1]] % LANES != 0)
+        return -1;
+    for (int e = 0; e < n->expr_count; e++) {
+        const struct access *a = &n->exprs[e].access;
+        if (n->exprs[e].kind == EXPR_LOAD && a->gather < 0 && a->part_count == 0 &&
+            a->address.k[lane] > 1 && a->address.k[s->order[loops - 1]] == 1 &&
+            tarn_dtype_bytes(p->values[a->value].dtype) == sizeof(float))
+            return s->order[loops - 1];
+    }
+    return -1;
+}
+
 static void schedule_nest(const struct program_ir *p, const struct nest *n)
 {
     const struct placement *at = placement_of(p, n);
@@ -156,6 +174,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
     for (int a = 0, next = 0; a < n->out_axes; a++)
         if (a != lane)
             s->order[next++] = a;
+    s->squares_axis = squares_axis(p, n, s);
     s->groups = 1;
     split_among_parts(p, at, s);
     split_by_rows(p, n, at, s);

@@ -39,6 +39,17 @@ static void print_overlapping(struct printer *pr, int lane)
     pr->lane_axis = -1;
 }
 
+/* What is inside the loop over lanes: a tile, or the loop of those that read squares. */
+static void print_inside(struct printer *pr)
+{
+    struct squares squares = { 0 };
+    const int axis = pr->s->squares_axis;
+    const int loops = axis >= 0 ? open_squares(pr, &squares, axis) : 0;
+    print_tile(pr);
+    close_squares(pr, &squares);
+    close_loops(pr, loops);
+}
+
 /* The OUT vector axis of a nest without batch: full vectors, then single elements. */
 void print_out_lanes(struct printer *pr)
 {
@@ -57,7 +68,7 @@ void print_out_lanes(struct printer *pr)
     print_for(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
     pr->width = LANES;
     pr->lane_axis = lane;
-    print_tile(pr);
+    print_inside(pr);
     pr->indent--;
     print_line(pr, "}");
     pr->width = 1;
@@ -65,7 +76,7 @@ void print_out_lanes(struct printer *pr)
     if (n->extent[lane] % LANES == 0)
         return;
     print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
-    print_tile(pr);
+    print_inside(pr);
     pr->indent--;
     print_line(pr, "}");
 }

@@ -511,7 +511,7 @@ static void print_loops(struct printer *pr)
     int loops = 0;
     const int lane = nest_vector_axis(n, pr->s);
     const bool lane_is_out = lane >= 0 && lane < n->out_axes, copies = pr->s->by_registers;
-    const int inner = n->out_axes - lane_is_out;
+    const int inner = n->out_axes - lane_is_out - (pr->s->squares_axis >= 0);
     struct squares squares = { 0 };
     for (int i = 0; i < inner && !copies; i++) {
         const bool last = i == inner - 1 && n->combine == COMBINE_NONE && nest_has_batch_lanes(n);

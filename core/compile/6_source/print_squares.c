@@ -50,8 +50,9 @@ static bool goes_in_squares(const struct printer *pr, int axis)
     const struct sum_loops *sum = pr->sum;
     const int tile = pr->s->tile[axis];
     if (pr->width != LANES || n->guards > 0 || n->transformed || axis == n->batch_axis ||
-        axis == pr->lane_axis || axis == pr->s->split_axis || n->extent[axis] % LANES != 0 ||
-        LANES % tile != 0 || tile == n->extent[axis])
+        axis == pr->lane_axis || n->extent[axis] % LANES != 0 ||
+        (axis == pr->s->split_axis && axis != pr->s->squares_axis) || LANES % tile != 0 ||
+        tile == n->extent[axis])
         return false;
     if (sum != NULL && sum->cut_axis == axis && sum->c.of[sum->cut_level].step % LANES != 0)
         return false;
@@ -63,8 +64,9 @@ int open_squares(struct printer *pr, struct squares *q, int axis)
     if (!goes_in_squares(pr, axis))
         return open_loop(pr, axis);
     const struct loop_range all = loop_range(pr, axis);
-    print_for(pr, "for (long at%d = %s; at%d < %s; at%d += 16) {", axis, all.from, axis, all.to,
-              axis);
+    const bool part = axis == pr->s->split_axis && pr->s->groups > 1;
+    print_for(pr, "for (long at%d = %s; at%d < %s; at%d += 16) {", axis, part ? "low" : all.from,
+              axis, part ? "high" : all.to, axis);
     q->axis = axis;
     q->at = pr->out->length;
     q->indent = pr->indent;

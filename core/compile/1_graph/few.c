@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of simplify.c: convolutions of so few samples that these are no lanes. Where there are channels enough these
+ * are, side by side in memory: of the result, of maps and joins of such results, and of a copy of the weight. Of
+ * fewer channels columns are lanes, with zeros around the image, so that no lane has a condition of its own. Such
+ * a copy costs an element for each of many multiply-adds. Winograd's algorithm would transform the weight for a few
+ * tiles. In: a node. Out: nodes in its place, or the word that it stays. No sum changes its order. */
+#include <string.h>
+
+#include "compile/1_graph/graph_passes.h"
+#include "tensor/expand.h"
+#include "tensor/shape.h"
+#include "tensor/sum_order.h"
+
+/* Dimensions of a value with channels last, by those of [N, C, H, W], and the way back. */
+static const int32_t last[4] = { 0, 2, 3, 1 }, back[4] = { 0, 3, 1, 2 };
+
+static tarn_shape permuted_shape(tarn_shape from, const int32_t order[4])
+{
+    tarn_shape to = { .rank = 4 };
+    for (int i = 0; i < 4; i++)
+        to.dim[i] = from.dim[order[i]];
+    return to;
+}
+
+/* ---- the convolution with channels last ----------------------------------------------------- */
+
+/* Axis `a` of the convolution's nest, where the image's axes go before groups and channels. */
+static int moved_axis(const struct contract *c, int a)
+{
+    const int rows = c->out_axes - 2;
+    return a == 0 || a >= c->out_axes ? a : a >= rows ? a - rows + 1 : a + 2;
+}
+
+static struct contract_map moved_map(const struct contract *c, const struct contract_map *m)
+{
+    struct contract_map to = *m;
+    for (int d = 0; d < TARN_MAX_RANK; d++)
+        for (int a = 0; a < c->axes; a++)
+            to.dim[d].coef[moved_axis(c, a)] = m->dim[d].coef[a];
+    return to;
+}
+
+static void last_contract(const struct node *n, const tarn_shape in[2], struct contract *out)
+{
+    struct node plain = *n;
+    struct contract c;
+    memset(&c, 0, sizeof c);
+    plain.shape = permuted_shape(n->shape, back);
+    op_conv2d.contract(&plain, in, &c);
+    *out = c;
+    for (int a = 0; a < c.axes; a++)
+        out->extent[moved_axis(&c, a)] = c.extent[a];
+    out->out = moved_map(&c, &c.out);
+    for (int d = 0; d < 4; d++)
+        out->out.dim[d] = moved_map(&c, &c.out).dim[last[d]];
+    for (int k = 0; k < 2; k++)
+        out->in[k] = moved_map(&c, &c.in[k]);
+}
+
+static const struct op conv2d_last = {
+    .name = "conv2d",
+    .arity = 2,
+    .kind = OP_CONTRACT,
+    .contract = last_contract,
+};
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+static bool has_order(const struct node *n, const int32_t order[4])
+{
+    return n->op == &op_permute && n->shape.rank == 4 &&
+           memcmp(n->arg.permute.order, order, 4 * sizeof *order) == 0;
+}
+
+static uint32_t permuted(struct builder *b, uint32_t x, const int32_t order[4])
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    memcpy(arg.permute.order, order, 4 * sizeof *order);
+    return expand_make(b, &op_permute, permuted_shape(expand_shape(b, x), order),
+                       expand_dtype(b, x), &arg, &x, 1);
+}
+
+static uint32_t with_channels_last(struct builder *b, uint32_t x)
+{
+    const struct module *m = simplify_module(b);
+    const struct node *n = &m->nodes[x];
+    if (has_order(n, back))
+        return module_operand(m, x, 0);
+    if (n->op == &op_constant) {
+        const union op_arg arg = n->arg;
+        return expand_make(b, n->op, permuted_shape(n->shape, last), n->dtype, &arg, NULL, 0);
+    }
+    return permuted(b, x, last);
+}
+
+/* The weight as it was, read from a copy in which channels of the result lie side by side. */
+static uint32_t turned_weight(struct builder *b, uint32_t w)
+{
+    static const int32_t there[4] = { 1, 2, 3, 0 }, again[4] = { 3, 0, 1, 2 };
+    const uint32_t copy = permuted(b, w, there);
+    simplify_module(b)->stored[copy] = true;
+    return permuted(b, copy, again);
+}
+
+/* The image with all that windows reach; `conv` becomes that of a convolution without padding. */
+static uint32_t padded_image(struct builder *b, uint32_t x, union op_arg *conv)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    tarn_shape shape = expand_shape(b, x);
+    for (int i = 0; i < 2; i++) {
+        arg.pad.low[2 + i] = arg.pad.high[2 + i] = conv->conv.padding[i];
+        shape.dim[2 + i] += 2 * conv->conv.padding[i];
+        conv->conv.padding[i] = 0;
+    }
+    const uint32_t padded = expand_make(b, &op_pad, shape, expand_dtype(b, x), &arg, &x, 1);
+    simplify_module(b)->stored[padded] = true;
+    return padded;
+}
+
+static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
+                        uint32_t *out)
+{
+    uint32_t operands[2] = { in[0], in[1] };
+    if (n->shape.dim[1] / n->arg.conv.groups >= LANES) {
+        operands[1] = turned_weight(b, in[1]);
+        const uint32_t made = expand_make(b, &conv2d_last, permuted_shape(n->shape, last), n->dtype,
+                                          &n->arg, operands, 2);
+        *out = permuted(b, made, back);
+        return true;
+    }
+    if (n->shape.dim[3] < LANES || n->arg.conv.stride[1] != 1 || n->arg.conv.padding[1] == 0)
+        return false;
+    union op_arg arg = n->arg;
+    operands[0] = padded_image(b, in[0], &arg);
+    *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
+    return true;
+}
+
+/* A map or a join of values that have their channels last, all or some of them, has them last, too. */
+static bool elementwise(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out)
+{
+    const struct module *m = simplify_module(b);
+    uint32_t operands[FEW_OPERANDS], turned = 0;
+    for (uint32_t k = 0; k < n->in_count; k++)
+        turned += has_order(&m->nodes[in[k]], back);
+    if (turned == 0 || n->in_count > FEW_OPERANDS ||
+        (n->op->kind == OP_CONCAT && turned < n->in_count))
+        return false;
+    for (uint32_t k = 0; k < n->in_count; k++)
+        operands[k] = with_channels_last(b, in[k]);
+    union op_arg arg = n->arg;
+    if (n->op->kind == OP_CONCAT)
+        arg.concat.axis = back[n->arg.concat.axis];
+    const uint32_t made = expand_make(b, n->op, permuted_shape(n->shape, last), n->dtype, &arg,
+                                      operands, n->in_count);
+    *out = permuted(b, made, back);
+    return true;
+}
+
+bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out)
+{
+    if (n->shape.rank != 4 || tarn_shape_count(n->shape) == 0)
+        return false;
+    if (n->op == &op_conv2d)
+        return convolution(b, n, in, out);
+    return (n->op->kind == OP_MAP || n->op->kind == OP_CONCAT) && elementwise(b, n, in, out);
+}

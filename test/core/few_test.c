@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Convolutions of fewer samples than lanes (1_graph/few.c): channels or columns are the lanes, and no sum changes its
+ * order. So results have the bits of the schedule for GPUs, which knows nothing of it, and those that the samples
+ * have within a block of 16. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tarn.h"
+#include "tensor/random.h"
+
+enum { CHANNELS = 6, MOST = 1 << 17 };
+
+static tarn_tensor conv(tarn_tensor x, const char *name, int out, int window,
+                        tarn_conv2d_options options)
+{
+    return tarn_use_conv2d(x, name, out, window, options);
+}
+
+static tarn_conv2d_options padded(int by)
+{
+    return (tarn_conv2d_options){ .padding = { by, by } };
+}
+
+/* Channels are lanes, of maps and joins of them, too; 20 of them are no whole registers. */
+static tarn_tensor channels(tarn_tensor x)
+{
+    const tarn_tensor a = tarn_relu(conv(x, "a", 32, 3, padded(1)));
+    const tarn_tensor b = tarn_use_batch_norm(conv(a, "b", 32, 3, padded(1)), "norm");
+    const tarn_tensor c = tarn_relu(tarn_add(a, b));
+    const tarn_tensor both = tarn_concat((tarn_tensor[]){ c, tarn_mul(a, b) }, 2, 1);
+    return conv(both, "c", 20, 5, (tarn_conv2d_options){ .stride = { 2, 1 }, .padding = { 2, 3 } });
+}
+
+/* Two groups, whose channels are lanes each by themselves, and more zeros between the window's elements. */
+static tarn_tensor groups(tarn_tensor x)
+{
+    return conv(x, "a", 48, 3,
+                (tarn_conv2d_options){ .padding = { 2, 2 }, .dilation = { 2, 2 }, .groups = 2 });
+}
+
+/* Too few channels: columns are lanes where there are as many. */
+static tarn_tensor columns(tarn_tensor x)
+{
+    x = tarn_relu(conv(x, "a", 5, 3, padded(1)));
+    x = conv(x, "b", 5, 3, (tarn_conv2d_options){ .padding = { 0, 1 }, .groups = 5 });
+    return conv(x, "c", 3, 3, (tarn_conv2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 } });
+}
+
+/* What is halved and widened beside a convolution, as in a residual network, then maxima and sums of its channels. */
+static tarn_tensor shortcut(tarn_tensor x)
+{
+    tarn_tensor a = tarn_relu(conv(x, "a", 16, 3, padded(1)));
+    const tarn_tensor b =
+        conv(a, "b", 32, 3, (tarn_conv2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 } });
+    for (int axis = 2; axis < 4; axis++)
+        a = tarn_slice(a, axis, 0, tarn_shape_get(a).dim[axis], 2);
+    a = tarn_pad(a, TARN_SHAPE(0, 8, 0, 0), TARN_SHAPE(0, 8, 0, 0), 0);
+    const tarn_tensor sum = tarn_relu(tarn_add(a, b));
+    const tarn_tensor most = tarn_flatten(tarn_max_pool2d(sum, 2), 1);
+    return tarn_concat((tarn_tensor[]){ most, tarn_flatten(tarn_global_avg_pool(sum), 1) }, 2, 1);
+}
+
+static const struct program {
+    const char *name;
+    tarn_tensor (*made)(tarn_tensor x);
+    int side;
+} programs[] = {
+    { "channels", channels, 9 },
+    { "groups", groups, 8 },
+    { "columns", columns, 19 },
+    { "shortcut", shortcut, 12 },
+};
+
+/* The results of the first `samples` of `n`; returns how many numbers. */
+static size_t run(const struct program *p, const char *schedule, const char *target, int n,
+                  int samples, float *out)
+{
+    static float x[16 * CHANNELS * 19 * 19], all[MOST];
+    const tarn_shape s = TARN_SHAPE(n, CHANNELS, p->side, p->side);
+    for (int i = 0; i < tarn_shape_count(s); i++)
+        x[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 22) - 2;
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    tarn_train(r, false);
+    const tarn_tensor y = p->made(tarn_batch_axis(tarn_from(r, s, TARN_F32, x), 0));
+    const size_t count = (size_t)tarn_shape_count(tarn_shape_get(y));
+    cr_assert_leq(count, MOST);
+    cr_assert_eq(tarn_read(y, all, count * sizeof *all), TARN_OK, "%s", tarn_error(r));
+    tarn_close(r);
+    memcpy(out, all, count / (size_t)n * (size_t)samples * sizeof *out);
+    return count / (size_t)n * (size_t)samples;
+}
+
+static void expect_bits(const struct program *p, const char *target, int n, const float *wanted,
+                        size_t count)
+{
+    static float seen[MOST];
+    cr_expect_eq(run(p, "cpu", target, n, n, seen), count);
+    cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s of %d for %s", p->name, n,
+                 target);
+}
+
+Test(few, bits, .timeout = 600)
+{
+    static float wanted[MOST];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const struct program *p = &programs[i];
+        size_t count = run(p, "gpu", "", 3, 3, wanted);
+        expect_bits(p, "neon", 3, wanted, count);
+        count = run(p, "gpu", "", 1, 1, wanted);
+        expect_bits(p, "avx512", 1, wanted, count);
+        cr_expect_eq(setenv("TARN_FUSE", "0", 1), 0);
+        expect_bits(p, "avx512", 1, wanted, count);
+        cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+    }
+}
+
+Test(few, as_in_a_block, .timeout = 600)
+{
+    static float wanted[MOST], seen[MOST];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const struct program *p = &programs[i];
+        cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
+        const size_t count = run(p, "cpu", "", 16, 2, wanted);
+        cr_assert_eq(unsetenv("TARN_WINOGRAD"), 0);
+        cr_expect_eq(run(p, "cpu", "", 2, 2, seen), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s", p->name);
+    }
+}
