@@ -144,6 +144,7 @@ static tarn_status graph_stage(const struct program *program, const struct targe
         find_batch_axis(m);
     }
     choose_stored(m);
+    store_turned(m);
     return a->failed ? out_of_memory() : TARN_OK;
 }
 

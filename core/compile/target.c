@@ -150,6 +150,8 @@ static struct product_limits product_of(const struct device_figures *f)
         .likely_depth = 8 * LANES,
         .likely_columns = 4 * LANES,
         .likely_transposed = 2 * LANES,
+        /* Elements are turned over in squares, which takes about as long as a tile of rows: */
+        .turned_rows = 4 * LANES,
     };
 }
 
@@ -295,7 +297,7 @@ static bool same_shape(const struct product_shape *a, const struct product_shape
 {
     return a->m == b->m && a->n == b->n && a->k == b->k && a->batch == b->batch &&
            a->transpose_a == b->transpose_a && a->transpose_b == b->transpose_b &&
-           a->sums_batch == b->sums_batch;
+           a->sums_batch == b->sums_batch && a->sample_rows == b->sample_rows;
 }
 
 const struct product_choice *target_choice(const struct target *t,

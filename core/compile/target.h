@@ -25,6 +25,8 @@ struct product_shape {
     size_t m, n, k, batch;
     bool transpose_a, transpose_b;
     bool sums_batch; /* k is the batch */
+    size_t
+        sample_rows; /* of the result so many are of one sample, which nests around go on with; 0: no chain of such */
 };
 
 /* Multiply-adds. */
@@ -125,7 +127,8 @@ struct product_limits {
     int likely_depth;   /* with sums of so many terms, */
     int likely_columns; /* and so many columns of the result; */
     int likely_transposed; /* so many, whatever the work, where b is transposed: nests read that badly */
-    bool library;          /* whether a library is tried */
+    int turned_rows; /* of a nest, from which on a transposed b is turned over once before it */
+    bool library;    /* whether a library is tried */
 };
 
 struct target {
@@ -163,6 +166,8 @@ const struct product_choice *target_choice(const struct target *t,
                                            const struct product_shape *shape);
 /* The provider of a product. */
 int target_provider(const struct target *t, const struct product_shape *shape);
+/* Whether a product of samples' rows is sooner done by a nest in a chain than by a launch of its own (product_cost.c). */
+bool product_joins_chain(const struct target *t, const struct product_shape *s);
 /* The number of the tile of a sum. */
 int target_tile(const struct target *t, uint64_t sum);
 

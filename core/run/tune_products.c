@@ -117,6 +117,12 @@ static bool sums_in_blocks(const struct context *c, const struct product_limits 
            s->n >= (size_t)l->sums_columns && product_work(s) >= l->sums_work;
 }
 
+static bool nest_asked(void)
+{
+    const char *name = env_text(ENV_GEMM);
+    return strcmp(name, "auto") == 0 || strcmp(name, "nest") == 0;
+}
+
 static struct gemm_provider blocks_provider(const struct context *c, const struct product_limits *l,
                                             const struct product_shape *s)
 {
@@ -157,6 +163,10 @@ static tarn_status choose(struct context *c, const struct target *target, bool s
     if (choice->shape.sums_batch) {
         /* Not measured: alone, this nest is not what it is between others. */
         choice->provider = sums_in_blocks(c, &target->product, &choice->shape) ? 1 : 0;
+        return TARN_OK;
+    }
+    if (product_joins_chain(target, &choice->shape) && nest_asked()) {
+        choice->provider = 0; /* not measured, likewise */
         return TARN_OK;
     }
     struct target alone = *target;

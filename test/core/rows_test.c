@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile/target.h"
+#include "figures.h"
 #include "tarn.h"
 #include "tensor/random.h"
 
@@ -145,4 +147,72 @@ Test(rows, bits, .timeout = 600)
         printf("%s: %llu launches, %llu unfused\n", p->name, (unsigned long long)launches,
                (unsigned long long)apart);
     }
+}
+
+/* ---- products in chains ------------------------------------------------------------------------ */
+
+enum { SAMPLES = 16, ROWS = 64, WIDTH = 64, BLOCK_LAUNCHES = 12 };
+
+/* A training step of so many transformer blocks: the launches, and a weight after it. */
+static uint64_t train(int blocks, const char *gemm, float *out)
+{
+    static const tarn_transformer_block_options causal_block = { .heads = 2, .causal = true };
+    static float x[SAMPLES * ROWS * WIDTH];
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 23) - 1;
+    cr_assert_eq(setenv("TARN_GEMM", gemm, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor in =
+        tarn_batch_axis(tarn_from(r, TARN_SHAPE(SAMPLES, ROWS, WIDTH), TARN_F32, x), 0);
+    tarn_transformer_block block = { 0 };
+    tarn_tensor y = in;
+    for (int i = 0; i < blocks; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "block%d", i);
+        block = tarn_transformer_block_make(r, name, WIDTH, causal_block);
+        y = tarn_transformer_block_forward(&block, y, TARN_NONE);
+    }
+    tarn_optimizer *sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f });
+    tarn_backward(tarn_mean(tarn_mul(y, y), TARN_ALL, false));
+    tarn_optimizer_step(sgd);
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    const uint64_t launches = tarn_metrics_get(r).launches_last_step;
+    cr_assert_eq(tarn_read(block.attention.in_weight, out, 3 * WIDTH * WIDTH * sizeof *out),
+                 TARN_OK, "%s", tarn_error(r));
+    tarn_close(r);
+    return launches;
+}
+
+/* Where products are nests of a chain, a block takes fewer launches, and no bit is another one. */
+Test(rows, products, .timeout = 600)
+{
+    static float nests[3 * WIDTH * WIDTH], apart[3 * WIDTH * WIDTH];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    const uint64_t one = train(1, "auto", nests), three = train(3, "auto", nests);
+    const uint64_t own = train(3, "tarn", apart);
+    printf("1 block %llu launches, 3 blocks %llu; %llu with products of their own\n",
+           (unsigned long long)one, (unsigned long long)three, (unsigned long long)own);
+    cr_expect_eq(memcmp(nests, apart, sizeof nests), 0);
+    cr_expect_leq(three - one, 2 * BLOCK_LAUNCHES);
+    cr_expect_geq(own - three, 3 * 5);
+}
+
+/* What decides it: a launch and what goes through memory, against panels that a nest does not have. */
+Test(rows, product_cost)
+{
+    struct device_figures f;
+    cr_assert(figures_kind("avx512", &f));
+    struct target t = target_of(&f);
+    t.fuse = true;
+    struct product_shape s = { .m = 2048, .n = 512, .k = 128, .batch = 1, .sample_rows = 64 };
+    cr_expect(product_joins_chain(&t, &s));
+    s.sample_rows = 0;
+    cr_expect_not(product_joins_chain(&t, &s), "no samples");
+    s.sample_rows = 64;
+    t.fuse = false;
+    cr_expect_not(product_joins_chain(&t, &s), "nothing is fused");
+    t.fuse = true;
+    s.n = s.k = 4096;
+    cr_expect_not(product_joins_chain(&t, &s), "a matrix that no second cache holds");
 }

@@ -40,6 +40,12 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
 int transform_batch_axis(const struct module *m, uint32_t node, const struct transform_map *c);
 /* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
+/* Large products, by which shape each is chosen, and all of them in an array of the arena (products.c). */
+struct product_shape product_shape_of(const struct module *m, uint32_t node);
+bool is_large_product(const struct module *m, uint32_t node, struct product_shape *out);
+struct product_shape *list_products(const struct module *m, int *count);
+/* Stores matrices turned over that nests of rows would turn over again and again. */
+void store_turned(struct module *m);
 /* Decides which maps get a value of their own; all of them when nothing is fused. */
 void choose_stored(struct module *m);
 

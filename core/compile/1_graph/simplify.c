@@ -134,6 +134,18 @@ static uint32_t with_word(struct builder *b, const struct node *n, uint32_t x)
     return to;
 }
 
+/* The right operand of a product by a view instead of a flag: so it may be stored, once for all that read it. */
+static uint32_t turned(struct builder *b, struct node *n, uint32_t x)
+{
+    const struct node *of = &b->m->nodes[x];
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    memcpy(arg.permute.order, (int32_t[]){ 1, 0 }, 2 * sizeof(int32_t));
+    n->arg.matmul.transpose[1] = 0;
+    return expand_make(b, &op_permute, TARN_SHAPE(of->shape.dim[1], of->shape.dim[0]), of->dtype,
+                       &arg, &x, 1);
+}
+
 static uint32_t copy_node(struct builder *b, uint32_t index)
 {
     const struct program *g = b->g;
@@ -175,6 +187,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         if (n.op == &op_reshape && shape_equal(n.shape, m->nodes[in[0]].shape))
             return in[0];
     }
+    if (n.op == &op_matmul && n.shape.rank == 2 && n.arg.matmul.transpose[1] != 0)
+        in[1] = turned(b, &n, in[1]);
     const int same = same_operand(m, &n, in);
     if (same >= 0)
         return in[same];
@@ -265,7 +279,8 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
     if (n->op == &op_batch_axis)
         return 1; /* the value with another label, and the word */
     const bool winograd = n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE;
-    return (b->few ? FEW_NODES : 0u) + (winograd ? WINOGRAD_NODES : 0u);
+    return (n->op == &op_matmul ? 1u : 0u) /* turned() */ + (b->few ? FEW_NODES : 0u) +
+           (winograd ? WINOGRAD_NODES : 0u);
 }
 
 tarn_status simplify(const struct program *g, const struct target *t, struct arena *a, bool few,

@@ -15,8 +15,5 @@ void join_maps(struct program_ir *p);
 void flatten(struct program_ir *p);
 /* Marks nests that only copy between layouts (copies.c). */
 void find_copies(struct program_ir *p);
-/* The large matrix products of a module: those that a provider may compute. Sets *count, and
- * returns their shapes, each once, in the module's arena; NULL without memory. */
-struct product_shape *list_products(const struct module *m, int *count);
 
 #endif

@@ -8,56 +8,6 @@
 #include "compile/2_nests/lowering.h"
 #include "compile/2_nests/nest_passes.h"
 
-static struct product_shape shape_of(const struct module *m, uint32_t node)
-{
-    const struct node *n = &m->nodes[node];
-    const tarn_shape a = m->nodes[module_operand(m, node, 0)].shape;
-    const int last = n->shape.rank - 1;
-    struct product_shape p = { .m = (size_t)n->shape.dim[last - 1],
-                               .n = (size_t)n->shape.dim[last] };
-    p.transpose_a = n->arg.matmul.transpose[0] != 0;
-    p.transpose_b = n->arg.matmul.transpose[1] != 0;
-    p.k = (size_t)a.dim[p.transpose_a ? last - 1 : last];
-    p.batch = (size_t)tarn_shape_count(n->shape) / (p.m * p.n);
-    return p;
-}
-
-/* Whether the product runs over the batch, and whether it sums over it. */
-static bool over_batch(const struct module *m, uint32_t node, bool *summed)
-{
-    const struct node *n = &m->nodes[node];
-    const tarn_shape in[2] = { m->nodes[module_operand(m, node, 0)].shape,
-                               m->nodes[module_operand(m, node, 1)].shape };
-    struct contract c;
-    memset(&c, 0, sizeof c);
-    n->op->contract(n, in, &c);
-    *summed = false;
-    return m->batch > 0 && contract_batch_axis(m, node, &c, summed) >= 0;
-}
-
-/* Whether a provider may compute a node, and the shape by which it is chosen. */
-static bool is_large_product(const struct module *m, uint32_t node, struct product_shape *out)
-{
-    const struct node *n = &m->nodes[node];
-    if (n->op != &op_matmul || n->dtype != TARN_F32 || m->uses[node] == 0 || n->shape.rank < 2 ||
-        tarn_shape_count(n->shape) == 0)
-        return false;
-    *out = shape_of(m, node);
-    if (product_work(out) < m->target->product.own_launch)
-        return false;
-    /* Virtual shards need the sums of each shard by itself. */
-    return !over_batch(m, node, &out->sums_batch) || (out->sums_batch && m->shards == 0);
-}
-
-struct product_shape *list_products(const struct module *m, int *count)
-{
-    struct product_shape *list = arena_take(m->arena, ((size_t)m->count + 1) * sizeof *list);
-    *count = 0;
-    for (uint32_t i = 0; list != NULL && i < m->count; i++)
-        *count += is_large_product(m, i, &list[*count]);
-    return list;
-}
-
 void product_choose_all(struct lowering *l)
 {
     for (uint32_t i = 0; i < l->m->count; i++) {
@@ -115,7 +65,9 @@ int product_nest(struct lowering *l, uint32_t node, int value)
 {
     struct nest n = lower_nest(l, "matmul by provider");
     n.kind = NEST_PRODUCT;
-    n.product = (struct product){ .shape = shape_of(l->m, node), .provider = l->product[node] - 1 };
+    n.product =
+        (struct product){ .shape = product_shape_of(l->m, node), .provider = l->product[node] - 1 };
+    n.product.shape.transpose_b = l->m->nodes[node].arg.matmul.transpose[1] != 0;
     const struct site s = { .l = l, .nest = &n, .root = node, .core = UINT32_MAX };
     n.product.a = product_operand(&s, lowering_operand(l, node, 0), &n.product.shape.transpose_a,
                                   &n.product.first[0]);
