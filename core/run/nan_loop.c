@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Into a loop. In: a scan that ran, and whose flat value is not finite: in it lie carries and outputs of all steps. Out:
- * the first step of which something is not finite, and its body as nodes of the graph, which read what that step began
+/* Into a loop. In: a scan that ran, and whose flat value is not finite: in it lie carries and outputs of all steps.
+ * Out: the first step of which something is not finite, and its body as nodes of the graph, that read what it began
  * with; so that they can be computed op by op like any others. */
 #include "run/nan_loop.h"
 
