@@ -22,7 +22,8 @@ static struct rule_case *add(const struct op *op, tarn_shape shape, tarn_dtype d
     c->form.node.shape = shape;
     c->form.node.dtype = dtype;
     c->form.node.in_count = in_count;
-    memcpy(c->form.in, in, in_count * sizeof *in);
+    if (in_count > 0)
+        memcpy(c->form.in, in, in_count * sizeof *in);
     for (uint32_t k = 0; k < in_count && k < 3; k++)
         c->in_dtype[k] = TARN_F32;
     return c;
