@@ -244,14 +244,15 @@ tarn_status loop_begin(tarn_replica *r, struct loop *l, const struct plan_loop *
     return TARN_OK;
 }
 
-/* Whether a loop may read what this one stores for its gradient: any that was recorded after it. */
+/* Whether a loop may read what this one stores for its gradient: any that was recorded after it. That this computation
+ * asks for none of these says nothing: a later one may, and reads the value that this one made. */
 static bool is_read_back(const struct part *p)
 {
     const struct graph *g = &p->r->graph;
-    bool later = false;
-    for (uint32_t i = 0; i < g->scan_count; i++)
-        later |= g->scans[i].node > p->scan->node;
-    return later && p->scan->kept > 0;
+    for (uint32_t i = 0; p->scan->kept > 0 && i < g->scan_count; i++)
+        if (g->scans[i].node > p->scan->node)
+            return true;
+    return false;
 }
 
 static tarn_status run_scan(struct part *p, const uint32_t *outputs, int count)

@@ -17,7 +17,7 @@ static const char source[] = "__kernel void root(__global float *x)\n"
                              "    x[get_global_id(0)] = sqrt(x[get_global_id(0)]) + 1.0f;\n"
                              "}\n";
 
-static char base[] = "/tmp/tarn-bitcode-smoke-XXXXXX";
+static char base[] = "/tmp/tarn-bitcode-XXXXXX";
 
 static bool run(struct context *c)
 {

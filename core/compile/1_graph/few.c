@@ -50,9 +50,10 @@ static void last_contract(const struct node *n, const tarn_shape in[2], struct c
     *out = c;
     for (int a = 0; a < c.axes; a++)
         out->extent[moved_axis(&c, a)] = c.extent[a];
-    out->out = moved_map(&c, &c.out);
+    const struct contract_map moved = moved_map(&c, &c.out);
+    out->out = moved;
     for (int d = 0; d < 4; d++)
-        out->out.dim[d] = moved_map(&c, &c.out).dim[last[d]];
+        out->out.dim[d] = moved.dim[last[d]];
     for (int k = 0; k < 2; k++)
         out->in[k] = moved_map(&c, &c.in[k]);
 }
