@@ -229,28 +229,6 @@ static bool list_nests(struct program_ir *p)
     return true;
 }
 
-/* For work-items: takes nests whose lanes are added up out of the kernels of others, since their
- * barriers must not stand in a branch: PoCL 3.1 takes some of those wrong. */
-static void split_lane_sums(struct program_ir *p)
-{
-    int kernels = 0;
-    const int levels = p->kernel_count;
-    for (int level = 0; level < levels; level++) {
-        const int first = kernels++;
-        bool taken = false;
-        for (int pass = 0; pass < 2; pass++)
-            for (struct nest_range r = kernel_nests(p, level); r.at < r.end; r.at++) {
-                const struct nest *n = &p->nests[*r.at];
-                const bool alone = n->kind == NEST_LOOPS && nest_sums_lanes(n);
-                if (alone != (pass == 1))
-                    continue;
-                at(p, n)->kernel = alone && taken ? kernels++ : first;
-                taken |= nest_is_code(n);
-            }
-    }
-    p->kernel_count = kernels;
-}
-
 /* Between which kernels each value is needed. */
 static void set_lifetimes(struct program_ir *p)
 {
@@ -418,11 +396,6 @@ tarn_status fuse(struct program_ir *p)
         return out_of_memory();
     if (!divide_blocks(p, &u) || !list_nests(p))
         return out_of_memory();
-    if (p->target->items) {
-        split_lane_sums(p);
-        if (!list_nests(p))
-            return out_of_memory();
-    }
     free_single_rows(p, &u);
     TRY(set_sections(p));
     set_lifetimes(p);

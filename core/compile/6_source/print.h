@@ -49,7 +49,8 @@ struct printer {
     struct text *out;
     int indent, width, temporaries;
     struct axis_now axis[NEST_AXES];
-    bool items;    /* a lane is a work-item: width is 1, and the batch axis an axis like others */
+    bool items; /* a lane is a work-item: width is 1, and the batch axis an axis like others */
+    int turns;  /* items: how often a group goes through the kernel, a block of a row each time */
     int lane_axis; /* -1 when width is 1 */
     bool inside;   /* all guards of the body's points hold, but for those that never do */
     const struct sum_loops *sum; /* whose loops are open; else NULL */

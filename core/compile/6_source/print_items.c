@@ -258,59 +258,65 @@ static void print_exchange(struct printer *pr)
 {
     for (int i = 0; i < nest_points(pr->n, pr->s); i++)
         print_line(pr, "lanes[%d + lane] = acc%d;", PITCH * i, i);
-    print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
-/* A sum over the batch: the team adds up the blocks of one group of them. Lane k of the team keeps
- * the row of points k and k + 16. */
-static void print_rows(struct printer *pr)
+/* The row that a group is for, the block of it whose turn it is, and the tiles of the teams. */
+static int open_row(struct printer *pr)
 {
-    const struct nest *n = pr->n;
-    const int blocks = pr->p->blocks, groups = pr->p->groups, points = nest_points(n, pr->s);
-    const int each = pr->s->groups / groups;
-    const char *type = register_name(n->acc_dtype, 1);
-    const struct store *s = &n->store[0];
-    print_line(pr, "const int share = group / %d;", each);
-    print_line(pr, "const int first = share * %d / %d, last = (share + 1) * %d / %d;", blocks,
-               groups, blocks, groups);
+    const int blocks = pr->p->blocks, groups = pr->p->groups, each = pr->s->groups / groups;
     char within[NAME];
     snprintf(within, sizeof within, "(group %% %d)", each);
+    print_line(pr, "const int share = group / %d;", each);
+    print_line(pr, "const int b = share * %d / %d%s;", blocks, groups,
+               pr->turns > 1 ? " + turn" : "");
     print_team_tile(pr, within);
-    for (int r = 0; r * LANES < points; r++)
-        print_line(pr, "%s row%d = %s;", type, r, identity(n));
-    print_for(pr, "for (int b = first; b < last; ++b) {");
+    if (pr->turns == 1)
+        return 0;
+    print_line(pr, "if (b < (share + 1) * %d / %d) {", blocks, groups);
+    pr->indent++;
+    return 1;
+}
+
+/* A sum over the batch: the team adds up a block for one tile. */
+static void print_row_terms(struct printer *pr)
+{
+    const int opened = open_row(pr);
     print_block(pr);
     declare_accumulators(pr);
     print_red_loops(pr, false);
     print_exchange(pr);
-    for (int r = 0; r * LANES < points; r++) {
-        const int count = points - r * LANES < LANES ? points - r * LANES : LANES;
-        char row[16];
-        snprintf(row, sizeof row, "row%d", r);
-        print_line(pr, "if (lane < %d) {", count);
-        pr->indent++;
-        print_line(pr, "%s sum = %s(vload16(0, lanes + %d * (lane + %d)));", type,
-                   lanes_function(n).text, PITCH, r * LANES);
-        print_line(pr, "if (b > first)");
-        pr->indent++;
-        combine_line(pr, "sum", row);
-        pr->indent--;
-        print_line(pr, "%s = sum;", row);
-        close_loops(pr, 1);
-    }
-    print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
-    close_loops(pr, 1);
-    for (int i = 0; i < points; i++) {
+    close_loops(pr, opened);
+}
+
+/* Then lane k of the team adds up the lanes of points k, k + 16, ... and adds that to its row. */
+static void print_row_sums(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    const struct store *s = &n->store[0];
+    const char *type = register_name(n->acc_dtype, 1);
+    const int opened = open_row(pr);
+    for (int i = 0; i < nest_points(n, pr->s); i++) {
         struct text address = { 0 };
         set_tile_point(pr, 0, n->out_axes, i);
         print_affine(pr, &s->address, &address);
         pr->out->failed |= address.failed;
-        print_line(pr, "if (live && lane == %d)", i % LANES);
-        print_line(pr, "    v%d[%d * share + %s] = row%d;", s->value,
-                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
-                   i / LANES);
+        print_line(pr, "if (live && lane == %d) {", i % LANES);
+        pr->indent++;
+        print_line(pr, "__global %s *row = v%d + %d * share + %s;", type, s->value,
+                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0");
+        print_line(pr, "%s sum = %s(vload16(0, lanes + %d));", type, lanes_function(n).text,
+                   PITCH * i);
+        if (pr->turns > 1) {
+            print_line(pr, "if (turn > 0)");
+            pr->indent++;
+            combine_line(pr, "sum", "*row");
+            pr->indent--;
+        }
+        print_line(pr, "*row = sum;");
+        close_loops(pr, 1);
         text_free(&address);
     }
+    close_loops(pr, opened);
 }
 
 /* A sum over the batch, one sample after the other: a work-item for each element of a tile's row,
@@ -359,21 +365,26 @@ static void print_sample_rows(struct printer *pr)
     close_loops(pr, 1);
 }
 
-/* A sum along the lanes: the elements after the last full 16 are added up by all lanes alike, and
- * the first lane stores. */
-static void print_lane_sum(struct printer *pr)
+/* A sum along the lanes. */
+static void print_lane_terms(struct printer *pr)
+{
+    print_team_tile(pr, "group");
+    declare_accumulators(pr);
+    print_red_loops(pr, false);
+    print_exchange(pr);
+}
+
+/* The elements after the last full 16 are added up by all lanes alike, and the first lane stores. */
+static void print_lane_sums(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const char *type = register_name(n->acc_dtype, 1);
     const int points = nest_points(n, pr->s);
     print_team_tile(pr, "group");
-    declare_accumulators(pr);
-    print_red_loops(pr, false);
-    print_exchange(pr);
     for (int i = 0; i < points; i++) {
         print_line(pr, "const %s sum%d = %s(vload16(0, lanes + %d));", type, i,
                    lanes_function(n).text, PITCH * i);
-        print_line(pr, "acc%d = %s;", i, identity(n));
+        print_line(pr, "%s acc%d = %s;", type, i, identity(n));
     }
     if (n->extent[pr->s->lane_axis] % LANES != 0)
         print_red_loops(pr, true);
@@ -392,29 +403,29 @@ static void print_piece(struct printer *pr)
     pr->indent--;
 }
 
-static void print_nest_gpu(struct printer *pr, int start)
+/* What is done before the barrier, and the lanes' sums after it. */
+enum half { TERMS, SUMS };
+
+static void print_half(struct printer *pr, int start, enum half half)
 {
     const struct nest *n = pr->n;
-    const bool routine = n->kind == NEST_ROUTINE;
-    if (!routine && nest_sums_lanes(n)) /* alone in its kernel */
-        print_line(pr, "{");
-    else
-        print_line(pr, "if (section_group >= %d && section_group < %d) {", start,
-                   start + pr->s->groups);
+    const bool rows = n->kind == NEST_LOOPS && n->partial && !n->by_sample;
+    print_line(pr, "if (section_group >= %d && section_group < %d%s) {", start,
+               start + pr->s->groups, pr->turns > 1 && !rows ? " && turn == 0" : "");
     pr->indent++;
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
     known_reset(pr, 0);
-    if (routine)
+    if (n->kind == NEST_ROUTINE)
         print_piece(pr);
     else if (n->by_sample)
         print_sample_rows(pr);
-    else if (n->partial)
-        print_rows(pr);
+    else if (rows)
+        half == TERMS ? print_row_terms(pr) : print_row_sums(pr);
     else if (n->batched)
         print_samples(pr);
     else if (nest_sums_lanes(n))
-        print_lane_sum(pr);
+        half == TERMS ? print_lane_terms(pr) : print_lane_sums(pr);
     else
         print_items(pr);
     known_reset(pr, 0);
@@ -423,25 +434,60 @@ static void print_nest_gpu(struct printer *pr, int start)
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
+static bool sums_lanes(const struct nest *n)
+{
+    return n->kind == NEST_LOOPS && nest_sums_lanes(n);
+}
+
 void print_team(const struct program_ir *p, int kernel, struct text *out)
 {
     int words = 0;
     for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
         const struct nest *n = &p->nests[*r.at];
-        if (n->kind == NEST_LOOPS && nest_sums_lanes(n))
-            words = p->group_size / LANES * PITCH * nest_points(n, &p->schedules[*r.at]);
+        const int points = sums_lanes(n) ? nest_points(n, &p->schedules[*r.at]) : 0;
+        words = points > words ? points : words;
     }
+    words *= p->group_size / LANES * PITCH;
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
     if (words > 0)
         text_add(out, "    __local uint exchange[%d];\n", words);
 }
 
+/* Turns of the longest row of a sum over the batch: a block is one. */
+static int count_turns(const struct printer *pr)
+{
+    bool rows = false;
+    for (int i = 0; i < pr->nest_count; i++)
+        rows |= pr->p->nests[pr->nests[i]].partial && sums_lanes(&pr->p->nests[pr->nests[i]]);
+    return rows ? (pr->p->blocks + pr->p->groups - 1) / pr->p->groups : 1;
+}
+
+/* Barriers stand in no branch, which not every driver compiles rightly. So all sections do what comes before one
+ * first, and then what comes after it; those that add up blocks, block by block. */
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
+    bool barriers = false;
     pr->items = true;
+    pr->turns = count_turns(pr);
+    if (pr->turns > 1)
+        print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", pr->turns);
+    const int first = k->groups;
     for (int i = 0; i < pr->nest_count; i++) {
         take_nest(pr, pr->nests[i]);
-        print_nest_gpu(pr, k->groups);
+        print_half(pr, k->groups, TERMS);
         k->groups += pr->s->groups;
+        barriers |= sums_lanes(pr->n);
+    }
+    if (barriers)
+        print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+    for (int i = 0, start = first; i < pr->nest_count; i++) {
+        take_nest(pr, pr->nests[i]);
+        if (sums_lanes(pr->n))
+            print_half(pr, start, SUMS);
+        start += pr->s->groups;
+    }
+    if (pr->turns > 1) {
+        print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+        close_loops(pr, 1);
     }
 }
