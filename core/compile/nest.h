@@ -111,6 +111,9 @@ struct placement {
     int part_axis; /* batched: OUT axis whose slices parts do; -1: none */
     struct slices slices;
     bool first_part; /* the first part alone does it */
+    int chain; /* items: the first nest of the chain that it is in, whose groups do all its nests; -1: none. Then, */
+    int stage; /* after so many barriers, */
+    int parts; /* so many groups share a batch block, each with a slice of part_axis */
 };
 
 /* Blocks of the elements of a sum's result that are computed together: so what they read stays in the
@@ -207,6 +210,12 @@ static inline struct placement *placement_of(const struct program_ir *p, const s
 static inline struct schedule *schedule_of(const struct program_ir *p, const struct nest *n)
 {
     return &p->schedules[n - p->nests];
+}
+/* What a group of a chain does of an OUT axis; all of it without a chain. */
+static inline int32_t chain_slice(const struct program_ir *p, const struct nest *n, int axis)
+{
+    const struct placement *at = placement_of(p, n);
+    return at->chain >= 0 && axis == at->part_axis ? n->extent[axis] / at->parts : n->extent[axis];
 }
 /* Whether it is code of its kernel. */
 static inline bool nest_is_code(const struct nest *n)

@@ -160,7 +160,7 @@ static struct item_figures item_of(const struct device_figures *f)
 {
     /* Work-items that hide the latency of a multiply-add, with two of each under way. */
     const double items = f->fma_latency * f->fmas_per_cycle * f->lanes / 2;
-    const int accumulators = f->registers / 8, group = 4 * LANES;
+    const int accumulators = f->registers / 8, group = 16 * LANES;
     return (struct item_figures){
         .units = f->units,
         .group_items = f->lanes > group ? f->lanes / LANES * LANES : group, /* whole wavefronts */
@@ -170,6 +170,11 @@ static struct item_figures item_of(const struct device_figures *f)
         .unrolled_sum = 8, /* code, as above */
         .points = 128,
         .teams_per_unit = (int)ceil(items / LANES),
+        /* Of the makers' guides: units hold some eight times what hides the latency of arithmetic; */
+        .resident_teams = 8 * (int)ceil(items / LANES),
+        /* and a load from the second cache takes 300 to 600 cycles, of which about four are under way. */
+        .term_cycles = 100,
+        .barrier_cycles = f->barrier_seconds * f->cycles_per_second,
         .lane_sum_points = 4,
         .lane_sum_terms = 512, /* four loads in flight: as long as a launch or two */
         .waste = 1.25,

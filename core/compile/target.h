@@ -104,14 +104,17 @@ struct vector_figures {
 /* Compute units with work-items. */
 struct item_figures {
     int units;
-    int group_items;     /* work-items of a group */
-    int accumulators;    /* of a work-item */
-    int unrolled_sum;    /* as above */
-    int points;          /* as above */
-    int teams_per_unit;  /* teams of 16 items that hide the latency of memory on one unit */
-    int lane_sum_points; /* accumulators of a team that adds up its lanes once */
-    int lane_sum_terms;  /* of one lane, above which a sum is split among teams */
-    double waste;        /* idle teams that a uniform tile index is worth: all to busy */
+    int group_items;       /* work-items of a group */
+    int accumulators;      /* of a work-item */
+    int unrolled_sum;      /* as above */
+    int points;            /* as above */
+    int teams_per_unit;    /* teams of 16 items that hide the latency of memory on one unit */
+    int resident_teams;    /* teams that one unit can have at all */
+    double term_cycles;    /* of a term of a sum, while others of the sum are under way */
+    double barrier_cycles; /* of a group */
+    int lane_sum_points;   /* accumulators of a team that adds up its lanes once */
+    int lane_sum_terms;    /* of one lane, above which a sum is split among teams */
+    double waste;          /* idle teams that a uniform tile index is worth: all to busy */
 };
 
 /* When a large matrix product is not a nest. Work is in multiply-adds. */

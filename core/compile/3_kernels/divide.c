@@ -55,14 +55,9 @@ static const struct nest *nest_at(const struct chain *c, int t)
 /* Whether each part reads no more than it wrote, when the nests are divided along these axes. */
 static bool fits(const struct chain *c, const struct link *l, int from_axis, int to_axis)
 {
-    const struct nest *from = nest_at(c, l->from), *to = nest_at(c, l->to);
-    const struct affine *written = &from->store[l->store].address;
-    const struct access *read = &to->exprs[l->load].access;
-    return read->gather < 0 && read->part_count == 0 &&
-           from->extent[from_axis] == to->extent[to_axis] &&
-           written->k[from_axis] == read->address.k[to_axis] &&
-           axis_is_digit(from, written, -1, from_axis) &&
-           axis_is_digit(to, &read->address, l->load, to_axis);
+    const struct nest *from = nest_at(c, l->from);
+    return slices_agree(from, &from->store[l->store], from_axis, nest_at(c, l->to), l->load,
+                        to_axis);
 }
 
 static int reader_axis(const struct chain *c, const struct link *l, int from_axis)

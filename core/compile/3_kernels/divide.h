@@ -25,6 +25,10 @@ bool find_reads(const struct nest *n, const struct affine *address, int load, in
                 struct digit d, struct reads *out);
 /* Whether an address has the index of an axis as a digit of its own. */
 bool axis_is_digit(const struct nest *n, const struct affine *address, int load, int axis);
+/* Whether slices of nest `from` along an axis write all that those of nest `to` along another read by a load from a
+ * store. */
+bool slices_agree(const struct nest *from, const struct store *s, int from_axis,
+                  const struct nest *to, int load, int to_axis);
 /* Whether an axis tells the rows of a transform apart, or has guards that a transform unrolls it for. */
 bool is_unrolled(const struct nest *n, int axis);
 /* Whether parts can share a nest along an axis. */

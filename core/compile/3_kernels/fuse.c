@@ -98,6 +98,18 @@ static int earliest(const struct program_ir *p, const struct progress *g, const 
     return kernel;
 }
 
+/* Whether a nest waits for the kernel before by what it reads alone, not by what it overwrites. */
+static bool waits_for_values(const struct program_ir *p, const struct progress *g,
+                             const struct nest *n, int kernel)
+{
+    for (int s = 0; s < n->stores; s++) {
+        const int memory = memory_of(p, &p->values[n->store[s].value]);
+        if (memory >= 0 && g->read[memory] >= kernel)
+            return false;
+    }
+    return true;
+}
+
 /* Notes that a nest runs in its kernel. */
 static void note_placed(const struct program_ir *p, const struct progress *g, const struct nest *n)
 {
@@ -194,7 +206,9 @@ static int section_of(const struct program_ir *p, const bool *batched, int i)
     const struct nest *n = &p->nests[i];
     if (batched[at(p, n)->kernel] && !p->target->items && at(p, n)->row_axis < 0)
         return 0;
-    return at(p, n)->tiny ? 1 : at(p, n)->row_axis >= 0 ? 2 : 3 + i;
+    return at(p, n)->tiny            ? 1
+           : at(p, n)->row_axis >= 0 ? 2
+                                     : 3 + (at(p, n)->chain >= 0 ? at(p, n)->chain : i);
 }
 
 static tarn_status set_sections(struct program_ir *p)
@@ -304,8 +318,9 @@ static void choose_rows(struct program_ir *p, const struct uses *u, const struct
 
 struct placing {
     struct progress progress;
-    struct weights weights; /* of host calls INT_MAX: nothing can be fused into them */
-    double *tiny;           /* by kernel: cycles of the tiny nests that one group does */
+    struct weights weights;     /* of host calls INT_MAX: nothing can be fused into them */
+    double *tiny;               /* by kernel: cycles of the tiny nests that one group does */
+    struct item_chains *chains; /* NULL: for vectors, or each nest is alone */
 };
 
 /* Tiny nests that wait for no other are together more than one group does sooner than all of them do: where they
@@ -321,15 +336,27 @@ static void spread_tiny(struct program_ir *p, const struct placing *s, const str
                  s->tiny[alone] + here->work <= p->target->fusion.tiny_work;
 }
 
+/* The kernel of a nest that has so much room in each. */
+static int kernel_for(struct program_ir *p, const struct uses *u, struct placing *s,
+                      const struct nest *n, int room)
+{
+    const int kernel = earliest(p, &s->progress, n);
+    if (s->chains != NULL && kernel > 0 && waits_for_values(p, &s->progress, n, kernel) &&
+        s->weights.least[s->weights.leaves + kernel - 1] <= room &&
+        item_chains_join(p, u, s->chains, n, kernel - 1))
+        return kernel - 1;
+    if (s->chains != NULL)
+        item_chains_add(p, s->chains, n);
+    return n->kind == NEST_HOST ? kernel : first_below(&s->weights, kernel, room > 0 ? room : 0);
+}
+
 static void place_nest(struct program_ir *p, const struct uses *u, struct placing *s,
                        const struct nest *n)
 {
     const int more = code_weight(p, n), room = p->target->fusion.kernel_weight - more;
     choose_rows(p, u, &s->progress, n);
     spread_tiny(p, s, n);
-    int kernel = earliest(p, &s->progress, n);
-    if (n->kind != NEST_HOST)
-        kernel = first_below(&s->weights, kernel, room > 0 ? room : 0);
+    int kernel = kernel_for(p, u, s, n, room);
     if (!p->target->fuse)
         kernel = p->kernel_count;
     if (kernel >= p->kernel_count)
@@ -355,8 +382,11 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
         .weights = { arena_take(p->arena, 2 * (size_t)leaves * sizeof *s.weights.least), leaves },
         .tiny = arena_take(p->arena, (size_t)leaves * sizeof *s.tiny),
     };
+    const bool chains = p->target->items && p->target->fuse;
+    if (chains)
+        s.chains = item_chains_begin(p);
     if (s.progress.written == NULL || s.progress.read == NULL || s.weights.least == NULL ||
-        s.tiny == NULL)
+        s.tiny == NULL || (chains && s.chains == NULL))
         return out_of_memory();
     /* First what computes, in order; then what writes tensors that others read. */
     for (int i = 0; i < p->nest_count; i++)
@@ -371,6 +401,8 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
     for (int i = 0; i < p->nest_count; i++)
         if (writes_out(p, &p->nests[i]))
             place_nest(p, u, &s, &p->nests[i]);
+    if (chains)
+        item_chains_end(p, s.chains);
     return TARN_OK;
 }
 
@@ -385,7 +417,7 @@ tarn_status fuse(struct program_ir *p)
         const struct nest *n = &p->nests[i];
         at(p, n)->work = nest_work(p->target, n);
         at(p, n)->tiny = is_tiny(p, n);
-        at(p, n)->kernel = at(p, n)->part_axis = -1;
+        at(p, n)->kernel = at(p, n)->part_axis = at(p, n)->chain = -1;
         at(p, n)->row_axis = row_axis(p, n);
     }
     TRY(place_nests(p, &u));

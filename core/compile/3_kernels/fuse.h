@@ -46,6 +46,15 @@ bool reads_own_rows(const struct program_ir *p, const struct nest *n, const stru
 /* Whether a nest that is no tiny one reads what this one writes so. */
 bool passes_rows_on(const struct program_ir *p, const struct uses *u, const struct nest *n);
 void free_single_rows(struct program_ir *p, const struct uses *u);
+/* Chains of nests for work-items, while nests are placed one after the other (item_chains.c). NULL without memory. */
+struct item_chains *item_chains_begin(const struct program_ir *p);
+/* A nest that is placed: others may follow it. */
+void item_chains_add(const struct program_ir *p, struct item_chains *s, const struct nest *n);
+/* Whether a nest that would have to wait for a kernel goes into that one, in a chain; it does then. */
+bool item_chains_join(const struct program_ir *p, const struct uses *u, struct item_chains *s,
+                      const struct nest *n, int kernel);
+/* Notes them in the placements. */
+void item_chains_end(struct program_ir *p, const struct item_chains *s);
 /* Whether one launch can do all steps of a loop (repeat.c). */
 bool can_repeat(const struct program_ir *p);
 /* Lets kernels make transforms again that others would have to keep for them (again.c). Needs kernels; adds nests,

@@ -144,6 +144,17 @@ bool axis_is_digit(const struct nest *n, const struct affine *address, int load,
            r.above == 0;
 }
 
+bool slices_agree(const struct nest *from, const struct store *s, int from_axis,
+                  const struct nest *to, int load, int to_axis)
+{
+    const struct access *read = &to->exprs[load].access;
+    return read->gather < 0 && read->part_count == 0 &&
+           from->extent[from_axis] == to->extent[to_axis] &&
+           s->address.k[from_axis] == read->address.k[to_axis] &&
+           axis_is_digit(from, &s->address, -1, from_axis) &&
+           axis_is_digit(to, &read->address, load, to_axis);
+}
+
 bool is_unrolled(const struct nest *n, int axis)
 {
     for (int i = 0; n->transformed && i < n->expr_count; i++) {

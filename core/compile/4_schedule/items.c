@@ -54,10 +54,10 @@ static double loads_per_term(const struct nest *n, const struct schedule *s, int
 }
 
 /* The two OUT axes, and how much of them, that save the most loads with `most` accumulators. */
-static void choose_team_tile(const struct item_figures *f, const struct nest *n, int most,
+static void choose_team_tile(const struct program_ir *p, const struct nest *n, int most,
                              struct schedule *s)
 {
-    const int lane = nest_vector_axis(n, s);
+    const int points = p->target->item.points, lane = nest_vector_axis(n, s);
     const int red = n->axes > n->out_axes ? s->tile[n->axes - 1] : 1;
     double best = loads_per_term(n, s, 0, 1, 0, 1);
     int axis[2] = { -1, -1 }, size[2] = { 1, 1 };
@@ -65,8 +65,8 @@ static void choose_team_tile(const struct item_figures *f, const struct nest *n,
         for (int b = a; b < n->out_axes && a != lane; b++)
             for (int i = 1; b != lane && i <= most && i <= n->extent[a]; i++)
                 for (int k = 1; k <= (a == b ? 1 : most / i) && k <= n->extent[b]; k++) {
-                    if (n->extent[a] % i != 0 || n->extent[b] % k != 0 || i * k > most ||
-                        i * k * red > f->points)
+                    if (chain_slice(p, n, a) % i != 0 || chain_slice(p, n, b) % k != 0 ||
+                        i * k > most || i * k * red > points)
                         continue;
                     const double cost = loads_per_term(n, s, a, i, b, k);
                     if (cost < best) {
@@ -91,15 +91,26 @@ static int64_t teams(const struct program_ir *p, const struct nest *n, const str
     return nest_sums_lanes(n) || s->lane_axis < 0 ? tiles : tiles * n->extent[s->lane_axis] / LANES;
 }
 
-/* The largest tile that leaves teams enough for all compute units. */
+/* Accumulators of a work-item; of those whose lanes are added up all lie in local memory then. */
+static int most_points(const struct program_ir *p, const struct nest *n)
+{
+    const struct item_figures *f = &p->target->item;
+    const int most = !n->batched && nest_sums_lanes(n) ? f->lane_sum_points : f->accumulators;
+    const size_t of_point = (size_t)(p->group_size / LANES * ITEM_PITCH) * sizeof(float);
+    const int room = (int)(p->target->local_bytes / of_point);
+    return !nest_sums_lanes(n) || room > most ? most : room > 1 ? room : 1;
+}
+
+/* The largest tile that leaves teams enough for all compute units, or for the group of a chain. */
 static void choose_filling_tile(const struct program_ir *p, const struct nest *n,
                                 struct schedule *s)
 {
     const struct item_figures *f = &p->target->item;
-    const bool lane_sum = !n->batched && nest_sums_lanes(n);
-    for (int most = lane_sum ? f->lane_sum_points : f->accumulators; most >= 1; most /= 2) {
-        choose_team_tile(f, n, most, s);
-        if (teams(p, n, s) >= (int64_t)f->units * f->teams_per_unit)
+    const bool chained = placement_of(p, n)->chain >= 0;
+    const int64_t wanted = chained ? p->group_size / LANES : (int64_t)f->units * f->teams_per_unit;
+    for (int most = most_points(p, n); most >= 1; most /= 2) {
+        choose_team_tile(p, n, most, s);
+        if ((chained ? nest_slice_tiles(p, n, s) : teams(p, n, s)) >= wanted)
             break;
     }
 }
@@ -115,6 +126,10 @@ static void divide(const struct program_ir *p, const struct nest *n, struct sche
 {
     const int team_count = p->group_size / LANES;
     const int64_t tiles = nest_tiles(n, s), per_tile = pieces(p->blocks, team_count);
+    if (placement_of(p, n)->chain >= 0) {
+        s->groups = placement_of(p, n)->parts * (n->batched ? p->blocks : 1);
+        return;
+    }
     s->uniform = n->batched && !n->partial && n->combine == COMBINE_FMA &&
                  (double)(per_tile * team_count) <= p->target->item.waste * p->blocks;
     if (n->by_sample)

@@ -29,6 +29,15 @@ int64_t nest_tiles(const struct nest *n, const struct schedule *s)
     return tiles;
 }
 
+int64_t nest_slice_tiles(const struct program_ir *p, const struct nest *n, const struct schedule *s)
+{
+    int64_t tiles = 1;
+    for (int a = 0; a < n->out_axes; a++)
+        if (a != nest_vector_axis(n, s))
+            tiles *= chain_slice(p, n, a) / s->tile[a];
+    return tiles;
+}
+
 int nest_points(const struct nest *n, const struct schedule *s)
 {
     int points = 1;

@@ -4,6 +4,7 @@
 #define TARN_SCHEDULE_H
 
 #include "compile/nest.h"
+#include "tensor/sum_order.h"
 
 /* Vectors: lanes, tiles, groups. */
 tarn_status schedule_vectors(struct program_ir *p);
@@ -19,5 +20,10 @@ struct schedule *new_schedules(const struct program_ir *p);
 /* Tiles of the OUT axes that are no lanes, and accumulators of one. */
 int64_t nest_tiles(const struct nest *n, const struct schedule *s);
 int nest_points(const struct nest *n, const struct schedule *s);
+/* Items: tiles of what a group of a chain does of a nest, in its batch block; all without a chain. */
+int64_t nest_slice_tiles(const struct program_ir *p, const struct nest *n,
+                         const struct schedule *s);
+/* Words between the 16 lanes of one accumulator and those of the next in local memory: from other banks. */
+#define ITEM_PITCH (LANES + 1)
 
 #endif

@@ -10,8 +10,7 @@
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 
-#define PITCH (LANES + 1) /* words between rows in local memory: lanes read them from other banks */
-#define UNROLL_SUM 4      /* loads in flight of a sum that has a single accumulator */
+#define UNROLL_SUM 4 /* loads in flight of a sum that has a single accumulator */
 
 /* ---- indices -------------------------------------------------------------------------------- */
 
@@ -34,28 +33,32 @@ static const char *index_type(const struct printer *pr)
     return large || (int64_t)pr->s->groups * pr->p->group_size > INT32_MAX ? "long" : "int";
 }
 
-/* Takes the number `from` apart into the tiles of the OUT axes, the last axis fastest. */
+/* Takes the number `from` apart into the tiles of the OUT axes, the last axis fastest; of the axis that groups of a
+ * chain divide into those of slice `part`. */
 static void print_tile_axes(struct printer *pr, const char *from)
 {
     const struct nest *n = pr->n;
     const char *type = index_type(pr);
-    int64_t below = 1, all = nest_tiles(n, pr->s);
+    int64_t below = 1, all = nest_slice_tiles(pr->p, n, pr->s);
     for (int a = n->out_axes - 1; a >= 0; a--) {
-        const int32_t tiles = a == nest_vector_axis(n, pr->s) ? 1 : n->extent[a] / pr->s->tile[a];
+        const int32_t slice = chain_slice(pr->p, n, a), tiles = slice / pr->s->tile[a];
         if (a == nest_vector_axis(n, pr->s))
             continue;
-        if (tiles == 1) {
+        if (tiles == 1 && slice == n->extent[a]) {
             set_constant(pr, a, 0);
             continue;
         }
-        char divided[NAME], rest[NAME] = "", times[NAME] = "";
+        char divided[NAME], rest[NAME] = "", times[NAME] = "", first[NAME] = "";
+        if (slice < n->extent[a])
+            snprintf(first, sizeof first, "%d * part + ", slice);
         snprintf(divided, sizeof divided, below > 1 ? "%s / %lld" : "%s", from, (long long)below);
         if (below * tiles < all)
             snprintf(rest, sizeof rest, " %% %d", tiles);
         if (pr->s->tile[a] > 1)
             snprintf(times, sizeof times, " * %d", pr->s->tile[a]);
         set_loop(pr, a, pr->s->tile[a]);
-        print_line(pr, "const %s i%d = %s%s%s;", type, a, divided, rest, times);
+        print_line(pr, "const %s i%d = %s%s%s%s;", type, a, first, tiles > 1 ? divided : "0",
+                   tiles > 1 ? rest : "", times);
         below *= tiles;
     }
 }
@@ -184,15 +187,26 @@ static void print_inside(struct printer *pr, const char *condition)
 
 /* ---- a work-item or a lane for each element ------------------------------------------------- */
 
-/* Without the batch: consecutive work-items along the lane axis. */
+static bool in_chain(const struct printer *pr)
+{
+    return placement_of(pr->p, pr->n)->chain >= 0;
+}
+
+/* Without the batch: consecutive work-items along the lane axis. The group of a chain has all of them. */
 static void print_items(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int lane = pr->s->lane_axis;
+    const int lane = pr->s->lane_axis, size = pr->p->group_size;
     const int32_t along = lane < 0 ? 1 : n->extent[lane];
-    print_line(pr, "const %s number = group * %d + item;", index_type(pr), pr->p->group_size);
-    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n, pr->s) * along));
-    pr->indent++;
+    const long long count = nest_tiles(n, pr->s) * along;
+    if (in_chain(pr)) {
+        print_for(pr, "for (%s number = item; number < %lld; number += %d) {", index_type(pr),
+                  count, size);
+    } else {
+        print_line(pr, "const %s number = group * %d + item;", index_type(pr), size);
+        print_line(pr, "if (number < %lld) {", count);
+        pr->indent++;
+    }
     if (along > 1) {
         set_loop(pr, lane, 1);
         print_line(pr, "const %s i%d = number %% %d;", index_type(pr), lane, along);
@@ -202,6 +216,21 @@ static void print_items(struct printer *pr)
     }
     print_tile_axes(pr, along > 1 ? "tile" : "number");
     print_inside(pr, "");
+    close_loops(pr, 1);
+}
+
+/* Carrying the batch, in a chain: the teams of a group do the tiles of its slice of its block. */
+static void print_chained_samples(struct printer *pr)
+{
+    const int parts = placement_of(pr->p, pr->n)->parts, teams = pr->p->group_size / LANES;
+    print_line(pr,
+               parts > 1 ? "const int b = group / %d, part = group %% %d;" : "const int b = group;",
+               parts, parts);
+    print_for(pr, "for (int tile = item / %d; tile < %lld; tile += %d) {", LANES,
+              (long long)nest_slice_tiles(pr->p, pr->n, pr->s), teams);
+    print_tile_axes(pr, "tile");
+    print_block(pr);
+    print_inside(pr, pr->tail ? "if (present) " : "");
     close_loops(pr, 1);
 }
 
@@ -250,14 +279,14 @@ static void print_team_tile(struct printer *pr, const char *group)
     print_tile_axes(pr, "tile");
     print_line(pr, "__local %s *lanes = (__local %s *)exchange + %d * (item / %d);",
                register_name(pr->n->acc_dtype, 1), register_name(pr->n->acc_dtype, 1),
-               PITCH * nest_points(pr->n, pr->s), LANES);
+               ITEM_PITCH * nest_points(pr->n, pr->s), LANES);
 }
 
 /* Lays the accumulators into local memory: one row of 16 lanes for each point. */
 static void print_exchange(struct printer *pr)
 {
     for (int i = 0; i < nest_points(pr->n, pr->s); i++)
-        print_line(pr, "lanes[%d + lane] = acc%d;", PITCH * i, i);
+        print_line(pr, "lanes[%d + lane] = acc%d;", ITEM_PITCH * i, i);
 }
 
 /* The row that a group is for, the block of it whose turn it is, and the tiles of the teams. */
@@ -305,7 +334,7 @@ static void print_row_sums(struct printer *pr)
         print_line(pr, "__global %s *row = v%d + %d * share + %s;", type, s->value,
                    pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0");
         print_line(pr, "%s sum = %s(vload16(0, lanes + %d));", type, lanes_function(n).text,
-                   PITCH * i);
+                   ITEM_PITCH * i);
         if (pr->turns > 1) {
             print_line(pr, "if (turn > 0)");
             pr->indent++;
@@ -383,7 +412,7 @@ static void print_lane_sums(struct printer *pr)
     print_team_tile(pr, "group");
     for (int i = 0; i < points; i++) {
         print_line(pr, "const %s sum%d = %s(vload16(0, lanes + %d));", type, i,
-                   lanes_function(n).text, PITCH * i);
+                   lanes_function(n).text, ITEM_PITCH * i);
         print_line(pr, "%s acc%d = %s;", type, i, identity(n));
     }
     if (n->extent[pr->s->lane_axis] % LANES != 0)
@@ -423,7 +452,7 @@ static void print_half(struct printer *pr, int start, enum half half)
     else if (rows)
         half == TERMS ? print_row_terms(pr) : print_row_sums(pr);
     else if (n->batched)
-        print_samples(pr);
+        in_chain(pr) ? print_chained_samples(pr) : print_samples(pr);
     else if (nest_sums_lanes(n))
         half == TERMS ? print_lane_terms(pr) : print_lane_sums(pr);
     else
@@ -447,7 +476,7 @@ void print_team(const struct program_ir *p, int kernel, struct text *out)
         const int points = sums_lanes(n) ? nest_points(n, &p->schedules[*r.at]) : 0;
         words = points > words ? points : words;
     }
-    words *= p->group_size / LANES * PITCH;
+    words *= p->group_size / LANES * ITEM_PITCH;
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
     if (words > 0)
         text_add(out, "    __local uint exchange[%d];\n", words);
@@ -462,29 +491,58 @@ static int count_turns(const struct printer *pr)
     return rows ? (pr->p->blocks + pr->p->groups - 1) / pr->p->groups : 1;
 }
 
+/* Where the groups of each section begin; how many there are. */
+static int place_groups(const struct printer *pr, int *start)
+{
+    int groups = 0;
+    for (int i = 0; i < pr->nest_count; i++) {
+        const int section = pr->p->placements[pr->nests[i]].section;
+        int same = 0;
+        while (pr->p->placements[pr->nests[same]].section != section)
+            same++;
+        start[i] = same < i ? start[same] : groups;
+        groups += same < i ? 0 : pr->p->schedules[pr->nests[i]].groups;
+    }
+    return groups;
+}
+
+/* The nests of the kernel that come after so many barriers. */
+static void print_stage(struct printer *pr, const int *start, int stage)
+{
+    bool sums = false;
+    for (int half = TERMS; half <= SUMS; half++) {
+        if (half == SUMS && sums)
+            print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+        for (int i = 0; i < pr->nest_count; i++) {
+            take_nest(pr, pr->nests[i]);
+            if (placement_of(pr->p, pr->n)->stage != stage || (half == SUMS && !sums_lanes(pr->n)))
+                continue;
+            print_half(pr, start[i], (enum half)half);
+            sums |= sums_lanes(pr->n);
+        }
+    }
+}
+
 /* Barriers stand in no branch, which not every driver compiles rightly. So all sections do what comes before one
  * first, and then what comes after it; those that add up blocks, block by block. */
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
-    bool barriers = false;
+    int *start = arena_take(pr->p->arena, ((size_t)pr->nest_count + 1) * sizeof *start);
+    int last = 0;
+    if (start == NULL)
+        return;
+    k->groups = place_groups(pr, start);
     pr->items = true;
     pr->turns = count_turns(pr);
     if (pr->turns > 1)
         print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", pr->turns);
-    const int first = k->groups;
-    for (int i = 0; i < pr->nest_count; i++) {
-        take_nest(pr, pr->nests[i]);
-        print_half(pr, k->groups, TERMS);
-        k->groups += pr->s->groups;
-        barriers |= sums_lanes(pr->n);
-    }
-    if (barriers)
-        print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
-    for (int i = 0, start = first; i < pr->nest_count; i++) {
-        take_nest(pr, pr->nests[i]);
-        if (sums_lanes(pr->n))
-            print_half(pr, start, SUMS);
-        start += pr->s->groups;
+    for (int i = 0; i < pr->nest_count; i++)
+        if (pr->p->placements[pr->nests[i]].stage > last)
+            last = pr->p->placements[pr->nests[i]].stage;
+    for (int stage = 0; stage <= last; stage++) {
+        if (stage > 0)
+            print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+        print_stage(pr, start, stage);
     }
     if (pr->turns > 1) {
         print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
