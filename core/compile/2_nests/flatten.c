@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Merges adjacent OUT axes that are contiguous in every access. No axis of [8, 8, 20, 10] fills the
  * registers, but one axis of 12,800 elements does. In: finished nests. Out: nests with fewer axes.
- * Sums of more than one term stay as they are, since the choice of their lanes orders the sum. */
+ * Sums of more than one term stay as they are, since the choice of their lanes orders the sum; but where the lanes are
+ * summed whatever the other axes are, work-items' chains (3_kernels/item_chains.c) go by rows better than by two axes. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"
+#include "tensor/sum_order.h"
 
 /* Whether an index goes from the end of the axis below, of `extent` elements, on as within it. */
 static bool runs_on(const struct affine *e, int axis, int32_t extent)
@@ -99,14 +101,21 @@ static void join(struct nest *n, int axis)
     n->out_axes--;
 }
 
+static bool keeps_lanes(const struct program_ir *p, const struct nest *n)
+{
+    int64_t terms = 1;
+    for (int a = n->out_axes; a < n->axes; a++)
+        terms *= n->extent[a];
+    return terms <= 1 || (p->target->items && n->combine == COMBINE_REDUCE &&
+                          n->by->lanes != NULL && n->red_last && n->extent[n->axes - 1] >= LANES);
+}
+
 void flatten(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
-        int64_t terms = 1;
-        for (int a = n->out_axes; a < n->axes; a++)
-            terms *= n->extent[a];
-        if (n->kind != NEST_LOOPS || n->batched || n->transformed || nest_searches(n) || terms > 1)
+        if (n->kind != NEST_LOOPS || n->batched || n->transformed || nest_searches(n) ||
+            !keeps_lanes(p, n))
             continue;
         for (int a = n->out_axes - 2; a >= 0; a--)
             if (can_join(n, a))

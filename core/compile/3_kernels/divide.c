@@ -55,9 +55,9 @@ static const struct nest *nest_at(const struct chain *c, int t)
 /* Whether each part reads no more than it wrote, when the nests are divided along these axes. */
 static bool fits(const struct chain *c, const struct link *l, int from_axis, int to_axis)
 {
-    const struct nest *from = nest_at(c, l->from);
-    return slices_agree(from, &from->store[l->store], from_axis, nest_at(c, l->to), l->load,
-                        to_axis);
+    const struct nest *from = nest_at(c, l->from), *to = nest_at(c, l->to);
+    return from->extent[from_axis] == to->extent[to_axis] &&
+           slices_agree(from, &from->store[l->store], from_axis, to, l->load, to_axis);
 }
 
 static int reader_axis(const struct chain *c, const struct link *l, int from_axis)

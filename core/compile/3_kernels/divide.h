@@ -25,8 +25,8 @@ bool find_reads(const struct nest *n, const struct affine *address, int load, in
                 struct digit d, struct reads *out);
 /* Whether an address has the index of an axis as a digit of its own. */
 bool axis_is_digit(const struct nest *n, const struct affine *address, int load, int axis);
-/* Whether slices of nest `from` along an axis write all that those of nest `to` along another read by a load from a
- * store. */
+/* Whether parts that divide both axes into as many equal slices read by a load of nest `to` no more than they wrote by
+ * a store of nest `from`: both go through the same run of memory. */
 bool slices_agree(const struct nest *from, const struct store *s, int from_axis,
                   const struct nest *to, int load, int to_axis);
 /* Whether an axis tells the rows of a transform apart, or has guards that a transform unrolls it for. */

@@ -2,7 +2,7 @@
 /* Chains of nests for work-items. Nests that wait for each other share a kernel where the group that computes some
  * elements of the one also computes all that the other reads of them: then a barrier of the group between them is
  * enough, and a launch is saved. Groups have a batch block each, or a slice of one along an axis that all nests of
- * the chain have; nests without the batch are in a chain of one group. A chain has fewer work-items for a nest than
+ * the chain have; without the batch a slice of all, or one group has all of it. A chain has fewer work-items for a nest than
  * a kernel of its own, so it grows only while that costs less than a launch. In: nests, and kernels of those before.
  * Out: chains. It changes no order of a sum. */
 #include <math.h>
@@ -34,7 +34,7 @@ static const struct nest *nest_at(const struct program_ir *p, const struct item_
 
 static bool can_chain(const struct nest *n)
 {
-    return n->kind == NEST_LOOPS && !n->partial && !n->by_sample && n->copy.elements == 0;
+    return n->kind == NEST_LOOPS && !n->partial && !n->by_sample;
 }
 
 /* ---- cycles --------------------------------------------------------------------------------- */
@@ -90,8 +90,10 @@ static double cycles_of(const struct program_ir *p, const struct item_chain *c)
         const struct nest *n = nest_at(p, c, t);
         const double groups = (n->batched ? p->blocks : 1) * (double)c->parts;
         double terms;
-        const double slice = teams_of(n, &terms) / c->parts;
-        cycles += f->term_cycles * terms * rounds_up(slice, teams_of_group(p)) *
+        const double rounds = rounds_up(teams_of(n, &terms) / c->parts, teams_of_group(p));
+        if (rounds > 1 && nest_sums_lanes(n))
+            return INFINITY; /* a team adds up the lanes of one tile */
+        cycles += f->term_cycles * terms * rounds *
                   rounds_up(groups * teams_of_group(p), teams_at_once(p));
     }
     return cycles;
@@ -173,14 +175,17 @@ static bool spread_axis(const struct program_ir *p, struct item_chain *c)
     return true;
 }
 
-static void improve(const struct program_ir *p, const struct item_chain *now,
-                    struct item_chain *best)
+/* Keeps the better of two, where all axes can be divided so. */
+static void try_parts(const struct program_ir *p, struct item_chain *now, int parts,
+                      struct item_chain *best)
 {
-    const double cycles = cycles_of(p, now);
-    if (cycles < best->cycles) {
+    for (int t = 0; parts > 1 && t < now->count; t++)
+        if (nest_at(p, now, t)->extent[now->axis[t]] % parts != 0)
+            return;
+    now->parts = parts;
+    now->cycles = cycles_of(p, now);
+    if (now->cycles < best->cycles)
         *best = *now;
-        best->cycles = cycles;
-    }
 }
 
 /* How groups best divide the nests of a chain, as far as these know: by blocks, or by slices of them too. */
@@ -190,19 +195,22 @@ static void divide_chain(const struct program_ir *p, struct item_chain *c)
     const struct nest *n = nest_at(p, c, last);
     struct item_chain best = *c, now = *c;
     best.cycles = INFINITY;
-    now.parts = 1;
-    for (int t = 0; t < c->count; t++)
-        now.axis[t] = -1;
-    improve(p, &now, &best);
-    for (int a = 0; n->batched && a < n->out_axes; a++) {
+    for (int a = -1; a < n->out_axes; a++) {
         for (int t = 0; t < c->count; t++)
             now.axis[t] = -1;
+        if (a < 0) {
+            try_parts(p, &now, 1, &best);
+            continue;
+        }
         now.axis[last] = a;
         if (!can_divide(n, a) || !spread_axis(p, &now))
             continue;
-        for (now.parts = 2; now.parts <= n->extent[a]; now.parts++)
-            if (n->extent[a] % now.parts == 0)
-                improve(p, &now, &best);
+        for (int parts = 1; parts <= n->extent[a] / parts; parts++)
+            if (n->extent[a] % parts == 0) {
+                try_parts(p, &now, n->extent[a] / parts, &best);
+                if (parts > 1)
+                    try_parts(p, &now, parts, &best);
+            }
     }
     *c = best;
 }
@@ -254,13 +262,6 @@ static struct item_chain *chain_before(const struct program_ir *p, const struct 
     return first < 0 ? NULL : &s->of[first];
 }
 
-/* A group adds up lanes of as many tiles as it has teams. */
-static bool fits_group(const struct program_ir *p, const struct nest *n)
-{
-    double terms;
-    return !nest_sums_lanes(n) || teams_of(n, &terms) <= teams_of_group(p);
-}
-
 bool item_chains_join(const struct program_ir *p, const struct uses *u, struct item_chains *s,
                       const struct nest *n, int kernel)
 {
@@ -269,9 +270,6 @@ bool item_chains_join(const struct program_ir *p, const struct uses *u, struct i
         return false;
     struct item_chain longer = *c;
     longer.nest[longer.count++] = (int)(n - p->nests);
-    for (int t = 0; t < longer.count; t++)
-        if (!fits_group(p, nest_at(p, &longer, t)))
-            return false;
     divide_chain(p, &longer);
     if (longer.cycles > c->cycles + cycles_alone(p, n) + p->target->fusion.cut_work)
         return false;

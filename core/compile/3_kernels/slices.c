@@ -148,9 +148,9 @@ bool slices_agree(const struct nest *from, const struct store *s, int from_axis,
                   const struct nest *to, int load, int to_axis)
 {
     const struct access *read = &to->exprs[load].access;
-    return read->gather < 0 && read->part_count == 0 &&
-           from->extent[from_axis] == to->extent[to_axis] &&
-           s->address.k[from_axis] == read->address.k[to_axis] &&
+    const int64_t written = (int64_t)s->address.k[from_axis] * from->extent[from_axis];
+    return read->gather < 0 && read->part_count == 0 && read->in_block == s->in_block &&
+           written == (int64_t)read->address.k[to_axis] * to->extent[to_axis] &&
            axis_is_digit(from, &s->address, -1, from_axis) &&
            axis_is_digit(to, &read->address, load, to_axis);
 }

@@ -197,8 +197,8 @@ static void print_items(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const int lane = pr->s->lane_axis, size = pr->p->group_size;
-    const int32_t along = lane < 0 ? 1 : n->extent[lane];
-    const long long count = nest_tiles(n, pr->s) * along;
+    const int32_t along = lane < 0 ? 1 : chain_slice(pr->p, n, lane);
+    const long long count = nest_slice_tiles(pr->p, n, pr->s) * along;
     if (in_chain(pr)) {
         print_for(pr, "for (%s number = item; number < %lld; number += %d) {", index_type(pr),
                   count, size);
@@ -207,13 +207,18 @@ static void print_items(struct printer *pr)
         print_line(pr, "if (number < %lld) {", count);
         pr->indent++;
     }
-    if (along > 1) {
+    if (lane >= 0 && along < n->extent[lane]) {
+        set_loop(pr, lane, 1);
+        print_line(pr, "const %s i%d = %d * part + number %% %d;", index_type(pr), lane, along,
+                   along);
+    } else if (along > 1) {
         set_loop(pr, lane, 1);
         print_line(pr, "const %s i%d = number %% %d;", index_type(pr), lane, along);
-        print_line(pr, "const %s tile = number / %d;", index_type(pr), along);
     } else if (lane >= 0) {
         set_constant(pr, lane, 0);
     }
+    if (along > 1)
+        print_line(pr, "const %s tile = number / %d;", index_type(pr), along);
     print_tile_axes(pr, along > 1 ? "tile" : "number");
     print_inside(pr, "");
     close_loops(pr, 1);
@@ -267,13 +272,16 @@ static void print_samples(struct printer *pr)
 
 /* ---- sums over the lanes of a team ---------------------------------------------------------- */
 
-/* A tile for each team. Those past the end compute the last one again and store nothing, since
+/* A tile for each team, in a chain of the slice. Those past the end compute the last one again and store nothing, since
  * barriers need all work-items of the group. */
 static void print_team_tile(struct printer *pr, const char *group)
 {
-    const long long tiles = nest_tiles(pr->n, pr->s);
-    const int teams = pr->p->group_size / LANES;
-    print_line(pr, "const %s team = %s * %d + item / %d;", index_type(pr), group, teams, LANES);
+    const long long tiles = nest_slice_tiles(pr->p, pr->n, pr->s);
+    if (in_chain(pr))
+        print_line(pr, "const int team = item / %d;", LANES);
+    else
+        print_line(pr, "const %s team = %s * %d + item / %d;", index_type(pr), group,
+                   pr->p->group_size / LANES, LANES);
     print_line(pr, "const bool live = team < %lld;", tiles);
     print_line(pr, "const %s tile = live ? team : %lld;", index_type(pr), tiles - 1);
     print_tile_axes(pr, "tile");
@@ -444,6 +452,8 @@ static void print_half(struct printer *pr, int start, enum half half)
     pr->indent++;
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
+    if (in_chain(pr) && !n->batched && placement_of(pr->p, n)->parts > 1)
+        print_line(pr, "const int part = group;");
     known_reset(pr, 0);
     if (n->kind == NEST_ROUTINE)
         print_piece(pr);
