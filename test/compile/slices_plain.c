@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which digits of an address belong to an index of an axis (slices.c): for random addresses, with and without guards,
- * what find_reads() promises is held against every element that the nest reaches. */
+ * what find_reads() promises is held against every element that the nest reaches. Then which groups may pass values on
+ * to themselves: what slices_agree() promises of two nests is held against every element that both reach. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +73,84 @@ static bool holds(const struct nest *n, const struct affine *address, int axis, 
     }
 }
 
+/* ---- slices of two nests -------------------------------------------------------------------- */
+
+/* A view as reshapes and permutations make it: axes of a value of 64 elements, in any order. */
+static void make_view(struct nest *n, struct affine *address)
+{
+    static const int shapes[][3] = { { 64, 1, 1 }, { 8, 8, 1 }, { 2, 32, 1 }, { 32, 2, 1 },
+                                     { 4, 2, 8 },  { 2, 8, 4 }, { 8, 2, 4 },  { 4, 4, 4 } };
+    const int *shape = shapes[pick(0, 7)], first = pick(0, 2), turned = pick(0, 1);
+    memset(n, 0, sizeof *n);
+    memset(address, 0, sizeof *address);
+    n->batch_axis = -1;
+    n->axes = n->out_axes = 3;
+    for (int a = 0; a < 3; a++) {
+        const int from = (first + (turned ? 3 - a : a)) % 3;
+        int stride = 1;
+        for (int below = from + 1; below < 3; below++)
+            stride *= shape[below];
+        n->extent[a] = shape[from];
+        address->k[a] = pick(0, 9) == 0 ? 0 : stride;
+    }
+}
+
+/* Whether no part reads by `to` what another writes by `from`. */
+static bool keeps_to_parts(const struct nest *from, const struct affine *written, int from_axis,
+                           const struct nest *to, const struct affine *read, int to_axis, int parts)
+{
+    int owner[64], index[3] = { 0 };
+    memset(owner, -1, sizeof owner);
+    const struct nest *nests[] = { from, to };
+    for (int k = 0; k < 2; k++) {
+        const struct nest *n = nests[k];
+        const int axis = k == 0 ? from_axis : to_axis, slice = n->extent[axis] / parts;
+        for (int done = 0; done < n->axes;) {
+            const int32_t e = at(k == 0 ? written : read, index, n->axes);
+            const int part = index[axis] / slice;
+            if (k == 0)
+                owner[e] = part;
+            else if (owner[e] >= 0 && owner[e] != part)
+                return false;
+            for (done = 0; done < n->axes && ++index[done] == n->extent[done]; done++)
+                index[done] = 0;
+        }
+    }
+    return true;
+}
+
+/* Pairs of axes that agree, of which `wrong` do not keep what they promise. */
+static int check_pairs(int *wrong)
+{
+    int found = 0;
+    for (int i = 0; i < PROGRAMS / 10; i++) {
+        struct nest from, to;
+        struct store s = { 0 };
+        struct expr load = { .kind = EXPR_LOAD };
+        make_view(&from, &s.address);
+        make_view(&to, &load.access.address);
+        load.access.gather = -1;
+        to.exprs = &load;
+        to.expr_count = 1;
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                if (!slices_agree(&from, &s, a, &to, 0, b))
+                    continue;
+                for (int parts = 2; parts <= from.extent[a]; parts *= 2) {
+                    if (from.extent[a] % parts != 0 || to.extent[b] % parts != 0)
+                        continue;
+                    found++;
+                    *wrong +=
+                        !keeps_to_parts(&from, &s.address, a, &to, &load.access.address, b, parts);
+                }
+            }
+    }
+    return found;
+}
+
 int main(void)
 {
-    int found = 0, wrong = 0;
+    int found = 0, wrong = 0, wrong_pairs = 0;
     for (int i = 0; i < PROGRAMS; i++) {
         struct nest n;
         struct affine address;
@@ -97,5 +173,7 @@ int main(void)
         }
     }
     printf("%d reads found, %d wrong\n", found, wrong);
-    return wrong > 0 || found < LEAST_FOUND;
+    const int pairs = check_pairs(&wrong_pairs);
+    printf("%d pairs of axes agree, %d wrongly\n", pairs, wrong_pairs);
+    return wrong > 0 || found < LEAST_FOUND || wrong_pairs > 0 || pairs < LEAST_FOUND;
 }

@@ -82,6 +82,16 @@ static double cycles_alone(const struct program_ir *p, const struct nest *n)
     return p->target->item.term_cycles * terms * rounds_up(teams, teams_at_once(p));
 }
 
+/* A tile of a by b accumulators loads a + b for as many multiply-adds; where a slice has no room for a square one there
+ * are so many times as many. */
+static double more_loads(const struct program_ir *p, const struct item_chain *c, int t)
+{
+    const struct nest *n = nest_at(p, c, t);
+    const double side = sqrt(p->target->item.accumulators);
+    const double slice = c->parts > 1 ? (double)n->extent[c->axis[t]] / c->parts : side;
+    return n->combine != COMBINE_FMA || slice >= side ? 1 : (1 / slice + 1 / side) / (2 / side);
+}
+
 static double cycles_of(const struct program_ir *p, const struct item_chain *c)
 {
     const struct item_figures *f = &p->target->item;
@@ -93,7 +103,7 @@ static double cycles_of(const struct program_ir *p, const struct item_chain *c)
         const double rounds = rounds_up(teams_of(n, &terms) / c->parts, teams_of_group(p));
         if (rounds > 1 && nest_sums_lanes(n))
             return INFINITY; /* a team adds up the lanes of one tile */
-        cycles += f->term_cycles * terms * rounds *
+        cycles += f->term_cycles * terms * rounds * more_loads(p, c, t) *
                   rounds_up(groups * teams_of_group(p), teams_at_once(p));
     }
     return cycles;
@@ -241,12 +251,35 @@ void item_chains_add(const struct program_ir *p, struct item_chains *s, const st
     s->of[i].cycles = cycles_alone(p, n);
 }
 
-/* The chain of all nests of a kernel that write what nest `n` reads; NULL: there is none. */
-static struct item_chain *chain_before(const struct program_ir *p, const struct uses *u,
-                                       const struct item_chains *s, const struct nest *n,
-                                       int kernel)
+/* Adds the nests of a chain to those of another, in their order. False without room. */
+static bool merge(const struct item_chain *from, struct item_chain *to)
 {
-    int first = -1;
+    if (from->count + to->count > LONGEST_CHAIN)
+        return false;
+    for (int t = 0; t < from->count; t++) {
+        int at = to->count++;
+        for (; at > 0 && to->nest[at - 1] > from->nest[t]; at--)
+            to->nest[at] = to->nest[at - 1];
+        to->nest[at] = from->nest[t];
+    }
+    to->cycles += from->cycles;
+    return true;
+}
+
+static bool has_nest(const struct item_chain *c, int nest)
+{
+    for (int t = 0; t < c->count; t++)
+        if (c->nest[t] == nest)
+            return true;
+    return false;
+}
+
+/* One chain of all those of a kernel that write what nest `n` reads. False where there is none. */
+static bool chain_before(const struct program_ir *p, const struct uses *u,
+                         const struct item_chains *s, const struct nest *n, int kernel,
+                         struct item_chain *c)
+{
+    *c = (struct item_chain){ 0 };
     for (int e = 0; e < n->expr_count; e++) {
         const int v = n->exprs[e].kind == EXPR_LOAD ? n->exprs[e].access.value : -1;
         for (int i = v < 0 ? 0 : u->writers.begin[v]; v >= 0 && i < u->writers.begin[v + 1]; i++) {
@@ -254,27 +287,28 @@ static struct item_chain *chain_before(const struct program_ir *p, const struct 
             const int of = s->first[u->writers.nest[i]];
             if (from->kind == NEST_PRODUCT || placement_of(p, from)->kernel != kernel)
                 continue;
-            if (of < 0 || (first >= 0 && of != first) || !reads_own_block(from, n))
-                return NULL;
-            first = of;
+            if (of < 0 || from->batched != n->batched || !reads_own_block(from, n) ||
+                (!has_nest(c, u->writers.nest[i]) && !merge(&s->of[of], c)))
+                return false;
         }
     }
-    return first < 0 ? NULL : &s->of[first];
+    return c->count > 0 && c->count < LONGEST_CHAIN;
 }
 
 bool item_chains_join(const struct program_ir *p, const struct uses *u, struct item_chains *s,
                       const struct nest *n, int kernel)
 {
-    struct item_chain *c = can_chain(n) ? chain_before(p, u, s, n, kernel) : NULL;
-    if (c == NULL || c->count == LONGEST_CHAIN || nest_at(p, c, 0)->batched != n->batched)
+    struct item_chain c;
+    if (!can_chain(n) || !chain_before(p, u, s, n, kernel, &c))
         return false;
-    struct item_chain longer = *c;
-    longer.nest[longer.count++] = (int)(n - p->nests);
-    divide_chain(p, &longer);
-    if (longer.cycles > c->cycles + cycles_alone(p, n) + p->target->fusion.cut_work)
+    const double apart = c.cycles + cycles_alone(p, n) + p->target->fusion.cut_work;
+    c.nest[c.count++] = (int)(n - p->nests);
+    divide_chain(p, &c);
+    if (c.cycles > apart)
         return false;
-    *c = longer;
-    s->first[n - p->nests] = c->nest[0];
+    s->of[c.nest[0]] = c;
+    for (int t = 0; t < c.count; t++)
+        s->first[c.nest[t]] = c.nest[0];
     return true;
 }
 

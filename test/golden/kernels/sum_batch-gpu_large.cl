@@ -3,44 +3,57 @@
 /* arena: 1536 bytes */
 /* sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_4aa92346bbf95f3c(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_969301b7b33e6b66(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[272];
     __global float *v0 = (__global float *)(arena + offset[0]); /* [16,24] */
     __global float *v1 = (__global float *)(input0); /* [330,24] */
-    {
-        /* sum [24 | 330], one row a group */
-        const int group = section_group - 0;
-        const int share = group / 2;
-        const int first = share * 21 / 16, last = (share + 1) * 21 / 16;
-        const int team = (group % 2) * 16 + item / 16;
-        const bool live = team < 24;
-        const int tile = live ? team : 23;
-        const int i0 = tile;
-        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
-        float row0 = 0.0f;
-        #pragma unroll 1
-        for (int b = first; b < last; ++b) {
-            const bool present = 16 * b + lane < 330;
-            const int sample = min((int)(16 * b) + lane, 329);
-            float acc0 = (float)(0.0f);
-            const float t1 = v1[i0 + 24 * sample];
-            const float t2 = present ? t1 : (float)(0.0f);
-            acc0 += t2;
-            lanes[0 + lane] = acc0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < 1) {
-                float sum = tarn_sum_float(vload16(0, lanes + 17 * (lane + 0)));
-                if (b > first)
-                    sum += row0;
-                row0 = sum;
+    #pragma unroll 1
+    for (int turn = 0; turn < 2; ++turn) {
+        if (section_group >= 0 && section_group < 32) {
+            /* sum [24 | 330], one row a group */
+            const int group = section_group - 0;
+            const int share = group / 2;
+            const int b = share * 21 / 16 + turn;
+            const int team = (group % 2) * 16 + item / 16;
+            const bool live = team < 24;
+            const int tile = live ? team : 23;
+            const int i0 = tile;
+            __local float *lanes = (__local float *)exchange + 17 * (item / 16);
+            if (b < (share + 1) * 21 / 16) {
+                const bool present = 16 * b + lane < 330;
+                const int sample = min((int)(16 * b) + lane, 329);
+                float acc0 = (float)(0.0f);
+                const float t1 = v1[i0 + 24 * sample];
+                const float t2 = present ? t1 : (float)(0.0f);
+                acc0 += t2;
+                lanes[0 + lane] = acc0;
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
         }
-        if (live && lane == 0)
-            v0[24 * share + i0] = row0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (section_group >= 0 && section_group < 32) {
+            /* sum [24 | 330], one row a group */
+            const int group = section_group - 0;
+            const int share = group / 2;
+            const int b = share * 21 / 16 + turn;
+            const int team = (group % 2) * 16 + item / 16;
+            const bool live = team < 24;
+            const int tile = live ? team : 23;
+            const int i0 = tile;
+            __local float *lanes = (__local float *)exchange + 17 * (item / 16);
+            if (b < (share + 1) * 21 / 16) {
+                if (live && lane == 0) {
+                    __global float *row = v0 + 24 * share + i0;
+                    float sum = tarn_sum_float(vload16(0, lanes + 0));
+                    if (turn > 0)
+                        sum += *row;
+                    *row = sum;
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
