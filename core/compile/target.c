@@ -266,10 +266,16 @@ static tarn_status check_items(const struct item_figures *f)
         { "item.unrolled_sum", f->unrolled_sum, 1, TARGET_MOST_ACCUMULATORS },
         { "item.points", f->points, 1, TARGET_MOST_POINTS },
         { "item.teams_per_unit", f->teams_per_unit, 0, 1 << 10 },
+        { "item.resident_teams", f->resident_teams, 0, 1 << 20 },
         { "item.lane_sum_points", f->lane_sum_points, 1, TARGET_MOST_ACCUMULATORS },
         { "item.lane_sum_terms", f->lane_sum_terms, 0, INT_MAX },
     };
     TRY(check_whole(list, sizeof list / sizeof *list));
+    if (!(f->term_cycles >= 0 && f->barrier_cycles >= 0)) /* NaN is neither */
+        return error_set(TARN_ERR_ARGUMENT,
+                         "compile: the target's item.term_cycles is %g and item.barrier_cycles %g, "
+                         "must not be negative",
+                         f->term_cycles, f->barrier_cycles);
     if (f->group_items % LANES != 0)
         return error_set(TARN_ERR_ARGUMENT,
                          "compile: the target's item.group_items is %d, must be a multiple of %d: "

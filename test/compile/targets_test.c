@@ -117,6 +117,7 @@ static void set_figure(struct target *t, int number, bool high)
         { &f->unrolled_sum, most },
         { &f->points, high ? TARGET_MOST_POINTS : 1 },
         { &f->teams_per_unit, high ? 1024 : 0 },
+        { &f->resident_teams, high ? 1 << 20 : 0 },
         { &f->lane_sum_points, most },
         { &f->lane_sum_terms, high ? INT_MAX : 0 },
         { &t->fusion.crowd, high ? 1 << 20 : 1 },
@@ -131,6 +132,8 @@ static void set_figure(struct target *t, int number, bool high)
         double value;
     } real[] = {
         { &v->latency, most },
+        { &f->term_cycles, high ? 1e6 : 0 },
+        { &f->barrier_cycles, high ? 1e6 : 0 },
         { &v->cycles_per_term, high ? 100 : 0 },
         { &v->port_cycles, high ? 100 : 0 },
         { &v->spill_loads, high ? 100 : 0 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chains of nests over row-major values (3_kernels/row_chains.c): attention, norms and what shifts rows, in few launches
- * and with the bits of a kernel for each op, and of the schedule for GPUs, which has no chains. */
+ * and with the bits of a kernel for each op, and of the schedule for GPUs, which has chains of its own. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -312,6 +312,13 @@ bool item_chains_join(const struct program_ir *p, const struct uses *u, struct i
     return true;
 }
 
+/* Whether a barrier stands between two nests of a chain: for what one writes, or since both lay their lanes into the
+ * same local memory. */
+static bool waits(const struct nest *from, const struct nest *to)
+{
+    return is_linked(from, to) || (nest_sums_lanes(from) && nest_sums_lanes(to));
+}
+
 void item_chains_end(struct program_ir *p, const struct item_chains *s)
 {
     for (int i = 0; i < p->nest_count; i++) {
@@ -323,7 +330,7 @@ void item_chains_end(struct program_ir *p, const struct item_chains *s)
             here->part_axis = c->axis[t];
             here->stage = 0;
             for (int before = 0; before < t; before++)
-                if (is_linked(nest_at(p, c, before), nest_at(p, c, t)) &&
+                if (waits(nest_at(p, c, before), nest_at(p, c, t)) &&
                     p->placements[c->nest[before]].stage >= here->stage)
                     here->stage = p->placements[c->nest[before]].stage + 1;
         }
