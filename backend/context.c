@@ -170,6 +170,8 @@ tarn_status context_open(const struct device *device, struct context **out)
         status = ask_memory(c);
     if (status == TARN_OK)
         status = open_queues(c);
+    if (status == TARN_OK)
+        lend_open(c);
     if (status != TARN_OK) {
         context_close(c);
         return status;
@@ -184,6 +186,7 @@ void context_close(struct context *c)
         return;
     /* A device that does not answer keeps its memory: releasing it would wait without an end. */
     const bool idle = c->compute != NULL && context_is_idle(c) && !c->lost;
+    lend_close(c, idle);
     gemm_tarn_free(c);
     pool_release(c, !idle);
     if (idle) {
@@ -221,5 +224,8 @@ struct backend_counters context_counters(const struct context *c)
 tarn_status context_flush(struct context *c)
 {
     const cl_int code = clFlush(c->compute);
-    return code == CL_SUCCESS ? TARN_OK : cl_failed(c, "clFlush", code);
+    if (code != CL_SUCCESS)
+        return cl_failed(c, "clFlush", code);
+    lend_newest(c);
+    return TARN_OK;
 }

@@ -13,6 +13,7 @@
 #include "opencl.h"
 #include "trace.h"
 
+#define LONG_NAP 1e-3   /* seconds */
 #define LOOK_AFTER 0.01 /* seconds of waiting before the commands in line are looked at */
 
 struct label {
@@ -77,14 +78,16 @@ static void nap_for(double seconds)
 
 /* Spins briefly, then sleeps for 1/32 of the time waited so far: the wait ends at most about 3 %
  * late, and the core is free for the driver's workers. */
-static void pause_after(double waited)
+static void pause_after(const struct context *c, double waited)
 {
+    if (lend_pause(c, LONG_NAP))
+        return;
     if (waited < 50e-6) {
         sched_yield();
         return;
     }
     const double part = waited / 32;
-    const double nap = part < 10e-6 ? 10e-6 : part > 1e-3 ? 1e-3 : part;
+    const double nap = part < 10e-6 ? 10e-6 : part > LONG_NAP ? LONG_NAP : part;
     nap_for(nap);
 }
 
@@ -119,7 +122,7 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
         const double waited = seconds_now() - start;
         if (!(waited <= limit))
             return too_late(c, label, limit);
-        pause_after(waited);
+        pause_after(c, waited);
     }
 }
 
@@ -271,7 +274,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
         limit = progress ? limit_of(c) : limit;
         if (!(seconds_now() - alive <= limit))
             return too_late(c, c->ring[c->first % TRACKED].label, limit);
-        pause_after(waited);
+        pause_after(c, waited);
     }
 }
 

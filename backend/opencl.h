@@ -49,6 +49,7 @@ struct context {
     struct backend_counters counters;
     struct gemm_tarn *gemm;         /* gemm_tarn.c's program, once it was needed */
     _Atomic bool lost;              /* a command that nobody waits for any more may still run */
+    struct lender *lender;          /* NULL: there is none */
     struct staging *staging;        /* what copies go through; NULL until one is needed */
     struct known_kernel *kernels;   /* by text: kernels.c */
     struct built_program *programs; /* to be written to the disk cache when the context closes */
@@ -76,6 +77,14 @@ struct buffer {
 void awake_join(const struct device *d);
 void awake_now(const struct context *c);
 void awake_leave(const struct device *d);
+
+/* A context opens, has flushed, closes (`idle`: all its commands ended): see lend.c. */
+void lend_open(struct context *c);
+void lend_newest(struct context *c);
+void lend_close(struct context *c, bool idle);
+/* Sleeps for at most so long (below 1 s), less when a command ends that lend.c waits for; false at once when it waits for
+ * none. */
+bool lend_pause(const struct context *c, double seconds);
 
 /* PoCL's bitcode of a source, to be freed; NULL where it does not give any, or cannot compile the source. */
 unsigned char *bitcode_of(const struct context *c, const char *source, const char *options,
