@@ -157,10 +157,22 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->most_parts = most_parts(id);
 }
 
+/* PoCL 6 ends the process ("did not reach a fixpoint") over some kernels of many work-items, in the way by which it
+ * makes loops of them; the other way that it has compiles all, and into faster code. */
+static void prepare_version(cl_platform_id platform)
+{
+    char version[256] = "";
+    if (clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) ==
+            CL_SUCCESS &&
+        strstr(version, "PoCL 6.") != NULL)
+        setenv("POCL_WORK_GROUP_METHOD", "cbs", 0);
+}
+
 static void scan_platform(cl_platform_id platform, cl_int *failure)
 {
     cl_device_id found[MOST_DEVICES];
     cl_uint count = 0;
+    prepare_version(platform);
     const cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES, found, &count);
     if (code != CL_SUCCESS) {
         *failure = code;
