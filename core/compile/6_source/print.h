@@ -110,10 +110,12 @@ static inline const char *group_name(const struct printer *pr)
     return kernel_parts(pr->p, pr->kernel) > 1 ? "share" : "group";
 }
 
+/* What the driver may make of the loop that follows. */
+void print_hints(struct printer *pr, int unroll);
 /* The driver must not unroll what the schedule left as a loop: code would grow manyfold. */
 #define print_for(pr, ...) \
     do { \
-        print_line(pr, "#pragma unroll 1"); \
+        print_hints(pr, 1); \
         print_line(pr, __VA_ARGS__); \
         ++(pr)->indent; \
     } while (0)

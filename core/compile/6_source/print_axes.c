@@ -27,6 +27,20 @@ static bool is_lane(const struct printer *pr, int axis)
     return axis == nest_vector_axis(pr->n, pr->s);
 }
 
+/* Loops of a sum of scalars. Some drivers for CPUs would make vectors of them, and so add in another order. */
+static bool adds_scalars(const struct printer *pr)
+{
+    return pr->width == 1 && pr->n != NULL && pr->n->acc_dtype == TARN_F32 &&
+           (pr->sum != NULL || (pr->items && pr->n->by_sample));
+}
+
+void print_hints(struct printer *pr, int unroll)
+{
+    print_line(pr, "#pragma unroll %d", unroll);
+    if (adds_scalars(pr))
+        print_line(pr, "#pragma clang loop vectorize(disable)");
+}
+
 /* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */
 bool set_tile_point(struct printer *pr, int from, int to, int point)
 {

@@ -114,7 +114,7 @@ static int open_red(struct printer *pr, int axis, bool rest, int unroll)
         return 0;
     }
     set_loop(pr, axis, step);
-    print_line(pr, "#pragma unroll %d", unroll);
+    print_hints(pr, unroll);
     print_line(pr, "for (%s i%d = %s%s; i%d < %s; i%d += %d) {", index_type(pr), axis, r.from,
                shared && !rest ? " + lane" : "", axis, r.to, axis, shared && !rest ? LANES : step);
     pr->indent++;

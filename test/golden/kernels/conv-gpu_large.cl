@@ -30,7 +30,7 @@ void k_28b4904603c9bacc(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_b26ab5a21f26608e(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_951278a05f6154eb(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -51,8 +51,10 @@ void k_b26ab5a21f26608e(__global uchar *output0, __global uchar *arena, __global
             __global float *b1 = v1 + 1728L * b + lane;
             float acc0 = (float)(0.0f);
             #pragma unroll 1
+            #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 3; i4 += 1) {
                 #pragma unroll 4
+                #pragma clang loop vectorize(disable)
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
                         const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];

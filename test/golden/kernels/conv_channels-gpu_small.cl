@@ -30,7 +30,7 @@ void k_f07dc16a8c8f319c(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_ad319490662619df(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_13e1533808974bf7(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -54,8 +54,10 @@ void k_ad319490662619df(__global uchar *output0, __global uchar *arena, __global
             float acc2 = (float)(0.0f);
             float acc3 = (float)(0.0f);
             #pragma unroll 1
+            #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 8; i4 += 1) {
                 #pragma unroll 4
+                #pragma clang loop vectorize(disable)
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5)];
                     const float t2 = v2[72 * i1 + 9 * i4 + 3 * i5];

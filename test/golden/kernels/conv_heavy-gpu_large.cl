@@ -31,7 +31,7 @@ void k_1a1a685d10c3360e(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_1f91e20c35202297(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_f30bb06632243b3e(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -68,8 +68,10 @@ void k_1f91e20c35202297(__global uchar *arena, __global const ulong *offset, __g
             float acc14 = (float)(0.0f);
             float acc15 = (float)(0.0f);
             #pragma unroll 1
+            #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 7; i4 += 1) {
                 #pragma unroll 1
+                #pragma clang loop vectorize(disable)
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5)];
                     const float t2 = v2[63 * i1 + 9 * i4 + 3 * i5];
@@ -190,7 +192,7 @@ void k_1f91e20c35202297(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_c8ad888097627348(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_35d9f91bbbf9d21c(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -224,6 +226,7 @@ void k_c8ad888097627348(__global uchar *output0, __global uchar *arena, __global
                 float sum0_5 = (float)(0.0f);
                 float sum0_6 = (float)(0.0f);
                 #pragma unroll 1
+                #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 128; cut0 += 14) {
                     const int end0 = min(cut0 + 14, (int)128);
                     acc0 = (float)(0.0f);
@@ -234,8 +237,10 @@ void k_c8ad888097627348(__global uchar *output0, __global uchar *arena, __global
                     acc5 = (float)(0.0f);
                     acc6 = (float)(0.0f);
                     #pragma unroll 1
+                    #pragma clang loop vectorize(disable)
                     for (int i4 = cut0; i4 < end0; i4 += 1) {
                         #pragma unroll 1
+                        #pragma clang loop vectorize(disable)
                         for (int i5 = 0; i5 < 3; i5 += 1) {
                             if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
                                 const float t1 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];

@@ -31,7 +31,7 @@ void k_66d51fb67b7d0b7f(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_24d4b6661f166fdf(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_fbacf22f9af5c0dd(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -60,8 +60,10 @@ void k_24d4b6661f166fdf(__global uchar *arena, __global const ulong *offset, __g
             float acc6 = (float)(0.0f);
             float acc7 = (float)(0.0f);
             #pragma unroll 1
+            #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 7; i4 += 1) {
                 #pragma unroll 1
+                #pragma clang loop vectorize(disable)
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5)];
                     const float t2 = v2[63 * i1 + 9 * i4 + 3 * i5];
@@ -130,7 +132,7 @@ void k_24d4b6661f166fdf(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_a6e4cf712a8f4436(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_11afaa0938ea6e03(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -164,6 +166,7 @@ void k_a6e4cf712a8f4436(__global uchar *output0, __global uchar *arena, __global
                 float sum0_5 = (float)(0.0f);
                 float sum0_6 = (float)(0.0f);
                 #pragma unroll 1
+                #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 128; cut0 += 14) {
                     const int end0 = min(cut0 + 14, (int)128);
                     acc0 = (float)(0.0f);
@@ -174,8 +177,10 @@ void k_a6e4cf712a8f4436(__global uchar *output0, __global uchar *arena, __global
                     acc5 = (float)(0.0f);
                     acc6 = (float)(0.0f);
                     #pragma unroll 1
+                    #pragma clang loop vectorize(disable)
                     for (int i4 = cut0; i4 < end0; i4 += 1) {
                         #pragma unroll 1
+                        #pragma clang loop vectorize(disable)
                         for (int i5 = 0; i5 < 3; i5 += 1) {
                             if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
                                 const float t1 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];

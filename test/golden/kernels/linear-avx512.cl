@@ -3,7 +3,7 @@
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_986a8fa092e2b6f8(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_ae7530f04b3d2c8c(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
@@ -303,6 +303,7 @@ void k_986a8fa092e2b6f8(const int skip, __global uchar *input0, __global uchar *
                         float acc6 = (float)(0.0f);
                         float acc7 = (float)(0.0f);
                         #pragma unroll 1
+                        #pragma clang loop vectorize(disable)
                         for (long i2 = 16 * b; i2 < 16 * b + 16; ++i2) {
                             const float t47 = (float)(v8[16 * (i0) + i2 - 16 * b]);
                             const float t48 = v1[i1 + 20 * i2];
