@@ -78,6 +78,13 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_FROM_BITS_16(x) as_float16(x)
 #define TARN_MIX_1(x, y) as_int(tarn_mix_uint(as_uint(x), as_uint(y)))
 #define TARN_MIX_16(x, y) as_int16(tarn_mix_uint16(as_uint16(x), as_uint16(y)))
+/* int32 wraps, but a compiler may take it that scalars of a signed type never do. It knows of vectors that they may. */
+#define TARN_ADD_INT_1(a, b) as_int(as_uint(a) + as_uint(b))
+#define TARN_ADD_INT_16(a, b) ((a) + (b))
+#define TARN_SUB_INT_1(a, b) as_int(as_uint(a) - as_uint(b))
+#define TARN_SUB_INT_16(a, b) ((a) - (b))
+#define TARN_MUL_INT_1(a, b) as_int(as_uint(a) * as_uint(b))
+#define TARN_MUL_INT_16(a, b) ((a) * (b))
 /* Truncates as C does; x / 0 is 0, and INT_MIN / -1 wraps: dividing by -1 is negating. */
 #define TARN_DIV_INT_1(a, b) \
     ((b) == -1 ? (int)(0u - (uint)(a)) : (b) == 0 ? 0 : (a) / ((b) == 0 || (b) == -1 ? 1 : (b)))
@@ -186,7 +193,7 @@ int tarn_sum_int(int16 v)
     const int8 a = v.lo + v.hi;
     const int4 b = a.lo + a.hi;
     const int2 c = b.lo + b.hi;
-    return c.x + c.y;
+    return TARN_ADD_INT_1(c.x, c.y);
 }
 
 #define TARN_LANE_REDUCTION(name, type, macro) \

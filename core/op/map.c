@@ -7,6 +7,7 @@
  *     TARN_BOOL(c)             a comparison's result as 0 or 1 in an int register
  *     TARN_SELECT(c, a, b)     c != 0 ? a : b in each lane; c is an int register
  *     TARN_MAX(a, b)           float or int; NaN wins. TARN_MIN too
+ *     TARN_ADD_INT(a, b)       of int registers, wrapping. TARN_SUB_INT and TARN_MUL_INT too
  *     TARN_DIV_INT(a, b)       truncating; 0 where b is 0, and wrapping for INT_MIN / -1
  *     TARN_TO_F32(x)  TARN_TO_I32(x)  TARN_TO_U8(x)
  *                              from either register; to integers truncates; TARN_TO_U8 keeps the
@@ -121,18 +122,27 @@ enum { LIGHT = false, HEAVY = true };
         c->gin[0] = gradient; \
     }
 
-#define UNARY(id, rule, cost, text, gradient) \
+/* `whole` is the code for int32, NULL where it is no other. */
+#define UNARY_RECORD(id, cost, text, whole, gradient) \
     UNARY_GRADIENT(id, gradient) \
-    const struct op op_##id = { \
-        .name = #id, .arity = 1, .kind = OP_MAP, .code = text, .heavy = cost, .grad = id##_grad \
-    };
+    const struct op op_##id = { .name = #id, \
+                                .arity = 1, \
+                                .kind = OP_MAP, \
+                                .code = text, \
+                                .typed = { [TARN_I32] = whole }, \
+                                .heavy = cost, \
+                                .grad = id##_grad };
 
-#define UNARY_API(id, rule, cost, text, gradient) \
-    UNARY(id, rule, cost, text, gradient) \
+#define UNARY(id, rule, cost, text, gradient) UNARY_RECORD(id, cost, text, NULL, gradient)
+
+#define UNARY_INT(id, rule, cost, text, whole, gradient) \
+    UNARY_RECORD(id, cost, text, whole, gradient) \
     tarn_tensor tarn_##id(tarn_tensor x) \
     { \
         return map(&op_##id, &x, 0, 1, rule, false); \
     }
+
+#define UNARY_API(id, rule, cost, text, gradient) UNARY_INT(id, rule, cost, text, NULL, gradient)
 
 /* With `count` scalars, which are `a` and `b` in the code, and scalar[0] and [1] in the gradient. */
 #define UNARY_SCALARS(id, count, cost, text, gradient) \
@@ -146,6 +156,9 @@ enum { LIGHT = false, HEAVY = true };
                                 .grad = id##_grad };
 
 #define BINARY(id, rule, cost, text, gradient_a, gradient_b) \
+    BINARY_INT(id, rule, cost, text, NULL, gradient_a, gradient_b)
+
+#define BINARY_INT(id, rule, cost, text, whole, gradient_a, gradient_b) \
     static void id##_grad(struct grad_call *c) \
     { \
         const tarn_tensor a = c->in[0], b = c->in[1], y = c->y, g = c->g; \
@@ -155,9 +168,13 @@ enum { LIGHT = false, HEAVY = true };
         if (c->wanted[1]) \
             c->gin[1] = gradient_b; \
     } \
-    const struct op op_##id = { \
-        .name = #id, .arity = 2, .kind = OP_MAP, .code = text, .heavy = cost, .grad = id##_grad \
-    }; \
+    const struct op op_##id = { .name = #id, \
+                                .arity = 2, \
+                                .kind = OP_MAP, \
+                                .code = text, \
+                                .heavy = cost, \
+                                .grad = id##_grad, \
+                                .typed = { [TARN_I32] = whole } }; \
     tarn_tensor tarn_##id(tarn_tensor a, tarn_tensor b) \
     { \
         return map(&op_##id, (const tarn_tensor[]){ a, b }, 0, 2, rule, false); \
@@ -204,16 +221,17 @@ static tarn_tensor between(tarn_tensor x, float low, float high)
 }
 
 /* clang-format off */
+/*     name     types  cost   OpenCL C               of int32: OpenCL C;      gradient in a;  gradient in b */
+BINARY_INT(add, ARITH, LIGHT, "x + y",               "TARN_ADD_INT(x, y)",    g,              g)
+BINARY_INT(sub, ARITH, LIGHT, "x - y",               "TARN_SUB_INT(x, y)",    g,              minus(g))
+BINARY_INT(mul, ARITH, LIGHT, "x * y",               "TARN_MUL_INT(x, y)",    mul(g, b),      mul(g, a))
 /*     name     types  cost   OpenCL C               gradient in a;  gradient in b */
-BINARY(add,     ARITH, LIGHT, "x + y",               g,              g)
-BINARY(sub,     ARITH, LIGHT, "x - y",               g,              minus(g))
-BINARY(mul,     ARITH, LIGHT, "x * y",               mul(g, b),      mul(g, a))
 BINARY(pow,     WIDE,  HEAVY, "TARN_POW(x, y)",      pow_in_a(a, b, g), pow_in_b(a, b, y, g))
 BINARY(maximum, ARITH, LIGHT, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
 BINARY(minimum, ARITH, LIGHT, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), a, b, g), unless_lost(tarn_gt(b, a), a, b, g))
 
 /*        name     types  cost   OpenCL C            gradient in x */
-UNARY_API(neg,     ARITH, LIGHT, "-x",               minus(g))
+UNARY_INT(neg,     ARITH, LIGHT, "-x",               "TARN_SUB_INT(TARN_I(0), x)", minus(g))
 UNARY    (abs,     FLOAT, LIGHT, "fabs(x)",          sign_times(x, g))
 UNARY_API(exp,     WIDE,  HEAVY, "TARN_EXP(x)",      mul(g, y))
 UNARY_API(log,     WIDE,  HEAVY, "TARN_LOG(x)",      div(g, x))

@@ -162,6 +162,9 @@ int close_squares(struct printer *pr, struct squares *q);
 const char *identity(const struct nest *n);
 struct short_text lanes_function(const struct nest *n);
 void declare_accumulators(struct printer *pr);
+/* The sum of two registers of the accumulators' type, of the printer's width; integers wrap. */
+#define SUM_TEXT 256
+void sum_text(const struct printer *pr, const char *a, const char *b, char out[SUM_TEXT]);
 /* Combines value `v` into accumulator `acc`; both of the printer's width. */
 void combine_line(struct printer *pr, const char *acc, const char *v);
 /* The accumulators have the sums of what was left over by the lanes: combines these, sum0, ... */

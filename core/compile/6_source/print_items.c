@@ -386,8 +386,13 @@ static void print_sample_rows(struct printer *pr)
               n->batch_axis);
     print_body(pr);
     close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n, pr->s); i++)
-        print_line(pr, "row%d = b > first ? acc%d + row%d : acc%d;", i, i, i, i);
+    for (int i = 0; i < nest_points(n, pr->s); i++) {
+        char acc[16], row[16], both[SUM_TEXT];
+        snprintf(acc, sizeof acc, "acc%d", i);
+        snprintf(row, sizeof row, "row%d", i);
+        sum_text(pr, acc, row, both);
+        print_line(pr, "%s = b > first ? %s : %s;", row, both, acc);
+    }
     close_loops(pr, 1);
     for (int i = 0; i < nest_points(n, pr->s); i++) {
         struct text address = { 0 };

@@ -55,9 +55,23 @@ static struct text combined(struct printer *pr, const char *v, const char *befor
     return t;
 }
 
+void sum_text(const struct printer *pr, const char *a, const char *b, char out[SUM_TEXT])
+{
+    if (pr->n->acc_dtype == TARN_F32)
+        snprintf(out, SUM_TEXT, "%s + %s", a, b);
+    else
+        snprintf(out, SUM_TEXT, "TARN_ADD_INT_%d(%s, %s)", pr->width, a, b);
+}
+
 /* Combines value `v` into accumulator text `acc`; both of the printer's width. */
 void combine_line(struct printer *pr, const char *acc, const char *v)
 {
+    if (pr->n->by->adds && pr->n->acc_dtype != TARN_F32) {
+        char both[SUM_TEXT];
+        sum_text(pr, acc, v, both);
+        print_line(pr, "%s = %s;", acc, both);
+        return;
+    }
     if (pr->n->by->adds) {
         print_line(pr, "%s += %s;", acc, v);
         return;
@@ -128,11 +142,12 @@ static void body_point(struct printer *pr, int point, const char *lanes_mask)
     }
     print_expr(pr, n->body[1], b);
     mask_tail(pr, a);
-    char term[4 * NAME];
+    char term[5 * NAME];
     if (n->acc_dtype == TARN_F32)
         snprintf(term, sizeof term, "fma(%s, %s, %s)", a, b, acc);
     else
-        snprintf(term, sizeof term, "%s * %s + %s", a, b, acc);
+        snprintf(term, sizeof term, "TARN_ADD_INT_%d(TARN_MUL_INT_%d(%s, %s), %s)", pr->width,
+                 pr->width, a, b, acc);
     if (lanes_mask[0] != '\0')
         print_line(pr, "%s = %s ? %s : %s;", acc, lanes_mask, term, acc);
     else

@@ -88,13 +88,17 @@ void print_own_row(struct printer *pr, int point)
     const char *type = register_name(pr->n->acc_dtype, 1);
     print_line(pr, "__global %s *row = v%d + %d * group + %s;", type, s->value,
                pr->p->values[s->value].shape.dim[1], address.data);
-    if (pr->width == 1)
-        print_line(pr, "*row = b > first ? acc%d + *row : acc%d;", point, point);
-    else
+    if (pr->width == 1) {
+        char acc[16], both[SUM_TEXT];
+        snprintf(acc, sizeof acc, "acc%d", point);
+        sum_text(pr, acc, "*row", both);
+        print_line(pr, "*row = b > first ? %s : %s;", both, acc);
+    } else {
         print_line(pr,
                    "TARN_STORE(__global, %s, b > first ? acc%d + TARN_LOAD(__global, %s, row) : "
                    "acc%d, row);",
                    type, point, type, point);
+    }
     pr->indent--;
     print_line(pr, "}");
     pr->out->failed |= address.failed;
