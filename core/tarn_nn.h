@@ -123,6 +123,15 @@ TARN_API tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name,
 /** x float32 [N, channels, ...] -> the same shape. In training it assigns the running statistics,
  *  once for each call, and needs 2 values for each channel at least: TARN_ERR_SHAPE. */
 TARN_API tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x);
+/** A layer that gives in evaluation what `norm` makes of this one's result, but for rounding: its weights
+ *  have the norm's running statistics, weight and bias in them. They are kept tensors, whose values come with the next
+ *  step mark or when they are read, from parameters and statistics as they are now; whoever asked for them
+ *  gives them to tarn_drop. No gradient goes through them. As torch.nn.utils.fusion.fuse_linear_bn_eval.
+ *  TARN_ERR_SHAPE where the norm has other channels than the layer puts out. tarn_use_fold() does this for layers
+ *  that are made at their first use. */
+TARN_API tarn_linear tarn_linear_fold(const tarn_linear *layer, const tarn_batch_norm *norm);
+/** The same of a convolution, as fuse_conv_bn_eval; stride, padding, dilation and groups stay. */
+TARN_API tarn_conv2d tarn_conv2d_fold(const tarn_conv2d *layer, const tarn_batch_norm *norm);
 
 /** Normalises each sample over its last axis. */
 typedef struct tarn_layer_norm {
@@ -195,6 +204,8 @@ TARN_API tarn_conv1d tarn_conv1d_make(tarn_replica *r, const char *name, int in,
                                       int window, tarn_conv1d_options options);
 /** tarn_conv1d_op with the layer's parameters and options. */
 TARN_API tarn_tensor tarn_conv1d_forward(const tarn_conv1d *layer, tarn_tensor x);
+/** As tarn_conv2d_fold(). */
+TARN_API tarn_conv1d tarn_conv1d_fold(const tarn_conv1d *layer, const tarn_batch_norm *norm);
 
 /** A transposed convolution layer over images [N, C, H, W]. */
 typedef struct tarn_conv_transpose2d {

@@ -78,6 +78,14 @@ TARN_API tarn_tensor tarn_use_conv_transpose2d(tarn_tensor x, const char *name, 
                                                tarn_conv_transpose2d_options options);
 /** x [N, C, ...]: tarn_batch_norm. */
 TARN_API tarn_tensor tarn_use_batch_norm(tarn_tensor x, const char *name);
+/** For fast evaluation. With `fold`, each tarn_use_batch_norm whose x was the very result of a tarn_use_linear,
+ *  tarn_use_conv1d or tarn_use_conv2d when it was last used, is folded into that layer, as tarn_conv2d_fold() does it,
+ *  and from now on both together are computed as the folded layer while the replica evaluates. The network itself need
+ *  not change, but must have been used before. Weights are folded as they are now: call again after tarn_load()
+ *  or other changes. The next tarn_use_batch_norm in training ends all of it, and so does a call without
+ *  `fold`. A step mark between this call and the first evaluation spares a plan. Returns how many norms are
+ *  folded now; 0 after an error. */
+TARN_API int tarn_use_fold(tarn_replica *r, bool fold);
 /** Over the last axis: tarn_layer_norm. */
 TARN_API tarn_tensor tarn_use_layer_norm(tarn_tensor x, const char *name);
 /** Over the last axis: tarn_rms_norm. */

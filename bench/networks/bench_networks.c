@@ -14,7 +14,7 @@
 struct config {
     const struct timed *network;
     int batch, steps, blocks, parts;
-    bool infer, once;
+    bool infer, fold, once;
     const char *device;
 };
 
@@ -87,6 +87,8 @@ static bool prepare(tarn_replica *r, struct work *w)
     w->last = tarn_keep(tarn_zeros(r, TARN_SCALAR));
     tarn_train(r, false);
     w->bytes = (size_t)tarn_shape_count(tarn_shape_get(n->forward(w->x))) * sizeof *w->out;
+    if (w->config->fold)
+        (void)tarn_use_fold(r, true);
     tarn_train(r, !w->config->infer);
     w->out = malloc(w->bytes);
     w->optimizer = w->config->infer ? NULL : n->optimizer(r);
@@ -136,6 +138,7 @@ static const struct argp_option options[] = {
     { "steps", 'n', "N", 0, "steps in a block (3)", 0 },
     { "blocks", 'k', "N", 0, "blocks, each of which is one time (9)", 0 },
     { "infer", 'i', NULL, 0, "evaluation, with its result read, in place of training", 0 },
+    { "fold", 'f', NULL, 0, "with --infer: batch norms folded into the layers before them", 0 },
     { "once", '1', NULL, 0, "one step only: for timing the process", 0 },
     { "parts", 'p', "N", 0, "replicas, which share the batch, on parts of a CPU (1)", 0 },
     { "device", 'D', "SPEC", 0, "device: a number, gpu, cpu, part of a name", 0 },
@@ -170,6 +173,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         break;
     case 'i':
         c->infer = true;
+        break;
+    case 'f':
+        c->fold = true;
         break;
     case '1':
         c->once = true;

@@ -9,15 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { DEEPEST = 16 };
-
-struct use_list {
-    struct used *first;
-    char scope[TARN_NAME_BYTES]; /* "blocks.3.": what names begin with */
-    size_t length[DEEPEST];      /* of what was there before each tarn_enter */
-    int depth;
-};
-
 const char *tarn_name_in(tarn_name_room *room, const char *format, ...)
 {
     if (room == NULL || format == NULL)
@@ -42,8 +33,7 @@ static void list_close(void *self)
     free(l);
 }
 
-/* The replica's list, which is made when it is first asked for; NULL after recording an error. */
-static struct use_list *list_of(tarn_replica *r)
+struct use_list *use_list_of(tarn_replica *r)
 {
     for (struct resource *p = r->resources; p != NULL; p = p->next)
         if (p->close == list_close)
@@ -58,7 +48,7 @@ static struct use_list *list_of(tarn_replica *r)
 
 void tarn_enter(tarn_replica *r, const char *format, ...)
 {
-    struct use_list *l = r != NULL ? list_of(r) : NULL;
+    struct use_list *l = r != NULL ? use_list_of(r) : NULL;
     if (l == NULL || format == NULL) {
         graph_fail(r, TARN_ERR_ARGUMENT, "enter: needs a replica and a name");
         return;
@@ -68,12 +58,12 @@ void tarn_enter(tarn_replica *r, const char *format, ...)
     va_start(list, format);
     const int n = vsnprintf(l->scope + before, room, format, list);
     va_end(list);
-    if (n < 1 || (size_t)n + 2 > room || l->depth == DEEPEST) {
+    if (n < 1 || (size_t)n + 2 > room || l->depth == USE_DEEPEST) {
         l->scope[before] = '\0';
         graph_fail(r, TARN_ERR_ARGUMENT,
                    "enter \"%s\" in \"%s\": a name is empty, all have %d characters or more, or "
                    "there are more than %d: is a tarn_leave() missing?",
-                   format, l->scope, TARN_NAME_BYTES - 1, DEEPEST);
+                   format, l->scope, TARN_NAME_BYTES - 1, USE_DEEPEST);
         return;
     }
     l->length[l->depth++] = before;
@@ -82,7 +72,7 @@ void tarn_enter(tarn_replica *r, const char *format, ...)
 
 void tarn_leave(tarn_replica *r)
 {
-    struct use_list *l = r != NULL ? list_of(r) : NULL;
+    struct use_list *l = r != NULL ? use_list_of(r) : NULL;
     if (l != NULL && l->depth > 0)
         l->scope[l->length[--l->depth]] = '\0';
     else if (r == NULL || r->status == TARN_OK) /* a tarn_enter that failed has said so */
@@ -126,7 +116,7 @@ static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, c
 struct used *use_find(tarn_replica *r, const char *kind, const char *name,
                       const int32_t sizes[USE_SIZES])
 {
-    struct use_list *l = list_of(r);
+    struct use_list *l = use_list_of(r);
     if (l == NULL || r->status != TARN_OK)
         return NULL;
     tarn_name_room room;
@@ -150,7 +140,7 @@ struct used *use_find(tarn_replica *r, const char *kind, const char *name,
 
 bool use_made(tarn_replica *r, struct used *u)
 {
-    struct use_list *l = list_of(r);
+    struct use_list *l = use_list_of(r);
     u->made = r->status == TARN_OK;
     if (u->made || l == NULL)
         return u->made;

@@ -32,8 +32,30 @@ struct used {
     int32_t sizes[USE_SIZES];
     bool made; /* else the caller is to make it, and calls use_made() */
     union used_layer layer;
-    char name[]; /* whole, with that of the scope */
+    struct used *before; /* of a batch norm: the layer whose result it was last given; else NULL */
+    struct used *into;   /* of one that is folded: the layer that it is folded into; else NULL */
+    union used_layer folded; /* that layer with the norm in it */
+    char name[];             /* whole, with that of the scope */
 };
+
+enum { USE_DEEPEST = 16 };
+
+struct use_list {
+    struct used *first;
+    char scope[TARN_NAME_BYTES]; /* "blocks.3.": what names begin with */
+    size_t length[USE_DEEPEST];  /* of what was there before each tarn_enter */
+    int depth;
+    struct used *last;          /* the layer used last that a norm may be folded into, or NULL; */
+    tarn_tensor last_x, last_y; /* what it was given, and what it gave */
+};
+
+/* The replica's list, which is made when it is first asked for; NULL after recording an error. */
+struct use_list *use_list_of(tarn_replica *r);
+
+/* A layer that a norm may be folded into, of the list, has made y of x. Returns y. */
+tarn_tensor use_note(const void *layer, tarn_tensor x, tarn_tensor y);
+/* A norm of the list is used on x: whether it is folded into the layer before it, and then in *y what both give. */
+bool use_folded(const void *norm, tarn_tensor x, tarn_tensor *y);
 
 /* The layer of a name, in the replica's present scope; NULL after recording an error. Sizes are all that
  * tells layers of a kind apart: numbers and options. */

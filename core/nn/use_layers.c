@@ -73,7 +73,8 @@ tarn_tensor tarn_use_linear_with(tarn_tensor x, const char *name, int out,
     if (in > 0)
         USE(x.replica, "linear", linear, name, sizes,
             tarn_linear_make_with(x.replica, full, in, out, options));
-    return layer != NULL ? tarn_linear_forward(layer, x) : graph_poison(x.replica);
+    return layer != NULL ? use_note(layer, x, tarn_linear_forward(layer, x))
+                         : graph_poison(x.replica);
 }
 
 tarn_tensor tarn_use_linear(tarn_tensor x, const char *name, int out)
@@ -101,7 +102,8 @@ tarn_tensor tarn_use_conv2d_with(tarn_tensor x, const char *name, int out,
     if (in > 0)
         USE(x.replica, "conv2d", conv2d, name, sizes,
             tarn_conv2d_make_with(x.replica, full, in, out, o));
-    return layer != NULL ? tarn_conv2d_forward(layer, x) : graph_poison(x.replica);
+    return layer != NULL ? use_note(layer, x, tarn_conv2d_forward(layer, x))
+                         : graph_poison(x.replica);
 }
 
 tarn_tensor tarn_use_conv2d(tarn_tensor x, const char *name, int out, int window,
@@ -120,7 +122,8 @@ tarn_tensor tarn_use_conv1d(tarn_tensor x, const char *name, int out, int window
     if (in > 0)
         USE(x.replica, "conv1d", conv1d, name, sizes,
             tarn_conv1d_make(x.replica, full, in, out, window, o));
-    return layer != NULL ? tarn_conv1d_forward(layer, x) : graph_poison(x.replica);
+    return layer != NULL ? use_note(layer, x, tarn_conv1d_forward(layer, x))
+                         : graph_poison(x.replica);
 }
 
 tarn_tensor tarn_use_conv_transpose2d(tarn_tensor x, const char *name, int out, int window,
@@ -156,7 +159,10 @@ tarn_tensor tarn_use_batch_norm(tarn_tensor x, const char *name)
     if (channels > 0)
         USE(x.replica, "batch_norm", batch_norm, name, sizes,
             tarn_batch_norm_make(x.replica, full, channels));
-    return layer != NULL ? tarn_batch_norm_forward(layer, x) : graph_poison(x.replica);
+    tarn_tensor y;
+    if (layer == NULL)
+        return graph_poison(x.replica);
+    return use_folded(layer, x, &y) ? y : tarn_batch_norm_forward(layer, x);
 }
 
 tarn_tensor tarn_use_layer_norm(tarn_tensor x, const char *name)
