@@ -35,7 +35,7 @@ static int64_t nanoseconds(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void pause_core(void)
+void awake_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -54,7 +54,7 @@ static void *turn(void *unused)
     while (running) {
         while (nanoseconds() < until) {
             for (int i = 0; i < PAUSES; i++)
-                pause_core();
+                awake_pause();
             sched_yield();
         }
         pthread_mutex_lock(&lock);

@@ -15,6 +15,8 @@
 
 #define LONG_NAP 1e-3   /* seconds */
 #define LOOK_AFTER 0.01 /* seconds of waiting before the commands in line are looked at */
+#define TURN 0.5e-3     /* seconds that a waiting thread turns on a free core */
+#define PAUSES 16       /* between two questions */
 
 struct label {
     UT_hash_handle hh;
@@ -76,12 +78,27 @@ static void nap_for(double seconds)
         (void)prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
 }
 
-/* Spins briefly, then sleeps for 1/32 of the time waited so far: the wait ends at most about 3 %
- * late, and the core is free for the driver's workers. */
-static void pause_after(const struct context *c, double waited)
+/* Whether commands in flight leave no core to the thread that waits for them. */
+static bool is_filled(const struct context *c)
+{
+    for (uint64_t i = c->first; i < c->next; i++)
+        if (c->ring[i % TRACKED].fills)
+            return true;
+    return c->device.kind == DEVICE_CPU && c->device.compute_units < 2;
+}
+
+/* On a core that nobody needs the thread turns for as long as it may take to evaluate something small, since to
+ * be let in again after a rest takes as long. Else it lets the driver's workers go first, briefly, then sleeps for 1/32 of
+ * the time waited so far: the wait ends at most about 3 % late. */
+static void pause_after(const struct context *c, double waited, bool filled)
 {
     if (lend_pause(c, LONG_NAP))
         return;
+    if (!filled && waited < TURN) {
+        for (int i = 0; i < PAUSES; i++)
+            awake_pause();
+        return;
+    }
     if (waited < 50e-6) {
         sched_yield();
         return;
@@ -112,6 +129,7 @@ static double limit_of(const struct context *c)
 tarn_status event_wait(const struct context *c, cl_event event, const char *label)
 {
     const double start = seconds_now(), limit = limit_of(c);
+    const bool filled = is_filled(c);
     for (;;) {
         cl_int status;
         TRY(event_status(c, event, &status));
@@ -122,7 +140,7 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
         const double waited = seconds_now() - start;
         if (!(waited <= limit))
             return too_late(c, label, limit);
-        pause_after(c, waited);
+        pause_after(c, waited, filled);
     }
 }
 
@@ -261,6 +279,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     TRY(context_flush(c));
     const double start = seconds_now();
     double alive = start, limit = limit_of(c);
+    const bool filled = is_filled(c);
     for (;;) {
         cl_int status;
         bool progress = false;
@@ -274,7 +293,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
         limit = progress ? limit_of(c) : limit;
         if (!(seconds_now() - alive <= limit))
             return too_late(c, c->ring[c->first % TRACKED].label, limit);
-        pause_after(c, waited);
+        pause_after(c, waited, filled);
     }
 }
 

@@ -23,6 +23,7 @@ struct tracked {
     const char *label;
     const char *about; /* for the trace; NULL: the label */
     bool first;        /* launch of its kernel, in which drivers compile it */
+    bool fills;        /* the device: no core is left to the thread that waits */
 };
 
 struct context {
@@ -76,6 +77,8 @@ struct buffer {
 /* A context of a CPU device opens, launches, closes: see awake.c. */
 void awake_join(const struct device *d);
 void awake_now(const struct context *c);
+/* Some tens of cycles of nothing, in which the core's other thread has it for itself. */
+void awake_pause(void);
 void awake_leave(const struct device *d);
 
 /* A context opens, has flushed, closes (`idle`: all its commands ended): see lend.c. */

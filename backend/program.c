@@ -394,7 +394,9 @@ static tarn_status enqueue(struct kernel *k, const struct kernel_arg *args, int 
         return cl_failed(c, k->label, code);
     k->program->launched = true;
     TRY(event_track(c, event, k->label));
-    c->ring[(c->next - 1) % TRACKED].first = first;
+    struct tracked *t = &c->ring[(c->next - 1) % TRACKED];
+    t->first = first;
+    t->fills = c->device.kind == DEVICE_CPU && groups >= c->device.compute_units;
     return TARN_OK;
 }
 
