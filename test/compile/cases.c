@@ -122,6 +122,16 @@ static void make_long_sums(struct build *b)
     build_output(b, build_reduce(b, &op_sum, y, 1 | 2 | 4));
 }
 
+/* Of one row: the first weight lies in a second cache, the other in none, so that cores share it. */
+static void make_one_row(struct build *b)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(1, 256));
+    const uint32_t near = build_owned(b, TARN_SHAPE(704, 256));
+    const uint32_t far = build_owned(b, TARN_SHAPE(640, 704));
+    const uint32_t h = build_map(b, &op_relu, build_matmul(b, x, near, false, true));
+    build_output(b, build_matmul(b, h, far, false, true));
+}
+
 const struct graph_case graph_cases[] = {
     { "map_chain", make_map_chain, false },
     { "sum_batch", make_sum_batch, false },
@@ -133,6 +143,7 @@ const struct graph_case graph_cases[] = {
     { "conv_heavy", make_conv_heavy, true },
     { "update", make_update, false },
     { "long_sums", make_long_sums, false },
+    { "one_row", make_one_row, true },
 };
 const int graph_case_count = sizeof graph_cases / sizeof *graph_cases;
 

@@ -4,6 +4,7 @@
  * nests. Out: the kernel and the section of each, and copies where a value would be overwritten too
  * early. Must not change the order of a sum. */
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
@@ -13,6 +14,19 @@
 #include "compile/3_kernels/uses.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
+
+/* Cycles in which operands come that the second cache does not hold: each register of them once at least. */
+static double far_cycles(const struct vector_figures *v, const struct nest *n)
+{
+    double far = 0;
+    for (int e = 0; e < n->expr_count; e++) {
+        double elements = n->exprs[e].kind == EXPR_LOAD;
+        for (int a = 0; a < n->axes; a++)
+            elements *= access_uses(&n->exprs[e].access, a) ? n->extent[a] : 1;
+        far += elements * sizeof(float) > v->second_cache_bytes ? elements / LANES : 0;
+    }
+    return far * v->second_line_cycles;
+}
 
 static double nest_work(const struct target *t, const struct nest *n)
 {
@@ -28,7 +42,12 @@ static double nest_work(const struct target *t, const struct nest *n)
         work = 2.0 / TRANSFORM_LONGEST;
     for (int a = 0; a < n->axes; a++)
         work *= n->extent[a];
-    return n->batched || nest_lane(n) >= 0 ? work / LANES : work;
+    if (n->batched || nest_lane(n) >= 0)
+        work /= LANES;
+    /* A product of few rows waits for its weights, which one core brings more slowly than two. */
+    return n->combine == COMBINE_FMA && !n->batched && !t->items
+               ? fmax(work, far_cycles(&t->vector, n))
+               : work;
 }
 
 static int code_weight(const struct program_ir *p, const struct nest *n)

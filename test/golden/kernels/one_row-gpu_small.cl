@@ -1,0 +1,82 @@
+/* k0: 22 groups of 32; arena 0, at 0, input 0, owned 0; at bytes 0, 0 */
+/* k1: 20 groups of 32; output 0, arena 0, at 0, owned 1; at bytes 0, 0 */
+/* arena: 2816 bytes */
+/* matmul */
+__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
+void k_287e4465f131835b(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [1,704] */
+    __global float *v1 = (__global float *)(input0); /* [1,256] */
+    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [704,256] */
+    if (section_group >= 0 && section_group < 22) {
+        /* matmul [1 704 | 256] */
+        const int group = section_group - 0;
+        const int number = group * 32 + item;
+        if (number < 704) {
+            const int i1 = number % 704;
+            const int tile = number / 704;
+            float acc0 = (float)(0.0f);
+            {
+                float sum0_0 = (float)(0.0f);
+                #pragma unroll 1
+                for (int cut0 = 0; cut0 < 256; cut0 += 128) {
+                    const int end0 = cut0 + 128;
+                    acc0 = (float)(0.0f);
+                    #pragma unroll 4
+                    for (int i2 = cut0; i2 < end0; i2 += 1) {
+                        const float t1 = v1[i2];
+                        const float t2 = v2[256 * i1 + i2];
+                        acc0 = fma(t1, t2, acc0);
+                    }
+                    sum0_0 += acc0;
+                }
+                acc0 = sum0_0;
+            }
+            const float t3 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
+            v0[i1] = t3;
+        }
+    }
+}
+
+
+/* matmul */
+__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
+void k_d4bf4add07c771e9(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global float *v0 = (__global float *)(output0); /* [1,640] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [1,704] */
+    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [640,704] */
+    if (section_group >= 0 && section_group < 20) {
+        /* matmul [1 640 | 704] */
+        const int group = section_group - 0;
+        const int number = group * 32 + item;
+        if (number < 640) {
+            const int i1 = number % 640;
+            const int tile = number / 640;
+            float acc0 = (float)(0.0f);
+            {
+                float sum0_0 = (float)(0.0f);
+                #pragma unroll 1
+                for (int cut0 = 0; cut0 < 704; cut0 += 128) {
+                    const int end0 = min(cut0 + 128, (int)704);
+                    acc0 = (float)(0.0f);
+                    #pragma unroll 4
+                    for (int i2 = cut0; i2 < end0; i2 += 1) {
+                        const float t1 = v1[i2];
+                        const float t2 = v2[704 * i1 + i2];
+                        acc0 = fma(t1, t2, acc0);
+                    }
+                    sum0_0 += acc0;
+                }
+                acc0 = sum0_0;
+            }
+            v0[i1] = acc0;
+        }
+    }
+}
+
+
