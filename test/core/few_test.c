@@ -61,15 +61,24 @@ static tarn_tensor shortcut(tarn_tensor x)
     return tarn_concat((tarn_tensor[]){ most, tarn_flatten(tarn_global_avg_pool(sum), 1) }, 2, 1);
 }
 
+/* Rows and columns repeated, next to channels of the same size; and a batch that must not be taken for rows. */
+static tarn_tensor enlarged(tarn_tensor x)
+{
+    const tarn_tensor a = tarn_relu(conv(x, "a", 16, 3, padded(1)));
+    const tarn_tensor b = tarn_relu(
+        conv(a, "b", 32, 3, (tarn_conv2d_options){ .stride = { 2, 3 }, .padding = { 1, 1 } }));
+    const tarn_tensor both =
+        tarn_concat((tarn_tensor[]){ tarn_upsample_nearest2d(b, 2, 3), a }, 2, 1);
+    return tarn_upsample_nearest2d(conv(both, "c", 17, 3, padded(1)), 1, 2);
+}
+
 static const struct program {
     const char *name;
     tarn_tensor (*made)(tarn_tensor x);
     int side;
 } programs[] = {
-    { "channels", channels, 9 },
-    { "groups", groups, 8 },
-    { "columns", columns, 19 },
-    { "shortcut", shortcut, 12 },
+    { "channels", channels, 9 },  { "groups", groups, 8 },      { "columns", columns, 19 },
+    { "shortcut", shortcut, 12 }, { "enlarged", enlarged, 12 },
 };
 
 /* The results of the first `samples` of `n`; returns how many numbers. */

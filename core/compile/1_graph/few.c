@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of simplify.c: convolutions of so few samples that these are no lanes. Where there are channels enough these
- * are, side by side in memory: of the result, of maps and joins of such results, and of a copy of the weight. Of
+ * are, side by side in memory: of the result, of maps, joins and enlargements of such results, and of a copy of the weight. Of
  * fewer channels columns are lanes, with zeros around the image, so that no lane has a condition of its own. Such
  * a copy costs an element for each of many multiply-adds. Winograd's algorithm would transform the weight for a few
  * tiles. In: a node. Out: nodes in its place, or the word that it stays. No sum changes its order. */
@@ -160,11 +160,51 @@ static bool elementwise(struct builder *b, const struct node *n, const uint32_t 
     return true;
 }
 
+/* The node that makes `x`, and what that is made of, if it is such a view; else NULL. */
+static const struct node *view_of(const struct module *m, const struct op *op, uint32_t *x)
+{
+    const struct node *n = &m->nodes[*x];
+    if (n->op != op)
+        return NULL;
+    *x = module_operand(m, *x, 0);
+    return n;
+}
+
+static uint32_t viewed(struct builder *b, const struct op *op, tarn_shape to, uint32_t x)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    return expand_make(b, op, to, expand_dtype(b, x), &arg, &x, 1);
+}
+
+/* An image with channels last whose rows and columns are repeated, a reshape of [N, C, H, h, W, w], has them last, too. */
+static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32_t *out)
+{
+    const struct module *m = simplify_module(b);
+    const struct node *repeated = view_of(m, &op_expand, &x);
+    const struct node *apart = repeated != NULL ? view_of(m, &op_reshape, &x) : NULL;
+    if (apart == NULL || apart->shape.rank != 6 || !has_order(&m->nodes[x], back))
+        return false;
+    const tarn_shape e = repeated->shape, from = apart->shape, s = m->nodes[x].shape, to = n->shape;
+    if (from.dim[0] != s.dim[0] || from.dim[1] != s.dim[1] || from.dim[2] != s.dim[2] ||
+        from.dim[3] != 1 || from.dim[4] != s.dim[3] || e.dim[0] != to.dim[0] ||
+        e.dim[1] != to.dim[1] || e.dim[2] * e.dim[3] != to.dim[2])
+        return false;
+    x = module_operand(m, x, 0);
+    x = viewed(b, &op_reshape, TARN_SHAPE(s.dim[0], s.dim[2], 1, s.dim[3], 1, s.dim[1]), x);
+    x = viewed(b, &op_expand,
+               TARN_SHAPE(e.dim[0], e.dim[2], e.dim[3], e.dim[4], e.dim[5], e.dim[1]), x);
+    *out = permuted(b, viewed(b, &op_reshape, permuted_shape(to, last), x), back);
+    return true;
+}
+
 bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out)
 {
     if (n->shape.rank != 4 || tarn_shape_count(n->shape) == 0)
         return false;
     if (n->op == &op_conv2d)
         return convolution(b, n, in, out);
+    if (n->op == &op_reshape)
+        return enlarged(b, n, in[0], out);
     return (n->op->kind == OP_MAP || n->op->kind == OP_CONCAT) && elementwise(b, n, in, out);
 }
