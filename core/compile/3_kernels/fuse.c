@@ -15,8 +15,9 @@
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
 
-/* Cycles in which operands come that the second cache does not hold: each register of them once at least. */
-static double far_cycles(const struct vector_figures *v, const struct nest *n)
+/* Cycles in which operands of a sum of products come that the second cache does not hold: each register of them once at
+ * least, for each block of samples. */
+static double far_cycles(const struct vector_figures *v, const struct nest *n, double blocks)
 {
     double far = 0;
     for (int e = 0; e < n->expr_count; e++) {
@@ -25,7 +26,7 @@ static double far_cycles(const struct vector_figures *v, const struct nest *n)
             elements *= access_uses(&n->exprs[e].access, a) ? n->extent[a] : 1;
         far += elements * sizeof(float) > v->second_cache_bytes ? elements / LANES : 0;
     }
-    return far * v->second_line_cycles;
+    return far * blocks * v->second_line_cycles;
 }
 
 static double nest_work(const struct target *t, const struct nest *n)
@@ -44,10 +45,10 @@ static double nest_work(const struct target *t, const struct nest *n)
         work *= n->extent[a];
     if (n->batched || nest_lane(n) >= 0)
         work /= LANES;
-    /* A product of few rows waits for its weights, which one core brings more slowly than two. */
-    return n->combine == COMBINE_FMA && !n->batched && !t->items
-               ? fmax(work, far_cycles(&t->vector, n))
-               : work;
+    const double blocks = n->batched ? ceil((double)n->extent[n->batch_axis] / LANES) : 1;
+    if (n->batched) /* lanes without a sample take as long */
+        work *= blocks * LANES / n->extent[n->batch_axis];
+    return n->combine == COMBINE_FMA && !t->items ? work + far_cycles(&t->vector, n, blocks) : work;
 }
 
 static int code_weight(const struct program_ir *p, const struct nest *n)
