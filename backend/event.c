@@ -87,9 +87,9 @@ static bool is_filled(const struct context *c)
     return c->device.kind == DEVICE_CPU && c->device.compute_units < 2;
 }
 
-/* On a core that nobody needs the thread turns for as long as it may take to evaluate something small, since to
- * be let in again after a rest takes as long. Else it lets the driver's workers go first, briefly, then sleeps for 1/32 of
- * the time waited so far: the wait ends at most about 3 % late. */
+/* On a core that nobody needs the thread turns for as long as it may take to evaluate something small,
+ * since to be let in again after a rest takes as long. Else it lets the driver's workers go first, briefly,
+ * then sleeps for 1/32 of the time waited so far: the wait ends at most about 3 % late. */
 static void pause_after(const struct context *c, double waited, bool filled)
 {
     if (lend_pause(c, LONG_NAP))

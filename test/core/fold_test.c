@@ -45,9 +45,9 @@ static size_t read_all(tarn_tensor t, float *out)
     return n;
 }
 
-/* Results of both ways, and for each the sum of all magnitudes that go into it: |x| |w scale| + (|b| + |mean|) |scale| +
- * |beta|. Each way rounds once for each term and its sum, and 8 times more at most: rsqrt counts for 3, scale, product
- * and sum with what is left. That of the sum of magnitudes itself is below its 1 %. */
+/* Results of both ways, and for each the sum of all magnitudes that go into it: |x| |w scale| + (|b| + |mean|)
+ * |scale| + |beta|. Each way rounds once for each term and its sum, and 8 times more at most: rsqrt counts for 3,
+ * scale, product and sum with what is left. That of the sum of magnitudes itself is below its 1 %. */
 static void compare(const char *what, tarn_tensor plain, tarn_tensor folded, tarn_tensor size,
                     int terms)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of simplify.c: convolutions of so few samples that these are no lanes. Where there are channels enough these
- * are, side by side in memory: of the result, of maps, joins and enlargements of such results, and of a copy of the weight. Of
- * fewer channels columns are lanes, with zeros around the image, so that no lane has a condition of its own. Such
- * a copy costs an element for each of many multiply-adds. Winograd's algorithm would transform the weight for a few
- * tiles. In: a node. Out: nodes in its place, or the word that it stays. No sum changes its order. */
+ * are, side by side in memory: of the result, of maps, joins and enlargements of such results, and of a copy of the
+ * weight. Of fewer channels columns are lanes, with zeros around the image, so that no lane has a condition of its
+ * own. Such a copy costs an element for each of many multiply-adds. Winograd's algorithm would transform the weight
+ * for a few tiles. In: a node. Out: nodes in its place, or the word that it stays. No sum changes its order. */
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
@@ -177,7 +177,8 @@ static uint32_t viewed(struct builder *b, const struct op *op, tarn_shape to, ui
     return expand_make(b, op, to, expand_dtype(b, x), &arg, &x, 1);
 }
 
-/* An image with channels last whose rows and columns are repeated, a reshape of [N, C, H, h, W, w], has them last, too. */
+/* An image with channels last whose rows and columns are repeated, a reshape of [N, C, H, h, W, w], has them last,
+ * too. */
 static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32_t *out)
 {
     const struct module *m = simplify_module(b);
