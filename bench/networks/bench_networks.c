@@ -12,7 +12,7 @@
 #include "timed.h"
 
 struct config {
-    const struct timed *network;
+    const struct timed_network *network;
     int batch, steps, blocks, parts;
     bool infer, fold, once;
     const char *device;
@@ -30,7 +30,7 @@ struct work {
 
 static tarn_status train(const struct work *w)
 {
-    const struct timed *n = w->config->network;
+    const struct timed_network *n = w->config->network;
     const tarn_tensor x = tarn_batch_axis(w->x, 0);
     const tarn_tensor loss =
         n->loss != NULL ? n->loss(x, w->y) : tarn_cross_entropy(n->forward(x), w->y);
@@ -76,7 +76,7 @@ static tarn_tensor make(tarn_replica *r, tarn_shape s, int classes)
 /* Layers come to be when the network sees a batch. */
 static bool prepare(tarn_replica *r, struct work *w)
 {
-    const struct timed *n = w->config->network;
+    const struct timed_network *n = w->config->network;
     tarn_shape x = n->x, y = n->y;
     if (w->config->batch > 0)
         x.dim[0] = w->config->batch;
@@ -145,11 +145,11 @@ static const struct argp_option options[] = {
     { NULL, 0, NULL, 0, NULL, 0 }
 };
 
-static const struct timed *find(const char *name)
+static const struct timed_network *find(const char *name)
 {
-    static const struct timed *const lists[] = { timed_images, timed_rows };
+    static const struct timed_network *const lists[] = { timed_images, timed_rows };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct timed *n = lists[i]; n->name != NULL; n++)
+        for (const struct timed_network *n = lists[i]; n->name != NULL; n++)
             if (strcmp(n->name, name) == 0)
                 return n;
     return NULL;

@@ -9,7 +9,7 @@ enum { CLASSES = 10 };
 
 /* Axis 0 of x is the samples, as many as a step has where nobody says otherwise; that of y has one label for each, or
  * several. */
-struct timed {
+struct timed_network {
     const char *name;
     tarn_shape x, y; /* numbers and labels */
     int classes;     /* of y */
@@ -21,7 +21,7 @@ struct timed {
 };
 
 /* Lists that end with a network without a name, one of each file. */
-extern const struct timed timed_images[], timed_rows[];
+extern const struct timed_network timed_images[], timed_rows[];
 
 tarn_optimizer *timed_adam(tarn_replica *r);
 tarn_optimizer *timed_sgd(tarn_replica *r);

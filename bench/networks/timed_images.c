@@ -131,7 +131,7 @@ static tarn_optimizer *mnist_sgd(tarn_replica *r)
     return tarn_sgd(r, (tarn_sgd_options){ .lr = 0.01f, .momentum = 0.5f });
 }
 
-const struct timed timed_images[] = {
+const struct timed_network timed_images[] = {
     { .name = "mnist",
       .x = { 4, { 128, 1, 28, 28 } },
       .y = { 1, { 128 } },

@@ -81,7 +81,7 @@ static tarn_optimizer *adamw(tarn_replica *r)
     return tarn_adamw(r, (tarn_adam_options){ .lr = 1e-3f });
 }
 
-const struct timed timed_rows[] = {
+const struct timed_network timed_rows[] = {
     { .name = "mlp",
       .x = { 2, { 128, 784 } },
       .y = { 1, { 128 } },
