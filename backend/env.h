@@ -16,7 +16,7 @@
     X(CACHE_DIR,   "TARN_CACHE_DIR",    "",       "compile cache; default $XDG_CACHE_HOME/tarn, else $HOME/.cache/tarn; 'off' disables it") \
     X(CACHE_BYTES, "TARN_CACHE_BYTES",  "1e9",    "size of the compile cache, the driver's part included; 0: no limit") \
     X(FUSE,        "TARN_FUSE",         "1",      "0 runs each op as its own kernel") \
-    X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, plan, memory, nan, kernels, time, shard, trap") \
+    X(DEBUG,       "TARN_DEBUG",        "",       "comma-separated: graph, fuse, cost, plan, memory, nan, kernels, time, shard, trap") \
     X(MEMORY_LIMIT, "TARN_MEMORY_LIMIT", "0",     "bytes of device memory that a replica may have in use; what would need more is refused before it runs; 0: no limit") \
     X(COMPILERS,   "TARN_COMPILERS",    "auto",   "processes that compile kernels side by side, where the driver compiles one at a time: auto (one a core), 0: this one alone") \
     X(QUICK,       "TARN_QUICK",        "auto",   "kernels that the driver compiled without its optimiser, same bits: auto where it takes seconds, until the optimised ones are there, 0 never, 1 for ever") \
@@ -30,7 +30,7 @@
     X(TUNE,        "TARN_TUNE",         "",       "1 measures providers of matrix products and tiles of heavy sums, 0 nothing; default: only on devices other than CPUs") \
     X(TILE,        "TARN_TILE",         "0",      "for tests: sums take another of their four tiles, 1 to 3; same bits") \
     X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "shape of kernels: auto (by the device's type), cpu, gpu") \
-    X(TARGET,      "TARN_TARGET",       "",       "for tests: kernels for a kind of device, wherever they run: avx512, avx2, neon, generic, nvidia, amd, intel") \
+    X(TARGET,      "TARN_TARGET",       "",       "for tests: kernels for a kind of device, wherever they run: avx512, avx2, neon, generic, nvidia, amd, intel; with units behind it: nvidia:132, or with those and the work-items of groups: nvidia:132x256") \
     X(TRACE,       "TARN_TRACE",        "",       "file that gets a trace of what the host, the devices and the loaders do when, for Perfetto or chrome://tracing") \
     X(LINK,        "TARN_LINK",         "",       "how several machines are joined: openmpi, mpich, the path of a plug-in, off; default: as the launcher says") \
     X(EXCHANGE,    "TARN_EXCHANGE",     "auto",   "how nodes add up: auto (by nodes and size), direct, halving, doubling")

@@ -3,6 +3,7 @@
 #include "figures.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "env.h"
@@ -138,6 +139,37 @@ bool figures_kind(const char *name, struct device_figures *out)
     return false;
 }
 
+/* Takes a number from a text: how many characters it has; 0: there is none. */
+static int take_count(const char *text, int *out)
+{
+    enum { MOST_DIGITS = 6 };
+    const int digits = (int)strspn(text, "0123456789");
+    *out = digits > 0 && digits <= MOST_DIGITS ? atoi(text) : 0;
+    return *out > 0 ? digits : 0;
+}
+
+bool figures_wanted(const char *text, struct device_figures *out)
+{
+    char name[16];
+    struct device_figures f;
+    int units = 0, items = 0;
+    const size_t length = strcspn(text, ":");
+    const char *at = text + length;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    if (!figures_kind(name, &f))
+        return false;
+    if (*at == ':')
+        at += 1 + take_count(at + 1, &units);
+    if (*at == 'x' && units > 0 && f.items)
+        at += 1 + take_count(at + 1, &items);
+    if (*at != '\0' || (at > text + length && (units == 0 || at[-1] == 'x')))
+        return false;
+    *out = f;
+    out->units = units > 0 ? units : f.units;
+    out->group_items = items;
+    return true;
+}
+
 const struct figure_row figure_rows[FIGURE_COUNT] = {
 #define FIGURE_ROW(type, name, least, most, meaning) { #name, meaning, least, most },
     FIGURE_LIST(FIGURE_ROW)
@@ -199,12 +231,14 @@ tarn_status target_check_name(void)
     struct device_figures f;
     char names[128] = "";
     const char *name = env_text(ENV_TARGET);
-    if (*name == '\0' || figures_kind(name, &f))
+    if (*name == '\0' || figures_wanted(name, &f))
         return TARN_OK;
     for (int i = 0; i < KINDS; i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? ", " : "",
                  kinds[i].name);
-    return error_set(TARN_ERR_ENVIRONMENT, "TARN_TARGET=%s: no such kind of device; there are %s",
+    return error_set(TARN_ERR_ENVIRONMENT,
+                     "TARN_TARGET=%s: no such kind of device; there are %s, with :UNITS behind "
+                     "them, or :UNITSxITEMS of a GPU's groups",
                      name, names);
 }
 

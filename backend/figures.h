@@ -34,8 +34,9 @@ struct device_figures {
     FIGURE_LIST(FIGURE_MEMBER)
 #undef FIGURE_MEMBER
     int units;
-    bool items;    /* of a GPU's kind: for kernels of work-items, not of vectors */
-    bool measured; /* on such a device; else defaults */
+    int group_items; /* work-items of a group; 0: as the compiler thinks best */
+    bool items;      /* of a GPU's kind: for kernels of work-items, not of vectors */
+    bool measured;   /* on such a device; else defaults */
 };
 
 /* For lists of all figures. */
@@ -52,6 +53,9 @@ void figures_set(struct device_figures *f, const double values[FIGURE_COUNT]);
 
 /* Typical figures of a kind of device, one unit, by name: "avx2", "neon". False: no such kind. */
 bool figures_kind(const char *name, struct device_figures *out);
+/* The same with units behind the name, and work-items of a group where a kind has them: "nvidia", "nvidia:132",
+ * "nvidia:132x256". False, and *out is as it was: no such kind, or no such numbers. */
+bool figures_wanted(const char *text, struct device_figures *out);
 /* Whether all are within their limits; else TARN_ERR_ARGUMENT, and error_text() says which is not. */
 TARN_CHECKED tarn_status figures_check(const struct device_figures *f);
 

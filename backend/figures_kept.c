@@ -73,8 +73,9 @@ static struct device_figures kept_of(const struct device *d)
 struct device_figures figures_of(const struct device *d)
 {
     struct device_figures f;
-    if (figures_kind(env_text(ENV_TARGET), &f)) {
-        if (!f.items)
+    const char *wanted = env_text(ENV_TARGET);
+    if (figures_wanted(wanted, &f)) {
+        if (!f.items && strchr(wanted, ':') == NULL)
             f.units = (int)d->compute_units;
         return f;
     }

@@ -163,7 +163,9 @@ static struct item_figures item_of(const struct device_figures *f)
     const int accumulators = f->registers / 8, group = 16 * LANES;
     return (struct item_figures){
         .units = f->units,
-        .group_items = f->lanes > group ? f->lanes / LANES * LANES : group, /* whole wavefronts */
+        .group_items = f->group_items > 0 ? f->group_items
+                       : f->lanes > group ? f->lanes / LANES * LANES
+                                          : group, /* whole wavefronts */
         .accumulators = accumulators < 1                          ? 1
                         : accumulators > TARGET_MOST_ACCUMULATORS ? TARGET_MOST_ACCUMULATORS
                                                                   : accumulators,

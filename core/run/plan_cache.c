@@ -215,6 +215,8 @@ static void print_stages(const struct program_ir *ir)
         debug_graph(ir->module, &lines);
     if (env_debug("fuse"))
         debug_nests(ir, &lines);
+    if (env_debug("cost"))
+        debug_items(ir, &lines);
     if (env_debug("plan"))
         debug_values(ir, &lines);
     if (lines.length > 0)

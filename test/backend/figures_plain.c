@@ -112,6 +112,20 @@ static void check_kept(void)
     }
 }
 
+/* Numbers that are none, or of what a kind has not. */
+static void check_refused_names(void)
+{
+    static const char *const wrong[] = { "nvidia:",     "nvidia:0",   "nvidia:x64",
+                                         "nvidia:8x",   "nvidia:8x0", "nvidia:8x64x2",
+                                         "nvidia:-1",   "nvidia: 8",  "nvidia:12345678",
+                                         "avx512:8x64", ":8",         "nvidia132" };
+    struct device_figures f = { .lanes = 77 };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK(!figures_wanted(wrong[i], &f));
+        CHECK(f.lanes == 77);
+    }
+}
+
 /* TARN_TARGET goes before all, and a wrong one opens nothing. */
 static void check_named(void)
 {
@@ -123,6 +137,13 @@ static void check_named(void)
     CHECK(figures_of(&d).lanes == 4 && figures_of(&d).units == 5);
     CHECK(setenv("TARN_TARGET", "nvidia", 1) == 0);
     CHECK(figures_of(&d).items && figures_of(&d).units > 5);
+    CHECK(setenv("TARN_TARGET", "nvidia:132", 1) == 0);
+    CHECK(figures_of(&d).items && figures_of(&d).units == 132 && figures_of(&d).group_items == 0);
+    CHECK(setenv("TARN_TARGET", "amd:304x256", 1) == 0);
+    CHECK(figures_of(&d).units == 304 && figures_of(&d).group_items == 256);
+    CHECK(setenv("TARN_TARGET", "avx2:64", 1) == 0);
+    CHECK(figures_of(&d).lanes == 8 && figures_of(&d).units == 64);
+    check_refused_names();
     CHECK(setenv("TARN_TARGET", "abacus", 1) == 0);
     CHECK(device_list(&list, &count) == TARN_OK && count > 0);
     CHECK(context_open(&list[0], &c) == TARN_ERR_ENVIRONMENT && c == NULL);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Judges the schedule of work-items, for people and tests: from axes, tiles and addresses alone, as
+ * 6_source/print_items.c deals them out. In: a scheduled nest. Out: its struct item_cost. Changes nothing, and
+ * knows no device. */
+#include "compile/item_cost.h"
+
+#include "compile/lane.h"
+#include "tensor/sum_order.h"
+
+enum { SAMPLES = 16, MOST_TERMS = 512 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t rounds_up(int64_t count, int64_t size)
+{
+    return (count + size - 1) / size;
+}
+
+/* ---- who does what -------------------------------------------------------------------------- */
+
+/* As nest_tiles() of the schedule. */
+static int64_t tiles_of(const struct nest *n, const struct schedule *s)
+{
+    int64_t count = 1;
+    for (int a = 0; a < n->out_axes; a++)
+        count *= a == nest_vector_axis(n, s) ? 1 : n->extent[a] / s->tile[a];
+    return count;
+}
+
+/* The first element of a tile of the OUT axes. */
+static void take_tile(const struct nest *n, const struct schedule *s, int64_t tile, int32_t *at)
+{
+    for (int a = n->out_axes - 1; a >= 0; a--) {
+        if (a == nest_vector_axis(n, s))
+            continue;
+        const int32_t tiles = n->extent[a] / s->tile[a];
+        at[a] = (int32_t)(tile % tiles) * s->tile[a];
+        tile /= tiles;
+    }
+}
+
+static int64_t first_block(const struct program_ir *p, int64_t share)
+{
+    return share * p->blocks / p->groups;
+}
+
+/* The tile of a nest with the batch, and the sample in at[]; -1: the work-item has none. */
+static int64_t batch_tile(const struct program_ir *p, const struct nest *n,
+                          const struct schedule *s, int64_t group, int in, int32_t *at)
+{
+    const int64_t tiles = tiles_of(n, s), teams = p->group_size / LANES;
+    const int64_t team = group * teams + in / LANES, number = group * p->group_size + in;
+    int64_t block, tile;
+    if (n->by_sample) {
+        const int32_t along = n->extent[s->lane_axis];
+        at[s->lane_axis] = (int32_t)(number % along);
+        at[n->batch_axis] = (int32_t)(LANES * first_block(p, number / (tiles * along)));
+        return number < tiles * along * p->groups ? number / along % tiles : -1;
+    }
+    if (n->partial) {
+        const int64_t each = s->groups / p->groups;
+        tile = least(group % each * teams + in / LANES, tiles - 1);
+        block = first_block(p, group / each);
+    } else if (s->uniform) {
+        const int64_t each = rounds_up(p->blocks, teams);
+        tile = group / each;
+        block = group % each * teams + in / LANES;
+    } else {
+        tile = n->combine == COMBINE_FMA ? team / p->blocks : team % tiles;
+        block = n->combine == COMBINE_FMA ? team % p->blocks : team / tiles;
+    }
+    at[n->batch_axis] = (int32_t)least(LANES * block + in % LANES, n->extent[n->batch_axis] - 1);
+    return block < p->blocks && tile < tiles ? tile : -1;
+}
+
+/* Where a work-item of a group begins; false: it has nothing to do. Of summed axes an element in the middle, where
+ * guards let it through. */
+static bool place(const struct program_ir *p, const struct nest *n, int64_t group, int in,
+                  int32_t at[NEST_AXES])
+{
+    const struct schedule *s = schedule_of(p, n);
+    const int64_t tiles = tiles_of(n, s), number = group * p->group_size + in;
+    int64_t tile;
+    for (int a = 0; a < NEST_AXES; a++)
+        at[a] = a >= n->out_axes && a < n->axes ? n->extent[a] / 2 / s->tile[a] * s->tile[a] : 0;
+    if (n->batched) {
+        tile = batch_tile(p, n, s, group, in, at);
+    } else if (nest_sums_lanes(n)) {
+        tile = least(number / LANES, tiles - 1);
+        at[s->lane_axis] = in % LANES;
+    } else {
+        const int32_t along = s->lane_axis < 0 ? 1 : n->extent[s->lane_axis];
+        if (s->lane_axis >= 0)
+            at[s->lane_axis] = (int32_t)(number % along);
+        tile = number / along < tiles ? number / along : -1;
+    }
+    if (tile >= 0)
+        take_tile(n, s, tile, at);
+    return tile >= 0;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+static int64_t affine_at(const struct affine *e, const int32_t *at)
+{
+    int64_t sum = e->constant;
+    for (int a = 0; a < NEST_AXES; a++)
+        sum += (int64_t)e->k[a] * at[a];
+    return sum;
+}
+
+/* The byte of its value at which an element lies. */
+static int64_t byte_at(const struct program_ir *p, const struct nest *n, const struct access *x,
+                       const int32_t *at)
+{
+    const struct value *v = &p->values[x->value];
+    int64_t element = affine_at(&x->address, at);
+    for (int i = 0; i < x->part_count; i++)
+        element +=
+            x->part[i].stride * (affine_at(&x->part[i].index.e, at) / x->part[i].index.divide);
+    if (x->in_block) {
+        const int64_t sample = at[n->batch_axis],
+                      each = tarn_shape_count(v->shape) / v->shape.dim[0];
+        element = LANES * (sample / LANES * each + element) + sample % LANES;
+    }
+    return element * (int64_t)tarn_dtype_bytes(v->dtype);
+}
+
+/* ---- sectors -------------------------------------------------------------------------------- */
+
+/* How many sectors the work-items of one request touch; 0: none of them has anything to do. */
+static int request_sectors(const struct program_ir *p, const struct nest *n, const struct access *x,
+                           int64_t group, int first)
+{
+    int64_t seen[REQUEST_ITEMS];
+    int count = 0;
+    for (int i = first; i < first + REQUEST_ITEMS && i < p->group_size; i++) {
+        int32_t at[NEST_AXES];
+        int known = 0;
+        if (!place(p, n, group, i, at))
+            continue;
+        const int64_t byte = byte_at(p, n, x, at);
+        const int64_t sector = byte / SECTOR_BYTES - (byte % SECTOR_BYTES < 0);
+        while (known < count && seen[known] != sector)
+            known++;
+        seen[known] = sector;
+        count += known == count;
+    }
+    return count;
+}
+
+/* The mean over requests of groups from all of the nest. */
+static double access_sectors(const struct program_ir *p, const struct nest *n,
+                             const struct access *x)
+{
+    const int groups = schedule_of(p, n)->groups;
+    const int samples = groups < SAMPLES ? groups : SAMPLES;
+    double sum = 0;
+    int requests = 0;
+    for (int i = 0; i < samples; i++) {
+        const int64_t group = (int64_t)groups * (2 * i + 1) / (2 * samples);
+        for (int first = 0; first < p->group_size; first += REQUEST_ITEMS) {
+            const int sectors = request_sectors(p, n, x, group, first);
+            sum += sectors;
+            requests += sectors > 0;
+        }
+    }
+    return requests > 0 ? sum / requests : 0;
+}
+
+static void weigh_access(const struct program_ir *p, const struct nest *n, const struct access *x,
+                         struct item_sectors *most)
+{
+    const double mean = x->gather < 0 ? access_sectors(p, n, x) : 0;
+    if (mean > most->mean)
+        *most = (struct item_sectors){ mean, x->value };
+}
+
+/* Where lanes are added up one of them stores, and rows of partial sums are not addressed by the nest. */
+static void weigh_accesses(const struct program_ir *p, const struct nest *n, struct item_cost *c)
+{
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD)
+            weigh_access(p, n, &n->exprs[e].access, &c->read);
+    for (int i = 0; i < n->stores && !n->partial && !nest_sums_lanes(n); i++) {
+        const struct access to = { .value = n->store[i].value,
+                                   .address = n->store[i].address,
+                                   .in_block = n->store[i].in_block,
+                                   .gather = -1 };
+        weigh_access(p, n, &to, &c->written);
+    }
+}
+
+/* ---- loads ---------------------------------------------------------------------------------- */
+
+/* Moves to the next term of the unrolled tile; false after the last. */
+static bool next_term(const struct nest *n, const struct schedule *s, int32_t *in, int32_t *at)
+{
+    for (int a = n->axes - 1; a >= 0; a--) {
+        const int32_t size = a == nest_vector_axis(n, s) ? 1 : s->tile[a];
+        at[a]++;
+        if (++in[a] < size)
+            return true;
+        at[a] -= size;
+        in[a] = 0;
+    }
+    return false;
+}
+
+/* Distinct addresses of one load among the terms of a tile. */
+static int tile_addresses(const struct program_ir *p, const struct nest *n, const struct access *x,
+                          int *terms)
+{
+    int64_t seen[MOST_TERMS];
+    int32_t at[NEST_AXES], in[NEST_AXES] = { 0 };
+    int count = 0;
+    *terms = 0;
+    (void)place(p, n, 0, 0, at);
+    do {
+        const int64_t byte = byte_at(p, n, x, at);
+        int known = 0;
+        while (known < count && seen[known] != byte)
+            known++;
+        seen[known] = byte;
+        count += known == count;
+        ++*terms;
+    } while (next_term(n, schedule_of(p, n), in, at) && *terms < MOST_TERMS);
+    return count;
+}
+
+static double term_loads(const struct program_ir *p, const struct nest *n, int root, bool *met)
+{
+    double sum = 0;
+    if (root < 0 || met[root])
+        return 0;
+    const struct expr *e = &n->exprs[root];
+    met[root] = true;
+    for (int i = 0; i < e->args; i++)
+        sum += term_loads(p, n, e->arg[i], met);
+    if (e->kind == EXPR_LOAD) {
+        int terms;
+        const int addresses = tile_addresses(p, n, &e->access, &terms);
+        sum += (double)addresses / terms;
+        sum += term_loads(p, n, e->access.gather, met);
+    }
+    return sum;
+}
+
+/* ---- chains --------------------------------------------------------------------------------- */
+
+/* Rounds of the loops over summed axes. */
+static double sum_rounds(const struct program_ir *p, const struct nest *n)
+{
+    const struct schedule *s = schedule_of(p, n);
+    const bool shares_lanes = !n->batched && nest_sums_lanes(n);
+    double rounds = 1;
+    for (int a = n->out_axes; a < n->axes; a++) {
+        if (n->batched && a == n->batch_axis)
+            continue;
+        const int32_t extent = n->extent[a];
+        rounds *= shares_lanes && a == s->lane_axis ? extent / LANES + extent % LANES
+                                                    : (double)rounds_up(extent, s->tile[a]);
+    }
+    if (n->partial)
+        rounds *= (double)rounds_up(p->blocks, p->groups) * (n->by_sample ? LANES : 1);
+    return rounds;
+}
+
+struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n)
+{
+    struct item_cost c = { .groups = schedule_of(p, n)->groups, .chain = 1 };
+    if (n->kind != NEST_LOOPS)
+        return c;
+    c.chain = sum_rounds(p, n);
+    weigh_accesses(p, n, &c);
+    bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
+    if (n->combine == COMBINE_NONE || met == NULL)
+        return c;
+    c.loads = term_loads(p, n, n->body[0], met);
+    if (n->combine == COMBINE_FMA)
+        c.loads += term_loads(p, n, n->body[1], met);
+    return c;
+}

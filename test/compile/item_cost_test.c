@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nest_item_cost() says of nests whose chains, loads and sectors can be counted by hand. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "cases.h"
+#include "compile/item_cost.h"
+#include "error.h"
+
+/* The cost of the first nest of that name, in groups of 64. Ends the program. */
+static struct item_cost cost_of(struct build *b, const char *name)
+{
+    struct target t = target_named("gpu_large");
+    struct kernel_plan plan = { 0 };
+    struct item_cost c = { 0 };
+    t.item.group_items = 64;
+    const struct program p = build_program(b);
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    for (int i = plan.ir->nest_count - 1; i >= 0; i--)
+        if (strcmp(plan.ir->nests[i].name, name) == 0)
+            c = nest_item_cost(plan.ir, &plan.ir->nests[i]);
+    cr_assert_gt(c.groups, 0, "there is no nest %s", name);
+    kernel_plan_free(&plan);
+    build_end(b);
+    return c;
+}
+
+static double most(const struct item_cost *c)
+{
+    return c->read.mean > c->written.mean ? c->read.mean : c->written.mean;
+}
+
+Test(item_cost, floats_side_by_side_are_four_sectors)
+{
+    struct build b;
+    build_begin(&b);
+    build_output(&b, build_map(&b, &op_tanh, build_owned(&b, TARN_SHAPE(64, 512))));
+    const struct item_cost c = cost_of(&b, "tanh");
+    cr_expect_eq(c.read.mean, 4);
+    cr_expect_eq(c.written.mean, 4);
+    cr_expect_eq(c.groups, 64 * 512 / 64);
+    cr_expect_eq(c.chain, 1);
+}
+
+Test(item_cost, columns_are_a_sector_each)
+{
+    const union op_arg turned = { .permute.order = { 1, 0 } };
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_owned(&b, TARN_SHAPE(512, 64));
+    build_output(&b, build_node(&b, &op_permute, TARN_SHAPE(64, 512), TARN_F32, &turned, &x, 1));
+    const struct item_cost c = cost_of(&b, "permute");
+    cr_expect_eq(most(&c), 32);
+    cr_expect_eq(c.read.mean + c.written.mean, 36, "the other side goes along memory");
+}
+
+/* Work-items begin 12 bytes apart, so 32 of them span 12 sectors. */
+Test(item_cost, strides_touch_what_they_span)
+{
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_owned(&b, TARN_SHAPE(1024, 3));
+    const uint32_t sum = build_reduce(&b, &op_sum, x, 2);
+    build_output(&b, sum);
+    const struct item_cost c = cost_of(&b, "sum");
+    cr_expect_eq(c.read.mean, 12, "%g", c.read.mean);
+    cr_expect_eq(c.chain, 1, "three terms are unrolled");
+}
+
+Test(item_cost, a_sum_along_lanes_is_a_sixteenth_as_long)
+{
+    struct build b;
+    build_begin(&b);
+    build_output(&b, build_reduce(&b, &op_sum, build_owned(&b, TARN_SHAPE(4, 330)), 2));
+    const struct item_cost c = cost_of(&b, "sum");
+    cr_expect_eq(c.chain, 330 / 16 + 330 % 16);
+    cr_expect_eq(c.loads, 1);
+}
+
+Test(item_cost, a_contraction_waits_for_its_terms)
+{
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_samples(&b, TARN_SHAPE(64, 40)),
+                   w = build_owned(&b, TARN_SHAPE(32, 40));
+    build_output(&b, build_matmul(&b, x, w, false, true));
+    const struct item_cost c = cost_of(&b, "matmul");
+    cr_expect_eq(c.chain, 40);
+    cr_expect_gt(c.loads, 0);
+    cr_expect_leq(c.loads, 2, "two operands for each term");
+}
