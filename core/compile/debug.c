@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A compilation as text, for people. In: what the stages made. Out: lines. */
 #include "compile/debug.h"
+#include "compile/cost.h"
 #include "compile/item_cost.h"
 #include "tensor/shape.h"
 
@@ -81,12 +82,10 @@ static void add_sectors(const struct item_sectors *s, struct text *out)
         text_add(out, "     -         ");
 }
 
-static void debug_item_cost(const struct program_ir *p, int kernel, const struct nest *n,
-                            struct text *out)
+static void debug_item_cost(const struct program_ir *p, const struct nest *n, struct text *out)
 {
     const struct item_cost c = nest_item_cost(p, n);
-    text_add(out, "  k%-5d %-14s %8d %8.0f", kernel, n->name, c.groups, c.chain);
-    text_add(out, c.loads > 0 ? " %6.2f" : "      -", c.loads);
+    text_add(out, "    %-14s %8d %8.0f %12.0f %6.2f", n->name, c.groups, c.chain, c.terms, c.loads);
     add_sectors(&c.read, out);
     add_sectors(&c.written, out);
     text_add(out, "\n");
@@ -96,13 +95,19 @@ void debug_items(const struct program_ir *p, struct text *out)
 {
     if (!p->target->items)
         return;
-    text_add(out, "tarn: cost of %d kernels, groups of %d\n  %-6s %-14s %8s %8s %6s %-14s %-14s\n",
-             p->kernel_count, p->group_size, "kernel", "nest", "groups", "chain", "loads",
+    text_add(out,
+             "tarn: cost of %d kernels, groups of %d\n    %-14s %8s %8s %12s %6s %-14s %-14s\n",
+             p->kernel_count, p->group_size, "nest", "groups", "chain", "terms", "loads",
              " sectors read", " and written");
-    for (int k = 0; k < p->kernel_count; k++)
+    for (int k = 0; k < p->kernel_count; k++) {
+        struct cost cost;
+        if (!kernel_cost(p, k, &cost))
+            return;
+        text_add(out, "  k%d: %.3g MFLOP, %.3g MB\n", k, 1e-6 * cost.flops, 1e-6 * cost.bytes);
         for (struct nest_range r = kernel_nests(p, k); r.at < r.end; r.at++)
             if (nest_is_code(&p->nests[*r.at]))
-                debug_item_cost(p, k, &p->nests[*r.at], out);
+                debug_item_cost(p, &p->nests[*r.at], out);
+    }
 }
 
 void debug_values(const struct program_ir *p, struct text *out)

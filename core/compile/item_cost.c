@@ -275,11 +275,17 @@ struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n
     if (n->kind != NEST_LOOPS)
         return c;
     c.chain = sum_rounds(p, n);
+    c.terms = 1;
+    for (int a = 0; a < n->axes; a++)
+        c.terms *= n->extent[a];
     weigh_accesses(p, n, &c);
     bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
-    if (n->combine == COMBINE_NONE || met == NULL)
+    if (met == NULL)
         return c;
-    c.loads = term_loads(p, n, n->body[0], met);
+    for (int s = 0; s < n->stores && n->combine == COMBINE_NONE; s++)
+        c.loads += term_loads(p, n, n->store[s].expr, met);
+    if (n->combine != COMBINE_NONE)
+        c.loads += term_loads(p, n, n->body[0], met);
     if (n->combine == COMBINE_FMA)
         c.loads += term_loads(p, n, n->body[1], met);
     return c;

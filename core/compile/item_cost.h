@@ -6,10 +6,8 @@
 
 #include "compile/nest.h"
 
-enum {
-    REQUEST_ITEMS = 32,
-    SECTOR_BYTES = 32
-}; /* of GPUs: who asks for memory at once, and a piece of it */
+/* Of GPUs: who asks for memory at once, and a piece of it. */
+enum { REQUEST_ITEMS = 32, SECTOR_BYTES = 32 };
 
 /* Of the access that touches most sectors in a request: 4 is floats side by side, 1 one address for all, 32 the
  * worst; 0: none is known before it runs. */
@@ -21,8 +19,8 @@ struct item_sectors {
 struct item_cost {
     int groups;
     double chain; /* rounds of loops that one work-item does one after the other */
-    double
-        loads; /* of a sum: for each term, what several terms of a tile share counted once; else 0 */
+    double terms; /* of all its sums; of a map: its elements */
+    double loads; /* for each of them, what several terms of a tile share counted once */
     struct item_sectors read, written;
 };
 

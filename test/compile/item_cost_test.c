@@ -39,6 +39,8 @@ Test(item_cost, floats_side_by_side_are_four_sectors)
     cr_expect_eq(c.read.mean, 4);
     cr_expect_eq(c.written.mean, 4);
     cr_expect_eq(c.groups, 64 * 512 / 64);
+    cr_expect_eq(c.terms, 64 * 512);
+    cr_expect_eq(c.loads, 1);
     cr_expect_eq(c.chain, 1);
 }
 

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For scripts/check-gpu-code: what training steps are like on GPUs that are not here, and how
+long they may last. The model takes of each kernel the largest of what memory, arithmetic, loads and waiting would
+take alone. It is right within a factor of two at best: good for comparing schedules, not for promises."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# Of an H200: of a unit cycles in a second, multiply-adds in one, work-items that it can hold; bytes in a second.
+UNITS, CLOCK, FMAS, RESIDENT, BANDWIDTH = 132, 1.755e9, 128, 2048, 4.8e12
+START = 0.8e-6  # of a kernel, and its end
+WAIT = 0.2e-6   # for memory, in a round of a chain
+UNROLLED = 4    # rounds whose loads are under way at a time
+HEADS = {"kernels": "/* Head of every generated program", "cost": "tarn: cost of "}
+
+
+def stop(text):
+    sys.exit(f"{os.path.basename(sys.argv[0])}: {text}")
+
+
+def largest_plan(text, word):
+    """The longest piece of what TARN_DEBUG=`word` printed: the training step."""
+    plans = text.split(HEADS[word])[1:]
+    return HEADS[word] + max(plans, key=len) if plans else None
+
+
+def dry_step(build, name, batch, target, word):
+    """What a step of bench-networks prints of itself for a made-up device; nothing is compiled or run."""
+    binaries = os.path.join(build, "bin")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("TARN_")}
+        environment.update(OPENCL_LAYERS=os.path.join(binaries, "dry_layer.so"), TARN_DRY_FOLDER=folder,
+                           TARN_CACHE_DIR="off", TARN_COMPILERS="0", TARN_AWAKE="0", TARN_DEVICES="cpu",
+                           TARN_TUNE="0", TARN_GEMM="nest", TARN_TARGET=target, TARN_DEBUG=word)
+        command = [os.path.join(binaries, "bench-networks"), name, "-b", str(batch), "--once"]
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            stop(f"{build} is no build with bin/bench-networks")
+        if done.returncode != 0 or not os.path.exists(os.path.join(folder, "launches")):
+            stop(f"{' '.join(command)} does not run under bin/dry_layer.so: {done.stderr[-500:]}")
+    return largest_plan(done.stderr, word) or stop(f"{name} printed nothing for TARN_DEBUG={word}")
+
+
+def kernel_seconds(text, group, units):
+    """Seconds of each bound, of a kernel as TARN_DEBUG=cost prints it."""
+    head, *rows = text.strip().split("\n")
+    flops, size = (float(x) for x in re.search(r": (\S+) MFLOP, (\S+) MB", head).groups())
+    loads = waves = all_groups = 0.0
+    for row in rows:
+        found = re.match(r"    .{14} +(\d+) +(\d+) +(\d+) +(\S+) +(\S+)", row)
+        groups, chain, terms, per_term = (float(x) for x in found.groups()[:4])
+        sectors = 0 if found.group(5) == "-" else float(found.group(5))
+        # A request goes through in a cycle for each line of 128 bytes, which is four sectors.
+        loads += terms * per_term / 32 * max(1, sectors / 4) / min(units, groups) / CLOCK
+        waves = max(waves, -(-groups * group // (units * RESIDENT)) * -(-chain // UNROLLED))
+        all_groups += groups
+    return {"memory": 1e6 * size / BANDWIDTH,
+            "arithmetic": 1e6 * flops / 2 / FMAS / CLOCK / max(1, min(units, all_groups)),
+            "loads": loads, "waiting": START + WAIT * waves}
+
+
+def model(text, units=UNITS):
+    """Of each kernel of a plan, as TARN_DEBUG=cost prints it: name, nests, seconds of each bound."""
+    group = int(re.search(r"groups of (\d+)", text).group(1))
+    kernels = []
+    for part in re.split(r"\n  (?=k\d+: )", text)[1:]:
+        rows = [row for row in part.split("\n")[1:] if row.startswith("    ")]
+        kernels.append((part.split(":")[0], " ".join(row.split()[0] for row in rows),
+                        kernel_seconds("\n".join([part.split("\n")[0], *rows]), group, units)))
+    return kernels
+
+
+def step_seconds(kernels, launch):
+    """Of kernels in one queue, when the host takes so many seconds to launch one."""
+    return sum(max(launch, *bounds.values()) for _, _, bounds in kernels)
