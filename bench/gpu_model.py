@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For scripts/check-gpu-code: what training steps are like on GPUs that are not here, and how
+"""Shared by bench/gpu and scripts/check-gpu-code: what training steps are like on GPUs that are not here, and how
 long they may last. The model takes of each kernel the largest of what memory, arithmetic, loads and waiting would
 take alone. It is right within a factor of two at best: good for comparing schedules, not for promises."""
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times the training step of bench/step.c in PyTorch on the CPU; prints one JSON object."""
+"""Times the training step of bench/step.c in PyTorch, on the CPU or with --cuda on a GPU; prints one JSON object."""
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -9,6 +9,7 @@ import measure
 
 o = measure.options(__doc__, ("--compile", "through torch.compile"),
                     ("--compile-update", "the optimizer's update, too"),
+                    ("--cuda", "on the first GPU that CUDA has"),
                     ("--channels-last", "images with the channels innermost"))
 torch.set_num_threads(o.threads)
 torch.manual_seed(0)
@@ -18,6 +19,8 @@ net = nn.Sequential(nn.Conv2d(1, 10, 5), nn.MaxPool2d(2), nn.ReLU(), nn.BatchNor
                     nn.Flatten(), nn.Linear(320, 50), nn.ReLU(), nn.Linear(50, 10),
                     nn.LogSoftmax(1))
 x, y = torch.rand(o.batch_size, 1, 28, 28), torch.tensor(measure.labels(o.batch_size))
+if o.cuda:
+    net, x, y = (t.to("cuda") for t in (net, x, y))
 if o.channels_last:
     net, x = (t.to(memory_format=torch.channels_last) for t in (net, x))
 sgd = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.5)
