@@ -83,16 +83,18 @@ TARN_API int tarn_version_number(void);
 #define TARN_MAX_NODES 250000
 
 typedef enum tarn_dtype {
-    TARN_F32, /* 32-bit IEEE float */
-    TARN_I32, /* 32-bit signed integer */
-    TARN_U8,  /* 8-bit unsigned integer; also the result of comparisons, 0 or 1 */
-    TARN_F16, /* 16-bit IEEE float: 5 bits of exponent, 11 of precision; the largest is 65504 */
-    TARN_BF16 /* bfloat16, the upper half of a float32: 8 bits of exponent and of precision */
+    TARN_F32,  /* 32-bit IEEE float */
+    TARN_I32,  /* 32-bit signed integer */
+    TARN_U8,   /* 8-bit unsigned integer; also the result of comparisons, 0 or 1 */
+    TARN_F16,  /* 16-bit IEEE float: 5 bits of exponent, 11 of precision; the largest is 65504 */
+    TARN_BF16, /* bfloat16, the upper half of a float32: 8 bits of exponent and of precision */
+    TARN_F64,  /* 64-bit IEEE float, on devices that have them; docs/types.md */
+    TARN_I64   /* 64-bit signed integer */
 } tarn_dtype;
 
 /** Bytes of one element; 0 for an unknown type. */
 TARN_API size_t tarn_dtype_bytes(tarn_dtype dtype);
-/** "float32", "int32", "uint8", "float16", "bfloat16". */
+/** "float32", "int32", "uint8", "float16", "bfloat16", "float64", "int64". */
 TARN_API const char *tarn_dtype_name(tarn_dtype dtype);
 
 /** A shape by value. Rank 0 is a scalar. Dimensions may be 0. */
@@ -282,9 +284,9 @@ TARN_API tarn_tensor tarn_batch_axis(tarn_tensor x, int axis);
 
 /* Shapes are aligned at their last axes, and axes of length 1 or missing ones are repeated; others
  * that differ are TARN_ERR_SHAPE. "The common type" of operands is their float type; of two different ones
- * it is float32, and scalars (rank 0) count only when no other operand is a float. Without floats it
- * is int32; integers wrap around. Functions that say float32 convert integers first,
- * and of a half type give that. Half types are computed in float32 and the result is rounded once. Every map returns
+ * it is float64 if that is one of them, else float32, and scalars (rank 0) count only when no other operand is a float.
+ * Without floats it is int64 if an operand is, else int32; integers wrap around. Functions that say float32 convert
+ * integers first, and of a half type or float64 give that. Half types are computed in float32 and the result is rounded once. Every map returns
  * poison after an error, which sticks to the replica, as at the top of this file. */
 
 /** a + b in the common type. */

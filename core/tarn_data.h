@@ -25,7 +25,7 @@ typedef struct tarn_dataset tarn_dataset;
 typedef struct tarn_array {
     const void
         *data; /* borrowed until tarn_dataset_close, never copied; NULL for tarn_dataset_call */
-    tarn_dtype dtype; /* float32, int32 or uint8 */
+    tarn_dtype dtype; /* any; numbers of half types as their bits */
     tarn_shape shape;
     int32_t classes; /* integers are 0 .. classes - 1 (of tokens: the vocabulary); 0: unchecked */
 } tarn_array;

@@ -60,7 +60,8 @@ typedef struct tarn_load_options {
 
 /** Loads parameters and buffers from a file of any framework: all that the options want, or nothing;
  *  the error lists every difference that they do not allow. F16, BF16 and integers become float32
- *  where that has the same value, F64 is rounded to the nearest float32; a value that the model's
+ *  where that has the same value, F64 is rounded to the nearest float32 (all of them to float64 where the
+ *  model has that); a value that the model's
  *  type does not have is a mismatch. Optimizer state, step and seed stay; accumulated gradients are
  *  dropped, averages of weights begin anew. On several devices all call it, and a file on the first
  *  node suffices. */

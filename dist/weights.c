@@ -39,6 +39,12 @@ static bool is_apart(const tarn_replica *r, uint32_t i)
     return weights_may_drift(r, i) && r->owned[i].apart;
 }
 
+/* Positions that a tensor takes in a fingerprint (op/bits.c). */
+static int64_t words_of(const struct owned *o)
+{
+    return tarn_shape_count(o->shape) * (dtype_is_wide(o->dtype) ? 2 : 1);
+}
+
 /* As few nodes as can be: a step records them anew, and its devices wait meanwhile. */
 tarn_tensor weights_fingerprint(tarn_replica *r)
 {
@@ -49,7 +55,7 @@ tarn_tensor weights_fingerprint(tarn_replica *r)
         if (is_storage(&r->owned[i]) && !is_apart(r, i) &&
             tarn_shape_count(r->owned[i].shape) > 0) {
             all[n++] = owned_before(r, i + 1);
-            position += (uint32_t)tarn_shape_count(r->owned[i].shape);
+            position += (uint32_t)words_of(&r->owned[i]);
         }
         if (n == 0 || (n < OPERANDS_MOST && !last))
             continue;
@@ -180,8 +186,7 @@ tarn_status weights_broadcast(tarn_replica *r)
 /* The first element in which this replica differs from the first with the same part: without a mesh that is rank 0. */
 struct difference {
     uint32_t tensor; /* index + 1; 0: none */
-    uint32_t bits[2];
-    uint64_t element;
+    uint64_t bits[2], element;
 };
 
 static void compare_bytes(const struct owned *o, uint32_t index, const unsigned char *own,
@@ -196,6 +201,22 @@ static void compare_bytes(const struct owned *o, uint32_t index, const unsigned 
         memcpy(&d->bits[0], first + at, size);
         memcpy(&d->bits[1], own + at, size);
     }
+}
+
+/* Two elements as numbers, of the larger float types. */
+static void numbers_text(tarn_dtype dtype, const uint64_t bits[2], char *out, size_t capacity)
+{
+    float f[2];
+    double d[2];
+    for (int i = 0; i < 2; i++) {
+        const uint32_t low = (uint32_t)bits[i];
+        memcpy(&f[i], &low, sizeof low);
+        memcpy(&d[i], &bits[i], sizeof bits[i]);
+    }
+    if (dtype == TARN_F32)
+        snprintf(out, capacity, " (%.9g and %.9g)", (double)f[0], (double)f[1]);
+    if (dtype == TARN_F64)
+        snprintf(out, capacity, " (%.17g and %.17g)", d[0], d[1]);
 }
 
 static tarn_status report(const tarn_replica *r, const struct difference *all)
@@ -213,24 +234,22 @@ static tarn_status report(const tarn_replica *r, const struct difference *all)
     const struct difference *d = &all[rank];
     const struct owned *o = &r->owned[d->tensor - 1];
     const bool cut = owned_is_cut(r, o);
-    float value[2];
-    memcpy(value, d->bits, sizeof value);
+    const int digits = dtype_is_wide(o->dtype) ? 16 : 8;
     char numbers[64] = "";
-    if (o->dtype == TARN_F32)
-        snprintf(numbers, sizeof numbers, " (%.9g and %.9g)", (double)value[0], (double)value[1]);
+    numbers_text(o->dtype, d->bits, numbers, sizeof numbers);
     char where[40] = "";
     const int node = communicator_node(member_of(r)->communicator, rank);
     if (node >= 0)
         snprintf(where, sizeof where, " of node %d", node);
     communicator_blame(member_of(r)->communicator, rank);
-    return error_set(
-        TARN_ERR_WEIGHTS,
-        "weights differ before training step %llu: %s %s element %llu is 0x%08x on rank "
-        "%d and 0x%08x on rank %d%s%s; %d of %d replicas differ from %s%s",
-        (unsigned long long)r->step_count + 1, o->name, shape_text(o->shape),
-        (unsigned long long)d->element, d->bits[0], first_rank(r, o, rank), d->bits[1], rank, where,
-        numbers, differ, world, cut ? "the first with the same part" : "rank 0",
-        !cut && 2 * differ > world ? ", which is alone with its value" : "");
+    return error_set(TARN_ERR_WEIGHTS,
+                     "weights differ before training step %llu: %s %s element %llu is 0x%0*llx on "
+                     "rank %d and 0x%0*llx on rank %d%s%s; %d of %d replicas differ from %s%s",
+                     (unsigned long long)r->step_count + 1, o->name, shape_text(o->shape),
+                     (unsigned long long)d->element, digits, (unsigned long long)d->bits[0],
+                     first_rank(r, o, rank), digits, (unsigned long long)d->bits[1], rank, where,
+                     numbers, differ, world, cut ? "the first with the same part" : "rank 0",
+                     !cut && 2 * differ > world ? ", which is alone with its value" : "");
 }
 
 tarn_status weights_compare(tarn_replica *r)

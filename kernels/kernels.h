@@ -13,6 +13,10 @@ extern const unsigned char kernel_text_routines[];
 extern const size_t kernel_text_routines_size;
 extern const unsigned char kernel_text_math[];
 extern const size_t kernel_text_math_size;
+extern const unsigned char kernel_text_long[];
+extern const size_t kernel_text_long_size;
+extern const unsigned char kernel_text_double[];
+extern const size_t kernel_text_double_size;
 extern const unsigned char kernel_text_gemm[];
 extern const size_t kernel_text_gemm_size;
 

@@ -41,7 +41,8 @@ static bool is_cast_parameter(const tarn_replica *r, uint32_t node)
 
 static bool accumulate(tarn_replica *r, uint32_t node, tarn_tensor gradient, uint32_t *grads)
 {
-    gradient = tarn_cast(gradient, TARN_F32); /* which may move the nodes */
+    const tarn_dtype of = dtype_single(r->graph.nodes[node].dtype);
+    gradient = tarn_cast(gradient, of); /* which may move the nodes */
     gradient = unbroadcast(gradient, r->graph.nodes[node].shape);
     gradient = spread_gradient(r, node, gradient);
     const tarn_dtype dtype = r->graph.nodes[node].dtype;
@@ -137,7 +138,8 @@ static bool walk(tarn_replica *r, uint32_t last, tarn_tensor seed, const uint8_t
 
 static tarn_tensor full_of(tarn_replica *r, uint32_t last, float value)
 {
-    return tarn_full(r, r->graph.nodes[last].shape, value);
+    const struct node *n = &r->graph.nodes[last];
+    return op_constant_of(r, n->shape, n->dtype, (double)value);
 }
 
 static tarn_tensor loss_scale(tarn_replica *r)
@@ -152,11 +154,11 @@ static uint32_t check_loss(tarn_replica *r, tarn_tensor loss, const char *name)
     tarn_dtype of;
     const uint32_t last = graph_resolve(op_wide(loss, &of));
     const struct node *n = &loss.replica->graph.nodes[last];
-    if (tarn_shape_count(n->shape) == 1 && n->dtype == TARN_F32)
+    if (tarn_shape_count(n->shape) == 1 && dtype_is_single(n->dtype))
         return last;
     graph_fail(loss.replica, TARN_ERR_SHAPE,
-               "%s: the loss is %s %s, must be one float32: reduce it with tarn_mean()", name,
-               tarn_dtype_name(n->dtype), shape_text(n->shape));
+               "%s: the loss is %s %s, must be one float32 or float64: reduce it with tarn_mean()",
+               name, tarn_dtype_name(n->dtype), shape_text(n->shape));
     return 0;
 }
 

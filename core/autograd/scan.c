@@ -77,8 +77,12 @@ static bool check_inputs(struct call *c)
             return false;
     if (c->steps == 0)
         graph_fail(c->r, TARN_ERR_ARGUMENT, "scan: without x the number of steps must be given");
+    for (int i = 0; i < a->xs && c->r->status == TARN_OK; i++)
+        if (op_refuses_wide("scan: x", a->x[i]))
+            return false;
     for (int i = 0; i < a->carries && c->r->status == TARN_OK; i++)
         if (graph_operand(c->r, a->carry[i], "scan: carry", i) &&
+            !op_refuses_wide("scan: carry", a->carry[i]) &&
             !dtype_is_float(tarn_dtype_get(a->carry[i])))
             graph_fail(c->r, TARN_ERR_DTYPE,
                        "scan: carry %d is %s, must be of a float type; use tarn_cast", i,

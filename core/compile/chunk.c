@@ -24,7 +24,8 @@ struct span nest_span(const struct nest *n, int axis, bool rest)
 
 static bool rounds(const struct nest *n)
 {
-    return n->combine != COMBINE_NONE && n->by->adds && n->acc_dtype == TARN_F32 && !n->by_sample;
+    return n->combine != COMBINE_NONE && n->by->adds && dtype_is_float(n->acc_dtype) &&
+           !n->by_sample;
 }
 
 struct chunks nest_chunks(const struct nest *n, bool rest)

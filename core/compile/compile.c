@@ -111,6 +111,9 @@ const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
 
 const char *const kernel_routines = (const char *)kernel_text_routines;
 
+const char *const kernel_long = (const char *)kernel_text_long;
+const char *const kernel_double = (const char *)kernel_text_double;
+
 const char *const kernel_math = (const char *)kernel_text_math;
 
 static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)

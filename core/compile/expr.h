@@ -43,6 +43,7 @@ struct expr {
     bool heavy; /* MAP: as of the op */
     int arg[3], args;
     uint32_t bits;         /* constant; slot of number; serial of rand */
+    uint32_t high;         /* constant of 64 bits: the upper half */
     struct rational index; /* iota, rand: the number; transform: the row */
     int32_t
         step[MESH_AXES]; /* iota, rand: and so much for each step of the rank along a mesh axis */

@@ -86,6 +86,8 @@ struct kernel_plan {
 extern const char *const kernel_head[2];
 /* What stands before those that call routines: kernels/routines.cl. */
 extern const char *const kernel_routines;
+/* What stands before those with values of int64 and float64: kernels/long.cl and double.cl. */
+extern const char *const kernel_long, *const kernel_double;
 /* Functions, of which those that a kernel calls stand before it: kernels/math.cl. */
 extern const char *const kernel_math;
 

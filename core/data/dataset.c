@@ -76,12 +76,15 @@ static tarn_status check_array(const char *caller, const char *name, const tarn_
     return TARN_OK;
 }
 
-bool field_in_range(const struct field *f, const uint8_t *sample, int32_t *bad)
+bool field_in_range(const struct field *f, const uint8_t *sample, int64_t *bad)
 {
     const size_t each = tarn_dtype_bytes(f->dtype);
     for (size_t at = 0; f->classes > 0 && at < f->bytes; at += each) {
-        int32_t value = sample[at];
+        int32_t narrow = sample[at];
         if (f->dtype == TARN_I32)
+            memcpy(&narrow, sample + at, sizeof narrow);
+        int64_t value = narrow;
+        if (f->dtype == TARN_I64)
             memcpy(&value, sample + at, sizeof value);
         if (value >= 0 && value < f->classes)
             continue;
@@ -94,14 +97,14 @@ bool field_in_range(const struct field *f, const uint8_t *sample, int32_t *bad)
 static tarn_status check_values(const char *caller, const struct source *s)
 {
     char name[24];
-    int32_t bad;
+    int64_t bad;
     for (int k = 0; k < s->fields; k++) {
         const struct field *f = &s->field[k];
         for (int32_t i = 0; f->classes > 0 && i < s->given; i++) {
             if (!field_in_range(f, f->data + (size_t)i * f->bytes, &bad))
                 return error_set(TARN_ERR_ARGUMENT,
-                                 "%s: %s: sample %d has %d, but classes go from 0 to %d", caller,
-                                 field_name(s, k, name), i, bad, f->classes - 1);
+                                 "%s: %s: sample %d has %lld, but classes go from 0 to %d", caller,
+                                 field_name(s, k, name), i, (long long)bad, f->classes - 1);
         }
     }
     return TARN_OK;

@@ -38,6 +38,6 @@ tarn_dataset *dataset_new(const char *caller, const tarn_arrays *a, tarn_sample_
 /* "inputs[0]", "targets[1]": a field's name in error lines, in `out`. */
 const char *field_name(const struct source *s, int field, char out[24]);
 /* Whether a sample's integers are below `classes`; else the first that is not, in *bad. */
-bool field_in_range(const struct field *f, const uint8_t *sample, int32_t *bad);
+bool field_in_range(const struct field *f, const uint8_t *sample, int64_t *bad);
 
 #endif

@@ -35,10 +35,12 @@ tarn_status normal_check(const tarn_loader_options *o, tarn_shape sample, tarn_d
         return error_set(TARN_ERR_ARGUMENT,
                          "tarn_loader_open: one mean or deviation, and those of each channel; give "
                          "one of them");
-    if (dtype == TARN_I32 && (some || o->mean != 0 || o->deviation != 0))
+    const bool whole = dtype == TARN_I32 || dtype == TARN_I64;
+    if (whole && (some || o->mean != 0 || o->deviation != 0))
         return error_set(TARN_ERR_DTYPE,
-                         "tarn_loader_open: mean and deviation of int32 samples, which are "
-                         "delivered as they are");
+                         "tarn_loader_open: mean and deviation of %s samples, which are "
+                         "delivered as they are",
+                         tarn_dtype_name(dtype));
     if (!some && o->channels != 0)
         return error_set(TARN_ERR_ARGUMENT,
                          "tarn_loader_open: %d channels, but neither means nor deviations",
@@ -121,7 +123,7 @@ static tarn_tensor floats(const struct normal *n, tarn_tensor x)
 static tarn_tensor record_floats(const struct normal *n, tarn_tensor x)
 {
     const tarn_dtype of = tarn_dtype_get(x); /* of a half type it is rounded once */
-    const tarn_tensor y = floats(n, tarn_cast(x, TARN_F32));
+    const tarn_tensor y = floats(n, tarn_cast(x, dtype_single(of)));
     return tarn_failed(y) ? y : tarn_cast(y, of);
 }
 

@@ -33,13 +33,14 @@ static void copy_sample(const struct pool *p, const struct job *j, int32_t place
 static tarn_status check_sample(const struct source *s, int32_t index, uint8_t *const *at)
 {
     char name[24];
-    int32_t bad;
+    int64_t bad;
     for (int k = 0; k < s->fields; k++) {
         if (!field_in_range(&s->field[k], at[k], &bad))
-            return error_set(TARN_ERR_FORMAT,
-                             "loader: sample %d: the function gave %s the value %d, but classes go "
-                             "from 0 to %d",
-                             index, field_name(s, k, name), bad, s->field[k].classes - 1);
+            return error_set(
+                TARN_ERR_FORMAT,
+                "loader: sample %d: the function gave %s the value %lld, but classes go "
+                "from 0 to %d",
+                index, field_name(s, k, name), (long long)bad, s->field[k].classes - 1);
     }
     return TARN_OK;
 }

@@ -64,14 +64,7 @@ static size_t item_elements(const struct item *i)
 
 static const char *item_dtype(const struct item *i)
 {
-    if (i->wide)
-        return "I64";
-    static const char *const names[] = { [TARN_F32] = "F32",
-                                         [TARN_I32] = "I32",
-                                         [TARN_U8] = "U8",
-                                         [TARN_F16] = "F16",
-                                         [TARN_BF16] = "BF16" };
-    return names[i->owned->dtype];
+    return dtype_records[i->wide ? TARN_I64 : i->owned->dtype].file;
 }
 
 /* Wide elements first, as readers that map the file need them aligned; then by name. */
@@ -335,6 +328,12 @@ static int64_t load_wide(const uint8_t *from)
     return (int64_t)value;
 }
 
+/* Whether the file has a counter as PyTorch does. */
+static bool is_narrowed(const struct item *item, const struct safetensors_entry *e)
+{
+    return item->owned->dtype == TARN_I32 && strcmp(e->dtype, "I64") == 0;
+}
+
 static bool is_steps_name(const char *name)
 {
     return strncmp(name, STEPS_PREFIX, strlen(STEPS_PREFIX)) == 0;
@@ -371,7 +370,7 @@ static void compare_item(const struct item *item, const struct safetensors *file
                shape_text(item->owned->shape));
         return;
     }
-    if (strcmp(e->dtype, "I64") != 0)
+    if (!is_narrowed(item, e))
         return;
     for (uint64_t at = e->begin; at < e->end; at += 8) {
         const int64_t value = load_wide(data + at);
@@ -502,7 +501,7 @@ static tarn_status put_item(tarn_replica *r, const struct item *item,
                             const struct safetensors_entry *e, uint8_t *data)
 {
     uint8_t *from = data + e->begin;
-    const size_t count = strcmp(e->dtype, "I64") == 0 ? item_elements(item) : 0;
+    const size_t count = is_narrowed(item, e) ? item_elements(item) : 0;
     for (size_t i = 0; i < count; i++) {
         const int32_t narrow = (int32_t)load_wide(from + 8 * i);
         memcpy(from + 4 * i, &narrow, sizeof narrow);

@@ -109,6 +109,35 @@ static bool to_float(struct source s, const uint8_t *from, float *out, char why[
     return whole_to_float(whole_of(s, from), out, why);
 }
 
+/* A whole number is exact below 2^53, or with zeros after it. */
+static bool to_double(struct source s, const uint8_t *from, double *out, char why[CONVERT_WHY])
+{
+    float value;
+    if (s.kind == SOURCE_F64) {
+        const uint64_t bits = load(from, 8);
+        memcpy(out, &bits, sizeof bits);
+        return true;
+    }
+    if (s.kind != SOURCE_SIGNED && s.kind != SOURCE_UNSIGNED) {
+        const bool fits = to_float(s, from, &value, why);
+        *out = (double)value;
+        return fits;
+    }
+    const struct whole w = whole_of(s, from);
+    uint64_t odd = w.magnitude;
+    while (odd > UINT64_C(1) << 53 && !(odd & 1))
+        odd >>= 1;
+    *out = w.negative ? -(double)w.magnitude : (double)w.magnitude;
+    return odd <= UINT64_C(1) << 53 || no_such_value(w, "float64", why);
+}
+
+static bool to_int64(struct whole w, int64_t *out, char why[CONVERT_WHY])
+{
+    const uint64_t bits = w.negative ? 0 - w.magnitude : w.magnitude;
+    memcpy(out, &bits, sizeof bits);
+    return w.magnitude <= (uint64_t)INT64_MAX + w.negative || no_such_value(w, "int64", why);
+}
+
 bool convert_element(struct source s, const uint8_t *from, tarn_dtype to, void *out,
                      char why[CONVERT_WHY])
 {
@@ -125,7 +154,19 @@ bool convert_element(struct source s, const uint8_t *from, tarn_dtype to, void *
         memcpy(out, &value, sizeof value);
         return fits;
     }
+    if (to == TARN_F64) {
+        double value;
+        const bool fits = to_double(s, from, &value, why);
+        memcpy(out, &value, sizeof value);
+        return fits;
+    }
     const struct whole w = whole_of(s, from);
+    if (to == TARN_I64) {
+        int64_t value;
+        const bool fits = to_int64(w, &value, why);
+        memcpy(out, &value, sizeof value);
+        return fits;
+    }
     if (to == TARN_U8) {
         const uint8_t value = (uint8_t)w.magnitude;
         memcpy(out, &value, sizeof value);

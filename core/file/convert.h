@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of weight files as elements of the model's types: exactly, or, of F64, rounded to the
- * nearest float32, from which those of half types are rounded. */
+ * nearest float32, from which those of half types are rounded. A float64 of the model takes every float exactly. */
 #ifndef TARN_CONVERT_H
 #define TARN_CONVERT_H
 

@@ -36,7 +36,8 @@ static tarn_tensor per_channel(tarn_tensor t, int32_t channels, int rank)
 
 static void track(tarn_tensor running, tarn_tensor now, float momentum)
 {
-    const tarn_tensor flat = op_reshape_to(now, tarn_shape_get(running));
+    const tarn_tensor own = tarn_cast(now, tarn_dtype_get(running));
+    const tarn_tensor flat = op_reshape_to(own, tarn_shape_get(running));
     tarn_assign(running, tarn_add(tarn_mul_scalar(running, 1.0f - momentum),
                                   tarn_mul_scalar(flat, momentum)));
 }

@@ -136,7 +136,7 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
                   const tarn_tensor *states)
 {
     tarn_replica *r = x.replica;
-    if (!graph_operand(NULL, x, k->name, 0))
+    if (!graph_operand(NULL, x, k->name, 0) || op_refuses_wide(k->name, x))
         return false;
     const tarn_shape s = tarn_shape_get(x);
     const int samples = m->options.batch_first ? 0 : 1;

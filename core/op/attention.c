@@ -60,9 +60,9 @@ tarn_tensor tarn_attention(tarn_tensor q, tarn_tensor k, tarn_tensor v,
         !dtype_is_float(tarn_dtype_get(v)))
         return graph_fail(r, TARN_ERR_DTYPE,
                           "attention: q, k and v must be float32; use tarn_cast");
-    const float scale =
-        options.scale != 0.0f ? options.scale : (float)(1.0 / sqrt((double)sq.dim[sq.rank - 1]));
-    tarn_tensor scores = tarn_matmul(tarn_mul_scalar(q, scale), tarn_transpose(k, -1, -2));
+    const double scale =
+        options.scale != 0.0f ? (double)options.scale : 1.0 / sqrt((double)sq.dim[sq.rank - 1]);
+    tarn_tensor scores = tarn_matmul(op_times(q, scale), tarn_transpose(k, -1, -2));
     const tarn_tensor mask = seen(q, k, &options);
     if (mask.replica != NULL)
         scores = tarn_where(mask, scores, tarn_full(r, TARN_SCALAR, -INFINITY));

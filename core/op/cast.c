@@ -12,7 +12,9 @@ const struct op op_cast = {
     .typed = { [TARN_I32] = "TARN_TO_I32(x)",
                [TARN_U8] = "TARN_TO_U8(x)",
                [TARN_F16] = "TARN_TO_F16(x)",
-               [TARN_BF16] = "TARN_TO_BF16(x)" },
+               [TARN_BF16] = "TARN_TO_BF16(x)",
+               [TARN_F64] = "TARN_TO_F64(x)",
+               [TARN_I64] = "TARN_TO_I64(x)" },
     .grad = op_same_grad,
 };
 
@@ -88,6 +90,22 @@ tarn_tensor op_wide(tarn_tensor x, tarn_dtype *of)
     return dtype_is_half(*of) ? tarn_cast(x, TARN_F32) : x;
 }
 
+tarn_tensor op_floats(tarn_tensor x)
+{
+    return tarn_cast(x, dtype_single(tarn_dtype_get(x)));
+}
+
+bool op_refuses_wide(const char *name, tarn_tensor x)
+{
+    const tarn_dtype dtype = tarn_dtype_get(x);
+    if (!dtype_is_wide(dtype))
+        return false;
+    graph_fail(x.replica, TARN_ERR_DTYPE, "%s: %s %s is not taken: use tarn_cast to %s", name,
+               tarn_dtype_name(dtype), shape_text(tarn_shape_get(x)),
+               dtype == TARN_F64 ? "float32" : "int32");
+    return true;
+}
+
 tarn_tensor op_as(tarn_tensor y, tarn_dtype of)
 {
     return dtype_is_half(of) && !tarn_failed(y) ? tarn_cast(y, of) : y;
@@ -105,7 +123,8 @@ static bool casts(tarn_tensor x, tarn_dtype *low)
 tarn_tensor op_low(tarn_tensor x)
 {
     tarn_dtype low;
-    return casts(x, &low) && dtype_is_float(tarn_dtype_get(x)) ? tarn_cast(x, low) : x;
+    const tarn_dtype from = tarn_dtype_get(x);
+    return casts(x, &low) && dtype_is_float(from) && from != TARN_F64 ? tarn_cast(x, low) : x;
 }
 
 tarn_tensor op_high(tarn_tensor x)
@@ -137,5 +156,7 @@ tarn_dtype op_join_floats(tarn_dtype a, tarn_dtype b)
 {
     if (!dtype_is_float(a) || a == b)
         return b;
+    if (a == TARN_F64 || b == TARN_F64)
+        return TARN_F64;
     return dtype_is_float(b) ? TARN_F32 : a;
 }

@@ -73,10 +73,10 @@ int64_t op_count_over(tarn_tensor x, uint32_t axes, bool synced)
     return count * part.global / part.samples;
 }
 
-/* 1 / how many values such a sum adds up. */
-static float share_of(tarn_tensor x, uint32_t axes, bool synced)
+/* How many values such a sum adds up. */
+static double terms_of(tarn_tensor x, uint32_t axes, bool synced)
 {
-    return 1.0f / (float)op_count_over(x, axes, synced);
+    return (double)op_count_over(x, axes, synced);
 }
 
 /* Sum over the axes of g. A factor that is constant along them is taken out, so that the sum is
@@ -107,8 +107,8 @@ static void norm_scale_grad(struct grad_call *c)
 {
     const uint32_t axes = c->arg.reduce.axes;
     const bool synced = c->arg.reduce.synced != 0;
-    const float share = share_of(c->y, axes, synced);
-    const tarn_tensor sum = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes, synced), -share);
+    const double terms = terms_of(c->y, axes, synced);
+    const tarn_tensor sum = op_over(factored_sum(c->g, TARN_NONE, axes, synced), -terms);
     c->gin[1] = tarn_mul(tarn_mul(sum, tarn_mul(c->y, c->y)), c->in[2]);
     /* They come from that x. */
     c->without = 1 << 0 | 1 << 2;
@@ -127,6 +127,7 @@ const struct op op_norm_scale = {
     .kind = OP_COMPOSED,
     .grad = norm_scale_grad,
     .expand = norm_scale_expand,
+    .wide = true,
 };
 
 /* dx = rstd * (g - mean(g) - y * mean(g * y)). Mean and rstd are functions of x and have their part
@@ -136,13 +137,13 @@ static void norm_grad(struct grad_call *c)
 {
     const uint32_t axes = c->arg.reduce.axes;
     const bool synced = c->arg.reduce.synced != 0;
-    const float share = share_of(c->y, axes, synced);
-    const tarn_tensor mean = tarn_mul_scalar(factored_sum(c->g, TARN_NONE, axes, synced), share);
-    const tarn_tensor slope = tarn_mul_scalar(factored_sum(c->g, c->y, axes, synced), share);
+    const double terms = terms_of(c->y, axes, synced);
+    const tarn_tensor mean = op_over(factored_sum(c->g, TARN_NONE, axes, synced), terms);
+    const tarn_tensor slope = op_over(factored_sum(c->g, c->y, axes, synced), terms);
     const tarn_tensor inner = tarn_sub(tarn_sub(c->g, mean), tarn_mul(c->y, slope));
     const tarn_tensor of[3] = { c->in[2], c->in[0], c->y };
-    const tarn_tensor scale =
-        graph_record(c->y.replica, &op_norm_scale, of, 3, tarn_shape_get(c->y), TARN_F32, &c->arg);
+    const tarn_tensor scale = graph_record(c->y.replica, &op_norm_scale, of, 3,
+                                           tarn_shape_get(c->y), tarn_dtype_get(c->y), &c->arg);
     c->gin[0] = tarn_mul(inner, scale);
 }
 
@@ -167,15 +168,15 @@ static void moments_by_sample(tarn_tensor x, uint32_t axes, bool synced, tarn_te
                               tarn_tensor *var)
 {
     const uint32_t inner = axes & ~UINT32_C(1);
-    const float share = share_of(x, axes, synced);
-    const float count = (float)axes_count(tarn_shape_get(x), inner);
+    const double terms = terms_of(x, axes, synced);
+    const double count = (double)axes_count(tarn_shape_get(x), inner);
     const tarn_tensor sum = op_reduce(&op_sum, x, inner);
-    const tarn_tensor own = tarn_mul_scalar(sum, 1.0f / count), d = tarn_sub(x, own);
+    const tarn_tensor own = op_over(sum, count), d = tarn_sub(x, own);
     const tarn_tensor within = op_reduce(&op_sum, tarn_mul(d, d), inner);
-    *mean = tarn_mul_scalar(over_samples(sum, synced), share);
+    *mean = op_over(over_samples(sum, synced), terms);
     const tarn_tensor away = tarn_sub(own, *mean);
-    const tarn_tensor between = tarn_mul_scalar(tarn_mul(away, away), count);
-    *var = tarn_mul_scalar(over_samples(tarn_add(within, between), synced), share);
+    const tarn_tensor between = op_times(tarn_mul(away, away), count);
+    *var = op_over(over_samples(tarn_add(within, between), synced), terms);
 }
 
 tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, tarn_tensor *mean,
@@ -186,10 +187,10 @@ tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, t
     if ((axes & 1) != 0 && axes_count(shape, axes & ~UINT32_C(1)) > 1) {
         moments_by_sample(value, axes, synced, mean, var);
     } else {
-        const float share = share_of(x, axes, synced);
-        *mean = tarn_mul_scalar(sum_over(value, axes, synced), share);
+        const double terms = terms_of(x, axes, synced);
+        *mean = op_over(sum_over(value, axes, synced), terms);
         const tarn_tensor d = tarn_sub(value, *mean);
-        *var = tarn_mul_scalar(sum_over(tarn_mul(d, d), axes, synced), share);
+        *var = op_over(sum_over(tarn_mul(d, d), axes, synced), terms);
     }
     const tarn_tensor rstd = tarn_rsqrt(tarn_add_scalar(*var, eps));
     const tarn_tensor in[3] = { x, op_expand_to(*mean, shape), op_expand_to(rstd, shape) };
@@ -197,7 +198,7 @@ tarn_tensor op_normalise(tarn_tensor x, uint32_t axes, bool synced, float eps, t
     memset(&arg, 0, sizeof arg);
     arg.reduce.axes = axes;
     arg.reduce.synced = synced;
-    return graph_record(x.replica, &op_norm, in, 3, shape, TARN_F32, &arg);
+    return graph_record(x.replica, &op_norm, in, 3, shape, tarn_dtype_get(x), &arg);
 }
 
 /* `weight` or `bias` with leading axes of length 1, so that its rank is that of x. */
@@ -221,7 +222,7 @@ tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bi
     const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
     const int first = s.rank - w.rank;
     bool fits = w.rank >= 1 && first >= 0 && dtype_is_float(tarn_dtype_get(x)) &&
-                tarn_dtype_get(weight) == TARN_F32 &&
+                dtype_is_single(tarn_dtype_get(weight)) &&
                 (!biased || shape_equal(w, tarn_shape_get(bias)));
     uint32_t axes = 0;
     for (int i = 0; fits && i < w.rank; i++) {
@@ -259,5 +260,6 @@ tarn_tensor tarn_dropout(tarn_tensor x, float p)
         return graph_value(x);
     const tarn_tensor zero = tarn_full(r, TARN_SCALAR, 0.0f);
     const tarn_tensor kept = tarn_ge(tarn_rand(r, tarn_shape_get(x)), tarn_full(r, TARN_SCALAR, p));
-    return tarn_where(kept, tarn_mul_scalar(x, p < 1.0f ? 1.0f / (1.0f - p) : 0.0f), zero);
+    return tarn_where(kept, p < 1.0f ? op_over(x, (double)(1.0f - p)) : tarn_mul_scalar(x, 0.0f),
+                      zero);
 }

@@ -35,7 +35,7 @@ const struct op op_cumsum = {
 
 tarn_tensor tarn_cumsum(tarn_tensor x, int axis)
 {
-    if (!graph_operand(NULL, x, "cumsum", 0))
+    if (!graph_operand(NULL, x, "cumsum", 0) || op_refuses_wide("cumsum", x))
         return graph_poison(x.replica);
     const int a = op_axis(x, "cumsum", axis);
     if (a < 0)

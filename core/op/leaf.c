@@ -6,6 +6,7 @@
 
 #include "op/op.h"
 #include "tensor/shape.h"
+#include "tensor/wide.h"
 
 const struct op op_input = { .name = "input", .kind = OP_LEAF, .in_memory = true };
 const struct op op_owned = { .name = "owned", .kind = OP_LEAF, .in_memory = true };
@@ -30,10 +31,24 @@ static union op_arg no_arg(void)
     return arg;
 }
 
+static tarn_tensor constant_of_64(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, double value)
+{
+    union op_arg arg = no_arg();
+    const bool fits = value >= -0x1p63 && value < 0x1p63;
+    const int64_t whole = fits ? (int64_t)value : 0;
+    uint64_t bits;
+    memcpy(&bits, dtype == TARN_F64 ? (const void *)&value : (const void *)&whole, sizeof bits);
+    arg.leaf.bits = (uint32_t)bits;
+    arg.leaf.slot = (uint32_t)(bits >> 32);
+    return record(r, &op_constant, shape, dtype, &arg);
+}
+
 tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, double value)
 {
     union op_arg arg = no_arg();
     const float f = (float)value;
+    if (dtype_is_wide(dtype))
+        return constant_of_64(r, shape, dtype, value);
     const bool fits = value >= (double)INT32_MIN && value <= (double)INT32_MAX;
     const int32_t i = fits ? (int32_t)value : 0;
     if (dtype == TARN_F32)
@@ -64,6 +79,8 @@ tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const
         return graph_fail(r, tarn_dtype_bytes(dtype) ? TARN_ERR_SHAPE : TARN_ERR_DTYPE,
                           "from: %s %s is not a legal tensor", tarn_dtype_name(dtype),
                           shape_text(shape));
+    if (!wide_possible(r, "from", dtype))
+        return graph_poison(r);
     const size_t bytes = shape_bytes(shape, dtype);
     if (data == NULL && bytes)
         return graph_fail(r, TARN_ERR_ARGUMENT, "from: data is NULL for %s", shape_text(shape));

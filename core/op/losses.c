@@ -42,9 +42,9 @@ tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
     if (tarn_failed(column))
         return column;
     const tarn_tensor hit = tarn_eq(op_iota_of(r, tarn_shape_get(logp), 1), column);
-    const tarn_tensor picked = tarn_where(hit, tarn_cast(logp, TARN_F32), zero_of(logp));
-    const float count = (float)tarn_shape_count(tarn_shape_get(target));
-    return tarn_mul_scalar(tarn_sum(picked, TARN_ALL, false), -1.0f / count);
+    const tarn_tensor picked = tarn_where(hit, op_floats(logp), zero_of(logp));
+    const double count = (double)tarn_shape_count(tarn_shape_get(target));
+    return op_over(tarn_sum(picked, TARN_ALL, false), -count);
 }
 
 tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
@@ -60,7 +60,7 @@ tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
 static tarn_tensor class_weights(tarn_tensor weight, tarn_shape s)
 {
     const tarn_shape w = tarn_shape_get(weight);
-    if (w.rank != 1 || w.dim[0] != s.dim[1] || tarn_dtype_get(weight) != TARN_F32)
+    if (w.rank != 1 || w.dim[0] != s.dim[1] || !dtype_is_single(tarn_dtype_get(weight)))
         return graph_fail(
             weight.replica, TARN_ERR_SHAPE,
             "cross_entropy: weight is %s %s, must be float32 [%d], one for each class",
@@ -80,7 +80,7 @@ static tarn_tensor share_of_targets(tarn_tensor sum, tarn_tensor hit, tarn_tenso
         return tarn_div(tarn_neg(sum), tarn_sum(all, TARN_ALL, false));
     }
     if (counted.replica == NULL)
-        return tarn_mul_scalar(sum, -1.0f / (float)tarn_shape_count(targets));
+        return op_over(sum, -(double)tarn_shape_count(targets));
     const tarn_tensor count = tarn_sum(tarn_cast(counted, TARN_F32), TARN_ALL, false);
     return tarn_div(tarn_neg(sum), count);
 }
@@ -115,8 +115,8 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
     tarn_tensor each = tarn_where(hit, logp, zero_of(logp));
     if (smoothing > 0.0f) {
         const tarn_tensor all = options.ignore ? tarn_where(counted, logp, zero_of(logp)) : logp;
-        const float part = (float)((double)smoothing / s.dim[1]);
-        each = tarn_add(tarn_mul_scalar(each, 1.0f - smoothing), tarn_mul_scalar(all, part));
+        const double part = (double)smoothing / s.dim[1];
+        each = tarn_add(op_times(each, 1 - (double)smoothing), op_times(all, part));
     }
     return share_of_targets(tarn_sum(each, TARN_ALL, false), hit, counted, weight,
                             tarn_shape_get(target));
@@ -144,7 +144,7 @@ tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
  * limit (z - limit / 2) above, with one slope, m, and nothing that overflows before its time. */
 static tarn_tensor bent_distance(tarn_tensor a, tarn_tensor b, float limit)
 {
-    const tarn_tensor z = tarn_abs(tarn_cast(difference(a, b), TARN_F32));
+    const tarn_tensor z = tarn_abs(op_floats(difference(a, b)));
     const tarn_tensor m = tarn_minimum(z, tarn_full(a.replica, TARN_SCALAR, limit));
     return tarn_mul(m, tarn_sub(z, tarn_mul_scalar(m, 0.5f)));
 }
@@ -240,5 +240,5 @@ tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_option
     }
     if (!options.batch_mean)
         return tarn_mean(each, TARN_ALL, false);
-    return tarn_mul_scalar(tarn_sum(each, TARN_ALL, false), 1.0f / (float)s.dim[0]);
+    return op_over(tarn_sum(each, TARN_ALL, false), s.dim[0]);
 }

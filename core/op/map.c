@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps: element by element, with broadcasting. A row of the tables is the whole op.
  *
- * Code is OpenCL C of x, y, z: float or int registers, or vectors of them of one width. uint8 lives
- * in int registers. a and b are the scalars of such a map, float literals. What code uses of kernels/prelude.cl, for each width:
+ * Code is OpenCL C of x, y, z: float or int registers, or vectors of them of one width, or one double
+ * or long each. uint8 lives in int registers. a and b are the scalars of such a map, float literals. What code uses of kernels/prelude.cl, for each width:
  *     TARN_F(c)  TARN_I(c)     a float or int literal in every lane
  *     TARN_BOOL(c)             a comparison's result as 0 or 1 in an int register
  *     TARN_SELECT(c, a, b)     c != 0 ? a : b in each lane; c is an int register
  *     TARN_MAX(a, b)           float or int; NaN wins. TARN_MIN too
- *     TARN_ADD_INT(a, b)       of int registers, wrapping. TARN_SUB_INT and TARN_MUL_INT too
+ *     TARN_ADD_INT(a, b)       of int registers, wrapping. TARN_SUB_INT and TARN_MUL_INT too; of long ones TARN_ADD_LONG
  *     TARN_DIV_INT(a, b)       truncating; 0 where b is 0, and wrapping for INT_MIN / -1
- *     TARN_TO_F32(x)  TARN_TO_I32(x)  TARN_TO_U8(x)
+ *     TARN_TO_F32(x)  TARN_TO_I32(x)  TARN_TO_U8(x)  TARN_TO_F64(x)  TARN_TO_I64(x)
  *                              from either register; to integers truncates; TARN_TO_U8 keeps the
  *                              low 8 bits */
 #include <math.h>
@@ -21,31 +21,32 @@
 /* ---- types and shapes of operands ----------------------------------------------------------- */
 
 enum promotion {
-    KEEP,  /* the larger of the operands' types: uint8, int32, a float type */
+    KEEP,  /* the larger of the operands' types: uint8, int32, int64, a float type */
     ARITH, /* at least int32 */
     FLOAT, /* a float type */
     WIDE   /* the same; within autocast float32 */
 };
 
-/* As in PyTorch: two different float types become float32, and scalars count only where no other is a float. */
+/* As in PyTorch: two different float types become float32 or float64, and scalars count only where no other is a float. */
 static tarn_dtype promote(const tarn_tensor *in, int first, int count, enum promotion rule)
 {
     tarn_dtype ranked = TARN_U8, any = TARN_U8, whole = TARN_U8;
     for (int i = first; i < count; i++) {
         const tarn_dtype d = tarn_dtype_get(in[i]);
         if (!dtype_is_float(d)) {
-            whole = d == TARN_I32 ? d : whole;
+            whole = d == TARN_I64 || (d == TARN_I32 && whole == TARN_U8) ? d : whole;
             continue;
         }
         any = op_join_floats(any, d);
         if (tarn_shape_get(in[i]).rank > 0)
             ranked = op_join_floats(ranked, d);
     }
+    const tarn_dtype floats = ranked != TARN_U8 ? ranked : any;
     if (rule == WIDE && op_autocasts(in[0].replica))
-        return TARN_F32;
-    if (any != TARN_U8)
-        return ranked != TARN_U8 ? ranked : any;
-    return rule >= FLOAT ? TARN_F32 : rule == ARITH ? TARN_I32 : whole;
+        return dtype_single(floats);
+    if (floats != TARN_U8)
+        return floats;
+    return rule >= FLOAT ? TARN_F32 : rule == ARITH && whole == TARN_U8 ? TARN_I32 : whole;
 }
 
 /* Records a map of operands `first`... brought to one type, and all brought to one shape. */
@@ -89,13 +90,25 @@ static tarn_tensor map_scalars(const struct op *op, tarn_tensor x, float a, floa
     arg.map.scalar[0] = a;
     arg.map.scalar[1] = b;
     const tarn_dtype dtype = promote(&x, 0, 1, FLOAT);
-    x = tarn_cast(x, TARN_F32);
+    x = op_floats(x);
     return graph_record(x.replica, op, &x, 1, tarn_shape_get(x), dtype, &arg);
 }
 
 static tarn_tensor num(tarn_tensor like, double value)
 {
-    return op_constant_of(like.replica, TARN_SCALAR, TARN_F32, value);
+    const tarn_dtype dtype = dtype_single(tarn_dtype_get(like));
+    return op_constant_of(like.replica, TARN_SCALAR, dtype, value);
+}
+
+tarn_tensor op_times(tarn_tensor x, double by)
+{
+    return tarn_dtype_get(x) == TARN_F64 ? tarn_mul(x, num(x, by)) : tarn_mul_scalar(x, (float)by);
+}
+
+tarn_tensor op_over(tarn_tensor x, double count)
+{
+    return tarn_dtype_get(x) == TARN_F64 ? op_times(x, 1 / count)
+                                         : tarn_mul_scalar(x, 1.0f / (float)count);
 }
 
 /* ---- the tables ----------------------------------------------------------------------------- */
@@ -111,7 +124,7 @@ enum { LIGHT = false, HEAVY = true };
 #define div tarn_div
 #define minus tarn_neg
 #define where tarn_where
-#define times tarn_mul_scalar
+#define times op_times
 
 #define UNARY_GRADIENT(id, gradient) \
     static void id##_grad(struct grad_call *c) \
@@ -122,27 +135,28 @@ enum { LIGHT = false, HEAVY = true };
         c->gin[0] = gradient; \
     }
 
-/* `whole` is the code for int32, NULL where it is no other. */
-#define UNARY_RECORD(id, cost, text, whole, gradient) \
+/* `whole` is the code for int32, and `wide` that for int64; NULL where it is no other. */
+#define UNARY_RECORD(id, cost, text, whole, wide, gradient) \
     UNARY_GRADIENT(id, gradient) \
     const struct op op_##id = { .name = #id, \
                                 .arity = 1, \
                                 .kind = OP_MAP, \
                                 .code = text, \
-                                .typed = { [TARN_I32] = whole }, \
+                                .typed = { [TARN_I32] = whole, [TARN_I64] = wide }, \
                                 .heavy = cost, \
                                 .grad = id##_grad };
 
-#define UNARY(id, rule, cost, text, gradient) UNARY_RECORD(id, cost, text, NULL, gradient)
+#define UNARY(id, rule, cost, text, gradient) UNARY_RECORD(id, cost, text, NULL, NULL, gradient)
 
-#define UNARY_INT(id, rule, cost, text, whole, gradient) \
-    UNARY_RECORD(id, cost, text, whole, gradient) \
+#define UNARY_INT(id, rule, cost, text, whole, wide, gradient) \
+    UNARY_RECORD(id, cost, text, whole, wide, gradient) \
     tarn_tensor tarn_##id(tarn_tensor x) \
     { \
         return map(&op_##id, &x, 0, 1, rule, false); \
     }
 
-#define UNARY_API(id, rule, cost, text, gradient) UNARY_INT(id, rule, cost, text, NULL, gradient)
+#define UNARY_API(id, rule, cost, text, gradient) \
+    UNARY_INT(id, rule, cost, text, NULL, NULL, gradient)
 
 /* With `count` scalars, which are `a` and `b` in the code, and scalar[0] and [1] in the gradient. */
 #define UNARY_SCALARS(id, count, cost, text, gradient) \
@@ -156,9 +170,14 @@ enum { LIGHT = false, HEAVY = true };
                                 .grad = id##_grad };
 
 #define BINARY(id, rule, cost, text, gradient_a, gradient_b) \
-    BINARY_INT(id, rule, cost, text, NULL, gradient_a, gradient_b)
+    BINARY_RECORD(id, rule, cost, text, NULL, NULL, gradient_a, gradient_b)
 
-#define BINARY_INT(id, rule, cost, text, whole, gradient_a, gradient_b) \
+/* Sums and products of integers wrap by the macros TARN_ADD_INT, TARN_ADD_LONG and so on. */
+#define BINARY_INT(id, rule, cost, text, macro, gradient_a, gradient_b) \
+    BINARY_RECORD(id, rule, cost, text, "TARN_" macro "_INT(x, y)", "TARN_" macro "_LONG(x, y)", \
+                  gradient_a, gradient_b)
+
+#define BINARY_RECORD(id, rule, cost, text, whole, wide, gradient_a, gradient_b) \
     static void id##_grad(struct grad_call *c) \
     { \
         const tarn_tensor a = c->in[0], b = c->in[1], y = c->y, g = c->g; \
@@ -174,7 +193,7 @@ enum { LIGHT = false, HEAVY = true };
                                 .code = text, \
                                 .heavy = cost, \
                                 .grad = id##_grad, \
-                                .typed = { [TARN_I32] = whole } }; \
+                                .typed = { [TARN_I32] = whole, [TARN_I64] = wide } }; \
     tarn_tensor tarn_##id(tarn_tensor a, tarn_tensor b) \
     { \
         return map(&op_##id, (const tarn_tensor[]){ a, b }, 0, 2, rule, false); \
@@ -193,7 +212,7 @@ enum { LIGHT = false, HEAVY = true };
  * take it all, as in PyTorch: a zero would hide the NaN. */
 static tarn_tensor unless_lost(tarn_tensor lost, tarn_tensor a, tarn_tensor b, tarn_tensor g)
 {
-    return where(tarn_eq(a, b), times(g, 0.5f), where(lost, num(g, 0), g));
+    return where(tarn_eq(a, b), times(g, 0.5), where(lost, num(g, 0), g));
 }
 
 static tarn_tensor pow_in_b(tarn_tensor a, tarn_tensor b, tarn_tensor y, tarn_tensor g)
@@ -221,26 +240,26 @@ static tarn_tensor between(tarn_tensor x, float low, float high)
 }
 
 /* clang-format off */
-/*     name     types  cost   OpenCL C               of int32: OpenCL C;      gradient in a;  gradient in b */
-BINARY_INT(add, ARITH, LIGHT, "x + y",               "TARN_ADD_INT(x, y)",    g,              g)
-BINARY_INT(sub, ARITH, LIGHT, "x - y",               "TARN_SUB_INT(x, y)",    g,              minus(g))
-BINARY_INT(mul, ARITH, LIGHT, "x * y",               "TARN_MUL_INT(x, y)",    mul(g, b),      mul(g, a))
+/*     name     types  cost   OpenCL C               macro of integers        gradient in a;  gradient in b */
+BINARY_INT(add, ARITH, LIGHT, "x + y",               "ADD",                   g,              g)
+BINARY_INT(sub, ARITH, LIGHT, "x - y",               "SUB",                   g,              minus(g))
+BINARY_INT(mul, ARITH, LIGHT, "x * y",               "MUL",                   mul(g, b),      mul(g, a))
 /*     name     types  cost   OpenCL C               gradient in a;  gradient in b */
 BINARY(pow,     WIDE,  HEAVY, "TARN_POW(x, y)",      pow_in_a(a, b, g), pow_in_b(a, b, y, g))
 BINARY(maximum, ARITH, LIGHT, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
 BINARY(minimum, ARITH, LIGHT, "TARN_MIN(x, y)",      unless_lost(tarn_gt(a, b), a, b, g), unless_lost(tarn_gt(b, a), a, b, g))
 
 /*        name     types  cost   OpenCL C            gradient in x */
-UNARY_INT(neg,     ARITH, LIGHT, "-x",               "TARN_SUB_INT(TARN_I(0), x)", minus(g))
+UNARY_INT(neg,     ARITH, LIGHT, "-x",               "TARN_SUB_INT(TARN_I(0), x)", "TARN_SUB_LONG(0, x)", minus(g))
 UNARY    (abs,     FLOAT, LIGHT, "fabs(x)",          sign_times(x, g))
 UNARY_API(exp,     WIDE,  HEAVY, "TARN_EXP(x)",      mul(g, y))
 UNARY_API(log,     WIDE,  HEAVY, "TARN_LOG(x)",      div(g, x))
-UNARY_API(sqrt,    FLOAT, HEAVY, "sqrt(x)",          div(times(g, 0.5f), y))
-UNARY_API(rsqrt,   WIDE,  HEAVY, "TARN_F(1.0f) / sqrt(x)", mul(times(g, -0.5f), mul(y, mul(y, y))))
+UNARY_API(sqrt,    FLOAT, HEAVY, "sqrt(x)",          div(times(g, 0.5), y))
+UNARY_API(rsqrt,   WIDE,  HEAVY, "TARN_F(1.0f) / sqrt(x)", mul(times(g, -0.5), mul(y, mul(y, y))))
 UNARY_API(tanh,    FLOAT, HEAVY, "TARN_TANH(x)",     mul(g, sub(num(g, 1), mul(y, y))))
 UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + TARN_EXP(-x))",
                                                      mul(g, mul(y, sub(num(g, 1), y))))
-UNARY_API(erf,     FLOAT, HEAVY, "TARN_ERF(x)",      mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257f)))
+UNARY_API(erf,     FLOAT, HEAVY, "TARN_ERF(x)",      mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257)))
 UNARY_API(sin,     FLOAT, HEAVY, "TARN_SIN(x)",      mul(g, tarn_cos(x)))
 UNARY_API(cos,     FLOAT, HEAVY, "TARN_COS(x)",      minus(mul(g, tarn_sin(x))))
 UNARY_API(log1p,   WIDE,  HEAVY, "TARN_LOG1P(x)",    div(g, tarn_add_scalar(x, 1)))
@@ -262,11 +281,11 @@ UNARY_SCALARS(clamp, 2,     LIGHT, "TARN_SELECT(TARN_BOOL((x >= a) & (x <= b)), 
                                    "TARN_SELECT(TARN_BOOL(x < a), a, TARN_SELECT(TARN_BOOL(x > b), b, x)))",
               where(between(x, scalar[0], scalar[1]), g, num(g, 0)))
 UNARY_SCALARS(leaky_relu, 1, LIGHT, "TARN_SELECT(TARN_BOOL(x > TARN_F(0.0f)), x, x * a)",
-              where(tarn_gt(x, num(x, 0)), g, times(g, scalar[0])))
+              where(tarn_gt(x, num(x, 0)), g, times(g, (double)scalar[0])))
 /* By exp of what is negative, so that nothing overflows. */
 UNARY_SCALARS(softplus, 2,  HEAVY, "TARN_SELECT(TARN_BOOL(x * a > b), x, "
                                    "(TARN_MAX(x * a, TARN_F(0.0f)) + TARN_LOG1P(TARN_EXP(-fabs(x * a)))) / a)",
-              where(tarn_gt(times(x, scalar[0]), num(x, (double)scalar[1])), g, mul(g, tarn_sigmoid(times(x, scalar[0])))))
+              where(tarn_gt(times(x, (double)scalar[0]), num(x, (double)scalar[1])), g, mul(g, tarn_sigmoid(times(x, (double)scalar[0])))))
 /* clang-format on */
 
 /* The limits at the infinities, where y * sigmoid(-x) would be infinity * 0. */
@@ -314,7 +333,9 @@ const struct op op_div = {
     .arity = 2,
     .kind = OP_MAP,
     .code = "x / y",
-    .typed = { [TARN_I32] = "TARN_DIV_INT(x, y)", [TARN_U8] = "TARN_DIV_INT(x, y)" },
+    .typed = { [TARN_I32] = "TARN_DIV_INT(x, y)",
+               [TARN_U8] = "TARN_DIV_INT(x, y)",
+               [TARN_I64] = "TARN_DIV_LONG(x, y)" },
     .heavy = HEAVY,
     .grad = div_grad,
 };
@@ -361,7 +382,8 @@ static tarn_tensor constant_for(tarn_tensor a, float b)
 {
     const bool whole = floorf(b) == b && fabsf(b) < 2147483648.0f;
     const bool integer = whole && !dtype_is_float(tarn_dtype_get(a));
-    return op_constant_of(a.replica, TARN_SCALAR, integer ? TARN_I32 : TARN_F32, (double)b);
+    return integer ? op_constant_of(a.replica, TARN_SCALAR, TARN_I32, (double)b)
+                   : num(a, (double)b);
 }
 
 tarn_tensor tarn_add_scalar(tarn_tensor a, float b)
@@ -396,7 +418,7 @@ tarn_tensor tarn_gelu(tarn_tensor x)
         return graph_poison(x.replica);
     tarn_dtype of;
     x = op_wide(x, &of);
-    const tarn_tensor phi = tarn_add_scalar(tarn_erf(tarn_mul_scalar(x, 0.707106781186547524f)), 1);
+    const tarn_tensor phi = tarn_add_scalar(tarn_erf(op_times(x, 0.707106781186547524)), 1);
     return op_as(tarn_mul(tarn_mul_scalar(x, 0.5f), phi), of);
 }
 
@@ -406,8 +428,8 @@ tarn_tensor tarn_gelu_tanh(tarn_tensor x)
         return graph_poison(x.replica);
     tarn_dtype of;
     x = op_wide(x, &of);
-    const tarn_tensor cube = tarn_mul(tarn_mul(x, x), tarn_mul_scalar(x, 0.044715f));
-    const tarn_tensor inner = tarn_mul_scalar(tarn_add(x, cube), 0.797884560802865356f);
+    const tarn_tensor cube = tarn_mul(tarn_mul(x, x), op_times(x, 0.044715));
+    const tarn_tensor inner = op_times(tarn_add(x, cube), 0.797884560802865356);
     const tarn_tensor y = tarn_mul(tarn_mul_scalar(x, 0.5f), tarn_add_scalar(tarn_tanh(inner), 1));
     return op_as(y, of);
 }

@@ -15,7 +15,7 @@ static tarn_tensor per_channel(tarn_tensor t, int rank)
 static bool is_vector(tarn_tensor t, int32_t n)
 {
     const tarn_shape s = tarn_shape_get(t);
-    return s.rank == 1 && s.dim[0] == n && tarn_dtype_get(t) == TARN_F32;
+    return s.rank == 1 && s.dim[0] == n && dtype_is_single(tarn_dtype_get(t));
 }
 
 tarn_tensor tarn_group_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, int groups,
@@ -53,7 +53,7 @@ tarn_tensor tarn_rms_norm_op(tarn_tensor x, tarn_tensor weight, float eps)
     const int first = s.rank - w.rank;
     tarn_shape axes = { .rank = 0 };
     bool fits = w.rank >= 1 && first >= 0 && dtype_is_float(tarn_dtype_get(x)) &&
-                tarn_dtype_get(weight) == TARN_F32;
+                dtype_is_single(tarn_dtype_get(weight));
     for (int i = 0; fits && i < w.rank; i++) {
         fits = s.dim[first + i] == w.dim[i];
         axes.dim[axes.rank++] = first + i;

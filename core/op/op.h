@@ -29,6 +29,13 @@ tarn_tensor op_after_of(tarn_tensor x, tarn_tensor first, uint32_t region);
  * it is rounded once. Of another type both are left as they are. */
 tarn_tensor op_wide(tarn_tensor x, tarn_dtype *of);
 tarn_tensor op_as(tarn_tensor y, tarn_dtype of);
+/* x in the type in which functions of floats compute: float64 of float64, else float32. */
+tarn_tensor op_floats(tarn_tensor x);
+/* x times a number of a formula, all of whose digits count where x is float64; and x times 1 / count, likewise. */
+tarn_tensor op_times(tarn_tensor x, double by);
+tarn_tensor op_over(tarn_tensor x, double count);
+/* True after recording an error when x is of 64 bits, which `name` does not take yet. */
+bool op_refuses_wide(const char *name, tarn_tensor x);
 /* The float32 that a tensor of a half type was made of without rounding (struct node's `exact`); 0: none. */
 uint32_t op_exact_of(tarn_tensor x);
 /* x as autocast wants it for a product, and for what is computed in float32; without autocast x itself. */
@@ -38,7 +45,7 @@ static inline bool op_autocasts(const tarn_replica *r)
 }
 tarn_tensor op_low(tarn_tensor x);
 tarn_tensor op_high(tarn_tensor x);
-/* The float type of a result of two operands: of two different ones float32, of none that of b. */
+/* The float type of a result of two operands: of two different ones float64 if it is one of them, else float32; of none that of b. */
 tarn_dtype op_join_floats(tarn_dtype a, tarn_dtype b);
 
 /* ---- bits ----------------------------------------------------------------------------------- */

@@ -68,7 +68,7 @@ tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options)
     const double area = (double)options.window[0] * (double)options.window[1];
     tarn_dtype of;
     const tarn_tensor sum = pool(op_wide(x, &of), &options, &op_sum, 0.0f);
-    return op_as(tarn_mul_scalar(sum, (float)(1.0 / area)), of);
+    return op_as(op_times(sum, 1.0 / area), of);
 }
 
 tarn_tensor tarn_max_pool2d(tarn_tensor x, int window)

@@ -47,17 +47,17 @@ static void max_first_grad(struct grad_call *c)
 
 /* clang-format off */
 const struct combination combination_sum = {
-    .code = "x + y",          .identity = { "0.0f", "0" },            .lanes = "tarn_sum",
+    .code = "x + y",          .identity = { "0.0f", "0", "0.0", "0" }, .lanes = "tarn_sum",
     .adds = true, .empty = true, .widens = true
 };
 static const struct combination maximum = {
-    .code = "TARN_MAX(x, y)", .identity = { "-INFINITY", "INT_MIN" }, .lanes = "tarn_max"
+    .code = "TARN_MAX(x, y)", .identity = { "-INFINITY", "INT_MIN", "-INFINITY", "LONG_MIN" }, .lanes = "tarn_max"
 };
 static const struct combination minimum = {
-    .code = "TARN_MIN(x, y)", .identity = { "INFINITY", "INT_MAX" },  .lanes = "tarn_min"
+    .code = "TARN_MIN(x, y)", .identity = { "INFINITY", "INT_MAX", "INFINITY", "LONG_MAX" }, .lanes = "tarn_min"
 };
 static const struct combination first_maximum = {
-    .code = "TARN_BETTER(x, y)", .identity = { "-INFINITY", "INT_MIN" }, .found = &maximum
+    .code = "TARN_BETTER(x, y)", .identity = { "-INFINITY", "INT_MIN", "-INFINITY", "LONG_MIN" }, .found = &maximum
 };
 
 #define REDUCTION(id, by, gradient) \
@@ -171,7 +171,8 @@ static int64_t reduced_count(tarn_tensor x, uint32_t mask)
 
 static tarn_tensor mean_of(tarn_tensor x, uint32_t mask, double divisor)
 {
-    const tarn_tensor scale = op_constant_of(x.replica, TARN_SCALAR, TARN_F32, 1.0 / divisor);
+    const tarn_tensor scale =
+        op_constant_of(x.replica, TARN_SCALAR, tarn_dtype_get(x), 1.0 / divisor);
     return tarn_mul(op_reduce(&op_sum, x, mask), scale);
 }
 
@@ -182,7 +183,7 @@ tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep)
         return graph_poison(x.replica);
     const double count = (double)reduced_count(x, mask);
     const tarn_dtype of = tarn_dtype_get(op_high(x));
-    const tarn_tensor y = op_as(mean_of(tarn_cast(x, TARN_F32), mask, count), of);
+    const tarn_tensor y = op_as(mean_of(op_floats(x), mask, count), of);
     return keep ? y : drop_axes(y, mask);
 }
 
@@ -193,7 +194,7 @@ tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep)
         return graph_poison(x.replica);
     const double count = (double)reduced_count(x, mask);
     const tarn_dtype of = tarn_dtype_get(op_high(x));
-    x = tarn_cast(x, TARN_F32);
+    x = op_floats(x);
     const tarn_tensor d = tarn_sub(x, mean_of(x, mask, count));
     const double divisor = count > correction ? count - correction : 0.0;
     const tarn_tensor y = op_as(mean_of(tarn_mul(d, d), mask, divisor), of);

@@ -69,6 +69,7 @@ static tarn_tensor stretch(tarn_tensor x, int axis, int factor)
 tarn_tensor tarn_upsample_bilinear2d(tarn_tensor x, int high, int wide)
 {
     if (!graph_operand(NULL, x, "upsample_bilinear2d", 0) ||
+        op_refuses_wide("upsample_bilinear2d", x) ||
         !image_fits(x, "upsample_bilinear2d", high, wide))
         return graph_poison(x.replica);
     tarn_dtype of;
@@ -128,7 +129,7 @@ static tarn_tensor resize_axis(tarn_tensor x, int axis, int32_t out, float scale
 tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o)
 {
     if (!graph_operand(NULL, x, "resize_bilinear2d", 0) ||
-        !image_fits(x, "resize_bilinear2d", 1, 1))
+        op_refuses_wide("resize_bilinear2d", x) || !image_fits(x, "resize_bilinear2d", 1, 1))
         return graph_poison(x.replica);
     const tarn_shape s = tarn_shape_get(x);
     int32_t size[2];

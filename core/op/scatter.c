@@ -149,7 +149,7 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
     if (!graph_operands("gather", (tarn_tensor[]){ x, index }, 2, &r))
         return graph_poison(r);
     const int a = op_axis(x, "gather", axis);
-    if (a < 0)
+    if (a < 0 || op_refuses_wide("gather", x))
         return graph_poison(r);
     const tarn_tensor at = index_along("gather", x, a, index);
     return tarn_failed(at) ? at : pick(lines_cut(x, tarn_shape_get(at), a), a, at);
@@ -161,7 +161,7 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
     if (!graph_operands("scatter_add", (tarn_tensor[]){ x, index, source }, 3, &r))
         return graph_poison(r);
     const int a = op_axis(x, "scatter_add", axis);
-    if (a < 0)
+    if (a < 0 || op_refuses_wide("scatter_add", x) || op_refuses_wide("scatter_add", source))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), from = tarn_shape_get(source);
     const tarn_tensor at = index_along("scatter_add", x, a, index);

@@ -106,7 +106,7 @@ static tarn_tensor order_of(tarn_tensor x, int axis, bool descending)
 
 tarn_tensor tarn_argsort(tarn_tensor x, int axis, bool descending)
 {
-    if (!graph_operand(NULL, x, "argsort", 0))
+    if (!graph_operand(NULL, x, "argsort", 0) || op_refuses_wide("argsort", x))
         return graph_poison(x.replica);
     const int a = op_axis(x, "argsort", axis);
     return a < 0 ? graph_poison(x.replica) : order_of(x, a, descending);
@@ -117,7 +117,7 @@ tarn_tensor tarn_sort(tarn_tensor x, int axis, bool descending, tarn_tensor *ord
     const tarn_tensor nothing = graph_poison(x.replica);
     if (order != NULL)
         *order = nothing;
-    if (!graph_operand(NULL, x, "sort", 0))
+    if (!graph_operand(NULL, x, "sort", 0) || op_refuses_wide("sort", x))
         return nothing;
     const int a = op_axis(x, "sort", axis);
     if (a < 0)
@@ -133,7 +133,7 @@ tarn_tensor tarn_top_k(tarn_tensor x, int k, int axis, bool largest, tarn_tensor
     const tarn_tensor nothing = graph_poison(x.replica);
     if (index != NULL)
         *index = nothing;
-    if (!graph_operand(NULL, x, "top_k", 0))
+    if (!graph_operand(NULL, x, "top_k", 0) || op_refuses_wide("top_k", x))
         return nothing;
     const int a = op_axis(x, "top_k", axis);
     if (a < 0)

@@ -325,8 +325,8 @@ const struct op op_pad = {
 /* Whether an element can have this value. */
 static bool holds(tarn_dtype dtype, float value)
 {
-    const float low = dtype == TARN_U8 ? 0.0f : -0x1p31f;
-    const float end = dtype == TARN_U8 ? 256.0f : 0x1p31f;
+    const float most = dtype == TARN_I64 ? 0x1p63f : 0x1p31f;
+    const float low = dtype == TARN_U8 ? 0.0f : -most, end = dtype == TARN_U8 ? 256.0f : most;
     return dtype_is_float(dtype) || (value >= low && value < end && value == truncf(value));
 }
 

@@ -9,13 +9,19 @@
 #include "tensor/sum_order.h"
 
 /* Whether the environment and the figures ask for work-items rather than vectors. */
-static tarn_status wants_items(const struct device *d, const struct device_figures *f, bool *items)
+static tarn_status wants_items(const struct device *d, const struct device_figures *f, bool wide,
+                               bool *items)
 {
     const char *wanted = env_text(ENV_SCHEDULE);
     const bool automatic = strcmp(wanted, "auto") == 0;
-    *items = strcmp(wanted, "gpu") == 0 || (automatic && f->items);
+    *items = wide || strcmp(wanted, "gpu") == 0 || (automatic && f->items);
     if (d->max_group < LANES)
         *items = false; /* a team must fit into a group */
+    if (wide && !*items)
+        return error_set(TARN_ERR_DTYPE,
+                         "compile: types of 64 bits need groups of %d work-items, %s has %zu: use "
+                         "float32 and int32",
+                         LANES, d->name, d->max_group);
     if (strcmp(wanted, "gpu") != 0 && strcmp(wanted, "cpu") != 0 && !automatic)
         return error_set(TARN_ERR_ENVIRONMENT,
                          "TARN_SCHEDULE=%s: no such schedule; there are auto, cpu, gpu", wanted);
@@ -31,12 +37,12 @@ static enum winograd_use wanted_winograd(const struct device *d, int option)
     return env_number(ENV_WINOGRAD) != 0 ? WINOGRAD_ALWAYS : WINOGRAD_NEVER;
 }
 
-tarn_status device_target(const struct device *d, int winograd, struct target *out)
+tarn_status device_target(const struct device *d, int winograd, bool wide, struct target *out)
 {
     struct device_figures f = figures_of(d);
     const int units = f.units;
     bool items;
-    TRY(wants_items(d, &f, &items));
+    TRY(wants_items(d, &f, wide, &items));
     /* Either schedule runs on any device: here with the figures of a kind that it is for. */
     if (f.items != items) {
         (void)figures_kind(items ? "nvidia" : "generic", &f);

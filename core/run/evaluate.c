@@ -125,6 +125,8 @@ float tarn_item(tarn_tensor t)
     const size_t bytes = tensor_bytes(t);
     union {
         float f32;
+        double f64;
+        int64_t i64;
         int32_t i32;
         uint8_t u8;
         uint16_t half;
@@ -139,6 +141,8 @@ float tarn_item(tarn_tensor t)
         const tarn_dtype dtype = tarn_dtype_get(t);
         value = dtype == TARN_F32      ? data->f32
                 : dtype == TARN_I32    ? (float)data->i32
+                : dtype == TARN_F64    ? (float)data->f64
+                : dtype == TARN_I64    ? (float)data->i64
                 : dtype_is_half(dtype) ? half_to_float(data->half, dtype)
                                        : (float)data->u8;
     }

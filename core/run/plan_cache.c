@@ -453,10 +453,20 @@ static void tell_peers(tarn_replica *r, bool builds)
         r->peers->builds(r, builds);
 }
 
+/* Whether what is recorded has values of 64 bits. */
+static bool has_wide(const tarn_replica *r)
+{
+    for (uint32_t i = 1; r->wide && i < r->graph.count; i++)
+        if (dtype_is_wide(r->graph.nodes[i].dtype))
+            return true;
+    return false;
+}
+
 /* Runs the plan that is known, or compiles one first. */
 static tarn_status find_and_run(struct request *q)
 {
-    TRY(device_target(context_device(q->replica->context), q->replica->winograd, &q->target));
+    TRY(device_target(context_device(q->replica->context), q->replica->winograd,
+                      has_wide(q->replica), &q->target));
     make_key(q);
     struct plan *plan = known_plan(q);
     if (plan != NULL && q->loop != NULL)

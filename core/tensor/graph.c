@@ -11,6 +11,7 @@
 #include "tensor/scan.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
+#include "tensor/wide.h"
 #include "trace.h"
 
 static const struct node no_node;
@@ -392,10 +393,12 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
                          tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
 {
     tarn_tensor wide[OPERANDS_MOST];
+    if (!wide_allowed(r, op, in, count, dtype))
+        return graph_poison(r);
     if (!computes(op) || count > OPERANDS_MOST)
         return record(r, op, in, count, shape, dtype, arg);
     for (int i = 0; i < count; i++)
-        wide[i] = dtype_is_half(tarn_dtype_get(in[i])) ? tarn_cast(in[i], TARN_F32) : in[i];
+        wide[i] = wide_operand(op, in[i], dtype);
     if (!dtype_is_half(dtype))
         return record(r, op, wide, count, shape, dtype, arg);
     const tarn_tensor y = record(r, op, wide, count, shape, TARN_F32, arg);

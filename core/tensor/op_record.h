@@ -4,10 +4,10 @@
 #define TARN_OP_RECORD_H
 
 #include "error.h"
+#include "tensor/dtype.h"
 #include "tensor/mesh.h"
 
 #define OPERANDS_MOST 64 /* of one node */
-#define DTYPES (TARN_BF16 + 1)
 
 enum op_kind {
     OP_LEAF,      /* a buffer, a constant, a number, a counter */
@@ -83,7 +83,8 @@ struct position {
 #define MAP_SCALARS 2
 union op_arg {
     struct {
-        uint32_t slot; /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned */
+        uint32_t slot; /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned;
+                          constant: upper half of 64 bits */
         uint32_t bits; /* constant: bits of the value in the node's type */
         uint32_t axis; /* held: whether steps lead */
         /* Input, owned, held: how it is cut, when the node has the shape of the whole; and, in a loop's body or of a
@@ -220,7 +221,7 @@ struct combination {
      * takes the place of y. Values meet in an order that depends on shapes, so the order must not
      * matter, but for roundings. */
     const char *code;
-    const char *identity[2]; /* changes nothing: of float registers, and of int ones */
+    const char *identity[4]; /* changes nothing: of float, int, double, long registers */
     /* "tarn_sum": tarn_sum_float() and tarn_sum_int() of kernels/prelude.cl combine the lanes of a
      * register, and so may rows, one for each group of samples. NULL: each result is computed in
      * one lane of one group. */
@@ -277,11 +278,12 @@ struct op {
                     int pass, struct routine_pass *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
+    bool wide;     /* ROUTINE, CALL, COMPOSED: takes types of 64 bits, as the other kinds do */
     /* COMPOSED: adds nodes (expand.h), of at most COMPOSED_NODES for each operand
      * and one more, and returns the one that is the node's value. */
     uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);
 };
-#define COMPOSED_NODES 8
+#define COMPOSED_NODES 16
 
 /* The rule of ops whose result does not change with small changes of the operands: comparisons,
  * bits, indices. No rule at all is an error as soon as somebody asks for a gradient through the

@@ -9,6 +9,7 @@
 #include "tensor/random.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
+#include "tensor/wide.h"
 
 /* A handle's node: index + 1 in the low bits, generation above. */
 #define INDEX_BITS 20
@@ -167,6 +168,8 @@ static bool check_new(tarn_replica *r, enum owned_kind kind, const char *name, t
                      tarn_dtype_name(dtype), shape_text(shape));
         return false;
     }
+    if (!wide_possible(r, name != NULL ? name : "kept", dtype))
+        return false;
     if (named && owned_find(r, name) != NULL) {
         replica_fail(r, TARN_ERR_ARGUMENT, "%s: the name is taken; names must be new", name);
         return false;

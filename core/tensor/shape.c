@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes and element types by value: building, checking, broadcasting, printing. */
+/* Shapes by value: building, checking, broadcasting, printing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,20 +7,6 @@
 
 #define TEXTS 8
 #define TEXT_BYTES 128
-
-size_t tarn_dtype_bytes(tarn_dtype dtype)
-{
-    static const size_t bytes[] = { 4, 4, 1, 2, 2 };
-    const size_t i = (size_t)dtype;
-    return i < sizeof bytes / sizeof bytes[0] ? bytes[i] : 0;
-}
-
-const char *tarn_dtype_name(tarn_dtype dtype)
-{
-    static const char *const names[] = { "float32", "int32", "uint8", "float16", "bfloat16" };
-    const size_t i = (size_t)dtype;
-    return i < sizeof names / sizeof names[0] ? names[i] : "unknown type";
-}
 
 tarn_shape tarn_shape_of(int rank, const int32_t *dims)
 {

@@ -3,7 +3,7 @@
 #ifndef TARN_SHAPE_H
 #define TARN_SHAPE_H
 
-#include "tarn.h"
+#include "tensor/dtype.h"
 
 /* "[128,10]" into a rotating thread-local text, for error lines. */
 const char *shape_text(tarn_shape s);
@@ -17,15 +17,6 @@ size_t shape_bytes(tarn_shape s, tarn_dtype dtype);
 /* Elements from one index of each dimension to the next, row-major. */
 void shape_strides(tarn_shape s, int32_t stride[TARN_MAX_RANK]);
 
-/* float16 or bfloat16: they are stored so, and computed in float32. */
-static inline bool dtype_is_half(tarn_dtype dtype)
-{
-    return dtype == TARN_F16 || dtype == TARN_BF16;
-}
-static inline bool dtype_is_float(tarn_dtype dtype)
-{
-    return dtype == TARN_F32 || dtype_is_half(dtype);
-}
 /* The bits of the nearest number of that type, ties to even, as the kernels round; and back. */
 uint16_t half_from_float(float value, tarn_dtype dtype);
 float half_to_float(uint16_t bits, tarn_dtype dtype);

@@ -100,6 +100,49 @@ Test(load_weights, elements)
               !convert_source("F8_E4M3", TARN_F32, &s));
 }
 
+struct wide_element {
+    const char *dtype;
+    uint64_t from;
+    tarn_dtype to;
+    uint64_t want;
+    bool fits;
+};
+
+static const struct wide_element wide_elements[] = {
+    { "F64", 0x3fd5555555555555, TARN_F64, 0x3fd5555555555555, true },
+    { "F64", 0x7ff4000000000001, TARN_F64, 0x7ff4000000000001, true },
+    { "F32", 0x00000001, TARN_F64, 0x36a0000000000000, true }, /* 2^-149 */
+    { "F32", 0xff800000, TARN_F64, 0xfff0000000000000, true },
+    { "F16", 0x0001, TARN_F64, 0x3e70000000000000, true }, /* 2^-24 */
+    { "BF16", 0xc049, TARN_F64, 0xc009200000000000, true },
+    { "I64", 0x0020000000000000, TARN_F64, 0x4340000000000000, true }, /* 2^53 */
+    { "I64", 0x0020000000000001, TARN_F64, 0, false },
+    { "I64", 0x8000000000000000, TARN_F64, 0xc3e0000000000000, true },
+    { "I64", 0x8000000000000000, TARN_I64, 0x8000000000000000, true },
+    { "I8", 0xff, TARN_I64, 0xffffffffffffffff, true },
+    { "U64", 0x7fffffffffffffff, TARN_I64, 0x7fffffffffffffff, true },
+    { "U64", 0x8000000000000000, TARN_I64, 0, false },
+};
+
+Test(load_weights, elements_of_64_bits)
+{
+    for (size_t i = 0; i < sizeof wide_elements / sizeof *wide_elements; i++) {
+        const struct wide_element *e = &wide_elements[i];
+        struct source s;
+        uint64_t got = 0;
+        uint8_t from[8];
+        char why[CONVERT_WHY] = "";
+        cr_assert(convert_source(e->dtype, e->to, &s));
+        for (int b = 0; b < 8; b++)
+            from[b] = (uint8_t)(e->from >> (8 * b));
+        const bool fits = convert_element(s, from, e->to, &got, why);
+        cr_expect_eq(fits, e->fits, "%s %#" PRIx64 ": %s", e->dtype, e->from, why);
+        cr_expect(!fits || got == e->want, "%s %#" PRIx64 ": %#" PRIx64, e->dtype, e->from, got);
+    }
+    struct source s;
+    cr_expect(!convert_source("F64", TARN_I64, &s));
+}
+
 /* Every half, bfloat16, and doubles around each float of a walk through all exponents. */
 Test(load_weights, all_small_types_and_roundings)
 {

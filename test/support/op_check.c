@@ -14,10 +14,9 @@
 /* Differences are taken at this many elements of an operand, spread over it. */
 #define SAMPLES 128
 
-static const double UNIT = 1.0 / (1 << 24);
-
 struct check {
     const struct op_case *c;
+    tarn_dtype dtype; /* of operands and results of a float type */
     struct ref in[OP_INPUTS], y, weights;
     double condition; /* largest sum over inputs of |x dy/dx| */
     double *device_y, *device_g[OP_INPUTS];
@@ -33,9 +32,21 @@ double check_random(unsigned long long *state)
     return (double)((z ^ z >> 31) >> 42) / (1 << 22);
 }
 
-static double gamma_of(double n)
+static double unit_of(const struct check *k)
 {
-    return n * UNIT / (1 - n * UNIT);
+    return k->dtype == TARN_F64 ? 0x1p-53 : 0x1p-24;
+}
+
+static double gamma_of(const struct check *k, double n)
+{
+    const double all = n * unit_of(k) * (k->dtype == TARN_F64 ? 2 : 1);
+    return all / (1 - all);
+}
+
+/* The number of the type next to v. */
+static double rounded(const struct check *k, double v)
+{
+    return k->dtype == TARN_F64 ? v : (double)(float)v;
 }
 
 static bool complain(struct check *k, const char *format, ...)
@@ -77,21 +88,24 @@ static bool differentiable(const struct op_input *in)
     return in->fill != FILL_INDEX && in->fill != FILL_BOOL && in->fill != FILL_COARSE;
 }
 
-static tarn_tensor upload(tarn_replica *r, const struct op_input *in, const struct ref *x)
+static tarn_tensor upload(tarn_replica *r, const struct op_input *in, const struct ref *x,
+                          tarn_dtype floats)
 {
     int32_t dims[REF_RANK] = { 0 };
     for (int d = 0; d < x->rank; d++)
         dims[d] = x->dim[d];
     const size_t n = ref_count(x);
-    void *data = malloc(4 * n + 4);
+    void *data = malloc(8 * n + 8);
     if (data == NULL)
         return TARN_NONE;
-    tarn_dtype dtype = TARN_F32;
+    tarn_dtype dtype = floats;
     for (size_t i = 0; i < n; i++) {
         if (in->fill == FILL_INDEX)
             ((int32_t *)data)[i] = (int32_t)x->v[i];
         else if (in->fill == FILL_BOOL)
             ((uint8_t *)data)[i] = (uint8_t)x->v[i];
+        else if (floats == TARN_F64)
+            ((double *)data)[i] = x->v[i];
         else
             ((float *)data)[i] = (float)x->v[i];
     }
@@ -106,16 +120,17 @@ static tarn_tensor upload(tarn_replica *r, const struct op_input *in, const stru
 
 static double *download(tarn_tensor t, size_t n)
 {
-    float *data = calloc(n + 1, sizeof(float));
     double *out = calloc(n + 1, sizeof(double));
-    if (data == NULL || out == NULL || tarn_read(t, data, n * sizeof(float)) != TARN_OK) {
-        free(data);
+    const size_t each = tarn_dtype_bytes(tarn_dtype_get(t));
+    if (out == NULL || tarn_read(t, out, n * each) != TARN_OK) {
         free(out);
         return NULL;
     }
-    for (size_t i = 0; i < n; i++)
-        out[i] = (double)data[i];
-    free(data);
+    for (size_t i = n; each == sizeof(float) && i-- > 0;) { /* the last one first: they grow */
+        float value;
+        memcpy(&value, (const char *)out + i * sizeof value, sizeof value);
+        out[i] = (double)value;
+    }
     return out;
 }
 
@@ -136,7 +151,7 @@ static bool run_device(tarn_replica *r, struct check *k)
     tarn_tensor in[OP_INPUTS], out[1 + OP_INPUTS], gradients[OP_INPUTS], wanted[OP_INPUTS];
     int which[OP_INPUTS], count = 0;
     for (int i = 0; i < c->inputs; i++) {
-        in[i] = upload(r, &c->in[i], &k->in[i]);
+        in[i] = upload(r, &c->in[i], &k->in[i], k->dtype);
         if (!c->no_gradient && differentiable(&c->in[i])) {
             which[count] = i;
             wanted[count++] = in[i];
@@ -147,12 +162,12 @@ static bool run_device(tarn_replica *r, struct check *k)
         return complain(k, "%s", tarn_error(r));
     if (!same_shape(&k->y, y))
         return complain(k, "the shape of the result is wrong");
-    if (tarn_dtype_get(y) != TARN_F32)
-        y = tarn_cast(y, TARN_F32);
+    if (tarn_dtype_get(y) != k->dtype && tarn_dtype_get(y) != TARN_F32)
+        y = tarn_cast(y, k->dtype);
     out[0] = y;
     if (count > 0) {
         const struct op_input as_float = { .fill = FILL_SIGNED };
-        const tarn_tensor w = upload(r, &as_float, &k->weights);
+        const tarn_tensor w = upload(r, &as_float, &k->weights, k->dtype);
         tarn_gradients(tarn_sum(tarn_mul(y, w), TARN_ALL, false), wanted, count, gradients);
         for (int i = 0; i < count; i++)
             out[1 + i] = gradients[i];
@@ -202,6 +217,11 @@ static bool equal_or_near(double got, double want, double limit)
     return fabs(got - want) <= limit;
 }
 
+static double ulps_of(const struct check *k)
+{
+    return k->dtype == TARN_F64 ? k->c->ulps + 16 + 1 : k->c->ulps;
+}
+
 static bool compare_values(struct check *k)
 {
     const struct op_case *c = k->c;
@@ -211,12 +231,12 @@ static bool compare_values(struct check *k)
     for (size_t i = 0; good && i < ref_count(&k->y); i++) {
         double limit = 0;
         if (c->bound == BOUND_MAP)
-            limit = 2 * c->ulps * UNIT * fabs(k->y.v[i]) + 0x1p-126;
+            limit = 2 * ulps_of(k) * unit_of(k) * fabs(k->y.v[i]) + 0x1p-126;
         else if (c->bound == BOUND_LINEAR)
-            limit = gamma_of(sum_roundings(c->terms) + 2) * fabs(size.v[i]);
+            limit = gamma_of(k, sum_roundings(c->terms) + 2) * fabs(size.v[i]);
         else if (c->bound == BOUND_COMPOSED)
-            limit = gamma_of(c->terms + 8) * (top + k->condition);
-        const double want = c->bound == BOUND_EXACT ? (double)(float)k->y.v[i] : k->y.v[i];
+            limit = gamma_of(k, c->terms + 8) * (top + k->condition);
+        const double want = c->bound == BOUND_EXACT ? rounded(k, k->y.v[i]) : k->y.v[i];
         if (!equal_or_near(k->device_y[i], want, limit))
             good = complain(k, "element %zu is %.9g, should be %.9g, error %.3g, limit %.3g", i,
                             k->device_y[i], want, fabs(k->device_y[i] - want), limit);
@@ -254,13 +274,14 @@ static struct slope difference(struct check *k, int input, size_t element, doubl
     return s;
 }
 
-static double gradient_limit(const struct op_case *c, const struct slope *s, double top)
+static double gradient_limit(const struct check *k, const struct slope *s, double top)
 {
+    const struct op_case *c = k->c;
     /* Truncation and cancellation of the differences themselves. */
     const double own = 2e-9 * (1 + s->size);
     if (c->bound == BOUND_COMPOSED)
-        return gamma_of(2 * c->terms + sum_roundings(s->terms) + 16) * top + own;
-    return gamma_of(2 * c->ulps + sum_roundings(s->terms) + 6) * s->size + own;
+        return gamma_of(k, 2 * c->terms + sum_roundings(s->terms) + 16) * top + own;
+    return gamma_of(k, 2 * ulps_of(k) + sum_roundings(s->terms) + 6) * s->size + own;
 }
 
 static bool compare_gradient(struct check *k, int input, double *condition)
@@ -277,7 +298,7 @@ static bool compare_gradient(struct check *k, int input, double *condition)
         return true;
     for (size_t i = 0; i < count; i++) {
         const size_t at = i * n / count;
-        const double limit = gradient_limit(k->c, &s[i], top);
+        const double limit = gradient_limit(k, &s[i], top);
         if (!equal_or_near(k->device_g[input][at], s[i].gradient, limit))
             return complain(k,
                             "gradient %d, element %zu is %.9g, should be %.9g, error %.3g, "
@@ -306,18 +327,31 @@ static bool compare(struct check *k)
 
 bool op_check(tarn_replica *r, const struct op_case *c, char *message, size_t capacity)
 {
-    struct check k = { .c = c, .message = message, .capacity = capacity };
+    return op_check_as(r, c, TARN_F32, message, capacity);
+}
+
+/* A number that draws of one value share, and that float32 does not have where the type is a larger one. */
+static double operand(const struct check *k, const struct op_input *in, unsigned long long *state)
+{
+    const double value = rounded(k, draw(in, state));
+    return k->dtype == TARN_F64 && differentiable(in) ? value * (1 + 0x1p-32) : value;
+}
+
+bool op_check_as(tarn_replica *r, const struct op_case *c, tarn_dtype dtype, char *message,
+                 size_t capacity)
+{
+    struct check k = { .c = c, .dtype = dtype, .message = message, .capacity = capacity };
     unsigned long long state = 1;
     for (int i = 0; i < c->inputs; i++) {
         k.in[i] = ref_new(c->in[i].rank, c->in[i].dim);
         for (size_t j = 0; j < ref_count(&k.in[i]); j++)
-            k.in[i].v[j] = (double)(float)draw(&c->in[i], &state);
+            k.in[i].v[j] = operand(&k, &c->in[i], &state);
     }
     k.y = c->reference(k.in, c);
     k.weights = ref_new(k.y.rank, k.y.dim);
     const struct op_input any = { .fill = FILL_SIGNED };
     for (size_t j = 0; j < ref_count(&k.weights); j++)
-        k.weights.v[j] = (double)(float)draw(&any, &state);
+        k.weights.v[j] = operand(&k, &any, &state);
 
     bool good = run_device(r, &k) && compare(&k);
     if (tarn_error_status(r) != TARN_OK) {

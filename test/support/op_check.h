@@ -46,6 +46,12 @@ struct op_case {
 /* False: `message` names the case, the tensor, the worst element, its error and the limit. */
 bool op_check(tarn_replica *r, const struct op_case *c, char *message, size_t capacity);
 
+/* The same where operands of a float type are of this one, float32 or float64. In float64 the reference rounds as
+ * the device does, so bounds are twice as wide in units of u = 2^-53, and a map's functions are the driver's, within
+ * 16 ulps (the OpenCL table for double), as against 1 of the host's. */
+bool op_check_as(tarn_replica *r, const struct op_case *c, tarn_dtype dtype, char *message,
+                 size_t capacity);
+
 /* Reproducible doubles in [0, 1), all representable as float. */
 double check_random(unsigned long long *state);
 

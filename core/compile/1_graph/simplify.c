@@ -86,7 +86,7 @@ static int same_operand(const struct module *m, const struct node *n, const uint
 {
     const float one = 1;
     uint32_t bits = 1;
-    if (n->op != &op_mul)
+    if (n->op != &op_mul || dtype_is_wide(n->dtype))
         return -1;
     if (n->dtype == TARN_F32)
         memcpy(&bits, &one, sizeof bits);

@@ -14,11 +14,6 @@ static int add(const struct site *s, const struct expr *e)
     return at >= 0 ? at : lower_fail(s->l, TARN_ERR_MEMORY);
 }
 
-static tarn_dtype register_type(tarn_dtype dtype)
-{
-    return dtype == TARN_F32 ? TARN_F32 : TARN_I32;
-}
-
 static void access_add(struct access *a, const struct rational *index, int32_t stride)
 {
     if (index->divide == 1) {
@@ -105,7 +100,7 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
         v = plain_of(l, node);
     if (v < 0)
         return -1;
-    struct expr e = { .kind = EXPR_LOAD, .dtype = register_type(n->dtype) };
+    struct expr e = { .kind = EXPR_LOAD, .dtype = dtype_computed(n->dtype) };
     e.access.value = v;
     e.access.gather = -1;
     e.access.in_block = in_block && l->p->values[v].layout == LAYOUT_BLOCKED;
@@ -126,10 +121,11 @@ static int load(const struct site *s, uint32_t node, tarn_shape shape, const str
 
 static int express_leaf(const struct site *s, const struct node *n, const struct rational *index)
 {
-    struct expr e = { .dtype = register_type(n->dtype) };
+    struct expr e = { .dtype = dtype_computed(n->dtype) };
     if (n->op == &op_constant) {
         e.kind = EXPR_CONSTANT;
         e.bits = n->arg.leaf.bits;
+        e.high = dtype_is_wide(n->dtype) ? n->arg.leaf.slot : 0;
     } else if (n->op == &op_number) {
         e.kind = EXPR_NUMBER;
         e.bits = n->arg.leaf.slot;
@@ -167,6 +163,17 @@ int guard_add(const struct nest *n, struct guard *guards, int count, const struc
     return count + 1;
 }
 
+/* Every number that a pad may have is one of either type. */
+static void set_wide(struct expr *e, float fill)
+{
+    const double number = (double)fill;
+    const int64_t whole = e->dtype == TARN_I64 ? (int64_t)fill : 0;
+    uint64_t bits;
+    memcpy(&bits, e->dtype == TARN_F64 ? (const void *)&number : (const void *)&whole, sizeof bits);
+    e->bits = (uint32_t)bits;
+    e->high = (uint32_t)(bits >> 32);
+}
+
 static int express_view(const struct site *s, const struct node *n, uint32_t x,
                         const struct rational *index)
 {
@@ -175,7 +182,7 @@ static int express_view(const struct site *s, const struct node *n, uint32_t x,
     memset(&map, 0, sizeof map);
     n->op->index(n, in, &map);
     struct rational inner[TARN_MAX_RANK];
-    struct expr e = { .kind = EXPR_GUARD, .dtype = register_type(n->dtype), .args = 1 };
+    struct expr e = { .kind = EXPR_GUARD, .dtype = dtype_computed(n->dtype), .args = 1 };
     for (int d = 0; d < in.rank; d++) {
         inner[d] = rational_constant(map.dim[d].offset);
         for (int o = 0; o < n->shape.rank; o++)
@@ -190,7 +197,9 @@ static int express_view(const struct site *s, const struct node *n, uint32_t x,
     if (below < 0 || e.guards == 0)
         return below;
     e.arg[0] = below;
-    if (e.dtype == TARN_F32)
+    if (dtype_is_wide(e.dtype))
+        set_wide(&e, map.fill);
+    else if (e.dtype == TARN_F32)
         memcpy(&e.bits, &map.fill, sizeof e.bits);
     else
         e.bits = dtype_is_half(n->dtype) ? half_from_float(map.fill, n->dtype)
@@ -205,7 +214,7 @@ static int express_gather(const struct site *s, uint32_t node, const struct rati
     const uint32_t table = lowering_operand(l, node, 0), rows = lowering_operand(l, node, 1);
     const tarn_shape shape = l->m->nodes[table].shape;
     const int rows_rank = l->m->nodes[rows].shape.rank;
-    struct expr e = { .kind = EXPR_LOAD, .dtype = register_type(n->dtype) };
+    struct expr e = { .kind = EXPR_LOAD, .dtype = dtype_computed(n->dtype) };
     e.access.gather = express(s, rows, index);
     const int v = plain_of(l, table);
     if (e.access.gather < 0 || v < 0)
@@ -224,7 +233,7 @@ static int express_map(const struct site *s, uint32_t node, const struct rationa
 {
     const struct node *n = &s->l->m->nodes[node];
     const char *typed = n->op->typed[n->dtype];
-    struct expr e = { .kind = EXPR_MAP, .dtype = register_type(n->dtype), .heavy = n->op->heavy };
+    struct expr e = { .kind = EXPR_MAP, .dtype = dtype_computed(n->dtype), .heavy = n->op->heavy };
     e.code = typed != NULL ? typed : n->op->code;
     e.scalars = n->op->scalars;
     for (int k = 0; k < e.scalars; k++)
@@ -266,7 +275,7 @@ int express_wait(const struct site *s, uint32_t node)
     if (is_cheap(&l->m->nodes[node]))
         return 0;
     if (in_memory(l, node)) {
-        struct expr e = { .kind = EXPR_LOAD, .dtype = register_type(l->m->nodes[node].dtype) };
+        struct expr e = { .kind = EXPR_LOAD, .dtype = dtype_computed(l->m->nodes[node].dtype) };
         e.access.value = value_of(l, node);
         e.access.gather = -1;
         return e.access.value < 0 ? -1 : add(s, &e);
@@ -286,7 +295,7 @@ int express(const struct site *s, uint32_t node, const struct rational *index)
     if (node == s->core && s->nest->transformed)
         return s->nest->body[0];
     if (node == s->core) {
-        const struct expr acc = { .kind = EXPR_ACC, .dtype = register_type(n->dtype) };
+        const struct expr acc = { .kind = EXPR_ACC, .dtype = dtype_computed(n->dtype) };
         return add(s, &acc);
     }
     const struct rational *known = path_index(s, node);

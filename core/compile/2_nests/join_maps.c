@@ -108,7 +108,7 @@ static int store_read(const struct nest *map, const struct access *x, const stru
 /* Half types and bytes are rounded in memory. */
 static bool keeps_bits(const struct value *v)
 {
-    return v->dtype == TARN_F32 || v->dtype == TARN_I32;
+    return v->dtype == dtype_computed(v->dtype);
 }
 
 static bool is_plain_map(const struct nest *n)

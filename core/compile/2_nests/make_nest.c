@@ -232,7 +232,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
     n.batched = n.batch_axis >= 0;
     n.combine = COMBINE_FMA;
     n.by = &combination_sum;
-    n.acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
+    n.acc_dtype = dtype_computed(node->dtype);
     struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };
     const int rows = choose_samples(&n, &c, (int[3]){ in[0].rank, in[1].rank, node->shape.rank });
     for (int k = 0; k < 2; k++) {

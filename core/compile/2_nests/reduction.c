@@ -75,7 +75,7 @@ int reduce_begin(struct lowering *l, uint32_t core, struct nest *n, struct ratio
         n->arg_index = rational_add_scaled(
             rational_add_scaled(rational_constant(0), n->arg_index, n->extent[a]), rational_axis(a),
             1);
-    n->acc_dtype = node->dtype == TARN_F32 ? TARN_F32 : TARN_I32;
+    n->acc_dtype = dtype_computed(node->dtype);
     const struct site s = {
         .l = l, .nest = n, .root = UINT32_MAX, .core = UINT32_MAX, .blocks = unsplit
     };

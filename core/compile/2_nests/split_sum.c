@@ -91,7 +91,7 @@ static int split_axis(struct lowering *l, struct nest *n, int axis, int32_t run)
         n->guard[n->guards++] = inside;
         return 0;
     }
-    struct expr guarded = { .kind = EXPR_GUARD, .dtype = TARN_F32, .args = 1, .guards = 1 };
+    struct expr guarded = { .kind = EXPR_GUARD, .dtype = n->acc_dtype, .args = 1, .guards = 1 };
     guarded.arg[0] = n->body[0];
     guarded.guard[0] = inside;
     n->body[0] = expr_add(l->p, n, &guarded);
@@ -132,7 +132,7 @@ static int store_sums(struct lowering *l, struct nest *n)
     const tarn_shape shape =
         n->batched ? TARN_SHAPE(n->extent[n->batch_axis], count) : TARN_SHAPE(count);
     s.value = value_add(l->p, PLACE_ARENA, n->batched ? LAYOUT_BLOCKED : LAYOUT_PLAIN, 0, shape,
-                        TARN_F32);
+                        n->acc_dtype);
     if (s.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
     n->store[0] = s;
@@ -143,7 +143,7 @@ static int store_sums(struct lowering *l, struct nest *n)
 
 static int load_sums(struct lowering *l, struct nest *n, const struct nest *from)
 {
-    struct expr e = { .kind = EXPR_LOAD, .dtype = TARN_F32 };
+    struct expr e = { .kind = EXPR_LOAD, .dtype = from->acc_dtype };
     e.access.value = from->store[0].value;
     e.access.address = from->store[0].address;
     e.access.in_block = from->store[0].in_block;
@@ -161,7 +161,7 @@ static struct nest sum_of(struct lowering *l, const struct nest *from, int out_a
     memcpy(n.extent, from->extent, (size_t)n.axes * sizeof *n.extent);
     n.combine = COMBINE_REDUCE;
     n.by = from->by;
-    n.acc_dtype = TARN_F32;
+    n.acc_dtype = from->acc_dtype;
     n.part = true;
     return n;
 }
@@ -185,7 +185,7 @@ static int join_rest(struct lowering *l, const struct nest *lanes, const struct 
 {
     *n = sum_of(l, lanes, lanes->out_axes);
     n->extent[n->axes++] = 1;
-    struct expr both = { .kind = EXPR_MAP, .dtype = TARN_F32, .code = n->by->code, .args = 2 };
+    struct expr both = { .kind = EXPR_MAP, .dtype = n->acc_dtype, .code = n->by->code, .args = 2 };
     both.arg[0] = load_sums(l, n, rest);
     both.arg[1] = load_sums(l, n, lanes);
     n->body[0] = both.arg[0] < 0 || both.arg[1] < 0 ? -1 : expr_add(l->p, n, &both);

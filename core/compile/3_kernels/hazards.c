@@ -117,7 +117,7 @@ static tarn_status write_by_copy(struct program_ir *p, const struct uses *u,
     copy->axes = copy->out_axes = 1;
     copy->extent[0] = (int32_t)tarn_shape_count(v.shape);
     copy->batch_axis = copy->sample_lane = -1;
-    struct expr e = { .kind = EXPR_LOAD, .dtype = v.dtype == TARN_F32 ? TARN_F32 : TARN_I32 };
+    struct expr e = { .kind = EXPR_LOAD, .dtype = dtype_computed(v.dtype) };
     e.access = (struct access){ .value = temporary, .address = affine_axis(0), .gather = -1 };
     copy->store[0] = (struct store){ .value = value, .address = affine_axis(0) };
     copy->store[0].expr = expr_add(p, copy, &e);

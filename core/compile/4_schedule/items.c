@@ -96,7 +96,8 @@ static int most_points(const struct program_ir *p, const struct nest *n)
 {
     const struct item_figures *f = &p->target->item;
     const int most = !n->batched && nest_sums_lanes(n) ? f->lane_sum_points : f->accumulators;
-    const size_t of_point = (size_t)(p->group_size / LANES * ITEM_PITCH) * sizeof(float);
+    const size_t words = (size_t)(p->group_size / LANES * ITEM_PITCH);
+    const size_t of_point = words * tarn_dtype_bytes(n->acc_dtype);
     const int room = (int)(p->target->local_bytes / of_point);
     return !nest_sums_lanes(n) || room > most ? most : room > 1 ? room : 1;
 }

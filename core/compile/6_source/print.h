@@ -99,7 +99,10 @@ bool print_is_zero(const struct printer *pr, const char *name);
 /* What the letters x, y, z of an op's code stand for, then a and b. */
 struct code_names {
     char of[3 + MAP_SCALARS][NAME];
+    bool doubles; /* registers are double: TARN_ macros get F64 for their width */
 };
+/* The bits of a constant, the upper half of 64 in `high`, as a register of this width. */
+void constant_text(tarn_dtype dtype, uint32_t bits, uint32_t high, int width, struct text *t);
 /* Applies OpenCL C to registers: TARN_ macros get the width. */
 void expand_code(const char *code, const struct code_names *names, int width, struct text *t);
 void known_reset(struct printer *pr, int count);

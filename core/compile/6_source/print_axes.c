@@ -30,7 +30,7 @@ static bool is_lane(const struct printer *pr, int axis)
 /* Loops of a sum of scalars. Some drivers for CPUs would make vectors of them, and so add in another order. */
 static bool adds_scalars(const struct printer *pr)
 {
-    return pr->width == 1 && pr->n != NULL && pr->n->acc_dtype == TARN_F32 &&
+    return pr->width == 1 && pr->n != NULL && dtype_is_float(pr->n->acc_dtype) &&
            (pr->sum != NULL || (pr->items && pr->n->by_sample));
 }
 

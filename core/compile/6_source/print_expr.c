@@ -23,16 +23,12 @@ void print_line(struct printer *pr, const char *format, ...)
 
 const char *register_name(tarn_dtype dtype, int width)
 {
-    return dtype == TARN_F32 ? (width == 1 ? "float" : "float16") : (width == 1 ? "int" : "int16");
+    return width == 1 ? dtype_records[dtype].scalar : dtype_records[dtype].vector;
 }
 
 const char *memory_type(const struct value *v)
 {
-    static const char *const types[] = {
-        [TARN_F32] = "float",  [TARN_I32] = "int",     [TARN_U8] = "uchar",
-        [TARN_F16] = "ushort", [TARN_BF16] = "ushort",
-    };
-    return types[v->dtype];
+    return dtype_records[v->dtype].memory;
 }
 
 const char *value_space(const struct value *v)
@@ -253,23 +249,10 @@ void print_define(struct printer *pr, const char *type, struct text *right, char
     remember(pr, right, name);
 }
 
-static void constant_text(tarn_dtype dtype, uint32_t bits, int width, struct text *t)
-{
-    const char *type = register_name(dtype, width);
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    if (dtype != TARN_F32)
-        text_add(t, "(%s)(%d)", type, (int)(int32_t)bits);
-    else if (isfinite(f))
-        text_add(t, "(%s)(%af)", type, (double)f);
-    else
-        text_add(t, "(%s)(as_float(0x%08xu))", type, bits);
-}
-
 void print_zero(const struct printer *pr, char name[NAME])
 {
     struct text zero = { 0 };
-    constant_text(TARN_F32, 0, pr->width, &zero);
+    constant_text(TARN_F32, 0, 0, pr->width, &zero);
     snprintf(name, NAME, "%s", zero.data != NULL ? zero.data : "0");
     text_free(&zero);
 }
@@ -414,7 +397,7 @@ void expand_code(const char *code, const struct code_names *names, int width, st
         if (letter != NULL)
             text_add(t, "%s", names->of[letter - letters]);
         else if (length > 5 && strncmp(code, "TARN_", 5) == 0)
-            text_add(t, "%.*s_%d", length, code, width);
+            text_add(t, names->doubles ? "%.*s_F64" : "%.*s_%d", length, code, width);
         else if (length > 0)
             text_add(t, "%.*s", length, code);
         else
@@ -446,7 +429,7 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
         if (v == DEPENDS)
             all = DEPENDS;
     }
-    constant_text(e->dtype, e->bits, pr->width, &fill);
+    constant_text(e->dtype, e->bits, e->high, pr->width, &fill);
     const char *type = register_name(e->dtype, pr->width);
     if (all == NEVER) {
         snprintf(name, NAME, "%s", fill.data);
@@ -516,14 +499,16 @@ static void rand_text(struct printer *pr, const struct expr *e, struct text *t)
 
 static void map_text(struct printer *pr, const struct expr *e, struct text *t)
 {
-    struct code_names names = { 0 };
-    for (int k = 0; k < e->args; k++)
+    struct code_names names = { .doubles = e->dtype == TARN_F64 };
+    for (int k = 0; k < e->args; k++) {
         print_expr(pr, e->arg[k], names.of[k]);
+        names.doubles |= pr->n->exprs[e->arg[k]].dtype == TARN_F64;
+    }
     for (int k = 0; k < e->scalars; k++) {
         struct text scalar = { 0 };
         uint32_t bits;
         memcpy(&bits, &e->scalar[k], sizeof bits);
-        constant_text(TARN_F32, bits, pr->width, &scalar);
+        constant_text(TARN_F32, bits, 0, pr->width, &scalar);
         snprintf(names.of[3 + k], NAME, "%s", scalar.data != NULL ? scalar.data : "");
         t->failed |= scalar.failed;
         text_free(&scalar);
@@ -569,7 +554,7 @@ void print_expr(struct printer *pr, int expr, char name[NAME])
             print_guarded(pr, e, name);
         return;
     case EXPR_CONSTANT:
-        constant_text(e->dtype, e->bits, pr->width, &right);
+        constant_text(e->dtype, e->bits, e->high, pr->width, &right);
         break;
     case EXPR_NUMBER:
         text_add(&right, "(%s)(number%u)", register_name(TARN_F32, pr->width), e->bits);

@@ -486,15 +486,19 @@ static bool sums_lanes(const struct nest *n)
 void print_team(const struct program_ir *p, int kernel, struct text *out)
 {
     int words = 0;
+    bool wide = false;
     for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
         const struct nest *n = &p->nests[*r.at];
-        const int points = sums_lanes(n) ? nest_points(n, &p->schedules[*r.at]) : 0;
+        if (!sums_lanes(n))
+            continue;
+        const int points = nest_points(n, &p->schedules[*r.at]);
         words = points > words ? points : words;
+        wide |= dtype_is_wide(n->acc_dtype);
     }
     words *= p->group_size / LANES * ITEM_PITCH;
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
     if (words > 0)
-        text_add(out, "    __local uint exchange[%d];\n", words);
+        text_add(out, "    __local %s exchange[%d];\n", wide ? "ulong" : "uint", words);
 }
 
 /* Turns of the longest row of a sum over the batch: a block is one. */

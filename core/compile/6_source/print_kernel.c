@@ -382,6 +382,20 @@ static bool calls_routines(const struct program_ir *p, int kernel)
     return false;
 }
 
+static bool has_dtype(const struct program_ir *p, int kernel, tarn_dtype dtype)
+{
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
+        const struct nest *n = &p->nests[*r.at];
+        for (int s = 0; s < n->stores; s++)
+            if (p->values[n->store[s].value].dtype == dtype)
+                return true;
+        for (int e = 0; e < n->expr_count; e++)
+            if (n->exprs[e].dtype == dtype)
+                return true;
+    }
+    return false;
+}
+
 tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel *k)
 {
     struct text body = { 0 }, text = { 0 };
@@ -394,6 +408,10 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
         snprintf(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
         if (calls_routines(p, kernel))
             text_add(&k->source, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
+        if (has_dtype(p, kernel, TARN_I64))
+            text_add(&k->source, "#ifndef TARN_TO_I64_1\n%s#endif\n", kernel_long);
+        if (has_dtype(p, kernel, TARN_F64))
+            text_add(&k->source, "#ifndef TARN_TO_F64_F64\n%s#endif\n", kernel_double);
         print_math(text.data, &k->source);
         text_add(&k->source,
                  "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",

@@ -13,7 +13,8 @@
 
 static const char *identity_in(const struct nest *n, tarn_dtype dtype)
 {
-    return n->by->identity[dtype != TARN_F32];
+    static const int place[DTYPES] = { [TARN_I32] = 1, [TARN_F64] = 2, [TARN_I64] = 3 };
+    return n->by->identity[place[dtype]];
 }
 
 const char *identity(const struct nest *n)
@@ -55,18 +56,24 @@ static struct text combined(struct printer *pr, const char *v, const char *befor
     return t;
 }
 
+/* Which of the macros of integers that wrap a nest's sums call. */
+static const char *integers(const struct nest *n)
+{
+    return n->acc_dtype == TARN_I64 ? "LONG" : "INT";
+}
+
 void sum_text(const struct printer *pr, const char *a, const char *b, char out[SUM_TEXT])
 {
-    if (pr->n->acc_dtype == TARN_F32)
+    if (dtype_is_float(pr->n->acc_dtype))
         snprintf(out, SUM_TEXT, "%s + %s", a, b);
     else
-        snprintf(out, SUM_TEXT, "TARN_ADD_INT_%d(%s, %s)", pr->width, a, b);
+        snprintf(out, SUM_TEXT, "TARN_ADD_%s_%d(%s, %s)", integers(pr->n), pr->width, a, b);
 }
 
 /* Combines value `v` into accumulator text `acc`; both of the printer's width. */
 void combine_line(struct printer *pr, const char *acc, const char *v)
 {
-    if (pr->n->by->adds && pr->n->acc_dtype != TARN_F32) {
+    if (pr->n->by->adds && !dtype_is_float(pr->n->acc_dtype)) {
         char both[SUM_TEXT];
         sum_text(pr, acc, v, both);
         print_line(pr, "%s = %s;", acc, both);
@@ -143,11 +150,11 @@ static void body_point(struct printer *pr, int point, const char *lanes_mask)
     print_expr(pr, n->body[1], b);
     mask_tail(pr, a);
     char term[5 * NAME];
-    if (n->acc_dtype == TARN_F32)
+    if (dtype_is_float(n->acc_dtype))
         snprintf(term, sizeof term, "fma(%s, %s, %s)", a, b, acc);
     else
-        snprintf(term, sizeof term, "TARN_ADD_INT_%d(TARN_MUL_INT_%d(%s, %s), %s)", pr->width,
-                 pr->width, a, b, acc);
+        snprintf(term, sizeof term, "TARN_ADD_%s_%d(TARN_MUL_%s_%d(%s, %s), %s)", integers(n),
+                 pr->width, integers(n), pr->width, a, b, acc);
     if (lanes_mask[0] != '\0')
         print_line(pr, "%s = %s ? %s : %s;", acc, lanes_mask, term, acc);
     else
