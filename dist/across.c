@@ -122,7 +122,7 @@ static tarn_status make_room(struct across *a, const struct collective *c, uint6
                         : c->kind == COLLECTIVE_ALL_TO_ALL ? 2 * bytes * (size_t)ranks.count
                                                            : bytes;
     const size_t scratch =
-        is_reduction(c) && c->mesh == NULL ? rounds_scratch(a->nodes, c->count) : 0;
+        is_reduction(c) && c->mesh == NULL ? rounds_scratch(a->nodes, c->count, c->dtype) : 0;
     pthread_mutex_lock(&a->lock);
     if (a->failed != number && !(reserve(&a->data, &a->data_bytes, data) &&
                                  reserve(&a->scratch, &a->scratch_bytes, scratch)))
@@ -168,7 +168,7 @@ static void put_sum(struct across *a, const struct collective *const *all, int r
         in[i] = all[i]->in;
     if (mine.count > 0)
         pattern_reduce_to(c->dtype, without_scale(c->reduction), in, count, mine.first, mine.count,
-                          a->data + 4 * mine.first);
+                          a->data + tarn_dtype_bytes(c->dtype) * mine.first);
 }
 
 tarn_status across_put(struct across *a, const struct collective *const *all, int rank,
@@ -253,11 +253,16 @@ void across_task(struct across *a, const struct collective *const *all, uint64_t
 
 static void take_sum(const struct across *a, const struct collective *c, size_t first, size_t count)
 {
-    copy(c->out, a->data + 4 * first, 4 * count);
-    const float scale = 1.0f / (float)across_ranks(a).world;
-    float *out = c->out;
+    const size_t size = tarn_dtype_bytes(c->dtype);
+    const int world = across_ranks(a).world;
+    copy(c->out, a->data + size * first, size * count);
+    float *single = c->out;
+    double *wide = c->out;
     for (size_t i = 0; c->reduction == TARN_MEAN && i < count; i++)
-        out[i] *= scale;
+        if (c->dtype == TARN_F64)
+            wide[i] *= 1.0 / world;
+        else
+            single[i] *= 1.0f / (float)world;
 }
 
 /* The rows that the nodes' ranks have for this one. */

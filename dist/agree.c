@@ -199,9 +199,10 @@ static tarn_status check_shape(const struct collective *c, int world, uint64_t n
         return refuse(c, number, "there is no such collective or reduction");
     if (c->kind == COLLECTIVE_PASS && c->mesh == NULL)
         return refuse(c, number, "only groups pass something on");
-    if (!bytes || (reduces && bytes != 4) ||
-        (c->dtype != TARN_F32 && reduces && c->reduction == TARN_MEAN))
-        return refuse(c, number, "reductions take float32, and int32 unless it is a mean");
+    const bool adds = bytes >= 4, floats = c->dtype == TARN_F32 || c->dtype == TARN_F64;
+    if (!bytes || (reduces && !adds) || (!floats && reduces && c->reduction == TARN_MEAN))
+        return refuse(c, number,
+                      "reductions take float32 and float64, int32 and int64 unless it is a mean");
     if (c->count > SIZE_MAX / 8 / n / bytes || c->checksum > SIZE_MAX / 16)
         return refuse(c, number, "more elements than memory has");
     if (c->checksum && (!all_reduce || bytes != 4))

@@ -30,11 +30,12 @@ static bool operand(const char *name, tarn_tensor x)
 static bool check_reduction(const char *name, tarn_tensor x, tarn_reduction reduction)
 {
     const tarn_dtype dtype = tarn_dtype_get(x);
-    const bool fits = dtype_is_float(dtype) || (dtype == TARN_I32 && reduction != TARN_MEAN);
+    const bool fits = dtype_is_float(dtype) ||
+                      ((dtype == TARN_I32 || dtype == TARN_I64) && reduction != TARN_MEAN);
     if (fits && reduction >= TARN_SUM && reduction <= TARN_MIN)
         return true;
     graph_fail(x.replica, fits ? TARN_ERR_ARGUMENT : TARN_ERR_DTYPE,
-               "%s: reduction %d of %s %s: a float type, or int32 without a mean", name,
+               "%s: reduction %d of %s %s: a float type, or int32 and int64 without a mean", name,
                (int)reduction, tarn_dtype_name(dtype), shape_text(tarn_shape_get(x)));
     return false;
 }
@@ -69,9 +70,7 @@ tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction)
     const bool sums = reduction == TARN_SUM || reduction == TARN_MEAN;
     if (sums && spread_can_sum(x)) {
         const tarn_tensor sum = collective_sum(x, PURPOSE_USER);
-        return op_as(world > 1 && reduction == TARN_MEAN ? tarn_mul_scalar(sum, 1.0f / (float)world)
-                                                         : sum,
-                     of);
+        return op_as(world > 1 && reduction == TARN_MEAN ? op_over(sum, world) : sum, of);
     }
     const tarn_tensor y = world == 1 ? x : collective_reduce(x, reduction, whole);
     return op_as(alone(y), of);

@@ -7,6 +7,7 @@
 #include "mesh_check.h"
 #include "mesh_group.h"
 #include "regroup.h"
+#include "op/op.h"
 #include "tensor/spread.h"
 
 tarn_status member_collect(tarn_replica *r, struct collective c)
@@ -94,6 +95,7 @@ static const struct op op_all_reduce = { .name = "all_reduce",
                                          .kind = OP_HOST,
                                          .call = run_all_reduce,
                                          .in_place = true,
+                                         .wide = true,
                                          .grad = all_reduce_grad_named };
 
 static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, struct reach over,
@@ -183,9 +185,12 @@ static void all_to_all_grad_named(struct grad_call *c);
 static void pass_grad_named(struct grad_call *c);
 
 #define MOVES(id) \
-    static const struct op op_##id = { \
-        .name = #id, .arity = 1, .kind = OP_HOST, .call = run_##id, .grad = id##_grad_named \
-    };
+    static const struct op op_##id = { .name = #id, \
+                                       .arity = 1, \
+                                       .kind = OP_HOST, \
+                                       .call = run_##id, \
+                                       .grad = id##_grad_named, \
+                                       .wide = true };
 MOVES(reduce_scatter)
 MOVES(all_gather)
 MOVES(broadcast)
@@ -328,7 +333,7 @@ static tarn_tensor reduction_grad(const struct grad_call *c, tarn_tensor y, tarn
     if (reduction == TARN_SUM)
         return g;
     if (reduction == TARN_MEAN)
-        return tarn_mul_scalar(g, 1.0f / (float)reach_count(g.replica, over));
+        return op_over(g, reach_count(g.replica, over));
     const tarn_tensor hit = tarn_cast(tarn_eq(c->in[0], y), TARN_F32);
     return tarn_div(tarn_mul(g, hit), collective_reduce(hit, TARN_SUM, over));
 }

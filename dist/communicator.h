@@ -34,7 +34,7 @@ enum collective_kind {
 struct collective {
     enum collective_kind kind;
     tarn_reduction reduction;
-    tarn_dtype dtype; /* any for movements; TARN_F32 or TARN_I32 for reductions, MEAN: F32 */
+    tarn_dtype dtype; /* any for movements; of 4 or 8 bytes for reductions, MEAN: a float */
     size_t count;     /* elements of `in` */
     size_t checksum;  /* ALL_REDUCE of 4-byte elements: so many after `count` in `in` must be equal
                          bit for bit on all ranks, and are neither reduced nor written */

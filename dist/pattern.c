@@ -7,8 +7,8 @@
 #include "pattern.h"
 
 enum {
-    LINE = 16,    /* elements of a cache line */
-    BLOCK = 4096, /* elements that are reduced at once */
+    LINE = 16,           /* elements of a cache line */
+    BLOCK_BYTES = 16384, /* that are reduced at once */
 };
 
 /* ---- who owns what -------------------------------------------------------------------------- */
@@ -38,74 +38,64 @@ int pattern_target(int world, int rank, int step)
 /* ---- arithmetic ----------------------------------------------------------------------------- */
 
 union block {
-    float f[BLOCK];
-    int32_t i[BLOCK];
+    char bytes[BLOCK_BYTES];
+    float f[BLOCK_BYTES / sizeof(float)];
+    double d[BLOCK_BYTES / sizeof(double)];
 };
 
-/* The ways to combine blocks of one type by one reduction. `in` are whole replicas. */
+/* The ways to combine blocks of one type by one reduction. `in` are whole replicas; `first` and `count` are bytes. */
 struct combine {
     void (*two)(void *out, const void *const *in, size_t first, size_t count);
     void (*four)(void *out, const void *const *in, size_t first, size_t count);
     void (*into)(void *out, const void *right, size_t count); /* out = out . right */
 };
 
-static const void *element(const void *replica, size_t index)
+static const void *element(const void *replica, size_t first)
 {
-    return (const char *)replica + 4 * index;
+    return (const char *)replica + first;
 }
 
 /* Vectors by hand: at -O2 not every compiler would make them of loops. */
-enum { LANES = 4 };
-typedef float floats __attribute__((vector_size(4 * LANES)));
-typedef uint32_t words __attribute__((vector_size(4 * LANES)));
-typedef int32_t ints __attribute__((vector_size(4 * LANES)));
-
-static inline floats add_f(floats a, floats b)
-{
-    return a + b;
-}
+enum { VECTOR = 16 };
+typedef float floats __attribute__((vector_size(VECTOR)));
+typedef uint32_t words __attribute__((vector_size(VECTOR)));
+typedef int32_t ints __attribute__((vector_size(VECTOR)));
+typedef double doubles __attribute__((vector_size(VECTOR)));
+typedef uint64_t long_words __attribute__((vector_size(VECTOR)));
+typedef int64_t longs __attribute__((vector_size(VECTOR)));
 
 /* `mask` has all bits of a lane set or none, as comparisons make it. */
-static inline floats choose_f(ints mask, floats a, floats b)
-{
-    return (floats)((mask & (ints)a) | (~mask & (ints)b));
-}
+#define CHOOSE(vector, bits, mask, a, b) \
+    ((vector)(((bits)(mask) & (bits)(a)) | (~(bits)(mask) & (bits)(b))))
 
-static inline floats max_f(floats a, floats b)
-{
-    return choose_f((a > b) | (a != a), a, b);
-}
+/* NaN wins, as no integer is. */
+#define ARITHMETIC(id, vector, bits, sums) \
+    static inline sums add_##id(sums a, sums b) \
+    { \
+        return a + b; \
+    } \
+    static inline vector max_##id(vector a, vector b) \
+    { \
+        return CHOOSE(vector, bits, (a > b) | (a != a), a, b); \
+    } \
+    static inline vector min_##id(vector a, vector b) \
+    { \
+        return CHOOSE(vector, bits, (a < b) | (a != a), a, b); \
+    }
 
-static inline floats min_f(floats a, floats b)
-{
-    return choose_f((a < b) | (a != a), a, b);
-}
-
-static inline words add_i(words a, words b)
-{
-    return a + b;
-}
-
-static inline ints max_i(ints a, ints b)
-{
-    const ints mask = a > b;
-    return (mask & a) | (~mask & b);
-}
-
-static inline ints min_i(ints a, ints b)
-{
-    const ints mask = a < b;
-    return (mask & a) | (~mask & b);
-}
+ARITHMETIC(f, floats, ints, floats)
+ARITHMETIC(i, ints, ints, words)
+ARITHMETIC(d, doubles, longs, doubles)
+ARITHMETIC(l, longs, longs, long_words)
 
 /* Runs `body` with `n` bytes to do from byte `i` on: whole vectors, and at last a part of one. */
 #define EACH_VECTOR(body) \
     size_t i = 0; \
-    for (const size_t n = 4 * LANES; i + n <= 4 * count; i += n) { \
+    for (const size_t n = VECTOR; i + n <= count; i += n) { \
         body; \
     } \
-    if (i < 4 * count) { \
-        const size_t n = 4 * count - i; \
+    if (i < count) { \
+        const size_t n = count - i; \
         body; \
     }
 #define LOAD(vector, name, from) \
@@ -139,17 +129,29 @@ COMBINE(min_f, floats)
 COMBINE(add_i, words)
 COMBINE(max_i, ints)
 COMBINE(min_i, ints)
+COMBINE(add_d, doubles)
+COMBINE(max_d, doubles)
+COMBINE(min_d, doubles)
+COMBINE(add_l, long_words)
+COMBINE(max_l, longs)
+COMBINE(min_l, longs)
+
+#define COMBINES(id) \
+    { \
+        { add_##id##_2, add_##id##_4, add_##id##_into }, \
+            { max_##id##_2, max_##id##_4, max_##id##_into }, \
+        { \
+            min_##id##_2, min_##id##_4, min_##id##_into \
+        } \
+    }
 
 static const struct combine *combine_of(tarn_dtype dtype, tarn_reduction reduction)
 {
-    static const struct combine on_floats[] = { { add_f_2, add_f_4, add_f_into },
-                                                { max_f_2, max_f_4, max_f_into },
-                                                { min_f_2, min_f_4, min_f_into } };
-    static const struct combine on_ints[] = { { add_i_2, add_i_4, add_i_into },
-                                              { max_i_2, max_i_4, max_i_into },
-                                              { min_i_2, min_i_4, min_i_into } };
-    const int which = reduction == TARN_MAX ? 1 : reduction == TARN_MIN ? 2 : 0;
-    return dtype == TARN_I32 ? &on_ints[which] : &on_floats[which];
+    static const struct combine by[][3] = { [TARN_F32] = COMBINES(f),
+                                            [TARN_I32] = COMBINES(i),
+                                            [TARN_F64] = COMBINES(d),
+                                            [TARN_I64] = COMBINES(l) };
+    return &by[dtype][reduction == TARN_MAX ? 1 : reduction == TARN_MIN ? 2 : 0];
 }
 
 /* ---- the tree ------------------------------------------------------------------------------- */
@@ -158,7 +160,7 @@ static void tree(const struct combine *by, const void *const *in, int n, size_t 
                  void *out)
 {
     if (n == 1) {
-        memcpy(out, element(in[0], first), 4 * count);
+        memcpy(out, element(in[0], first), count);
     } else if (n == 2) {
         by->two(out, in, first, count);
     } else if (n == 4) {
@@ -178,26 +180,36 @@ static void tree(const struct combine *by, const void *const *in, int n, size_t 
     }
 }
 
-static void reduce_block(tarn_dtype dtype, tarn_reduction reduction, const void *const *in,
-                         int world, size_t first, size_t count, union block *out)
+static void scale(tarn_dtype dtype, int world, size_t bytes, union block *out)
 {
-    tree(combine_of(dtype, reduction), in, world, first, count, out);
-    if (reduction == TARN_MEAN) {
-        const float scale = 1.0f / (float)world;
-        for (size_t k = 0; k < BLOCK; k++)
-            out->f[k] = k < count ? out->f[k] * scale : 0;
-    }
+    const float single = 1.0f / (float)world;
+    const double wide = 1.0 / world;
+    if (dtype == TARN_F64)
+        for (size_t k = 0; k < BLOCK_BYTES / sizeof(double); k++)
+            out->d[k] = k < bytes / sizeof(double) ? out->d[k] * wide : 0;
+    else
+        for (size_t k = 0; k < BLOCK_BYTES / sizeof(float); k++)
+            out->f[k] = k < bytes / sizeof(float) ? out->f[k] * single : 0;
+}
+
+static void reduce_block(tarn_dtype dtype, tarn_reduction reduction, const void *const *in,
+                         int world, size_t first, size_t bytes, union block *out)
+{
+    tree(combine_of(dtype, reduction), in, world, first, bytes, out);
+    if (reduction == TARN_MEAN)
+        scale(dtype, world, bytes, out);
 }
 
 void pattern_reduce(tarn_dtype dtype, tarn_reduction reduction, const void *const *in,
                     void *const *out, int world, int rank, size_t first, size_t count)
 {
     union block sum;
-    for (size_t i = 0; i < count; i += BLOCK) {
-        const size_t n = least(BLOCK, count - i), at = first + i;
+    const size_t size = tarn_dtype_bytes(dtype), bytes = size * count;
+    for (size_t i = 0; i < bytes; i += BLOCK_BYTES) {
+        const size_t n = least(BLOCK_BYTES, bytes - i), at = size * first + i;
         reduce_block(dtype, reduction, in, world, at, n, &sum);
         for (int step = 0; step < world; step++)
-            memcpy((char *)out[pattern_target(world, rank, step)] + 4 * at, &sum, 4 * n);
+            memcpy((char *)out[pattern_target(world, rank, step)] + at, &sum, n);
     }
 }
 
@@ -205,9 +217,10 @@ void pattern_reduce_to(tarn_dtype dtype, tarn_reduction reduction, const void *c
                        size_t first, size_t count, void *out)
 {
     union block sum;
-    for (size_t i = 0; i < count; i += BLOCK) {
-        const size_t n = least(BLOCK, count - i);
-        reduce_block(dtype, reduction, in, world, first + i, n, &sum);
-        memcpy((char *)out + 4 * i, &sum, 4 * n);
+    const size_t size = tarn_dtype_bytes(dtype), bytes = size * count;
+    for (size_t i = 0; i < bytes; i += BLOCK_BYTES) {
+        const size_t n = least(BLOCK_BYTES, bytes - i);
+        reduce_block(dtype, reduction, in, world, size * first + i, n, &sum);
+        memcpy((char *)out + i, &sum, n);
     }
 }

@@ -32,7 +32,7 @@ int pattern_target(int world, int rank, int step);
 /* out[j][first..] = the reduction of in[0..world-1][first..] for all j < world in ring order from
  * `rank`, `count` elements. Sums follow one binary tree over ranks: [0, n) is [0, h) + [h, n), h
  * the largest power of two below n; so do means, scaled by 1 / world at the end. NaN wins in max
- * and min. in[j] may be out[j]. float32 and int32 (whose sums wrap). Works in blocks that stay in
+ * and min. in[j] may be out[j]. float32 and float64, int32 and int64 (whose sums wrap). Works in blocks that stay in
  * the cache. */
 void pattern_reduce(tarn_dtype dtype, tarn_reduction reduction, const void *const *in,
                     void *const *out, int world, int rank, size_t first, size_t count);

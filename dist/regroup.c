@@ -24,7 +24,8 @@ static bool has_stages(const struct collective *c)
 static struct chunk part_of(const struct collective *c, int place)
 {
     const struct chunk k = pattern_chunk(c->count, group_count(c, 0), place);
-    return (struct chunk){ 4 * k.first, 4 * k.count };
+    const size_t size = tarn_dtype_bytes(c->dtype);
+    return (struct chunk){ size * k.first, size * k.count };
 }
 
 static size_t piece(const struct collective *c, int from, int to)
@@ -166,8 +167,8 @@ static void place_blocks(const struct collective *c, int count, const void *cons
 static void add_up(const struct collective *c, int count, int place, const void *const *in)
 {
     const size_t each = c->kind == COLLECTIVE_REDUCE_SCATTER ? c->count / (size_t)count
-                        : has_stages(c)                      ? part_of(c, place).count / 4
-                                                             : c->count;
+                        : has_stages(c) ? part_of(c, place).count / tarn_dtype_bytes(c->dtype)
+                                        : c->count;
     char *out = c->out;
     out += has_stages(c) ? part_of(c, place).first : 0;
     if (each > 0)

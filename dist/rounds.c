@@ -49,12 +49,12 @@ enum rounds_kind rounds_choose(int nodes, size_t bytes)
     return bytes < SMALL_BYTES ? ROUNDS_DOUBLING : ROUNDS_HALVING;
 }
 
-size_t rounds_scratch(int nodes, size_t count)
+size_t rounds_scratch(int nodes, size_t count, tarn_dtype dtype)
 {
     /* DIRECT: the node's chunk of each node; others: what one partner sends. */
     const size_t chunk = pattern_chunk(count, nodes, 0).count;
     const size_t direct = chunk * (size_t)nodes;
-    return 4 * (direct > count ? direct : count);
+    return tarn_dtype_bytes(dtype) * (direct > count ? direct : count);
 }
 
 tarn_status rounds_new(struct link *link, struct rounds **out)
@@ -138,9 +138,15 @@ static tarn_status join_notices(struct rounds *s)
 
 /* ---- reductions ----------------------------------------------------------------------------- */
 
+/* Of so many elements. */
+static size_t bytes_of(const struct rounds *s, size_t elements)
+{
+    return tarn_dtype_bytes(s->task.dtype) * elements;
+}
+
 static char *at(const struct rounds *s, size_t element)
 {
-    return (char *)s->task.data + 4 * element;
+    return (char *)s->task.data + bytes_of(s, element);
 }
 
 /* data[first ..] of two nodes, the other one's in scratch, becomes their sum: the lower one is on the left. */
@@ -169,12 +175,13 @@ static void direct_begin(struct rounds *s)
             const bool last = s->round == 1;
             if (sends)
                 add(s, other, false, at(s, last ? own.first : theirs.first),
-                    4 * (last ? own.count : theirs.count));
+                    bytes_of(s, last ? own.count : theirs.count));
             else if (last)
-                add(s, other, true, at(s, theirs.first), 4 * theirs.count);
+                add(s, other, true, at(s, theirs.first), bytes_of(s, theirs.count));
             else
-                add(s, other, true, (char *)s->task.scratch + 4 * own.count * (size_t)other,
-                    4 * own.count);
+                add(s, other, true,
+                    (char *)s->task.scratch + bytes_of(s, own.count) * (size_t)other,
+                    bytes_of(s, own.count));
         }
 }
 
@@ -186,7 +193,8 @@ static tarn_status direct_end(const struct rounds *s)
     if (in == NULL)
         return error_set(TARN_ERR_MEMORY, "no memory for a sum over %d nodes", nodes);
     for (int i = 0; i < nodes; i++)
-        in[i] = i == node ? at(s, own.first) : (char *)s->task.scratch + 4 * own.count * (size_t)i;
+        in[i] = i == node ? at(s, own.first)
+                          : (char *)s->task.scratch + bytes_of(s, own.count) * (size_t)i;
     pattern_reduce_to(s->task.dtype, s->task.reduction, in, nodes, 0, own.count, at(s, own.first));
     free(in);
     return TARN_OK;
@@ -202,9 +210,9 @@ static void halving_begin(struct rounds *s)
     const struct chunk keep = half(s->part[level], upper), give = half(s->part[level], !upper);
     s->part[level + 1] = keep;
     add(s, other, true, back ? at(s, give.first) : s->task.scratch,
-        4 * (back ? give.count : keep.count));
+        bytes_of(s, back ? give.count : keep.count));
     add(s, other, false, at(s, back ? keep.first : give.first),
-        4 * (back ? keep.count : give.count));
+        bytes_of(s, back ? keep.count : give.count));
 }
 
 static void reduce_begin(struct rounds *s)
@@ -214,8 +222,8 @@ static void reduce_begin(struct rounds *s)
     } else if (s->task.schedule == ROUNDS_HALVING) {
         halving_begin(s);
     } else {
-        add(s, partner(s, s->round), true, s->task.scratch, 4 * s->task.count);
-        add(s, partner(s, s->round), false, s->task.data, 4 * s->task.count);
+        add(s, partner(s, s->round), true, s->task.scratch, bytes_of(s, s->task.count));
+        add(s, partner(s, s->round), false, s->task.data, bytes_of(s, s->task.count));
     }
 }
 

@@ -38,7 +38,7 @@ struct block {
 struct task {
     enum task_kind kind;
     enum rounds_kind schedule;
-    tarn_dtype dtype;         /* REDUCE: TARN_F32 or TARN_I32 */
+    tarn_dtype dtype;         /* REDUCE: one that pattern.h adds up */
     tarn_reduction reduction; /* REDUCE: any but TARN_MEAN */
     void *data;
     size_t count;  /* REDUCE: elements; BROADCAST: bytes */
@@ -51,7 +51,7 @@ struct task {
 struct rounds;
 
 /* Bytes of `scratch` for so many elements. */
-size_t rounds_scratch(int nodes, size_t count);
+size_t rounds_scratch(int nodes, size_t count, tarn_dtype dtype);
 
 TARN_CHECKED tarn_status rounds_new(struct link *link, struct rounds **out);
 /* NULL is a no-op. The link forgets no message that is under way: after a failure memory must stay. */

@@ -50,5 +50,5 @@ void slab_reduce(void *out, tarn_dtype dtype, tarn_reduction reduction, const vo
     const size_t runs = runs_of(block, of.dim, &run);
     for (size_t i = 0; i < runs; i++)
         pattern_reduce_to(dtype, reduction, in, count, run_at(i, of, block, of.dim), run,
-                          (char *)out + 4 * i * run);
+                          (char *)out + tarn_dtype_bytes(dtype) * i * run);
 }

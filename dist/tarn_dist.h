@@ -167,7 +167,7 @@ TARN_API void tarn_collective_name(tarn_replica *r, const char *name);
 
 typedef enum tarn_reduction { TARN_SUM, TARN_MEAN, TARN_MAX, TARN_MIN } tarn_reduction;
 
-/** The element-wise sum (mean, ...) over all replicas, float32 or int32 (no mean). Sums are added
+/** The element-wise sum (mean, ...) over all replicas, of floats or of int32 and int64 (no mean). Sums are added
  *  in the order of one fixed binary tree over the ranks: every replica gets the same bits. */
 TARN_API tarn_tensor tarn_all_reduce(tarn_tensor x, tarn_reduction reduction);
 /** The same, but replica i gets only part i of axis 0, whose length the world size must divide. */

@@ -11,6 +11,7 @@
 #include "digits.h"
 #include "tarn.h"
 #include "tarn_dist.h"
+#include "tarn_train.h"
 
 /* More replicas than a machine may have devices: copies of the first. */
 #define COPIES "0,0,0,0,0,0,0,0"
@@ -112,16 +113,28 @@ struct results {
     double got[WORLD][2][CASES][MOST];
 };
 
+/* What values are times: of 64 bits they need more than 32, and their sums are still exact. */
+static double factor(tarn_dtype dtype)
+{
+    return dtype == TARN_F64 ? 1 + 0x1p-40 : dtype == TARN_I64 ? 0x1p40 : 1;
+}
+
 static tarn_tensor make(tarn_replica *r, tarn_dtype dtype)
 {
     int32_t whole[COUNT];
     float parts[COUNT];
+    double wide[COUNT];
+    int64_t wide_whole[COUNT];
     for (int i = 0; i < COUNT; i++) {
         whole[i] = input(tarn_rank(r), i);
         parts[i] = (float)whole[i];
+        wide[i] = whole[i] * factor(dtype);
+        wide_whole[i] = (int64_t)wide[i];
     }
-    return tarn_from(r, TARN_SHAPE(ROWS, 2), dtype,
-                     dtype == TARN_I32 ? (const void *)whole : (const void *)parts);
+    const void *const data[] = {
+        [TARN_F32] = parts, [TARN_I32] = whole, [TARN_F64] = wide, [TARN_I64] = wide_whole
+    };
+    return tarn_from(r, TARN_SHAPE(ROWS, 2), dtype, data[dtype]);
 }
 
 static tarn_status fetch(tarn_tensor t, double *out)
@@ -129,14 +142,19 @@ static tarn_status fetch(tarn_tensor t, double *out)
     union {
         int32_t i[MOST];
         float f[MOST];
+        double d[MOST];
+        int64_t l[MOST];
     } data;
-    const bool whole = tarn_dtype_get(t) == TARN_I32;
+    const tarn_dtype dtype = tarn_dtype_get(t);
     const size_t n = (size_t)tarn_shape_count(tarn_shape_get(t));
     if (n > MOST)
         return TARN_ERR_SHAPE;
-    const tarn_status s = tarn_read(t, &data, 4 * n);
+    const tarn_status s = tarn_read(t, &data, tarn_dtype_bytes(dtype) * n);
     for (size_t i = 0; i < n; i++)
-        out[i] = whole ? (double)data.i[i] : (double)data.f[i];
+        out[i] = dtype == TARN_I32   ? (double)data.i[i]
+                 : dtype == TARN_F32 ? (double)data.f[i]
+                 : dtype == TARN_F64 ? data.d[i]
+                                     : (double)data.l[i];
     return s;
 }
 
@@ -177,9 +195,9 @@ static void expect_values(tarn_dtype dtype)
         for (int way = 0; way < 2; way++)
             for (int k = 0; k < CASES; k++)
                 for (int i = 0, n = 1; i < n; i++) {
-                    const int want = expected(k, rank, i, &n);
+                    const double want = expected(k, rank, i, &n) * factor(dtype);
                     cr_expect_eq(all.got[rank][way][k][i], want,
-                                 "case %d, way %d, rank %d, element %d: %g, not %d", k, way, rank,
+                                 "case %d, way %d, rank %d, element %d: %g, not %g", k, way, rank,
                                  i, all.got[rank][way][k][i], want);
                 }
 }
@@ -192,6 +210,12 @@ Test(collective, floats_in_a_graph)
 Test(collective, integers_in_a_graph)
 {
     expect_values(TARN_I32);
+}
+
+Test(collective, types_of_64_bits_in_a_graph)
+{
+    expect_values(TARN_F64);
+    expect_values(TARN_I64);
 }
 
 /* One feeds the other; a mean; and both sides of an all-reduce in one map. */

@@ -31,6 +31,18 @@ static void fill(void *to, size_t count, tarn_dtype dtype)
     }
 }
 
+static void fill_wide(void *to, size_t count, tarn_dtype dtype)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t some = (uint64_t)next() << 40 ^ (uint64_t)next() << 20 ^ next();
+        const uint64_t bits =
+            dtype == TARN_I64
+                ? some
+                : (uint64_t)(next() % 2) << 63 | (uint64_t)(1000 + next() % 40) << 52 | some >> 12;
+        memcpy((char *)to + 8 * i, &bits, 8);
+    }
+}
+
 struct nodes {
     int count;
     struct pair_net *net;
@@ -109,12 +121,17 @@ static void check_reduce(struct nodes *n, enum rounds_kind kind, size_t count, t
                          tarn_reduction reduction)
 {
     const void *in[MOST];
-    char *rows = malloc((size_t)n->count * count * 4 + 4), *sum = malloc(4 * count + 4);
-    room(n, 4 * count, rounds_scratch(n->count, count));
+    const size_t size = tarn_dtype_bytes(dtype);
+    char *rows = malloc((size_t)n->count * count * size + 8), *sum = malloc(size * count + 8);
+    room(n, tarn_dtype_bytes(dtype) * count, rounds_scratch(n->count, count, dtype));
     for (int i = 0; i < n->count; i++) {
-        in[i] = rows + (size_t)i * count * 4;
-        fill(rows + (size_t)i * count * 4, count, dtype);
-        memcpy(n->data[i], in[i], 4 * count);
+        char *row = rows + (size_t)i * count * size;
+        in[i] = row;
+        if (size == 8)
+            fill_wide(row, count, dtype);
+        else
+            fill(row, count, dtype);
+        memcpy(n->data[i], in[i], size * count);
         n->task[i] = (struct task){ .kind = TASK_REDUCE,
                                     .schedule = kind,
                                     .dtype = dtype,
@@ -129,7 +146,7 @@ static void check_reduce(struct nodes *n, enum rounds_kind kind, size_t count, t
     run(n);
     for (int i = 0; i < n->count; i++) {
         CHECK(n->over[i] && n->status[i] == TARN_OK);
-        CHECK(memcmp(n->data[i], sum, 4 * count) == 0);
+        CHECK(memcmp(n->data[i], sum, size * count) == 0);
         CHECK(rounds_notice(n->rounds[i])->differs == -1);
         CHECK(rounds_notice(n->rounds[i])->rank == 0);
     }
@@ -149,6 +166,9 @@ static void check_reductions(struct nodes *n)
         check_reduce(n, (enum rounds_kind)kind, 333, TARN_I32, TARN_SUM);
         check_reduce(n, (enum rounds_kind)kind, 333, TARN_F32, TARN_MAX);
         check_reduce(n, (enum rounds_kind)kind, 333, TARN_I32, TARN_MIN);
+        check_reduce(n, (enum rounds_kind)kind, 333, TARN_F64, TARN_SUM);
+        check_reduce(n, (enum rounds_kind)kind, 333, TARN_I64, TARN_SUM);
+        check_reduce(n, (enum rounds_kind)kind, 333, TARN_F64, TARN_MIN);
     }
 }
 
@@ -213,7 +233,7 @@ static void check_exchange(struct nodes *n, size_t unit)
 
 static void prepare_words(struct nodes *n, enum rounds_kind kind, const uint32_t *words)
 {
-    room(n, 8, rounds_scratch(n->count, 2));
+    room(n, 8, rounds_scratch(n->count, 2, TARN_F32));
     for (int i = 0; i < n->count; i++) {
         const uint32_t bits[2] = { 0, words[i] };
         memcpy(n->data[i], bits, 8);

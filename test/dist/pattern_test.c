@@ -257,3 +257,83 @@ Test(pattern, nan_wins_on_any_rank)
             drop(&d, world);
         }
 }
+
+/* ---- 64 bits -------------------------------------------------------------------------------- */
+
+static double double_sum(const double *v, int n)
+{
+    if (n == 1)
+        return v[0];
+    int h = 1;
+    for (int p = 1; p < n; p *= 2)
+        h = p;
+    return double_sum(v, h) + double_sum(v + h, n - h);
+}
+
+static double double_of(const double *v, int n, tarn_reduction reduction)
+{
+    if (reduction == TARN_SUM || reduction == TARN_MEAN)
+        return double_sum(v, n) * (reduction == TARN_MEAN ? 1.0 / n : 1);
+    double best = v[0];
+    for (int i = 1; i < n; i++)
+        best = reduction == TARN_MAX ? fmax(best, v[i]) : fmin(best, v[i]);
+    return best;
+}
+
+static int64_t long_of(const int64_t *v, int n, tarn_reduction reduction)
+{
+    uint64_t sum = 0;
+    int64_t best = v[0];
+    for (int i = 0; i < n; i++) {
+        sum += (uint64_t)v[i];
+        if (reduction == TARN_MAX ? v[i] > best : v[i] < best)
+            best = v[i];
+    }
+    return reduction == TARN_SUM ? (int64_t)sum : best;
+}
+
+enum { WIDE = 2500 }; /* more than a block */
+
+/* Doubles that no float is, and integers that no int32 is, in all bits of which another order or type would show. */
+static void check_wide(tarn_dtype dtype, tarn_reduction reduction, int world, size_t first)
+{
+    static double in[9][WIDE], out[9][WIDE], part[WIDE];
+    const void *from[9];
+    void *to[9];
+    for (int r = 0; r < world; r++) {
+        from[r] = in[r];
+        to[r] = out[r];
+        for (int i = 0; i < WIDE; i++) {
+            const uint64_t bits = (uint64_t)any_int() << 32 ^ (uint32_t)any_int();
+            in[r][i] = (double)any_float() + ldexp((double)any_float(), -30);
+            if (dtype == TARN_I64)
+                memcpy(&in[r][i], &bits, sizeof bits);
+        }
+    }
+    pattern_reduce(dtype, reduction, from, to, world, world / 2, first, WIDE - first);
+    pattern_reduce_to(dtype, reduction, from, world, first, WIDE - first, part);
+    for (size_t i = first; i < WIDE; i++) {
+        double d[9], want;
+        int64_t l[9];
+        for (int r = 0; r < world; r++)
+            memcpy(&l[r], &in[r][i], sizeof l[r]), d[r] = in[r][i];
+        const int64_t whole = long_of(l, world, reduction);
+        want = double_of(d, world, reduction);
+        if (dtype == TARN_I64)
+            memcpy(&want, &whole, sizeof want);
+        for (int r = 0; r < world; r++)
+            cr_assert_eq(memcmp(&out[r][i], &want, sizeof want), 0, "world %d, %d, element %zu",
+                         world, (int)reduction, i);
+        cr_assert_eq(memcmp(&part[i - first], &want, sizeof want), 0);
+    }
+}
+
+Test(pattern, types_of_64_bits)
+{
+    for (int world = 1; world <= 9; world++)
+        for (int reduction = TARN_SUM; reduction <= TARN_MIN; reduction++) {
+            check_wide(TARN_F64, (tarn_reduction)reduction, world, 16);
+            if (reduction != TARN_MEAN)
+                check_wide(TARN_I64, (tarn_reduction)reduction, world, 0);
+        }
+}
