@@ -170,14 +170,9 @@ enum { LIGHT = false, HEAVY = true };
                                 .grad = id##_grad };
 
 #define BINARY(id, rule, cost, text, gradient_a, gradient_b) \
-    BINARY_RECORD(id, rule, cost, text, NULL, NULL, gradient_a, gradient_b)
+    BINARY_INT(id, rule, cost, text, NULL, NULL, gradient_a, gradient_b)
 
-/* Sums and products of integers wrap by the macros TARN_ADD_INT, TARN_ADD_LONG and so on. */
-#define BINARY_INT(id, rule, cost, text, macro, gradient_a, gradient_b) \
-    BINARY_RECORD(id, rule, cost, text, "TARN_" macro "_INT(x, y)", "TARN_" macro "_LONG(x, y)", \
-                  gradient_a, gradient_b)
-
-#define BINARY_RECORD(id, rule, cost, text, whole, wide, gradient_a, gradient_b) \
+#define BINARY_INT(id, rule, cost, text, whole, wide, gradient_a, gradient_b) \
     static void id##_grad(struct grad_call *c) \
     { \
         const tarn_tensor a = c->in[0], b = c->in[1], y = c->y, g = c->g; \
@@ -240,10 +235,10 @@ static tarn_tensor between(tarn_tensor x, float low, float high)
 }
 
 /* clang-format off */
-/*     name     types  cost   OpenCL C               macro of integers        gradient in a;  gradient in b */
-BINARY_INT(add, ARITH, LIGHT, "x + y",               "ADD",                   g,              g)
-BINARY_INT(sub, ARITH, LIGHT, "x - y",               "SUB",                   g,              minus(g))
-BINARY_INT(mul, ARITH, LIGHT, "x * y",               "MUL",                   mul(g, b),      mul(g, a))
+/*     name     types  cost   OpenCL C               of int32;            of int64;             gradient in a;  gradient in b */
+BINARY_INT(add, ARITH, LIGHT, "x + y",               "TARN_ADD_INT(x, y)", "TARN_ADD_LONG(x, y)", g,              g)
+BINARY_INT(sub, ARITH, LIGHT, "x - y",               "TARN_SUB_INT(x, y)", "TARN_SUB_LONG(x, y)", g,              minus(g))
+BINARY_INT(mul, ARITH, LIGHT, "x * y",               "TARN_MUL_INT(x, y)", "TARN_MUL_LONG(x, y)", mul(g, b),      mul(g, a))
 /*     name     types  cost   OpenCL C               gradient in a;  gradient in b */
 BINARY(pow,     WIDE,  HEAVY, "TARN_POW(x, y)",      pow_in_a(a, b, g), pow_in_b(a, b, y, g))
 BINARY(maximum, ARITH, LIGHT, "TARN_MAX(x, y)",      unless_lost(tarn_lt(a, b), a, b, g), unless_lost(tarn_lt(b, a), a, b, g))
