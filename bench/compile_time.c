@@ -223,7 +223,7 @@ static tarn_status compile_once(void *arg)
     struct target t;
     struct timespec from, to;
     kernel_plan_free(&c->plan);
-    TRY(device_target(context_device(c->r->context), 0, &t));
+    TRY(device_target(context_device(c->r->context), 0, false, &t));
     tarn_status status = snapshot_take(c->r, &c->output, c->output > 0, true, &s);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
     if (status == TARN_OK)

@@ -49,7 +49,7 @@ void k_9fdb0f4e14500365(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d_weight */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_5eee36404983bb19(__global uchar *arena, __global const ulong *offset)
+void k_98e8f4d6783a6a3f(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -57,68 +57,75 @@ void k_5eee36404983bb19(__global uchar *arena, __global const ulong *offset)
     __global float *v0 = (__global float *)(arena + offset[0]); /* [2,1536] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [32,32,14,14] blocked */
     __global float *v2 = (__global float *)(arena + offset[2]); /* [32,48,14,14] blocked */
-    {
+    if (section_group >= 0 && section_group < 96) {
         /* conv2d_weight [48 32 1 1 | 32 14 14], one row a group */
         const int group = section_group - 0;
         const int share = group / 48;
-        const int first = share * 2 / 2, last = (share + 1) * 2 / 2;
+        const int b = share * 2 / 2;
         const int team = (group % 48) * 16 + item / 16;
         const bool live = team < 768;
         const int tile = live ? team : 767;
         const int i1 = tile % 32;
         const int i0 = tile / 32 * 2;
         __local float *lanes = (__local float *)exchange + 34 * (item / 16);
-        float row0 = 0.0f;
-        #pragma unroll 1
-        for (int b = first; b < last; ++b) {
-            const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 100352L * b + lane;
-            __global float *b2 = v2 + 150528L * b + lane;
-            float acc0 = (float)(0.0f);
-            float acc1 = (float)(0.0f);
-            {
-                float sum0_0 = (float)(0.0f);
-                float sum0_1 = (float)(0.0f);
+        const int sample = 16 * b + lane;
+        __global float *b1 = v1 + 100352L * b + lane;
+        __global float *b2 = v2 + 150528L * b + lane;
+        float acc0 = (float)(0.0f);
+        float acc1 = (float)(0.0f);
+        {
+            float sum0_0 = (float)(0.0f);
+            float sum0_1 = (float)(0.0f);
+            #pragma unroll 1
+            #pragma clang loop vectorize(disable)
+            for (int cut0 = 0; cut0 < 14; cut0 += 9) {
+                const int end0 = min(cut0 + 9, (int)14);
+                acc0 = (float)(0.0f);
+                acc1 = (float)(0.0f);
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int cut0 = 0; cut0 < 14; cut0 += 9) {
-                    const int end0 = min(cut0 + 9, (int)14);
-                    acc0 = (float)(0.0f);
-                    acc1 = (float)(0.0f);
-                    #pragma unroll 1
+                for (int i5 = cut0; i5 < end0; i5 += 1) {
+                    #pragma unroll 4
                     #pragma clang loop vectorize(disable)
-                    for (int i5 = cut0; i5 < end0; i5 += 1) {
-                        #pragma unroll 4
-                        #pragma clang loop vectorize(disable)
-                        for (int i6 = 0; i6 < 14; i6 += 1) {
-                            const float t1 = b1[16 * (196 * i1 + 14 * i5 + i6)];
-                            const float t2 = b2[16 * (196 * i0 + 14 * i5 + i6)];
-                            acc0 = fma(t1, t2, acc0);
-                            const float t3 = b2[16 * (196 * i0 + 14 * i5 + i6 + 196)];
-                            acc1 = fma(t1, t3, acc1);
-                        }
+                    for (int i6 = 0; i6 < 14; i6 += 1) {
+                        const float t1 = b1[16 * (196 * i1 + 14 * i5 + i6)];
+                        const float t2 = b2[16 * (196 * i0 + 14 * i5 + i6)];
+                        acc0 = fma(t1, t2, acc0);
+                        const float t3 = b2[16 * (196 * i0 + 14 * i5 + i6 + 196)];
+                        acc1 = fma(t1, t3, acc1);
                     }
-                    sum0_0 += acc0;
-                    sum0_1 += acc1;
                 }
-                acc0 = sum0_0;
-                acc1 = sum0_1;
+                sum0_0 += acc0;
+                sum0_1 += acc1;
             }
-            lanes[0 + lane] = acc0;
-            lanes[17 + lane] = acc1;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < 2) {
-                float sum = tarn_sum_float(vload16(0, lanes + 17 * (lane + 0)));
-                if (b > first)
-                    sum += row0;
-                row0 = sum;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            acc0 = sum0_0;
+            acc1 = sum0_1;
         }
-        if (live && lane == 0)
-            v0[1536 * share + 32 * i0 + i1] = row0;
-        if (live && lane == 1)
-            v0[1536 * share + 32 * i0 + i1 + 32] = row0;
+        lanes[0 + lane] = acc0;
+        lanes[17 + lane] = acc1;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 96) {
+        /* conv2d_weight [48 32 1 1 | 32 14 14], one row a group */
+        const int group = section_group - 0;
+        const int share = group / 48;
+        const int b = share * 2 / 2;
+        const int team = (group % 48) * 16 + item / 16;
+        const bool live = team < 768;
+        const int tile = live ? team : 767;
+        const int i1 = tile % 32;
+        const int i0 = tile / 32 * 2;
+        __local float *lanes = (__local float *)exchange + 34 * (item / 16);
+        if (live && lane == 0) {
+            __global float *row = v0 + 1536 * share + 32 * i0 + i1;
+            float sum = tarn_sum_float(vload16(0, lanes + 0));
+            *row = sum;
+        }
+        if (live && lane == 1) {
+            __global float *row = v0 + 1536 * share + 32 * i0 + i1 + 32;
+            float sum = tarn_sum_float(vload16(0, lanes + 17));
+            *row = sum;
+        }
     }
 }
 

@@ -1,26 +1,28 @@
-/* k0: 4 groups of 256; arena 0, at 0, input 0; at bytes 0 */
-/* k1: 6 groups of 256; arena 0, at 0, owned 0; at bytes 3840, 0, 0 */
-/* k2: 12 groups of 256; output 0, arena 0, at 0, owned 1; at bytes 3840, 0, 9984 */
-/* k3: 6 groups of 256; arena 0, at 0, input 1; at bytes 9984, 9984 */
-/* k4: 8 groups of 256; arena 0, at 0, input 0; at bytes 0, 9984 */
-/* k5: 6 groups of 256; arena 0, at 0; at bytes 7680, 9984 */
-/* k6: 4 groups of 256; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
-/* arena: 16128 bytes */
-/* input */
+/* k0: 3 groups of 256; arena 0, at 0, input 0, owned 0, output 0, owned 1, input 1; at bytes 6144, 0, 0, 0, 16128, 9984 */
+/* k1: 14 groups of 256; arena 0, at 0, input 0; at bytes 0, 9984, 7680 */
+/* k2: 4 groups of 256; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
+/* arena: 22272 bytes */
+/* input matmul relu relu where */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_6400fc1e56c3d3ed(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_7dbd6cf71d5e0fd5(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __global float *v0 = (__global float *)(arena + offset[0]); /* [48,20] blocked */
     __global float *v1 = (__global float *)(input0); /* [48,20] */
-    if (section_group >= 0 && section_group < 4) {
+    __global float *v2 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
+    __global float *v3 = (__global float *)(owned0 + offset[2]); /* [32,20] */
+    __global float *v4 = (__global float *)(output0); /* [48,32] */
+    __global float *v5 = (__global float *)(owned1 + offset[3]); /* [1,32] */
+    __global float *v6 = (__global float *)(arena + offset[4]); /* [48,32] blocked */
+    __global float *v7 = (__global float *)(arena + offset[5]); /* [48,32] blocked */
+    __global float *v8 = (__global float *)(input1); /* [48,32] */
+    if (section_group >= 0 && section_group < 3) {
         /* input [48 20] */
         const int group = section_group - 0;
-        const int team = group * 16 + item / 16;
-        if (team < 60) {
-            const int b = team / 20;
-            const int tile = team % 20;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 20; tile += 16) {
             const int i1 = tile;
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 320L * b + lane;
@@ -28,130 +30,98 @@ void k_6400fc1e56c3d3ed(__global uchar *arena, __global const ulong *offset, __g
             b0[16 * (i1)] = t1;
         }
     }
-}
-
-
-/* matmul */
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_5e9e607d415c295d(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,20] blocked */
-    __global float *v2 = (__global float *)(owned0 + offset[2]); /* [32,20] */
-    if (section_group >= 0 && section_group < 6) {
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 3) {
         /* matmul [48 32 | 20] */
         const int group = section_group - 0;
-        const int team = group * 16 + item / 16;
-        if (team < 96) {
-            const int b = team % 3;
-            const int tile = team / 3;
-            const int i1 = tile;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 16; tile += 16) {
+            const int i1 = tile * 2;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 512L * b + lane;
-            __global float *b1 = v1 + 320L * b + lane;
+            __global float *b2 = v2 + 512L * b + lane;
+            __global float *b0 = v0 + 320L * b + lane;
             float acc0 = (float)(0.0f);
+            float acc1 = (float)(0.0f);
             #pragma unroll 4
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 20; i2 += 1) {
-                const float t1 = b1[16 * (i2)];
-                const float t2 = v2[20 * i1 + i2];
-                acc0 = fma(t1, t2, acc0);
+                const float t2 = b0[16 * (i2)];
+                const float t3 = v3[20 * i1 + i2];
+                acc0 = fma(t2, t3, acc0);
+                const float t4 = v3[20 * i1 + i2 + 20];
+                acc1 = fma(t2, t4, acc1);
             }
-            b0[16 * (i1)] = acc0;
+            b2[16 * (i1)] = acc0;
+            b2[16 * (i1 + 1)] = acc1;
         }
     }
-}
-
-
-/* relu relu */
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_1a2aa2a5d6ebd67e(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0); /* [48,32] */
-    __global float *v1 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
-    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [1,32] */
-    __global float *v3 = (__global float *)(arena + offset[2]); /* [48,32] blocked */
-    if (section_group >= 0 && section_group < 6) {
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 3) {
         /* relu [48 32] */
         const int group = section_group - 0;
-        const int team = group * 16 + item / 16;
-        if (team < 96) {
-            const int b = team / 32;
-            const int tile = team % 32;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 32; tile += 16) {
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            const float t1 = b1[16 * (i1)];
-            const float t2 = v2[i1];
-            const float t3 = t1 + t2;
-            const float t4 = TARN_SELECT_1(TARN_BOOL_1(t3 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t3);
-            v0[32 * sample + i1] = t4;
-        }
-    }
-    if (section_group >= 6 && section_group < 12) {
-        /* relu [48 32] */
-        const int group = section_group - 6;
-        const int team = group * 16 + item / 16;
-        if (team < 96) {
-            const int b = team / 32;
-            const int tile = team % 32;
-            const int i1 = tile;
-            const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            __global float *b3 = v3 + 512L * b + lane;
-            const float t5 = b1[16 * (i1)];
-            const float t6 = v2[i1];
+            __global float *b2 = v2 + 512L * b + lane;
+            const float t5 = b2[16 * (i1)];
+            const float t6 = v5[i1];
             const float t7 = t5 + t6;
             const float t8 = TARN_SELECT_1(TARN_BOOL_1(t7 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t7);
-            b3[16 * (i1)] = t8;
+            v4[32 * sample + i1] = t8;
         }
     }
-}
-
-
-/* where */
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_46a68be5574c83a9(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
-    __global float *v2 = (__global float *)(input0); /* [48,32] */
-    if (section_group >= 0 && section_group < 6) {
-        /* where [48 32] */
+    if (section_group >= 0 && section_group < 3) {
+        /* relu [48 32] */
         const int group = section_group - 0;
-        const int team = group * 16 + item / 16;
-        if (team < 96) {
-            const int b = team / 32;
-            const int tile = team % 32;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 32; tile += 16) {
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 512L * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            const float t1 = b1[16 * (i1)];
-            const int t2 = TARN_BOOL_1(t1 > (float)(0x0p+0f));
-            const float t3 = v2[32 * sample + i1];
-            const float t4 = TARN_SELECT_1(t2, t3, (float)(0x0p+0f));
-            b0[16 * (i1)] = t4;
+            __global float *b2 = v2 + 512L * b + lane;
+            __global float *b6 = v6 + 512L * b + lane;
+            const float t9 = b2[16 * (i1)];
+            const float t10 = v5[i1];
+            const float t11 = t9 + t10;
+            const float t12 = TARN_SELECT_1(TARN_BOOL_1(t11 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t11);
+            b6[16 * (i1)] = t12;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 3) {
+        /* where [48 32] */
+        const int group = section_group - 0;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 32; tile += 16) {
+            const int i1 = tile;
+            const int sample = 16 * b + lane;
+            __global float *b7 = v7 + 512L * b + lane;
+            __global float *b6 = v6 + 512L * b + lane;
+            const float t13 = b6[16 * (i1)];
+            const int t14 = TARN_BOOL_1(t13 > (float)(0x0p+0f));
+            const float t15 = v8[32 * sample + i1];
+            const float t16 = TARN_SELECT_1(t14, t15, (float)(0x0p+0f));
+            b7[16 * (i1)] = t16;
         }
     }
 }
 
 
-/* matmul */
+/* matmul sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_2b6b0469260fd417(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_af15146043438d12(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
+    __local uint exchange[272];
     __global float *v0 = (__global float *)(arena + offset[0]); /* [3,640] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
     __global float *v2 = (__global float *)(input0); /* [48,20] */
+    __global float *v3 = (__global float *)(arena + offset[2]); /* [3,32] */
     if (section_group >= 0 && section_group < 8) {
         /* matmul [32 20 | 48], one row a group */
         const int group = section_group - 0;
@@ -179,48 +149,39 @@ void k_2b6b0469260fd417(__global uchar *arena, __global const ulong *offset, __g
             v0[640 * share + 20 * i0 + i1] = row0;
         }
     }
-}
-
-
-/* sum */
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_1c734da8fc82e1f5(__global uchar *arena, __global const ulong *offset)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __local uint exchange[272];
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [3,32] */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
-    {
+    if (section_group >= 8 && section_group < 14) {
         /* sum [32 | 48], one row a group */
-        const int group = section_group - 0;
+        const int group = section_group - 8;
         const int share = group / 2;
-        const int first = share * 3 / 3, last = (share + 1) * 3 / 3;
+        const int b = share * 3 / 3;
         const int team = (group % 2) * 16 + item / 16;
         const bool live = team < 32;
         const int tile = live ? team : 31;
         const int i0 = tile;
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
-        float row0 = 0.0f;
-        #pragma unroll 1
-        for (int b = first; b < last; ++b) {
-            const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            float acc0 = (float)(0.0f);
-            const float t1 = b1[16 * (i0)];
-            acc0 += t1;
-            lanes[0 + lane] = acc0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < 1) {
-                float sum = tarn_sum_float(vload16(0, lanes + 17 * (lane + 0)));
-                if (b > first)
-                    sum += row0;
-                row0 = sum;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
+        const int sample = 16 * b + lane;
+        __global float *b1 = v1 + 512L * b + lane;
+        float acc0 = (float)(0.0f);
+        const float t3 = b1[16 * (i0)];
+        acc0 += t3;
+        lanes[0 + lane] = acc0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (section_group >= 8 && section_group < 14) {
+        /* sum [32 | 48], one row a group */
+        const int group = section_group - 8;
+        const int share = group / 2;
+        const int b = share * 3 / 3;
+        const int team = (group % 2) * 16 + item / 16;
+        const bool live = team < 32;
+        const int tile = live ? team : 31;
+        const int i0 = tile;
+        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
+        if (live && lane == 0) {
+            __global float *row = v3 + 32 * share + i0;
+            float sum = tarn_sum_float(vload16(0, lanes + 0));
+            *row = sum;
         }
-        if (live && lane == 0)
-            v0[32 * share + i0] = row0;
     }
 }
 

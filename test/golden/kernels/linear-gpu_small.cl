@@ -1,11 +1,8 @@
 /* k0: 30 groups of 32; arena 0, at 0, input 0; at bytes 0 */
-/* k1: 24 groups of 32; arena 0, at 0, owned 0; at bytes 3840, 0, 0 */
-/* k2: 96 groups of 32; output 0, arena 0, at 0, owned 1; at bytes 3840, 0, 9984 */
-/* k3: 48 groups of 32; arena 0, at 0, input 1; at bytes 9984, 9984 */
-/* k4: 30 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984 */
-/* k5: 48 groups of 32; arena 0, at 0; at bytes 7680, 9984 */
-/* k6: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
-/* arena: 16128 bytes */
+/* k1: 48 groups of 32; arena 0, at 0, owned 0, output 0, owned 1, input 1; at bytes 3840, 0, 0, 0, 16128, 9984 */
+/* k2: 78 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984, 7680 */
+/* k3: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
+/* arena: 22272 bytes */
 /* input */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
 void k_bd2ebd288847753f(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
@@ -31,131 +28,107 @@ void k_bd2ebd288847753f(__global uchar *arena, __global const ulong *offset, __g
 }
 
 
-/* matmul */
+/* matmul relu relu where */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_02e2e9a346176a7d(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_bae1f6a2654e6f76(__global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __global float *v0 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [48,20] blocked */
     __global float *v2 = (__global float *)(owned0 + offset[2]); /* [32,20] */
-    if (section_group >= 0 && section_group < 24) {
+    __global float *v3 = (__global float *)(output0); /* [48,32] */
+    __global float *v4 = (__global float *)(owned1 + offset[3]); /* [1,32] */
+    __global float *v5 = (__global float *)(arena + offset[4]); /* [48,32] blocked */
+    __global float *v6 = (__global float *)(arena + offset[5]); /* [48,32] blocked */
+    __global float *v7 = (__global float *)(input0); /* [48,32] */
+    if (section_group >= 0 && section_group < 48) {
         /* matmul [48 32 | 20] */
         const int group = section_group - 0;
-        const int team = group * 2 + item / 16;
-        if (team < 48) {
-            const int b = team % 3;
-            const int tile = team / 3;
-            const int i1 = tile * 2;
+        const int b = group / 16, part = group % 16;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 2; tile += 2) {
+            const int i1 = 2 * part + tile;
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 512L * b + lane;
             __global float *b1 = v1 + 320L * b + lane;
             float acc0 = (float)(0.0f);
-            float acc1 = (float)(0.0f);
             #pragma unroll 4
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 20; i2 += 1) {
                 const float t1 = b1[16 * (i2)];
                 const float t2 = v2[20 * i1 + i2];
                 acc0 = fma(t1, t2, acc0);
-                const float t3 = v2[20 * i1 + i2 + 20];
-                acc1 = fma(t1, t3, acc1);
             }
             b0[16 * (i1)] = acc0;
-            b0[16 * (i1 + 1)] = acc1;
         }
     }
-}
-
-
-/* relu relu */
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_9c3e7f0bb9b16d4f(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0); /* [48,32] */
-    __global float *v1 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
-    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [1,32] */
-    __global float *v3 = (__global float *)(arena + offset[2]); /* [48,32] blocked */
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (section_group >= 0 && section_group < 48) {
         /* relu [48 32] */
         const int group = section_group - 0;
-        const int team = group * 2 + item / 16;
-        if (team < 96) {
-            const int b = team / 32;
-            const int tile = team % 32;
-            const int i1 = tile;
+        const int b = group / 16, part = group % 16;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 2; tile += 2) {
+            const int i1 = 2 * part + tile;
             const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            const float t1 = b1[16 * (i1)];
-            const float t2 = v2[i1];
-            const float t3 = t1 + t2;
-            const float t4 = TARN_SELECT_1(TARN_BOOL_1(t3 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t3);
-            v0[32 * sample + i1] = t4;
+            __global float *b0 = v0 + 512L * b + lane;
+            const float t3 = b0[16 * (i1)];
+            const float t4 = v4[i1];
+            const float t5 = t3 + t4;
+            const float t6 = TARN_SELECT_1(TARN_BOOL_1(t5 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t5);
+            v3[32 * sample + i1] = t6;
         }
     }
-    if (section_group >= 48 && section_group < 96) {
+    if (section_group >= 0 && section_group < 48) {
         /* relu [48 32] */
-        const int group = section_group - 48;
-        const int team = group * 2 + item / 16;
-        if (team < 96) {
-            const int b = team / 32;
-            const int tile = team % 32;
-            const int i1 = tile;
+        const int group = section_group - 0;
+        const int b = group / 16, part = group % 16;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 2; tile += 2) {
+            const int i1 = 2 * part + tile;
             const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            __global float *b3 = v3 + 512L * b + lane;
-            const float t5 = b1[16 * (i1)];
-            const float t6 = v2[i1];
-            const float t7 = t5 + t6;
-            const float t8 = TARN_SELECT_1(TARN_BOOL_1(t7 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t7);
-            b3[16 * (i1)] = t8;
+            __global float *b0 = v0 + 512L * b + lane;
+            __global float *b5 = v5 + 512L * b + lane;
+            const float t7 = b0[16 * (i1)];
+            const float t8 = v4[i1];
+            const float t9 = t7 + t8;
+            const float t10 = TARN_SELECT_1(TARN_BOOL_1(t9 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t9);
+            b5[16 * (i1)] = t10;
         }
     }
-}
-
-
-/* where */
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_9eec0ad504296ebf(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [48,32] blocked */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
-    __global float *v2 = (__global float *)(input0); /* [48,32] */
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (section_group >= 0 && section_group < 48) {
         /* where [48 32] */
         const int group = section_group - 0;
-        const int team = group * 2 + item / 16;
-        if (team < 96) {
-            const int b = team / 32;
-            const int tile = team % 32;
-            const int i1 = tile;
+        const int b = group / 16, part = group % 16;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 2; tile += 2) {
+            const int i1 = 2 * part + tile;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 512L * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            const float t1 = b1[16 * (i1)];
-            const int t2 = TARN_BOOL_1(t1 > (float)(0x0p+0f));
-            const float t3 = v2[32 * sample + i1];
-            const float t4 = TARN_SELECT_1(t2, t3, (float)(0x0p+0f));
-            b0[16 * (i1)] = t4;
+            __global float *b6 = v6 + 512L * b + lane;
+            __global float *b5 = v5 + 512L * b + lane;
+            const float t11 = b5[16 * (i1)];
+            const int t12 = TARN_BOOL_1(t11 > (float)(0x0p+0f));
+            const float t13 = v7[32 * sample + i1];
+            const float t14 = TARN_SELECT_1(t12, t13, (float)(0x0p+0f));
+            b6[16 * (i1)] = t14;
         }
     }
 }
 
 
-/* matmul */
+/* matmul sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_b4606604560422d5(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_b1783d6cd2d90ee3(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
+    __local uint exchange[34];
     __global float *v0 = (__global float *)(arena + offset[0]); /* [3,640] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
     __global float *v2 = (__global float *)(input0); /* [48,20] */
+    __global float *v3 = (__global float *)(arena + offset[2]); /* [3,32] */
     if (section_group >= 0 && section_group < 30) {
         /* matmul [32 20 | 48], one row a group */
         const int group = section_group - 0;
@@ -189,48 +162,39 @@ void k_b4606604560422d5(__global uchar *arena, __global const ulong *offset, __g
             v0[640 * share + 20 * i0 + i1 + 20] = row1;
         }
     }
-}
-
-
-/* sum */
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_f64bb21e95be2155(__global uchar *arena, __global const ulong *offset)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __local uint exchange[34];
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [3,32] */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
-    {
+    if (section_group >= 30 && section_group < 78) {
         /* sum [32 | 48], one row a group */
-        const int group = section_group - 0;
+        const int group = section_group - 30;
         const int share = group / 16;
-        const int first = share * 3 / 3, last = (share + 1) * 3 / 3;
+        const int b = share * 3 / 3;
         const int team = (group % 16) * 2 + item / 16;
         const bool live = team < 32;
         const int tile = live ? team : 31;
         const int i0 = tile;
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
-        float row0 = 0.0f;
-        #pragma unroll 1
-        for (int b = first; b < last; ++b) {
-            const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 512L * b + lane;
-            float acc0 = (float)(0.0f);
-            const float t1 = b1[16 * (i0)];
-            acc0 += t1;
-            lanes[0 + lane] = acc0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < 1) {
-                float sum = tarn_sum_float(vload16(0, lanes + 17 * (lane + 0)));
-                if (b > first)
-                    sum += row0;
-                row0 = sum;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
+        const int sample = 16 * b + lane;
+        __global float *b1 = v1 + 512L * b + lane;
+        float acc0 = (float)(0.0f);
+        const float t4 = b1[16 * (i0)];
+        acc0 += t4;
+        lanes[0 + lane] = acc0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (section_group >= 30 && section_group < 78) {
+        /* sum [32 | 48], one row a group */
+        const int group = section_group - 30;
+        const int share = group / 16;
+        const int b = share * 3 / 3;
+        const int team = (group % 16) * 2 + item / 16;
+        const bool live = team < 32;
+        const int tile = live ? team : 31;
+        const int i0 = tile;
+        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
+        if (live && lane == 0) {
+            __global float *row = v3 + 32 * share + i0;
+            float sum = tarn_sum_float(vload16(0, lanes + 0));
+            *row = sum;
         }
-        if (live && lane == 0)
-            v0[32 * share + i0] = row0;
     }
 }
 

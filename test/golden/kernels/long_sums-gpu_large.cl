@@ -1,8 +1,7 @@
 /* k0: 13 groups of 256; output 0, input 0, arena 0, at 0, owned 0, input 1; at bytes 0, 64, 128, 0, 8576 */
-/* k1: 1 groups of 256; arena 0, at 0; at bytes 10368, 128 */
-/* k2: 2 groups of 256; arena 0, at 0; at bytes 128, 8576 */
-/* k3: 2 groups of 256; output 1, arena 0, at 0, output 2; at bytes 0, 10368, 128 */
-/* arena: 10372 bytes */
+/* k1: 3 groups of 256; arena 0, at 0, output 1; at bytes 10368, 128, 0, 10496, 8576 */
+/* k2: 1 groups of 256; output 2, arena 0, at 0; at bytes 10496 */
+/* arena: 10504 bytes */
 /* sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void k_2c80de10781b679a(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
@@ -141,19 +140,23 @@ void k_2c80de10781b679a(__global uchar *output0, __global uchar *input0, __globa
 }
 
 
-/* sum */
+/* sum sum sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_84b0e256f64b8b4c(__global uchar *arena, __global const ulong *offset)
+void k_5c258f799d51be4a(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[272];
     __global float *v0 = (__global float *)(arena + offset[0]); /* [1] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [2112] */
-    {
+    __global float *v2 = (__global float *)(output0); /* [1,1,1] */
+    __global float *v3 = (__global float *)(arena + offset[2]); /* [1] */
+    __global float *v4 = (__global float *)(arena + offset[3]); /* [2,1] */
+    __global float *v5 = (__global float *)(arena + offset[4]); /* [32,14] blocked */
+    if (section_group >= 0 && section_group < 1) {
         /* sum [66 2 16] */
         const int group = section_group - 0;
-        const int team = group * 16 + item / 16;
+        const int team = item / 16;
         const bool live = team < 1;
         const int tile = live ? team : 0;
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
@@ -184,73 +187,81 @@ void k_84b0e256f64b8b4c(__global uchar *arena, __global const ulong *offset)
             acc0 = sum0_0;
         }
         lanes[0 + lane] = acc0;
-        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (section_group >= 1 && section_group < 3) {
+        /* sum [32 14], one row a group */
+        const int group = section_group - 1;
+        const int share = group / 1;
+        const int b = share * 2 / 2;
+        const int team = (group % 1) * 16 + item / 16;
+        const bool live = team < 1;
+        const int tile = live ? team : 0;
+        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
+        const int sample = 16 * b + lane;
+        __global float *b5 = v5 + 224L * b + lane;
+        float acc0 = (float)(0.0f);
+        #pragma unroll 4
+        #pragma clang loop vectorize(disable)
+        for (int i1 = 0; i1 < 14; i1 += 1) {
+            const float t2 = b5[16 * (i1)];
+            acc0 += t2;
+        }
+        lanes[0 + lane] = acc0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 1) {
+        /* sum [66 2 16] */
+        const int group = section_group - 0;
+        const int team = item / 16;
+        const bool live = team < 1;
+        const int tile = live ? team : 0;
+        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
         const float sum0 = tarn_sum_float(vload16(0, lanes + 0));
-        acc0 = 0.0f;
+        float acc0 = 0.0f;
         acc0 += sum0;
         const bool writes = live && lane == 0;
         if (writes) v0[0] = acc0;
+    }
+    if (section_group >= 1 && section_group < 3) {
+        /* sum [32 14], one row a group */
+        const int group = section_group - 1;
+        const int share = group / 1;
+        const int b = share * 2 / 2;
+        const int team = (group % 1) * 16 + item / 16;
+        const bool live = team < 1;
+        const int tile = live ? team : 0;
+        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
+        if (live && lane == 0) {
+            __global float *row = v4 + 1 * share + 0;
+            float sum = tarn_sum_float(vload16(0, lanes + 0));
+            *row = sum;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 1) {
+        /* sum [1] */
+        const int group = section_group - 0;
+        #pragma unroll 1
+        for (int number = item; number < 1; number += 256) {
+            float acc0 = (float)(0.0f);
+            const float t3 = v3[0];
+            const float t4 = v0[0];
+            const float t5 = t3 + t4;
+            acc0 += t5;
+            v2[0] = acc0;
+        }
     }
 }
 
 
 /* sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_33cdd92c99df4f8e(__global uchar *arena, __global const ulong *offset)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __local uint exchange[272];
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [2,1] */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [32,14] blocked */
-    {
-        /* sum [32 14], one row a group */
-        const int group = section_group - 0;
-        const int share = group / 1;
-        const int first = share * 2 / 2, last = (share + 1) * 2 / 2;
-        const int team = (group % 1) * 16 + item / 16;
-        const bool live = team < 1;
-        const int tile = live ? team : 0;
-        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
-        float row0 = 0.0f;
-        #pragma unroll 1
-        for (int b = first; b < last; ++b) {
-            const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 224L * b + lane;
-            float acc0 = (float)(0.0f);
-            #pragma unroll 4
-            #pragma clang loop vectorize(disable)
-            for (int i1 = 0; i1 < 14; i1 += 1) {
-                const float t1 = b1[16 * (i1)];
-                acc0 += t1;
-            }
-            lanes[0 + lane] = acc0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < 1) {
-                float sum = tarn_sum_float(vload16(0, lanes + 17 * (lane + 0)));
-                if (b > first)
-                    sum += row0;
-                row0 = sum;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        if (live && lane == 0)
-            v0[1 * share + 0] = row0;
-    }
-}
-
-
-/* sum sum */
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_f5c14fff2ad5a084(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *output1)
+void k_90694c460693d256(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __global float *v0 = (__global float *)(output0); /* [1,1,1] */
-    __global float *v1 = (__global float *)(arena + offset[0]); /* [1] */
-    __global float *v2 = (__global float *)(arena + offset[1]); /* [1] */
-    __global float *v3 = (__global float *)(output1); /* [1,1,1] */
-    __global float *v4 = (__global float *)(arena + offset[2]); /* [2,1] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [2,1] */
     if (section_group >= 0 && section_group < 1) {
         /* sum [1] */
         const int group = section_group - 0;
@@ -258,23 +269,10 @@ void k_f5c14fff2ad5a084(__global uchar *output0, __global uchar *arena, __global
         if (number < 1) {
             float acc0 = (float)(0.0f);
             const float t1 = v1[0];
-            const float t2 = v2[0];
+            const float t2 = v1[1];
             const float t3 = t1 + t2;
             acc0 += t3;
             v0[0] = acc0;
-        }
-    }
-    if (section_group >= 1 && section_group < 2) {
-        /* sum [1] */
-        const int group = section_group - 1;
-        const int number = group * 256 + item;
-        if (number < 1) {
-            float acc0 = (float)(0.0f);
-            const float t4 = v4[0];
-            const float t5 = v4[1];
-            const float t6 = t4 + t5;
-            acc0 += t6;
-            v3[0] = acc0;
         }
     }
 }

@@ -3,7 +3,7 @@
 /* arena: 2816 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_287e4465f131835b(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+void k_28a6ebd47c29c03f(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -21,10 +21,12 @@ void k_287e4465f131835b(__global uchar *arena, __global const ulong *offset, __g
             {
                 float sum0_0 = (float)(0.0f);
                 #pragma unroll 1
+                #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 256; cut0 += 128) {
                     const int end0 = cut0 + 128;
                     acc0 = (float)(0.0f);
                     #pragma unroll 4
+                    #pragma clang loop vectorize(disable)
                     for (int i2 = cut0; i2 < end0; i2 += 1) {
                         const float t1 = v1[i2];
                         const float t2 = v2[256 * i1 + i2];
@@ -43,7 +45,7 @@ void k_287e4465f131835b(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_d4bf4add07c771e9(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_080416cccb7128ae(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -61,10 +63,12 @@ void k_d4bf4add07c771e9(__global uchar *output0, __global uchar *arena, __global
             {
                 float sum0_0 = (float)(0.0f);
                 #pragma unroll 1
+                #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 704; cut0 += 128) {
                     const int end0 = min(cut0 + 128, (int)704);
                     acc0 = (float)(0.0f);
                     #pragma unroll 4
+                    #pragma clang loop vectorize(disable)
                     for (int i2 = cut0; i2 < end0; i2 += 1) {
                         const float t1 = v1[i2];
                         const float t2 = v2[704 * i1 + i2];

@@ -1,23 +1,22 @@
-/* k0: 1 groups of 32; arena 0, at 0, input 0; at bytes 0 */
-/* k1: 10 groups of 32; arena 0, at 0, input 0; at bytes 128, 0 */
-/* k2: 1 groups of 32; arena 0, at 0; at bytes 0, 128 */
-/* k3: 10 groups of 32; output 0, arena 0, at 0; at bytes 128, 0 */
-/* arena: 1408 bytes */
-/* max */
+/* k0: 2 groups of 32; arena 0, at 0, input 0, output 0; at bytes 1280, 0, 1408 */
+/* arena: 1536 bytes */
+/* max exp sum div */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_39f6f03de966a0f8(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_904bf973fad03e1d(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __global float *v0 = (__global float *)(arena + offset[0]); /* [32,1] blocked */
     __global float *v1 = (__global float *)(input0); /* [32,10] */
-    if (section_group >= 0 && section_group < 1) {
+    __global float *v2 = (__global float *)(arena + offset[1]); /* [32,10] blocked */
+    __global float *v3 = (__global float *)(arena + offset[2]); /* [32,1] blocked */
+    __global float *v4 = (__global float *)(output0); /* [32,10] */
+    if (section_group >= 0 && section_group < 2) {
         /* max [32 | 10] */
         const int group = section_group - 0;
-        const int team = group * 2 + item / 16;
-        if (team < 2) {
-            const int b = team / 1;
-            const int tile = team % 1;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 1; tile += 2) {
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 16L * b + lane;
             float acc0 = (float)(-INFINITY);
@@ -30,94 +29,59 @@ void k_39f6f03de966a0f8(__global uchar *arena, __global const ulong *offset, __g
             b0[16 * (0)] = acc0;
         }
     }
-}
-
-
-/* exp */
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_251714158010e7d9(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [32,10] blocked */
-    __global float *v1 = (__global float *)(input0); /* [32,10] */
-    __global float *v2 = (__global float *)(arena + offset[1]); /* [32,1] blocked */
-    if (section_group >= 0 && section_group < 10) {
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 2) {
         /* exp [32 10] */
         const int group = section_group - 0;
-        const int team = group * 2 + item / 16;
-        if (team < 20) {
-            const int b = team / 10;
-            const int tile = team % 10;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 10; tile += 2) {
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b0 = v0 + 160L * b + lane;
-            __global float *b2 = v2 + 16L * b + lane;
-            const float t1 = v1[10 * sample + i1];
-            const float t2 = b2[16 * (0)];
-            const float t3 = t1 - t2;
-            const float t4 = TARN_EXP_1(t3);
-            b0[16 * (i1)] = t4;
+            __global float *b2 = v2 + 160L * b + lane;
+            __global float *b0 = v0 + 16L * b + lane;
+            const float t2 = v1[10 * sample + i1];
+            const float t3 = b0[16 * (0)];
+            const float t4 = t2 - t3;
+            const float t5 = TARN_EXP_1(t4);
+            b2[16 * (i1)] = t5;
         }
     }
-}
-
-
-/* sum */
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_d0624098710be29e(__global uchar *arena, __global const ulong *offset)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(arena + offset[0]); /* [32,1] blocked */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [32,10] blocked */
-    if (section_group >= 0 && section_group < 1) {
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 2) {
         /* sum [32 | 10] */
         const int group = section_group - 0;
-        const int team = group * 2 + item / 16;
-        if (team < 2) {
-            const int b = team / 1;
-            const int tile = team % 1;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 1; tile += 2) {
             const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 160L * b + lane;
-            __global float *b0 = v0 + 16L * b + lane;
+            __global float *b2 = v2 + 160L * b + lane;
+            __global float *b3 = v3 + 16L * b + lane;
             float acc0 = (float)(0.0f);
             #pragma unroll 4
             #pragma clang loop vectorize(disable)
             for (int i1 = 0; i1 < 10; i1 += 1) {
-                const float t1 = b1[16 * (i1)];
-                acc0 += t1;
+                const float t6 = b2[16 * (i1)];
+                acc0 += t6;
             }
-            b0[16 * (0)] = acc0;
+            b3[16 * (0)] = acc0;
         }
     }
-}
-
-
-/* div */
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_255ff58a689eb31d(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0); /* [32,10] */
-    __global float *v1 = (__global float *)(arena + offset[0]); /* [32,10] blocked */
-    __global float *v2 = (__global float *)(arena + offset[1]); /* [32,1] blocked */
-    if (section_group >= 0 && section_group < 10) {
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (section_group >= 0 && section_group < 2) {
         /* div [32 10] */
         const int group = section_group - 0;
-        const int team = group * 2 + item / 16;
-        if (team < 20) {
-            const int b = team / 10;
-            const int tile = team % 10;
+        const int b = group;
+        #pragma unroll 1
+        for (int tile = item / 16; tile < 10; tile += 2) {
             const int i1 = tile;
             const int sample = 16 * b + lane;
-            __global float *b1 = v1 + 160L * b + lane;
-            __global float *b2 = v2 + 16L * b + lane;
-            const float t1 = b1[16 * (i1)];
-            const float t2 = b2[16 * (0)];
-            const float t3 = t1 / t2;
-            v0[10 * sample + i1] = t3;
+            __global float *b2 = v2 + 160L * b + lane;
+            __global float *b3 = v3 + 16L * b + lane;
+            const float t7 = b2[16 * (i1)];
+            const float t8 = b3[16 * (0)];
+            const float t9 = t7 / t8;
+            v4[10 * sample + i1] = t9;
         }
     }
 }

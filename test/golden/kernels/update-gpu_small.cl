@@ -1,13 +1,13 @@
-/* k0: 8 groups of 32; output 0, owned 2, at 0, owned 1, arena 0, owned 4, owned 0; at bytes 160, 0, 0, 0, 0, 0 */
-/* k1: 1 groups of 32; owned 3, at 0, owned 0; at bytes 0, 0 */
-/* k2: 7 groups of 32; owned 0, at 0, arena 0; at bytes 0, 0 */
+/* k0: 9 groups of 32; output 0, owned 2, at 0, owned 1, arena 0, owned 4, owned 0, owned 3; at bytes 160, 0, 0, 0, 0, 0, 0 */
+/* k1: 7 groups of 32; owned 0, at 0, arena 0; at bytes 0, 0 */
 /* arena: 800 bytes */
-/* sum add */
+/* sum add sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_a27ac0dd0918cf8c(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3)
+void k_21dc7fa30e130980(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
+    __local uint exchange[34];
     __global float *v0 = (__global float *)(output0); /* [1,10] */
     __global float *v1 = (__global float *)(owned0 + offset[0]); /* [12,10] */
     __global float *v2 = (__global float *)(owned1 + offset[1]); /* [200] */
@@ -15,6 +15,7 @@ void k_a27ac0dd0918cf8c(__global uchar *output0, __global uchar *owned0, __globa
     __global float *v4 = (__global float *)(owned1 + offset[3]); /* [200] */
     __global float *v5 = (__global float *)(owned2 + offset[4]); /* [200] */
     __global float *v6 = (__global float *)(owned3 + offset[5]); /* [200] */
+    __global float *v7 = (__global float *)(owned4 + offset[6]); /* [1] */
     if (section_group >= 0 && section_group < 1) {
         /* sum [10 | 12] */
         const int group = section_group - 0;
@@ -50,21 +51,9 @@ void k_a27ac0dd0918cf8c(__global uchar *output0, __global uchar *owned0, __globa
             v3[i0] = t8;
         }
     }
-}
-
-
-/* sum */
-__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_00b28a49e7aa5827(__global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
-{
-    const int section_group = (int)get_group_id(0);
-    const int item = (int)get_local_id(0), lane = item % 16;
-    __local uint exchange[34];
-    __global float *v0 = (__global float *)(owned0 + offset[0]); /* [1] */
-    __global float *v1 = (__global float *)(owned1 + offset[1]); /* [200] */
-    {
+    if (section_group >= 8 && section_group < 9) {
         /* sum [200] */
-        const int group = section_group - 0;
+        const int group = section_group - 8;
         const int team = group * 2 + item / 16;
         const bool live = team < 1;
         const int tile = live ? team : 0;
@@ -73,24 +62,32 @@ void k_00b28a49e7aa5827(__global uchar *owned0, __global const ulong *offset, __
         #pragma unroll 4
         #pragma clang loop vectorize(disable)
         for (int i0 = 0 + lane; i0 < 192; i0 += 16) {
-            const float t1 = v1[i0];
-            const float t2 = t1 * t1;
-            acc0 += t2;
+            const float t9 = v6[i0];
+            const float t10 = t9 * t9;
+            acc0 += t10;
         }
         lanes[0 + lane] = acc0;
-        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (section_group >= 8 && section_group < 9) {
+        /* sum [200] */
+        const int group = section_group - 8;
+        const int team = group * 2 + item / 16;
+        const bool live = team < 1;
+        const int tile = live ? team : 0;
+        __local float *lanes = (__local float *)exchange + 17 * (item / 16);
         const float sum0 = tarn_sum_float(vload16(0, lanes + 0));
-        acc0 = 0.0f;
+        float acc0 = 0.0f;
         #pragma unroll 4
         #pragma clang loop vectorize(disable)
         for (int i0 = 192; i0 < 200; i0 += 1) {
-            const float t3 = v1[i0];
-            const float t4 = t3 * t3;
-            acc0 += t4;
+            const float t11 = v6[i0];
+            const float t12 = t11 * t11;
+            acc0 += t12;
         }
         acc0 += sum0;
         const bool writes = live && lane == 0;
-        if (writes) v0[0] = acc0;
+        if (writes) v7[0] = acc0;
     }
 }
 
