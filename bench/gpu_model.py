@@ -48,18 +48,20 @@ def kernel_seconds(text, group, units):
     """Seconds of each bound, of a kernel as TARN_DEBUG=cost prints it."""
     head, *rows = text.strip().split("\n")
     flops, size = (float(x) for x in re.search(r": (\S+) MFLOP, (\S+) MB", head).groups())
-    loads = waves = all_groups = 0.0
+    loads = 0.0
+    waves, all_groups = {}, {}  # by section, whose groups do its nests one after the other
     for row in rows:
-        found = re.match(r"    .{14} +(\d+) +(\d+) +(\d+) +(\S+) +(\S+)", row)
-        groups, chain, terms, per_term = (float(x) for x in found.groups()[:4])
-        sectors = 0 if found.group(5) == "-" else float(found.group(5))
+        found = re.match(r"    .{14} +(\d+) +(\d+) +(\d+) +(\d+) +(\S+) +(\S+)", row)
+        section, groups, chain, terms, per_term = (float(x) for x in found.groups()[:5])
+        sectors = 0 if found.group(6) == "-" else float(found.group(6))
         # A request goes through in a cycle for each line of 128 bytes, which is four sectors.
         loads += terms * per_term / 32 * max(1, sectors / 4) / min(units, groups) / CLOCK
-        waves = max(waves, -(-groups * group // (units * RESIDENT)) * -(-chain // UNROLLED))
-        all_groups += groups
+        waves[section] = (waves.get(section, 0) +
+                          -(-groups * group // (units * RESIDENT)) * -(-chain // UNROLLED))
+        all_groups[section] = groups
     return {"memory": 1e6 * size / BANDWIDTH,
-            "arithmetic": 1e6 * flops / 2 / FMAS / CLOCK / max(1, min(units, all_groups)),
-            "loads": loads, "waiting": START + WAIT * waves}
+            "arithmetic": 1e6 * flops / 2 / FMAS / CLOCK / max(1, min(units, sum(all_groups.values()))),
+            "loads": loads, "waiting": START + WAIT * max(waves.values(), default=0)}
 
 
 def model(text, units=UNITS):

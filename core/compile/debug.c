@@ -85,7 +85,8 @@ static void add_sectors(const struct item_sectors *s, struct text *out)
 static void debug_item_cost(const struct program_ir *p, const struct nest *n, struct text *out)
 {
     const struct item_cost c = nest_item_cost(p, n);
-    text_add(out, "    %-14s %8d %8.0f %12.0f %6.2f", n->name, c.groups, c.chain, c.terms, c.loads);
+    text_add(out, "    %-14s %7d %8d %8.0f %12.0f %6.2f", n->name, placement_of(p, n)->section,
+             c.groups, c.chain, c.terms, c.loads);
     add_sectors(&c.read, out);
     add_sectors(&c.written, out);
     text_add(out, "\n");
@@ -96,8 +97,9 @@ void debug_items(const struct program_ir *p, struct text *out)
     if (!p->target->items)
         return;
     text_add(out,
-             "tarn: cost of %d kernels, groups of %d\n    %-14s %8s %8s %12s %6s %-14s %-14s\n",
-             p->kernel_count, p->group_size, "nest", "groups", "chain", "terms", "loads",
+             "tarn: cost of %d kernels, groups of %d\n"
+             "    %-14s %7s %8s %8s %12s %6s %-14s %-14s\n",
+             p->kernel_count, p->group_size, "nest", "section", "groups", "chain", "terms", "loads",
              " sectors read", " and written");
     for (int k = 0; k < p->kernel_count; k++) {
         struct cost cost;

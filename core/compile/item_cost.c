@@ -21,23 +21,40 @@ static int64_t rounds_up(int64_t count, int64_t size)
 
 /* ---- who does what -------------------------------------------------------------------------- */
 
-/* As nest_tiles() of the schedule. */
-static int64_t tiles_of(const struct nest *n, const struct schedule *s)
+static bool in_chain(const struct program_ir *p, const struct nest *n)
 {
+    return placement_of(p, n)->chain >= 0;
+}
+
+/* As nest_slice_tiles() of the schedule. */
+static int64_t tiles_of(const struct program_ir *p, const struct nest *n)
+{
+    const struct schedule *s = schedule_of(p, n);
     int64_t count = 1;
     for (int a = 0; a < n->out_axes; a++)
-        count *= a == nest_vector_axis(n, s) ? 1 : n->extent[a] / s->tile[a];
+        count *= a == nest_vector_axis(n, s) ? 1 : chain_slice(p, n, a) / s->tile[a];
     return count;
 }
 
-/* The first element of a tile of the OUT axes. */
-static void take_tile(const struct nest *n, const struct schedule *s, int64_t tile, int32_t *at)
+/* Of the axis that groups of a chain divide, where a group begins; 0 of others. */
+static int32_t slice_begin(const struct program_ir *p, const struct nest *n, int64_t group,
+                           int axis)
 {
+    const struct placement *here = placement_of(p, n);
+    const bool divided = here->chain >= 0 && axis == here->part_axis;
+    return divided ? (int32_t)(group % here->parts) * chain_slice(p, n, axis) : 0;
+}
+
+/* The first element of a tile of the OUT axes. */
+static void take_tile(const struct program_ir *p, const struct nest *n, int64_t group, int64_t tile,
+                      int32_t *at)
+{
+    const struct schedule *s = schedule_of(p, n);
     for (int a = n->out_axes - 1; a >= 0; a--) {
         if (a == nest_vector_axis(n, s))
             continue;
-        const int32_t tiles = n->extent[a] / s->tile[a];
-        at[a] = (int32_t)(tile % tiles) * s->tile[a];
+        const int32_t tiles = chain_slice(p, n, a) / s->tile[a];
+        at[a] = slice_begin(p, n, group, a) + (int32_t)(tile % tiles) * s->tile[a];
         tile /= tiles;
     }
 }
@@ -48,10 +65,11 @@ static int64_t first_block(const struct program_ir *p, int64_t share)
 }
 
 /* The tile of a nest with the batch, and the sample in at[]; -1: the work-item has none. */
-static int64_t batch_tile(const struct program_ir *p, const struct nest *n,
-                          const struct schedule *s, int64_t group, int in, int32_t *at)
+static int64_t batch_tile(const struct program_ir *p, const struct nest *n, int64_t group, int in,
+                          int32_t *at)
 {
-    const int64_t tiles = tiles_of(n, s), teams = p->group_size / LANES;
+    const struct schedule *s = schedule_of(p, n);
+    const int64_t tiles = tiles_of(p, n), teams = p->group_size / LANES;
     const int64_t team = group * teams + in / LANES, number = group * p->group_size + in;
     int64_t block, tile;
     if (n->by_sample) {
@@ -64,6 +82,9 @@ static int64_t batch_tile(const struct program_ir *p, const struct nest *n,
         const int64_t each = s->groups / p->groups;
         tile = least(group % each * teams + in / LANES, tiles - 1);
         block = first_block(p, group / each);
+    } else if (in_chain(p, n)) {
+        tile = in / LANES;
+        block = group / placement_of(p, n)->parts;
     } else if (s->uniform) {
         const int64_t each = rounds_up(p->blocks, teams);
         tile = group / each;
@@ -82,23 +103,24 @@ static bool place(const struct program_ir *p, const struct nest *n, int64_t grou
                   int32_t at[NEST_AXES])
 {
     const struct schedule *s = schedule_of(p, n);
-    const int64_t tiles = tiles_of(n, s), number = group * p->group_size + in;
+    const int64_t tiles = tiles_of(p, n), begin = in_chain(p, n) ? 0 : group * p->group_size;
+    const int64_t number = begin + in;
     int64_t tile;
     for (int a = 0; a < NEST_AXES; a++)
         at[a] = a >= n->out_axes && a < n->axes ? n->extent[a] / 2 / s->tile[a] * s->tile[a] : 0;
     if (n->batched) {
-        tile = batch_tile(p, n, s, group, in, at);
+        tile = batch_tile(p, n, group, in, at);
     } else if (nest_sums_lanes(n)) {
         tile = least(number / LANES, tiles - 1);
         at[s->lane_axis] = in % LANES;
     } else {
-        const int32_t along = s->lane_axis < 0 ? 1 : n->extent[s->lane_axis];
+        const int32_t along = s->lane_axis < 0 ? 1 : chain_slice(p, n, s->lane_axis);
         if (s->lane_axis >= 0)
-            at[s->lane_axis] = (int32_t)(number % along);
+            at[s->lane_axis] = slice_begin(p, n, group, s->lane_axis) + (int32_t)(number % along);
         tile = number / along < tiles ? number / along : -1;
     }
     if (tile >= 0)
-        take_tile(n, s, tile, at);
+        take_tile(p, n, group, tile, at);
     return tile >= 0;
 }
 
@@ -251,6 +273,16 @@ static double term_loads(const struct program_ir *p, const struct nest *n, int r
 
 /* ---- chains --------------------------------------------------------------------------------- */
 
+/* Rounds in which the group of a chain does its slice of a nest. */
+static double chain_rounds(const struct program_ir *p, const struct nest *n)
+{
+    const struct schedule *s = schedule_of(p, n);
+    const bool by_items = !n->batched && !nest_sums_lanes(n);
+    const int32_t along = by_items && s->lane_axis >= 0 ? chain_slice(p, n, s->lane_axis) : 1;
+    const int64_t at_once = by_items ? p->group_size : p->group_size / LANES;
+    return in_chain(p, n) ? (double)rounds_up(tiles_of(p, n) * along, at_once) : 1;
+}
+
 /* Rounds of the loops over summed axes. */
 static double sum_rounds(const struct program_ir *p, const struct nest *n)
 {
@@ -274,7 +306,7 @@ struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n
     struct item_cost c = { .groups = schedule_of(p, n)->groups, .chain = 1 };
     if (n->kind != NEST_LOOPS)
         return c;
-    c.chain = sum_rounds(p, n);
+    c.chain = sum_rounds(p, n) * chain_rounds(p, n);
     c.terms = 1;
     for (int a = 0; a < n->axes; a++)
         c.terms *= n->extent[a];

@@ -35,11 +35,11 @@ struct limits {
     int narrow[TARGETS]; /* launches of fewer groups than there are units */
 };
 static const struct limits table[] = {
-    { "mnist", 128, 48, 576, 9, 5, 9, { 12, 21, 28, 30 } },
-    { "mnist", 1024, 48, 2304, 9, 5, 7, { 9, 12, 19, 25 } },
-    { "mnist", 8192, 52, 4608, 11, 5, 7, { 9, 9, 12, 19 } },
-    { "resnet", 128, 260, 1024, 90, 1, 20, { 37, 95, 144, 151 } },
-    { "gpt", 32, 195, 2048, 97, 78, 75, { 1, 28, 49, 51 } },
+    { "mnist", 128, 23, 576, 11, 5, 9, { 4, 8, 13, 16 } },
+    { "mnist", 1024, 24, 2304, 18, 5, 7, { 2, 6, 9, 12 } },
+    { "mnist", 8192, 31, 4608, 20, 5, 7, { 5, 7, 13, 14 } },
+    { "resnet", 128, 166, 1024, 91, 1, 20, { 28, 50, 63, 82 } },
+    { "gpt", 32, 123, 4096, 101, 84, 75, { 1, 4, 15, 24 } },
 };
 
 static const struct timed_network *network_named(const char *name)
