@@ -285,7 +285,9 @@ static bool chain_before(const struct program_ir *p, const struct uses *u,
         for (int i = v < 0 ? 0 : u->writers.begin[v]; v >= 0 && i < u->writers.begin[v + 1]; i++) {
             const struct nest *from = &p->nests[u->writers.nest[i]];
             const int of = s->first[u->writers.nest[i]];
-            if (from->kind == NEST_PRODUCT || placement_of(p, from)->kernel != kernel)
+            if (placement_of(p, from)->kernel > kernel)
+                return false; /* a product, which runs before its kernel */
+            if (from->kind == NEST_PRODUCT || placement_of(p, from)->kernel < kernel)
                 continue;
             if (of < 0 || from->batched != n->batched || !reads_own_block(from, n) ||
                 (!has_nest(c, u->writers.nest[i]) && !merge(&s->of[of], c)))
