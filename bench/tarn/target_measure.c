@@ -11,6 +11,7 @@
 
 enum {
     PAIRS = 15, /* of runs that tell what a launch takes */
+    TRIES = 4,  /* of that */
     AGREE = 3,  /* of the shortest runs of any other kernel */
     MOST_SOURCE = 1 << 16,
     GROUPS = 16, /* of a kernel whose launch is measured: as many as a nest has at most */
@@ -411,7 +412,8 @@ tarn_status figures_measure(const struct device *d, struct device_figures *f)
         status = measure_loads(&b);
     if (status == TARN_OK)
         status = measure_memory(&b);
-    if (status == TARN_OK)
+    /* A difference of two times: beside other programs its median may come out below zero. */
+    for (int i = 0; i < TRIES && status == TARN_OK && (i == 0 || f->launch_seconds <= 0); i++)
         status = measure_launch(&b);
     close_bed(&b);
     f->measured = status == TARN_OK;

@@ -236,11 +236,13 @@ static bool sort(const struct joining *j)
         for (int i = 0; i < p->first_root; i++)
             if (j->level[i] == level && p->nests[i].stores > 0)
                 sorted[count++] = p->nests[i];
-    const int roots = p->nest_count - p->first_root;
-    memcpy(sorted + count, p->nests + p->first_root, (size_t)roots * sizeof *sorted);
-    memcpy(p->nests, sorted, (size_t)(count + roots) * sizeof *sorted);
+    const int all = count + p->nest_count - p->first_root;
+    for (int i = p->first_root; i < p->nest_count; i++)
+        sorted[count + i - p->first_root] = p->nests[i];
+    for (int i = 0; i < all; i++)
+        p->nests[i] = sorted[i];
     p->first_root = count;
-    p->nest_count = count + roots;
+    p->nest_count = all;
     return true;
 }
 
