@@ -96,6 +96,18 @@ static bool can_share(const struct program_ir *p, int from, const struct nest *n
             ((from & TINY) && at(p, n)->tiny) || ((from & REPLICABLE) && n->batched));
 }
 
+/* The kernel after the last one that reads what a nest overwrites; 0: none does. */
+static int after_readers(const struct program_ir *p, const struct progress *g, const struct nest *n)
+{
+    int kernel = 0;
+    for (int s = 0; s < n->stores; s++) {
+        const int memory = memory_of(p, &p->values[n->store[s].value]);
+        if (memory >= 0 && g->read[memory] > kernel)
+            kernel = g->read[memory];
+    }
+    return kernel;
+}
+
 /* Earliest kernel in which a nest can run, given the nests that write what it reads, and those that read
  * what it overwrites. */
 static int earliest(const struct program_ir *p, const struct progress *g, const struct nest *n)
@@ -110,24 +122,8 @@ static int earliest(const struct program_ir *p, const struct progress *g, const 
             kernel = after > kernel ? after : kernel;
         }
     }
-    for (int s = 0; s < n->stores; s++) {
-        const int memory = memory_of(p, &p->values[n->store[s].value]);
-        if (memory >= 0 && g->read[memory] > kernel)
-            kernel = g->read[memory];
-    }
-    return kernel;
-}
-
-/* Whether a nest waits for the kernel before by what it reads alone, not by what it overwrites. */
-static bool waits_for_values(const struct program_ir *p, const struct progress *g,
-                             const struct nest *n, int kernel)
-{
-    for (int s = 0; s < n->stores; s++) {
-        const int memory = memory_of(p, &p->values[n->store[s].value]);
-        if (memory >= 0 && g->read[memory] >= kernel)
-            return false;
-    }
-    return true;
+    const int read = after_readers(p, g, n);
+    return read > kernel ? read : kernel;
 }
 
 /* Notes that a nest runs in its kernel. */
@@ -361,7 +357,7 @@ static int kernel_for(struct program_ir *p, const struct uses *u, struct placing
                       const struct nest *n, int room)
 {
     const int kernel = earliest(p, &s->progress, n);
-    if (s->chains != NULL && kernel > 0 && waits_for_values(p, &s->progress, n, kernel) &&
+    if (s->chains != NULL && kernel > 0 && after_readers(p, &s->progress, n) < kernel &&
         s->weights.least[s->weights.leaves + kernel - 1] <= room &&
         item_chains_join(p, u, s->chains, n, kernel - 1))
         return kernel - 1;
