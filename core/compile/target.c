@@ -160,7 +160,7 @@ static struct item_figures item_of(const struct device_figures *f)
 {
     /* Work-items that hide the latency of a multiply-add, with two of each under way. */
     const double items = f->fma_latency * f->fmas_per_cycle * f->lanes / 2;
-    const int accumulators = f->registers / 8, group = 16 * LANES;
+    const int sums = f->registers * 3 / 8, accumulators = f->registers * 5 / 16, group = 16 * LANES;
     return (struct item_figures){
         .units = f->units,
         .group_items = f->group_items > 0 ? f->group_items
@@ -169,8 +169,9 @@ static struct item_figures item_of(const struct device_figures *f)
         .accumulators = accumulators < 1                          ? 1
                         : accumulators > TARGET_MOST_ACCUMULATORS ? TARGET_MOST_ACCUMULATORS
                                                                   : accumulators,
+        .running_sums = sums < 1 ? 1 : sums,
         .unrolled_sum = 8, /* code, as above */
-        .points = 128,
+        .points = 256,
         .teams_per_unit = (int)ceil(items / LANES),
         /* Of the makers' guides: units hold some eight times what hides the latency of arithmetic; */
         .resident_teams = 8 * (int)ceil(items / LANES),
@@ -265,6 +266,7 @@ static tarn_status check_items(const struct item_figures *f)
         { "item.units", f->units, 0, 1 << 20 },
         { "item.group_items", f->group_items, LANES, TARGET_MOST_ITEMS },
         { "item.accumulators", f->accumulators, 1, TARGET_MOST_ACCUMULATORS },
+        { "item.running_sums", f->running_sums, 1, 1 << 10 },
         { "item.unrolled_sum", f->unrolled_sum, 1, TARGET_MOST_ACCUMULATORS },
         { "item.points", f->points, 1, TARGET_MOST_POINTS },
         { "item.teams_per_unit", f->teams_per_unit, 0, 1 << 10 },

@@ -105,7 +105,8 @@ struct vector_figures {
 struct item_figures {
     int units;
     int group_items;       /* work-items of a group */
-    int accumulators;      /* of a work-item */
+    int accumulators;      /* of a work-item, */
+    int running_sums;      /* and with the sums of chunks that are done */
     int unrolled_sum;      /* as above */
     int points;            /* as above */
     int teams_per_unit;    /* teams of 16 items that hide the latency of memory on one unit */

@@ -3,7 +3,10 @@
  * vector is on a CPU, and a nest is divided into as many teams as it has register tiles and batch
  * blocks. Which axis is summed over lanes is the CPU's choice, so that no sum changes its order;
  * the rest is free. In: nests in kernels. Out: lanes, tiles and groups of each. */
+#include <stdlib.h>
+
 #include "compile/4_schedule/schedule.h"
+#include "compile/chunk.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
 
@@ -37,20 +40,61 @@ static int choose_item_lane(const struct nest *n)
 
 /* ---- register tiles ------------------------------------------------------------------------- */
 
+/* An axis of a nest, and how much of it is unrolled. */
+struct unrolled {
+    int axis, size;
+};
+
+static bool part_uses(const struct access *x, int axis)
+{
+    for (int i = 0; i < x->part_count; i++)
+        if (rational_uses(&x->part[i].index, axis))
+            return true;
+    return false;
+}
+
+/* Addresses of a load in a tile. Axes along which it goes in equal steps, as those of a window and of the columns
+ * beside it, meet in the same elements. */
+static int distinct_addresses(const struct access *x, const struct unrolled *of, int count)
+{
+    int run = 1, apart = 1, step = 0; /* so many runs of elements that are `step` apart */
+    bool done[3] = { false };
+    for (int left = count; left > 0; left--) {
+        int next = -1;
+        for (int i = 0; i < count; i++)
+            if (!done[i] &&
+                (next < 0 || abs(x->address.k[of[i].axis]) < abs(x->address.k[of[next].axis])))
+                next = i;
+        done[next] = true;
+        const int k = abs(x->address.k[of[next].axis]), size = of[next].size;
+        if (part_uses(x, of[next].axis)) {
+            apart *= size;
+        } else if (k > 0 && (step == 0 || (k % step == 0 && k / step <= run))) {
+            step = step == 0 ? k : step;
+            run += k / step * (size - 1);
+        } else if (k > 0) {
+            apart *= size;
+        }
+    }
+    return run * apart;
+}
+
 /* Loads for one multiply-add of the tile; what all lanes read alike comes at half the price. */
 static double loads_per_term(const struct nest *n, const struct schedule *s, int a, int t1, int b,
                              int t2)
 {
+    const int lane = nest_vector_axis(n, s), last = n->axes - 1;
+    const int red = last >= n->out_axes ? s->tile[last] : 1;
+    const struct unrolled of[] = { { a, t1 }, { last, red }, { b, t2 } };
     double loads = 0;
-    const int lane = nest_vector_axis(n, s);
     for (int e = 0; e < n->expr_count; e++) {
         const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
-        const int times = (access_uses(x, a) ? t1 : 1) * (b != a && access_uses(x, b) ? t2 : 1);
+        const int times = distinct_addresses(x, of, a == b ? 2 : 3);
         loads += (x->in_block || (lane >= 0 && access_uses(x, lane)) ? 1.0 : 0.5) * times;
     }
-    return loads / (t1 * t2) + 0.001 * (t1 * t2);
+    return loads / (t1 * t2 * red) + 0.001 * (t1 * t2);
 }
 
 /* The two OUT axes, and how much of them, that save the most loads with `most` accumulators. */
@@ -91,15 +135,19 @@ static int64_t teams(const struct program_ir *p, const struct nest *n, const str
     return nest_sums_lanes(n) || s->lane_axis < 0 ? tiles : tiles * n->extent[s->lane_axis] / LANES;
 }
 
-/* Accumulators of a work-item; of those whose lanes are added up all lie in local memory then. */
+/* Accumulators of a work-item. Where sums are cut into chunks, or into the blocks of a row, each has running sums beside
+ * it. Those whose lanes are added up all lie in local memory then, of which two groups of a unit should have a part. */
 static int most_points(const struct program_ir *p, const struct nest *n)
 {
     const struct item_figures *f = &p->target->item;
-    const int most = !n->batched && nest_sums_lanes(n) ? f->lane_sum_points : f->accumulators;
+    const int sums = f->running_sums / (1 + n->by_sample + nest_chunks(n, false).levels);
+    const int each = sums < f->accumulators ? sums : f->accumulators;
+    const int most = !n->batched && nest_sums_lanes(n) ? f->lane_sum_points : each;
     const size_t words = (size_t)(p->group_size / LANES * ITEM_PITCH);
     const size_t of_point = words * tarn_dtype_bytes(n->acc_dtype);
-    const int room = (int)(p->target->local_bytes / of_point);
-    return !nest_sums_lanes(n) || room > most ? most : room > 1 ? room : 1;
+    const int room = (int)(p->target->local_bytes / 2 / of_point);
+    const int points = !nest_sums_lanes(n) || room > most ? most : room;
+    return points > 1 ? points : 1;
 }
 
 /* The largest tile that leaves teams enough for all compute units, or for the group of a chain. */
@@ -109,7 +157,7 @@ static void choose_filling_tile(const struct program_ir *p, const struct nest *n
     const struct item_figures *f = &p->target->item;
     const bool chained = placement_of(p, n)->chain >= 0;
     const int64_t wanted = chained ? p->group_size / LANES : (int64_t)f->units * f->teams_per_unit;
-    for (int most = most_points(p, n); most >= 1; most /= 2) {
+    for (int most = most_points(p, n); most >= 1; most -= (most + 3) / 4) {
         choose_team_tile(p, n, most, s);
         if ((chained ? nest_slice_tiles(p, n, s) : teams(p, n, s)) >= wanted)
             break;

@@ -273,7 +273,7 @@ void print_body(struct printer *pr)
     }
     const bool shared = c.all.data != NULL && !c.differ && !c.always && !c.lanes;
     /* Inside of an image no point is left out: one branch there instead of one for each point. */
-    const bool inside = c.all.data != NULL && !shared && !c.lanes && !pr->items;
+    const bool inside = c.all.data != NULL && !shared && !c.lanes;
     if (shared || inside)
         print_line(pr, "if (%s) {", c.all.data);
     if (inside) {

@@ -30,7 +30,7 @@ void k_28b4904603c9bacc(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_951278a05f6154eb(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_41cc06ecd0b5f3a0(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -56,25 +56,37 @@ void k_951278a05f6154eb(__global uchar *output0, __global uchar *arena, __global
                 #pragma unroll 4
                 #pragma clang loop vectorize(disable)
                 for (int i5 = 0; i5 < 3; i5 += 1) {
-                    if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
+                    if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5)) && ((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
                         const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
                         const float t2 = v2[27 * i1 + 9 * i4 + 3 * i5];
                         acc0 = fma(t1, t2, acc0);
-                    }
-                    if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
                         const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
                         const float t4 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
                         acc0 = fma(t3, t4, acc0);
-                    }
-                    if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
                         const float t5 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
                         const float t6 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
                         acc0 = fma(t5, t6, acc0);
+                    } else {
+                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
+                            const float t7 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                            const float t8 = v2[27 * i1 + 9 * i4 + 3 * i5];
+                            acc0 = fma(t7, t8, acc0);
+                        }
+                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
+                            const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                            const float t10 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
+                            acc0 = fma(t9, t10, acc0);
+                        }
+                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
+                            const float t11 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                            const float t12 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
+                            acc0 = fma(t11, t12, acc0);
+                        }
                     }
                 }
             }
-            const float t7 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3] = t7;
+            const float t13 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3] = t13;
         }
     }
 }

@@ -30,7 +30,7 @@ void k_f07dc16a8c8f319c(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_13e1533808974bf7(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_a262ea0852757f9a(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -44,9 +44,9 @@ void k_13e1533808974bf7(__global uchar *output0, __global uchar *arena, __global
         if (team < 32) {
             const int b = team % 1;
             const int tile = team / 1;
-            const int i3 = tile % 4;
-            const int i2 = tile / 4 % 4;
-            const int i1 = tile / 16 * 4;
+            const int i3 = tile % 2 * 2;
+            const int i2 = tile / 2 % 4;
+            const int i1 = tile / 8 * 2;
             const int sample = 16 * b + lane;
             __global float *b1 = v1 + 4608L * b + lane;
             float acc0 = (float)(0.0f);
@@ -62,36 +62,31 @@ void k_13e1533808974bf7(__global uchar *output0, __global uchar *arena, __global
                     const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5)];
                     const float t2 = v2[72 * i1 + 9 * i4 + 3 * i5];
                     acc0 = fma(t1, t2, acc0);
-                    const float t3 = v2[72 * i1 + 9 * i4 + 3 * i5 + 72];
-                    acc1 = fma(t1, t3, acc1);
-                    const float t4 = v2[72 * i1 + 9 * i4 + 3 * i5 + 144];
+                    const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 1)];
+                    acc1 = fma(t3, t2, acc1);
+                    const float t4 = v2[72 * i1 + 9 * i4 + 3 * i5 + 72];
                     acc2 = fma(t1, t4, acc2);
-                    const float t5 = v2[72 * i1 + 9 * i4 + 3 * i5 + 216];
-                    acc3 = fma(t1, t5, acc3);
-                    const float t6 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 1)];
-                    const float t7 = v2[72 * i1 + 9 * i4 + 3 * i5 + 1];
-                    acc0 = fma(t6, t7, acc0);
-                    const float t8 = v2[72 * i1 + 9 * i4 + 3 * i5 + 73];
-                    acc1 = fma(t6, t8, acc1);
-                    const float t9 = v2[72 * i1 + 9 * i4 + 3 * i5 + 145];
-                    acc2 = fma(t6, t9, acc2);
-                    const float t10 = v2[72 * i1 + 9 * i4 + 3 * i5 + 217];
-                    acc3 = fma(t6, t10, acc3);
-                    const float t11 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 2)];
-                    const float t12 = v2[72 * i1 + 9 * i4 + 3 * i5 + 2];
-                    acc0 = fma(t11, t12, acc0);
-                    const float t13 = v2[72 * i1 + 9 * i4 + 3 * i5 + 74];
-                    acc1 = fma(t11, t13, acc1);
-                    const float t14 = v2[72 * i1 + 9 * i4 + 3 * i5 + 146];
-                    acc2 = fma(t11, t14, acc2);
-                    const float t15 = v2[72 * i1 + 9 * i4 + 3 * i5 + 218];
-                    acc3 = fma(t11, t15, acc3);
+                    acc3 = fma(t3, t4, acc3);
+                    const float t5 = v2[72 * i1 + 9 * i4 + 3 * i5 + 1];
+                    acc0 = fma(t3, t5, acc0);
+                    const float t6 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 2)];
+                    acc1 = fma(t6, t5, acc1);
+                    const float t7 = v2[72 * i1 + 9 * i4 + 3 * i5 + 73];
+                    acc2 = fma(t3, t7, acc2);
+                    acc3 = fma(t6, t7, acc3);
+                    const float t8 = v2[72 * i1 + 9 * i4 + 3 * i5 + 2];
+                    acc0 = fma(t6, t8, acc0);
+                    const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 3)];
+                    acc1 = fma(t9, t8, acc1);
+                    const float t10 = v2[72 * i1 + 9 * i4 + 3 * i5 + 74];
+                    acc2 = fma(t6, t10, acc2);
+                    acc3 = fma(t9, t10, acc3);
                 }
             }
             v0[128 * sample + 16 * i1 + 4 * i2 + i3] = acc0;
-            v0[128 * sample + 16 * i1 + 4 * i2 + i3 + 16] = acc1;
-            v0[128 * sample + 16 * i1 + 4 * i2 + i3 + 32] = acc2;
-            v0[128 * sample + 16 * i1 + 4 * i2 + i3 + 48] = acc3;
+            v0[128 * sample + 16 * i1 + 4 * i2 + i3 + 1] = acc1;
+            v0[128 * sample + 16 * i1 + 4 * i2 + i3 + 16] = acc2;
+            v0[128 * sample + 16 * i1 + 4 * i2 + i3 + 17] = acc3;
         }
     }
 }

@@ -1,5 +1,5 @@
 /* k0: 1960 groups of 256; arena 0, at 0, input 0, input 1; at bytes 0, 802816 */
-/* k1: 96 groups of 256; arena 0, at 0; at bytes 2007040, 0, 802816 */
+/* k1: 64 groups of 256; arena 0, at 0; at bytes 2007040, 0, 802816 */
 /* k2: 6 groups of 256; output 0, arena 0, at 0; at bytes 2007040 */
 /* arena: 2019328 bytes */
 /* input input */
@@ -49,39 +49,42 @@ void k_9fdb0f4e14500365(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d_weight */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_98e8f4d6783a6a3f(__global uchar *arena, __global const ulong *offset)
+void k_06a382973aeef2c8(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __local uint exchange[544];
+    __local uint exchange[816];
     __global float *v0 = (__global float *)(arena + offset[0]); /* [2,1536] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [32,32,14,14] blocked */
     __global float *v2 = (__global float *)(arena + offset[2]); /* [32,48,14,14] blocked */
-    if (section_group >= 0 && section_group < 96) {
+    if (section_group >= 0 && section_group < 64) {
         /* conv2d_weight [48 32 1 1 | 32 14 14], one row a group */
         const int group = section_group - 0;
-        const int share = group / 48;
+        const int share = group / 32;
         const int b = share * 2 / 2;
-        const int team = (group % 48) * 16 + item / 16;
-        const bool live = team < 768;
-        const int tile = live ? team : 767;
+        const int team = (group % 32) * 16 + item / 16;
+        const bool live = team < 512;
+        const int tile = live ? team : 511;
         const int i1 = tile % 32;
-        const int i0 = tile / 32 * 2;
-        __local float *lanes = (__local float *)exchange + 34 * (item / 16);
+        const int i0 = tile / 32 * 3;
+        __local float *lanes = (__local float *)exchange + 51 * (item / 16);
         const int sample = 16 * b + lane;
         __global float *b1 = v1 + 100352L * b + lane;
         __global float *b2 = v2 + 150528L * b + lane;
         float acc0 = (float)(0.0f);
         float acc1 = (float)(0.0f);
+        float acc2 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
             float sum0_1 = (float)(0.0f);
+            float sum0_2 = (float)(0.0f);
             #pragma unroll 1
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 14; cut0 += 9) {
                 const int end0 = min(cut0 + 9, (int)14);
                 acc0 = (float)(0.0f);
                 acc1 = (float)(0.0f);
+                acc2 = (float)(0.0f);
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
                 for (int i5 = cut0; i5 < end0; i5 += 1) {
@@ -93,29 +96,34 @@ void k_98e8f4d6783a6a3f(__global uchar *arena, __global const ulong *offset)
                         acc0 = fma(t1, t2, acc0);
                         const float t3 = b2[16 * (196 * i0 + 14 * i5 + i6 + 196)];
                         acc1 = fma(t1, t3, acc1);
+                        const float t4 = b2[16 * (196 * i0 + 14 * i5 + i6 + 392)];
+                        acc2 = fma(t1, t4, acc2);
                     }
                 }
                 sum0_0 += acc0;
                 sum0_1 += acc1;
+                sum0_2 += acc2;
             }
             acc0 = sum0_0;
             acc1 = sum0_1;
+            acc2 = sum0_2;
         }
         lanes[0 + lane] = acc0;
         lanes[17 + lane] = acc1;
+        lanes[34 + lane] = acc2;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (section_group >= 0 && section_group < 96) {
+    if (section_group >= 0 && section_group < 64) {
         /* conv2d_weight [48 32 1 1 | 32 14 14], one row a group */
         const int group = section_group - 0;
-        const int share = group / 48;
+        const int share = group / 32;
         const int b = share * 2 / 2;
-        const int team = (group % 48) * 16 + item / 16;
-        const bool live = team < 768;
-        const int tile = live ? team : 767;
+        const int team = (group % 32) * 16 + item / 16;
+        const bool live = team < 512;
+        const int tile = live ? team : 511;
         const int i1 = tile % 32;
-        const int i0 = tile / 32 * 2;
-        __local float *lanes = (__local float *)exchange + 34 * (item / 16);
+        const int i0 = tile / 32 * 3;
+        __local float *lanes = (__local float *)exchange + 51 * (item / 16);
         if (live && lane == 0) {
             __global float *row = v0 + 1536 * share + 32 * i0 + i1;
             float sum = tarn_sum_float(vload16(0, lanes + 0));
@@ -124,6 +132,11 @@ void k_98e8f4d6783a6a3f(__global uchar *arena, __global const ulong *offset)
         if (live && lane == 1) {
             __global float *row = v0 + 1536 * share + 32 * i0 + i1 + 32;
             float sum = tarn_sum_float(vload16(0, lanes + 17));
+            *row = sum;
+        }
+        if (live && lane == 2) {
+            __global float *row = v0 + 1536 * share + 32 * i0 + i1 + 64;
+            float sum = tarn_sum_float(vload16(0, lanes + 34));
             *row = sum;
         }
     }
