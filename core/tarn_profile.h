@@ -52,10 +52,14 @@ typedef struct tarn_kernel_run {
     const char *name;  /* "k3": its number in the plan; with "product" a library multiplies */
     const char *about; /* operations at the core of its loops: "input conv2d" */
     double seconds;    /* on the device, by its clock */
-    double flops; /* operations of its arithmetic, a multiply-add as two; of a convolution those
+    double flops;    /* operations of its arithmetic, a multiply-add as two; of a convolution those
                           that meet an element and not the padding */
-    double bytes; /* that it must move at least: what others wrote once in, what others read
+    double bytes;    /* that it must move at least: what others wrote once in, what others read
                           once out. What it leaves to itself is not counted */
+    double expected; /* seconds, as the compiler reckons; 0: it cannot say */
+    const char *
+        bound; /* and by what they are: "arithmetic", "loads" (from the first cache), "caches" (lines of the
+                          second), "memory" or "launch" */
 } tarn_kernel_run;
 
 /** Must not use the replica. */

@@ -85,6 +85,33 @@ for name, row in figures.items():
 END
 fi
 unset TARN_CACHE_DIR
+# What is expected of kernels, next to what they take: figures of sane size, and shares that follow from them.
+expect 0 "$tool" model --quick --devices 0 --json mnist mlp
+python3 - <<'END'
+import json
+
+text, networks, decoder = open("out").read().strip(), [], json.JSONDecoder()
+while text:
+    network, end = decoder.raw_decode(text)
+    networks.append(network)
+    text = text[end:].strip()
+assert [n["network"] for n in networks] == ["mnist", "mlp"], networks
+for n in networks:
+    kernels = n["kernels"]
+    assert len(kernels) > 1, n
+    for k in kernels:
+        assert 1e-7 < k["expected"] < 1 and 1e-7 < k["measured"] < 60, k
+        assert k["bound"] in ("arithmetic", "loads", "caches", "memory", "launch"), k
+    measured = sum(k["measured"] for k in kernels)
+    right = sum(k["measured"] for k in kernels if 0.5 <= k["expected"] / k["measured"] <= 2)
+    assert abs(measured / n["seconds"] - 1) < 1e-3, n
+    assert abs(right / measured - n["within"]) < 0.01, n
+END
+expect 0 "$tool" model --quick --devices 0 mlp
+grep -qE '^mlp: [0-9.]+ % of [0-9.]+ ms within a factor of two$' out
+expect 2 "$tool" model nonsense
+expect 2 "$tool" model --only gemm
+expect 2 "$tool" model --store
 expect 2 "$tool" target --only gemm
 expect 2 "$tool" --store
 expect 2 "$tool" targets

@@ -3,7 +3,6 @@
  * with its results read. bench/compare-networks holds them against bench/peers/pytorch_networks.py. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tarn_dist.h>
 
@@ -20,31 +19,16 @@ struct config {
 
 struct work {
     const struct config *config;
-    tarn_tensor x, y, last; /* the batch, and the loss of the last step */
-    tarn_optimizer *optimizer;
+    struct timed_work timed;
     float *out; /* where inference reads its result */
     size_t bytes;
 };
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static tarn_status train(const struct work *w)
-{
-    const struct timed_network *n = w->config->network;
-    const tarn_tensor x = tarn_batch_axis(w->x, 0);
-    const tarn_tensor loss =
-        n->loss != NULL ? n->loss(x, w->y) : tarn_cross_entropy(n->forward(x), w->y);
-    tarn_backward(loss);
-    if (n->clip > 0)
-        (void)tarn_clip_grad_norm(loss.replica, n->clip);
-    tarn_optimizer_step(w->optimizer);
-    tarn_assign(w->last, tarn_detach(loss));
-    return tarn_step(loss.replica);
-}
-
 static tarn_status infer(const struct work *w)
 {
-    const tarn_tensor out = w->config->network->forward(tarn_batch_axis(w->x, 0));
+    const tarn_tensor out = w->config->network->forward(tarn_batch_axis(w->timed.x, 0));
     const tarn_status s = tarn_read(out, w->out, w->bytes);
     return s == TARN_OK ? tarn_step(out.replica) : s;
 }
@@ -53,45 +37,22 @@ static tarn_status block(const struct work *w, int steps)
 {
     tarn_status s = TARN_OK;
     for (int i = 0; i < steps && s == TARN_OK; i++)
-        s = w->config->infer ? infer(w) : train(w);
-    return s == TARN_OK ? tarn_wait(w->x.replica) : s;
+        s = w->config->infer ? infer(w) : timed_train(&w->timed);
+    return s == TARN_OK ? tarn_wait(w->timed.x.replica) : s;
 }
 
 /* ---- what they work on ----------------------------------------------------------------------- */
 
-/* Numbers below `classes`, as measure.labels() of the peers has them, or uniform ones; kept on the device. */
-static tarn_tensor make(tarn_replica *r, tarn_shape s, int classes)
-{
-    if (classes == 0)
-        return tarn_keep(tarn_rand(r, s));
-    const int64_t count = tarn_shape_count(s);
-    int32_t *values = malloc((size_t)count * sizeof *values);
-    for (int64_t i = 0; i < count && values != NULL; i++)
-        values[i] = (int32_t)(((uint32_t)i * 2654435761u >> 16) % (uint32_t)classes);
-    const tarn_tensor made = tarn_keep(tarn_from(r, s, TARN_I32, values));
-    free(values);
-    return made;
-}
-
-/* Layers come to be when the network sees a batch. */
 static bool prepare(tarn_replica *r, struct work *w)
 {
     const struct timed_network *n = w->config->network;
-    tarn_shape x = n->x, y = n->y;
-    if (w->config->batch > 0)
-        x.dim[0] = w->config->batch;
-    x.dim[0] /= tarn_world_size(r);
-    y.dim[0] = y.dim[0] / n->x.dim[0] * x.dim[0];
-    w->x = make(r, x, n->words ? n->classes : 0);
-    w->y = make(r, y, n->classes);
-    w->last = tarn_keep(tarn_zeros(r, TARN_SCALAR));
-    tarn_train(r, false);
-    w->bytes = (size_t)tarn_shape_count(tarn_shape_get(n->forward(w->x))) * sizeof *w->out;
+    const tarn_tensor out = timed_prepare(r, n, w->config->batch, &w->timed);
+    w->bytes = (size_t)tarn_shape_count(tarn_shape_get(out)) * sizeof *w->out;
     if (w->config->fold)
         (void)tarn_use_fold(r, true);
     tarn_train(r, !w->config->infer);
     w->out = malloc(w->bytes);
-    w->optimizer = w->config->infer ? NULL : n->optimizer(r);
+    w->timed.optimizer = w->config->infer ? NULL : n->optimizer(r);
     return w->out != NULL && tarn_step(r) == TARN_OK;
 }
 
@@ -102,7 +63,7 @@ static tarn_status measure(tarn_replica *r, const struct work *w)
 {
     const struct config *c = w->config;
     tarn_status s = block(w, 1);
-    const double first = c->infer ? (double)w->out[0] : (double)tarn_item(w->last);
+    const double first = c->infer ? (double)w->out[0] : (double)tarn_item(w->timed.last);
     tarn_print0(r, "{\"first\": %.6g,\n \"ms\": [", first);
     if (!c->once && s == TARN_OK)
         s = block(w, 4);
@@ -114,7 +75,7 @@ static tarn_status measure(tarn_replica *r, const struct work *w)
         tarn_print0(r, "%s%.4f", b == 0 ? "" : ", ", 1e3 * (now() - start) / c->steps);
     }
     const tarn_metrics m = tarn_metrics_get(r);
-    const double last = c->infer ? (double)w->out[0] : (double)tarn_item(w->last);
+    const double last = c->infer ? (double)w->out[0] : (double)tarn_item(w->timed.last);
     tarn_print0(r,
                 "],\n \"launches\": %llu, \"operations\": %llu, \"compile_seconds\": %.2f, "
                 "\"last\": %.6g}\n",
@@ -144,16 +105,6 @@ static const struct argp_option options[] = {
     { "device", 'D', "SPEC", 0, "device: a number, gpu, cpu, part of a name", 0 },
     { NULL, 0, NULL, 0, NULL, 0 }
 };
-
-static const struct timed_network *find(const char *name)
-{
-    static const struct timed_network *const lists[] = { timed_images, timed_rows };
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct timed_network *n = lists[i]; n->name != NULL; n++)
-            if (strcmp(n->name, name) == 0)
-                return n;
-    return NULL;
-}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -187,7 +138,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         c->device = arg;
         break;
     case ARGP_KEY_ARG:
-        if ((c->network = find(arg)) == NULL)
+        if ((c->network = timed_find(arg)) == NULL)
             usage_error(state, "there is no network %s", arg);
         break;
     case ARGP_KEY_END:

@@ -23,6 +23,25 @@ struct timed_network {
 /* Lists that end with a network without a name, one of each file. */
 extern const struct timed_network timed_images[], timed_rows[];
 
+/* By its name; NULL: there is none. */
+const struct timed_network *timed_find(const char *name);
+/* The i-th of them all; NULL: there are fewer. */
+const struct timed_network *timed_at(int i);
+
+/* What a network is trained on: one batch, kept on the device, and the loss of the last step. */
+struct timed_work {
+    const struct timed_network *network;
+    tarn_tensor x, y, last;
+    tarn_optimizer *optimizer;
+};
+/* Fills in a batch of so many samples in all (0: the network's), of which the replica has its part, and lets the
+ * layers come to be, as they do when the network sees one. The optimizer is the caller's to make. Returns the result
+ * of the forward pass in evaluation, which nobody has asked for yet. */
+tarn_tensor timed_prepare(tarn_replica *r, const struct timed_network *n, int batch,
+                          struct timed_work *w);
+/* One training step, with its mark. */
+tarn_status timed_train(const struct timed_work *w);
+
 tarn_optimizer *timed_adam(tarn_replica *r);
 tarn_optimizer *timed_sgd(tarn_replica *r);
 

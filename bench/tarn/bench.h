@@ -96,6 +96,10 @@ void optimizer_run(struct bench *b);
  * False: error_text() has the line. */
 bool target_run(struct bench *b, bool keep);
 
+/* Prints what the compiler expects of each kernel of these networks' steps next to what it takes (`tarn-bench model`);
+ * none: of all. False: what failed was said. */
+bool model_run(const struct bench *b, const char *const *names, int count);
+
 /* ---- the compile cache (bench_cache.c); false: error_text() has the line --------------------- */
 
 /* Prints its entries, the last used first. */

@@ -9,9 +9,10 @@
 
 #include "parse.h"
 #include "terminal.h"
+#include "timed.h"
 
 enum exit_code { EXIT_FAILED = 1, EXIT_OUTPUT = 3, EXIT_DEVICE = 4 }; /* 2: EXIT_USAGE */
-enum { MOST_SELECTED = 64 };
+enum { MOST_SELECTED = 64, MOST_NETWORKS = 16 };
 
 static const struct {
     const char *name;
@@ -24,7 +25,10 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 
 struct config {
     const char *devices, *only, *roofline;
-    bool quick, json, target, store, cache, clear;
+    const char *command;                 /* target, cache, model; NULL: items are measured */
+    const char *networks[MOST_NETWORKS]; /* of model; none: all */
+    int network_count;
+    bool quick, json, store, clear;
     double older, beyond; /* days, MiB */
 };
 
@@ -68,6 +72,40 @@ static void check_only(const struct argp_state *state, const char *only)
     }
 }
 
+static bool is_command(const struct config *c, const char *name)
+{
+    return c->command != NULL && strcmp(c->command, name) == 0;
+}
+
+static void take_argument(const struct argp_state *state, struct config *c, const char *arg)
+{
+    static const char *const commands[] = { "target", "cache", "model" };
+    if (is_command(c, "model")) {
+        if (timed_find(arg) == NULL || c->network_count == MOST_NETWORKS)
+            usage_error(state, "there is no network %s", arg);
+        c->networks[c->network_count++] = arg;
+        return;
+    }
+    for (size_t i = 0; c->command == NULL && i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(arg, commands[i]) == 0) {
+            c->command = commands[i];
+            return;
+        }
+    usage_error(state, "'%s' is no command; there are target, cache and model", arg);
+}
+
+static void check_options(const struct argp_state *state, const struct config *c)
+{
+    if ((c->clear && !is_command(c, "cache")) || ((c->older > 0 || c->beyond > 0) && !c->clear))
+        usage_error(state, "--clear belongs to cache, --older and --beyond to --clear");
+    if (c->store && !is_command(c, "target"))
+        usage_error(state, "--store belongs to target");
+    if (is_command(c, "target") && (c->only != NULL || c->quick || c->roofline != NULL))
+        usage_error(state, "target takes --devices, --json and --store alone");
+    if (is_command(c, "model") && (c->only != NULL || c->roofline != NULL))
+        usage_error(state, "model takes --devices, --json, --quick and networks alone");
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct config *c = state->input;
@@ -104,18 +142,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         c->beyond = parse_real(state, "beyond", arg, 0, 1e9);
         break;
     case ARGP_KEY_ARG:
-        if ((strcmp(arg, "target") != 0 && strcmp(arg, "cache") != 0) || c->target || c->cache)
-            usage_error(state, "'%s' is no command; there are target and cache", arg);
-        c->target = *arg == 't';
-        c->cache = *arg == 'c';
+        take_argument(state, c, arg);
         break;
     case ARGP_KEY_END:
-        if ((c->clear && !c->cache) || ((c->older > 0 || c->beyond > 0) && !c->clear))
-            usage_error(state, "--clear belongs to cache, --older and --beyond to --clear");
-        if (c->store && !c->target)
-            usage_error(state, "--store belongs to target");
-        if (c->target && (c->only != NULL || c->quick || c->roofline != NULL))
-            usage_error(state, "target takes --devices, --json and --store alone");
+        check_options(state, c);
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -140,7 +170,9 @@ static enum exit_code bench_device(const struct config *c, const struct device *
     static struct bench b;
     char path[4096];
     b = (struct bench){ .device = d, .only = c->only, .quick = c->quick, .json = c->json };
-    if (c->target) {
+    if (is_command(c, "model"))
+        return model_run(&b, c->networks, c->network_count) ? 0 : EXIT_FAILED;
+    if (is_command(c, "target")) {
         const bool done = target_run(&b, c->store);
         if (!done)
             terminal_line("tarn-bench", "%s", error_text());
@@ -170,13 +202,16 @@ int main(int argc, char **argv)
     static const struct argp parser = {
         options,
         parse_option,
-        "[target|cache]",
+        "[target|cache|model [NETWORK...]]",
         "Measures what Tarn reaches on each device. With target it measures what each device is "
         "like "
         "where OpenCL does not tell, registers and caches for instance, and keeps that in the "
         "compile "
         "cache: kernels that are compiled from then on are made for it. With cache it lists the "
-        "entries of the compile cache, or removes them.",
+        "entries of the compile cache, or removes them. With model it trains networks and prints "
+        "what "
+        "the "
+        "compiler expects of each kernel next to what it takes.",
         NULL,
         NULL,
         NULL
@@ -188,7 +223,7 @@ int main(int argc, char **argv)
     terminal_open();
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &config);
-    if (config.cache) {
+    if (is_command(&config, "cache")) {
         const bool done = config.clear ? cache_empty(config.older, config.beyond) : cache_show();
         if (!done)
             terminal_line("tarn-bench", "%s", error_text());

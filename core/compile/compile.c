@@ -130,6 +130,7 @@ static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
         TRY(plan_products(p, i, k));
         if (!kernel_cost(p, i, &k->cost))
             return out_of_memory();
+        k->time = kernel_time(p, i, &k->cost);
     }
     return TARN_OK;
 }

@@ -113,6 +113,24 @@ static double touched(const struct program_ir *p, const struct nest *n, const st
     return count;
 }
 
+static double bytes_of(const struct value *v, double elements)
+{
+    const double bytes = elements * (double)tarn_dtype_bytes(v->dtype);
+    return bytes < (double)v->bytes ? bytes : (double)v->bytes;
+}
+
+double load_bytes(const struct program_ir *p, const struct nest *n, const struct access *x)
+{
+    return bytes_of(&p->values[x->value], touched(p, n, x));
+}
+
+double store_bytes(const struct program_ir *p, const struct nest *n, const struct store *s)
+{
+    const struct value *v = &p->values[s->value];
+    return n->kind != NEST_LOOPS || n->partial ? (double)v->bytes
+                                               : bytes_of(v, points(n, n->out_axes));
+}
+
 struct traffic {
     int value, order;
     double read, written; /* elements of the value */
@@ -155,26 +173,22 @@ static int by_value(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static double bytes_of(const struct value *v, double elements)
-{
-    const double bytes = elements * (double)tarn_dtype_bytes(v->dtype);
-    return bytes < (double)v->bytes ? bytes : (double)v->bytes;
-}
-
-/* Bytes of one value, of which `count` entries tell. */
-static double value_bytes(const struct value *v, int kernel, const struct traffic *t, int count)
+/* Adds the bytes of one value, of which `count` entries tell. */
+static void add_bytes(const struct value *v, int kernel, const struct traffic *t, int count,
+                      struct cost *out)
 {
     const bool before = v->place == PLACE_INPUT || v->place == PLACE_OWNED;
-    double read = 0, written = 0, bytes = 0;
+    double read = 0, written = 0;
     for (int i = 0; i < count; i++) {
         read = t[i].read > read ? t[i].read : read;
         written += t[i].written;
     }
     if (before || v->first < kernel)
-        bytes += bytes_of(v, read);
-    if (v->place != PLACE_SCRATCH && (v->place != PLACE_ARENA || v->last > kernel))
-        bytes += bytes_of(v, written);
-    return bytes;
+        out->bytes += bytes_of(v, read);
+    if (v->place != PLACE_SCRATCH && (v->place != PLACE_ARENA || v->last > kernel)) {
+        out->bytes += bytes_of(v, written);
+        out->written += bytes_of(v, written);
+    }
 }
 
 static void add_up(const struct program_ir *p, int kernel, bool *counted, struct traffic *t,
@@ -192,7 +206,7 @@ static void add_up(const struct program_ir *p, int kernel, bool *counted, struct
     for (int i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && t[next].value == t[i].value;)
             next++;
-        out->bytes += value_bytes(&p->values[t[i].value], kernel, &t[i], next - i);
+        add_bytes(&p->values[t[i].value], kernel, &t[i], next - i, out);
     }
 }
 

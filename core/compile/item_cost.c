@@ -301,12 +301,17 @@ static double sum_rounds(const struct program_ir *p, const struct nest *n)
     return rounds;
 }
 
+double nest_item_rounds(const struct program_ir *p, const struct nest *n)
+{
+    return sum_rounds(p, n) * chain_rounds(p, n);
+}
+
 struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n)
 {
     struct item_cost c = { .groups = schedule_of(p, n)->groups, .chain = 1 };
     if (n->kind != NEST_LOOPS)
         return c;
-    c.chain = sum_rounds(p, n) * chain_rounds(p, n);
+    c.chain = nest_item_rounds(p, n);
     c.terms = 1;
     for (int a = 0; a < n->axes; a++)
         c.terms *= n->extent[a];

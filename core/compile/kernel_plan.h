@@ -5,6 +5,7 @@
 #define TARN_KERNEL_PLAN_H
 
 #include "compile/cost.h"
+#include "compile/kernel_time.h"
 #include "compile/text.h"
 
 /* What a kernel takes, in order. */
@@ -65,6 +66,7 @@ struct planned_kernel {
     struct planned_product *products;
     int product_count;
     struct cost cost;
+    struct kernel_time time;
 };
 
 struct kernel_plan {

@@ -11,10 +11,15 @@
 #define PANEL_VECTORS 2
 
 /* Cycles of a unit for a multiply-add of 16 lanes in a tile of so many rows and vectors. */
-static double tile_cycles(const struct vector_figures *v, double rows, double vectors)
+static double panel_cycles(const struct vector_figures *v, double rows, double vectors)
 {
     const double ports = v->port_cycles * (rows + vectors * v->width) / (rows * vectors);
     return ports > v->cycles_per_term ? ports : v->cycles_per_term;
+}
+
+double product_cycles(const struct target *t, const struct product_shape *s)
+{
+    return product_work(s) / LANES * panel_cycles(&t->vector, PANEL_ROWS, PANEL_VECTORS);
 }
 
 /* Cycles that all units together lose with a nest: each tile of rows reads the whole right operand. */
@@ -25,7 +30,7 @@ static double lost_in_tiles(const struct target *t, const struct product_shape *
     const double bytes = (double)s->k * (double)s->n * sizeof(float);
     const double line = bytes <= v->second_cache_bytes ? v->line_cycles : v->second_line_cycles;
     return product_work(s) / LANES *
-           (tile_cycles(v, rows, 1) - tile_cycles(v, PANEL_ROWS, PANEL_VECTORS) + line / rows);
+           (panel_cycles(v, rows, 1) - panel_cycles(v, PANEL_ROWS, PANEL_VECTORS) + line / rows);
 }
 
 /* Cycles that all units together gain with it. */

@@ -184,6 +184,21 @@ static struct item_figures item_of(const struct device_figures *f)
     };
 }
 
+/* A copy reads and writes; what it takes beyond reading is of writing. */
+static struct time_figures time_of(const struct device_figures *f)
+{
+    const double units = f->units < 1 ? 1 : f->units;
+    const double copy = 64 * units * f->cycles_per_second / f->copy_bytes_per_second;
+    const double read = f->items ? copy / 2 : f->far_line_cycles;
+    return (struct time_figures){
+        .cycles_per_second = f->cycles_per_second,
+        .launch_seconds = f->launch_seconds,
+        .read_cycles = read,
+        .write_cycles = copy > 2 * read ? copy - read : read,
+        .term_rate = f->fmas_per_cycle * f->lanes,
+    };
+}
+
 struct target target_of(const struct device_figures *f)
 {
     return (struct target){
@@ -199,6 +214,7 @@ struct target target_of(const struct device_figures *f)
         .fusion = fusion_of(f),
         .vector = vector_of(f),
         .item = item_of(f),
+        .time = time_of(f),
     };
 }
 

@@ -135,6 +135,16 @@ struct product_limits {
     bool library;    /* whether a library is tried */
 };
 
+/* What turns cycles into seconds. */
+struct time_figures {
+    double cycles_per_second;
+    double launch_seconds; /* a kernel more */
+    double
+        read_cycles; /* of a unit for 64 bytes that it reads from behind its caches while all do, */
+    double write_cycles; /* and for 64 that it writes there */
+    double term_rate;    /* work-items: multiply-adds that a unit begins in a cycle */
+};
+
 struct target {
     bool items;         /* a lane is a work-item, not an element of a vector */
     bool fuse;          /* else each node is a kernel of its own */
@@ -146,6 +156,7 @@ struct target {
     struct fusion_limits fusion;
     struct vector_figures vector;
     struct item_figures item;
+    struct time_figures time;
     struct product_choice *choices; /* a product that is not among them is a nest */
     int choice_count;
     struct tile_choice *tiles;
@@ -172,6 +183,8 @@ const struct product_choice *target_choice(const struct target *t,
 int target_provider(const struct target *t, const struct product_shape *shape);
 /* Whether a product of samples' rows is sooner done by a nest in a chain than by a launch of its own (product_cost.c). */
 bool product_joins_chain(const struct target *t, const struct product_shape *s);
+/* Cycles of all units together for a product in panels, without what comes from memory (product_cost.c). */
+double product_cycles(const struct target *t, const struct product_shape *s);
 /* The number of the tile of a sum. */
 int target_tile(const struct target *t, uint64_t sum);
 

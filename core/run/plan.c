@@ -80,6 +80,7 @@ static tarn_status add_kernel(struct context *c, const struct planned_kernel *fr
     k->param_count = from->param_count;
     k->groups = from->groups;
     k->cost = from->cost;
+    k->time = from->time;
     memcpy(k->name, from->name, sizeof k->name);
     memcpy(k->about, from->about, sizeof k->about);
     TRY(add_offsets(c, from, &plan->loop, k));

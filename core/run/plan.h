@@ -40,6 +40,7 @@ struct plan_kernel {
     int param_count;
     int groups;
     struct cost cost;
+    struct kernel_time time;
     char about[160];
 };
 

@@ -41,7 +41,9 @@ tarn_status profile_end(tarn_replica *r, const struct profiling *begin, const st
                                   .about = k->about,
                                   .seconds = told ? busy : clock,
                                   .flops = times * k->cost.flops,
-                                  .bytes = times * k->cost.bytes };
+                                  .bytes = times * k->cost.bytes,
+                                  .expected = times * k->time.seconds,
+                                  .bound = kernel_bound_name(k->time.bound) };
     if (env_debug("time"))
         print(&run);
     if (r->profile != NULL)

@@ -17,6 +17,9 @@ static void note(const tarn_kernel_run *run, void *user)
     struct seen *s = user;
     cr_expect_gt(run->seconds, 0, "%s took no time", run->name);
     cr_expect_neq(run->about[0], '\0', "%s does nothing", run->name);
+    cr_expect(run->expected > 0 && run->expected < 1, "%s is expected to take %g s", run->name,
+              run->expected);
+    cr_expect_not_null(run->bound);
     s->runs++;
     s->flops += run->flops;
     s->bytes += run->bytes;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compile/4_schedule/schedule.h"
-#include "compile/4_schedule/traffic.h"
+#include "compile/traffic.h"
 #include "compile/chunk.h"
 
 #define WORTH 0.95 /* of the time without: the model is no better than that */

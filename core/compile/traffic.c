@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a sum waits for: how many bytes its loads touch while loops run, and how many of them a cache
  * no longer has. In: loads, tiles and loops. Out: bytes, and cycles. */
-#include "compile/4_schedule/traffic.h"
+#include "compile/traffic.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by tile.c and panels.c: what the body of a sum loads, and what of it misses a cache. */
+/* What the body of a sum loads, and what of it misses a cache. */
 #ifndef TARN_TRAFFIC_H
 #define TARN_TRAFFIC_H
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kernel_time() says of kernels whose cycles can be counted by hand, for made-up targets. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "cases.h"
+#include "error.h"
+
+#define CLOCK 1e9
+#define LAUNCH 1e-5
+
+/* One unit of a CPU, whose lines from memory take 50 cycles in and 70 out. */
+static struct target one_unit(void)
+{
+    struct target t = target_named("avx512");
+    t.vector.units = 1;
+    t.time = (struct time_figures){ .cycles_per_second = CLOCK,
+                                    .launch_seconds = LAUNCH,
+                                    .read_cycles = 50,
+                                    .write_cycles = 70,
+                                    .term_rate = 64 };
+    return t;
+}
+
+/* Of a program of one kernel. Ends the program of the builder. */
+static struct kernel_time time_of(struct build *b, const struct target *t)
+{
+    struct kernel_plan plan = { 0 };
+    const struct program p = build_program(b);
+    cr_assert_eq(compile_program(&p, t, &plan), TARN_OK, "%s", error_text());
+    cr_assert_eq(plan.kernel_count, 1);
+    const struct kernel_time time = plan.kernels[0].time;
+    kernel_plan_free(&plan);
+    build_end(b);
+    return time;
+}
+
+static struct kernel_time time_of_sum_of_two(int32_t count, const struct target *t)
+{
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_owned(&b, TARN_SHAPE(count)), y = build_owned(&b, TARN_SHAPE(count));
+    build_output(&b, build_map2(&b, &op_add, x, y));
+    return time_of(&b, t);
+}
+
+Test(kernel_time, a_map_of_much_waits_for_memory)
+{
+    const struct target t = one_unit();
+    const int32_t count = 1 << 24;
+    const struct kernel_time time = time_of_sum_of_two(count, &t);
+    const double lines = count / 16.0, wanted = lines * (2 * 50 + 70) / CLOCK + LAUNCH;
+    cr_expect_eq(time.bound, BOUND_MEMORY);
+    cr_expect(fabs(time.seconds - wanted) < 1e-9 * wanted, "%g instead of %g", time.seconds,
+              wanted);
+}
+
+Test(kernel_time, a_map_of_little_is_a_launch)
+{
+    const struct target t = one_unit();
+    const struct kernel_time time = time_of_sum_of_two(16, &t);
+    cr_expect_eq(time.bound, BOUND_LAUNCH);
+    cr_expect(time.seconds >= LAUNCH && time.seconds < 1.1 * LAUNCH, "%g", time.seconds);
+}
+
+static struct kernel_time time_of_matmul(const struct target *t)
+{
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_owned(&b, TARN_SHAPE(64, 64)), y = build_owned(&b, TARN_SHAPE(64, 64));
+    build_output(&b, build_matmul(&b, x, y, false, false));
+    return time_of(&b, t);
+}
+
+/* All its operands lie in the first cache of any CPU. */
+Test(kernel_time, a_product_is_its_multiply_adds)
+{
+    struct target t = one_unit();
+    const struct kernel_time once = time_of_matmul(&t);
+    const double least = 64.0 * 64 * 64 / 16 * t.vector.cycles_per_term / CLOCK;
+    cr_expect(once.seconds - LAUNCH >= least && once.seconds - LAUNCH < 4 * least,
+              "%g, no less than %g", once.seconds - LAUNCH, least);
+    t.time.cycles_per_second = 2 * CLOCK;
+    const struct kernel_time half = time_of_matmul(&t);
+    cr_expect_float_eq(half.seconds - LAUNCH, (once.seconds - LAUNCH) / 2, 1e-12);
+}
+
+/* Work-items: what it computes, loads and moves goes on at once, so it is never more than the sum. */
+Test(kernel_time, of_work_items_the_slowest_counts)
+{
+    struct target t = target_named("gpu_large");
+    const struct kernel_time before = time_of_sum_of_two(1 << 24, &t);
+    cr_expect_eq(before.bound, BOUND_MEMORY);
+    t.time.read_cycles *= 2;
+    const struct kernel_time after = time_of_sum_of_two(1 << 24, &t);
+    cr_expect_float_eq(after.seconds - t.time.launch_seconds,
+                       2 * (before.seconds - t.time.launch_seconds), 1e-9);
+    t.time.term_rate = 1e-6;
+    cr_expect_eq(time_of_sum_of_two(1 << 24, &t).bound, BOUND_ARITHMETIC);
+}
