@@ -5,21 +5,63 @@
  * alone, neither is what it is between other nests. */
 #include "compile/target.h"
 
+#include <math.h>
+
 #include "tensor/sum_order.h"
 
-#define PANEL_ROWS 12 /* of the usual tile of kernels/gemm.cl, */
-#define PANEL_VECTORS 2
+#define MOST_REGISTERS 32 /* of which a tile makes use, as in backend/gemm_blocks.c */
+#define PANEL_SHARE \
+    8 /* of the first cache, which a panel of one tile's rows fills: one of so many */
 
 /* Cycles of a unit for a multiply-add of 16 lanes in a tile of so many rows and vectors. */
-static double panel_cycles(const struct vector_figures *v, double rows, double vectors)
+static double tile_cycles(const struct vector_figures *v, double rows, double vectors)
 {
     const double ports = v->port_cycles * (rows + vectors * v->width) / (rows * vectors);
     return ports > v->cycles_per_term ? ports : v->cycles_per_term;
 }
 
+/* The tile of kernels/gemm.cl, as backend/gemm_blocks.c has it: a quarter of the registers is for operands, and
+ * the squarer a tile, the fewer loads it needs. */
+struct panel_tile {
+    double rows, vectors; /* of 16 lanes */
+};
+
+static struct panel_tile panel_tile(const struct vector_figures *v)
+{
+    const int sums = (v->registers < MOST_REGISTERS ? v->registers : MOST_REGISTERS) * 3 / 4;
+    int vectors = 1;
+    while ((vectors + 1) * (vectors + 1) <= sums)
+        vectors++;
+    return (struct panel_tile){ sums / vectors, (double)vectors / v->width };
+}
+
+/* Cycles for 64 bytes that are read and written again: of an operand that goes into a panel, or of sums that go on. */
+static double copy_cycles(const struct target *t, bool far)
+{
+    const struct vector_figures *v = &t->vector;
+    return far ? t->time.read_cycles + t->time.write_cycles
+               : 2 * (v->line_cycles + v->port_cycles * v->width);
+}
+
+/* Beside the multiply-adds, panels of b come from the second cache, once for each tile of rows. What does not fit there
+ * is done in several blocks of columns, for each of which a is copied; each unit copies b; and c goes through the registers
+ * once for each panel's depth. Where rows are turned into columns, log2(16) exchanges of halves do it. */
 double product_cycles(const struct target *t, const struct product_shape *s)
 {
-    return product_work(s) / LANES * panel_cycles(&t->vector, PANEL_ROWS, PANEL_VECTORS);
+    const struct vector_figures *v = &t->vector;
+    const struct panel_tile tile = panel_tile(v);
+    const double m = (double)s->m, n = (double)s->n, k = (double)s->k,
+                 units = v->units > 1 ? v->units : 1;
+    const double depth = fmax(1, v->cache_bytes / PANEL_SHARE / sizeof(float) / tile.rows);
+    const double over = ceil(n * fmin(k, depth) * sizeof(float) / v->second_cache_bytes);
+    const double room = units * v->second_cache_bytes;
+    const bool far = (m * k + k * n + m * n) * (double)s->batch * sizeof(float) > room;
+    const double term = tile_cycles(v, tile.rows, tile.vectors) + v->line_cycles / tile.rows;
+    const double turning = log2(LANES) * v->width;
+    const double copied = m * k * over * (copy_cycles(t, far) + (s->transpose_a ? turning : 0)) +
+                          k * n * units * (copy_cycles(t, far) + (s->transpose_b ? turning : 0)) +
+                          m * n * ceil(k / depth) * copy_cycles(t, far);
+    return product_work(s) / LANES * term + copied * (double)s->batch / LANES;
 }
 
 /* Cycles that all units together lose with a nest: each tile of rows reads the whole right operand. */
@@ -27,10 +69,11 @@ static double lost_in_tiles(const struct target *t, const struct product_shape *
 {
     const struct vector_figures *v = &t->vector;
     const double rows = v->accumulators < LANES ? v->accumulators : LANES;
+    const struct panel_tile panel = panel_tile(v);
     const double bytes = (double)s->k * (double)s->n * sizeof(float);
     const double line = bytes <= v->second_cache_bytes ? v->line_cycles : v->second_line_cycles;
     return product_work(s) / LANES *
-           (panel_cycles(v, rows, 1) - panel_cycles(v, PANEL_ROWS, PANEL_VECTORS) + line / rows);
+           (tile_cycles(v, rows, 1) - tile_cycles(v, panel.rows, panel.vectors) + line / rows);
 }
 
 /* Cycles that all units together gain with it. */

@@ -183,7 +183,7 @@ const struct product_choice *target_choice(const struct target *t,
 int target_provider(const struct target *t, const struct product_shape *shape);
 /* Whether a product of samples' rows is sooner done by a nest in a chain than by a launch of its own (product_cost.c). */
 bool product_joins_chain(const struct target *t, const struct product_shape *s);
-/* Cycles of all units together for a product in panels, without what comes from memory (product_cost.c). */
+/* Cycles of all units together for a product in panels (product_cost.c). */
 double product_cycles(const struct target *t, const struct product_shape *s);
 /* The number of the tile of a sum. */
 int target_tile(const struct target *t, uint64_t sum);
