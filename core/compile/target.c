@@ -90,6 +90,15 @@ static double beside_ports(double cycles, const struct vector_figures *v)
     return cycles > ports ? cycles - ports : 0;
 }
 
+/* Of a cache with lines of 64 bytes, of which so many ways hold those that share a set: a power of two. */
+static int sets_of(double way_bytes)
+{
+    int sets = 1;
+    while (2 * 64.0 * sets <= way_bytes && sets < 1 << 20)
+        sets *= 2;
+    return sets;
+}
+
 static struct vector_figures vector_of(const struct device_figures *f)
 {
     const int accumulators = fitting_accumulators(f), width = registers_of_lanes(f);
@@ -116,6 +125,10 @@ static struct vector_figures vector_of(const struct device_figures *f)
         .point_cycles = 0.01,
         .cache_bytes = usable_first(f),
         .second_cache_bytes = usable_second(f),
+        /* First caches are looked into while addresses are translated, so a way of them is a page; second ones
+         * have 16 ways, or 8. */
+        .sets = sets_of(4096),
+        .second_sets = sets_of((double)f->l2_bytes / 16),
         .code_cycles = 32,
         .group_work = launch_cycles(f) / MAX_GROUPS, /* all groups of a nest pay for a launch */
     };
@@ -248,6 +261,8 @@ static tarn_status check_vector(const struct vector_figures *v)
         { "vector.guarded_extent", v->guarded_extent, 0, room },
         { "vector.unrolled_sum", v->unrolled_sum, 1, room },
         { "vector.unrolled_edge", v->unrolled_edge, 0, room },
+        { "vector.sets", v->sets, 1, 1 << 20 },
+        { "vector.second_sets", v->second_sets, 1, 1 << 20 },
         { "vector.tile_axes", v->tile_axes, 0, 4 }, /* all their divisors are tried */
     };
     const struct {

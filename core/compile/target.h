@@ -96,9 +96,11 @@ struct vector_figures {
     double line_cycles;        /* for 64 bytes from the second cache */
     double second_cache_bytes; /* likewise, of the second */
     double second_line_cycles; /* for 64 bytes from behind it */
-    double code_cycles;        /* an expression more in a body: stands for a ms of compile time */
-    double group_work;         /* cycles worth a group of their own */
-    int unrolled_edge;         /* steps of a guarded transform that are unrolled */
+    int sets,
+        second_sets;    /* of lines of 64 bytes in these caches: those so many apart share places */
+    double code_cycles; /* an expression more in a body: stands for a ms of compile time */
+    double group_work;  /* cycles worth a group of their own */
+    int unrolled_edge;  /* steps of a guarded transform that are unrolled */
 };
 
 /* Compute units with work-items. */

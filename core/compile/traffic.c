@@ -33,6 +33,7 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
     for (int i = 0; i < a->part_count; i++)
         memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
     w->vector = a->in_block || a->gather >= 0;
+    w->step = a->in_block ? 64 : 4;
     for (int i = 0; t->lane >= 0 && i < w->parts; i++) {
         w->vector |= w->k[i][t->lane] != 0;
         w->k[i][t->lane] = 0;
@@ -101,10 +102,58 @@ static double bytes_touched(const struct tiling *t, const int32_t *extent)
     return bytes;
 }
 
+static int64_t common(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Sets that the lines of a load fall into while the given axes run: those of a long step come back to the same ones. */
+static double sets_touched(const struct walk *w, const int32_t *extent, int axes, int sets)
+{
+    double run = 1, apart = 1; /* lines side by side, and such runs that meet no other */
+    for (int a = 0; a < axes; a++) {
+        const int64_t bytes = (int64_t)w->k[0][a] * w->step;
+        const int64_t lines = (bytes < 0 ? -bytes : bytes) / 64;
+        if (lines == 0 || extent[a] <= 1)
+            continue;
+        if (lines == 1) {
+            run += extent[a] - 1;
+            continue;
+        }
+        const double places = (double)(sets / common(lines, sets));
+        apart *= extent[a] < places ? extent[a] : places;
+    }
+    return run * apart < sets ? run * apart : sets;
+}
+
+/* Bytes of a cache that what a load touches needs: as many ways of all its sets as of those that it falls into. */
+static double bytes_held(const struct tiling *t, int load, const int32_t *extent, int sets)
+{
+    const double bytes = bytes_of(t, load, extent);
+    if (!t->loads[load].vector || t->loads[load].parts > 1)
+        return bytes;
+    const double ways = bytes / 64 / sets_touched(&t->loads[load], extent, t->n->axes, sets);
+    return ways > 1 ? 64 * ways * sets : bytes;
+}
+
+/* `sets`: of the cache; 0: any line may lie anywhere. */
+static bool fits(const struct tiling *t, const int32_t *extent, double capacity, int sets)
+{
+    double bytes = 0;
+    for (int l = 0; l < t->load_count; l++)
+        bytes += sets > 0 ? bytes_held(t, l, extent, sets) : bytes_of(t, l, extent);
+    return bytes <= capacity;
+}
+
 /* What the loops from the innermost on touch, as many of them as a cache holds; returns how many are
  * outside of these. */
 static int loops_outside(const struct tiling *t, const int32_t *whole, const int *tile,
-                         const int *order, int loops, double capacity, int32_t *extent)
+                         const int *order, int loops, double capacity, int sets, int32_t *extent)
 {
     const struct nest *n = t->n;
     for (int a = 0; a < n->axes; a++)
@@ -113,7 +162,7 @@ static int loops_outside(const struct tiling *t, const int32_t *whole, const int
         const int axis = order[loops - 1];
         const int32_t before = extent[axis];
         extent[axis] = whole[axis];
-        if (bytes_touched(t, extent) > capacity) {
+        if (!fits(t, extent, capacity, sets)) {
             extent[axis] = before;
             break;
         }
@@ -122,11 +171,11 @@ static int loops_outside(const struct tiling *t, const int32_t *whole, const int
 }
 
 static double misses(const struct tiling *t, const int32_t *whole, const int *tile,
-                     const int *order, int loops, double capacity)
+                     const int *order, int loops, double capacity, int sets)
 {
     int32_t extent[NEST_AXES];
     double rounds = 1;
-    for (int level = loops_outside(t, whole, tile, order, loops, capacity, extent); level > 0;
+    for (int level = loops_outside(t, whole, tile, order, loops, capacity, sets, extent); level > 0;
          level--)
         rounds *= (double)whole[order[level - 1]] / tile[order[level - 1]];
     return bytes_touched(t, extent) * rounds;
@@ -144,12 +193,12 @@ double kept_misses(const struct tiling *t, const int32_t *whole, const int *tile
                    int loops, double capacity)
 {
     int32_t extent[NEST_AXES];
-    const int outside = loops_outside(t, whole, tile, order, loops, capacity, extent);
-    const bool fits = bytes_touched(t, extent) <= capacity;
+    const int outside = loops_outside(t, whole, tile, order, loops, capacity, 0, extent);
+    const bool held = fits(t, extent, capacity, 0);
     double bytes = 0;
     for (int l = 0; l < t->load_count; l++) {
         double rounds = 1;
-        bool stays = fits;
+        bool stays = held;
         for (int level = outside; level > 0; level--) {
             stays &= !uses(&t->loads[l], order[level - 1]);
             if (!stays)
@@ -164,6 +213,8 @@ double traffic(const struct tiling *t, const int *tile, const int *order, int lo
 {
     const int32_t *whole = t->n->extent;
     const struct vector_figures *c = t->core;
-    return c->line_cycles / 64 * misses(t, whole, tile, order, loops, c->cache_bytes) +
-           c->second_line_cycles / 64 * misses(t, whole, tile, order, loops, c->second_cache_bytes);
+    const int first = t->by_sets ? c->sets : 0, second = t->by_sets ? c->second_sets : 0;
+    return c->line_cycles / 64 * misses(t, whole, tile, order, loops, c->cache_bytes, first) +
+           c->second_line_cycles / 64 *
+               misses(t, whole, tile, order, loops, c->second_cache_bytes, second);
 }

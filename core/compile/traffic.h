@@ -10,6 +10,7 @@
 /* A load of the body: how its address moves with each axis. */
 struct walk {
     bool vector;
+    int step; /* bytes from one element to the next */
     int parts;
     int32_t k[1 + TARN_MAX_RANK][NEST_AXES];
 };
@@ -23,6 +24,7 @@ struct tiling {
     int size; /* expressions of the body */
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
+    bool by_sets; /* traffic() knows that lines a long step apart push each other out of a cache */
 };
 
 /* Finds the loads, and how large the body is. */
