@@ -98,3 +98,33 @@ Test(kernel_time, of_work_items_the_slowest_counts)
     t.time.term_rate = 1e-6;
     cr_expect_eq(time_of_sum_of_two(1 << 24, &t).bound, BOUND_ARITHMETIC);
 }
+
+static double seconds_of_conv(int32_t side, const struct target *t)
+{
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_samples(&b, TARN_SHAPE(64, 32, side, side));
+    const uint32_t w = build_owned(&b, TARN_SHAPE(64, 32, 1, 1));
+    build_output(&b, build_conv(&b, x, w, 0));
+    return time_of(&b, t).seconds;
+}
+
+/* Channels of 32 x 32 lie in the same few sets of the caches, those of 33 x 33 in all. */
+Test(kernel_time, lines_a_long_step_apart_push_each_other_out)
+{
+    const struct target t = one_unit();
+    const double few = seconds_of_conv(32, &t), all = seconds_of_conv(33, &t);
+    cr_expect(few > 1.2 * all, "%g for 32 x 32, %g for 33 x 33", few, all);
+}
+
+Test(kernel_time, a_product_copies_what_it_turns)
+{
+    const struct target t = one_unit();
+    const struct product_shape plain = { .m = 256, .n = 256, .k = 256, .batch = 1 };
+    struct product_shape turned = plain;
+    turned.transpose_a = true;
+    const double arithmetic = product_work(&plain) / 16 * t.vector.cycles_per_term;
+    cr_expect(product_cycles(&t, &plain) > arithmetic &&
+              product_cycles(&t, &plain) < 2 * arithmetic);
+    cr_expect_gt(product_cycles(&t, &turned), product_cycles(&t, &plain));
+}
