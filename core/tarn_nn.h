@@ -11,10 +11,18 @@
 extern "C" {
 #endif
 
+/** The type of parameters, and of layers' statistics, that are made from now on: TARN_F32, which it is at first, or
+ *  TARN_F64, as torch.set_default_dtype before a model is made; see docs/types.md. Initial values are the same, in
+ *  float32 rounded to it. Other tensors keep their types: cast inputs. TARN_ERR_DTYPE for another type, or float64 on a
+ *  device without doubles. */
+TARN_API void tarn_parameter_dtype(tarn_replica *r, tarn_dtype dtype);
 /** A parameter (trained, gradient recorded) with initial values; `data` NULL means zeros. The name
- *  must be new. */
+ *  must be new. Of the type that tarn_parameter_dtype says, which holds every float. */
 TARN_API tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape,
                                     const float *data);
+/** The same of float32 or float64, whatever tarn_parameter_dtype says; data are of that type. */
+TARN_API tarn_tensor tarn_parameter_as(tarn_replica *r, const char *name, tarn_shape shape,
+                                       tarn_dtype dtype, const void *data);
 /** A buffer (saved, not trained), such as a running mean. */
 TARN_API tarn_tensor tarn_buffer(tarn_replica *r, const char *name, tarn_shape shape,
                                  tarn_dtype dtype, const void *data);

@@ -205,8 +205,8 @@ static tarn_status check_shape(const struct collective *c, int world, uint64_t n
                       "reductions take float32 and float64, int32 and int64 unless it is a mean");
     if (c->count > SIZE_MAX / 8 / n / bytes || c->checksum > SIZE_MAX / 16)
         return refuse(c, number, "more elements than memory has");
-    if (c->checksum && (!all_reduce || bytes != 4))
-        return refuse(c, number, "only an all_reduce of 4-byte elements has a checksum");
+    if (c->checksum && (!all_reduce || bytes < 4))
+        return refuse(c, number, "only an all_reduce of 4 or 8 bytes an element has a checksum");
     if (c->root < 0 || c->root >= world)
         return refuse(c, number, "the root is no rank");
     const bool cuts = c->kind == COLLECTIVE_REDUCE_SCATTER || c->kind == COLLECTIVE_ALL_TO_ALL;
@@ -244,12 +244,12 @@ static tarn_status check_memory(const struct collective *c, int world, int rank,
 
 static const char *checksum(const struct collective *c)
 {
-    return (const char *)c->in + 4 * c->count;
+    return (const char *)c->in + tarn_dtype_bytes(c->dtype) * c->count;
 }
 
 static bool same_checksum(const struct collective *a, const struct collective *b)
 {
-    return memcmp(checksum(a), checksum(b), 4 * a->checksum) == 0;
+    return memcmp(checksum(a), checksum(b), tarn_dtype_bytes(a->dtype) * a->checksum) == 0;
 }
 
 void agree_list(uint64_t ranks, int first, char *out, size_t capacity)

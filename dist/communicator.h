@@ -36,7 +36,8 @@ struct collective {
     tarn_reduction reduction;
     tarn_dtype dtype; /* any for movements; of 4 or 8 bytes for reductions, MEAN: a float */
     size_t count;     /* elements of `in` */
-    size_t checksum;  /* ALL_REDUCE of 4-byte elements: so many after `count` in `in` must be equal
+    size_t
+        checksum; /* ALL_REDUCE of 4 or 8 bytes an element: so many after `count` in `in` must be equal
                          bit for bit on all ranks, and are neither reduced nor written */
     int root;
     /* NULL: all ranks are one group. Else each has those that lie along these axes, in rank order, and ranks of

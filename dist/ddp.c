@@ -16,28 +16,29 @@ static tarn_tensor sum(tarn_tensor x)
     return collective_sum(x, PURPOSE_BATCH_NORM);
 }
 
-/* A float buffer that this step, or one since the last exchange, changed by statistics of this
+/* A float buffer of this type that this step, or one since the last exchange, changed by statistics of this
  * replica's samples alone. */
-static bool drifts(const tarn_replica *r, uint32_t i)
+static bool drifts(const tarn_replica *r, uint32_t i, tarn_dtype dtype)
 {
     const struct owned *o = &r->owned[i];
-    return weights_may_drift(r, i) && !o->together && (o->value != 0 || o->apart);
+    return weights_may_drift(r, i) && o->dtype == dtype && !o->together &&
+           (o->value != 0 || o->apart);
 }
 
-static uint32_t append_buffers(tarn_replica *r, tarn_tensor *pieces, uint32_t count)
+static uint32_t append_buffers(tarn_replica *r, tarn_dtype dtype, tarn_tensor *pieces,
+                               uint32_t count)
 {
-    const float share = 1.0f / (float)r->peers->world;
     for (uint32_t i = 0, owned = r->owned_count; i < owned; i++)
-        if (drifts(r, i))
-            pieces[count++] = flat(tarn_mul_scalar(owned_handle(r, i + 1), share));
+        if (drifts(r, i, dtype))
+            pieces[count++] = flat(op_over(owned_handle(r, i + 1), r->peers->world));
     return count;
 }
 
 /* Running statistics become the mean over the replicas: equal on all, and of all samples. */
-static void assign_buffers(tarn_replica *r, tarn_tensor all, int32_t at)
+static void assign_buffers(tarn_replica *r, tarn_dtype dtype, tarn_tensor all, int32_t at)
 {
     for (uint32_t i = 0, owned = r->owned_count; i < owned; i++) {
-        if (!drifts(r, i))
+        if (!drifts(r, i, dtype))
             continue;
         const tarn_shape shape = r->owned[i].shape;
         const int32_t n = (int32_t)tarn_shape_count(shape);
@@ -48,21 +49,28 @@ static void assign_buffers(tarn_replica *r, tarn_tensor all, int32_t at)
     }
 }
 
-static tarn_tensor exchange(tarn_replica *r, struct member *m, tarn_tensor *pieces)
+/* The bucket, if there is one, and what else there is of this type to go with it; returns the bucket's sum. */
+static tarn_tensor exchange(tarn_replica *r, struct member *m, tarn_dtype dtype, tarn_tensor bucket,
+                            tarn_tensor *pieces)
 {
-    const int32_t length = tarn_shape_get(pieces[0]).dim[0];
-    uint32_t count = append_buffers(r, pieces, 1), checksum = 0;
-    if (m->check_weights > 0 && m->checked != r->step) {
+    const bool of_bucket = bucket.replica != NULL;
+    const int32_t length = of_bucket ? tarn_shape_get(bucket).dim[0] : 0;
+    pieces[0] = bucket;
+    uint32_t count = append_buffers(r, dtype, pieces, of_bucket), checksum = 0;
+    if (of_bucket && m->check_weights > 0 && m->checked != r->step) {
         m->checked = r->step;
         const tarn_tensor words = weights_fingerprint(r);
         checksum = (uint32_t)tarn_shape_get(words).dim[0];
-        pieces[count++] = op_value_of_bits(words);
+        /* A double holds each int32. */
+        pieces[count++] = dtype == TARN_F64 ? tarn_cast(words, TARN_F64) : op_value_of_bits(words);
     }
     if (r->status != TARN_OK)
         return graph_poison(r);
+    if (count == 0)
+        return bucket;
     const tarn_tensor all = collective_bucket(op_join(pieces, count), checksum);
-    assign_buffers(r, all, length);
-    return count == 1 ? all : tarn_slice(all, 0, 0, length, 1);
+    assign_buffers(r, dtype, all, length);
+    return count == 1 && of_bucket ? all : tarn_slice(all, 0, 0, length, 1);
 }
 
 static tarn_tensor reduce(tarn_tensor bucket, bool first)
@@ -84,8 +92,10 @@ static tarn_tensor reduce(tarn_tensor bucket, bool first)
     tarn_tensor *pieces = calloc((size_t)r->owned_count + 2, sizeof *pieces);
     if (pieces == NULL)
         return graph_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its pieces");
-    pieces[0] = bucket;
-    const tarn_tensor reduced = exchange(r, m, pieces);
+    const tarn_dtype dtype = tarn_dtype_get(bucket);
+    const tarn_dtype other = dtype == TARN_F64 ? TARN_F32 : TARN_F64;
+    const tarn_tensor reduced = exchange(r, m, dtype, bucket, pieces);
+    exchange(r, m, other, TARN_NONE, pieces);
     free(pieces);
     return reduced;
 }

@@ -25,8 +25,9 @@ void notice_make(struct notice *n, const struct collective *c, uint64_t number, 
     n->rank = rank;
     n->node = node;
     n->differs = differs ? node : -1;
+    const size_t bytes = tarn_dtype_bytes(c->dtype);
     if (c->checksum > 0)
-        n->witness = XXH64((const char *)c->in + 4 * c->count, 4 * c->checksum, 0);
+        n->witness = XXH64((const char *)c->in + bytes * c->count, bytes * c->checksum, 0);
     snprintf(n->label, sizeof n->label, "%s", c->label != NULL ? c->label : "");
 }
 

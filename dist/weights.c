@@ -29,7 +29,7 @@ bool weights_may_drift(const tarn_replica *r, uint32_t i)
 {
     const struct owned *o = &r->owned[i];
     return !r->peers->sync_norm && replica_mesh(r) == NULL && o->kind == OWNED_BUFFER &&
-           o->dtype == TARN_F32;
+           dtype_is_single(o->dtype);
 }
 
 /* Steps without an update exchange nothing, so what they leave in a buffer may differ until one

@@ -51,10 +51,10 @@ tarn_tensor layer_drawn(tarn_replica *r, const char *name, const char *part, tar
 }
 
 tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name, const char *part,
-                         int n, float value)
+                         int n, double value)
 {
     char *full = layer_name(r, name, part);
-    float *data = full != NULL && n >= 1 ? calloc((size_t)n, sizeof *data) : NULL;
+    double *data = full != NULL && n >= 1 ? calloc((size_t)n, sizeof *data) : NULL;
     if (data == NULL) {
         free(full);
         return graph_fail(r, TARN_ERR_MEMORY, "%s.%s: out of host memory for %d values", name, part,
@@ -62,8 +62,8 @@ tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name
     }
     for (int i = 0; i < n; i++)
         data[i] = value;
-    const uint32_t index = owned_add(r, kind, full, TARN_SHAPE(n), TARN_F32, data);
+    const tarn_tensor t = owned_of_values(r, kind, full, TARN_SHAPE(n), data);
     free(data);
     free(full);
-    return owned_handle(r, index);
+    return t;
 }

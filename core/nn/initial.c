@@ -141,13 +141,13 @@ static bool settle(tarn_replica *r, const char *name, tarn_shape s, tarn_init in
     return good;
 }
 
-static float draw(const struct drawn *d, uint64_t key, size_t i)
+static double draw(const struct drawn *d, uint64_t key, size_t i)
 {
     const double u = ((double)(random_u32(key, i) >> 8) + (d->normal ? 0.5 : 0.0)) * 0x1p-24;
     if (!d->normal)
-        return (float)(d->a + u * (d->b - d->a));
+        return d->a + u * (d->b - d->a);
     const double z = d->a + d->b * normal_quantile(d->first + u * (d->last - d->first));
-    return (float)(z < d->low ? d->low : z > d->high ? d->high : z);
+    return z < d->low ? d->low : z > d->high ? d->high : z;
 }
 
 tarn_tensor tarn_parameter_with(tarn_replica *r, const char *name, tarn_shape shape, tarn_init init)
@@ -163,13 +163,37 @@ tarn_tensor tarn_parameter_with(tarn_replica *r, const char *name, tarn_shape sh
     if (!settle(r, name, shape, init, &d))
         return graph_poison(r);
     const size_t count = (size_t)tarn_shape_count(shape);
-    float *data = malloc(count ? count * sizeof *data : sizeof *data);
+    double *data = malloc((count + 1) * sizeof *data);
     if (data == NULL)
         return graph_fail(r, TARN_ERR_MEMORY, "%s: out of host memory for %zu values", name, count);
     const uint64_t key = random_key(r->seed, name);
     for (size_t i = 0; i < count; i++)
         data[i] = draw(&d, key, i);
-    const tarn_tensor t = tarn_parameter(r, name, shape, data);
+    const tarn_tensor t = owned_of_values(r, OWNED_PARAMETER, name, shape, data);
+    free(data);
+    return t;
+}
+
+tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape shape, int fan_in)
+{
+    if (r == NULL)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "parameter: the replica is NULL");
+    if (r->status != TARN_OK)
+        return graph_poison(r);
+    if (name == NULL || fan_in < 1 || !shape_valid(shape))
+        return graph_fail(r, TARN_ERR_ARGUMENT, "%s: shape %s with fan_in %d cannot be initialised",
+                          name != NULL ? name : "parameter", shape_text(shape), fan_in);
+    const size_t count = (size_t)tarn_shape_count(shape);
+    double *data = malloc((count + 1) * sizeof *data);
+    if (data == NULL)
+        return graph_fail(r, TARN_ERR_MEMORY, "%s: out of host memory for %zu values", name, count);
+    const double bound = 1.0 / sqrt((double)fan_in);
+    const uint64_t key = random_key(r->seed, name);
+    for (size_t i = 0; i < count; i++) {
+        const double u = (double)(random_u32(key, i) >> 8) * 0x1p-24;
+        data[i] = (2.0 * u - 1.0) * bound;
+    }
+    const tarn_tensor t = owned_of_values(r, OWNED_PARAMETER, name, shape, data);
     free(data);
     return t;
 }

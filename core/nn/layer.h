@@ -16,8 +16,8 @@ tarn_tensor layer_parameter(tarn_replica *r, const char *name, const char *part,
 /* A parameter with values from a distribution. */
 tarn_tensor layer_drawn(tarn_replica *r, const char *name, const char *part, tarn_shape shape,
                         tarn_init init);
-/* A float32 parameter or buffer [n] filled with a value. */
+/* A parameter or buffer [n] of the type of parameters, filled with a value. */
 tarn_tensor layer_filled(tarn_replica *r, enum owned_kind kind, const char *name, const char *part,
-                         int n, float value);
+                         int n, double value);
 
 #endif

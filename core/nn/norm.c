@@ -14,10 +14,10 @@ tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int chan
     tarn_batch_norm n = { none, none, none, none, none, 1e-5f, 0.1f };
     if (!layer_check(r, "batch_norm", name, channels, channels))
         return n;
-    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0f);
-    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0f);
-    n.running_mean = layer_filled(r, OWNED_BUFFER, name, "running_mean", channels, 0.0f);
-    n.running_var = layer_filled(r, OWNED_BUFFER, name, "running_var", channels, 1.0f);
+    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0);
+    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0);
+    n.running_mean = layer_filled(r, OWNED_BUFFER, name, "running_mean", channels, 0.0);
+    n.running_var = layer_filled(r, OWNED_BUFFER, name, "running_var", channels, 1.0);
     char *full = layer_name(r, name, "num_batches_tracked");
     if (full != NULL)
         n.num_batches_tracked = tarn_buffer(r, full, TARN_SCALAR, TARN_I32, NULL);
@@ -38,8 +38,10 @@ static void track(tarn_tensor running, tarn_tensor now, float momentum)
 {
     const tarn_tensor own = tarn_cast(now, tarn_dtype_get(running));
     const tarn_tensor flat = op_reshape_to(own, tarn_shape_get(running));
-    tarn_assign(running, tarn_add(tarn_mul_scalar(running, 1.0f - momentum),
-                                  tarn_mul_scalar(flat, momentum)));
+    const double own_part = op_meant(momentum);
+    const double rest =
+        tarn_dtype_get(running) == TARN_F64 ? 1.0 - own_part : (double)(1.0f - momentum);
+    tarn_assign(running, tarn_add(op_times(running, rest), op_times(flat, own_part)));
 }
 
 static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
@@ -56,9 +58,9 @@ static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
                           shape_text(s), (long long)count);
     tarn_tensor mean, var;
     const tarn_tensor y = op_normalise(x, axes, synced, n->eps, &mean, &var);
-    const float unbiased = (float)((double)count / (double)(count - 1));
+    const double unbiased = (double)count / (double)(count - 1);
     track(n->running_mean, mean, n->momentum);
-    track(n->running_var, tarn_mul_scalar(var, unbiased), n->momentum);
+    track(n->running_var, op_times(var, unbiased), n->momentum);
     const tarn_tensor one = op_constant_of(x.replica, TARN_SCALAR, TARN_I32, 1.0);
     tarn_assign(n->num_batches_tracked, tarn_add(n->num_batches_tracked, one));
     return y;
@@ -106,8 +108,8 @@ tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int feat
     tarn_layer_norm n = { graph_poison(r), graph_poison(r), 1e-5f };
     if (!layer_check(r, "layer_norm", name, features, features))
         return n;
-    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0f);
-    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", features, 0.0f);
+    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0);
+    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", features, 0.0);
     return n;
 }
 

@@ -13,8 +13,8 @@ tarn_group_norm tarn_group_norm_make(tarn_replica *r, const char *name, int grou
                    groups, channels);
         return n;
     }
-    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0f);
-    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0f);
+    n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0);
+    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0);
     return n;
 }
 
@@ -29,7 +29,7 @@ tarn_rms_norm tarn_rms_norm_make(tarn_replica *r, const char *name, int features
 {
     tarn_rms_norm n = { graph_poison(r), 0x1p-23f };
     if (layer_check(r, "rms_norm", name, features, features))
-        n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0f);
+        n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0);
     return n;
 }
 

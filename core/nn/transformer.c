@@ -32,8 +32,8 @@ tarn_multi_head_attention tarn_multi_head_attention_make(tarn_replica *r, const 
     a.in_bias = a.out_bias = TARN_NONE;
     if (options.no_bias)
         return a;
-    a.in_bias = layer_filled(r, OWNED_PARAMETER, name, "in_proj_bias", 3 * features, 0.0f);
-    a.out_bias = layer_filled(r, OWNED_PARAMETER, name, "out_proj.bias", features, 0.0f);
+    a.in_bias = layer_filled(r, OWNED_PARAMETER, name, "in_proj_bias", 3 * features, 0.0);
+    a.out_bias = layer_filled(r, OWNED_PARAMETER, name, "out_proj.bias", features, 0.0);
     return a;
 }
 

@@ -132,6 +132,38 @@ tarn_tensor tarn_number(tarn_replica *r, float value)
     return record(r, &op_number, TARN_SCALAR, TARN_F32, &arg);
 }
 
+double op_meant(float value)
+{
+    const double magnitude = fabs((double)value);
+    const int first = magnitude > 0 && isfinite(value) ? (int)floor(log10(magnitude)) : 0;
+    for (int places = -first; places < 9 - first; places++) {
+        /* Powers of ten up to 22 are exact, so the quotient is the decimal rounded once. */
+        const double power = pow(10.0, places);
+        if (places < 0 || places > 22)
+            continue;
+        const double decimal = round((double)value * power) / power;
+        if ((float)decimal == value)
+            return decimal;
+    }
+    return (double)value;
+}
+
+/* Three floats have all bits of a double. */
+tarn_tensor op_number_of(tarn_replica *r, tarn_dtype dtype, double value)
+{
+    tarn_tensor sum = tarn_number(r, (float)value);
+    if (dtype != TARN_F64)
+        return sum;
+    sum = tarn_cast(sum, TARN_F64);
+    double rest = value - (double)(float)value;
+    for (int i = 0; i < 2; i++) {
+        const float part = isfinite(rest) ? (float)rest : 0.0f;
+        sum = tarn_add(sum, tarn_cast(tarn_number(r, part), TARN_F64));
+        rest -= (double)part;
+    }
+    return sum;
+}
+
 tarn_tensor tarn_arange(tarn_replica *r, int32_t n)
 {
     if (r == NULL)

@@ -34,6 +34,10 @@ tarn_tensor op_floats(tarn_tensor x);
 /* x times a number of a formula, all of whose digits count where x is float64; and x times 1 / count, likewise. */
 tarn_tensor op_times(tarn_tensor x, double by);
 tarn_tensor op_over(tarn_tensor x, double count);
+/* What the caller of a float meant: 0.9f is 0.9, the shortest decimal that is this float. */
+double op_meant(float value);
+/* A scalar of float32 or float64 whose value may change every step, as tarn_number. */
+tarn_tensor op_number_of(tarn_replica *r, tarn_dtype dtype, double value);
 /* True after recording an error when x is of 64 bits, which `name` does not take yet. */
 bool op_refuses_wide(const char *name, tarn_tensor x);
 /* The float32 that a tensor of a half type was made of without rounding (struct node's `exact`); 0: none. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tensor/part.h"
-#include "tensor/random.h"
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 #include "tensor/wide.h"
@@ -445,43 +444,12 @@ uint32_t owned_resolve(tarn_tensor t)
 
 /* ---- public --------------------------------------------------------------------------------- */
 
-tarn_tensor tarn_parameter(tarn_replica *r, const char *name, tarn_shape shape, const float *data)
-{
-    if (r == NULL)
-        return graph_fail(NULL, TARN_ERR_ARGUMENT, "parameter: the replica is NULL");
-    return owned_handle(r, owned_add(r, OWNED_PARAMETER, name, shape, TARN_F32, data));
-}
-
 tarn_tensor tarn_buffer(tarn_replica *r, const char *name, tarn_shape shape, tarn_dtype dtype,
                         const void *data)
 {
     if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "buffer: the replica is NULL");
     return owned_handle(r, owned_add(r, OWNED_BUFFER, name, shape, dtype, data));
-}
-
-tarn_tensor tarn_parameter_kaiming(tarn_replica *r, const char *name, tarn_shape shape, int fan_in)
-{
-    if (r == NULL)
-        return graph_fail(NULL, TARN_ERR_ARGUMENT, "parameter: the replica is NULL");
-    if (r->status != TARN_OK)
-        return graph_poison(r);
-    if (name == NULL || fan_in < 1 || !shape_valid(shape))
-        return graph_fail(r, TARN_ERR_ARGUMENT, "%s: shape %s with fan_in %d cannot be initialised",
-                          name != NULL ? name : "parameter", shape_text(shape), fan_in);
-    const size_t count = (size_t)tarn_shape_count(shape);
-    float *data = malloc(count ? count * sizeof *data : sizeof *data);
-    if (data == NULL)
-        return graph_fail(r, TARN_ERR_MEMORY, "%s: out of host memory for %zu values", name, count);
-    const double bound = 1.0 / sqrt((double)fan_in);
-    const uint64_t key = random_key(r->seed, name);
-    for (size_t i = 0; i < count; i++) {
-        const double u = (double)(random_u32(key, i) >> 8) * 0x1p-24;
-        data[i] = (float)((2.0 * u - 1.0) * bound);
-    }
-    const tarn_tensor t = tarn_parameter(r, name, shape, data);
-    free(data);
-    return t;
 }
 
 tarn_tensor tarn_find(tarn_replica *r, const char *name)

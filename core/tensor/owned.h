@@ -47,6 +47,9 @@ uint32_t owned_add(tarn_replica *r, enum owned_kind kind, const char *name, tarn
 /* The same of one that is cut, with the contents of the whole. */
 uint32_t owned_add_cut(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
                        tarn_dtype dtype, const void *data, const struct spec *spec);
+/* Adds one of the type of parameters, with values that are rounded to it. */
+tarn_tensor owned_of_values(tarn_replica *r, enum owned_kind kind, const char *name,
+                            tarn_shape shape, const double *values);
 /* Adds a slice of flat storage under a name. */
 uint32_t owned_add_slice(tarn_replica *r, enum owned_kind kind, const char *name, tarn_shape shape,
                          uint32_t flat, size_t offset);

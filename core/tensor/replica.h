@@ -100,8 +100,9 @@ struct tarn_replica {
     bool updates;        /* an optimizer steps in the current step */
     uint64_t seed;
     bool training;
-    bool wide;           /* there has been a value of 64 bits */
-    tarn_dtype autocast; /* float32: none */
+    bool wide;                  /* there has been a value of 64 bits */
+    tarn_dtype autocast;        /* float32: none */
+    tarn_dtype parameter_dtype; /* of parameters made from now on: float32 or float64 */
     size_t
         recompute_bytes; /* of a step; regions are computed again as far as that takes it; 0: all are */
     struct {

@@ -20,9 +20,9 @@ static bool has_storage(tarn_optimizer *o)
     tarn_replica *r = o->replica;
     if (o->kept)
         return true;
-    float *zeros = calloc((size_t)o->total + 1, sizeof *zeros);
+    void *zeros = calloc((size_t)o->total + 1, tarn_dtype_bytes(o->dtype));
     if (zeros != NULL)
-        o->kept = owned_add(r, OWNED_KEPT, NULL, TARN_SHAPE(o->total), TARN_F32, zeros);
+        o->kept = owned_add(r, OWNED_KEPT, NULL, TARN_SHAPE(o->total), o->dtype, zeros);
     else
         replica_fail(r, TARN_ERR_MEMORY, "optimizer_accumulate: out of host memory");
     free(zeros);
@@ -39,9 +39,9 @@ static bool has_storage_of(tarn_optimizer *o, uint32_t i)
         return true;
     const tarn_shape shape = r->owned[o->slices[i] - 1].shape;
     const struct spec spec = flat_state_spec(o, i);
-    float *zeros = calloc((size_t)tarn_shape_count(shape) + 1, sizeof *zeros);
+    void *zeros = calloc((size_t)tarn_shape_count(shape) + 1, tarn_dtype_bytes(o->dtype));
     if (o->kept_of != NULL && zeros != NULL)
-        o->kept_of[i] = owned_add_cut(r, OWNED_KEPT, NULL, shape, TARN_F32, zeros, &spec);
+        o->kept_of[i] = owned_add_cut(r, OWNED_KEPT, NULL, shape, o->dtype, zeros, &spec);
     else
         replica_fail(r, TARN_ERR_MEMORY, "optimizer_accumulate: out of host memory");
     free(zeros);

@@ -3,6 +3,7 @@
  * one by one where the parameters are. */
 #include <stdlib.h>
 
+#include "op/op.h"
 #include "train/optimizer.h"
 
 static bool any_averages(const tarn_optimizer *o)
@@ -36,8 +37,8 @@ static void update_one(const tarn_optimizer *o, uint32_t average, tarn_tensor no
 {
     tarn_replica *r = o->replica;
     const tarn_tensor old = value_of(r, average);
-    const float rest = (float)(1.0 - rule_meant(o->average_decay));
-    const tarn_tensor next = tarn_add(old, tarn_mul_scalar(tarn_sub(now, old), rest));
+    const double rest = 1.0 - op_meant(o->average_decay);
+    const tarn_tensor next = tarn_add(old, op_times(tarn_sub(now, old), rest));
     tarn_assign(owned_handle(r, average), tarn_where(bad, old, next));
 }
 
@@ -55,11 +56,10 @@ void average_update_each(const tarn_optimizer *o, tarn_tensor bad)
 
 static tarn_status begin_one(tarn_replica *r, const struct owned *from, const struct owned *to)
 {
-    const size_t count = (size_t)tarn_shape_count(from->shape);
-    float *data = malloc((count + 1) * sizeof *data);
+    void *data = malloc(owned_bytes(from) + 1);
     if (data == NULL)
-        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for %zu averages",
-                            count);
+        return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for %lld averages",
+                            (long long)tarn_shape_count(from->shape));
     tarn_status s = owned_read(r, from, data);
     if (s == TARN_OK)
         s = owned_write(r, to, data);

@@ -2,6 +2,7 @@
 /* Clipping by the joint norm of gradients, of all replicas: of one optimizer, or of all. */
 #include <math.h>
 
+#include "op/op.h"
 #include "train/optimizer.h"
 
 /* Whose gradients are meant, and where they lie. */
@@ -79,7 +80,8 @@ static void scale_gradients(const struct reach *reach, tarn_tensor scale)
         const uint32_t *node = gradient_of(reach, i);
         if (node == NULL)
             continue;
-        const uint32_t scaled = tarn_mul(graph_handle(r, *node), scale).node;
+        const tarn_tensor g = graph_handle(r, *node);
+        const uint32_t scaled = tarn_cast(tarn_mul(g, scale), tarn_dtype_get(g)).node;
         *gradient_of(reach, i) = scaled;
     }
     for (tarn_optimizer *o = r->optimizer; o != NULL && !reach->apart; o = o->next_one)
@@ -108,8 +110,10 @@ static tarn_tensor clip(tarn_replica *r, const tarn_optimizer *only, float max_n
     const tarn_tensor norm = tarn_sqrt(squares);
     if (isinf(max_norm))
         return norm;
+    const tarn_dtype dtype = tarn_dtype_get(norm);
+    const tarn_tensor most = op_constant_of(r, TARN_SCALAR, dtype, op_meant(max_norm));
     const tarn_tensor ratio =
-        tarn_div(tarn_full(r, TARN_SCALAR, max_norm), tarn_add_scalar(norm, 1e-6f));
+        tarn_div(most, tarn_add(norm, op_constant_of(r, TARN_SCALAR, dtype, 1e-6)));
     const tarn_tensor scale = tarn_minimum(ratio, tarn_full(r, TARN_SCALAR, 1.0f));
     scale_gradients(&reach, scale);
     return norm;

@@ -20,16 +20,19 @@ tarn_status count_table(tarn_optimizer *o)
     double beta[2];
     o->rule->betas(o, beta);
     const double logs[2] = { log(beta[0]), log(beta[1]) };
-    float data[2][ROWS];
+    double data[2][ROWS];
+    float single[2][ROWS];
     for (int b = 0; b < 2; b++) {
         for (int i = 0; i < ROWS; i++) {
             const int level = i < DIGITS ? 0 : i < 2 * DIGITS ? 1 : 2;
             const double t = ldexp((double)(i - level * DIGITS), 10 * level);
-            data[b][i] = (float)-expm1(t * logs[b]);
+            data[b][i] = -expm1(t * logs[b]);
+            single[b][i] = (float)data[b][i];
         }
     }
     /* Storage, as a kept tensor could be a batch of samples. */
-    o->table = owned_add(o->replica, OWNED_FLAT, NULL, TARN_SHAPE(2 * ROWS, 1), TARN_F32, data);
+    o->table = owned_add(o->replica, OWNED_FLAT, NULL, TARN_SHAPE(2 * ROWS, 1), o->dtype,
+                         o->dtype == TARN_F64 ? (const void *)data : single);
     return o->replica->status;
 }
 

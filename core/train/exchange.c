@@ -60,15 +60,20 @@ static void add_piece(struct pieces *p, tarn_tensor x)
     p->length += tarn_shape_get(x).dim[0];
 }
 
+static tarn_tensor zeros(const tarn_optimizer *o, int32_t n)
+{
+    return op_constant_of(o->replica, TARN_SHAPE(n), o->dtype, 0.0);
+}
+
 static void add_slice(struct pieces *p, const tarn_optimizer *o, uint32_t i, tarn_tensor g)
 {
     tarn_replica *r = o->replica;
     const tarn_shape shape = r->owned[o->slices[i] - 1].shape;
     const int32_t n = (int32_t)tarn_shape_count(shape), gap = (int32_t)flat_extent(shape) - n;
     if (n > 0)
-        add_piece(p, g.node ? tarn_reshape(g, TARN_SHAPE(n)) : tarn_zeros(r, TARN_SHAPE(n)));
+        add_piece(p, g.node ? tarn_reshape(g, TARN_SHAPE(n)) : zeros(o, n));
     if (gap > 0)
-        add_piece(p, tarn_zeros(r, TARN_SHAPE(gap)));
+        add_piece(p, zeros(o, gap));
 }
 
 /* One bucket being exchanged; `sources` are the partial sums behind the others of its slices. */
@@ -116,7 +121,7 @@ static tarn_tensor spread_pieces(struct bucket *b, tarn_tensor all)
             add_slice(&b->in, b->o, i, spread_walk_total(b->walk, slice_gradient(b->o, i)));
         }
     }
-    return b->in.count ? op_join(b->in.list, b->in.count) : tarn_zeros(r, TARN_SHAPE(0));
+    return b->in.count ? op_join(b->in.list, b->in.count) : zeros(b->o, 0);
 }
 
 static tarn_tensor exchange_bucket(struct bucket *b, bool first)
@@ -127,7 +132,7 @@ static tarn_tensor exchange_bucket(struct bucket *b, bool first)
     for (uint32_t i = b->first; i < b->last; i++)
         whole &= is_exchanged(b->o, i);
     if (b->out.count == 0) /* the first bucket goes on its way with whatever goes with it */
-        add_piece(&b->out, tarn_zeros(r, TARN_SHAPE(first ? 1 : 0)));
+        add_piece(&b->out, zeros(b->o, first ? 1 : 0));
     const tarn_tensor joined = op_join(b->out.list, b->out.count);
     const tarn_tensor all = b->out.length > 0 ? r->peers->reduce(joined, first) : joined;
     return whole ? all : spread_pieces(b, all);
@@ -170,7 +175,7 @@ static tarn_tensor zeros_of(const tarn_optimizer *o, uint32_t first, uint32_t la
     int64_t n = 0;
     for (uint32_t i = first; i < last; i++)
         n += flat_extent(o->replica->owned[o->slices[i] - 1].shape);
-    return tarn_zeros(o->replica, TARN_SHAPE((int32_t)n));
+    return zeros(o, (int32_t)n);
 }
 
 static tarn_tensor exchange_all(tarn_optimizer *o, struct room *m)
@@ -202,8 +207,7 @@ static tarn_tensor join_all(const tarn_optimizer *o, struct room *m)
     struct pieces p = { .list = m->out };
     for (uint32_t i = 0; i < o->slice_count; i++)
         add_slice(&p, o, i, graph_handle(o->replica, slice_gradient(o, i)));
-    const tarn_tensor g =
-        p.count ? op_join(p.list, p.count) : tarn_zeros(o->replica, TARN_SHAPE(0));
+    const tarn_tensor g = p.count ? op_join(p.list, p.count) : zeros(o, 0);
     return spread_as(g, SPREAD_SAME);
 }
 

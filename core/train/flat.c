@@ -9,7 +9,7 @@
 #include "tensor/part.h"
 #include "train/optimizer.h"
 
-/* Slices begin at multiples of 64 bytes. */
+/* Slices begin at multiples of 64 bytes or more. */
 #define SLICE_ALIGN 16
 
 int64_t flat_extent(tarn_shape s)
@@ -38,6 +38,14 @@ static tarn_status list_parameter(tarn_optimizer *o, uint32_t i, int64_t *total)
                             "%s: parameter %s has an optimizer already (%s); name this one's in "
                             "`parameters`",
                             o->rule->name, p->name, other->rule->name);
+    if (o->slice_count == 0)
+        o->dtype = p->dtype;
+    if (p->dtype != o->dtype)
+        return replica_fail(r, TARN_ERR_DTYPE,
+                            "%s: parameter %s is %s, %s is %s: an optimizer for each type; name "
+                            "its parameters in `parameters`",
+                            o->rule->name, p->name, tarn_dtype_name(p->dtype),
+                            r->owned[o->slices[0] - 1].name, tarn_dtype_name(o->dtype));
     o->slices[o->slice_count++] = i + 1;
     *total += flat_extent(p->shape);
     if (*total > INT32_MAX)
@@ -66,9 +74,14 @@ static tarn_status list_parameters(tarn_optimizer *o)
     return TARN_OK;
 }
 
-static tarn_status read_parameters(const tarn_optimizer *o, float *data)
+static size_t flat_bytes(const tarn_optimizer *o, const struct owned *p)
 {
-    int64_t at = 0;
+    return (size_t)flat_extent(p->shape) * tarn_dtype_bytes(o->dtype);
+}
+
+static tarn_status read_parameters(const tarn_optimizer *o, char *data)
+{
+    size_t at = 0;
     for (uint32_t i = 0; i < o->slice_count; i++) {
         const struct owned *p = &o->replica->owned[o->slices[i] - 1];
         if (p->assigned)
@@ -77,7 +90,7 @@ static tarn_status read_parameters(const tarn_optimizer *o, float *data)
                                 "making the optimizer",
                                 p->name);
         TRY(owned_read(o->replica, p, data + at));
-        at += flat_extent(p->shape);
+        at += flat_bytes(o, p);
     }
     return TARN_OK;
 }
@@ -86,13 +99,13 @@ static tarn_status read_parameters(const tarn_optimizer *o, float *data)
 static tarn_status move(tarn_optimizer *o)
 {
     tarn_replica *r = o->replica;
-    float *data = calloc(o->total ? (size_t)o->total : 1, sizeof *data);
+    char *data = calloc((size_t)o->total + 1, tarn_dtype_bytes(o->dtype));
     if (data == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for %d values",
                             o->total);
     const tarn_status s = read_parameters(o, data);
     if (s == TARN_OK)
-        o->flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, data);
+        o->flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), o->dtype, data);
     free(data);
     if (s != TARN_OK || !o->flat)
         return r->status;
@@ -102,9 +115,9 @@ static tarn_status move(tarn_optimizer *o)
         if (!p->flat)
             buffer_free(p->buffer);
         p->buffer = r->owned[o->flat - 1].buffer;
-        p->offset = at * sizeof(float);
+        p->offset = at;
         p->flat = o->flat;
-        at += (size_t)flat_extent(p->shape);
+        at += flat_bytes(o, p);
     }
     return TARN_OK;
 }
@@ -164,7 +177,7 @@ static bool add_slices(tarn_optimizer *o, uint32_t flat, const char *kind, bool 
 uint32_t flat_add_state(tarn_optimizer *o, const char *kind)
 {
     tarn_replica *r = o->replica;
-    const uint32_t flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, NULL);
+    const uint32_t flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), o->dtype, NULL);
     return add_slices(o, flat, kind, false) ? flat : 0;
 }
 
@@ -181,7 +194,7 @@ static tarn_status add_apart(tarn_optimizer *o, int which)
         char *name = state_name(o, o->rule->state[which], i);
         if (name != NULL)
             o->states[STATES_MOST * i + (uint32_t)which] =
-                owned_add_cut(r, OWNED_STATE, name, shape, TARN_F32, NULL, &spec);
+                owned_add_cut(r, OWNED_STATE, name, shape, o->dtype, NULL, &spec);
         free(name);
         if (r->status != TARN_OK)
             return r->status;
@@ -208,7 +221,7 @@ bool flat_add_each(tarn_optimizer *o, const char *kind, uint32_t **each)
         const tarn_shape shape = r->owned[o->slices[i] - 1].shape;
         char *name = state_name(o, kind, i);
         if (name != NULL)
-            (*each)[i] = owned_add_cut(r, OWNED_STATE, name, shape, TARN_F32, NULL, &spec);
+            (*each)[i] = owned_add_cut(r, OWNED_STATE, name, shape, o->dtype, NULL, &spec);
         free(name);
     }
     return r->status == TARN_OK;

@@ -41,6 +41,11 @@ static bool check_parameters(const tarn_optimizer *o)
     return false;
 }
 
+static tarn_tensor zeros(const tarn_optimizer *o, int32_t n)
+{
+    return op_constant_of(o->replica, TARN_SHAPE(n), o->dtype, 0.0);
+}
+
 /* What backward left for slices first .. last - 1 in flat order; zeros for a missing one. */
 static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint32_t last)
 {
@@ -58,11 +63,11 @@ static tarn_tensor fresh_gradient(const tarn_optimizer *o, uint32_t first, uint3
         if (p.grad)
             pieces[count++] = tarn_reshape(graph_handle(r, p.grad), TARN_SHAPE(n));
         else
-            pieces[count++] = tarn_zeros(r, TARN_SHAPE(n));
+            pieces[count++] = zeros(o, n);
         if (gap)
-            pieces[count++] = tarn_zeros(r, TARN_SHAPE(gap));
+            pieces[count++] = zeros(o, gap);
     }
-    const tarn_tensor g = count ? op_join(pieces, count) : tarn_zeros(r, TARN_SHAPE(0));
+    const tarn_tensor g = count ? op_join(pieces, count) : zeros(o, 0);
     free(pieces);
     return g;
 }
@@ -72,7 +77,7 @@ static tarn_tensor earlier_gradient(const tarn_optimizer *o, uint32_t first, uin
 {
     tarn_replica *r = o->replica;
     const tarn_tensor all = o->now.node ? graph_handle(r, o->now.node) : owned_handle(r, o->kept);
-    const int32_t at = (int32_t)(slice_of(o, first)->offset / sizeof(float));
+    const int32_t at = (int32_t)(slice_of(o, first)->offset / tarn_dtype_bytes(o->dtype));
     int64_t n = 0;
     for (uint32_t i = first; i < last; i++)
         n += flat_extent(slice_of(o, i)->shape);
@@ -100,7 +105,7 @@ uint32_t gradient_bucket(const tarn_optimizer *o, uint32_t last)
     size_t bytes = 0;
     uint32_t first = last;
     while (first > 0 && (bytes == 0 || bytes < o->replica->peers->bucket_bytes))
-        bytes += (size_t)flat_extent(slice_of(o, --first)->shape) * sizeof(float);
+        bytes += (size_t)flat_extent(slice_of(o, --first)->shape) * tarn_dtype_bytes(o->dtype);
     return first;
 }
 

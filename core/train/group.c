@@ -35,15 +35,16 @@ static bool various(const struct update *u, bool flag)
 /* In double, as PyTorch computes it. */
 static double lr_of(const struct update *u)
 {
-    return rule_meant(u->o->lr) * rule_meant(setting_of(u).factor);
+    return op_meant(u->o->lr) * op_meant(setting_of(u).factor);
 }
 
 tarn_tensor group_lr(const struct update *u)
 {
     tarn_replica *r = u->o->replica;
     if (!various(u, u->o->various_factors))
-        return tarn_number(r, (float)lr_of(u));
-    return tarn_mul(tarn_number(r, u->o->lr), owned_handle(r, u->o->factors));
+        return op_number_of(r, u->o->dtype, lr_of(u));
+    const double lr = u->o->dtype == TARN_F64 ? op_meant(u->o->lr) : (double)u->o->lr;
+    return tarn_mul(op_number_of(r, u->o->dtype, lr), owned_handle(r, u->o->factors));
 }
 
 static bool decays(const struct update *u)
@@ -54,8 +55,9 @@ static bool decays(const struct update *u)
 static tarn_tensor decay_of(const struct update *u)
 {
     tarn_replica *r = u->o->replica;
-    return various(u, u->o->various_decays) ? owned_handle(r, u->o->decays)
-                                            : tarn_full(r, TARN_SCALAR, setting_of(u).decay);
+    return various(u, u->o->various_decays)
+               ? owned_handle(r, u->o->decays)
+               : op_constant_of(r, TARN_SCALAR, u->o->dtype, op_meant(setting_of(u).decay));
 }
 
 tarn_tensor group_gradient(const struct update *u)
@@ -69,8 +71,8 @@ tarn_tensor group_decayed(const struct update *u)
     if (!decays(u))
         return u->old;
     if (!various(u, u->o->various_decays || u->o->various_factors))
-        return tarn_mul(u->old,
-                        tarn_number(r, (float)(1.0 - lr_of(u) * rule_meant(setting_of(u).decay))));
+        return tarn_mul(
+            u->old, op_number_of(r, u->o->dtype, 1.0 - lr_of(u) * op_meant(setting_of(u).decay)));
     return tarn_mul(u->old,
                     tarn_sub(tarn_full(r, TARN_SCALAR, 1.0f), tarn_mul(group_lr(u), decay_of(u))));
 }
@@ -97,17 +99,23 @@ static tarn_status put_on_device(const tarn_optimizer *o, float (*of)(struct set
         *differ |= of(o->settings[i]) != of(o->settings[0]);
     if (!*differ || o->total == 0)
         return TARN_OK;
-    float *data = calloc((size_t)o->total, sizeof *data);
+    const bool wide = o->dtype == TARN_F64;
+    void *data = calloc((size_t)o->total, tarn_dtype_bytes(o->dtype));
     if (data == NULL)
         return replica_fail(r, TARN_ERR_MEMORY, "optimizer: out of host memory for its settings");
+    float *const single = data;
+    double *const twice = data;
     size_t at = 0;
     for (uint32_t i = 0; i < o->slice_count; i++) {
         const size_t end = at + (size_t)flat_extent(r->owned[o->slices[i] - 1].shape);
         for (; at < end; at++)
-            data[at] = of(o->settings[i]);
+            if (wide)
+                twice[at] = op_meant(of(o->settings[i]));
+            else
+                single[at] = of(o->settings[i]);
     }
     if (*flat == 0)
-        *flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), TARN_F32, data);
+        *flat = owned_add(r, OWNED_FLAT, NULL, TARN_SHAPE(o->total), o->dtype, data);
     const tarn_status s = *flat != 0 ? owned_write(r, &r->owned[*flat - 1], data) : r->status;
     free(data);
     return s;

@@ -8,7 +8,9 @@
 static tarn_tensor count_not_finite(tarn_tensor g)
 {
     tarn_replica *r = g.replica;
-    const tarn_tensor fine = tarn_le(tarn_abs(g), tarn_full(r, TARN_SCALAR, FLT_MAX));
+    const tarn_dtype dtype = dtype_single(tarn_dtype_get(g));
+    const double most = dtype == TARN_F64 ? DBL_MAX : (double)FLT_MAX;
+    const tarn_tensor fine = tarn_le(tarn_abs(g), op_constant_of(r, TARN_SCALAR, dtype, most));
     const tarn_tensor ones =
         tarn_where(fine, tarn_full(r, TARN_SCALAR, 0.0f), tarn_full(r, TARN_SCALAR, 1.0f));
     return tarn_sum(ones, TARN_ALL, false);

@@ -203,7 +203,7 @@ static tarn_tensor update_each(const tarn_optimizer *o, tarn_tensor old, tarn_te
             o->now.has[i] ? update_one(o, i, old, *bad) : owned_slice(r, p, old.node);
         pieces[count++] = op_reshape_to(now, TARN_SHAPE(n));
         if (gap)
-            pieces[count++] = tarn_zeros(r, TARN_SHAPE(gap));
+            pieces[count++] = op_constant_of(r, TARN_SHAPE(gap), o->dtype, 0.0);
     }
     const tarn_tensor all = count ? op_join(pieces, count) : old;
     free(pieces);

@@ -70,6 +70,7 @@ struct tarn_optimizer {
     bool various_factors, various_decays; /* whether they differ between parameters */
     uint32_t *slices;                     /* the parameters in flat order: index + 1 */
     uint32_t slice_count;
+    tarn_dtype dtype;            /* of its parameters, their gradients and states */
     int32_t total;               /* elements of the flat storage */
     uint32_t flat;               /* parameters: index + 1, as the rest; 0: they are apart */
     uint32_t state[STATES_MOST]; /* flat, the rule's; 0: no more */
@@ -128,9 +129,6 @@ bool gradient_frozen(const tarn_optimizer *o, uint32_t first, uint32_t last);
 tarn_tensor gradient_of_shards(tarn_optimizer *o);
 
 /* ---- rules (rules.c) ------------------------------------------------------------------------ */
-
-/* What the caller of a float meant: 0.9f is 0.9. PyTorch computes with doubles here. */
-double rule_meant(float value);
 
 /* ---- settings of each parameter (group.c) --------------------------------------------------- */
 

@@ -7,10 +7,21 @@
 #include "op/op.h"
 #include "train/optimizer.h"
 
-double rule_meant(float value)
+/* PyTorch computes with doubles here. */
+static tarn_tensor times(tarn_tensor x, float by)
 {
-    const double rounded = round((double)value * 1e7) * 1e-7;
-    return (float)rounded == value ? rounded : (double)value;
+    return op_times(x, op_meant(by));
+}
+
+/* The part of a mean that is of the newest value. */
+static tarn_tensor rest_of(tarn_tensor x, float kept)
+{
+    return op_times(x, 1.0 - op_meant(kept));
+}
+
+static tarn_tensor constant(const tarn_optimizer *o, double value)
+{
+    return op_constant_of(o->replica, TARN_SCALAR, o->dtype, value);
 }
 
 /* ---- SGD ------------------------------------------------------------------------------------ */
@@ -23,11 +34,9 @@ static const tarn_sgd_options *sgd_of(const tarn_optimizer *o)
 /* The first gradient comes to the momentum undamped. */
 static tarn_tensor damping(const tarn_optimizer *o, tarn_tensor steps)
 {
-    tarn_replica *r = o->replica;
-    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
-    const float rest = (float)(1.0 - rule_meant(sgd_of(o)->dampening));
-    return tarn_where(tarn_eq(steps, zero), tarn_full(r, TARN_SCALAR, 1.0f),
-                      tarn_full(r, TARN_SCALAR, rest));
+    const tarn_tensor zero = op_constant_of(o->replica, TARN_SCALAR, TARN_I32, 0);
+    return tarn_where(tarn_eq(steps, zero), constant(o, 1.0),
+                      constant(o, 1.0 - op_meant(sgd_of(o)->dampening)));
 }
 
 static void sgd_update(struct update *u)
@@ -38,9 +47,9 @@ static void sgd_update(struct update *u)
         tarn_tensor fresh = g;
         if (with->dampening != 0.0f)
             fresh = tarn_mul(g, count_spread(u, damping));
-        const tarn_tensor velocity = tarn_add(tarn_mul_scalar(u->state[0], with->momentum), fresh);
+        const tarn_tensor velocity = tarn_add(times(u->state[0], with->momentum), fresh);
         u->state_now[0] = velocity;
-        g = with->nesterov ? tarn_add(g, tarn_mul_scalar(velocity, with->momentum)) : velocity;
+        g = with->nesterov ? tarn_add(g, times(velocity, with->momentum)) : velocity;
     }
     u->now = tarn_sub(u->old, tarn_mul(g, group_lr(u)));
 }
@@ -81,8 +90,8 @@ static const tarn_adam_options *adam_of(const tarn_optimizer *o)
 
 static void adam_betas(const tarn_optimizer *o, double beta[2])
 {
-    beta[0] = rule_meant(adam_of(o)->beta1);
-    beta[1] = rule_meant(adam_of(o)->beta2);
+    beta[0] = op_meant(adam_of(o)->beta1);
+    beta[1] = op_meant(adam_of(o)->beta2);
 }
 
 static tarn_tensor root_beta2(const tarn_optimizer *o, tarn_tensor steps)
@@ -94,16 +103,13 @@ static tarn_tensor root_beta2(const tarn_optimizer *o, tarn_tensor steps)
 static void adam_step(struct update *u, tarn_tensor old, tarn_tensor g)
 {
     const tarn_adam_options *with = adam_of(u->o);
-    double beta[2];
-    adam_betas(u->o, beta);
     const tarn_tensor m = u->state[0], v = u->state[1];
-    u->state_now[0] = tarn_add(m, tarn_mul_scalar(tarn_sub(g, m), (float)(1.0 - beta[0])));
-    u->state_now[1] = tarn_add(tarn_mul_scalar(v, with->beta2),
-                               tarn_mul_scalar(tarn_mul(g, g), (float)(1.0 - beta[1])));
+    u->state_now[0] = tarn_add(m, rest_of(tarn_sub(g, m), with->beta1));
+    u->state_now[1] = tarn_add(times(v, with->beta2), rest_of(tarn_mul(g, g), with->beta2));
     const tarn_tensor size = tarn_div(group_lr(u), count_spread(u, count_beta1));
     const tarn_tensor correction = count_spread(u, root_beta2);
     const tarn_tensor root = tarn_div(tarn_sqrt(u->state_now[1]), correction);
-    const tarn_tensor below = tarn_add_scalar(root, with->eps);
+    const tarn_tensor below = tarn_add(root, constant(u->o, op_meant(with->eps)));
     u->now = tarn_sub(old, tarn_mul(size, tarn_div(u->state_now[0], below)));
 }
 
@@ -167,22 +173,20 @@ enum { SQUARE, AVERAGE }; /* its states; the momentum is the last */
 static void rmsprop_update(struct update *u)
 {
     const tarn_rmsprop_options *with = (const void *)u->o->options;
-    const float rest = (float)(1.0 - rule_meant(with->alpha));
     const tarn_tensor g = group_gradient(u);
-    u->state_now[SQUARE] = tarn_add(tarn_mul_scalar(u->state[SQUARE], with->alpha),
-                                    tarn_mul_scalar(tarn_mul(g, g), rest));
+    u->state_now[SQUARE] =
+        tarn_add(times(u->state[SQUARE], with->alpha), rest_of(tarn_mul(g, g), with->alpha));
     tarn_tensor square = u->state_now[SQUARE];
     if (with->centered) {
         const tarn_tensor mean =
-            tarn_add(tarn_mul_scalar(u->state[AVERAGE], with->alpha), tarn_mul_scalar(g, rest));
+            tarn_add(times(u->state[AVERAGE], with->alpha), rest_of(g, with->alpha));
         u->state_now[AVERAGE] = mean;
-        square = tarn_maximum(tarn_sub(square, tarn_mul(mean, mean)),
-                              tarn_full(u->o->replica, TARN_SCALAR, 0.0f));
+        square = tarn_maximum(tarn_sub(square, tarn_mul(mean, mean)), constant(u->o, 0.0));
     }
-    tarn_tensor way = tarn_div(g, tarn_add_scalar(tarn_sqrt(square), with->eps));
+    tarn_tensor way = tarn_div(g, tarn_add(tarn_sqrt(square), constant(u->o, op_meant(with->eps))));
     if (with->momentum != 0.0f) {
         const int k = with->centered ? 2 : 1;
-        way = tarn_add(tarn_mul_scalar(u->state[k], with->momentum), way);
+        way = tarn_add(times(u->state[k], with->momentum), way);
         u->state_now[k] = way;
     }
     u->now = tarn_sub(u->old, tarn_mul(way, group_lr(u)));
@@ -217,13 +221,13 @@ tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options o)
 
 static tarn_tensor blend(tarn_tensor m, tarn_tensor g, float beta)
 {
-    return tarn_add(tarn_mul_scalar(m, beta), tarn_mul_scalar(g, (float)(1.0 - rule_meant(beta))));
+    return tarn_add(times(m, beta), rest_of(g, beta));
 }
 
 static void lion_update(struct update *u)
 {
     const tarn_lion_options *with = (const void *)u->o->options;
-    const tarn_tensor zero = tarn_full(u->o->replica, TARN_SCALAR, 0.0f);
+    const tarn_tensor zero = constant(u->o, 0.0);
     const tarn_tensor way = blend(u->state[0], u->g, with->beta1), lr = group_lr(u);
     const tarn_tensor old = group_decayed(u);
     u->state_now[0] = blend(u->state[0], u->g, with->beta2);
@@ -265,13 +269,14 @@ static bool adafactor_state(int which, tarn_shape p, tarn_shape *out)
 static tarn_tensor adafactor_part(const tarn_optimizer *o, tarn_tensor steps)
 {
     const tarn_adafactor_options *with = (const void *)o->options;
-    return tarn_pow_scalar(tarn_add_scalar(tarn_cast(steps, TARN_F32), 1.0f), with->beta2_decay);
+    const tarn_tensor now = tarn_add_scalar(tarn_cast(steps, o->dtype), 1.0f);
+    return o->dtype == TARN_F64 ? tarn_pow(now, constant(o, op_meant(with->beta2_decay)))
+                                : tarn_pow_scalar(now, with->beta2_decay);
 }
 
 static tarn_tensor root_of_steps(const tarn_optimizer *o, tarn_tensor steps)
 {
-    (void)o;
-    return tarn_sqrt(tarn_add_scalar(tarn_cast(steps, TARN_F32), 1.0f));
+    return tarn_sqrt(tarn_add_scalar(tarn_cast(steps, o->dtype), 1.0f));
 }
 
 static tarn_tensor towards(tarn_tensor mean, tarn_tensor value, tarn_tensor part)
@@ -285,9 +290,8 @@ static tarn_tensor root_mean_square(tarn_tensor x)
 }
 
 /* What the gradient's square is on average. */
-static tarn_tensor adafactor_square(struct update *u, float eps)
+static tarn_tensor adafactor_square(struct update *u, double eps)
 {
-    tarn_replica *r = u->o->replica;
     const tarn_tensor part = count_spread(u, adafactor_part), square = tarn_mul(u->g, u->g);
     const int rank = tarn_shape_get(u->g).rank;
     if (rank < 2)
@@ -298,23 +302,30 @@ static tarn_tensor adafactor_square(struct update *u, float eps)
         towards(u->state[COLUMNS], tarn_mean(square, TARN_AXES(rank - 2), true), part);
     const tarn_tensor mean = tarn_mean(u->state_now[ROWS], TARN_AXES(rank - 2), true);
     return tarn_div(tarn_mul(u->state_now[ROWS], u->state_now[COLUMNS]),
-                    tarn_maximum(mean, tarn_full(r, TARN_SCALAR, eps)));
+                    tarn_maximum(mean, constant(u->o, eps)));
+}
+
+static double adafactor_eps(const tarn_optimizer *o)
+{
+    const float eps = ((const tarn_adafactor_options *)(const void *)o->options)->eps1;
+    if (o->dtype == TARN_F64)
+        return eps != 0.0f ? op_meant(eps) : DBL_EPSILON;
+    return eps != 0.0f ? (double)eps : (double)FLT_EPSILON;
 }
 
 static void adafactor_update(struct update *u)
 {
-    tarn_replica *r = u->o->replica;
     const tarn_adafactor_options *with = (const void *)u->o->options;
-    const tarn_tensor one = tarn_full(r, TARN_SCALAR, 1.0f);
-    const tarn_tensor least = tarn_full(r, TARN_SCALAR, with->eps1 * with->eps1);
-    const tarn_tensor square = tarn_maximum(adafactor_square(u, with->eps1), least);
+    const double eps = adafactor_eps(u->o);
+    const tarn_tensor one = constant(u->o, 1.0), least = constant(u->o, eps * eps);
+    const tarn_tensor square = tarn_maximum(adafactor_square(u, eps), least);
     const tarn_tensor way = tarn_div(u->g, tarn_sqrt(square));
     const tarn_tensor rate =
         tarn_minimum(group_lr(u), tarn_div(one, count_spread(u, root_of_steps)));
     const tarn_tensor size =
-        tarn_maximum(root_mean_square(u->old), tarn_full(r, TARN_SCALAR, with->eps2));
+        tarn_maximum(root_mean_square(u->old), constant(u->o, op_meant(with->eps2)));
     const tarn_tensor over =
-        tarn_maximum(tarn_mul_scalar(root_mean_square(way), 1.0f / with->d), one);
+        tarn_maximum(op_times(root_mean_square(way), 1.0 / op_meant(with->d)), one);
     u->now = tarn_sub(group_decayed(u), tarn_mul(way, tarn_div(tarn_mul(size, rate), over)));
 }
 
@@ -327,7 +338,6 @@ tarn_optimizer *tarn_adafactor(tarn_replica *r, tarn_adafactor_options o)
                                            .update = adafactor_update };
     o.lr = o.lr != 0.0f ? o.lr : 0.01f;
     o.beta2_decay = o.beta2_decay != 0.0f ? o.beta2_decay : -0.8f;
-    o.eps1 = o.eps1 != 0.0f ? o.eps1 : FLT_EPSILON;
     o.eps2 = o.eps2 != 0.0f ? o.eps2 : 1e-3f;
     o.d = o.d != 0.0f ? o.d : 1.0f;
     if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||

@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F
 
 HERE = Path(__file__).resolve().parent
-TYPES = {torch.float32: "F32", torch.int32: "I32", torch.uint8: "U8"}
+TYPES = {torch.float32: "F32", torch.int32: "I32", torch.uint8: "U8", torch.float64: "F64",
+         torch.int64: "I64"}
 
 
 def save(path, tensors):

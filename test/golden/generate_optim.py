@@ -90,7 +90,7 @@ class Adafactor(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self):
         for group in self.param_groups:
-            eps = group["eps"][0] or torch.finfo(torch.float32).eps
+            eps = group["eps"][0] or torch.finfo(group["params"][0].dtype).eps
             for p in group["params"]:
                 state = self.state[p]
                 t = state["step"] = state.get("step", 0) + 1

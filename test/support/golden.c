@@ -67,6 +67,11 @@ void golden_close(struct golden *g)
     free(g);
 }
 
+static const char *const type_names[] = {
+    [TARN_F32] = "F32",   [TARN_I32] = "I32", [TARN_U8] = "U8",   [TARN_F16] = "F16",
+    [TARN_BF16] = "BF16", [TARN_F64] = "F64", [TARN_I64] = "I64",
+};
+
 struct golden_tensor golden_find(const struct golden *g, const char *format, ...)
 {
     char name[128];
@@ -79,7 +84,9 @@ struct golden_tensor golden_find(const struct golden *g, const char *format, ...
     if (entry == NULL)
         return t;
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    t.dtype = strcmp(dtype, "F32") == 0 ? TARN_F32 : strcmp(dtype, "I32") == 0 ? TARN_I32 : TARN_U8;
+    t.dtype = TARN_F32;
+    while (t.dtype < TARN_I64 && strcmp(dtype, type_names[t.dtype]) != 0)
+        t.dtype++;
     const json_t *shape = json_object_get(entry, "shape");
     t.shape.rank = (int32_t)json_array_size(shape);
     for (int d = 0; d < t.shape.rank && d < TARN_MAX_RANK; d++) {
