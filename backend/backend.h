@@ -242,6 +242,25 @@ TARN_CHECKED tarn_status kernels_take(struct context *c, const char *const head[
  * groups == 0 is legal and does nothing. The kernel is tracked until it ends. */
 TARN_CHECKED tarn_status kernel_launch(struct kernel *k, const struct kernel_arg *args, int count,
                                        size_t groups, size_t local);
+/* Launches of a plan that come step after step, in one order: what does not change from one step to the next is
+ * recorded, where the driver can (replay.c, TARN_REPLAY), and enqueued as one command. The same kernels run on the same
+ * memory in the same order. */
+struct replay;
+/* For at most so many launches; *out is NULL where nothing is ever recorded. */
+TARN_CHECKED tarn_status replay_new(struct context *c, int launches, struct replay **out);
+void replay_free(struct replay *r); /* NULL is a no-op */
+/* A step's launches begin. Until replay_end() commands of others are enqueued on the context's queue only after
+ * replay_apart(). */
+void replay_begin(struct replay *r);
+/* As kernel_launch(), but a launch may be held back until one of those that follow. `work`: its operations and bytes, by
+ * which runs are kept short. */
+TARN_CHECKED tarn_status replay_launch(struct replay *r, struct kernel *k,
+                                       const struct kernel_arg *args, int count, size_t groups,
+                                       size_t local, double work);
+/* Something else comes before the next launch; to be said in each step. */
+void replay_apart(struct replay *r);
+/* All launches were made; none is held back any more. */
+void replay_end(struct replay *r);
 /* Starts the enqueued work without waiting for it. */
 TARN_CHECKED tarn_status context_flush(struct context *c);
 
@@ -260,6 +279,7 @@ TARN_CHECKED tarn_status time_ratio(struct context *c, const struct timed *a, co
 /* Counters for metrics and tests. */
 struct backend_counters {
     uint64_t launches, builds, cache_hits, buffers_created;
+    uint64_t replayed; /* launches that were part of a recording */
     double build_seconds;
     double busy_seconds; /* of commands that ended while context_profile() was on */
 };

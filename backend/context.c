@@ -37,6 +37,7 @@ tarn_status context_profile(struct context *c, bool on)
         clCreateCommandQueue(c->context, c->id, on ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
     if (code != CL_SUCCESS)
         return cl_failed(c, "clCreateCommandQueue", code);
+    replay_forget(c);
     clReleaseCommandQueue(c->compute);
     c->compute = queue;
     c->profiled = on;
@@ -171,6 +172,8 @@ tarn_status context_open(const struct device *device, struct context **out)
     if (status == TARN_OK)
         status = open_queues(c);
     if (status == TARN_OK)
+        status = replay_open(c);
+    if (status == TARN_OK)
         lend_open(c);
     if (status != TARN_OK) {
         context_close(c);
@@ -187,6 +190,7 @@ void context_close(struct context *c)
     /* A device that does not answer keeps its memory: releasing it would wait without an end. */
     const bool idle = c->compute != NULL && context_is_idle(c) && !c->lost;
     lend_close(c, idle);
+    replay_close(c);
     gemm_tarn_free(c);
     pool_release(c, !idle);
     if (idle) {
@@ -223,9 +227,12 @@ struct backend_counters context_counters(const struct context *c)
 
 tarn_status context_flush(struct context *c)
 {
+    if (!c->unflushed)
+        return TARN_OK;
     const cl_int code = clFlush(c->compute);
     if (code != CL_SUCCESS)
         return cl_failed(c, "clFlush", code);
+    c->unflushed = false;
     lend_newest(c);
     return TARN_OK;
 }

@@ -31,6 +31,7 @@
     X(TILE,        "TARN_TILE",         "0",      "for tests: sums take another of their four tiles, 1 to 3; same bits") \
     X(SCHEDULE,    "TARN_SCHEDULE",     "auto",   "shape of kernels: auto (by the device's type), cpu, gpu") \
     X(TARGET,      "TARN_TARGET",       "",       "for tests: kernels for a kind of device, wherever they run: avx512, avx2, neon, generic, nvidia, amd, intel; with units behind it: nvidia:132, or with those and the work-items of groups: nvidia:132x256") \
+    X(REPLAY,      "TARN_REPLAY",       "auto",   "launches that come again as they were are recorded by the driver and enqueued as one command, where it can: auto (on devices other than CPUs, where a trial was faster), 0 never, 1 wherever it can; same bits") \
     X(TRACE,       "TARN_TRACE",        "",       "file that gets a trace of what the host, the devices and the loaders do when, for Perfetto or chrome://tracing") \
     X(LINK,        "TARN_LINK",         "",       "how several machines are joined: openmpi, mpich, the path of a plug-in, off; default: as the launcher says") \
     X(EXCHANGE,    "TARN_EXCHANGE",     "auto",   "how nodes add up: auto (by nodes and size), direct, halving, doubling")

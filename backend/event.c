@@ -320,6 +320,7 @@ tarn_status event_track(struct context *c, cl_event event, const char *label)
 
 tarn_status event_track_cause(struct context *c, cl_event event, cl_event cause, const char *label)
 {
+    c->unflushed = true;
     struct tracked t = { .event = event, .cause = cause, .label = label, .about = c->about };
     /* A full ring waits for its older half: nobody should have thousands of commands queued. */
     if (c->next - c->first == TRACKED) {

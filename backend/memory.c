@@ -36,6 +36,7 @@ void pool_release(struct context *c, bool keep)
         while (c->pool[k] != NULL) {
             struct buffer *b = c->pool[k];
             c->pool[k] = b->next;
+            replay_forget(c);
             if (!keep)
                 clReleaseMemObject(b->memory);
             free(b);
@@ -152,6 +153,7 @@ void buffer_drop(struct buffer *b, bool keep)
         return;
     b->context->stats.live--;
     b->context->stats.live_bytes -= b->bytes;
+    replay_forget(b->context);
     if (!keep)
         clReleaseMemObject(b->memory);
     free(b);

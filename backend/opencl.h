@@ -38,10 +38,13 @@ struct context {
     int track;            /* of its commands in the trace; 0: none */
     const char *about;    /* of the commands that come, for the trace */
     double device_zero,
-        traced;      /* seconds_now() at the device's 0, and at the end of the last span */
-    bool no_bitcode; /* the driver does not give or does not take it: bitcode.c */
+        traced; /* seconds_now() at the device's 0, and at the end of the last span */
+    struct recorder *recorder; /* replay.c; NULL: nothing is recorded */
+    bool no_replay;            /* the driver failed at it */
+    bool no_bitcode;           /* the driver does not give or does not take it: bitcode.c */
     bool fine_grain; /* host and device can use the same memory without commands in between */
     struct tracked ring[TRACKED];
+    bool unflushed;       /* something was enqueued since the last flush */
     uint64_t first, next; /* commands first .. next - 1 are in flight; numbers never repeat */
     tarn_status failed;   /* the first command that failed, with its line */
     char failure[512];
@@ -88,6 +91,14 @@ void lend_close(struct context *c, bool idle);
 /* Sleeps for at most so long (below 1 s), less when a command ends that lend.c waits for; false at once when it waits for
  * none. */
 bool lend_pause(const struct context *c, double seconds);
+
+/* Finds out whether a context can record launches, as TARN_REPLAY wants it; and gives that up, when no replay is left. */
+TARN_CHECKED tarn_status replay_open(struct context *c);
+void replay_close(struct context *c);
+/* Drops all recordings of a context, whose queue changes, or whose memory goes. */
+void replay_forget(struct context *c);
+/* OpenCL's code. */
+cl_int kernel_set_args(const struct kernel *k, const struct kernel_arg *args, int count);
 
 /* PoCL's bitcode of a source, to be freed; NULL where it does not give any, or cannot compile the source. */
 unsigned char *bitcode_of(const struct context *c, const char *source, const char *options,

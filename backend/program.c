@@ -369,20 +369,26 @@ const char *kernel_name(const struct kernel *k)
     return k->name;
 }
 
+cl_int kernel_set_args(const struct kernel *k, const struct kernel_arg *args, int count)
+{
+    cl_int code = CL_SUCCESS;
+    for (int i = 0; i < count && code == CL_SUCCESS; i++) {
+        const struct kernel_arg *a = &args[i];
+        code = a->buffer != NULL
+                   ? clSetKernelArg(k->kernel, (cl_uint)i, sizeof(cl_mem), &a->buffer->memory)
+                   : clSetKernelArg(k->kernel, (cl_uint)i, a->size, &a->value);
+    }
+    return code;
+}
+
 /* `first`: the driver may compile the kernel in it. */
 static tarn_status enqueue(struct kernel *k, const struct kernel_arg *args, int count,
                            size_t groups, size_t local, bool first)
 {
     struct context *c = k->program->context;
-    for (int i = 0; i < count; i++) {
-        const struct kernel_arg *a = &args[i];
-        const cl_int code =
-            a->buffer != NULL
-                ? clSetKernelArg(k->kernel, (cl_uint)i, sizeof(cl_mem), &a->buffer->memory)
-                : clSetKernelArg(k->kernel, (cl_uint)i, a->size, &a->value);
-        if (code != CL_SUCCESS)
-            return cl_failed(c, "clSetKernelArg", code);
-    }
+    const cl_int set = kernel_set_args(k, args, count);
+    if (set != CL_SUCCESS)
+        return cl_failed(c, "clSetKernelArg", set);
     if (backend_fails_now())
         return error_set(TARN_ERR_DEVICE, "%s on device \"%s\": planned", k->label, c->label);
     awake_now(c);

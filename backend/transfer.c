@@ -66,6 +66,7 @@ static tarn_status check_range(const struct buffer *b, size_t offset, size_t byt
 /* Waits for a command on the staged memory. */
 static tarn_status finish(struct context *c, cl_event event, const char *label)
 {
+    c->unflushed = true;
     tarn_status status = context_flush(c);
     if (status == TARN_OK)
         status = event_wait(c, event, label);

@@ -14,7 +14,9 @@ static tarn_status wants_items(const struct device *d, const struct device_figur
 {
     const char *wanted = env_text(ENV_SCHEDULE);
     const bool automatic = strcmp(wanted, "auto") == 0;
-    *items = wide || strcmp(wanted, "gpu") == 0 || (automatic && f->items);
+    /* A driver that makes scalars of vectors compiles sixteen times as much for the same sums. */
+    const bool scalar = d->kind == DEVICE_CPU && d->native_float_width == 1;
+    *items = wide || strcmp(wanted, "gpu") == 0 || (automatic && (f->items || scalar));
     if (d->max_group < LANES)
         *items = false; /* a team must fit into a group */
     if (wide && !*items)

@@ -85,6 +85,8 @@ static tarn_status run_products(const struct plan *plan, const struct plan_kerne
 tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
                            const struct binding *b)
 {
+    if (b->replay != NULL && k->product_count > 0)
+        replay_apart(b->replay);
     TRY(run_products(plan, k, b));
     if (k->kernel == NULL)
         return TARN_OK;
@@ -108,8 +110,10 @@ tarn_status execute_kernel(const struct plan *plan, const struct plan_kernel *k,
         else if (p->kind == PARAM_COORDINATE)
             a->value.u32 = b->coordinate[p->slot];
     }
-    return kernel_launch(k->kernel, plan->args, k->param_count, (size_t)k->groups,
-                         (size_t)plan->group_size);
+    const size_t groups = (size_t)k->groups, local = (size_t)plan->group_size;
+    return b->replay == NULL ? kernel_launch(k->kernel, plan->args, k->param_count, groups, local)
+                             : replay_launch(b->replay, k->kernel, plan->args, k->param_count,
+                                             groups, local, k->cost.flops + k->cost.bytes);
 }
 
 static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const struct plan_kernel *k,
@@ -171,14 +175,20 @@ static tarn_status run_calls(tarn_replica *r, const struct plan *plan, int *call
     return TARN_OK;
 }
 
-tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct binding *b)
+tarn_status execute_plan(tarn_replica *r, const struct plan *plan, const struct binding *bound)
 {
     int called = 0;
+    struct binding b = *bound;
+    b.replay = plan->replay;
+    if (b.replay != NULL)
+        replay_begin(b.replay);
     for (int i = 0; i < plan->kernel_count; i++) {
         TRY(run_calls(r, plan, &called, i));
-        TRY(run_kernel(r, plan, &plan->kernels[i], b));
+        TRY(run_kernel(r, plan, &plan->kernels[i], &b));
         TRY(context_mark(r->context, &plan->after[i]));
     }
+    if (b.replay != NULL)
+        replay_end(b.replay);
     TRY(run_calls(r, plan, &called, plan->kernel_count));
     context_describe(r->context, NULL);
     return context_flush(r->context);

@@ -14,6 +14,7 @@ struct binding {
     const struct owned *owned;
     const uint32_t *owned_slots; /* a plan has numbers of owned tensors, by their order of use */
     struct buffer **outputs;
+    struct replay *replay; /* through which launches go; NULL: each is made at once */
     const float *numbers;
     uint64_t key;                   /* of random numbers */
     uint32_t coordinate[MESH_AXES]; /* of the rank along each axis of its mesh */

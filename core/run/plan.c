@@ -17,6 +17,7 @@ void plan_free(struct plan *plan)
 {
     if (plan == NULL)
         return;
+    replay_free(plan->replay); /* before the kernels and memory that it knows */
     for (int i = 0; i < plan->kernel_count; i++) {
         kernel_free(plan->kernels[i].kernel);
         buffer_free(plan->kernels[i].offsets);
@@ -241,7 +242,10 @@ tarn_status plan_make(struct context *c, const struct program *program,
         plan->output_bytes[i] = node_bytes(n);
     }
     TRY(add_calls(c, from, plan));
-    return add_kernels(c, from, plan);
+    TRY(add_kernels(c, from, plan));
+    /* Calls wait for single launches, and a loop's differ from step to step. */
+    const bool comes_again = plan->call_count == 0 && plan->loop.steps == 0;
+    return comes_again ? replay_new(c, plan->kernel_count, &plan->replay) : TARN_OK;
 }
 
 static void renumber(struct param *p, const uint32_t *slots)

@@ -50,7 +50,8 @@ struct plan {
     bool repeats;   /* of a loop's body: a launch of its only kernel does several steps */
     struct plan_kernel *kernels;
     int kernel_count;
-    queue_mark *after; /* each kernel, in the run under way */
+    struct replay *replay; /* of its launches; NULL: each is made anew */
+    queue_mark *after;     /* each kernel, in the run under way */
     struct shared **shared;
     uint32_t shared_count;
     struct plan_call *calls; /* in the order in which their operands are ready */
