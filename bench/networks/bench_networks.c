@@ -14,6 +14,7 @@ struct config {
     const struct timed_network *network;
     int batch, steps, blocks, parts;
     bool infer, fold, once;
+    tarn_dtype amp; /* float32: none */
     const char *device;
 };
 
@@ -53,6 +54,10 @@ static bool prepare(tarn_replica *r, struct work *w)
     tarn_train(r, !w->config->infer);
     w->out = malloc(w->bytes);
     w->timed.optimizer = w->config->infer ? NULL : n->optimizer(r);
+    if (w->config->amp != TARN_F32)
+        tarn_autocast(r, w->config->amp);
+    if (w->config->amp == TARN_F16 && !w->config->infer)
+        tarn_loss_scale(r, (tarn_loss_scale_options){ 0 });
     return w->out != NULL && tarn_step(r) == TARN_OK;
 }
 
@@ -102,6 +107,7 @@ static const struct argp_option options[] = {
     { "fold", 'f', NULL, 0, "with --infer: batch norms folded into the layers before them", 0 },
     { "once", '1', NULL, 0, "one step only: for timing the process", 0 },
     { "parts", 'p', "N", 0, "replicas, which share the batch, on parts of a CPU (1)", 0 },
+    { "amp", 'a', "TYPE", 0, "mixed precision: bf16, or fp16 with a scaled loss", 0 },
     { "device", 'D', "SPEC", 0, "device: a number, gpu, cpu, part of a name", 0 },
     { NULL, 0, NULL, 0, NULL, 0 }
 };
@@ -134,6 +140,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'p':
         c->parts = (int)parse_whole(state, "parts", arg, 1, 1024);
         break;
+    case 'a':
+        if (strcmp(arg, "bf16") != 0 && strcmp(arg, "fp16") != 0)
+            usage_error(state, "--amp takes bf16 or fp16");
+        c->amp = strcmp(arg, "bf16") == 0 ? TARN_BF16 : TARN_F16;
+        break;
     case 'D':
         c->device = arg;
         break;
@@ -157,7 +168,7 @@ int main(int argc, char **argv)
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     static const struct argp parser = { options, parse_option, "NETWORK", "Times steps.",
                                         NULL,    NULL,         NULL };
-    struct config c = { .steps = 3, .blocks = 9, .parts = 1 };
+    struct config c = { .steps = 3, .blocks = 9, .parts = 1, .amp = TARN_F32 };
     argp_parse(&parser, argc, argv, 0, NULL, &c);
     const tarn_launch_options launch = { .devices = c.device, .count = c.parts };
     if (tarn_launch(replica, &c, launch) == TARN_OK)
