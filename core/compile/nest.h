@@ -23,7 +23,7 @@ struct store {
     int expr;              /* over ACC and loads; -1: the accumulator itself */
     struct affine address; /* as in access */
     bool in_block;
-    bool best; /* of a search: the value that was found, not its position */
+    bool best; /* of a search: the value that was found, not its position, is the accumulator */
 };
 
 /* A matrix product left to a provider. */

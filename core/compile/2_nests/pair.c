@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A maximum and its position, as pooling and its gradient want them, are one search: the nest of
- * the position stores the value that it found, too. In: nests. Out: the same without those that
+ * the position stores the value that it found, or a map of it. In: nests. Out: the same without those that
  * became a second store of another. */
 #include <stdint.h>
 #include <string.h>
@@ -30,11 +30,19 @@ static bool stores_result(const struct nest *n)
     return n->stores == 1 && (e < 0 || n->exprs[e].kind == EXPR_ACC);
 }
 
+/* The same, or one map of it, such as rounding to a half type. */
+static bool stores_map(const struct nest *n)
+{
+    const struct expr *e = n->store[0].expr >= 0 ? &n->exprs[n->store[0].expr] : NULL;
+    return stores_result(n) || (n->stores == 1 && e->kind == EXPR_MAP && e->args == 1 &&
+                                n->exprs[e->arg[0]].kind == EXPR_ACC);
+}
+
 /* Whether both search the same elements, and store just what they find. */
 static bool is_pair(const struct nest *position, const struct nest *maximum)
 {
     return maximum->by == position->by->found && maximum->kind == NEST_LOOPS && !maximum->partial &&
-           stores_result(maximum) && stores_result(position) && maximum->axes == position->axes &&
+           stores_map(maximum) && stores_result(position) && maximum->axes == position->axes &&
            maximum->out_axes == position->out_axes && maximum->batched == position->batched &&
            maximum->batch_axis == position->batch_axis &&
            memcmp(maximum->extent, position->extent, sizeof position->extent) == 0 &&
@@ -88,12 +96,26 @@ static int find_maximum(const struct program_ir *p, const struct maxima *t, cons
     return -1;
 }
 
+/* What the maximum's nest makes of its result, as an expression of another nest; -1: it stores that itself. */
+static bool move_epilogue(struct program_ir *p, const struct nest *from, struct nest *to,
+                          int *moved)
+{
+    *moved = -1;
+    if (stores_result(from))
+        return true;
+    struct expr e = from->exprs[from->store[0].expr];
+    e.arg[0] = expr_add(p, to, &from->exprs[e.arg[0]]);
+    *moved = e.arg[0] >= 0 ? expr_add(p, to, &e) : -1;
+    return *moved >= 0;
+}
+
 /* The pair becomes one nest where the first of them stands; the other one is left without stores. */
 static void join(struct program_ir *p, int position, int maximum)
 {
     struct nest joined = p->nests[position];
     joined.store[1] = p->nests[maximum].store[0];
-    joined.store[1].expr = -1;
+    if (!move_epilogue(p, &p->nests[maximum], &joined, &joined.store[1].expr))
+        return; /* out of memory, as the arena knows */
     joined.store[1].best = true;
     joined.stores = 2;
     p->nests[position < maximum ? position : maximum] = joined;

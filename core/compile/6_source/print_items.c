@@ -164,12 +164,13 @@ static void print_results(struct printer *pr, const char *condition)
     for (int i = 0; i < nest_points(n, pr->s); i++) {
         char value[NEST_STORES][NAME];
         set_tile_point(pr, 0, n->out_axes, i);
-        snprintf(pr->acc, sizeof pr->acc, "acc%d", i);
-        for (int s = 0; s < n->stores; s++)
+        for (int s = 0; s < n->stores; s++) {
+            snprintf(pr->acc, sizeof pr->acc, "%s%d", n->store[s].best ? "best" : "acc", i);
             if (n->store[s].expr >= 0)
                 print_expr(pr, n->store[s].expr, value[s]);
             else
-                snprintf(value[s], NAME, "%s%d", n->store[s].best ? "best" : "acc", i);
+                memcpy(value[s], pr->acc, NAME);
+        }
         for (int s = 0; s < n->stores; s++)
             print_store(pr, &n->store[s], value[s], condition);
     }

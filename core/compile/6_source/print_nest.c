@@ -373,12 +373,12 @@ static void print_epilogue(struct printer *pr, int point)
 {
     const struct nest *n = pr->n;
     char value[NEST_STORES][NAME];
-    snprintf(pr->acc, sizeof pr->acc, "acc%d", point);
     for (int s = 0; s < n->stores; s++) {
+        snprintf(pr->acc, sizeof pr->acc, "%s%d", n->store[s].best ? "best" : "acc", point);
         if (n->store[s].expr >= 0)
             print_expr(pr, n->store[s].expr, value[s]);
         else
-            snprintf(value[s], NAME, "%s%d", n->store[s].best ? "best" : "acc", point);
+            memcpy(value[s], pr->acc, NAME);
     }
     for (int s = 0; s < n->stores; s++)
         print_store(pr, &n->store[s], value[s]);
