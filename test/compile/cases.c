@@ -132,6 +132,28 @@ static void make_one_row(struct build *b)
     build_output(b, build_matmul(b, h, far, false, true));
 }
 
+static uint32_t half_of(struct build *b, uint32_t x)
+{
+    const uint32_t low = build_map(b, &op_cast, x);
+    b->nodes[low].dtype = TARN_BF16;
+    return low;
+}
+
+/* In half types: a weight is stored widened, a block of images is widened before the sum, and the largest of a row and
+ * where it lies are one search. */
+static void make_conv_half(struct build *b)
+{
+    const uint32_t x =
+        build_map(b, &op_from_bf16, half_of(b, build_samples(b, TARN_SHAPE(32, 1, 9, 9))));
+    const uint32_t w =
+        build_map(b, &op_from_bf16, half_of(b, build_owned(b, TARN_SHAPE(6, 1, 5, 5))));
+    const uint32_t y = build_map(b, &op_from_bf16, half_of(b, build_conv(b, x, w, 0)));
+    const uint32_t where = build_reduce(b, &op_argmax, y, 8);
+    b->nodes[where].dtype = TARN_I32;
+    build_output(b, half_of(b, build_reduce(b, &op_max_first, y, 8)));
+    build_output(b, where);
+}
+
 const struct graph_case graph_cases[] = {
     { "map_chain", make_map_chain, false },
     { "sum_batch", make_sum_batch, false },
@@ -139,6 +161,7 @@ const struct graph_case graph_cases[] = {
     { "linear", make_linear, false },
     { "conv", make_conv, false },
     { "conv_channels", make_conv_channels, true },
+    { "conv_half", make_conv_half, true },
     { "conv_weights", make_conv_weights, true },
     { "conv_heavy", make_conv_heavy, true },
     { "update", make_update, false },

@@ -40,6 +40,8 @@ int contract_batch_axis(const struct module *m, uint32_t node, const struct cont
 int transform_batch_axis(const struct module *m, uint32_t node, const struct transform_map *c);
 /* Whether `to`, the only consumer of `from`, can join the epilogue of the nest computing `from`. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to);
+/* Whether a value is there when the step begins, or a rounded or widened one of such (products.c). */
+bool begins_there(const struct module *m, uint32_t i);
 /* Large products, by which shape each is chosen, and all of them in an array of the arena (products.c). */
 struct product_shape product_shape_of(const struct module *m, uint32_t node);
 bool is_large_product(const struct module *m, uint32_t node, struct product_shape *out);

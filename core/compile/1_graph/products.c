@@ -15,6 +15,16 @@ static bool swaps_last(const struct node *n)
     return swaps;
 }
 
+bool begins_there(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    while (n->op == &op_cast || n->op == &op_from_f16 || n->op == &op_from_bf16) {
+        i = module_operand(m, i, 0);
+        n = &m->nodes[i];
+    }
+    return n->op->in_memory;
+}
+
 /* How many rows of the result are of one sample, where samples' rows lie together, and one matrix is for all; else 0.
  * A transposed matrix must be there when the step begins, to be turned over. */
 static size_t sample_rows(const struct module *m, uint32_t node)
@@ -25,7 +35,7 @@ static size_t sample_rows(const struct module *m, uint32_t node)
         n->shape.dim[0] % m->samples != 0 || m->batched[node])
         return 0;
     const uint32_t b = module_operand(m, node, 1);
-    return !swaps_last(&m->nodes[b]) || m->nodes[module_operand(m, b, 0)].op->in_memory
+    return !swaps_last(&m->nodes[b]) || begins_there(m, module_operand(m, b, 0))
                ? (size_t)(n->shape.dim[0] / m->samples)
                : 0;
 }

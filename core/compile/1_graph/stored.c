@@ -71,11 +71,23 @@ static void find_readers(const struct module *m, bool *reads)
     }
 }
 
+/* A weight is read many times, by vectors one element for all lanes: on a core, widening that costs as much as the
+ * arithmetic. So it is stored widened, and the half is not. Activations, which are most of the memory, stay halves. */
+static bool stores_widened(const struct module *m, uint32_t i)
+{
+    return !m->target->items && widens(&m->nodes[i]) && !m->batched[i] &&
+           m->nodes[module_operand(m, i, 0)].op == &op_cast && begins_there(m, i);
+}
+
 /* Stores what is computed below views, so that its reader finds it in memory. */
 static void store_below(struct module *m, const bool *reads, uint32_t i)
 {
-    while ((m->nodes[i].op->kind == OP_VIEW || widens(&m->nodes[i])) && !m->stored[i])
+    while ((m->nodes[i].op->kind == OP_VIEW || widens(&m->nodes[i])) && !m->stored[i]) {
+        m->stored[i] = stores_widened(m, i);
+        if (m->stored[i])
+            return;
         i = module_operand(m, i, 0);
+    }
     const enum op_kind kind = m->nodes[i].op->kind;
     if (kind == OP_GATHER || (kind == OP_MAP && reads[i]))
         m->stored[i] = true;

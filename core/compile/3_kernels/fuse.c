@@ -437,7 +437,7 @@ tarn_status fuse(struct program_ir *p)
         at(p, n)->row_axis = row_axis(p, n);
     }
     TRY(place_nests(p, &u));
-    if (!compute_again(p, &u))
+    if (!compute_again(p, &u) || !widen_blocks(p, &u))
         return out_of_memory();
     replicate(p, &u);
     if (!list_nests(p))

@@ -60,6 +60,8 @@ bool can_repeat(const struct program_ir *p);
 /* Lets kernels make transforms again that others would have to keep for them (again.c). Needs kernels; adds nests,
  * with their placements, and makes the lists anew. False without memory. */
 bool compute_again(struct program_ir *p, struct uses *u);
+/* Widens half values for the sums of products of a kernel (widen.c). Likewise. */
+bool widen_blocks(struct program_ir *p, struct uses *u);
 /* Replicates what batched nests read in the kernel that computes it (replicate.c). */
 void replicate(struct program_ir *p, const struct uses *u);
 

@@ -1,0 +1,286 @@
+/* k0: 86 groups of 32; arena 0, at 0, input 0, owned 0; at bytes 0, 5248, 0 */
+/* k1: 25 groups of 32; arena 0, at 0; at bytes 5632, 0, 5248 */
+/* k2: 60 groups of 32; output 0, arena 0, at 0, output 1; at bytes 5632 */
+/* arena: 15232 bytes */
+/* cast cast */
+__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
+void k_94a051cf06e6d5f6(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global ushort *v0 = (__global ushort *)(arena + offset[0]); /* [32,1,9,9] blocked */
+    __global float *v1 = (__global float *)(input0); /* [32,1,9,9] */
+    __global ushort *v2 = (__global ushort *)(arena + offset[1]); /* [6,1,5,5] */
+    __global float *v3 = (__global float *)(owned0 + offset[2]); /* [6,1,5,5] */
+    if (section_group >= 0 && section_group < 81) {
+        /* cast [32 1 9 9] */
+        const int group = section_group - 0;
+        const int team = group * 2 + item / 16;
+        if (team < 162) {
+            const int b = team / 81;
+            const int tile = team % 81;
+            const int i3 = tile % 9;
+            const int i2 = tile / 9;
+            const int sample = 16 * b + lane;
+            __global ushort *b0 = v0 + 1296L * b + lane;
+            const float t1 = v1[81 * sample + 9 * i2 + i3];
+            const int t2 = TARN_TO_BF16_1(t1);
+            b0[16 * (9 * i2 + i3)] = t2;
+        }
+    }
+    if (section_group >= 81 && section_group < 86) {
+        /* cast [150] */
+        const int group = section_group - 81;
+        const int number = group * 32 + item;
+        if (number < 150) {
+            const int i0 = number % 150;
+            const int tile = number / 150;
+            const float t3 = v3[i0];
+            const int t4 = TARN_TO_BF16_1(t3);
+            v2[i0] = t4;
+        }
+    }
+}
+
+
+/* conv2d */
+__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
+void k_00b285ddfdbdb979(__global uchar *arena, __global const ulong *offset)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global ushort *v0 = (__global ushort *)(arena + offset[0]); /* [32,6,5,5] blocked */
+    __global ushort *v1 = (__global ushort *)(arena + offset[1]); /* [32,1,9,9] blocked */
+    __global ushort *v2 = (__global ushort *)(arena + offset[2]); /* [6,1,5,5] */
+    if (section_group >= 0 && section_group < 25) {
+        /* conv2d [32 6 5 5 | 1 5 5] */
+        const int group = section_group - 0;
+        const int tile = group / 1;
+        const int b = group % 1 * 2 + item / 16;
+        if (b < 2) {
+            const int i3 = tile % 5;
+            const int i2 = tile / 5;
+            const int sample = 16 * b + lane;
+            __global ushort *b0 = v0 + 2400L * b + lane;
+            __global ushort *b1 = v1 + 1296L * b + lane;
+            float acc0 = (float)(0.0f);
+            float acc1 = (float)(0.0f);
+            float acc2 = (float)(0.0f);
+            float acc3 = (float)(0.0f);
+            float acc4 = (float)(0.0f);
+            float acc5 = (float)(0.0f);
+            #pragma unroll 1
+            #pragma clang loop vectorize(disable)
+            for (int i5 = 0; i5 < 5; i5 += 1) {
+                const int t1 = b1[16 * (9 * i2 + i3 + 9 * i5)];
+                const float t2 = TARN_FROM_BF16_1(t1);
+                const int t3 = v2[5 * i5];
+                const float t4 = TARN_FROM_BF16_1(t3);
+                acc0 = fma(t2, t4, acc0);
+                const int t5 = v2[5 * i5 + 25];
+                const float t6 = TARN_FROM_BF16_1(t5);
+                acc1 = fma(t2, t6, acc1);
+                const int t7 = v2[5 * i5 + 50];
+                const float t8 = TARN_FROM_BF16_1(t7);
+                acc2 = fma(t2, t8, acc2);
+                const int t9 = v2[5 * i5 + 75];
+                const float t10 = TARN_FROM_BF16_1(t9);
+                acc3 = fma(t2, t10, acc3);
+                const int t11 = v2[5 * i5 + 100];
+                const float t12 = TARN_FROM_BF16_1(t11);
+                acc4 = fma(t2, t12, acc4);
+                const int t13 = v2[5 * i5 + 125];
+                const float t14 = TARN_FROM_BF16_1(t13);
+                acc5 = fma(t2, t14, acc5);
+                const int t15 = b1[16 * (9 * i2 + i3 + 9 * i5 + 1)];
+                const float t16 = TARN_FROM_BF16_1(t15);
+                const int t17 = v2[5 * i5 + 1];
+                const float t18 = TARN_FROM_BF16_1(t17);
+                acc0 = fma(t16, t18, acc0);
+                const int t19 = v2[5 * i5 + 26];
+                const float t20 = TARN_FROM_BF16_1(t19);
+                acc1 = fma(t16, t20, acc1);
+                const int t21 = v2[5 * i5 + 51];
+                const float t22 = TARN_FROM_BF16_1(t21);
+                acc2 = fma(t16, t22, acc2);
+                const int t23 = v2[5 * i5 + 76];
+                const float t24 = TARN_FROM_BF16_1(t23);
+                acc3 = fma(t16, t24, acc3);
+                const int t25 = v2[5 * i5 + 101];
+                const float t26 = TARN_FROM_BF16_1(t25);
+                acc4 = fma(t16, t26, acc4);
+                const int t27 = v2[5 * i5 + 126];
+                const float t28 = TARN_FROM_BF16_1(t27);
+                acc5 = fma(t16, t28, acc5);
+                const int t29 = b1[16 * (9 * i2 + i3 + 9 * i5 + 2)];
+                const float t30 = TARN_FROM_BF16_1(t29);
+                const int t31 = v2[5 * i5 + 2];
+                const float t32 = TARN_FROM_BF16_1(t31);
+                acc0 = fma(t30, t32, acc0);
+                const int t33 = v2[5 * i5 + 27];
+                const float t34 = TARN_FROM_BF16_1(t33);
+                acc1 = fma(t30, t34, acc1);
+                const int t35 = v2[5 * i5 + 52];
+                const float t36 = TARN_FROM_BF16_1(t35);
+                acc2 = fma(t30, t36, acc2);
+                const int t37 = v2[5 * i5 + 77];
+                const float t38 = TARN_FROM_BF16_1(t37);
+                acc3 = fma(t30, t38, acc3);
+                const int t39 = v2[5 * i5 + 102];
+                const float t40 = TARN_FROM_BF16_1(t39);
+                acc4 = fma(t30, t40, acc4);
+                const int t41 = v2[5 * i5 + 127];
+                const float t42 = TARN_FROM_BF16_1(t41);
+                acc5 = fma(t30, t42, acc5);
+                const int t43 = b1[16 * (9 * i2 + i3 + 9 * i5 + 3)];
+                const float t44 = TARN_FROM_BF16_1(t43);
+                const int t45 = v2[5 * i5 + 3];
+                const float t46 = TARN_FROM_BF16_1(t45);
+                acc0 = fma(t44, t46, acc0);
+                const int t47 = v2[5 * i5 + 28];
+                const float t48 = TARN_FROM_BF16_1(t47);
+                acc1 = fma(t44, t48, acc1);
+                const int t49 = v2[5 * i5 + 53];
+                const float t50 = TARN_FROM_BF16_1(t49);
+                acc2 = fma(t44, t50, acc2);
+                const int t51 = v2[5 * i5 + 78];
+                const float t52 = TARN_FROM_BF16_1(t51);
+                acc3 = fma(t44, t52, acc3);
+                const int t53 = v2[5 * i5 + 103];
+                const float t54 = TARN_FROM_BF16_1(t53);
+                acc4 = fma(t44, t54, acc4);
+                const int t55 = v2[5 * i5 + 128];
+                const float t56 = TARN_FROM_BF16_1(t55);
+                acc5 = fma(t44, t56, acc5);
+                const int t57 = b1[16 * (9 * i2 + i3 + 9 * i5 + 4)];
+                const float t58 = TARN_FROM_BF16_1(t57);
+                const int t59 = v2[5 * i5 + 4];
+                const float t60 = TARN_FROM_BF16_1(t59);
+                acc0 = fma(t58, t60, acc0);
+                const int t61 = v2[5 * i5 + 29];
+                const float t62 = TARN_FROM_BF16_1(t61);
+                acc1 = fma(t58, t62, acc1);
+                const int t63 = v2[5 * i5 + 54];
+                const float t64 = TARN_FROM_BF16_1(t63);
+                acc2 = fma(t58, t64, acc2);
+                const int t65 = v2[5 * i5 + 79];
+                const float t66 = TARN_FROM_BF16_1(t65);
+                acc3 = fma(t58, t66, acc3);
+                const int t67 = v2[5 * i5 + 104];
+                const float t68 = TARN_FROM_BF16_1(t67);
+                acc4 = fma(t58, t68, acc4);
+                const int t69 = v2[5 * i5 + 129];
+                const float t70 = TARN_FROM_BF16_1(t69);
+                acc5 = fma(t58, t70, acc5);
+            }
+            const int t71 = TARN_TO_BF16_1(acc0);
+            b0[16 * (5 * i2 + i3)] = t71;
+            const int t72 = TARN_TO_BF16_1(acc1);
+            b0[16 * (5 * i2 + i3 + 25)] = t72;
+            const int t73 = TARN_TO_BF16_1(acc2);
+            b0[16 * (5 * i2 + i3 + 50)] = t73;
+            const int t74 = TARN_TO_BF16_1(acc3);
+            b0[16 * (5 * i2 + i3 + 75)] = t74;
+            const int t75 = TARN_TO_BF16_1(acc4);
+            b0[16 * (5 * i2 + i3 + 100)] = t75;
+            const int t76 = TARN_TO_BF16_1(acc5);
+            b0[16 * (5 * i2 + i3 + 125)] = t76;
+        }
+    }
+}
+
+
+/* max_first argmax */
+__kernel __attribute__((reqd_work_group_size(32, 1, 1)))
+void k_ba6df9f41501d525(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *output1)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global ushort *v0 = (__global ushort *)(output0); /* [32,6,5,1] */
+    __global ushort *v1 = (__global ushort *)(arena + offset[0]); /* [32,6,5,5] blocked */
+    __global int *v2 = (__global int *)(output1); /* [32,6,5,1] */
+    if (section_group >= 0 && section_group < 30) {
+        /* max_first [32 6 5 | 5] */
+        const int group = section_group - 0;
+        const int team = group * 2 + item / 16;
+        if (team < 60) {
+            const int b = team / 30;
+            const int tile = team % 30;
+            const int i2 = tile % 5;
+            const int i1 = tile / 5;
+            const int sample = 16 * b + lane;
+            __global ushort *b1 = v1 + 2400L * b + lane;
+            float acc0 = (float)(-INFINITY);
+            const int t1 = b1[16 * (25 * i1 + 5 * i2)];
+            const float t2 = TARN_FROM_BF16_1(t1);
+            acc0 = TARN_MAX_1(t2, acc0);
+            const int t3 = b1[16 * (25 * i1 + 5 * i2 + 1)];
+            const float t4 = TARN_FROM_BF16_1(t3);
+            acc0 = TARN_MAX_1(t4, acc0);
+            const int t5 = b1[16 * (25 * i1 + 5 * i2 + 2)];
+            const float t6 = TARN_FROM_BF16_1(t5);
+            acc0 = TARN_MAX_1(t6, acc0);
+            const int t7 = b1[16 * (25 * i1 + 5 * i2 + 3)];
+            const float t8 = TARN_FROM_BF16_1(t7);
+            acc0 = TARN_MAX_1(t8, acc0);
+            const int t9 = b1[16 * (25 * i1 + 5 * i2 + 4)];
+            const float t10 = TARN_FROM_BF16_1(t9);
+            acc0 = TARN_MAX_1(t10, acc0);
+            const int t11 = TARN_TO_BF16_1(acc0);
+            v0[30 * sample + 5 * i1 + i2] = t11;
+        }
+    }
+    if (section_group >= 30 && section_group < 60) {
+        /* argmax [32 6 5 | 5] */
+        const int group = section_group - 30;
+        const int team = group * 2 + item / 16;
+        if (team < 60) {
+            const int b = team / 30;
+            const int tile = team % 30;
+            const int i2 = tile % 5;
+            const int i1 = tile / 5;
+            const int sample = 16 * b + lane;
+            __global ushort *b1 = v1 + 2400L * b + lane;
+            float best0 = (float)(-INFINITY);
+            int acc0 = (int)(0);
+            const int t12 = b1[16 * (25 * i1 + 5 * i2)];
+            const float t13 = TARN_FROM_BF16_1(t12);
+            {
+                const int better = TARN_BETTER_1(t13, best0);
+                acc0 = TARN_SELECT_1(better, (int)((int)(0)), acc0);
+                best0 = TARN_SELECT_1(better, t13, best0);
+            }
+            const int t14 = b1[16 * (25 * i1 + 5 * i2 + 1)];
+            const float t15 = TARN_FROM_BF16_1(t14);
+            {
+                const int better = TARN_BETTER_1(t15, best0);
+                acc0 = TARN_SELECT_1(better, (int)((int)(1)), acc0);
+                best0 = TARN_SELECT_1(better, t15, best0);
+            }
+            const int t16 = b1[16 * (25 * i1 + 5 * i2 + 2)];
+            const float t17 = TARN_FROM_BF16_1(t16);
+            {
+                const int better = TARN_BETTER_1(t17, best0);
+                acc0 = TARN_SELECT_1(better, (int)((int)(2)), acc0);
+                best0 = TARN_SELECT_1(better, t17, best0);
+            }
+            const int t18 = b1[16 * (25 * i1 + 5 * i2 + 3)];
+            const float t19 = TARN_FROM_BF16_1(t18);
+            {
+                const int better = TARN_BETTER_1(t19, best0);
+                acc0 = TARN_SELECT_1(better, (int)((int)(3)), acc0);
+                best0 = TARN_SELECT_1(better, t19, best0);
+            }
+            const int t20 = b1[16 * (25 * i1 + 5 * i2 + 4)];
+            const float t21 = TARN_FROM_BF16_1(t20);
+            {
+                const int better = TARN_BETTER_1(t21, best0);
+                acc0 = TARN_SELECT_1(better, (int)((int)(4)), acc0);
+                best0 = TARN_SELECT_1(better, t21, best0);
+            }
+            v2[30 * sample + 5 * i1 + i2] = acc0;
+        }
+    }
+}
+
+
