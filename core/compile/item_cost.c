@@ -5,9 +5,13 @@
 #include "compile/item_cost.h"
 
 #include "compile/lane.h"
+#include "compile/panel.h"
 #include "tensor/sum_order.h"
 
 enum { SAMPLES = 16, MOST_TERMS = 512 };
+/* Rounds that wait for memory as long as one in which all loads of a panel are under way does, and rounds over local
+ * memory that wait as long as one over the rest. */
+enum { UNDER_WAY = 4, LOCAL_ROUNDS = 8 };
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -97,6 +101,30 @@ static int64_t batch_tile(const struct program_ir *p, const struct nest *n, int6
     return block < p->blocks && tile < tiles ? tile : -1;
 }
 
+static bool is_staged(const struct program_ir *p, const struct nest *n)
+{
+    return schedule_of(p, n)->staging.panels > 0;
+}
+
+/* As print_group_axes() of 6_source. */
+static void take_staged(const struct program_ir *p, const struct nest *n, int64_t group, int in,
+                        int32_t *at)
+{
+    const struct schedule *s = schedule_of(p, n);
+    const struct staging *g = &s->staging;
+    const int32_t runs = n->extent[s->lane_axis] / g->lanes;
+    at[s->lane_axis] = (int32_t)(group % runs) * g->lanes + in % g->lanes;
+    group /= runs;
+    for (int a = n->out_axes - 1; a >= 0; a--) {
+        const int32_t size = staging_box(p, n, s, a);
+        if (a == s->lane_axis)
+            continue;
+        at[a] = (int32_t)(group % (n->extent[a] / size)) * size;
+        at[a] += a == g->across ? in / g->lanes * s->tile[a] : 0;
+        group /= n->extent[a] / size;
+    }
+}
+
 /* Where a work-item of a group begins; false: it has nothing to do. Of summed axes an element in the middle, where
  * guards let it through. */
 static bool place(const struct program_ir *p, const struct nest *n, int64_t group, int in,
@@ -108,6 +136,10 @@ static bool place(const struct program_ir *p, const struct nest *n, int64_t grou
     int64_t tile;
     for (int a = 0; a < NEST_AXES; a++)
         at[a] = a >= n->out_axes && a < n->axes ? n->extent[a] / 2 / s->tile[a] * s->tile[a] : 0;
+    if (is_staged(p, n)) {
+        take_staged(p, n, group, in, at);
+        return true;
+    }
     if (n->batched) {
         tile = batch_tile(p, n, group, in, at);
     } else if (nest_sums_lanes(n)) {
@@ -193,10 +225,49 @@ static double access_sectors(const struct program_ir *p, const struct nest *n,
     return requests > 0 ? sum / requests : 0;
 }
 
+/* The panel that a load reads; -1: none. */
+static int panel_of(const struct program_ir *p, const struct nest *n, const struct access *x)
+{
+    const struct staging *g = &schedule_of(p, n)->staging;
+    for (int k = 0; k < g->panels; k++)
+        if (x == &n->exprs[g->panel[k].expr].access)
+            return k;
+    return -1;
+}
+
+/* Likewise, of the group's copy into a panel. */
+static double copy_sectors(const struct program_ir *p, const struct nest *n, int panel)
+{
+    const struct schedule *s = schedule_of(p, n);
+    const struct panel *of = &s->staging.panel[panel];
+    int64_t all = 1, seen[REQUEST_ITEMS];
+    int axes[NEST_AXES], sectors = 0;
+    const int count = panel_axes(n, of, axes);
+    for (int i = 0; i < count; i++)
+        all *= staging_box(p, n, s, axes[i]);
+    for (int in = 0; in < REQUEST_ITEMS && in < all; in++) {
+        int32_t at[NEST_AXES] = { 0 };
+        int known = 0;
+        for (int i = 0, rest = in; i < count; i++) {
+            at[axes[i]] = rest % staging_box(p, n, s, axes[i]);
+            rest /= staging_box(p, n, s, axes[i]);
+        }
+        const int64_t sector = byte_at(p, n, &n->exprs[of->expr].access, at) / SECTOR_BYTES;
+        while (known < sectors && seen[known] != sector)
+            known++;
+        seen[known] = sector;
+        sectors += known == sectors;
+    }
+    return sectors;
+}
+
 static void weigh_access(const struct program_ir *p, const struct nest *n, const struct access *x,
                          struct item_sectors *most)
 {
-    const double mean = x->gather < 0 ? access_sectors(p, n, x) : 0;
+    const int panel = panel_of(p, n, x);
+    const double mean = panel >= 0      ? copy_sectors(p, n, panel)
+                        : x->gather < 0 ? access_sectors(p, n, x)
+                                        : 0;
     if (mean > most->mean)
         *most = (struct item_sectors){ mean, x->value };
 }
@@ -253,6 +324,16 @@ static int tile_addresses(const struct program_ir *p, const struct nest *n, cons
     return count;
 }
 
+/* Those of a panel, and the loads and stores that fill it. */
+static double panel_loads(const struct program_ir *p, const struct nest *n, int panel)
+{
+    const struct schedule *s = schedule_of(p, n);
+    double points = 1;
+    for (int a = 0; a < n->out_axes; a++)
+        points *= a == s->lane_axis ? 1 : s->tile[a];
+    return panel_requests(p, n, s, &s->staging.panel[panel]) / points;
+}
+
 static double term_loads(const struct program_ir *p, const struct nest *n, int root, bool *met)
 {
     double sum = 0;
@@ -262,6 +343,9 @@ static double term_loads(const struct program_ir *p, const struct nest *n, int r
     met[root] = true;
     for (int i = 0; i < e->args; i++)
         sum += term_loads(p, n, e->arg[i], met);
+    const int panel = e->kind == EXPR_LOAD ? panel_of(p, n, &e->access) : -1;
+    if (panel >= 0)
+        return sum + panel_loads(p, n, panel);
     if (e->kind == EXPR_LOAD) {
         int terms;
         const int addresses = tile_addresses(p, n, &e->access, &terms);
@@ -298,6 +382,12 @@ static double sum_rounds(const struct program_ir *p, const struct nest *n)
     }
     if (n->partial)
         rounds *= (double)rounds_up(p->blocks, p->groups) * (n->by_sample ? LANES : 1);
+    if (is_staged(p, n)) {
+        double steps = (double)n->extent[s->staging.axis] / s->staging.step;
+        for (int a = n->out_axes; a < s->staging.axis; a++)
+            steps *= n->extent[a];
+        rounds = UNDER_WAY * steps + rounds / LOCAL_ROUNDS;
+    }
     return rounds;
 }
 

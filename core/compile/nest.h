@@ -124,6 +124,26 @@ struct panels {
     int axis, step;      /* the summed axis, and how much of it is a step */
 };
 
+/* What a group of work-items has in local memory of a load, for a step of a summed axis. */
+struct panel {
+    int expr;
+    int first;     /* the OUT axis whose elements lie side by side */
+    bool by_lanes; /* which is that of the lanes: else all work-items of a team read the same */
+    int pitch
+        [NEST_AXES]; /* words from one element of an axis to the next; 0: the panel has no such axis */
+    int begin, words; /* in the group's local memory */
+};
+#define MOST_PANELS 2
+
+/* Items: how a group reads operands through local memory (staging.c). */
+struct staging {
+    int panels; /* 0: it does not */
+    struct panel panel[MOST_PANELS];
+    int axis, step; /* the summed axis, and how much of it is there at a time */
+    int lanes,
+        across; /* so many work-items along the lanes' axis; the rest has tiles along this one, or -1 */
+};
+
 /* How a nest runs: made by 4_schedule. It changes no result. */
 struct schedule {
     int lane_axis;        /* not batched: the axis whose elements are lanes, or -1 */
@@ -138,6 +158,7 @@ struct schedule {
     bool uniform;                /* work-items: all teams of a group have the same tile */
     bool by_registers;           /* a copy turns 16 by 16 elements over in registers */
     struct panels panels;
+    struct staging staging;
 };
 
 /* Nests of kernel k, in order: nest[begin[k]] to nest[begin[k + 1] - 1]. */

@@ -46,11 +46,14 @@ tarn_status device_target(const struct device *d, int winograd, bool wide, struc
     bool items;
     TRY(wants_items(d, &f, wide, &items));
     /* Either schedule runs on any device: here with the figures of a kind that it is for. */
-    if (f.items != items) {
+    const bool items_fit = f.items == items;
+    if (!items_fit) {
         (void)figures_kind(items ? "nvidia" : "generic", &f);
         f.units = units;
     }
     *out = target_of(&f);
+    if (!items_fit)
+        out->item.panel_bytes = 0; /* a CPU's local memory is memory like the rest */
     out->fuse = env_number(ENV_FUSE) != 0;
     if (out->local_bytes > d->local_bytes)
         out->local_bytes = d->local_bytes;

@@ -154,6 +154,14 @@ static void make_conv_half(struct build *b)
     build_output(b, where);
 }
 
+/* Weights in rows, as linear layers have them, and products along them, so long that their sums are cut. */
+static void make_turned(struct build *b)
+{
+    const uint32_t x = build_owned(b, TARN_SHAPE(32, 320)),
+                   w = build_owned(b, TARN_SHAPE(256, 320));
+    build_output(b, build_matmul(b, x, w, false, true));
+}
+
 const struct graph_case graph_cases[] = {
     { "map_chain", make_map_chain, false },
     { "sum_batch", make_sum_batch, false },
@@ -167,6 +175,7 @@ const struct graph_case graph_cases[] = {
     { "update", make_update, false },
     { "long_sums", make_long_sums, false },
     { "one_row", make_one_row, true },
+    { "turned", make_turned, true },
 };
 const int graph_case_count = sizeof graph_cases / sizeof *graph_cases;
 

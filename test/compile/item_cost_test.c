@@ -91,3 +91,19 @@ Test(item_cost, a_contraction_waits_for_its_terms)
     cr_expect_gt(c.loads, 0);
     cr_expect_leq(c.loads, 2, "two operands for each term");
 }
+
+/* Weights in rows, of which work-items follow columns: a group turns them in local memory. */
+Test(item_cost, turned_weights_are_read_along_memory)
+{
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_owned(&b, TARN_SHAPE(512, 256)),
+                   w = build_owned(&b, TARN_SHAPE(128, 256));
+    build_output(&b, build_matmul(&b, x, w, false, true));
+    const struct item_cost c = cost_of(&b, "matmul");
+    cr_expect_eq(c.read.mean, 4, "%g sectors", c.read.mean);
+    /* In a tile of four rows: a wide load of these, one of a column; and a load and a store for each element of the
+     * panels, of 64 columns and four rows, by 64 work-items. */
+    cr_expect_eq(c.loads, (1 + 1 + 2 + 2 * 4 / 64.0) / 4, "%g loads", c.loads);
+    cr_expect_lt(c.chain, 256, "a panel's loads are under way together: %g", c.chain);
+}

@@ -39,7 +39,7 @@ static const struct limits table[] = {
     { "mnist", 1024, 24, 2304, 16, 5, 7, { 2, 6, 9, 12 } },
     { "mnist", 8192, 31, 4608, 18, 5, 7, { 5, 7, 13, 14 } },
     { "resnet", 128, 166, 1024, 90, 1, 10, { 28, 50, 63, 82 } },
-    { "gpt", 32, 124, 4096, 101, 84, 75, { 1, 4, 15, 24 } },
+    { "gpt", 32, 124, 4096, 93, 68, 63, { 1, 4, 15, 24 } },
 };
 
 static const struct timed_network *network_named(const char *name)

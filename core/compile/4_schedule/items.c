@@ -211,6 +211,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n, stru
     if (n->combine == COMBINE_FMA)
         choose_filling_tile(p, n, s);
     divide(p, n, s);
+    choose_staging(p, n, s);
 }
 
 tarn_status schedule_items(struct program_ir *p)

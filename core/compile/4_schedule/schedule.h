@@ -15,6 +15,8 @@ tarn_status schedule_items(struct program_ir *p);
 void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s);
 /* Panels (panels.c) of a nest whose tile is chosen, where they are worth it. */
 void choose_panels(const struct target *t, const struct nest *n, struct schedule *s);
+/* Items: what a nest of which all else is chosen reads through local memory (staging.c). */
+void choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s);
 /* Schedules of all nests, in which nothing is chosen yet. NULL without memory. */
 struct schedule *new_schedules(const struct program_ir *p);
 /* Tiles of the OUT axes that are no lanes, and accumulators of one. */

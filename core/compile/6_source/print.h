@@ -11,7 +11,7 @@
 
 /* An axis as the code at this point sees it: variable + constant. */
 struct axis_now {
-    char variable[16]; /* "": none */
+    char variable[32]; /* "": none */
     int32_t constant;
     int32_t step; /* the variable is a multiple of this */
     int32_t high; /* and lies in [0, high] */
@@ -191,7 +191,7 @@ struct sum_loops {
     struct chunks c;
     const char *index;
     bool rest;                           /* as of nest_chunks() */
-    int level[NEST_AXES + CHUNK_LEVELS]; /* of open loops: of chunks, or -1 */
+    int level[NEST_AXES + CHUNK_LEVELS + 2]; /* of open loops: of chunks, of panels, or -1 */
     int loops;
     int cut_axis, cut_level; /* of the chunk opened last, from cut0 to end0, cut1 to end1, ... */
 };
@@ -208,6 +208,15 @@ struct loop_range loop_range(const struct printer *pr, int axis);
 /* The functions of kernels/math.cl that a kernel calls, to stand before it. */
 void print_math(const char *kernel, struct text *out);
 
+/* For GPUs. The type of indices of a nest; the loop of a summed axis, as of open_loop(); the results of a tile, each store
+ * under a condition. */
+const char *item_index_type(const struct printer *pr);
+int open_red(struct printer *pr, int axis, bool rest, int unroll);
+void print_item_results(struct printer *pr, const char *condition);
+/* Prints a nest that reads through local memory, whose groups begin with number `start`. */
+void print_staged_nest(struct printer *pr, int start);
+/* Adds to `t` what a load is called in local memory; false where it is not there. */
+bool panel_text(struct printer *pr, const struct expr *e, struct text *t);
 /* For a GPU: who a work-item is, and local memory; then all nests of a kernel, with their groups. */
 void print_team(const struct program_ir *p, int kernel, struct text *out);
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k);

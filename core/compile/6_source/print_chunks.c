@@ -89,7 +89,9 @@ void sum_end(struct printer *pr, struct sum_loops *l)
         const int level = l->level[--l->loops];
         for (int i = 0; i < points && level == 0; i++)
             print_line(pr, "sum0_%d += acc%d;", i, i);
-        for (int i = 0; i < points && level > 0; i++)
+        if (level == CHUNK_LEVELS)
+            print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);"); /* panels are filled again */
+        for (int i = 0; i < points && level > 0 && level < CHUNK_LEVELS; i++)
             print_line(pr, "sum%d_%d += sum%d_%d;", level, i, level - 1, i);
         close_loops(pr, 1);
     }

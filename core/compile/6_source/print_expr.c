@@ -353,6 +353,10 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     const bool lanes = needs_lane_address(pr, a);
     address_text(pr, a, lanes, &address);
     const int k = lane_factor(pr, &a->address);
+    if (panel_text(pr, e, t)) {
+        text_free(&address);
+        return;
+    }
     const char *convert = narrow && pr->width > 1 ? "TARN_WIDEN" : "";
     if (address.data == NULL) {
         t->failed = true;

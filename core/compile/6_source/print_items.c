@@ -21,7 +21,7 @@ static bool is_large(const struct program_ir *p, int value)
 }
 
 /* 64 bits only where 32 could overflow: a GPU has no registers of 64 bits. */
-static const char *index_type(const struct printer *pr)
+const char *item_index_type(const struct printer *pr)
 {
     const struct nest *n = pr->n;
     bool large = false;
@@ -38,7 +38,7 @@ static const char *index_type(const struct printer *pr)
 static void print_tile_axes(struct printer *pr, const char *from)
 {
     const struct nest *n = pr->n;
-    const char *type = index_type(pr);
+    const char *type = item_index_type(pr);
     int64_t below = 1, all = nest_slice_tiles(pr->p, n, pr->s);
     for (int a = n->out_axes - 1; a >= 0; a--) {
         const int32_t slice = chain_slice(pr->p, n, a), tiles = slice / pr->s->tile[a];
@@ -88,10 +88,10 @@ static void print_block(struct printer *pr)
     *now = (struct axis_now){ .variable = "sample", .step = 1, .high = samples - 1 };
     if (pr->tail) {
         print_line(pr, "const bool present = %d * b + lane < %d;", LANES, samples);
-        print_line(pr, "const %s sample = min((int)(%d * b) + lane, %d);", index_type(pr), LANES,
-                   samples - 1);
+        print_line(pr, "const %s sample = min((int)(%d * b) + lane, %d);", item_index_type(pr),
+                   LANES, samples - 1);
     } else {
-        print_line(pr, "const %s sample = %d * b + lane;", index_type(pr), LANES);
+        print_line(pr, "const %s sample = %d * b + lane;", item_index_type(pr), LANES);
     }
     for (int v = next_in_block(n, -1); v >= 0; v = next_in_block(n, v)) {
         const struct value *value = &p->values[v];
@@ -104,7 +104,7 @@ static void print_block(struct printer *pr)
 
 /* The loop of a summed axis. Along the lanes of a team each begins at its own element; `rest`: the
  * elements after the last full 16, which all lanes add up alike. */
-static int open_red(struct printer *pr, int axis, bool rest, int unroll)
+int open_red(struct printer *pr, int axis, bool rest, int unroll)
 {
     const bool shared = axis == nest_shared_axis(pr->n);
     const int32_t step = pr->s->tile[axis];
@@ -115,7 +115,7 @@ static int open_red(struct printer *pr, int axis, bool rest, int unroll)
     }
     set_loop(pr, axis, step);
     print_hints(pr, unroll);
-    print_line(pr, "for (%s i%d = %s%s; i%d < %s; i%d += %d) {", index_type(pr), axis, r.from,
+    print_line(pr, "for (%s i%d = %s%s; i%d < %s; i%d += %d) {", item_index_type(pr), axis, r.from,
                shared && !rest ? " + lane" : "", axis, r.to, axis, shared && !rest ? LANES : step);
     pr->indent++;
     return 1;
@@ -130,7 +130,7 @@ static void print_red_loops(struct printer *pr, bool rest)
         innermost = a != batch && pr->s->tile[a] < n->extent[a] ? a : innermost;
     const int unroll = n->combine == COMBINE_FMA && nest_points(n, pr->s) > 4 ? 1 : UNROLL_SUM;
     struct sum_loops l;
-    sum_begin(pr, &l, rest, index_type(pr));
+    sum_begin(pr, &l, rest, item_index_type(pr));
     for (int a = n->out_axes; a < n->axes; a++) {
         if (a == batch)
             continue;
@@ -157,7 +157,7 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     text_free(&address);
 }
 
-static void print_results(struct printer *pr, const char *condition)
+void print_item_results(struct printer *pr, const char *condition)
 {
     const struct nest *n = pr->n;
     const int scope = pr->known_count;
@@ -183,7 +183,7 @@ static void print_inside(struct printer *pr, const char *condition)
         declare_accumulators(pr);
         print_red_loops(pr, false);
     }
-    print_results(pr, condition);
+    print_item_results(pr, condition);
 }
 
 /* ---- a work-item or a lane for each element ------------------------------------------------- */
@@ -201,25 +201,25 @@ static void print_items(struct printer *pr)
     const int32_t along = lane < 0 ? 1 : chain_slice(pr->p, n, lane);
     const long long count = nest_slice_tiles(pr->p, n, pr->s) * along;
     if (in_chain(pr)) {
-        print_for(pr, "for (%s number = item; number < %lld; number += %d) {", index_type(pr),
+        print_for(pr, "for (%s number = item; number < %lld; number += %d) {", item_index_type(pr),
                   count, size);
     } else {
-        print_line(pr, "const %s number = group * %d + item;", index_type(pr), size);
+        print_line(pr, "const %s number = group * %d + item;", item_index_type(pr), size);
         print_line(pr, "if (number < %lld) {", count);
         pr->indent++;
     }
     if (lane >= 0 && along < n->extent[lane]) {
         set_loop(pr, lane, 1);
-        print_line(pr, "const %s i%d = %d * part + number %% %d;", index_type(pr), lane, along,
+        print_line(pr, "const %s i%d = %d * part + number %% %d;", item_index_type(pr), lane, along,
                    along);
     } else if (along > 1) {
         set_loop(pr, lane, 1);
-        print_line(pr, "const %s i%d = number %% %d;", index_type(pr), lane, along);
+        print_line(pr, "const %s i%d = number %% %d;", item_index_type(pr), lane, along);
     } else if (lane >= 0) {
         set_constant(pr, lane, 0);
     }
     if (along > 1)
-        print_line(pr, "const %s tile = number / %d;", index_type(pr), along);
+        print_line(pr, "const %s tile = number / %d;", item_index_type(pr), along);
     print_tile_axes(pr, along > 1 ? "tile" : "number");
     print_inside(pr, "");
     close_loops(pr, 1);
@@ -245,7 +245,7 @@ static void print_chained_samples(struct printer *pr)
 static void print_samples(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const char *type = index_type(pr);
+    const char *type = item_index_type(pr);
     const int blocks = pr->p->blocks, teams = pr->p->group_size / LANES;
     const long long tiles = nest_tiles(n, pr->s);
     if (pr->s->uniform) {
@@ -281,10 +281,10 @@ static void print_team_tile(struct printer *pr, const char *group)
     if (in_chain(pr))
         print_line(pr, "const int team = item / %d;", LANES);
     else
-        print_line(pr, "const %s team = %s * %d + item / %d;", index_type(pr), group,
+        print_line(pr, "const %s team = %s * %d + item / %d;", item_index_type(pr), group,
                    pr->p->group_size / LANES, LANES);
     print_line(pr, "const bool live = team < %lld;", tiles);
-    print_line(pr, "const %s tile = live ? team : %lld;", index_type(pr), tiles - 1);
+    print_line(pr, "const %s tile = live ? team : %lld;", item_index_type(pr), tiles - 1);
     print_tile_axes(pr, "tile");
     print_line(pr, "__local %s *lanes = (__local %s *)exchange + %d * (item / %d);",
                register_name(pr->n->acc_dtype, 1), register_name(pr->n->acc_dtype, 1),
@@ -363,7 +363,7 @@ static void print_sample_rows(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const int blocks = pr->p->blocks, groups = pr->p->groups, lane = pr->s->lane_axis;
-    const char *index = index_type(pr), *type = register_name(n->acc_dtype, 1);
+    const char *index = item_index_type(pr), *type = register_name(n->acc_dtype, 1);
     const int32_t along = n->extent[lane], samples = n->extent[n->batch_axis];
     const struct store *s = &n->store[0];
     print_line(pr, "const %s number = group * %d + item;", index, pr->p->group_size);
@@ -433,7 +433,7 @@ static void print_lane_sums(struct printer *pr)
         print_red_loops(pr, true);
     combine_lane_sums(pr);
     print_line(pr, "const bool writes = live && lane == 0;");
-    print_results(pr, "if (writes) ");
+    print_item_results(pr, "if (writes) ");
 }
 
 /* A piece of a routine for each work-item. */
@@ -457,7 +457,7 @@ static void print_half(struct printer *pr, int start, enum half half)
                start + pr->s->groups, pr->turns > 1 && !rows ? " && turn == 0" : "");
     pr->indent++;
     describe_nest(pr);
-    print_line(pr, "const %s group = section_group - %d;", index_type(pr), start);
+    print_line(pr, "const %s group = section_group - %d;", item_index_type(pr), start);
     if (in_chain(pr) && !n->batched && placement_of(pr->p, n)->parts > 1)
         print_line(pr, "const int part = group;");
     known_reset(pr, 0);
@@ -484,22 +484,31 @@ static bool sums_lanes(const struct nest *n)
     return n->kind == NEST_LOOPS && nest_sums_lanes(n);
 }
 
+/* Words of local memory that a nest takes. */
+static int exchange_words(const struct program_ir *p, const struct nest *n)
+{
+    const struct schedule *s = schedule_of(p, n);
+    int words = 0;
+    for (int k = 0; k < s->staging.panels; k++)
+        words = s->staging.panel[k].begin + s->staging.panel[k].words;
+    return sums_lanes(n) ? nest_points(n, s) * (p->group_size / LANES * ITEM_PITCH) : words;
+}
+
 void print_team(const struct program_ir *p, int kernel, struct text *out)
 {
     int words = 0;
-    bool wide = false;
+    bool wide = false, staged = false;
     for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
         const struct nest *n = &p->nests[*r.at];
-        if (!sums_lanes(n))
-            continue;
-        const int points = nest_points(n, &p->schedules[*r.at]);
-        words = points > words ? points : words;
-        wide |= dtype_is_wide(n->acc_dtype);
+        const int own = exchange_words(p, n);
+        words = own > words ? own : words;
+        wide |= sums_lanes(n) && dtype_is_wide(n->acc_dtype);
+        staged |= schedule_of(p, n)->staging.panels > 0;
     }
-    words *= p->group_size / LANES * ITEM_PITCH;
     text_add(out, "    const int item = (int)get_local_id(0), lane = item %% %d;\n", LANES);
     if (words > 0)
-        text_add(out, "    __local %s exchange[%d];\n", wide ? "ulong" : "uint", words);
+        text_add(out, "    __local %s exchange[%d]%s;\n", wide ? "ulong" : "uint", words,
+                 staged ? " __attribute__((aligned(16)))" : "");
 }
 
 /* Turns of the longest row of a sum over the batch: a block is one. */
@@ -535,7 +544,8 @@ static void print_stage(struct printer *pr, const int *start, int stage)
             print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
         for (int i = 0; i < pr->nest_count; i++) {
             take_nest(pr, pr->nests[i]);
-            if (placement_of(pr->p, pr->n)->stage != stage || (half == SUMS && !sums_lanes(pr->n)))
+            if (placement_of(pr->p, pr->n)->stage != stage || pr->s->staging.panels > 0 ||
+                (half == SUMS && !sums_lanes(pr->n)))
                 continue;
             print_half(pr, start[i], (enum half)half);
             sums |= sums_lanes(pr->n);
@@ -544,7 +554,8 @@ static void print_stage(struct printer *pr, const int *start, int stage)
 }
 
 /* Barriers stand in no branch, which not every driver compiles rightly. So all sections do what comes before one
- * first, and then what comes after it; those that add up blocks, block by block. */
+ * first, and then what comes after it; those that add up blocks, block by block. Before all of them come those that read
+ * through local memory, each with barriers of its own. */
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
     int *start = arena_take(pr->p->arena, ((size_t)pr->nest_count + 1) * sizeof *start);
@@ -553,6 +564,11 @@ void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
         return;
     k->groups = place_groups(pr, start);
     pr->items = true;
+    for (int i = 0; i < pr->nest_count; i++) {
+        take_nest(pr, pr->nests[i]);
+        if (pr->s->staging.panels > 0)
+            print_staged_nest(pr, start[i]);
+    }
     pr->turns = count_turns(pr);
     if (pr->turns > 1)
         print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", pr->turns);

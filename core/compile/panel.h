@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Panels: operands of a contraction in the local memory of a group. */
+#ifndef TARN_PANEL_H
+#define TARN_PANEL_H
+
+#include "compile/nest.h"
+
+#define WIDE 4 /* elements of a wide load: 16 bytes of float */
+
+/* What a group has of an axis at a time; 0 of summed axes outside of the staged one, which stand still. */
+int32_t staging_box(const struct program_ir *p, const struct nest *n, const struct schedule *s,
+                    int a);
+/* The axes of a panel, the one along which memory is read in the smallest steps first; how many there are. */
+int panel_axes(const struct nest *n, const struct panel *of, int axes[NEST_AXES]);
+/* Terms of each accumulator in a step. */
+double panel_terms(const struct nest *n, const struct schedule *s);
+/* Requests of 32 work-items for an operand, by each of these terms of all accumulators: from memory, */
+double direct_requests(const struct nest *n, const struct schedule *s, const struct access *x);
+/* and from a panel, with those that fill it. */
+double panel_requests(const struct program_ir *p, const struct nest *n, const struct schedule *s,
+                      const struct panel *of);
+
+#endif

@@ -1,0 +1,66 @@
+/* k0: 32 groups of 256; output 0, owned 0, at 0, owned 1; at bytes 0, 0 */
+/* arena: 0 bytes */
+/* matmul */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void k_80cc2e3c9404f1d6(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __local uint exchange[4112] __attribute__((aligned(16)));
+    __global float *v0 = (__global float *)(output0); /* [32,256] */
+    __global float *v1 = (__global float *)(owned0 + offset[0]); /* [32,320] */
+    __global float *v2 = (__global float *)(owned1 + offset[1]); /* [256,320] */
+    {
+        /* matmul [32 256 | 320] */
+        const bool mine = section_group >= 0 && section_group < 32;
+        const int group = mine ? section_group - 0 : 0;
+        const int from1 = 0 * 256;
+        const int i1 = from1 + item % 256;
+        const int from0 = group % 32 * 1;
+        const int i0 = from0 + item / 256 * 1;
+        __local float *panel0 = (__local float *)(exchange + 0);
+        __local const float *own0 = panel0 + item % 256;
+        float acc0 = (float)(0.0f);
+        {
+            float sum0_0 = (float)(0.0f);
+            #pragma unroll 1
+            #pragma clang loop vectorize(disable)
+            for (int cut0 = 0; cut0 < 320; cut0 += 128) {
+                const int end0 = min(cut0 + 128, (int)320);
+                acc0 = (float)(0.0f);
+                #pragma unroll 1
+                #pragma clang loop vectorize(disable)
+                for (int cut8 = cut0; cut8 < end0; cut8 += 16) {
+                    const int end8 = cut8 + 16;
+                    if (mine) {
+                        #pragma unroll 16
+                        #pragma clang loop vectorize(disable)
+                        for (int e = item; e < 4096; e += 256) {
+                            const int p2 = e % 16;
+                            const int p1 = e / 16 % 256;
+                            panel0[257 * p2 + 1 * p1] = v2[320 * (from1 + p1) + (cut8 + p2)];
+                        }
+                    }
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                    if (mine) {
+                        #pragma unroll 4
+                        #pragma clang loop vectorize(disable)
+                        for (int i2 = cut8; i2 < end8; i2 += 1) {
+                            const float t1 = v1[320 * i0 + i2];
+                            const float t2 = own0[257 * (i2 - cut8)];
+                            acc0 = fma(t1, t2, acc0);
+                        }
+                    }
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                }
+                sum0_0 += acc0;
+            }
+            acc0 = sum0_0;
+        }
+        if (mine) {
+            v0[256 * i0 + i1] = acc0;
+        }
+    }
+}
+
+
