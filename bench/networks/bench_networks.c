@@ -3,6 +3,7 @@
  * with its results read. bench/compare-networks holds them against bench/peers/pytorch_networks.py. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <tarn_dist.h>
 

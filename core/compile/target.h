@@ -117,8 +117,8 @@ struct item_figures {
     double barrier_cycles; /* of a group */
     int lane_sum_points;   /* accumulators of a team that adds up its lanes once */
     int lane_sum_terms;    /* of one lane, above which a sum is split among teams */
-    size_t panel_bytes;    /* of local memory for operands; 0: where that is no nearer than the rest */
-    double waste;          /* idle teams that a uniform tile index is worth: all to busy */
+    size_t panel_bytes; /* of local memory for operands; 0: where that is no nearer than the rest */
+    double waste;       /* idle teams that a uniform tile index is worth: all to busy */
 };
 
 /* When a large matrix product is not a nest. Work is in multiply-adds. */

@@ -190,7 +190,7 @@ void print_panels(struct printer *pr);
 struct sum_loops {
     struct chunks c;
     const char *index;
-    bool rest;                           /* as of nest_chunks() */
+    bool rest;                               /* as of nest_chunks() */
     int level[NEST_AXES + CHUNK_LEVELS + 2]; /* of open loops: of chunks, of panels, or -1 */
     int loops;
     int cut_axis, cut_level; /* of the chunk opened last, from cut0 to end0, cut1 to end1, ... */

@@ -1,5 +1,5 @@
 /* k0: 86 groups of 32; arena 0, at 0, input 0, owned 0; at bytes 0, 5248, 0 */
-/* k1: 25 groups of 32; arena 0, at 0; at bytes 5632, 0, 5248 */
+/* k1: 30 groups of 32; arena 0, at 0; at bytes 5632, 0, 5248 */
 /* k2: 60 groups of 32; output 0, arena 0, at 0, output 1; at bytes 5632 */
 /* arena: 15232 bytes */
 /* cast cast */
@@ -45,21 +45,21 @@ void k_94a051cf06e6d5f6(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_00b285ddfdbdb979(__global uchar *arena, __global const ulong *offset)
+void k_c25da9e89ba2d848(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __global ushort *v0 = (__global ushort *)(arena + offset[0]); /* [32,6,5,5] blocked */
     __global ushort *v1 = (__global ushort *)(arena + offset[1]); /* [32,1,9,9] blocked */
     __global ushort *v2 = (__global ushort *)(arena + offset[2]); /* [6,1,5,5] */
-    if (section_group >= 0 && section_group < 25) {
+    if (section_group >= 0 && section_group < 30) {
         /* conv2d [32 6 5 5 | 1 5 5] */
         const int group = section_group - 0;
         const int tile = group / 1;
         const int b = group % 1 * 2 + item / 16;
         if (b < 2) {
-            const int i3 = tile % 5;
-            const int i2 = tile / 5;
+            const int i2 = tile % 5;
+            const int i1 = tile / 5;
             const int sample = 16 * b + lane;
             __global ushort *b0 = v0 + 2400L * b + lane;
             __global ushort *b1 = v1 + 1296L * b + lane;
@@ -68,123 +68,73 @@ void k_00b285ddfdbdb979(__global uchar *arena, __global const ulong *offset)
             float acc2 = (float)(0.0f);
             float acc3 = (float)(0.0f);
             float acc4 = (float)(0.0f);
-            float acc5 = (float)(0.0f);
             #pragma unroll 1
             #pragma clang loop vectorize(disable)
             for (int i5 = 0; i5 < 5; i5 += 1) {
-                const int t1 = b1[16 * (9 * i2 + i3 + 9 * i5)];
+                const int t1 = b1[16 * (9 * i2 + 9 * i5)];
                 const float t2 = TARN_FROM_BF16_1(t1);
-                const int t3 = v2[5 * i5];
+                const int t3 = v2[25 * i1 + 5 * i5];
                 const float t4 = TARN_FROM_BF16_1(t3);
                 acc0 = fma(t2, t4, acc0);
-                const int t5 = v2[5 * i5 + 25];
+                const int t5 = b1[16 * (9 * i2 + 9 * i5 + 1)];
                 const float t6 = TARN_FROM_BF16_1(t5);
-                acc1 = fma(t2, t6, acc1);
-                const int t7 = v2[5 * i5 + 50];
+                acc1 = fma(t6, t4, acc1);
+                const int t7 = b1[16 * (9 * i2 + 9 * i5 + 2)];
                 const float t8 = TARN_FROM_BF16_1(t7);
-                acc2 = fma(t2, t8, acc2);
-                const int t9 = v2[5 * i5 + 75];
+                acc2 = fma(t8, t4, acc2);
+                const int t9 = b1[16 * (9 * i2 + 9 * i5 + 3)];
                 const float t10 = TARN_FROM_BF16_1(t9);
-                acc3 = fma(t2, t10, acc3);
-                const int t11 = v2[5 * i5 + 100];
+                acc3 = fma(t10, t4, acc3);
+                const int t11 = b1[16 * (9 * i2 + 9 * i5 + 4)];
                 const float t12 = TARN_FROM_BF16_1(t11);
-                acc4 = fma(t2, t12, acc4);
-                const int t13 = v2[5 * i5 + 125];
+                acc4 = fma(t12, t4, acc4);
+                const int t13 = v2[25 * i1 + 5 * i5 + 1];
                 const float t14 = TARN_FROM_BF16_1(t13);
-                acc5 = fma(t2, t14, acc5);
-                const int t15 = b1[16 * (9 * i2 + i3 + 9 * i5 + 1)];
+                acc0 = fma(t6, t14, acc0);
+                acc1 = fma(t8, t14, acc1);
+                acc2 = fma(t10, t14, acc2);
+                acc3 = fma(t12, t14, acc3);
+                const int t15 = b1[16 * (9 * i2 + 9 * i5 + 5)];
                 const float t16 = TARN_FROM_BF16_1(t15);
-                const int t17 = v2[5 * i5 + 1];
+                acc4 = fma(t16, t14, acc4);
+                const int t17 = v2[25 * i1 + 5 * i5 + 2];
                 const float t18 = TARN_FROM_BF16_1(t17);
-                acc0 = fma(t16, t18, acc0);
-                const int t19 = v2[5 * i5 + 26];
+                acc0 = fma(t8, t18, acc0);
+                acc1 = fma(t10, t18, acc1);
+                acc2 = fma(t12, t18, acc2);
+                acc3 = fma(t16, t18, acc3);
+                const int t19 = b1[16 * (9 * i2 + 9 * i5 + 6)];
                 const float t20 = TARN_FROM_BF16_1(t19);
-                acc1 = fma(t16, t20, acc1);
-                const int t21 = v2[5 * i5 + 51];
+                acc4 = fma(t20, t18, acc4);
+                const int t21 = v2[25 * i1 + 5 * i5 + 3];
                 const float t22 = TARN_FROM_BF16_1(t21);
+                acc0 = fma(t10, t22, acc0);
+                acc1 = fma(t12, t22, acc1);
                 acc2 = fma(t16, t22, acc2);
-                const int t23 = v2[5 * i5 + 76];
+                acc3 = fma(t20, t22, acc3);
+                const int t23 = b1[16 * (9 * i2 + 9 * i5 + 7)];
                 const float t24 = TARN_FROM_BF16_1(t23);
-                acc3 = fma(t16, t24, acc3);
-                const int t25 = v2[5 * i5 + 101];
+                acc4 = fma(t24, t22, acc4);
+                const int t25 = v2[25 * i1 + 5 * i5 + 4];
                 const float t26 = TARN_FROM_BF16_1(t25);
-                acc4 = fma(t16, t26, acc4);
-                const int t27 = v2[5 * i5 + 126];
+                acc0 = fma(t12, t26, acc0);
+                acc1 = fma(t16, t26, acc1);
+                acc2 = fma(t20, t26, acc2);
+                acc3 = fma(t24, t26, acc3);
+                const int t27 = b1[16 * (9 * i2 + 9 * i5 + 8)];
                 const float t28 = TARN_FROM_BF16_1(t27);
-                acc5 = fma(t16, t28, acc5);
-                const int t29 = b1[16 * (9 * i2 + i3 + 9 * i5 + 2)];
-                const float t30 = TARN_FROM_BF16_1(t29);
-                const int t31 = v2[5 * i5 + 2];
-                const float t32 = TARN_FROM_BF16_1(t31);
-                acc0 = fma(t30, t32, acc0);
-                const int t33 = v2[5 * i5 + 27];
-                const float t34 = TARN_FROM_BF16_1(t33);
-                acc1 = fma(t30, t34, acc1);
-                const int t35 = v2[5 * i5 + 52];
-                const float t36 = TARN_FROM_BF16_1(t35);
-                acc2 = fma(t30, t36, acc2);
-                const int t37 = v2[5 * i5 + 77];
-                const float t38 = TARN_FROM_BF16_1(t37);
-                acc3 = fma(t30, t38, acc3);
-                const int t39 = v2[5 * i5 + 102];
-                const float t40 = TARN_FROM_BF16_1(t39);
-                acc4 = fma(t30, t40, acc4);
-                const int t41 = v2[5 * i5 + 127];
-                const float t42 = TARN_FROM_BF16_1(t41);
-                acc5 = fma(t30, t42, acc5);
-                const int t43 = b1[16 * (9 * i2 + i3 + 9 * i5 + 3)];
-                const float t44 = TARN_FROM_BF16_1(t43);
-                const int t45 = v2[5 * i5 + 3];
-                const float t46 = TARN_FROM_BF16_1(t45);
-                acc0 = fma(t44, t46, acc0);
-                const int t47 = v2[5 * i5 + 28];
-                const float t48 = TARN_FROM_BF16_1(t47);
-                acc1 = fma(t44, t48, acc1);
-                const int t49 = v2[5 * i5 + 53];
-                const float t50 = TARN_FROM_BF16_1(t49);
-                acc2 = fma(t44, t50, acc2);
-                const int t51 = v2[5 * i5 + 78];
-                const float t52 = TARN_FROM_BF16_1(t51);
-                acc3 = fma(t44, t52, acc3);
-                const int t53 = v2[5 * i5 + 103];
-                const float t54 = TARN_FROM_BF16_1(t53);
-                acc4 = fma(t44, t54, acc4);
-                const int t55 = v2[5 * i5 + 128];
-                const float t56 = TARN_FROM_BF16_1(t55);
-                acc5 = fma(t44, t56, acc5);
-                const int t57 = b1[16 * (9 * i2 + i3 + 9 * i5 + 4)];
-                const float t58 = TARN_FROM_BF16_1(t57);
-                const int t59 = v2[5 * i5 + 4];
-                const float t60 = TARN_FROM_BF16_1(t59);
-                acc0 = fma(t58, t60, acc0);
-                const int t61 = v2[5 * i5 + 29];
-                const float t62 = TARN_FROM_BF16_1(t61);
-                acc1 = fma(t58, t62, acc1);
-                const int t63 = v2[5 * i5 + 54];
-                const float t64 = TARN_FROM_BF16_1(t63);
-                acc2 = fma(t58, t64, acc2);
-                const int t65 = v2[5 * i5 + 79];
-                const float t66 = TARN_FROM_BF16_1(t65);
-                acc3 = fma(t58, t66, acc3);
-                const int t67 = v2[5 * i5 + 104];
-                const float t68 = TARN_FROM_BF16_1(t67);
-                acc4 = fma(t58, t68, acc4);
-                const int t69 = v2[5 * i5 + 129];
-                const float t70 = TARN_FROM_BF16_1(t69);
-                acc5 = fma(t58, t70, acc5);
+                acc4 = fma(t28, t26, acc4);
             }
-            const int t71 = TARN_TO_BF16_1(acc0);
-            b0[16 * (5 * i2 + i3)] = t71;
-            const int t72 = TARN_TO_BF16_1(acc1);
-            b0[16 * (5 * i2 + i3 + 25)] = t72;
-            const int t73 = TARN_TO_BF16_1(acc2);
-            b0[16 * (5 * i2 + i3 + 50)] = t73;
-            const int t74 = TARN_TO_BF16_1(acc3);
-            b0[16 * (5 * i2 + i3 + 75)] = t74;
-            const int t75 = TARN_TO_BF16_1(acc4);
-            b0[16 * (5 * i2 + i3 + 100)] = t75;
-            const int t76 = TARN_TO_BF16_1(acc5);
-            b0[16 * (5 * i2 + i3 + 125)] = t76;
+            const int t29 = TARN_TO_BF16_1(acc0);
+            b0[16 * (25 * i1 + 5 * i2)] = t29;
+            const int t30 = TARN_TO_BF16_1(acc1);
+            b0[16 * (25 * i1 + 5 * i2 + 1)] = t30;
+            const int t31 = TARN_TO_BF16_1(acc2);
+            b0[16 * (25 * i1 + 5 * i2 + 2)] = t31;
+            const int t32 = TARN_TO_BF16_1(acc3);
+            b0[16 * (25 * i1 + 5 * i2 + 3)] = t32;
+            const int t33 = TARN_TO_BF16_1(acc4);
+            b0[16 * (25 * i1 + 5 * i2 + 4)] = t33;
         }
     }
 }
