@@ -172,7 +172,7 @@ tarn_status context_open(const struct device *device, struct context **out)
     if (status == TARN_OK)
         status = open_queues(c);
     if (status == TARN_OK)
-        status = recorder_open(c);
+        status = command_recorder_open(c);
     if (status == TARN_OK)
         lend_open(c);
     if (status != TARN_OK) {
@@ -190,7 +190,7 @@ void context_close(struct context *c)
     /* A device that does not answer keeps its memory: releasing it would wait without an end. */
     const bool idle = c->compute != NULL && context_is_idle(c) && !c->lost;
     lend_close(c, idle);
-    recorder_close(c);
+    command_recorder_close(c);
     gemm_tarn_free(c);
     pool_release(c, !idle);
     if (idle) {

@@ -39,9 +39,9 @@ struct context {
     const char *about;    /* of the commands that come, for the trace */
     double device_zero,
         traced; /* seconds_now() at the device's 0, and at the end of the last span */
-    struct recorder *recorder; /* recorder.c; NULL: nothing is recorded */
-    bool no_replay;            /* the driver failed at it */
-    bool no_bitcode;           /* the driver does not give or does not take it: bitcode.c */
+    struct command_recorder *recorder; /* command_recorder.c; NULL: nothing is recorded */
+    bool no_replay;                    /* the driver failed at it */
+    bool no_bitcode;                   /* the driver does not give or does not take it: bitcode.c */
     bool fine_grain; /* host and device can use the same memory without commands in between */
     struct tracked ring[TRACKED];
     bool unflushed;       /* something was enqueued since the last flush */
@@ -93,8 +93,8 @@ void lend_close(struct context *c, bool idle);
 bool lend_pause(const struct context *c, double seconds);
 
 /* Finds out whether a context can record launches, as TARN_REPLAY wants it; and gives that up, when no replay is left. */
-TARN_CHECKED tarn_status recorder_open(struct context *c);
-void recorder_close(struct context *c);
+TARN_CHECKED tarn_status command_recorder_open(struct context *c);
+void command_recorder_close(struct context *c);
 /* Drops all recordings of a context, whose queue changes, or whose memory goes. */
 void replay_forget(struct context *c);
 /* OpenCL's code. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_recorder.h"
 #include "log.h"
-#include "recorder.h"
 
 /* Steps without a change before a launch is recorded; doubled when a recording was lost over it. */
 #define STEADY 3
@@ -90,7 +90,7 @@ static tarn_status launch_noted(const struct noted *n)
 static const char *record(struct replay *r, struct run *run, cl_int *code)
 {
     const struct context *c = r->context;
-    const struct recorder *by = c->recorder;
+    const struct command_recorder *by = c->recorder;
     const cl_ulong twice[] = { RECORDING_FLAGS, MAY_QUEUE_TWICE, 0 };
     const char *failed = NULL;
     const recording made = by->create(1, &c->compute, by->twice ? twice : NULL, code);

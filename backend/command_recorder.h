@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What records launches and enqueues them as one command: cl_khr_command_buffer, found in a driver by recorder.c and used by
- * replay.c. Headers may be older than the driver, so nothing of theirs is needed; the parts that are used are the same from
- * version 0.9.0 to 1.0. */
-#ifndef TARN_RECORDER_H
-#define TARN_RECORDER_H
+/* What records launches and enqueues them as one command: cl_khr_command_buffer, found in a driver by
+ * command_recorder.c and used by replay.c. Headers may be older than the driver, so nothing of theirs is needed; the parts
+ * that are used are the same from version 0.9.0 to 1.0. */
+#ifndef TARN_COMMAND_RECORDER_H
+#define TARN_COMMAND_RECORDER_H
 
 #include "opencl.h"
 
@@ -20,7 +20,7 @@ typedef cl_int(CL_API_CALL *launch_fn)(recording, cl_command_queue, const cl_ulo
 typedef cl_int(CL_API_CALL *enqueue_fn)(cl_uint, cl_command_queue *, recording, cl_uint,
                                         const cl_event *, cl_event *);
 
-struct recorder {
+struct command_recorder {
     create_fn create;
     one_fn finalize, release;
     launch_fn launch;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_recorder.h"
 #include "env.h"
 #include "log.h"
-#include "recorder.h"
 
 /* Of the trial by time: each launch takes some microseconds. */
 #define TRIAL_LAUNCHES 8
@@ -62,7 +62,7 @@ static bool find(cl_platform_id platform, const char *name, void *function)
     return at != NULL;
 }
 
-static bool find_all(const struct context *c, struct recorder *r)
+static bool find_all(const struct context *c, struct command_recorder *r)
 {
     cl_platform_id platform;
     return clGetDeviceInfo(c->id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) ==
@@ -76,7 +76,7 @@ static bool find_all(const struct context *c, struct recorder *r)
 
 /* Launches of a kernel that turns some numbers over so many times, each with an argument of its own. */
 struct trial {
-    const struct recorder *by;
+    const struct command_recorder *by;
     struct kernel *kernel;
     struct buffer *numbers; /* one for each group */
     size_t groups;
@@ -162,7 +162,7 @@ static bool is_faster(struct context *c, struct trial *t)
 }
 
 /* Whether one of the two is so. */
-static bool try_recording(struct context *c, const struct recorder *by, bool timed)
+static bool try_recording(struct context *c, const struct command_recorder *by, bool timed)
 {
     struct trial t = { .by = by, .groups = 1, .launches = 2, .times = 1 };
     struct built_program *p = NULL;
@@ -183,7 +183,7 @@ static bool try_recording(struct context *c, const struct recorder *by, bool tim
     return good;
 }
 
-tarn_status recorder_open(struct context *c)
+tarn_status command_recorder_open(struct context *c)
 {
     const char *wanted = env_text(ENV_REPLAY);
     const bool automatic = strcmp(wanted, "auto") == 0;
@@ -192,7 +192,7 @@ tarn_status recorder_open(struct context *c)
         return error_set(TARN_ERR_ENVIRONMENT, "TARN_REPLAY=%s: there are auto, 0 and 1", wanted);
     if (automatic ? c->device.kind == DEVICE_CPU : strcmp(wanted, "0") == 0)
         return TARN_OK;
-    struct recorder *r = calloc(1, sizeof *r);
+    struct command_recorder *r = calloc(1, sizeof *r);
     if (r == NULL)
         return error_set(TARN_ERR_MEMORY, "open: out of host memory");
     if (!offers(c) || !find_all(c, r)) {
@@ -216,7 +216,7 @@ tarn_status recorder_open(struct context *c)
     return TARN_OK;
 }
 
-void recorder_close(struct context *c)
+void command_recorder_close(struct context *c)
 {
     free(c->recorder);
     c->recorder = NULL;
