@@ -391,9 +391,18 @@ static double sum_rounds(const struct program_ir *p, const struct nest *n)
     return rounds;
 }
 
+/* An axis without elements has no tiles either. */
+static bool is_empty(const struct nest *n)
+{
+    for (int a = 0; a < n->axes; a++)
+        if (n->extent[a] == 0)
+            return true;
+    return false;
+}
+
 double nest_item_rounds(const struct program_ir *p, const struct nest *n)
 {
-    return sum_rounds(p, n) * chain_rounds(p, n);
+    return is_empty(n) ? 1 : sum_rounds(p, n) * chain_rounds(p, n);
 }
 
 struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n)
@@ -402,6 +411,8 @@ struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n
     if (n->kind != NEST_LOOPS)
         return c;
     c.chain = nest_item_rounds(p, n);
+    if (is_empty(n))
+        return c;
     c.terms = 1;
     for (int a = 0; a < n->axes; a++)
         c.terms *= n->extent[a];
