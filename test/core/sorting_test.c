@@ -158,6 +158,39 @@ Test(sorting, cumulative_sums)
     check_cumsum("TARN_SCHEDULE", "gpu");
 }
 
+/* What is kept right behind a routine's result, and has as many elements as the routine has pieces. */
+static void keep_behind_routines(const char *name, const char *word)
+{
+    tarn_replica *r = open_with(name, word);
+    const float x[] = { 3, 1, 2, 7, 5 };
+    const int32_t at[] = { 4, 0, 4 };
+    const float want[][5] = { { 7 }, { 3 }, { 1, 0, 0, 0, 2 }, { 3, 1, 2, 7, 5 } };
+    const int sizes[] = { 1, 1, 5, 5 };
+    const tarn_tensor whole = tarn_from(r, TARN_SHAPE(5), TARN_F32, x);
+    const tarn_tensor table = tarn_reshape(whole, TARN_SHAPE(5, 1));
+    const tarn_tensor rows = tarn_embedding(table, tarn_from(r, TARN_SHAPE(3), TARN_I32, at));
+    tarn_tensor kept[4], slope;
+    tarn_gradients(tarn_sum(rows, TARN_ALL, false), &table, 1, &slope);
+    kept[0] = tarn_keep(tarn_sort(tarn_from(r, TARN_SHAPE(1), TARN_F32, x + 3), 0, false, NULL));
+    kept[1] = tarn_keep(tarn_from(r, TARN_SHAPE(1), TARN_F32, x));
+    kept[2] = tarn_keep(slope);
+    kept[3] = tarn_keep(whole);
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    for (int k = 0; k < 4; k++) {
+        float got[5];
+        const size_t bytes = (size_t)sizes[k] * sizeof *got;
+        read_all(kept[k], got, bytes);
+        cr_expect(memcmp(got, want[k], bytes) == 0, "%s=%s: result %d", name, word, k);
+    }
+    tarn_close(r);
+}
+
+Test(sorting, results_beside_routines)
+{
+    keep_behind_routines("TARN_SCHEDULE", "cpu");
+    keep_behind_routines("TARN_SCHEDULE", "gpu");
+}
+
 static void refused(tarn_tensor t, const char *text)
 {
     cr_expect(tarn_failed(t));

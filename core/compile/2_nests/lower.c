@@ -7,7 +7,8 @@
 #include "compile/2_nests/lowering.h"
 #include "compile/2_nests/nest_passes.h"
 
-/* Adds a root that is a plain map to the last nest when both run over the same elements. */
+/* Adds a root that is a plain map to the last nest when that is loops over the same elements: of a routine, whose axis
+ * counts pieces, a function makes the only result. */
 static bool join_last(struct lowering *l, int first, uint32_t root, const struct destination *t)
 {
     struct program_ir *p = l->p;
@@ -16,8 +17,9 @@ static bool join_last(struct lowering *l, int first, uint32_t root, const struct
         return false;
     struct nest *n = &p->nests[p->nest_count - 1];
     const enum value_place place = p->values[n->store[0].value].place;
-    if (n->combine != COMBINE_NONE || n->batched || n->stores == NEST_STORES ||
-        n->axes != node->shape.rank || (place != PLACE_OWNED && place != PLACE_OUTPUT) ||
+    if (n->kind != NEST_LOOPS || n->combine != COMBINE_NONE || n->batched ||
+        n->stores == NEST_STORES || n->axes != node->shape.rank ||
+        (place != PLACE_OWNED && place != PLACE_OUTPUT) ||
         memcmp(n->extent, node->shape.dim, (size_t)n->axes * sizeof *n->extent) != 0)
         return false;
     struct rational index[TARN_MAX_RANK];
