@@ -78,6 +78,8 @@ static tarn_tensor scatter(tarn_tensor source, int axis, tarn_tensor index, tarn
 tarn_tensor op_scatter_rows(tarn_tensor source, tarn_tensor index, int32_t rows)
 {
     const tarn_shape s = tarn_shape_get(source);
+    if (op_refuses_wide("gradient of a table of rows (embedding, index_select)", source))
+        return graph_poison(source.replica);
     return scatter(source, -1, clamped(index, rows), TARN_SHAPE(rows, s.dim[s.rank - 1]), rows);
 }
 

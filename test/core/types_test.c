@@ -428,6 +428,11 @@ Test(types, what_does_not_take_them_says_so)
         expect_refused(
             r, tarn_gather(tarn_from(r, TARN_SHAPE(3), dtype, data), 0, tarn_arange(r, 2)), name);
     }
+    const tarn_tensor table = tarn_from(r, TARN_SHAPE(3, 1), TARN_F64, v);
+    const tarn_tensor rows = tarn_embedding(table, tarn_arange(r, 2));
+    tarn_tensor slope;
+    tarn_gradients(tarn_sum(rows, TARN_ALL, false), &table, 1, &slope);
+    expect_refused(r, slope, "(embedding, index_select): float64 [2,1] is not taken");
     const tarn_tensor one = tarn_ones(r, TARN_SCALAR);
     tarn_tensor last;
     const tarn_tensor carry = tarn_cast(one, TARN_F64);
