@@ -11,6 +11,8 @@ extern const unsigned char kernel_text_random[];
 extern const size_t kernel_text_random_size;
 extern const unsigned char kernel_text_routines[];
 extern const size_t kernel_text_routines_size;
+extern const unsigned char kernel_text_attention[];
+extern const size_t kernel_text_attention_size;
 extern const unsigned char kernel_text_math[];
 extern const size_t kernel_text_math_size;
 extern const unsigned char kernel_text_long[];

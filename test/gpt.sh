@@ -35,6 +35,14 @@ amp=("${small[@]}" --amp bf16 --steps 8 --every 8)
 cmp "$here/one_amp" "$here/two_amp" || fail "--amp: checkpoints of one device and of two differ"
 if cmp -s "$here/one" "$here/one_amp"; then fail "--amp changes nothing"; fi
 
+# Of attention by blocks of queries, too, which begins with long texts.
+long=("${small[@]}" --context 128 --steps 4 --every 4)
+"$gpt" "${long[@]}" --devices cpu/1 --save "$here/one_long" >"$here/out" ||
+    fail "128 bytes, one device: exit status $?: $(tail -n 3 "$here/out")"
+"$gpt" "${long[@]}" --devices 2 --save "$here/two_long" >/dev/null ||
+    fail "128 bytes, two devices: exit status $?"
+cmp "$here/one_long" "$here/two_long" || fail "128 bytes: checkpoints of one device and of two differ"
+
 refused()
 {
     local code=$1 line=$2 status=0

@@ -110,6 +110,7 @@ const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
                                      (const char *)kernel_text_random };
 
 const char *const kernel_routines = (const char *)kernel_text_routines;
+const char *const kernel_attention = (const char *)kernel_text_attention;
 
 const char *const kernel_long = (const char *)kernel_text_long;
 const char *const kernel_double = (const char *)kernel_text_double;
@@ -174,6 +175,7 @@ static void memory_stage(struct program_ir *p)
     if (p->target->fuse && !p->target->items)
         use_workers(p);
     copy_for_parts(p);
+    room_for_routines(p);
     memplan(p);
     open_windows(p);
 }

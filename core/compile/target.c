@@ -369,3 +369,19 @@ int target_tile(const struct target *t, uint64_t sum)
             return t->tiles[i].number;
     return t->tile_number;
 }
+
+/* Besides the accumulators a row of the other operand and one element of the first are in registers. */
+int target_routine_vectors(const struct target *t)
+{
+    return t->vector.registers / t->vector.width >= 2 * LANES ? 2 : 1;
+}
+
+int target_routine_rows(const struct target *t)
+{
+    const int vectors = target_routine_vectors(t);
+    const int most = (t->vector.registers / t->vector.width - vectors - 1) / vectors;
+    int rows = 1;
+    while (2 * rows <= most && rows < LANES / 2)
+        rows *= 2;
+    return rows;
+}

@@ -188,6 +188,9 @@ int target_provider(const struct target *t, const struct product_shape *shape);
 bool product_joins_chain(const struct target *t, const struct product_shape *s);
 /* Cycles of all units together for a product in panels (product_cost.c). */
 double product_cycles(const struct target *t, const struct product_shape *s);
+/* Registers of 16 lanes in a row of a routine's tile, and rows of one: as many accumulators as there is room for. */
+int target_routine_vectors(const struct target *t);
+int target_routine_rows(const struct target *t);
 /* The number of the tile of a sum. */
 int target_tile(const struct target *t, uint64_t sum);
 

@@ -12,5 +12,7 @@ uint32_t expand_make(struct builder *b, const struct op *op, tarn_shape shape, t
                      const union op_arg *arg, const uint32_t *in, uint32_t count);
 tarn_shape expand_shape(const struct builder *b, uint32_t node);
 tarn_dtype expand_dtype(const struct builder *b, uint32_t node);
+/* Whether the device computes with vectors, and ops are fused: not work-items, nor a kernel for each op. */
+bool expand_by_vectors(const struct builder *b);
 
 #endif

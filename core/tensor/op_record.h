@@ -131,6 +131,12 @@ union op_arg {
         int32_t transpose[2]; /* of the last two axes of in[0], in[1] */
     } matmul;
     struct {
+        int32_t axis;   /* as of a routine: 1 where axis 0 may be samples, else 0 */
+        uint32_t scale; /* bits of a float */
+        uint32_t causal;
+        uint32_t part; /* gradient: of q, k, v */
+    } attention;
+    struct {
         int32_t window[2], tiles[2], size[2], padding[2]; /* size: of the result's image */
         int32_t channels[2];                              /* of image and result; products alone */
     } winograd;
@@ -238,11 +244,13 @@ extern const struct combination combination_sum;
 struct routine_place {
     bool items; /* one work-item does one piece; else each group has many, one after the other */
     int shards; /* virtual shards of this replica that the operands' samples are divided into, or 1 */
+    bool batched; /* operand 0 carries the batch */
+    int vectors;  /* registers of 16 lanes that a row of its tiles has */
 };
 
 /* One pass of a routine: `function` of kernels/routines.cl is called with the pieces to do, the result,
  * those operands that it reads, what the pass before made if it reads that, and numbers. */
-#define ROUTINE_NUMBERS 6
+#define ROUTINE_NUMBERS 8
 struct routine_pass {
     const char *function;
     int32_t pieces;
@@ -252,6 +260,7 @@ struct routine_pass {
     int64_t number[ROUTINE_NUMBERS];
     int numbers;
     tarn_shape shape; /* of what a pass makes that is not the last; int32 */
+    int64_t own; /* floats in memory of each group's own, which come behind the result; 0: none */
 };
 
 struct op {

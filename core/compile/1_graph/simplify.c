@@ -80,6 +80,11 @@ tarn_dtype expand_dtype(const struct builder *b, uint32_t node)
     return b->m->nodes[node].dtype;
 }
 
+bool expand_by_vectors(const struct builder *b)
+{
+    return b->m->target->fuse && !b->m->target->items;
+}
+
 /* Which operand of a node is its value, bit for bit: x of 1 * x, with which gradients begin; or
  * -1. */
 static int same_operand(const struct module *m, const struct node *n, const uint32_t *in)

@@ -41,8 +41,15 @@ static int add_pass(struct lowering *l, uint32_t node, const struct routine_pass
             return -1;
     if (pass->reads_last && add_load(l, &n, last) < 0)
         return -1;
-    n.store[0] = *to;
-    n.stores = 1;
+    n.store[n.stores++] = *to;
+    if (pass->own > 0) {
+        struct store own = { .expr = -1 };
+        own.value =
+            value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, TARN_SHAPE((int32_t)pass->own), TARN_F32);
+        if (own.value < 0)
+            return lower_fail(l, TARN_ERR_MEMORY);
+        n.store[n.stores++] = own;
+    }
     return lower_append(l, &n);
 }
 
@@ -59,7 +66,9 @@ int routine_nests(struct lowering *l, uint32_t node, const struct destination *t
     const struct routine_place where = { .items = l->p->target->items,
                                          .shards = n->spread == SPREAD_PARTIAL && m->shards > 0
                                                        ? m->shards
-                                                       : 1 };
+                                                       : 1,
+                                         .batched = m->batched[lowering_operand(l, node, 0)],
+                                         .vectors = target_routine_vectors(l->p->target) };
     const tarn_shape whole = l->p->values[to->value].shape;
     struct store out = { .value = to->value, .expr = -1 };
     out.address.constant = to->offset;

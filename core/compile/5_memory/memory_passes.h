@@ -13,6 +13,8 @@ void use_scratch(struct program_ir *p, size_t most_bytes);
 void use_workers(struct program_ir *p);
 /* Room for what each part of a group makes for itself and is not in local memory. */
 void copy_for_parts(struct program_ir *p);
+/* Memory of each group's own for routines that want some. */
+void room_for_routines(struct program_ir *p);
 /* For each value 1 + the one that it is written over, or 0 (in_place.c); NULL without memory. */
 int *list_taken_over(const struct program_ir *p);
 /* Offsets of arena values. */

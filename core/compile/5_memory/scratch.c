@@ -135,3 +135,13 @@ void copy_for_parts(struct program_ir *p)
         v->bytes *= (size_t)kernel_parts(p, v->first);
     }
 }
+
+void room_for_routines(struct program_ir *p)
+{
+    for (int i = 0; i < p->nest_count; i++) {
+        const struct nest *n = &p->nests[i];
+        if (n->kind == NEST_ROUTINE && n->stores > 1)
+            p->values[n->store[1].value].bytes =
+                (size_t)n->routine.own * sizeof(float) * (size_t)schedule_of(p, n)->groups;
+    }
+}

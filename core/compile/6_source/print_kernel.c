@@ -382,6 +382,18 @@ static bool calls_routines(const struct program_ir *p, int kernel)
     return false;
 }
 
+/* Its functions have tiles of the target's size, and call exp. */
+static void print_attention(const struct program_ir *p, const char *kernel, struct text *out)
+{
+    if (strstr(kernel, "tarn_attention") == NULL)
+        return;
+    print_math("TARN_EXP_", out);
+    text_add(out,
+             "#ifndef TARN_ATTENTION_VECTORS\n#define TARN_ATTENTION_VECTORS %d\n"
+             "#define TARN_ATTENTION_TILE %d\n%s#endif\n",
+             target_routine_vectors(p->target), target_routine_rows(p->target), kernel_attention);
+}
+
 static bool has_dtype(const struct program_ir *p, int kernel, tarn_dtype dtype)
 {
     for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
@@ -408,6 +420,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
         snprintf(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
         if (calls_routines(p, kernel))
             text_add(&k->source, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
+        print_attention(p, text.data, &k->source);
         if (has_dtype(p, kernel, TARN_I64))
             text_add(&k->source, "#ifndef TARN_TO_I64_1\n%s#endif\n", kernel_long);
         if (has_dtype(p, kernel, TARN_F64))

@@ -10,6 +10,11 @@ void print_routine(struct printer *pr, const char *low, const char *high)
     text_add(&t, ", v%d", n->store[0].value);
     if (n->store[0].address.constant != 0)
         text_add(&t, " + %d", n->store[0].address.constant);
+    if (n->stores > 1 && pr->s->groups > 1)
+        text_add(&t, ", v%d + %lldL * %s", n->store[1].value, (long long)n->routine.own,
+                 group_name(pr));
+    else if (n->stores > 1)
+        text_add(&t, ", v%d", n->store[1].value);
     for (int e = 0; e < n->expr_count; e++)
         text_add(&t, ", v%d", n->exprs[e].access.value);
     for (int i = 0; i < n->routine.numbers; i++)
