@@ -190,6 +190,24 @@ Test(targets, more_units_get_more_groups)
     cr_expect_gt(groups_of("conv", &many), groups_of("conv", &few));
 }
 
+static void make_large_map(struct build *b)
+{
+    const uint32_t x = build_owned(b, TARN_SHAPE(1 << 24));
+    build_assign(b, x, build_map(b, &op_tanh, x));
+}
+
+/* A nest of enough work is shared by all units of a large machine. */
+Test(targets, large_nests_fill_all_units)
+{
+    const struct target cores = target_named("cores64");
+    const struct graph_case large = { "large_map", make_large_map, false };
+    struct kernel_plan plan;
+    compile_case(&large, &cores, &plan);
+    cr_assert_eq(plan.kernel_count, 1);
+    cr_expect_eq(plan.kernels[0].groups, 2 * cores.vector.units);
+    kernel_plan_free(&plan);
+}
+
 /* Small things that wait for nothing are one group's while all of them are soon done, then several groups'. */
 static void make_copies(struct build *b, int count)
 {

@@ -64,6 +64,12 @@ static void unroll_transform(const struct vector_figures *v, const struct nest *
     }
 }
 
+/* Groups that may share a nest: two for each unit at least, so that none rests while others have all of the work. */
+static int most_groups(const struct target *t, int usual)
+{
+    return 2 * t->vector.units > usual ? 2 * t->vector.units : usual;
+}
+
 /* Divides the longest OUT axis, the vector axis in multiples of its width. `groups` is how many
  * share the nest, 0: as many as are worth it. */
 static void split_among_groups(const struct target *t, const struct nest *n,
@@ -80,7 +86,8 @@ static void split_among_groups(const struct target *t, const struct nest *n,
     const int pieces = (n->extent[s->split_axis] + step - 1) / step;
     s->split_step = step;
     const double worth = at->work / t->vector.group_work;
-    s->groups = groups > 0 ? groups : worth < 1 ? 1 : worth > MAX_GROUPS ? MAX_GROUPS : (int)worth;
+    const int most = most_groups(t, MAX_GROUPS);
+    s->groups = groups > 0 ? groups : worth < 1 ? 1 : worth > most ? most : (int)worth;
     if (groups == 0 && s->groups > pieces)
         s->groups = pieces;
     if (s->groups < 1)
@@ -137,7 +144,8 @@ static void split_by_rows(const struct program_ir *p, const struct nest *n,
         return;
     s->split_axis = at->row_axis;
     s->split_step = n->extent[at->row_axis] / p->module->samples;
-    s->groups = p->module->samples < MOST_ROWS ? p->module->samples : MOST_ROWS;
+    const int most = most_groups(p->target, MOST_ROWS);
+    s->groups = p->module->samples < most ? p->module->samples : most;
 }
 
 /* The tile of the whole nest, if parts' slices are multiples of it; else that of the least slice. */
