@@ -62,5 +62,6 @@ unsigned char *bitcode_of(const struct context *c, const char *source, const cha
     }
     *bytes -= begin;
     memmove(found, found + begin, *bytes);
+    (void)bitcode_drop_names(found, *bytes); /* or it takes longer to load */
     return found;
 }

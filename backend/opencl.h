@@ -103,6 +103,8 @@ cl_int kernel_set_args(const struct kernel *k, const struct kernel_arg *args, in
 /* PoCL's bitcode of a source, to be freed; NULL where it does not give any, or cannot compile the source. */
 unsigned char *bitcode_of(const struct context *c, const char *source, const char *options,
                           size_t *bytes);
+/* Takes the names of what functions compute out of bitcode; false, and it is as it was, where it is not understood. */
+bool bitcode_drop_names(unsigned char *bitcode, size_t bytes);
 
 /* The OpenCL device behind an entry of the device list. */
 cl_device_id device_id(int number);

@@ -34,8 +34,8 @@ static void make_key(const struct device *d, const char *source, const char *opt
                      size_t capacity)
 {
     const XXH128_hash_t h = XXH3_128bits(source, strlen(source));
-    snprintf(key, capacity, "%s 1 %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
-             d->keeps_code ? "bitcode" : "program", (unsigned long long)h.high64,
+    snprintf(key, capacity, "%s %016llx%016llx %zu|%s|%s|%s|%s|%s|%d/%d",
+             d->keeps_code ? "bitcode 2" : "program 1", (unsigned long long)h.high64,
              (unsigned long long)h.low64, strlen(source), options, d->name, d->vendor, d->driver,
              d->platform, d->parts, (int)d->compute_units);
 }

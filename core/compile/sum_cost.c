@@ -13,16 +13,30 @@
 
 struct seen {
     uint64_t key;
-    int first, last; /* points between which a register holds it; last 0: a free entry */
+    int first, last; /* points between which a register holds it */
     bool vector;
 };
 
-static struct seen *find_seen(struct seen *table, uint64_t key)
+/* A table of them: where each lies in the list, plus 1. */
+struct seen_table {
+    uint16_t at[SEEN_CAPACITY];
+    struct seen list[SEEN_CAPACITY / 2];
+    int count;
+};
+
+/* The entry of a key; a new one, whose key is not set yet, if there was none; NULL without room for it. */
+static struct seen *find_seen(struct seen_table *t, uint64_t key, bool *is_new)
 {
     unsigned at = (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 54) % SEEN_CAPACITY;
-    while (table[at].last != 0 && table[at].key != key)
+    while (t->at[at] != 0 && t->list[t->at[at] - 1].key != key)
         at = (at + 1) % SEEN_CAPACITY;
-    return &table[at];
+    *is_new = t->at[at] == 0;
+    if (!*is_new)
+        return &t->list[t->at[at] - 1];
+    if (t->count == (int)SEEN_CAPACITY / 2)
+        return NULL;
+    t->at[at] = (uint16_t)++t->count;
+    return &t->list[t->count - 1];
 }
 
 /* Index of each unrolled axis in point number `point` of the tile, the last axis fastest. */
@@ -57,26 +71,31 @@ double register_cycles(const struct tiling *t, const int *tile, bool *by_loads)
     const struct vector_figures *c = t->core;
     const int outs = tiling_points(t, tile, 0, n->out_axes);
     const int reds = tiling_points(t, tile, n->out_axes, n->axes);
-    static _Thread_local struct seen table[SEEN_CAPACITY];
-    memset(table, 0, sizeof table);
+    struct seen_table seen;
+    memset(seen.at, 0, sizeof seen.at);
+    seen.count = 0;
     int32_t index[NEST_AXES] = { 0 };
-    int distinct = 0, loads = 0; /* addresses, and registers that are loaded */
+    int loads = 0; /* registers that are loaded */
     for (int p = 0; p < outs * reds; p++) {
         set_point(t, tile, n->out_axes, n->axes, p / outs, index);
         set_point(t, tile, 0, n->out_axes, p % outs, index);
         for (int l = 0; l < t->load_count; l++) {
+            const struct walk *w = &t->loads[l];
             uint64_t key = (uint64_t)l + 1;
-            for (int i = 0; i < t->loads[l].parts; i++) {
+            for (int i = 0; i < w->parts; i++) {
                 int64_t at = 0;
-                for (int a = 0; a < n->axes; a++)
-                    at += (int64_t)t->loads[l].k[i][a] * index[a];
+                for (int a = 0; a < w->axes[i]; a++)
+                    at += (int64_t)w->k[i][w->axis[i][a]] * index[w->axis[i][a]];
                 key = key * UINT64_C(1000003) + (uint64_t)at;
             }
-            struct seen *s = find_seen(table, key);
-            if (s->last == 0) {
-                if (++distinct > (int)SEEN_CAPACITY / 2)
-                    return 1e9;
-                *s = (struct seen){ .key = key, .first = p, .vector = t->loads[l].vector };
+            bool is_new;
+            struct seen *s = find_seen(&seen, key, &is_new);
+            if (s == NULL) {
+                *by_loads = true;
+                return 1e9;
+            }
+            if (is_new) {
+                *s = (struct seen){ .key = key, .first = p, .vector = w->vector };
                 loads += width_of(t, s->vector);
             }
             s->last = p + 1;
@@ -84,11 +103,13 @@ double register_cycles(const struct tiling *t, const int *tile, bool *by_loads)
     }
     /* Registers that are alive at a point, beside the accumulators. */
     int moves[POINTS_ROOM + 2] = { 0 }, alive = 0, most = 0;
-    for (unsigned i = 0; i < SEEN_CAPACITY; i++)
-        if (table[i].last != 0 && table[i].last - table[i].first > 1) {
-            moves[table[i].first] += width_of(t, table[i].vector);
-            moves[table[i].last] -= width_of(t, table[i].vector);
-        }
+    for (int i = 0; i < seen.count; i++) {
+        const struct seen *s = &seen.list[i];
+        if (s->last - s->first <= 1)
+            continue;
+        moves[s->first] += width_of(t, s->vector);
+        moves[s->last] -= width_of(t, s->vector);
+    }
     for (int p = 0; p < outs * reds; p++) {
         alive += moves[p];
         most = alive > most ? alive : most;
@@ -117,6 +138,7 @@ double sum_vectors(const struct tiling *t)
 struct sum_cycles sum_cycles(const struct target *t, const struct nest *n, const struct schedule *s)
 {
     struct tiling model;
+    struct footprints known = { .set = { 0 } };
     struct sum_cycles out;
     int loops = 0;
     tiling_begin(&model, &t->vector, n, s);
@@ -126,6 +148,6 @@ struct sum_cycles sum_cycles(const struct target *t, const struct nest *n, const
     for (int a = 0; a < n->out_axes; a++)
         loops += a != model.lane;
     out.body = register_cycles(&model, s->tile, &out.by_loads) * sum_vectors(&model);
-    out.waiting = traffic(&model, s->tile, s->order, loops);
+    out.waiting = traffic(&model, &known, s->tile, s->order, loops);
     return out;
 }

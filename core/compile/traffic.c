@@ -15,6 +15,27 @@ static bool is_known(const int *list, int count, int e)
     return false;
 }
 
+static int32_t size_of(int32_t k)
+{
+    return k < 0 ? -k : k;
+}
+
+static void sort_axes(struct walk *w, int part, int axes)
+{
+    const int32_t *k = w->k[part];
+    int8_t *list = w->axis[part];
+    int count = 0;
+    for (int a = 0; a < axes; a++) {
+        if (k[a] == 0)
+            continue;
+        int at = count++;
+        for (; at > 0 && size_of(k[list[at - 1]]) > size_of(k[a]); at--)
+            list[at] = list[at - 1];
+        list[at] = (int8_t)a;
+    }
+    w->axes[part] = count;
+}
+
 static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
 {
     const struct expr *e = &t->n->exprs[expr];
@@ -38,6 +59,8 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
         w->vector |= w->k[i][t->lane] != 0;
         w->k[i][t->lane] = 0;
     }
+    for (int i = 0; i < w->parts; i++)
+        sort_axes(w, i, t->n->axes);
 }
 
 void tiling_begin(struct tiling *t, const struct vector_figures *core, const struct nest *n,
@@ -53,44 +76,38 @@ void tiling_begin(struct tiling *t, const struct vector_figures *core, const str
 
 /* Elements that a load touches while the given axes run. Overlapping accesses, such as those of
  * sliding windows, count once. */
-static double touched(const struct walk *w, int part, const int32_t *extent, int axes)
+static double touched(const struct walk *w, int part, const int32_t *extent)
 {
+    const int32_t *k = w->k[part];
+    const int8_t *axis = w->axis[part];
     double count = 1;
     int64_t step = 0, reach = 1; /* of the elements so far: every step-th of reach */
-    int32_t last = 0;
-    for (;;) {
-        int next = -1;
-        for (int a = 0; a < axes; a++) {
-            const int32_t k = w->k[part][a] < 0 ? -w->k[part][a] : w->k[part][a];
-            const int32_t best = next < 0               ? 0
-                                 : w->k[part][next] < 0 ? -w->k[part][next]
-                                                        : w->k[part][next];
-            if (k > last && extent[a] > 1 && (next < 0 || k < best))
-                next = a;
-        }
-        if (next < 0)
-            return count * (double)reach;
-        const int32_t k = w->k[part][next] < 0 ? -w->k[part][next] : w->k[part][next];
+    for (int i = 0; i < w->axes[part];) {
+        const int32_t size = size_of(k[axis[i]]);
         int64_t run = 1;
-        for (int a = 0; a < axes; a++)
-            if (w->k[part][a] == k || w->k[part][a] == -k)
-                run += extent[a] - 1;
-        last = k;
-        if (step > 0 && k % step == 0 && k / step < reach) {
-            reach += k / step * (run - 1);
+        bool moves = false;
+        for (; i < w->axes[part] && size_of(k[axis[i]]) == size; i++) {
+            run += extent[axis[i]] - 1;
+            moves |= extent[axis[i]] > 1;
+        }
+        if (!moves)
+            continue;
+        if (step > 0 && size % step == 0 && size / step < reach) {
+            reach += size / step * (run - 1);
         } else {
             count *= (double)reach;
             reach = run;
-            step = k;
+            step = size;
         }
     }
+    return count * (double)reach;
 }
 
 static double bytes_of(const struct tiling *t, int load, const int32_t *extent)
 {
     double elements = 1;
     for (int i = 0; i < t->loads[load].parts; i++)
-        elements *= touched(&t->loads[load], i, extent, t->n->axes);
+        elements *= touched(&t->loads[load], i, extent);
     return elements * (t->loads[load].vector ? 64 : 4);
 }
 
@@ -141,44 +158,68 @@ static double bytes_held(const struct tiling *t, int load, const int32_t *extent
     return ways > 1 ? 64 * ways * sets : bytes;
 }
 
+/* Extents inside of all loops, or of some. */
+struct inside {
+    int32_t extent[NEST_AXES];
+    uint32_t set; /* a bit for each axis that is longer than in the tile */
+};
+
+static double footprint(const struct tiling *t, struct footprints *known, const struct inside *in)
+{
+    const unsigned at = in->set % FOOTPRINTS;
+    if (known->set[at] != in->set + 1) {
+        known->set[at] = in->set + 1;
+        known->bytes[at] = bytes_touched(t, in->extent);
+    }
+    return known->bytes[at];
+}
+
 /* `sets`: of the cache; 0: any line may lie anywhere. */
-static bool fits(const struct tiling *t, const int32_t *extent, double capacity, int sets)
+static bool fits(const struct tiling *t, struct footprints *known, const struct inside *in,
+                 double capacity, int sets)
 {
     double bytes = 0;
+    if (sets == 0)
+        return footprint(t, known, in) <= capacity;
     for (int l = 0; l < t->load_count; l++)
-        bytes += sets > 0 ? bytes_held(t, l, extent, sets) : bytes_of(t, l, extent);
+        bytes += bytes_held(t, l, in->extent, sets);
     return bytes <= capacity;
 }
 
 /* What the loops from the innermost on touch, as many of them as a cache holds; returns how many are
  * outside of these. */
-static int loops_outside(const struct tiling *t, const int32_t *whole, const int *tile,
-                         const int *order, int loops, double capacity, int sets, int32_t *extent)
+static int loops_outside(const struct tiling *t, struct footprints *known, const int32_t *whole,
+                         const int *tile, const int *order, int loops, double capacity, int sets,
+                         struct inside *in)
 {
     const struct nest *n = t->n;
+    in->set = 0;
     for (int a = 0; a < n->axes; a++)
-        extent[a] = a == t->lane ? 1 : a >= n->out_axes ? whole[a] : tile[a];
+        in->extent[a] = a == t->lane ? 1 : a >= n->out_axes ? whole[a] : tile[a];
     for (; loops > 0; loops--) {
+        const struct inside before = *in;
         const int axis = order[loops - 1];
-        const int32_t before = extent[axis];
-        extent[axis] = whole[axis];
-        if (!fits(t, extent, capacity, sets)) {
-            extent[axis] = before;
+        if (in->extent[axis] != whole[axis])
+            in->set |= 1u << axis;
+        in->extent[axis] = whole[axis];
+        if (!fits(t, known, in, capacity, sets)) {
+            *in = before;
             break;
         }
     }
     return loops;
 }
 
-static double misses(const struct tiling *t, const int32_t *whole, const int *tile,
+static double misses(const struct tiling *t, struct footprints *known, const int *tile,
                      const int *order, int loops, double capacity, int sets)
 {
-    int32_t extent[NEST_AXES];
+    const int32_t *whole = t->n->extent;
+    struct inside in;
     double rounds = 1;
-    for (int level = loops_outside(t, whole, tile, order, loops, capacity, sets, extent); level > 0;
-         level--)
+    for (int level = loops_outside(t, known, whole, tile, order, loops, capacity, sets, &in);
+         level > 0; level--)
         rounds *= (double)whole[order[level - 1]] / tile[order[level - 1]];
-    return bytes_touched(t, extent) * rounds;
+    return footprint(t, known, &in) * rounds;
 }
 
 static bool uses(const struct walk *w, int axis)
@@ -192,9 +233,10 @@ static bool uses(const struct walk *w, int axis)
 double kept_misses(const struct tiling *t, const int32_t *whole, const int *tile, const int *order,
                    int loops, double capacity)
 {
-    int32_t extent[NEST_AXES];
-    const int outside = loops_outside(t, whole, tile, order, loops, capacity, 0, extent);
-    const bool held = fits(t, extent, capacity, 0);
+    struct footprints known = { .set = { 0 } };
+    struct inside in;
+    const int outside = loops_outside(t, &known, whole, tile, order, loops, capacity, 0, &in);
+    const bool held = fits(t, &known, &in, capacity, 0);
     double bytes = 0;
     for (int l = 0; l < t->load_count; l++) {
         double rounds = 1;
@@ -204,17 +246,17 @@ double kept_misses(const struct tiling *t, const int32_t *whole, const int *tile
             if (!stays)
                 rounds *= (double)whole[order[level - 1]] / tile[order[level - 1]];
         }
-        bytes += bytes_of(t, l, extent) * rounds;
+        bytes += bytes_of(t, l, in.extent) * rounds;
     }
     return bytes;
 }
 
-double traffic(const struct tiling *t, const int *tile, const int *order, int loops)
+double traffic(const struct tiling *t, struct footprints *known, const int *tile, const int *order,
+               int loops)
 {
-    const int32_t *whole = t->n->extent;
     const struct vector_figures *c = t->core;
     const int first = t->by_sets ? c->sets : 0, second = t->by_sets ? c->second_sets : 0;
-    return c->line_cycles / 64 * misses(t, whole, tile, order, loops, c->cache_bytes, first) +
+    return c->line_cycles / 64 * misses(t, known, tile, order, loops, c->cache_bytes, first) +
            c->second_line_cycles / 64 *
-               misses(t, whole, tile, order, loops, c->second_cache_bytes, second);
+               misses(t, known, tile, order, loops, c->second_cache_bytes, second);
 }

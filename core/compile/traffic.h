@@ -13,6 +13,8 @@ struct walk {
     int step; /* bytes from one element to the next */
     int parts;
     int32_t k[1 + TARN_MAX_RANK][NEST_AXES];
+    int8_t axis[1 + TARN_MAX_RANK][NEST_AXES]; /* those that move it, the shortest steps first, */
+    int axes[1 + TARN_MAX_RANK];               /* and how many they are */
 };
 
 struct tiling {
@@ -30,9 +32,17 @@ struct tiling {
 /* Finds the loads, and how large the body is. */
 void tiling_begin(struct tiling *t, const struct vector_figures *core, const struct nest *n,
                   const struct schedule *s);
+/* Bytes that a tile's loads touch while some of the loops run whole, by the set of these: no other order of the same loops
+ * changes them. Empty at first; of one tile. */
+#define FOOTPRINTS 64
+struct footprints {
+    uint32_t set[FOOTPRINTS]; /* 1 + a bit for each axis; 0: free */
+    double bytes[FOOTPRINTS];
+};
 /* Cycles that wait for what misses both caches, with the loops in this order, the outermost first. Takes
  * all that was touched for lost once it is more than a cache holds. */
-double traffic(const struct tiling *t, const int *tile, const int *order, int loops);
+double traffic(const struct tiling *t, struct footprints *known, const int *tile, const int *order,
+               int loops);
 /* Bytes that miss a cache of so many when loops in this order go through `whole`. What a loop does not
  * move stays, if what is inside of the loop fits. */
 double kept_misses(const struct tiling *t, const int32_t *whole, const int *tile, const int *order,

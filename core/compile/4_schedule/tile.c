@@ -21,6 +21,7 @@
 static double order_loops(const struct tiling *t, const int *tile, int *order)
 {
     const struct nest *n = t->n;
+    struct footprints known = { .set = { 0 } };
     int loops = 0;
     for (int a = 0; a < n->out_axes; a++)
         if (a != t->lane)
@@ -33,7 +34,7 @@ static double order_loops(const struct tiling *t, const int *tile, int *order)
             memcpy(tried, order, sizeof tried);
             tried[place] = order[i];
             tried[i] = order[place];
-            const double cycles = traffic(t, tile, tried, loops);
+            const double cycles = traffic(t, &known, tile, tried, loops);
             if (best < 0 || cycles < best || (cycles == best && order[i] > order[chosen])) {
                 best = cycles;
                 chosen = i;
@@ -43,7 +44,7 @@ static double order_loops(const struct tiling *t, const int *tile, int *order)
         order[chosen] = order[place];
         order[place] = axis;
     }
-    return traffic(t, tile, order, loops);
+    return traffic(t, &known, tile, order, loops);
 }
 
 /* ---- candidates ----------------------------------------------------------------------------- */
@@ -71,6 +72,15 @@ struct candidates {
 static bool same_out_tile(const struct nest *n, const int *a, const int *b)
 {
     return memcmp(a, b, (size_t)n->out_axes * sizeof *a) == 0;
+}
+
+/* Whether one that takes at least so many cycles is kept in no case. */
+static bool is_too_slow(const struct candidates *c, double least)
+{
+    for (int i = 0; i < TARGET_TILES; i++)
+        if (i == c->count || least < c->list[i].cycles * 0.999)
+            return false;
+    return true;
 }
 
 /* One that is hardly better than another stays behind it, and of those that differ in what is
@@ -102,10 +112,12 @@ static void try_tile(const struct tiling *t, const int *tile, struct candidates 
         return;
     struct candidate new = { 0 };
     bool by_loads;
+    const double body = register_cycles(t, tile, &by_loads) * sum_vectors(t);
+    const double code = t->code_cycles * (double)(outs * (reds * t->size + t->rest));
+    if (is_too_slow(best, body + code)) /* even if it waited for no cache */
+        return;
     memcpy(new.tile, tile, sizeof new.tile);
-    new.cycles = order_loops(t, tile, new.order) +
-                 register_cycles(t, tile, &by_loads) * sum_vectors(t) +
-                 t->code_cycles *(double)(outs * (reds * t->size + t->rest));
+    new.cycles = order_loops(t, tile, new.order) + body + code;
     offer(best, n, &new);
 }
 

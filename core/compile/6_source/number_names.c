@@ -3,9 +3,7 @@
  * program, so two layers that do the same would differ in nothing but these numbers, and the driver
  * would compile both. In: a text. Out: the same text with other numbers. Knows which names there
  * are, and nothing else of OpenCL C. */
-#include <ctype.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,95 +17,153 @@ static const struct {
               { "output", 3 }, { "shared", 4 }, { "number", 5 }, { "serial", 6 } };
 enum { NAMES = sizeof names / sizeof *names, KINDS = 7, LONGEST = 10 };
 
-struct numbers {
-    uint32_t *given; /* by the number before; 0: none yet, else 1 + the new one */
-    uint32_t most, count;
+/* A name in the text. */
+struct name {
+    size_t at, letters, length; /* with its number */
+    uint32_t number;
+    int kind;
 };
 
-/* The kind of the identifier at `text`, and its number; -1: another identifier. `length` gets all of
- * it. */
-static int kind_of(const char *text, size_t *length, size_t *word, uint32_t *number)
+struct renaming {
+    bool in_word[256]; /* characters of words */
+    struct name *names;
+    size_t count, capacity;
+    uint32_t *given[KINDS]; /* by the number before; 0: none yet, else 1 + the new one */
+    uint32_t most[KINDS], next[KINDS];
+    bool failed;
+};
+
+static bool is_digit(char c)
 {
-    size_t end = 0, letters = 0;
-    while (isalnum((unsigned char)text[end]) || text[end] == '_')
-        end++;
-    while (islower((unsigned char)text[letters]))
+    return c >= '0' && c <= '9';
+}
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static void begin(struct renaming *r)
+{
+    static const char all[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    *r = (struct renaming){ .failed = false };
+    for (const char *c = all; *c != '\0'; c++)
+        r->in_word[(unsigned char)*c] = true;
+}
+
+static size_t word_length(const struct renaming *r, const char *text)
+{
+    size_t length = 0;
+    while (r->in_word[(unsigned char)text[length]])
+        length++;
+    return length;
+}
+
+static size_t until_word(const struct renaming *r, const char *text)
+{
+    size_t length = 0;
+    while (text[length] != '\0' && !r->in_word[(unsigned char)text[length]])
+        length++;
+    return length;
+}
+
+/* Whether a word is a name, of small letters and a number. */
+static bool is_name(const char *word, size_t length, struct name *out)
+{
+    size_t letters = 0;
+    uint32_t number = 0;
+    if (!is_lower(word[0]) || !is_digit(word[length - 1]))
+        return false;
+    while (is_lower(word[letters]))
         letters++;
-    *length = end;
-    *word = letters;
-    if (letters == end || letters == 0 || strspn(text + letters, "0123456789") < end - letters)
-        return -1;
+    for (size_t i = letters; i < length; i++) {
+        if (!is_digit(word[i]))
+            return false;
+        number = 10 * number + (uint32_t)(word[i] - '0');
+    }
     for (int i = 0; i < NAMES; i++)
-        if (strlen(names[i].word) == letters && strncmp(text, names[i].word, letters) == 0) {
-            *number = (uint32_t)strtoul(text + letters, NULL, 10);
-            return names[i].kind;
+        if (word[0] == names[i].word[0] && strlen(names[i].word) == letters &&
+            memcmp(word, names[i].word, letters) == 0) {
+            *out = (struct name){
+                .letters = letters, .length = length, .number = number, .kind = names[i].kind
+            };
+            return true;
         }
-    return -1;
+    return false;
 }
 
-static bool begins_name(const char *from, const char *at)
+static void add_name(struct renaming *r, struct name name, size_t at)
 {
-    const bool inside = at > from && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
-    return islower((unsigned char)*at) && !inside;
-}
-
-/* The largest numbers, and how long the new text may become. */
-static size_t measure(const char *from, struct numbers *numbers)
-{
-    size_t length, word, names_met = 0;
-    const char *at = from;
-    for (; *at != '\0'; at += length) {
-        uint32_t number;
-        length = 1;
-        if (!begins_name(from, at))
-            continue;
-        const int kind = kind_of(at, &length, &word, &number);
-        if (kind < 0)
-            continue;
-        names_met++;
-        if (number > numbers[kind].most)
-            numbers[kind].most = number;
+    if (r->count == r->capacity) {
+        const size_t capacity = 2 * r->capacity + 1024;
+        struct name *larger = realloc(r->names, capacity * sizeof *larger);
+        r->failed |= larger == NULL;
+        if (larger == NULL)
+            return;
+        r->names = larger;
+        r->capacity = capacity;
     }
-    return (size_t)(at - from) + LONGEST * names_met + 1;
+    name.at = at;
+    r->names[r->count++] = name;
+    if (name.number > r->most[name.kind])
+        r->most[name.kind] = name.number;
 }
 
-static void rewrite(const char *from, struct numbers *numbers, struct text *to)
+static void find_names(struct renaming *r, const char *from)
 {
-    size_t length, word;
+    struct name name;
+    for (size_t at = until_word(r, from), length; from[at] != '\0';
+         at += length + until_word(r, from + at + length)) {
+        length = word_length(r, from + at);
+        if (is_name(from + at, length, &name))
+            add_name(r, name, at);
+    }
+}
+
+static char *add_decimal(char *out, uint32_t number)
+{
+    char digits[LONGEST], *at = digits + sizeof digits;
+    do
+        *--at = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    const size_t length = (size_t)(digits + sizeof digits - at);
+    return (char *)memcpy(out, at, length) + length;
+}
+
+static void rewrite(struct renaming *r, const char *from, size_t bytes, struct text *to)
+{
     char *out = to->data;
-    for (const char *at = from; *at != '\0'; at += length) {
-        uint32_t number;
-        length = 1;
-        const int kind = begins_name(from, at) ? kind_of(at, &length, &word, &number) : -1;
-        if (kind < 0) {
-            memcpy(out, at, length);
-            out += length;
-            continue;
-        }
-        struct numbers *n = &numbers[kind];
-        if (n->given[number] == 0)
-            n->given[number] = ++n->count;
-        memcpy(out, at, word);
-        out += word;
-        out += snprintf(out, LONGEST + 1, "%u", n->given[number] - 1);
+    size_t done = 0; /* so much of the old text is in the new one */
+    for (size_t i = 0; i < r->count; i++) {
+        const struct name *n = &r->names[i];
+        const size_t same = n->at + n->letters - done;
+        uint32_t *given = &r->given[n->kind][n->number];
+        if (*given == 0)
+            *given = ++r->next[n->kind];
+        memcpy(out, from + done, same);
+        out = add_decimal(out + same, *given - 1);
+        done = n->at + n->length;
     }
-    *out = '\0';
-    to->length = (size_t)(out - to->data);
+    memcpy(out, from + done, bytes - done + 1);
+    to->length = (size_t)(out - to->data) + bytes - done;
 }
 
-void number_names(const char *from, struct text *to)
+void number_names(const struct text *from, struct text *to)
 {
-    struct numbers numbers[KINDS] = { { 0 } };
-    to->capacity = measure(from, numbers);
+    struct renaming r;
+    begin(&r);
+    find_names(&r, from->data);
+    to->capacity = from->length + LONGEST * r.count + 1;
     to->data = malloc(to->capacity);
-    bool enough = to->data != NULL;
+    r.failed |= to->data == NULL;
     for (int i = 0; i < KINDS; i++) {
-        numbers[i].given = calloc((size_t)numbers[i].most + 1, sizeof *numbers[i].given);
-        enough &= numbers[i].given != NULL;
+        r.given[i] = calloc((size_t)r.most[i] + 1, sizeof *r.given[i]);
+        r.failed |= r.given[i] == NULL;
     }
-    if (enough)
-        rewrite(from, numbers, to);
-    to->failed |= !enough;
+    if (!r.failed)
+        rewrite(&r, from->data, from->length, to);
+    to->failed |= r.failed;
     for (int i = 0; i < KINDS; i++)
-        free(numbers[i].given);
+        free(r.given[i]);
+    free(r.names);
 }

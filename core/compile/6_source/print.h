@@ -20,9 +20,12 @@ struct axis_now {
 /* Statements seen before in this scope: the same right side is printed once. */
 struct known {
     uint64_t hash;
+    int before; /* of the same bucket, as in the printer */
     char *text;
+    size_t length;
     char name[NAME];
 };
+#define KNOWN_BUCKETS 256
 
 /* Squares of 16 by 16 elements that the rounds of a loop read or write (print_squares.c). */
 #define MOST_SQUARES 16 /* a KiB each: together half of a small first cache */
@@ -61,6 +64,7 @@ struct printer {
     char acc[NAME];
     struct known *known;
     int known_count, known_capacity;
+    int newest[KNOWN_BUCKETS]; /* by hash: 1 + the one that was remembered last; 0: none */
 };
 
 void print_line(struct printer *pr, const char *format, ...) __attribute__((format(printf, 2, 3)));

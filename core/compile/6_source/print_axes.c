@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Axes of a nest as loops: whole, in steps of a tile, or over what guards leave of them. In: axes
  * and tile of a nest. Out: heads of loops, and what each axis is at this point. */
-#include <stdio.h>
 
 #include "compile/6_source/print.h"
 
@@ -11,7 +10,7 @@
 void set_loop(struct printer *pr, int axis, int32_t step)
 {
     struct axis_now *now = &pr->axis[axis];
-    snprintf(now->variable, sizeof now->variable, "i%d", axis);
+    text_fill(now->variable, sizeof now->variable, "i%d", axis);
     now->constant = 0;
     now->step = step;
     now->high = pr->n->extent[axis] - step;

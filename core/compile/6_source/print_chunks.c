@@ -2,7 +2,6 @@
 /* The loops of a sum. Those of a long one are cut into chunks: accumulators begin anew in each, and
  * running sums take what they come to. In: a nest, and where its sum is cut. Out: heads and ends of
  * loops. */
-#include <stdio.h>
 
 #include "compile/6_source/print.h"
 
@@ -24,14 +23,14 @@ struct loop_range loop_range(const struct printer *pr, int axis)
     const struct sum_loops *l = pr->sum;
     struct loop_range r;
     if (l != NULL && l->cut_axis == axis) {
-        snprintf(r.from, sizeof r.from, "cut%d", l->cut_level);
-        snprintf(r.to, sizeof r.to, "end%d", l->cut_level);
+        text_fill(r.from, sizeof r.from, "cut%d", l->cut_level);
+        text_fill(r.to, sizeof r.to, "end%d", l->cut_level);
         return r;
     }
     const struct span s =
         l == NULL ? (struct span){ 0, pr->n->extent[axis] } : nest_span(pr->n, axis, l->rest);
-    snprintf(r.from, sizeof r.from, "%d", s.from);
-    snprintf(r.to, sizeof r.to, "%d", s.to);
+    text_fill(r.from, sizeof r.from, "%d", s.from);
+    text_fill(r.to, sizeof r.to, "%d", s.to);
     return r;
 }
 

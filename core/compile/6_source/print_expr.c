@@ -4,9 +4,10 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
@@ -14,7 +15,7 @@
 void print_line(struct printer *pr, const char *format, ...)
 {
     va_list args;
-    text_add(pr->out, "%*s", 4 * pr->indent, "");
+    text_add_spaces(pr->out, 4 * pr->indent);
     va_start(args, format);
     text_add_list(pr->out, format, args);
     va_end(args);
@@ -66,7 +67,7 @@ void print_affine(const struct printer *pr, const struct affine *e, struct text 
     }
     if (constant != 0 || t->length == 0) {
         char number[16];
-        snprintf(number, sizeof number, "%d", constant < 0 ? -constant : constant);
+        text_fill(number, sizeof number, "%d", constant < 0 ? -constant : constant);
         add_term(t, constant < 0 ? -1 : 1, number);
     }
 }
@@ -186,34 +187,36 @@ enum verdict print_guard(struct printer *pr, const struct guard *g, struct text 
 
 /* ---- statements ----------------------------------------------------------------------------- */
 
-static uint64_t text_hash(const char *s)
+static uint64_t text_hash(const struct text *t)
 {
-    uint64_t h = 1469598103934665603u;
-    for (; *s != '\0'; s++)
-        h = (h ^ (unsigned char)*s) * 1099511628211u;
-    return h;
+    return XXH3_64bits(t->data, t->length);
 }
 
 void known_reset(struct printer *pr, int count)
 {
-    while (pr->known_count > count)
-        free(pr->known[--pr->known_count].text);
+    while (pr->known_count > count) {
+        const struct known *k = &pr->known[--pr->known_count];
+        pr->newest[k->hash % KNOWN_BUCKETS] = k->before;
+        free(k->text);
+    }
 }
 
 /* Whether a text has a name in this scope. */
-static bool recall(const struct printer *pr, const char *text, char name[NAME])
+static bool recall(const struct printer *pr, const struct text *t, char name[NAME])
 {
-    const uint64_t h = text_hash(text);
-    for (int i = pr->known_count - 1; i >= 0; i--)
-        if (pr->known[i].hash == h && strcmp(pr->known[i].text, text) == 0) {
-            memcpy(name, pr->known[i].name, NAME);
+    const uint64_t h = text_hash(t);
+    for (int i = pr->newest[h % KNOWN_BUCKETS]; i > 0; i = pr->known[i - 1].before) {
+        const struct known *k = &pr->known[i - 1];
+        if (k->hash == h && k->length == t->length && memcmp(k->text, t->data, t->length) == 0) {
+            memcpy(name, k->name, NAME);
             return true;
         }
+    }
     return false;
 }
 
 /* Takes the text. */
-static void remember(struct printer *pr, struct text *right, const char *name)
+static void remember(struct printer *pr, struct text *right, const char name[NAME])
 {
     if (pr->known_count == pr->known_capacity) {
         const int capacity = 2 * pr->known_capacity + 64;
@@ -227,24 +230,28 @@ static void remember(struct printer *pr, struct text *right, const char *name)
         pr->known_capacity = capacity;
     }
     struct known *k = &pr->known[pr->known_count++];
-    k->hash = text_hash(right->data);
+    k->hash = text_hash(right);
+    int *newest = &pr->newest[k->hash % KNOWN_BUCKETS];
+    k->before = *newest;
+    *newest = pr->known_count;
     k->text = right->data; /* now owned by the list */
-    snprintf(k->name, NAME, "%s", name);
+    k->length = right->length;
+    memcpy(k->name, name, NAME);
 }
 
 void print_define(struct printer *pr, const char *type, struct text *right, char name[NAME])
 {
     if (right->failed || right->data == NULL) {
         pr->out->failed = true;
-        snprintf(name, NAME, "0");
+        text_fill(name, NAME, "0");
         text_free(right);
         return;
     }
-    if (recall(pr, right->data, name)) {
+    if (recall(pr, right, name)) {
         text_free(right);
         return;
     }
-    snprintf(name, NAME, "t%d", ++pr->temporaries);
+    text_fill(name, NAME, "t%d", ++pr->temporaries);
     print_line(pr, "const %s %s = %s;", type, name, right->data);
     remember(pr, right, name);
 }
@@ -253,13 +260,15 @@ void print_zero(const struct printer *pr, char name[NAME])
 {
     struct text zero = { 0 };
     constant_text(TARN_F32, 0, 0, pr->width, &zero);
-    snprintf(name, NAME, "%s", zero.data != NULL ? zero.data : "0");
+    text_fill(name, NAME, "%s", zero.data != NULL ? zero.data : "0");
     text_free(&zero);
 }
 
 bool print_is_zero(const struct printer *pr, const char *name)
 {
     char zero[NAME];
+    if (name[0] == 't') /* a statement's */
+        return false;
     print_zero(pr, zero);
     return strcmp(name, zero) == 0;
 }
@@ -295,8 +304,8 @@ struct short_text block_start(const struct value *v)
 {
     struct short_text t = { "" };
     if (v->place != PLACE_SCRATCH && v->worker_stride == 0)
-        snprintf(t.text, sizeof t.text, "%lld * b + ",
-                 (long long)(tarn_shape_count(v->shape) / v->shape.dim[0]));
+        text_fill(t.text, sizeof t.text, "%lld * b + ",
+                  (long long)(tarn_shape_count(v->shape) / v->shape.dim[0]));
     return t;
 }
 
@@ -348,7 +357,7 @@ static void load_text(struct printer *pr, const struct expr *e, struct text *t)
     const bool narrow = tarn_dtype_bytes(v->dtype) < sizeof(int32_t);
     const char *type = register_name(e->dtype, pr->width);
     char pointer[NAME], name[NAME];
-    snprintf(pointer, sizeof pointer, "v%d", a->value);
+    text_fill(pointer, sizeof pointer, "v%d", a->value);
     struct text address = { 0 };
     const bool lanes = needs_lane_address(pr, a);
     address_text(pr, a, lanes, &address);
@@ -436,7 +445,7 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
     constant_text(e->dtype, e->bits, e->high, pr->width, &fill);
     const char *type = register_name(e->dtype, pr->width);
     if (all == NEVER) {
-        snprintf(name, NAME, "%s", fill.data);
+        text_fill(name, NAME, "%s", fill.data);
     } else if (condition.length == 0) {
         print_expr(pr, e->arg[0], name);
     } else if (lanes) {
@@ -454,7 +463,7 @@ static void print_guarded(struct printer *pr, const struct expr *e, char name[NA
         condition = (struct text){ 0 };
     } else {
         char inner[NAME];
-        snprintf(name, NAME, "t%d", ++pr->temporaries);
+        text_fill(name, NAME, "t%d", ++pr->temporaries);
         print_line(pr, "%s %s = %s;", type, name, fill.data);
         print_line(pr, "if (%s) {", condition.data);
         pr->indent++;
@@ -513,7 +522,7 @@ static void map_text(struct printer *pr, const struct expr *e, struct text *t)
         uint32_t bits;
         memcpy(&bits, &e->scalar[k], sizeof bits);
         constant_text(TARN_F32, bits, 0, pr->width, &scalar);
-        snprintf(names.of[3 + k], NAME, "%s", scalar.data != NULL ? scalar.data : "");
+        text_fill(names.of[3 + k], NAME, "%s", scalar.data != NULL ? scalar.data : "");
         t->failed |= scalar.failed;
         text_free(&scalar);
     }
@@ -525,10 +534,12 @@ static void print_once(struct printer *pr, int expr, char name[NAME])
 {
     const struct expr *e = &pr->n->exprs[expr];
     struct text key = { 0 };
-    text_add(&key, "expression %d %s", expr, pr->mask);
+    int32_t point[NEST_AXES];
     for (int a = 0; a < pr->n->axes; a++)
-        text_add(&key, " %d", pr->axis[a].constant);
-    if (key.failed || key.data == NULL || recall(pr, key.data, name)) {
+        point[a] = pr->axis[a].constant;
+    text_add(&key, "expression %d %s ", expr, pr->mask); /* no right side begins like that */
+    text_add_bytes(&key, point, (size_t)pr->n->axes * sizeof *point);
+    if (key.failed || key.data == NULL || recall(pr, &key, name)) {
         pr->out->failed |= key.failed;
         text_free(&key);
         return;

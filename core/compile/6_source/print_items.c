@@ -3,7 +3,6 @@
  * tiles and batch blocks where the CPU has loops. Lanes are added up through local memory, in the
  * CPU's order. In: a scheduled nest. Out: its code. Decides nothing. */
 #include <limits.h>
-#include <stdio.h>
 
 #include "compile/4_schedule/schedule.h"
 #include "compile/lane.h"
@@ -50,12 +49,12 @@ static void print_tile_axes(struct printer *pr, const char *from)
         }
         char divided[NAME], rest[NAME] = "", times[NAME] = "", first[NAME] = "";
         if (slice < n->extent[a])
-            snprintf(first, sizeof first, "%d * part + ", slice);
-        snprintf(divided, sizeof divided, below > 1 ? "%s / %lld" : "%s", from, (long long)below);
+            text_fill(first, sizeof first, "%d * part + ", slice);
+        text_fill(divided, sizeof divided, below > 1 ? "%s / %lld" : "%s", from, (long long)below);
         if (below * tiles < all)
-            snprintf(rest, sizeof rest, " %% %d", tiles);
+            text_fill(rest, sizeof rest, " %% %d", tiles);
         if (pr->s->tile[a] > 1)
-            snprintf(times, sizeof times, " * %d", pr->s->tile[a]);
+            text_fill(times, sizeof times, " * %d", pr->s->tile[a]);
         set_loop(pr, a, pr->s->tile[a]);
         print_line(pr, "const %s i%d = %s%s%s%s;", type, a, first, tiles > 1 ? divided : "0",
                    tiles > 1 ? rest : "", times);
@@ -165,7 +164,7 @@ void print_item_results(struct printer *pr, const char *condition)
         char value[NEST_STORES][NAME];
         set_tile_point(pr, 0, n->out_axes, i);
         for (int s = 0; s < n->stores; s++) {
-            snprintf(pr->acc, sizeof pr->acc, "%s%d", n->store[s].best ? "best" : "acc", i);
+            text_fill(pr->acc, sizeof pr->acc, "%s%d", n->store[s].best ? "best" : "acc", i);
             if (n->store[s].expr >= 0)
                 print_expr(pr, n->store[s].expr, value[s]);
             else
@@ -303,7 +302,7 @@ static int open_row(struct printer *pr)
 {
     const int blocks = pr->p->blocks, groups = pr->p->groups, each = pr->s->groups / groups;
     char within[NAME];
-    snprintf(within, sizeof within, "(group %% %d)", each);
+    text_fill(within, sizeof within, "(group %% %d)", each);
     print_line(pr, "const int share = group / %d;", each);
     print_line(pr, "const int b = share * %d / %d%s;", blocks, groups,
                pr->turns > 1 ? " + turn" : "");
@@ -389,8 +388,8 @@ static void print_sample_rows(struct printer *pr)
     close_loops(pr, 1);
     for (int i = 0; i < nest_points(n, pr->s); i++) {
         char acc[16], row[16], both[SUM_TEXT];
-        snprintf(acc, sizeof acc, "acc%d", i);
-        snprintf(row, sizeof row, "row%d", i);
+        text_fill(acc, sizeof acc, "acc%d", i);
+        text_fill(row, sizeof row, "row%d", i);
         sum_text(pr, acc, row, both);
         print_line(pr, "%s = b > first ? %s : %s;", row, both, acc);
     }

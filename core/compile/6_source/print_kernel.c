@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels as OpenCL C: parameters, sections, and the loop over batch blocks around the nests. In: a
  * scheduled program. Out: a kernel's code, and what it takes. Decides nothing. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
@@ -413,11 +412,11 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
     struct text body = { 0 }, text = { 0 };
     tarn_status status = print_rest(p, kernel, &body, k);
     if (status == TARN_OK && !body.failed)
-        number_names(body.data, &text);
+        number_names(&body, &text);
     if (status == TARN_OK && !body.failed && !text.failed) {
         const XXH64_hash_t h =
             XXH3_64bits_withSeed(text.data, text.length, (uint64_t)p->group_size);
-        snprintf(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
+        text_fill(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
         if (calls_routines(p, kernel))
             text_add(&k->source, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
         print_attention(p, text.data, &k->source);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vector axis of a nest without batch, where it is an axis of the result. In: a nest. Out: its loop, and what is
  * left over where the axis is no multiple of a register. */
-#include <stdio.h>
 
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
@@ -57,8 +56,8 @@ void print_out_lanes(struct printer *pr)
     const int lane = pr->s->lane_axis;
     const bool split = lane == pr->s->split_axis && pr->s->groups > 1;
     char low[16], high[16];
-    snprintf(low, sizeof low, split ? "low" : "0");
-    snprintf(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
+    text_fill(low, sizeof low, split ? "low" : "0");
+    text_fill(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
     if (ends_overlap(pr)) {
         print_overlapping(pr, lane);
         return;

@@ -2,7 +2,6 @@
 /* Nests as OpenCL C: loops, register tiles, accumulators and stores around the expressions. In: a
  * scheduled nest. Out: its code. Decides nothing. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +24,7 @@ const char *identity(const struct nest *n)
 struct short_text lanes_function(const struct nest *n)
 {
     struct short_text t;
-    snprintf(t.text, sizeof t.text, "%s_%s", n->by->lanes, register_name(n->acc_dtype, 1));
+    text_fill(t.text, sizeof t.text, "%s_%s", n->by->lanes, register_name(n->acc_dtype, 1));
     return t;
 }
 
@@ -49,8 +48,8 @@ static struct text combined(struct printer *pr, const char *v, const char *befor
 {
     struct text t = { 0 };
     struct code_names names = { 0 };
-    snprintf(names.of[0], NAME, "%s", v);
-    snprintf(names.of[1], NAME, "%s", before);
+    text_fill(names.of[0], NAME, "%s", v);
+    text_fill(names.of[1], NAME, "%s", before);
     expand_code(pr->n->by->code, &names, pr->width, &t);
     pr->out->failed |= t.failed;
     return t;
@@ -65,9 +64,9 @@ static const char *integers(const struct nest *n)
 void sum_text(const struct printer *pr, const char *a, const char *b, char out[SUM_TEXT])
 {
     if (dtype_is_float(pr->n->acc_dtype))
-        snprintf(out, SUM_TEXT, "%s + %s", a, b);
+        text_fill(out, SUM_TEXT, "%s + %s", a, b);
     else
-        snprintf(out, SUM_TEXT, "TARN_ADD_%s_%d(%s, %s)", integers(pr->n), pr->width, a, b);
+        text_fill(out, SUM_TEXT, "TARN_ADD_%s_%d(%s, %s)", integers(pr->n), pr->width, a, b);
 }
 
 /* Combines value `v` into accumulator text `acc`; both of the printer's width. */
@@ -92,8 +91,8 @@ void combine_lane_sums(struct printer *pr)
 {
     for (int i = 0; i < tile_points(pr, 0, pr->n->out_axes); i++) {
         char acc[NAME], sum[NAME];
-        snprintf(acc, sizeof acc, "acc%d", i);
-        snprintf(sum, sizeof sum, "sum%d", i);
+        text_fill(acc, sizeof acc, "acc%d", i);
+        text_fill(sum, sizeof sum, "sum%d", i);
         combine_line(pr, acc, sum);
     }
 }
@@ -104,7 +103,7 @@ static void mask_tail(struct printer *pr, char name[NAME])
     if (!pr->tail || !pr->n->partial || pr->n->by_sample)
         return;
     char masked[NAME];
-    snprintf(masked, sizeof masked, "t%d", ++pr->temporaries);
+    text_fill(masked, sizeof masked, "t%d", ++pr->temporaries);
     const char *type = register_name(pr->n->acc_dtype, pr->width);
     print_line(pr, "const %s %s = present ? %s : (%s)(%s);", type, masked, name, type,
                identity(pr->n));
@@ -115,7 +114,7 @@ static void search_lines(struct printer *pr, int point, const char *v)
 {
     struct text index = { 0 };
     char best[NAME];
-    snprintf(best, sizeof best, "best%d", point);
+    text_fill(best, sizeof best, "best%d", point);
     struct text better = combined(pr, v, best);
     print_affine(pr, &pr->n->arg_index.e, &index);
     const int w = pr->width;
@@ -136,7 +135,7 @@ static void body_point(struct printer *pr, int point, const char *lanes_mask)
 {
     const struct nest *n = pr->n;
     char a[NAME], b[NAME], acc[NAME];
-    snprintf(acc, sizeof acc, "acc%d", point);
+    text_fill(acc, sizeof acc, "acc%d", point);
     print_expr(pr, n->body[0], a);
     if (n->combine != COMBINE_FMA) {
         if (nest_searches(n)) {
@@ -151,10 +150,10 @@ static void body_point(struct printer *pr, int point, const char *lanes_mask)
     mask_tail(pr, a);
     char term[5 * NAME];
     if (dtype_is_float(n->acc_dtype))
-        snprintf(term, sizeof term, "fma(%s, %s, %s)", a, b, acc);
+        text_fill(term, sizeof term, "fma(%s, %s, %s)", a, b, acc);
     else
-        snprintf(term, sizeof term, "TARN_ADD_%s_%d(TARN_MUL_%s_%d(%s, %s), %s)", integers(n),
-                 pr->width, integers(n), pr->width, a, b, acc);
+        text_fill(term, sizeof term, "TARN_ADD_%s_%d(TARN_MUL_%s_%d(%s, %s), %s)", integers(n),
+                  pr->width, integers(n), pr->width, a, b, acc);
     if (lanes_mask[0] != '\0')
         print_line(pr, "%s = %s ? %s : %s;", acc, lanes_mask, term, acc);
     else
@@ -201,7 +200,7 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing)
         body_point(pr, point, "");
     } else if (v == DEPENDS && lanes) {
         char mask[NAME];
-        snprintf(mask, sizeof mask, "t%d", ++pr->temporaries);
+        text_fill(mask, sizeof mask, "t%d", ++pr->temporaries);
         print_line(pr, "const int16 %s = %s;", mask, t.data);
         memcpy(pr->mask, mask, NAME);
         body_point(pr, point, mask);
@@ -299,8 +298,8 @@ static void store_lanes(struct printer *pr, const struct store *s, const char *a
     for (int i = 0; i < LANES; i++) {
         char guard[NAME] = "";
         if (tail)
-            snprintf(guard, sizeof guard, "if (16 * b + %d < %d) ", i,
-                     pr->n->extent[pr->n->batch_axis]);
+            text_fill(guard, sizeof guard, "if (16 * b + %d < %d) ", i,
+                      pr->n->extent[pr->n->batch_axis]);
         if (tail)
             print_line(pr, "%sv%d[%s + %d * (16 * b + %d)] = %s.s%x;", guard, s->value, address, k,
                        i, v, (unsigned)i);
@@ -314,11 +313,11 @@ static void print_store(struct printer *pr, const struct store *s, const char *v
     const struct value *v = &pr->p->values[s->value];
     const bool narrow = tarn_dtype_bytes(v->dtype) < sizeof(int32_t);
     char value[2 * NAME];
-    snprintf(value, sizeof value,
-             !narrow || pr->width == 1 ? "%s"
-             : v->dtype == TARN_U8     ? "TARN_CONVERT(uchar16, %s)"
-                                       : "TARN_CONVERT(ushort16, %s)",
-             value_name);
+    text_fill(value, sizeof value,
+              !narrow || pr->width == 1 ? "%s"
+              : v->dtype == TARN_U8     ? "TARN_CONVERT(uchar16, %s)"
+                                        : "TARN_CONVERT(ushort16, %s)",
+              value_name);
     struct text address = { 0 };
     print_affine(pr, &s->address, &address);
     const int k = lane_factor(pr, &s->address);
@@ -374,7 +373,7 @@ static void print_epilogue(struct printer *pr, int point)
     const struct nest *n = pr->n;
     char value[NEST_STORES][NAME];
     for (int s = 0; s < n->stores; s++) {
-        snprintf(pr->acc, sizeof pr->acc, "%s%d", n->store[s].best ? "best" : "acc", point);
+        text_fill(pr->acc, sizeof pr->acc, "%s%d", n->store[s].best ? "best" : "acc", point);
         if (n->store[s].expr >= 0)
             print_expr(pr, n->store[s].expr, value[s]);
         else
@@ -574,7 +573,7 @@ void print_nest(struct printer *pr)
     }
     if (n->kind == NEST_ROUTINE) {
         char all[16];
-        snprintf(all, sizeof all, "%d", n->routine.pieces);
+        text_fill(all, sizeof all, "%d", n->routine.pieces);
         print_routine(pr, pr->s->groups > 1 ? "low" : "0", pr->s->groups > 1 ? "high" : all);
         close_loops(pr, 1);
         return;

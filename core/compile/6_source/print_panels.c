@@ -2,7 +2,6 @@
 /* Nests in panels: loops over panels, in each the steps of the sum, in each step the tiles. A tile takes
  * its accumulators from memory, and leaves them there for the next step. In: a nest with panels. Out: its
  * loops. */
-#include <stdio.h>
 
 #include "compile/6_source/print.h"
 
@@ -40,7 +39,7 @@ static int open_panel_loops(struct printer *pr)
             continue;
         }
         char high[16];
-        snprintf(high, sizeof high, is_split(pr, a) ? "high" : "%d", pr->n->extent[a]);
+        text_fill(high, sizeof high, is_split(pr, a) ? "high" : "%d", pr->n->extent[a]);
         print_for(pr, "for (long p%d = %s; p%d < %s; p%d += %d) {", a,
                   is_split(pr, a) ? "low" : "0", a, high, a, p->size[a]);
         print_line(pr, "const long q%d = min(p%d + %d, (long)%s);", a, a, p->size[a], high);
@@ -134,7 +133,7 @@ static const char *print_sum_in_steps(struct printer *pr)
     const char *type = register_name(n->acc_dtype, pr->width), *zero = identity(n);
     const int points = panel_points(pr), extent = n->extent[pr->s->panels.axis];
     char all[16];
-    snprintf(all, sizeof all, "%d", extent);
+    text_fill(all, sizeof all, "%d", extent);
     print_line(pr, "%s kept[%d];", type, points);
     if (c.levels == 0) {
         print_line(pr, "for (int k = 0; k < %d; k++) kept[k] = (%s)(%s);", points, type, zero);

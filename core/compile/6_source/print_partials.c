@@ -2,7 +2,6 @@
 /* Rows of partial sums: sixteen accumulators at a time become one register of their sums, which is
  * added to the group's row with as few stores as the addresses allow. In: a nest that adds up
  * samples. Out: its stores. */
-#include <stdio.h>
 #include <string.h>
 
 #include "compile/6_source/print.h"
@@ -37,7 +36,7 @@ static void lane_names(int at, int length, char out[LANES + 3])
     if (length == LANES)
         out[0] = '\0';
     else
-        snprintf(out, LANES + 3, ".s%.*s", length, digits + at);
+        text_fill(out, LANES + 3, ".s%.*s", length, digits + at);
 }
 
 static void store_run(struct printer *pr, const struct points *p, int at, int length)
@@ -90,7 +89,7 @@ void print_own_row(struct printer *pr, int point)
                pr->p->values[s->value].shape.dim[1], address.data);
     if (pr->width == 1) {
         char acc[16], both[SUM_TEXT];
-        snprintf(acc, sizeof acc, "acc%d", point);
+        text_fill(acc, sizeof acc, "acc%d", point);
         sum_text(pr, acc, "*row", both);
         print_line(pr, "*row = b > first ? %s : %s;", both, acc);
     } else {

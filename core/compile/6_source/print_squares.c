@@ -3,7 +3,6 @@
  * the transposed operand of a product. Instead of single elements for each step of the loop, 16 steps read and write
  * squares of 16 by 16 elements as vectors along memory, turned over in registers. In: a nest, and the innermost of
  * its loops. Out: a loop over squares around it, and what the squares hold. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +107,7 @@ static struct text first_text(struct printer *pr, const struct squares *q, int v
     struct axis_now *now = &pr->axis[q->axis];
     const struct axis_now inside = *now;
     struct text first = { 0 }, rest = { 0 };
-    snprintf(now->variable, sizeof now->variable, "at%d", q->axis);
+    text_fill(now->variable, sizeof now->variable, "at%d", q->axis);
     now->constant = 0;
     text_add(&first, "v%d + ", value);
     print_affine(pr, address, &rest);

@@ -2,7 +2,6 @@
 /* A contraction whose group reads operands through local memory. All groups of the kernel go through its loops and
  * barriers, which stand in no branch, and those of its section do the work between them. In: a nest with staging. Out:
  * its code. Decides nothing. */
-#include <stdio.h>
 
 #include "compile/6_source/print.h"
 #include "compile/panel.h"
@@ -17,11 +16,11 @@ static struct short_text digit(const char *number, long long below, int32_t size
 {
     struct short_text t;
     if (size == 1)
-        snprintf(t.text, sizeof t.text, "0");
+        text_fill(t.text, sizeof t.text, "0");
     else if (below == 1)
-        snprintf(t.text, sizeof t.text, "%s %% %d", number, size);
+        text_fill(t.text, sizeof t.text, "%s %% %d", number, size);
     else
-        snprintf(t.text, sizeof t.text, "%s / %lld %% %d", number, below, size);
+        text_fill(t.text, sizeof t.text, "%s / %lld %% %d", number, below, size);
     return t;
 }
 
@@ -61,7 +60,7 @@ static void print_panel_place(struct printer *pr, int k)
     const int tile = g->across >= 0 ? of->pitch[g->across] * pr->s->tile[g->across] : 0;
     char across[NAME] = "";
     if (tile > 0 && g->lanes < pr->p->group_size)
-        snprintf(across, sizeof across, " + item / %d * %d", g->lanes, tile);
+        text_fill(across, sizeof across, " + item / %d * %d", g->lanes, tile);
     print_line(pr, "__local %s *panel%d = (__local %s *)(exchange + %d);", memory_type(v), k,
                memory_type(v), of->begin);
     if (of->by_lanes)
@@ -106,13 +105,13 @@ static void print_copy_in(struct printer *pr, int k)
         print_line(pr, "const int p%d = %s;", a, digit("e", below, panel_box(pr, a)).text);
         text_add(&to, "%s%d * p%d", i > 0 ? " + " : "", of->pitch[a], a);
         if (a == pr->s->staging.axis)
-            snprintf(now->variable, sizeof now->variable, "(cut%d + p%d)", STAGE_LEVEL, a);
+            text_fill(now->variable, sizeof now->variable, "(cut%d + p%d)", STAGE_LEVEL, a);
         else if (a == pr->s->lane_axis || a == pr->s->staging.across)
-            snprintf(now->variable, sizeof now->variable, "(from%d + p%d)", a, a);
+            text_fill(now->variable, sizeof now->variable, "(from%d + p%d)", a, a);
         else if (a < pr->n->out_axes)
-            snprintf(now->variable, sizeof now->variable, "(i%d + p%d)", a, a);
+            text_fill(now->variable, sizeof now->variable, "(i%d + p%d)", a, a);
         else
-            snprintf(now->variable, sizeof now->variable, "p%d", a);
+            text_fill(now->variable, sizeof now->variable, "p%d", a);
         below *= panel_box(pr, a);
     }
     print_affine(pr, &x->address, &from);
@@ -145,8 +144,8 @@ bool panel_text(struct printer *pr, const struct expr *e, struct text *t)
         if (a < pr->n->out_axes)
             pr->axis[a].variable[0] = '\0';
     }
-    snprintf(pr->axis[g->axis].variable, sizeof pr->axis->variable, "(i%d - cut%d)", g->axis,
-             STAGE_LEVEL);
+    text_fill(pr->axis[g->axis].variable, sizeof pr->axis->variable, "(i%d - cut%d)", g->axis,
+              STAGE_LEVEL);
     print_affine(pr, &at, &place);
     for (int a = 0; a < pr->n->axes; a++)
         pr->axis[a] = before[a];

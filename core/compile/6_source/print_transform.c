@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums with factors from constant tables: terms with 0 vanish, 1 and -1 need no multiplication, and
  * what rows have in common is computed once. In: a transform and its table. Out: statements. */
-#include <stdio.h>
 #include <string.h>
 
 #include "compile/1_graph/winograd_table.h"
@@ -19,7 +18,7 @@ struct terms {
 static void terms_add(struct terms *t, double factor, const char *name)
 {
     t->term[t->count].factor = factor;
-    snprintf(t->term[t->count++].name, NAME, "%s", name);
+    text_fill(t->term[t->count++].name, NAME, "%s", name);
 }
 
 /* The sum of terms, in their order, as one statement. */
@@ -38,14 +37,14 @@ static void sum_of(struct printer *pr, const struct terms *t, char name[NAME])
         else if (i == 0)
             text_add(&sum, "%s * (%s)(%af)", x, type, (double)(float)f);
         else if (f == 1 || f == -1)
-            text_add(&sum, "(%s) %c %s", before, f < 0 ? '-' : '+', x);
+            text_add(&sum, "(%s) %s %s", before, f < 0 ? "-" : "+", x);
         else
             text_add(&sum, "fma(%s, (%s)(%af), %s)", x, type, (double)(float)f, before);
         sum.failed |= old.failed;
         text_free(&old);
     }
     if (t->count == 1 && t->term[0].factor == 1) {
-        snprintf(name, NAME, "%s", t->term[0].name);
+        text_fill(name, NAME, "%s", t->term[0].name);
         text_free(&sum);
         return;
     }

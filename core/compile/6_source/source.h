@@ -11,6 +11,6 @@ struct param param_of(const struct value *v);
 tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel *k);
 /* The same text with names numbered by order of appearance: values v7, v31 become v0, v1, and so do
  * input5, owned3, number8, ... */
-void number_names(const char *from, struct text *to);
+void number_names(const struct text *from, struct text *to);
 
 #endif
