@@ -110,6 +110,8 @@ const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
                                      (const char *)kernel_text_random };
 
 const char *const kernel_routines = (const char *)kernel_text_routines;
+const char *const kernel_routines_long = (const char *)kernel_text_routines_long;
+const char *const kernel_routines_double = (const char *)kernel_text_routines_double;
 
 const char *const kernel_long = (const char *)kernel_text_long;
 const char *const kernel_double = (const char *)kernel_text_double;

@@ -19,7 +19,8 @@ const struct op op_hash_step = {
 
 tarn_tensor op_bits_of(tarn_tensor x)
 {
-    return graph_record(x.replica, &op_bits, &x, 1, tarn_shape_get(x), TARN_I32, NULL);
+    const tarn_dtype dtype = tarn_dtype_get(x) == TARN_F64 ? TARN_I64 : TARN_I32;
+    return graph_record(x.replica, &op_bits, &x, 1, tarn_shape_get(x), dtype, NULL);
 }
 
 tarn_tensor op_value_of_bits(tarn_tensor x)

@@ -60,7 +60,7 @@ tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first);
 /* The float32 that has the bits of an int32. */
 tarn_tensor op_value_of_bits(tarn_tensor x);
 
-/* int32: the bits of float32. */
+/* int32: the bits of float32; int64: those of float64. */
 tarn_tensor op_bits_of(tarn_tensor x);
 
 /* ---- views ---------------------------------------------------------------------------------- */

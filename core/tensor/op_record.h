@@ -138,8 +138,9 @@ union op_arg {
         int32_t axis;
     } concat;
     struct {
-        int32_t axis;   /* along which lines go; -1: one line of all */
-        int32_t length; /* of the result's lines; or whether a cumulative sum goes backwards */
+        int32_t axis; /* along which lines go; -1: one line of all */
+        /* Of the result's lines; or whether a cumulative sum goes backwards, or an order is by int64. */
+        int32_t length;
     } routine;
     struct {
         uint32_t owned;

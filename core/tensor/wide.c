@@ -65,7 +65,7 @@ bool wide_allowed(tarn_replica *r, const struct op *op, const tarn_tensor *in, i
 
 tarn_tensor wide_operand(const struct op *op, tarn_tensor x, tarn_dtype dtype)
 {
-    if (dtype == TARN_F64 && op->kind != OP_MAP)
+    if (dtype == TARN_F64 && op->kind != OP_MAP && op->kind != OP_ROUTINE)
         return tarn_cast(x, TARN_F64);
     return dtype_is_half(tarn_dtype_get(x)) ? tarn_cast(x, TARN_F32) : x;
 }

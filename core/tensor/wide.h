@@ -12,7 +12,7 @@ bool wide_possible(tarn_replica *r, const char *name, tarn_dtype dtype);
 bool wide_allowed(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
                   tarn_dtype dtype);
 /* x as an op that computes takes it for a result of this type: a half type in float32; of a float64 product, which has
- * one multiply-add for its operands, in float64. Maps are given what they take. */
+ * one multiply-add for its operands, in float64. Maps and routines are given what they take. */
 tarn_tensor wide_operand(const struct op *op, tarn_tensor x, tarn_dtype dtype);
 
 #endif
