@@ -55,11 +55,10 @@ bool wide_allowed(tarn_replica *r, const struct op *op, const tarn_tensor *in, i
         return true;
     if (!wide_possible(r, op->name, wide))
         return false;
-    if (takes_wide(op) && !r->graph.in_body)
+    if (takes_wide(op))
         return true;
-    replica_fail(r, TARN_ERR_DTYPE, "%s: %s is not taken%s: use tarn_cast to %s", op->name,
-                 tarn_dtype_name(wide), r->graph.in_body ? " in the body of a loop" : "",
-                 wide == TARN_F64 ? "float32" : "int32");
+    replica_fail(r, TARN_ERR_DTYPE, "%s: %s is not taken: use tarn_cast to %s", op->name,
+                 tarn_dtype_name(wide), wide == TARN_F64 ? "float32" : "int32");
     return false;
 }
 

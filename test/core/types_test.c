@@ -513,29 +513,6 @@ static void expect_refused(tarn_replica *r, tarn_tensor t, const char *word)
     tarn_error_clear(r);
 }
 
-static void body(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next, tarn_tensor *y,
-                 void *user)
-{
-    (void)x, (void)y, (void)user;
-    next[0] = tarn_cast(tarn_exp(tarn_cast(carry[0], TARN_F64)), TARN_F32);
-}
-
-Test(types, what_does_not_take_them_says_so)
-{
-    tarn_replica *r = open_first();
-    const tarn_tensor one = tarn_ones(r, TARN_SCALAR);
-    tarn_tensor last;
-    const tarn_tensor carry = tarn_cast(one, TARN_F64);
-    tarn_scan(r, &(tarn_scan_args){ .body = body, .carry = &carry, .carries = 1, .steps = 2 },
-              &last, NULL);
-    expect_refused(r, last, "float64");
-    const tarn_tensor single = tarn_ones(r, TARN_SCALAR);
-    tarn_scan(r, &(tarn_scan_args){ .body = body, .carry = &single, .carries = 1, .steps = 2 },
-              &last, NULL);
-    expect_refused(r, last, "body of a loop");
-    tarn_close(r);
-}
-
 /* Any device may be one without doubles, as far as the library knows. */
 Test(types, a_device_without_doubles_is_told_at_once)
 {
