@@ -15,12 +15,9 @@ static uint32_t scan_expand(struct builder *b, const struct node *n, const uint3
 }
 
 /* Run by run/loop.c before any plan that reads it: no compiler sees it. */
-const struct op op_scan = { .name = "scan",
-                            .arity = -1,
-                            .kind = OP_COMPOSED,
-                            .grad = scan_grad,
-                            .expand = scan_expand,
-                            .wide = true };
+const struct op op_scan = {
+    .name = "scan", .arity = -1, .kind = OP_COMPOSED, .grad = scan_grad, .expand = scan_expand
+};
 
 /* What is recorded for a call. */
 struct call {

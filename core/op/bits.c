@@ -95,7 +95,6 @@ const struct op op_fingerprint = { .name = "fingerprint",
                                    .arity = -1,
                                    .kind = OP_COMPOSED,
                                    .expand = fingerprint_expand,
-                                   .wide = true,
                                    .grad = op_no_grad };
 
 tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first)

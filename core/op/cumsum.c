@@ -33,12 +33,9 @@ static void cumsum_grad(struct grad_call *c)
     c->gin[0] = cumulate(c->g, c->arg.routine.axis, !c->arg.routine.length);
 }
 
-const struct op op_cumsum = { .name = "cumsum",
-                              .arity = 1,
-                              .kind = OP_ROUTINE,
-                              .grad = cumsum_grad,
-                              .routine = cumsum_routine,
-                              .wide = true };
+const struct op op_cumsum = {
+    .name = "cumsum", .arity = 1, .kind = OP_ROUTINE, .grad = cumsum_grad, .routine = cumsum_routine
+};
 
 tarn_tensor tarn_cumsum(tarn_tensor x, int axis)
 {

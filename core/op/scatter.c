@@ -64,8 +64,7 @@ const struct op op_scatter = { .name = "scatter",
                                .arity = 2,
                                .kind = OP_ROUTINE,
                                .grad = scatter_grad,
-                               .routine = scatter_routine,
-                               .wide = true };
+                               .routine = scatter_routine };
 
 /* The index lies in the lines of the result. */
 static tarn_tensor scatter(tarn_tensor source, int axis, tarn_tensor index, tarn_shape shape,
@@ -114,12 +113,9 @@ static void pick_grad(struct grad_call *c)
     c->gin[0] = scatter(c->g, axis, c->in[1], shape, shape.dim[axis]);
 }
 
-const struct op op_pick = { .name = "pick",
-                            .arity = 2,
-                            .kind = OP_ROUTINE,
-                            .grad = pick_grad,
-                            .routine = pick_routine,
-                            .wide = true };
+const struct op op_pick = {
+    .name = "pick", .arity = 2, .kind = OP_ROUTINE, .grad = pick_grad, .routine = pick_routine
+};
 
 static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index)
 {

@@ -73,12 +73,9 @@ static bool order_routine(const struct node *n, const tarn_shape *in,
     return lines_sort_pass(in[0], keys, n->arg.routine.axis, 0, pass, out);
 }
 
-const struct op op_order = { .name = "order",
-                             .arity = 1,
-                             .kind = OP_ROUTINE,
-                             .grad = op_no_grad,
-                             .routine = order_routine,
-                             .wide = true };
+const struct op op_order = {
+    .name = "order", .arity = 1, .kind = OP_ROUTINE, .grad = op_no_grad, .routine = order_routine
+};
 
 /* Integers in the order of x, of as many bits: 0 and -0 are one, and NaN is the largest, whatever its bits. */
 static tarn_tensor keys_of(tarn_tensor x, bool descending)

@@ -113,12 +113,9 @@ static uint32_t place_expand(struct builder *b, const struct node *n, const uint
 
 /* The gradient of a piece. A loop's gradient looks through it and through sums of such, so that it is
  * computed only where somebody asks for the flat gradient itself. */
-const struct op op_place = { .name = "place",
-                             .arity = 1,
-                             .kind = OP_COMPOSED,
-                             .grad = place_grad,
-                             .expand = place_expand,
-                             .wide = true };
+const struct op op_place = {
+    .name = "place", .arity = 1, .kind = OP_COMPOSED, .grad = place_grad, .expand = place_expand
+};
 
 tarn_tensor op_place_in(tarn_tensor x, int32_t elements, uint32_t first, enum spread label,
                         bool steps_lead)

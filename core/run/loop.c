@@ -93,11 +93,6 @@ static void list_crossing(struct part *p, uint32_t node)
         list_node(p, node);
 }
 
-static bool is_zero(const struct node *n)
-{
-    return n->op == &op_constant && n->arg.leaf.bits == 0 && n->arg.leaf.slot == 0;
-}
-
 /* The node in memory that operand k is read from. */
 static uint32_t operand_node(const struct part *p, uint32_t k)
 {
@@ -117,7 +112,7 @@ static void list_all(struct part *p, const uint32_t *outputs, int count)
     mark_operands(g, p->before);
     find_light(p);
     for (uint32_t k = 0; k < scan_operands(s); k++)
-        if (k >= s->carries || !is_zero(&g->nodes[operand_node(p, k)]))
+        if (k >= s->carries || !node_is_zero(&g->nodes[operand_node(p, k)]))
             list_node(p, operand_node(p, k));
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
@@ -176,7 +171,7 @@ static void find_operands(const struct part *p, struct loop *l)
 {
     for (uint32_t k = 0; k < scan_operands(l->scan); k++) {
         l->node[k] = operand_node(p, k);
-        if (k >= l->scan->carries || !is_zero(&p->r->graph.nodes[l->node[k]]))
+        if (k >= l->scan->carries || !node_is_zero(&p->r->graph.nodes[l->node[k]]))
             l->at[k] = place_of(p->r, l->node[k]);
     }
 }

@@ -279,7 +279,6 @@ struct op {
                     int pass, struct routine_pass *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
-    bool wide;     /* ROUTINE, CALL, COMPOSED: takes types of 64 bits, as the other kinds do */
     /* COMPOSED: adds nodes (expand.h), of at most COMPOSED_NODES for each operand
      * and one more, and returns the one that is the node's value. */
     uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);
