@@ -550,7 +550,7 @@ typedef struct tarn_scan_args {
     int carries;
     const tarn_tensor *x; /* each step takes a slice of each */
     int xs;
-    int ys;        /* what each step puts out: of float types */
+    int ys;        /* what each step puts out: of float types; float64 where a carry or an x is */
     int axis;      /* of the steps in x and y: 0, or 1 for samples along axis 0 */
     int steps;     /* 0: as many as x has */
     bool reversed; /* from the last slice to the first */

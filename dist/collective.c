@@ -95,7 +95,6 @@ static const struct op op_all_reduce = { .name = "all_reduce",
                                          .kind = OP_HOST,
                                          .call = run_all_reduce,
                                          .in_place = true,
-                                         .wide = true,
                                          .grad = all_reduce_grad_named };
 
 static tarn_tensor record_all_reduce(tarn_tensor x, tarn_reduction reduction, struct reach over,
@@ -185,12 +184,9 @@ static void all_to_all_grad_named(struct grad_call *c);
 static void pass_grad_named(struct grad_call *c);
 
 #define MOVES(id) \
-    static const struct op op_##id = { .name = #id, \
-                                       .arity = 1, \
-                                       .kind = OP_HOST, \
-                                       .call = run_##id, \
-                                       .grad = id##_grad_named, \
-                                       .wide = true };
+    static const struct op op_##id = { \
+        .name = #id, .arity = 1, .kind = OP_HOST, .call = run_##id, .grad = id##_grad_named \
+    };
 MOVES(reduce_scatter)
 MOVES(all_gather)
 MOVES(broadcast)

@@ -13,6 +13,7 @@
 #define TARN_TO_I32_F64(x) convert_int_sat_rtz(x)
 #define TARN_TO_I64_F64(x) convert_long_sat_rtz(x)
 #define TARN_TO_U8_F64(x) (convert_int(x) & 255)
+#define TARN_BITS_F64(x) as_long(x)
 #define TARN_LOW_F64(x) as_int((uint)as_ulong(x))
 #define TARN_HIGH_F64(x) as_int((uint)(as_ulong(x) >> 32))
 #define TARN_EXP_F64(x) exp(x)

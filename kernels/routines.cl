@@ -8,54 +8,56 @@
 
 /* ---- sorting -------------------------------------------------------------------------------- */
 
-/* The positions of each run of so many elements of a line, by key, equal ones in order: insertion. */
-TARN_ROUTINE void tarn_sort_runs(long from, long to, __global int *out, __global const int *keys,
-                                 long length, long inner, long run)
-{
-    const long runs = (length + run - 1) / run;
-    for (long piece = from; piece < to; ++piece) {
-        const long start = TARN_LINE(piece / runs, length, inner);
-        const long first = piece % runs * run, end = min(first + run, length);
-        for (long i = first; i < end; ++i) {
-            const int key = keys[start + i * inner];
-            long at = i;
-            for (; at > first && keys[start + out[start + (at - 1) * inner] * inner] > key; --at)
-                out[start + at * inner] = out[start + (at - 1) * inner];
-            out[start + at * inner] = (int)i;
-        }
-    }
-}
-
-/* Merges neighbouring runs, which are sorted, 64 positions of the result at a time. Where they begin in both
- * runs a binary search tells, so that all pieces of a merge go on at once. */
 #define TARN_MERGE 64
 #define TARN_KEY(i) keys[start + sorted[start + (i) * inner] * inner]
-TARN_ROUTINE void tarn_merge_runs(long from, long to, __global int *out, __global const int *keys,
-                                  __global const int *sorted, long length, long inner, long run)
-{
-    const long pieces = (length + TARN_MERGE - 1) / TARN_MERGE;
-    for (long piece = from; piece < to; ++piece) {
-        const long start = TARN_LINE(piece / pieces, length, inner);
-        const long first = piece % pieces * TARN_MERGE;
-        const long a = first / (2 * run) * 2 * run, b = min(a + run, length);
-        const long a_count = b - a, b_count = min(b + run, length) - b, skipped = first - a;
-        long low = max(0L, skipped - b_count), high = min(skipped, a_count);
-        while (low < high) {
-            const long mid = (low + high) / 2;
-            if (TARN_KEY(a + mid) <= TARN_KEY(b + skipped - 1 - mid))
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        long i = low, j = skipped - low;
-        for (long k = first; k < min(first + TARN_MERGE, b + b_count); ++k) {
-            const bool left = j >= b_count || (i < a_count && TARN_KEY(a + i) <= TARN_KEY(b + j));
-            out[start + k * inner] = sorted[start + (left ? a + i : b + j) * inner];
-            i += left;
-            j += !left;
-        }
+/* Two functions, for keys of a type. The first makes the positions of each run of so many elements of a line, by
+ * key, equal ones in order: insertion. The second merges neighbouring runs, which are sorted, 64 positions of the
+ * result at a time. Where they begin in both runs a binary search tells, so that all pieces of a merge go on at
+ * once. */
+#define TARN_SORT_FUNCTIONS(sort_runs, merge_runs, type) \
+    TARN_ROUTINE void sort_runs(long from, long to, __global int *out, __global const type *keys, \
+                                long length, long inner, long run) \
+    { \
+        const long runs = (length + run - 1) / run; \
+        for (long piece = from; piece < to; ++piece) { \
+            const long start = TARN_LINE(piece / runs, length, inner); \
+            const long first = piece % runs * run, end = min(first + run, length); \
+            for (long i = first; i < end; ++i) { \
+                const type key = keys[start + i * inner]; \
+                long at = i; \
+                for (; at > first && keys[start + out[start + (at - 1) * inner] * inner] > key; --at) \
+                    out[start + at * inner] = out[start + (at - 1) * inner]; \
+                out[start + at * inner] = (int)i; \
+            } \
+        } \
+    } \
+    TARN_ROUTINE void merge_runs(long from, long to, __global int *out, __global const type *keys, \
+                                 __global const int *sorted, long length, long inner, long run) \
+    { \
+        const long pieces = (length + TARN_MERGE - 1) / TARN_MERGE; \
+        for (long piece = from; piece < to; ++piece) { \
+            const long start = TARN_LINE(piece / pieces, length, inner); \
+            const long first = piece % pieces * TARN_MERGE; \
+            const long a = first / (2 * run) * 2 * run, b = min(a + run, length); \
+            const long a_count = b - a, b_count = min(b + run, length) - b, skipped = first - a; \
+            long low = max(0L, skipped - b_count), high = min(skipped, a_count); \
+            while (low < high) { \
+                const long mid = (low + high) / 2; \
+                if (TARN_KEY(a + mid) <= TARN_KEY(b + skipped - 1 - mid)) \
+                    low = mid + 1; \
+                else \
+                    high = mid; \
+            } \
+            long i = low, j = skipped - low; \
+            for (long k = first; k < min(first + TARN_MERGE, b + b_count); ++k) { \
+                const bool left = j >= b_count || (i < a_count && TARN_KEY(a + i) <= TARN_KEY(b + j)); \
+                out[start + k * inner] = sorted[start + (left ? a + i : b + j) * inner]; \
+                i += left; \
+                j += !left; \
+            } \
+        } \
     }
-}
+TARN_SORT_FUNCTIONS(tarn_sort_runs, tarn_merge_runs, int)
 
 /* How many elements of a sorted line have keys below `key`. */
 TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int *sorted, long start,
@@ -91,8 +93,8 @@ TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int 
 /* The sum of a segment: of the rows of a source whose positions are sorted[from] to sorted[to - 1]. Each shard,
  * so many positions, is a sum of its own; these are added as a tree over all shards, of which those
  * without terms are 0. tree[l] is what waits for its right neighbour on level l. */
-#define TARN_SEGMENT_FUNCTION(name, type, load) \
-    TARN_ROUTINE type name(__global const float *source, __global const int *sorted, long start, \
+#define TARN_SEGMENT_FUNCTION(name, element, type, load) \
+    TARN_ROUTINE type name(__global const element *source, __global const int *sorted, long start, \
                            long inner, long from, long to, long pitch, long shard) \
     { \
         type tree[TARN_TREE_LEVELS], level[TARN_SUM_LEVELS], sum = 0; \
@@ -131,8 +133,8 @@ TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int 
     }
 #define TARN_LOAD_ONE(from) (*(from))
 #define TARN_LOAD_LANES(from) TARN_LOAD(__global, float, from)
-TARN_SEGMENT_FUNCTION(tarn_segment, float, TARN_LOAD_ONE)
-TARN_SEGMENT_FUNCTION(tarn_segment_lanes, float16, TARN_LOAD_LANES)
+TARN_SEGMENT_FUNCTION(tarn_segment, float, float, TARN_LOAD_ONE)
+TARN_SEGMENT_FUNCTION(tarn_segment_lanes, float, float16, TARN_LOAD_LANES)
 
 /* Rows of a table, each the sum of the source's rows that name it; `width` elements a row, of which a line has
  * `rows`. A piece is a row. */
@@ -161,23 +163,24 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
 }
 
 /* The same where a piece is an element: for work-items. */
-TARN_ROUTINE void tarn_add_elements(long from, long to, __global float *out,
-                                    __global const float *source, __global const int *keys,
-                                    __global const int *sorted, long length, long rows, long width,
-                                    long inner, long shard)
-{
-    for (long piece = from; piece < to; ++piece) {
-        const long c = piece % width, row = piece / width % rows, line = piece / width / rows;
-        const long start = TARN_LINE(line, length, inner);
-        const long first = tarn_count_below(keys, sorted, start, length, inner, row);
-        long end = first;
-        while (end < length && TARN_KEY(end) == row)
-            ++end;
-        out[(TARN_LINE(line, rows, inner) + row * inner) * width + c] = tarn_segment(
-            source + start * width + c, sorted, start, inner, first, end, inner * width, shard);
+#define TARN_ADD_ELEMENTS_FUNCTION(name, segment, type) \
+    TARN_ROUTINE void name(long from, long to, __global type *out, __global const type *source, \
+                           __global const int *keys, __global const int *sorted, long length, \
+                           long rows, long width, long inner, long shard) \
+    { \
+        for (long piece = from; piece < to; ++piece) { \
+            const long c = piece % width, row = piece / width % rows, line = piece / width / rows; \
+            const long start = TARN_LINE(line, length, inner); \
+            const long first = tarn_count_below(keys, sorted, start, length, inner, row); \
+            long end = first; \
+            while (end < length && TARN_KEY(end) == row) \
+                ++end; \
+            out[(TARN_LINE(line, rows, inner) + row * inner) * width + c] = \
+                segment(source + start * width + c, sorted, start, inner, first, end, inner * width, \
+                        shard); \
+        } \
     }
-}
-#undef TARN_KEY
+TARN_ADD_ELEMENTS_FUNCTION(tarn_add_elements, tarn_segment, float)
 
 /* ---- along lines ---------------------------------------------------------------------------- */
 
@@ -195,34 +198,41 @@ TARN_PICK_FUNCTION(int)
 TARN_PICK_FUNCTION(uchar)
 
 /* The sum of all elements up to each, or, backwards, from each on; a piece is a line. */
-TARN_ROUTINE void tarn_cumsum_float(long from, long to, __global float *out, __global const float *x,
-                                    long length, long inner, long backwards)
-{
-    for (long line = from; line < to; ++line) {
-        const long start = TARN_LINE(line, length, inner);
-        float level[TARN_SUM_LEVELS];
-        TARN_SUM_CLEAR(level)
-        for (long i = 0; i < length; ++i) {
-            const long at = start + (backwards ? length - 1 - i : i) * inner;
-            TARN_SUM_ADD(level, max(i - 1, 0L), i, x[at])
-            float sum = level[0];
-            for (int l = 1; l < TARN_SUM_LEVELS; ++l)
-                sum = level[l] + sum;
-            out[at] = sum;
-        }
+#define TARN_CUMSUM_FUNCTION(type) \
+    TARN_ROUTINE void tarn_cumsum_##type(long from, long to, __global type *out, \
+                                         __global const type *x, long length, long inner, \
+                                         long backwards) \
+    { \
+        for (long line = from; line < to; ++line) { \
+            const long start = TARN_LINE(line, length, inner); \
+            type level[TARN_SUM_LEVELS]; \
+            TARN_SUM_CLEAR(level) \
+            for (long i = 0; i < length; ++i) { \
+                const long at = start + (backwards ? length - 1 - i : i) * inner; \
+                TARN_SUM_ADD(level, max(i - 1, 0L), i, x[at]) \
+                type sum = level[0]; \
+                for (int l = 1; l < TARN_SUM_LEVELS; ++l) \
+                    sum = level[l] + sum; \
+                out[at] = sum; \
+            } \
+        } \
     }
-}
+TARN_CUMSUM_FUNCTION(float)
 
-TARN_ROUTINE void tarn_cumsum_int(long from, long to, __global int *out, __global const int *x,
-                                  long length, long inner, long backwards)
-{
-    for (long line = from; line < to; ++line) {
-        const long start = TARN_LINE(line, length, inner);
-        uint sum = 0; /* wraps */
-        for (long i = 0; i < length; ++i) {
-            const long at = start + (backwards ? length - 1 - i : i) * inner;
-            sum += (uint)x[at];
-            out[at] = (int)sum;
-        }
+/* Of integers, which wrap: as unsigned ones. */
+#define TARN_WRAPPING_CUMSUM_FUNCTION(type) \
+    TARN_ROUTINE void tarn_cumsum_##type(long from, long to, __global type *out, \
+                                         __global const type *x, long length, long inner, \
+                                         long backwards) \
+    { \
+        for (long line = from; line < to; ++line) { \
+            const long start = TARN_LINE(line, length, inner); \
+            u##type sum = 0; \
+            for (long i = 0; i < length; ++i) { \
+                const long at = start + (backwards ? length - 1 - i : i) * inner; \
+                sum += (u##type)x[at]; \
+                out[at] = (type)sum; \
+            } \
+        } \
     }
-}
+TARN_WRAPPING_CUMSUM_FUNCTION(int)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tarn_scan(): checks what the program gave, has it record the body, and returns pieces of the loop's
- * value. That is float32: what the body has in a half type lies in it widened, and is narrowed by each reader, which
- * rounds nothing. */
+ * value. That is float64 where a carry or an input is, else float32: what the body has in a smaller type lies in it
+ * widened, and is narrowed by each reader, which rounds nothing. */
 #include "autograd/scan_parts.h"
 #include "op/op.h"
 #include "tensor/shape.h"
@@ -77,12 +77,8 @@ static bool check_inputs(struct call *c)
             return false;
     if (c->steps == 0)
         graph_fail(c->r, TARN_ERR_ARGUMENT, "scan: without x the number of steps must be given");
-    for (int i = 0; i < a->xs && c->r->status == TARN_OK; i++)
-        if (op_refuses_wide("scan: x", a->x[i]))
-            return false;
     for (int i = 0; i < a->carries && c->r->status == TARN_OK; i++)
         if (graph_operand(c->r, a->carry[i], "scan: carry", i) &&
-            !op_refuses_wide("scan: carry", a->carry[i]) &&
             !dtype_is_float(tarn_dtype_get(a->carry[i])))
             graph_fail(c->r, TARN_ERR_DTYPE,
                        "scan: carry %d is %s, must be of a float type; use tarn_cast", i,
@@ -90,7 +86,8 @@ static bool check_inputs(struct call *c)
     return c->r->status == TARN_OK;
 }
 
-/* Within autocast operations choose types, so carries go on in those that they have. */
+/* Within autocast operations choose types, so carries go on in those that they have; but nothing becomes fewer bits
+ * than float64 unasked. */
 static bool check_type(struct call *c, int i, const char *name, int number)
 {
     const bool carry = i < c->args->carries;
@@ -100,9 +97,13 @@ static bool check_type(struct call *c, int i, const char *name, int number)
     if (!dtype_is_float(dtype)) {
         graph_fail(c->r, TARN_ERR_DTYPE, "%s %d is %s, must be of a float type; use tarn_cast",
                    name, number, tarn_dtype_name(dtype));
-    } else if (dtype != want && !op_autocasts(c->r)) {
+    } else if (dtype != want && (dtype == TARN_F64 || !op_autocasts(c->r))) {
         graph_fail(c->r, TARN_ERR_DTYPE, "%s %d is %s, but its first value is %s; use tarn_cast",
                    name, number, tarn_dtype_name(dtype), tarn_dtype_name(want));
+    } else if (want == TARN_F64 && c->m.s.dtype != TARN_F64) {
+        graph_fail(c->r, TARN_ERR_DTYPE,
+                   "%s %d is float64, and no carry or input is: use tarn_cast on one of them", name,
+                   number);
     } else {
         *result = tarn_cast(*result, want);
         c->type[i] = want;
@@ -146,16 +147,17 @@ static enum spread label_of_step(const struct node *n, int axis)
     return s == SPREAD_SAME || s == SPREAD_ALIKE ? SPREAD_SAME : SPREAD_OWN;
 }
 
-/* A tensor whose numbers a half type holds, in that type. */
+/* A tensor whose numbers a smaller type holds, in that type. */
 static tarn_tensor narrow(tarn_tensor wide, tarn_dtype dtype)
 {
-    if (!dtype_is_half(dtype) || tarn_failed(wide))
+    if (tarn_failed(wide))
         return wide;
-    wide.replica->graph.nodes[graph_resolve(wide)].exact = dtype;
+    if (dtype_is_half(dtype) && tarn_dtype_get(wide) == TARN_F32)
+        wide.replica->graph.nodes[graph_resolve(wide)].exact = dtype;
     return tarn_cast(wide, dtype);
 }
 
-/* Results in float32; what is two of them stays one node. */
+/* Results in the loop's type; what is two of them stays one node. */
 static void widen_results(struct call *c, int count)
 {
     tarn_tensor wide[OPERANDS_MOST];
@@ -163,7 +165,7 @@ static void widen_results(struct call *c, int count)
         int same = 0;
         while (graph_resolve(c->result[same]) != graph_resolve(c->result[i]))
             same++;
-        wide[i] = same < i ? wide[same] : tarn_cast(c->result[i], TARN_F32);
+        wide[i] = same < i ? wide[same] : tarn_cast(c->result[i], (tarn_dtype)c->m.s.dtype);
     }
     memcpy(c->result, wide, (size_t)count * sizeof wide[0]);
 }
@@ -192,16 +194,27 @@ static struct scan_slice slice_of(tarn_tensor x, int axis)
     return slice;
 }
 
+static tarn_dtype type_of(const tarn_scan_args *a)
+{
+    tarn_dtype dtype = TARN_F32;
+    for (int i = 0; i < a->carries; i++)
+        dtype = tarn_dtype_get(a->carry[i]) == TARN_F64 ? TARN_F64 : dtype;
+    for (int i = 0; i < a->xs; i++)
+        dtype = tarn_dtype_get(a->x[i]) == TARN_F64 ? TARN_F64 : dtype;
+    return dtype;
+}
+
 static void make_leaves(struct call *c)
 {
     const tarn_scan_args *a = c->args;
+    const tarn_dtype dtype = type_of(a);
     struct scan_slice slices[OPERANDS_MOST];
     tarn_tensor first[OPERANDS_MOST];
     for (int i = 0; i < a->xs; i++)
         slices[i] = slice_of(a->x[i], a->axis);
     for (int i = 0; i < a->carries; i++)
-        first[i] = tarn_cast(a->carry[i], TARN_F32);
-    scan_begin(&c->m, c->r, c->steps, a->reversed);
+        first[i] = tarn_cast(a->carry[i], dtype);
+    scan_begin(&c->m, c->r, dtype, c->steps, a->reversed);
     for (int i = 0; i < a->carries; i++)
         c->carry[i] = scan_carry(&c->m, first[i], ROOM_ALL);
     for (int i = 0; i < a->xs; i++)

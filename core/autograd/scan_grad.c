@@ -29,7 +29,8 @@ struct tap {
 struct back {
     struct grad_call *c;
     tarn_replica *r;
-    struct scan s; /* the scan that is differentiated */
+    struct scan s;    /* the scan that is differentiated */
+    tarn_dtype dtype; /* of the scan that computes the gradient */
     bool *variant;
     struct given given[GIVEN_MOST];
     int given_count;
@@ -181,7 +182,18 @@ static bool wants_capture(const struct back *b, uint32_t k)
 
 static tarn_tensor zeros(const struct back *b, tarn_shape shape)
 {
-    return tarn_zeros(b->r, shape);
+    return op_constant_of(b->r, shape, b->dtype, 0);
+}
+
+/* Of float64 where the scan is, or a tensor whose gradient is added up in a carry. */
+static tarn_dtype type_of(const struct back *b)
+{
+    tarn_dtype dtype = (tarn_dtype)b->s.dtype;
+    for (uint32_t k = 0; k < b->s.captures; k++)
+        if (wants_capture(b, k) &&
+            b->r->graph.nodes[b->s.value[b->s.carries + b->s.slices + k]].dtype == TARN_F64)
+            dtype = TARN_F64;
+    return dtype;
 }
 
 /* With what the gradient of carry j begins: what came to its last value. */
@@ -200,8 +212,8 @@ static void take_carries(struct back *b)
     const uint32_t captures = s->carries + s->slices;
     tarn_tensor first[OPERANDS_MOST];
     for (uint32_t j = 0; j < s->carries; j++)
-        first[j] = last_gradient(b, j);
-    scan_begin(&b->m, b->r, s->steps, !s->reversed);
+        first[j] = tarn_cast(last_gradient(b, j), b->dtype);
+    scan_begin(&b->m, b->r, b->dtype, s->steps, !s->reversed);
     b->m.s.serials = s->serials; /* a step draws the same numbers again */
     for (uint32_t j = 0; j < s->carries; j++)
         b->carried[j] = scan_carry(&b->m, first[j], ROOM_ALL);
@@ -229,8 +241,9 @@ static void take_slices(struct back *b)
         if (carry && s->own)
             slice.label = SPREAD_OWN;
         /* Of a sum that is carried nobody asks what it was. */
-        b->before[i] =
-            carry && s->room[i] == ROOM_TWO ? zeros(b, shape) : scan_slice(&b->m, &slice);
+        b->before[i] = carry && s->room[i] == ROOM_TWO
+                           ? op_constant_of(b->r, shape, (tarn_dtype)s->dtype, 0)
+                           : scan_slice(&b->m, &slice);
     }
     for (int i = 0; i < b->given_count; i++)
         for (uint32_t k = 0; k < s->results; k++) {
@@ -343,13 +356,14 @@ static bool pull_step(struct back *b, struct pulled *p, int *count)
 
 static int put(struct back *b, tarn_tensor x)
 {
-    b->result[b->results] = x;
+    b->result[b->results] = tarn_cast(x, b->dtype);
     return b->results++;
 }
 
 /* What is no carry: a gradient that is of several values is put out once. */
 static int put_once(struct back *b, tarn_tensor x)
 {
+    x = tarn_cast(x, b->dtype);
     for (int k = (int)b->m.s.carries; k < b->results; k++)
         if (graph_resolve(b->result[k]) == graph_resolve(x))
             return k;
@@ -373,8 +387,7 @@ static void put_gradients(struct back *b, const struct pulled *p)
             put(b, g.replica == NULL ? sum : tarn_add(sum, g));
         }
     for (uint32_t i = s->carries; i < leaves; i++)
-        b->put_slice[i] =
-            p->gradient[i].replica == NULL ? -1 : put_once(b, tarn_cast(p->gradient[i], TARN_F32));
+        b->put_slice[i] = p->gradient[i].replica == NULL ? -1 : put_once(b, p->gradient[i]);
     for (int i = 0; i < b->tap_count; i++) {
         struct tap *t = &b->taps[i];
         const tarn_tensor g = p->gradient[leaves + s->captures + (uint32_t)i];
@@ -390,12 +403,19 @@ static void put_gradients(struct back *b, const struct pulled *p)
 
 /* ---- what goes on ---------------------------------------------------------------------------- */
 
+/* What was put out of a node, of all steps, in the node's type. */
+static tarn_tensor put_of(const struct back *b, tarn_tensor flat, int k, uint32_t node)
+{
+    const tarn_dtype dtype = dtype_single(b->r->graph.nodes[node].dtype);
+    return tarn_cast(scan_put_out(flat, &b->m.s, (uint32_t)k), dtype);
+}
+
 /* The left operand of a product, of all steps. */
 static tarn_tensor all_left(const struct back *b, const struct tap *t, tarn_tensor flat)
 {
     const struct scan *s = &b->s;
     if (t->put_left >= 0)
-        return scan_put_out(flat, &b->m.s, (uint32_t)t->put_left);
+        return put_of(b, flat, t->put_left, t->left);
     for (uint32_t j = 0; j < s->carries; j++)
         if (t->left == s->value[j]) {
             const tarn_shape one = shape_of(b, s->value[j]);
@@ -418,7 +438,7 @@ static tarn_tensor joined_rows(tarn_tensor x)
 static tarn_tensor matrix_gradient(const struct back *b, const struct tap *t, tarn_tensor flat)
 {
     const tarn_tensor left = all_left(b, t, flat);
-    const tarn_tensor g = scan_put_out(flat, &b->m.s, (uint32_t)t->put_node);
+    const tarn_tensor g = put_of(b, flat, t->put_node, t->node);
     if (tarn_failed(left) || tarn_failed(g))
         return graph_poison(b->r);
     if (has_shards(b->r)) {
@@ -443,10 +463,12 @@ static void give(const struct back *b, tarn_tensor flat)
         if (!c->wanted[i] || b->put_slice[i] < 0)
             continue;
         c->gin[i] = scan_put_out(flat, &b->m.s, (uint32_t)b->put_slice[i]);
-        const struct node *x = graph_origin(&b->r->graph, graph_resolve(c->in[i]));
-        if (x->op == &op_scan)
-            c->gin[i] = op_place_in(c->gin[i], x->shape.dim[0], s->offset[i],
-                                    (enum spread)graph_node(c->gin[i])->spread, true);
+        const struct node x = *graph_origin(&b->r->graph, graph_resolve(c->in[i]));
+        if (x.op != &op_scan)
+            continue;
+        const enum spread label = (enum spread)graph_node(c->gin[i])->spread;
+        c->gin[i] =
+            op_place_in(tarn_cast(c->gin[i], x.dtype), x.shape.dim[0], s->offset[i], label, true);
     }
     for (uint32_t k = 0; k < s->captures; k++)
         if (b->sum_of[k] >= 0)
@@ -503,6 +525,7 @@ void scan_grad(struct grad_call *c)
     b->r = r;
     b->s = r->graph.scans[c->arg.scan.index];
     b->s.kept = b->s.unread ? 0 : b->s.kept; /* it ran before anybody asked */
+    b->dtype = type_of(b);
     go_back(b);
     free(b);
 }

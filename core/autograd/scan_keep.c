@@ -53,7 +53,7 @@ static tarn_tensor seed_for(struct trial *t, uint32_t node, int number)
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.leaf.slot = OPERANDS_MOST + (uint32_t)number;
-    const tarn_tensor leaf = graph_record(t->r, &op_scan_value, NULL, 0, of.shape, TARN_F32, &arg);
+    const tarn_tensor leaf = graph_record(t->r, &op_scan_value, NULL, 0, of.shape, of.dtype, &arg);
     if (!tarn_failed(leaf)) {
         struct node *n = &t->r->graph.nodes[leaf.node];
         n->part = of.part;
@@ -128,7 +128,7 @@ static void need(struct trial *t, uint32_t node)
     t->seen[node] = true;
     const struct node *n = graph_origin(g, node);
     const bool keeps = costs(n->op) || is_costly_piece(t, node);
-    if (!keeps || n->dtype != TARN_F32) {
+    if (!keeps || n->dtype != t->m->s.dtype) {
         for (uint32_t k = 0; k < n->in_count; k++)
             need(t, g->operands[n->first_in + k]);
         return;
@@ -237,7 +237,7 @@ static bool pays(struct trial *t, int results)
         there += 2 * size_of(t, s->value[i]);
     for (int k = (int)s->carries; k < results; k++)
         there += 2 * size_of(t, graph_resolve(t->result[k]));
-    return more <= there && work >= WORK_PER_BYTE * sizeof(float) * more;
+    return more <= there && work >= WORK_PER_BYTE * (double)scan_element_bytes(s) * more;
 }
 
 #define LARGEST_BODY 4096u /* nodes: the trial goes through them by recursion */

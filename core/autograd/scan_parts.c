@@ -11,10 +11,12 @@
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-void scan_begin(struct scan_maker *m, tarn_replica *r, uint32_t steps, bool reversed)
+void scan_begin(struct scan_maker *m, tarn_replica *r, tarn_dtype dtype, uint32_t steps,
+                bool reversed)
 {
     memset(m, 0, sizeof *m);
     m->r = r;
+    m->s.dtype = dtype;
     m->s.steps = steps;
     m->s.reversed = reversed;
     m->s.first = r->graph.count > 0 ? r->graph.count : 1; /* node 0 is poison */
@@ -236,7 +238,7 @@ tarn_tensor scan_end(struct scan_maker *m, const tarn_tensor *results, int count
     if (!graph_add_scan(r, s, &arg.scan.index))
         return graph_poison(r);
     return graph_record(r, &op_scan, m->operand, (int)scan_operands(s),
-                        TARN_SHAPE((int32_t)s->elements), TARN_F32, &arg);
+                        TARN_SHAPE((int32_t)s->elements), (tarn_dtype)s->dtype, &arg);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

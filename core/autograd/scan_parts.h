@@ -20,8 +20,9 @@ struct scan_slice {
     enum spread label;
 };
 
-/* Begins a body; to be ended also after a failure. */
-void scan_begin(struct scan_maker *m, tarn_replica *r, uint32_t steps, bool reversed);
+/* Begins a body; to be ended also after a failure. `dtype`: of carries and results, float32 or float64. */
+void scan_begin(struct scan_maker *m, tarn_replica *r, tarn_dtype dtype, uint32_t steps,
+                bool reversed);
 /* Leaves of the body. All carries come before all slices. */
 tarn_tensor scan_carry(struct scan_maker *m, tarn_tensor first, enum scan_room room);
 tarn_tensor scan_slice(struct scan_maker *m, const struct scan_slice *slice);

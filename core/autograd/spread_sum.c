@@ -67,7 +67,7 @@ uint32_t spread_walk_sources(struct spread_walk *w, uint32_t x, uint32_t *list)
 static tarn_tensor from_each(tarn_tensor x)
 {
     const struct node *n = graph_node(x);
-    if (n->op == &op_constant && n->arg.leaf.bits == 0)
+    if (node_is_zero(n))
         return x;
     return tarn_mul(x, op_constant_of(x.replica, TARN_SCALAR, n->dtype, x.replica->peers->world));
 }

@@ -111,6 +111,8 @@ const char *const kernel_head[2] = { (const char *)kernel_text_prelude,
 
 const char *const kernel_routines = (const char *)kernel_text_routines;
 const char *const kernel_attention = (const char *)kernel_text_attention;
+const char *const kernel_routines_long = (const char *)kernel_text_routines_long;
+const char *const kernel_routines_double = (const char *)kernel_text_routines_double;
 
 const char *const kernel_long = (const char *)kernel_text_long;
 const char *const kernel_double = (const char *)kernel_text_double;

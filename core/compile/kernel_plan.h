@@ -86,8 +86,10 @@ struct kernel_plan {
 
 /* What stands before every kernel: kernels/prelude.cl and random.cl. */
 extern const char *const kernel_head[2];
-/* What stands before those that call routines: kernels/routines.cl. */
-extern const char *const kernel_routines, *const kernel_attention;
+/* What stands before those that call routines: kernels/routines.cl, what more there is of int64 and float64, and
+ * kernels/attention.cl. */
+extern const char *const kernel_routines,
+    *const kernel_routines_long, *const kernel_routines_double, *const kernel_attention;
 /* What stands before those with values of int64 and float64: kernels/long.cl and double.cl. */
 extern const char *const kernel_long, *const kernel_double;
 /* Functions, of which those that a kernel calls stand before it: kernels/math.cl. */

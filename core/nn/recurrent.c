@@ -66,21 +66,22 @@ tarn_gru tarn_gru_make(tarn_replica *r, const char *name, int input, int hidden,
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* What a step uses from outside. A step computes in float32; of a half type are what comes in and what goes on. */
+/* What a step uses from outside. Of a half type are what comes in and what goes on. */
 struct cell {
     tarn_tensor weight, bias; /* [gates * H, H]; TARN_NONE: no bias */
     int hidden;
-    tarn_dtype type; /* of states */
+    tarn_dtype type;     /* of states */
+    tarn_dtype computed; /* what a step computes in: float64 where anything is, else float32 */
 };
 
-static tarn_tensor wide(tarn_tensor x)
+static tarn_tensor wide(const struct cell *c, tarn_tensor x)
 {
-    return tarn_cast(x, TARN_F32);
+    return tarn_cast(x, c->computed);
 }
 
 static tarn_tensor product(const struct cell *c, tarn_tensor state)
 {
-    return op_product_of(wide(state), tarn_transpose(c->weight, 0, 1));
+    return op_product_of(wide(c, state), tarn_transpose(c->weight, 0, 1));
 }
 
 static tarn_tensor gate(const struct cell *c, tarn_tensor gates, int i)
@@ -93,8 +94,8 @@ static void lstm_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tenso
                       tarn_tensor *y, void *user)
 {
     const struct cell *c = user;
-    const tarn_tensor gates = tarn_add(wide(x[0]), product(c, carry[0]));
-    const tarn_tensor kept = tarn_mul(tarn_sigmoid(gate(c, gates, 1)), wide(carry[1]));
+    const tarn_tensor gates = tarn_add(wide(c, x[0]), product(c, carry[0]));
+    const tarn_tensor kept = tarn_mul(tarn_sigmoid(gate(c, gates, 1)), wide(c, carry[1]));
     const tarn_tensor added =
         tarn_mul(tarn_sigmoid(gate(c, gates, 0)), tarn_tanh(gate(c, gates, 2)));
     const tarn_tensor sum = tarn_add(kept, added);
@@ -108,7 +109,7 @@ static void gru_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor
                      tarn_tensor *y, void *user)
 {
     const struct cell *c = user;
-    const tarn_tensor old = wide(carry[0]), in = wide(x[0]);
+    const tarn_tensor old = wide(c, carry[0]), in = wide(c, x[0]);
     tarn_tensor of_state = product(c, old);
     if (c->bias.replica != NULL)
         of_state = tarn_add(of_state, c->bias);
@@ -136,7 +137,7 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
                   const tarn_tensor *states)
 {
     tarn_replica *r = x.replica;
-    if (!graph_operand(NULL, x, k->name, 0) || op_refuses_wide(k->name, x))
+    if (!graph_operand(NULL, x, k->name, 0))
         return false;
     const tarn_shape s = tarn_shape_get(x);
     const int samples = m->options.batch_first ? 0 : 1;
@@ -160,15 +161,29 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
     return true;
 }
 
-/* One layer's state: of all layers' [layers, N, H] its own [N, H], or zeros. In autocast's type, else float32. */
+/* Whether anything that a layer's gates are made of is of float64. */
+static bool is_double(const tarn_recurrent *m, int layer, tarn_tensor x, const tarn_tensor *states,
+                      int count)
+{
+    bool is = tarn_dtype_get(x) == TARN_F64;
+    const tarn_tensor of[] = { m->weight_ih[layer], m->weight_hh[layer], m->bias_ih[layer],
+                               m->bias_hh[layer] };
+    for (int i = 0; i < 4; i++)
+        is |= of[i].replica != NULL && tarn_dtype_get(of[i]) == TARN_F64;
+    for (int i = 0; states != NULL && i < count; i++)
+        is |= tarn_dtype_get(states[i]) == TARN_F64;
+    return is;
+}
+
+/* One layer's state: of all layers' [layers, N, H] its own [N, H], or zeros. */
 static tarn_tensor state_of(const tarn_recurrent *m, tarn_replica *r, const tarn_tensor *states,
-                            int i, int layer, int samples)
+                            int i, int layer, int samples, tarn_dtype dtype)
 {
     const tarn_shape shape = TARN_SHAPE(samples, m->hidden);
     const tarn_tensor of = states == NULL
-                               ? tarn_zeros(r, shape)
+                               ? op_constant_of(r, shape, dtype_single(dtype), 0)
                                : tarn_reshape(tarn_slice(states[i], 0, layer, layer + 1, 1), shape);
-    return tarn_cast(of, r->autocast);
+    return tarn_cast(of, dtype);
 }
 
 /* What comes of the inputs of all steps. On one device it is a product of rows, which its bias joins; a mesh may cut
@@ -195,11 +210,14 @@ static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int 
                              tarn_tensor x, int axis, const tarn_tensor *first, tarn_tensor *last)
 {
     const bool biased = m->bias_ih[layer].replica != NULL;
-    struct cell cell = { .weight = wide(op_low(m->weight_hh[layer])),
-                         .bias = k->bias_outside || !biased ? TARN_NONE
-                                                            : wide(op_low(m->bias_hh[layer])),
+    struct cell cell = { .weight = TARN_NONE,
+                         .bias = TARN_NONE,
                          .hidden = m->hidden,
-                         .type = x.replica->autocast };
+                         .type = tarn_dtype_get(first[0]),
+                         .computed = dtype_single(tarn_dtype_get(first[0])) };
+    cell.weight = wide(&cell, op_low(m->weight_hh[layer]));
+    if (biased && !k->bias_outside)
+        cell.bias = wide(&cell, op_low(m->bias_hh[layer]));
     const tarn_tensor both = biased && k->bias_outside
                                  ? tarn_add(m->bias_ih[layer], m->bias_hh[layer])
                                  : m->bias_ih[layer];
@@ -235,8 +253,9 @@ static void forward(const struct kind *k, const tarn_recurrent *m, tarn_tensor x
     tarn_tensor last[2][TARN_RECURRENT_LAYERS];
     for (int l = 0; l < m->options.layers; l++) {
         tarn_tensor first[2], after[2];
+        const tarn_dtype type = is_double(m, l, x, states, k->states) ? TARN_F64 : r->autocast;
         for (int i = 0; i < k->states; i++)
-            first[i] = state_of(m, r, states, i, l, samples);
+            first[i] = state_of(m, r, states, i, l, samples, type);
         x = run_layer(k, m, l, x, axis, first, after);
         for (int i = 0; i < k->states; i++)
             last[i][l] = tarn_reshape(after[i], TARN_SHAPE(1, samples, m->hidden));

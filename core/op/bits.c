@@ -19,7 +19,8 @@ const struct op op_hash_step = {
 
 tarn_tensor op_bits_of(tarn_tensor x)
 {
-    return graph_record(x.replica, &op_bits, &x, 1, tarn_shape_get(x), TARN_I32, NULL);
+    const tarn_dtype dtype = tarn_dtype_get(x) == TARN_F64 ? TARN_I64 : TARN_I32;
+    return graph_record(x.replica, &op_bits, &x, 1, tarn_shape_get(x), dtype, NULL);
 }
 
 tarn_tensor op_value_of_bits(tarn_tensor x)
@@ -94,7 +95,6 @@ const struct op op_fingerprint = { .name = "fingerprint",
                                    .arity = -1,
                                    .kind = OP_COMPOSED,
                                    .expand = fingerprint_expand,
-                                   .wide = true,
                                    .grad = op_no_grad };
 
 tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first)

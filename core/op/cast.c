@@ -95,17 +95,6 @@ tarn_tensor op_floats(tarn_tensor x)
     return tarn_cast(x, dtype_single(tarn_dtype_get(x)));
 }
 
-bool op_refuses_wide(const char *name, tarn_tensor x)
-{
-    const tarn_dtype dtype = tarn_dtype_get(x);
-    if (!dtype_is_wide(dtype))
-        return false;
-    graph_fail(x.replica, TARN_ERR_DTYPE, "%s: %s %s is not taken: use tarn_cast to %s", name,
-               tarn_dtype_name(dtype), shape_text(tarn_shape_get(x)),
-               dtype == TARN_F64 ? "float32" : "int32");
-    return true;
-}
-
 tarn_tensor op_as(tarn_tensor y, tarn_dtype of)
 {
     return dtype_is_half(of) && !tarn_failed(y) ? tarn_cast(y, of) : y;

@@ -127,7 +127,6 @@ const struct op op_norm_scale = {
     .kind = OP_COMPOSED,
     .grad = norm_scale_grad,
     .expand = norm_scale_expand,
-    .wide = true,
 };
 
 /* dx = rstd * (g - mean(g) - y * mean(g * y)). Mean and rstd are functions of x and have their part

@@ -5,11 +5,15 @@
 static bool cumsum_routine(const struct node *n, const tarn_shape *in,
                            const struct routine_place *where, int pass, struct routine_pass *out)
 {
+    static const char *const functions[DTYPES] = { [TARN_F32] = "tarn_cumsum_float",
+                                                   [TARN_I32] = "tarn_cumsum_int",
+                                                   [TARN_F64] = "tarn_cumsum_double",
+                                                   [TARN_I64] = "tarn_cumsum_long" };
     const struct lines l = lines_of(in[0], n->arg.routine.axis);
     (void)where;
     (void)pass;
     *out = (struct routine_pass){ .reads = 1, .numbers = 3 };
-    out->function = n->dtype == TARN_F32 ? "tarn_cumsum_float" : "tarn_cumsum_int";
+    out->function = functions[n->dtype];
     out->pieces = (int32_t)l.count;
     out->cycles = 8.0 * (double)l.length;
     out->number[0] = l.length;
@@ -35,7 +39,7 @@ const struct op op_cumsum = {
 
 tarn_tensor tarn_cumsum(tarn_tensor x, int axis)
 {
-    if (!graph_operand(NULL, x, "cumsum", 0) || op_refuses_wide("cumsum", x))
+    if (!graph_operand(NULL, x, "cumsum", 0))
         return graph_poison(x.replica);
     const int a = op_axis(x, "cumsum", axis);
     if (a < 0)

@@ -38,8 +38,6 @@ tarn_tensor op_over(tarn_tensor x, double count);
 double op_meant(float value);
 /* A scalar of float32 or float64 whose value may change every step, as tarn_number. */
 tarn_tensor op_number_of(tarn_replica *r, tarn_dtype dtype, double value);
-/* True after recording an error when x is of 64 bits, which `name` does not take yet. */
-bool op_refuses_wide(const char *name, tarn_tensor x);
 /* The float32 that a tensor of a half type was made of without rounding (struct node's `exact`); 0: none. */
 uint32_t op_exact_of(tarn_tensor x);
 /* x as autocast wants it for a product, and for what is computed in float32; without autocast x itself. */
@@ -60,7 +58,7 @@ tarn_tensor op_fingerprint_of(const tarn_tensor *x, int count, uint32_t first);
 /* The float32 that has the bits of an int32. */
 tarn_tensor op_value_of_bits(tarn_tensor x);
 
-/* int32: the bits of float32. */
+/* int32: the bits of float32; int64: those of float64. */
 tarn_tensor op_bits_of(tarn_tensor x);
 
 /* ---- views ---------------------------------------------------------------------------------- */

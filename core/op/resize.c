@@ -57,9 +57,7 @@ static tarn_tensor stretch(tarn_tensor x, int axis, int factor)
     for (int p = 0; p < factor; p++) {
         const double away = (p + 0.5) / factor - 0.5, part = away < 0.0 ? -away : away;
         const tarn_tensor other = away < 0.0 ? before : after;
-        phase[p] = part == 0.0 ? x
-                               : tarn_add(tarn_mul_scalar(x, (float)(1.0 - part)),
-                                          tarn_mul_scalar(other, (float)part));
+        phase[p] = part == 0.0 ? x : tarn_add(op_times(x, 1.0 - part), op_times(other, part));
     }
     const tarn_tensor all = tarn_stack(phase, factor, axis + 1);
     s.dim[axis] *= factor;
@@ -69,7 +67,6 @@ static tarn_tensor stretch(tarn_tensor x, int axis, int factor)
 tarn_tensor tarn_upsample_bilinear2d(tarn_tensor x, int high, int wide)
 {
     if (!graph_operand(NULL, x, "upsample_bilinear2d", 0) ||
-        op_refuses_wide("upsample_bilinear2d", x) ||
         !image_fits(x, "upsample_bilinear2d", high, wide))
         return graph_poison(x.replica);
     tarn_dtype of;
@@ -84,19 +81,19 @@ static tarn_tensor whole(tarn_replica *r, int32_t v)
     return tarn_cast(tarn_full(r, TARN_SCALAR, (float)v), TARN_I32);
 }
 
-/* Where the elements of an axis come from: between that of index *low and the next one, *part of the way. Exact
- * but for one rounding where sizes say it; a scale is a float, as PyTorch's. */
-static void places_of(tarn_replica *r, int32_t in, int32_t out, float scale, bool corners,
-                      tarn_tensor *low, tarn_tensor *part)
+/* Where the elements of an axis come from: between that of index *low and the next one, *part of the way, a number
+ * of the type. Exact but for one rounding where sizes say it; a scale is a number of the type, as PyTorch's. */
+static void places_of(tarn_replica *r, tarn_dtype dtype, int32_t in, int32_t out, float scale,
+                      bool corners, tarn_tensor *low, tarn_tensor *part)
 {
     const tarn_tensor o = tarn_arange(r, out), none = whole(r, 0);
     if (scale > 0.0f && !corners) {
-        const tarn_tensor centre = tarn_add_scalar(tarn_cast(o, TARN_F32), 0.5f);
-        const float ratio = (float)(1.0 / (double)scale);
-        const tarn_tensor at = tarn_maximum(tarn_add_scalar(tarn_mul_scalar(centre, ratio), -0.5f),
-                                            tarn_zeros(r, TARN_SCALAR));
+        const tarn_tensor centre = tarn_add_scalar(tarn_cast(o, dtype), 0.5f);
+        const tarn_tensor away = op_times(centre, 1.0 / (double)scale);
+        const tarn_tensor at =
+            tarn_maximum(tarn_add_scalar(away, -0.5f), tarn_zeros(r, TARN_SCALAR));
         *low = tarn_cast(at, TARN_I32);
-        *part = tarn_sub(at, tarn_cast(*low, TARN_F32));
+        *part = tarn_sub(at, tarn_cast(*low, dtype));
         return;
     }
     /* As fractions: o (in - 1) / (out - 1), or ((2 o + 1) in - out) / (2 out) and not below 0. */
@@ -107,7 +104,7 @@ static void places_of(tarn_replica *r, int32_t in, int32_t out, float scale, boo
                 : tarn_maximum(tarn_sub(tarn_mul(twice, whole(r, in)), whole(r, out)), none);
     *low = tarn_div(above, whole(r, below));
     const tarn_tensor rest = tarn_sub(above, tarn_mul(*low, whole(r, below)));
-    *part = tarn_div(tarn_cast(rest, TARN_F32), tarn_cast(whole(r, below), TARN_F32));
+    *part = tarn_div(tarn_cast(rest, dtype), tarn_cast(whole(r, below), dtype));
 }
 
 static tarn_tensor resize_axis(tarn_tensor x, int axis, int32_t out, float scale, bool corners)
@@ -117,7 +114,7 @@ static tarn_tensor resize_axis(tarn_tensor x, int axis, int32_t out, float scale
     tarn_tensor low, part;
     if (out == in) /* as PyTorch, whatever the scale is */
         return x;
-    places_of(r, in, out, scale, corners, &low, &part);
+    places_of(r, tarn_dtype_get(x), in, out, scale, corners, &low, &part);
     if (axis == 2)
         part = tarn_reshape(part, TARN_SHAPE(out, 1));
     const tarn_tensor a = tarn_index_select(x, axis, low);
@@ -129,7 +126,7 @@ static tarn_tensor resize_axis(tarn_tensor x, int axis, int32_t out, float scale
 tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o)
 {
     if (!graph_operand(NULL, x, "resize_bilinear2d", 0) ||
-        op_refuses_wide("resize_bilinear2d", x) || !image_fits(x, "resize_bilinear2d", 1, 1))
+        !image_fits(x, "resize_bilinear2d", 1, 1))
         return graph_poison(x.replica);
     const tarn_shape s = tarn_shape_get(x);
     int32_t size[2];

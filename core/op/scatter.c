@@ -24,7 +24,7 @@ static int sort_passes(tarn_shape shape, int axis)
 {
     struct routine_pass unused;
     int passes = 1;
-    while (!lines_sort_pass(shape, axis, 1, passes - 1, &unused))
+    while (!lines_sort_pass(shape, TARN_I32, axis, 1, passes - 1, &unused))
         passes++;
     return passes;
 }
@@ -35,14 +35,16 @@ static bool scatter_routine(const struct node *n, const tarn_shape *in,
 {
     const int axis = n->arg.routine.axis;
     if (pass < sort_passes(in[1], axis)) {
-        lines_sort_pass(in[1], axis, 1, pass, out);
+        lines_sort_pass(in[1], TARN_I32, axis, 1, pass, out);
         return false;
     }
     const struct lines l = lines_of(in[1], axis);
     const int64_t rows = n->arg.routine.length;
     const int64_t width = axis < 0 ? in[0].dim[in[0].rank - 1] : 1;
     *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 5 };
-    out->function = where->items ? "tarn_add_elements" : "tarn_add_rows";
+    out->function = n->dtype == TARN_F64 ? "tarn_add_elements_double"
+                    : where->items       ? "tarn_add_elements"
+                                         : "tarn_add_rows";
     out->pieces = (int32_t)(l.count * rows * (where->items ? width : 1));
     out->cycles = 16.0 + 2.0 * (double)width * (1.0 + (double)l.length / (double)rows) / PIECE;
     const int64_t number[] = { l.length, rows, width, l.inner, l.length / where->shards };
@@ -70,16 +72,15 @@ static tarn_tensor scatter(tarn_tensor source, int axis, tarn_tensor index, tarn
 {
     const union op_arg arg = lines_arg(axis, length);
     const tarn_tensor in[] = { source, index };
+    const tarn_dtype dtype = dtype_single(tarn_dtype_get(source));
     if (tarn_shape_count(tarn_shape_get(source)) == 0 || tarn_shape_count(shape) == 0)
-        return op_constant_of(source.replica, shape, TARN_F32, 0);
-    return graph_record(source.replica, &op_scatter, in, 2, shape, TARN_F32, &arg);
+        return op_constant_of(source.replica, shape, dtype, 0);
+    return graph_record(source.replica, &op_scatter, in, 2, shape, dtype, &arg);
 }
 
 tarn_tensor op_scatter_rows(tarn_tensor source, tarn_tensor index, int32_t rows)
 {
     const tarn_shape s = tarn_shape_get(source);
-    if (op_refuses_wide("gradient of a table of rows (embedding, index_select)", source))
-        return graph_poison(source.replica);
     return scatter(source, -1, clamped(index, rows), TARN_SHAPE(rows, s.dim[s.rank - 1]), rows);
 }
 
@@ -88,9 +89,11 @@ tarn_tensor op_scatter_rows(tarn_tensor source, tarn_tensor index, int32_t rows)
 static bool pick_routine(const struct node *n, const tarn_shape *in,
                          const struct routine_place *where, int pass, struct routine_pass *out)
 {
-    static const char *const functions[] = {
-        [TARN_F32] = "tarn_pick_float", [TARN_I32] = "tarn_pick_int", [TARN_U8] = "tarn_pick_uchar"
-    };
+    static const char *const functions[] = { [TARN_F32] = "tarn_pick_float",
+                                             [TARN_I32] = "tarn_pick_int",
+                                             [TARN_U8] = "tarn_pick_uchar",
+                                             [TARN_F64] = "tarn_pick_double",
+                                             [TARN_I64] = "tarn_pick_long" };
     const struct lines l = lines_of(in[1], n->arg.routine.axis);
     (void)where;
     (void)pass;
@@ -151,7 +154,7 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
     if (!graph_operands("gather", (tarn_tensor[]){ x, index }, 2, &r))
         return graph_poison(r);
     const int a = op_axis(x, "gather", axis);
-    if (a < 0 || op_refuses_wide("gather", x))
+    if (a < 0)
         return graph_poison(r);
     const tarn_tensor at = index_along("gather", x, a, index);
     return tarn_failed(at) ? at : pick(lines_cut(x, tarn_shape_get(at), a), a, at);
@@ -163,7 +166,7 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
     if (!graph_operands("scatter_add", (tarn_tensor[]){ x, index, source }, 3, &r))
         return graph_poison(r);
     const int a = op_axis(x, "scatter_add", axis);
-    if (a < 0 || op_refuses_wide("scatter_add", x) || op_refuses_wide("scatter_add", source))
+    if (a < 0)
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x), from = tarn_shape_get(source);
     const tarn_tensor at = index_along("scatter_add", x, a, index);
@@ -179,13 +182,15 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
             "scatter_add: source %s of index %s: must have as many axes, none shorter",
             shape_text(from), shape_text(part));
     if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(source)))
-        return graph_fail(r, TARN_ERR_DTYPE,
-                          "scatter_add: x is %s, the source %s: must be float32; use tarn_cast",
-                          tarn_dtype_name(tarn_dtype_get(x)),
-                          tarn_dtype_name(tarn_dtype_get(source)));
+        return graph_fail(
+            r, TARN_ERR_DTYPE,
+            "scatter_add: x is %s, the source %s: must be of a float type; use tarn_cast",
+            tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(source)));
     tarn_dtype of, with;
     x = op_wide(x, &of);
     source = lines_cut(op_wide(source, &with), part, -1);
+    if (of == TARN_F64)
+        source = tarn_cast(source, TARN_F64);
     part.dim[a] = s.dim[a];
     const tarn_tensor sums = scatter(source, a, at, part, s.dim[a]);
     tarn_shape none = s, rest = s;

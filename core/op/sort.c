@@ -44,12 +44,16 @@ static int32_t pieces(int64_t length, int64_t size)
     return (int32_t)((length + size - 1) / size);
 }
 
-bool lines_sort_pass(tarn_shape shape, int axis, int keys, int pass, struct routine_pass *out)
+bool lines_sort_pass(tarn_shape shape, tarn_dtype dtype, int axis, int keys, int pass,
+                     struct routine_pass *out)
 {
+    static const char *const functions[2][2] = {
+        { "tarn_sort_runs", "tarn_merge_runs" }, { "tarn_sort_runs_long", "tarn_merge_runs_long" }
+    };
     const struct lines l = lines_of(shape, axis);
     const int64_t sorted = (int64_t)RUN << pass; /* positions in a run after this pass */
     *out = (struct routine_pass){ .reads = 1U << keys, .shape = shape, .numbers = 3 };
-    out->function = pass == 0 ? "tarn_sort_runs" : "tarn_merge_runs";
+    out->function = functions[dtype == TARN_I64][pass > 0];
     out->pieces = (int32_t)l.count * pieces(l.length, pass == 0 ? RUN : PIECE);
     out->cycles = pass == 0 ? RUN * RUN : 16 * PIECE;
     out->reads_last = pass > 0;
@@ -65,24 +69,30 @@ static bool order_routine(const struct node *n, const tarn_shape *in,
                           const struct routine_place *where, int pass, struct routine_pass *out)
 {
     (void)where;
-    return lines_sort_pass(in[0], n->arg.routine.axis, 0, pass, out);
+    const tarn_dtype keys = n->arg.routine.length != 0 ? TARN_I64 : TARN_I32;
+    return lines_sort_pass(in[0], keys, n->arg.routine.axis, 0, pass, out);
 }
 
 const struct op op_order = {
     .name = "order", .arity = 1, .kind = OP_ROUTINE, .grad = op_no_grad, .routine = order_routine
 };
 
-/* Integers in the order of x: 0 and -0 are one, and NaN is the largest, whatever its bits. */
+/* Integers in the order of x, of as many bits: 0 and -0 are one, and NaN is the largest, whatever its bits. */
 static tarn_tensor keys_of(tarn_tensor x, bool descending)
 {
     tarn_replica *r = x.replica;
     tarn_dtype dtype;
     x = op_wide(x, &dtype);
-    const tarn_tensor most = op_constant_of(r, TARN_SCALAR, TARN_I32, INT32_MAX);
-    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
+    const tarn_dtype whole = dtype_is_wide(dtype) ? TARN_I64 : TARN_I32;
+    const tarn_tensor last = op_constant_of(r, TARN_SCALAR, whole, -1);
+    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, whole, 0);
     tarn_tensor key = tarn_detach(x);
     if (dtype_is_float(dtype)) {
-        const tarn_tensor nothing = op_constant_of(r, TARN_SCALAR, TARN_F32, 0);
+        /* The largest number of 64 bits is no double, but the smallest one is. */
+        const tarn_tensor most =
+            whole == TARN_I32 ? op_constant_of(r, TARN_SCALAR, TARN_I32, INT32_MAX)
+                              : tarn_sub(last, op_constant_of(r, TARN_SCALAR, TARN_I64, -0x1p63));
+        const tarn_tensor nothing = op_constant_of(r, TARN_SCALAR, dtype_single(dtype), 0);
         const tarn_tensor bits = op_bits_of(key);
         /* Of negative numbers larger bits are smaller numbers. */
         const tarn_tensor ordered = tarn_where(tarn_lt(bits, zero), tarn_sub(most, bits), bits);
@@ -91,22 +101,22 @@ static tarn_tensor keys_of(tarn_tensor x, bool descending)
     } else if (dtype == TARN_U8) {
         key = tarn_cast(key, TARN_I32);
     }
-    return descending ? tarn_sub(op_constant_of(r, TARN_SCALAR, TARN_I32, -1), key) : key;
+    return descending ? tarn_sub(last, key) : key;
 }
 
 static tarn_tensor order_of(tarn_tensor x, int axis, bool descending)
 {
     const tarn_shape s = tarn_shape_get(x);
-    const union op_arg arg = lines_arg(axis, 0);
     if (tarn_shape_count(s) == 0)
         return op_constant_of(x.replica, s, TARN_I32, 0);
     const tarn_tensor keys = keys_of(x, descending);
+    const union op_arg arg = lines_arg(axis, tarn_dtype_get(keys) == TARN_I64);
     return graph_record(x.replica, &op_order, &keys, 1, s, TARN_I32, &arg);
 }
 
 tarn_tensor tarn_argsort(tarn_tensor x, int axis, bool descending)
 {
-    if (!graph_operand(NULL, x, "argsort", 0) || op_refuses_wide("argsort", x))
+    if (!graph_operand(NULL, x, "argsort", 0))
         return graph_poison(x.replica);
     const int a = op_axis(x, "argsort", axis);
     return a < 0 ? graph_poison(x.replica) : order_of(x, a, descending);
@@ -117,7 +127,7 @@ tarn_tensor tarn_sort(tarn_tensor x, int axis, bool descending, tarn_tensor *ord
     const tarn_tensor nothing = graph_poison(x.replica);
     if (order != NULL)
         *order = nothing;
-    if (!graph_operand(NULL, x, "sort", 0) || op_refuses_wide("sort", x))
+    if (!graph_operand(NULL, x, "sort", 0))
         return nothing;
     const int a = op_axis(x, "sort", axis);
     if (a < 0)
@@ -133,7 +143,7 @@ tarn_tensor tarn_top_k(tarn_tensor x, int k, int axis, bool largest, tarn_tensor
     const tarn_tensor nothing = graph_poison(x.replica);
     if (index != NULL)
         *index = nothing;
-    if (!graph_operand(NULL, x, "top_k", 0) || op_refuses_wide("top_k", x))
+    if (!graph_operand(NULL, x, "top_k", 0))
         return nothing;
     const int a = op_axis(x, "top_k", axis);
     if (a < 0)

@@ -90,7 +90,7 @@ tarn_tensor op_piece_of(tarn_tensor flat, uint32_t first, tarn_shape shape, enum
                         bool steps_lead)
 {
     const union op_arg arg = piece_arg(first, label, steps_lead);
-    return graph_record(flat.replica, &op_piece, &flat, 1, shape, TARN_F32, &arg);
+    return graph_record(flat.replica, &op_piece, &flat, 1, shape, tarn_dtype_get(flat), &arg);
 }
 
 static void place_grad(struct grad_call *c)
@@ -103,12 +103,12 @@ static void place_grad(struct grad_call *c)
 static uint32_t place_expand(struct builder *b, const struct node *n, const uint32_t *in)
 {
     const int32_t count = (int32_t)tarn_shape_count(expand_shape(b, in[0]));
-    const uint32_t row = expand_make(b, &op_reshape, TARN_SHAPE(count), TARN_F32, NULL, in, 1);
+    const uint32_t row = expand_make(b, &op_reshape, TARN_SHAPE(count), n->dtype, NULL, in, 1);
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.pad.low[0] = (int32_t)n->arg.piece.first;
     arg.pad.high[0] = n->shape.dim[0] - arg.pad.low[0] - count;
-    return expand_make(b, &op_pad, n->shape, TARN_F32, &arg, &row, 1);
+    return expand_make(b, &op_pad, n->shape, n->dtype, &arg, &row, 1);
 }
 
 /* The gradient of a piece. A loop's gradient looks through it and through sums of such, so that it is
@@ -121,5 +121,5 @@ tarn_tensor op_place_in(tarn_tensor x, int32_t elements, uint32_t first, enum sp
                         bool steps_lead)
 {
     const union op_arg arg = piece_arg(first, label, steps_lead);
-    return graph_record(x.replica, &op_place, &x, 1, TARN_SHAPE(elements), TARN_F32, &arg);
+    return graph_record(x.replica, &op_place, &x, 1, TARN_SHAPE(elements), tarn_dtype_get(x), &arg);
 }

@@ -93,11 +93,6 @@ static void list_crossing(struct part *p, uint32_t node)
         list_node(p, node);
 }
 
-static bool is_zero(const struct node *n)
-{
-    return n->op == &op_constant && n->arg.leaf.bits == 0;
-}
-
 /* The node in memory that operand k is read from. */
 static uint32_t operand_node(const struct part *p, uint32_t k)
 {
@@ -117,7 +112,7 @@ static void list_all(struct part *p, const uint32_t *outputs, int count)
     mark_operands(g, p->before);
     find_light(p);
     for (uint32_t k = 0; k < scan_operands(s); k++)
-        if (k >= s->carries || !is_zero(&g->nodes[operand_node(p, k)]))
+        if (k >= s->carries || !node_is_zero(&g->nodes[operand_node(p, k)]))
             list_node(p, operand_node(p, k));
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
@@ -176,7 +171,7 @@ static void find_operands(const struct part *p, struct loop *l)
 {
     for (uint32_t k = 0; k < scan_operands(l->scan); k++) {
         l->node[k] = operand_node(p, k);
-        if (k >= l->scan->carries || !is_zero(&p->r->graph.nodes[l->node[k]]))
+        if (k >= l->scan->carries || !node_is_zero(&p->r->graph.nodes[l->node[k]]))
             l->at[k] = place_of(p->r, l->node[k]);
     }
 }
@@ -215,10 +210,10 @@ static tarn_status begin_carry(const tarn_replica *r, const struct loop *l,
 {
     const struct scan *s = l->scan;
     const struct mesh *m = replica_mesh(r);
-    size_t bytes = (size_t)tarn_shape_count(r->graph.nodes[s->value[j]].shape) * sizeof(float);
+    size_t bytes = node_bytes(&r->graph.nodes[s->value[j]]);
     if (m != NULL)
         bytes /= (size_t)mesh_blocks(m, part_axes(m, &as->spec[j]));
-    const size_t to = as->place[j] * sizeof(float) + bytes * scan_slot(s, j, 0);
+    const size_t to = as->place[j] * scan_element_bytes(s) + bytes * scan_slot(s, j, 0);
     if (bytes == 0)
         return TARN_OK;
     return l->at[j].buffer == NULL
@@ -230,7 +225,7 @@ tarn_status loop_begin(tarn_replica *r, struct loop *l, const struct plan_loop *
 {
     const struct scan *s = l->scan;
     TRY(move_operands(r, l, as));
-    TRY(buffer_new(r->context, as->elements * sizeof(float), &l->flat));
+    TRY(buffer_new(r->context, as->elements * scan_element_bytes(s), &l->flat));
     l->slots = as->slots;
     for (uint32_t k = 0; k < l->slots; k++)
         l->buffer[k] = k >= s->carries && k < scan_operands(s) ? l->at[k].buffer : l->flat;

@@ -196,9 +196,9 @@ static uint64_t lies(const tarn_replica *r, const struct loop *l, const struct p
     const uint32_t k = result ? slot - operands : slot;
     const uint64_t size = bytes_of(r, s, slot, &p->spec[slot]);
     if (k < s->carries && (result || slot < s->carries))
-        return p->place[k] * sizeof(float) + size * scan_slot(s, k, result ? i + 1 : i);
+        return p->place[k] * scan_element_bytes(s) + size * scan_slot(s, k, result ? i + 1 : i);
     if (result)
-        return p->place[k] * sizeof(float) + size * scan_time(s, i);
+        return p->place[k] * scan_element_bytes(s) + size * scan_time(s, i);
     const struct spec now = loop_operand_spec(s, slot, p->spec[slot]);
     const uint64_t begin = loop_lies_as(r, &l->at[slot], &now) ? l->at[slot].offset : 0;
     if (slot < s->carries + s->slices) {
@@ -214,7 +214,7 @@ static void place_results(const tarn_replica *r, const struct scan *s, struct pl
     uint64_t at = 0;
     for (uint32_t k = 0; k < s->results; k++) {
         const uint32_t slot = scan_operands(s) + k;
-        const uint64_t size = bytes_of(r, s, slot, &out->spec[slot]) / sizeof(float);
+        const uint64_t size = bytes_of(r, s, slot, &out->spec[slot]) / scan_element_bytes(s);
         const uint64_t count = k >= s->carries          ? s->steps
                                : s->room[k] == ROOM_TWO ? 2
                                                         : (uint64_t)s->steps + 1;

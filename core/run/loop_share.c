@@ -73,7 +73,7 @@ bool loop_piece(const tarn_replica *r, const struct node *n, struct loop_place *
             continue;
         const uint32_t part = size / (uint32_t)mesh_blocks(m, part_axes(m, &s->cut[k]));
         out->buffer = g->inputs[flat->arg.leaf.slot].buffer;
-        out->offset = (s->part_place[k] + (uint64_t)(from / size) * part) * sizeof(float);
+        out->offset = (s->part_place[k] + (uint64_t)(from / size) * part) * scan_element_bytes(s);
         out->spec = n->shape.rank > shape.rank ? shifted(s->cut[k], true) : s->cut[k];
         out->pending = s->pending[k];
         return true;
@@ -105,8 +105,9 @@ tarn_status loop_pieces(const tarn_replica *r, struct program *p, struct node **
         n->arg.leaf.axis = lead;
         n->arg.leaf.spec = at.spec;
         n->arg.leaf.pending = at.pending;
-        n->arg.leaf.first = (uint32_t)(at.offset / sizeof(float));
-        n->arg.leaf.elements = scan_of(g, flat)->part_elements;
+        const struct scan *s = scan_of(g, flat);
+        n->arg.leaf.first = (uint32_t)(at.offset / scan_element_bytes(s));
+        n->arg.leaf.elements = s->part_elements;
     }
     p->nodes = *nodes;
     return TARN_OK;

@@ -20,7 +20,7 @@
 struct seen {
     bool needed, bad, path; /* path: from it a wrong root was made */
     size_t at;              /* its first element that is not finite */
-    float value;
+    double value;
 };
 
 /* A gradient, or what a tensor becomes. */
@@ -44,7 +44,7 @@ static size_t elements_of(const struct node *n)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static void look(struct seen *s, const float *data, size_t count)
+static void look(struct seen *s, const double *data, size_t count)
 {
     for (size_t i = 0; i < count && !s->bad; i++) {
         s->bad = !isfinite(data[i]);
@@ -53,19 +53,29 @@ static void look(struct seen *s, const float *data, size_t count)
     }
 }
 
-/* Reads a float32 node's whole value, in memory to be freed. */
-static tarn_status value_of(tarn_replica *r, uint32_t node, float **out)
+/* Reads the whole value of a node of float32 or float64, in memory to be freed. */
+static tarn_status value_of(tarn_replica *r, uint32_t node, double **out)
 {
-    const size_t bytes = elements_of(&r->graph.nodes[node]) * sizeof(float);
-    *out = malloc(bytes + 1);
-    return *out != NULL ? tarn_read(graph_handle(r, node), *out, bytes)
-                        : error_set(TARN_ERR_MEMORY, "TARN_DEBUG=nan: out of host memory");
+    const size_t count = elements_of(&r->graph.nodes[node]);
+    const size_t bytes = node_bytes(&r->graph.nodes[node]);
+    *out = malloc(count * sizeof **out + 1);
+    if (*out == NULL)
+        return error_set(TARN_ERR_MEMORY, "TARN_DEBUG=nan: out of host memory");
+    /* Floats lie at the end, where each is read before a double comes there. */
+    char *data = (char *)*out + count * sizeof **out - bytes;
+    TRY(tarn_read(graph_handle(r, node), data, bytes));
+    for (size_t i = 0; bytes == count * sizeof(float) && i < count; i++) {
+        float value;
+        memcpy(&value, data + i * sizeof value, sizeof value);
+        (*out)[i] = (double)value;
+    }
+    return TARN_OK;
 }
 
 static tarn_status look_at(struct blame *b, uint32_t node)
 {
-    float *data = NULL;
-    if (b->r->graph.nodes[node].dtype != TARN_F32)
+    double *data = NULL;
+    if (!dtype_is_single(b->r->graph.nodes[node].dtype))
         return TARN_OK;
     const tarn_status s = value_of(b->r, node, &data);
     if (s == TARN_OK)
@@ -78,7 +88,7 @@ static tarn_status look_at(struct blame *b, uint32_t node)
 
 static void add_root(struct blame *b, uint32_t node, uint32_t owned, bool gradient)
 {
-    if (node != 0 && b->r->graph.nodes[node].dtype == TARN_F32)
+    if (node != 0 && dtype_is_single(b->r->graph.nodes[node].dtype))
         b->roots[b->root_count++] = (struct root){ node, owned, gradient };
 }
 
@@ -221,18 +231,18 @@ static void add_operand(const struct blame *b, uint32_t node, const struct seen 
                         size_t count, char *out, size_t capacity)
 {
     char name[64];
-    float *data = NULL;
+    double *data = NULL;
     const struct node n = *graph_origin(&b->r->graph, node);
     name_node(b->r, &n, name, sizeof name);
     const size_t used = strlen(out);
     snprintf(out + used, capacity - used, "%s%s %s %s", used > 0 ? ", " : "", name,
              tarn_dtype_name(n.dtype), shape_text(n.shape));
-    if (n.dtype != TARN_F32 || (elements_of(&n) != count && elements_of(&n) != 1))
+    if (!dtype_is_single(n.dtype) || (elements_of(&n) != count && elements_of(&n) != 1))
         return;
     const size_t more = strlen(out);
     if (value_of(b->r, node, &data) == TARN_OK)
         snprintf(out + more, capacity - more, " (there %g)",
-                 (double)data[elements_of(&n) == 1 ? 0 : wrong->at]);
+                 data[elements_of(&n) == 1 ? 0 : wrong->at]);
     free(data);
 }
 
@@ -272,7 +282,7 @@ static void tell(const struct blame *b, uint32_t node, const struct root *root, 
         n.op->kind == OP_LEAF   ? "holds"
         : n.op->kind == OP_HOST ? "brings from another rank"
                                 : "makes of finite numbers",
-        (double)s->value, place_text(n.shape, s->at), tarn_dtype_name(n.dtype), shape_text(n.shape),
+        s->value, place_text(n.shape, s->at), tarn_dtype_name(n.dtype), shape_text(n.shape),
         operands[0] != '\0' ? "; its operands: " : "", operands,
         root != NULL && root->gradient ? "the gradient of " : "", reached);
 }

@@ -6,13 +6,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tensor/replica.h"
 
 struct looker {
     tarn_replica *r;
     const struct scan *s;
-    float *flat;
+    char *flat;
     uint32_t step,
         *copy; /* of the body's nodes, from s->first on: what stands for them; 0: themselves */
 };
@@ -37,13 +38,29 @@ static bool place_of_result(const struct looker *l, uint32_t k, size_t *at)
     return scan_carry_of(s, k) < 0;
 }
 
+static const char *element(const struct looker *l, size_t at)
+{
+    return l->flat + at * scan_element_bytes(l->s);
+}
+
+static bool is_finite(const struct looker *l, size_t at)
+{
+    float value;
+    double wide;
+    memcpy(&value, element(l, at), sizeof value);
+    if (l->s->dtype != TARN_F64)
+        return isfinite(value);
+    memcpy(&wide, element(l, at), sizeof wide);
+    return isfinite(wide);
+}
+
 static bool is_wrong(const struct looker *l)
 {
     for (uint32_t k = 0; k < l->s->results; k++) {
         size_t at;
         const size_t count = elements_of(l, l->s->result[k]);
         for (size_t i = 0; place_of_result(l, k, &at) && i < count; i++)
-            if (!isfinite(l->flat[at + i]))
+            if (!is_finite(l, at + i))
                 return true;
     }
     return false;
@@ -75,7 +92,7 @@ static tarn_status begin_step(struct looker *l)
     const struct scan *s = l->s;
     for (uint32_t k = 0; k < s->carries; k++)
         stand_in(l, s->value[k],
-                 l->flat + s->place[k] + elements_of(l, s->value[k]) * scan_slot(s, k, l->step));
+                 element(l, s->place[k] + elements_of(l, s->value[k]) * scan_slot(s, k, l->step)));
     for (uint32_t k = s->carries; k < s->carries + s->slices; k++) {
         const struct graph *g = &l->r->graph;
         const uint32_t from = g->operands[graph_origin(g, s->node)->first_in + k];

@@ -146,7 +146,7 @@ static tarn_status build(void *arg)
     struct context *c = b->to->r->context;
     struct kernel_plan compiled = { 0 };
     struct target target;
-    TRY(device_target(context_device(c), b->to->r->winograd, false, &target));
+    TRY(device_target(context_device(c), b->to->r->winograd, b->to->r->wide, &target));
     tarn_status s = compile_program(b->program, &target, &compiled);
     if (s == TARN_OK)
         s = plan_make(c, b->program, &compiled, b->to->plan);

@@ -68,9 +68,15 @@ static uint32_t constant(struct emitter *e, tarn_shape shape, tarn_dtype dtype, 
 {
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    const float as = (float)value;
-    memcpy(&arg.leaf.bits, dtype == TARN_F32 ? (const void *)&as : (const void *)&value,
-           sizeof arg.leaf.bits);
+    const float single = (float)value;
+    const double wide = (double)value;
+    uint64_t bits = (uint64_t)(int64_t)value; /* of an int32 its lower half */
+    if (dtype == TARN_F64)
+        memcpy(&bits, &wide, sizeof bits);
+    arg.leaf.bits = (uint32_t)bits;
+    arg.leaf.slot = dtype_is_wide(dtype) ? (uint32_t)(bits >> 32) : 0;
+    if (dtype == TARN_F32)
+        memcpy(&arg.leaf.bits, &single, sizeof arg.leaf.bits);
     return add(e, &op_constant, shape, dtype, &arg, NULL, 0);
 }
 
@@ -149,8 +155,8 @@ uint32_t emit_piece(struct emitter *e, const struct node *n)
     arg.piece.first = n->arg.leaf.first;
     arg.piece.steps_lead = n->arg.leaf.axis;
     const uint32_t all =
-        add(e, &op_held, TARN_SHAPE((int32_t)n->arg.leaf.elements), TARN_F32, &flat, NULL, 0);
-    return add(e, &op_piece, n->shape, TARN_F32, &arg, &all, 1);
+        add(e, &op_held, TARN_SHAPE((int32_t)n->arg.leaf.elements), n->dtype, &flat, NULL, 0);
+    return add(e, &op_piece, n->shape, n->dtype, &arg, &all, 1);
 }
 
 uint32_t emit_after(struct emitter *e, uint32_t x, uint32_t first, uint32_t region)

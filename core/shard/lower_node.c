@@ -90,7 +90,7 @@ static int32_t fillers(const struct choice *c)
     int64_t count = 0;
     for (uint32_t k = 0; n->op->kind == OP_CONCAT && n->shape.rank == 1 && k < n->in_count; k++) {
         const struct node *x = &c->p->m.nodes[module_operand(&c->p->m, c->node, k)];
-        if (x->op == &op_constant && x->arg.leaf.bits == 0)
+        if (node_is_zero(x))
             count += tarn_shape_count(x->shape);
     }
     return (int32_t)count;

@@ -7,7 +7,7 @@
 /* Other types are no sums: uint8 has too few bits, and half types are rounded after they are added up. */
 static bool sums(tarn_dtype dtype)
 {
-    return dtype == TARN_F32 || dtype == TARN_I32;
+    return dtype_adds(dtype);
 }
 
 enum { X = 1, Y = 2, Z = 4 };
@@ -29,7 +29,8 @@ static int of_map(const struct form *f, struct passing *out)
         return 0;
     for (size_t i = 0; i < sizeof linear / sizeof linear[0]; i++)
         for (int k = 0; k < 2 && linear[i].op == f->node.op; k++)
-            if (linear[i].operands[k] != 0 && (f->node.dtype == TARN_F32 || !linear[i].of_floats))
+            if (linear[i].operands[k] != 0 &&
+                (dtype_is_single(f->node.dtype) || !linear[i].of_floats))
                 out[count++] = (struct passing){ STATE_SUM, linear[i].operands[k] };
     return count;
 }
@@ -63,7 +64,7 @@ int passing_list(const struct form *f, struct passing out[PASSINGS_MOST])
     switch (op->kind) {
     case OP_LEAF: /* 0 is a sum of zeros */
         out[0] = (struct passing){ STATE_SUM, 0 };
-        return op == &op_constant && f->node.arg.leaf.bits == 0;
+        return node_is_zero(&f->node);
     case OP_MAP:
         return of_map(f, out);
     case OP_VIEW:

@@ -13,10 +13,9 @@ enum { RENEW_DEPTH = 6, FREE_DEPTH = 64 }; /* views on views; maps of what is co
 static struct cargo cargo_of(const struct planner *p, uint32_t value, bool masks)
 {
     const struct node *n = &p->m.nodes[value];
-    const bool sums = n->dtype == TARN_F32 || n->dtype == TARN_I32;
     return (struct cargo){ .shape = n->shape,
                            .element = (int64_t)tarn_dtype_bytes(n->dtype),
-                           .masks = masks && sums };
+                           .masks = masks && dtype_adds(n->dtype) };
 }
 
 void log_line(struct planner *p, const char *format, ...)

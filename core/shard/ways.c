@@ -186,7 +186,7 @@ static bool place_gather(const struct form *f, int axis, struct placing *p)
     }
     p->in[0] = 0;
     p->out = STATE_SUM; /* of whole registers */
-    return f->node.dtype == TARN_F32 || f->node.dtype == TARN_I32;
+    return dtype_adds(f->node.dtype);
 }
 
 /* Lines are kept together. Where all is one line of rows, these are summed in parts, or cut in their width, or each rank

@@ -42,6 +42,11 @@ static inline tarn_dtype dtype_computed(tarn_dtype dtype)
 {
     return dtype_records[dtype].computed;
 }
+/* Sums are of this type itself; others are widened first, and rounded or cut afterwards. */
+static inline bool dtype_adds(tarn_dtype dtype)
+{
+    return dtype_computed(dtype) == dtype;
+}
 /* The float type that a value is computed in where a function is of floats alone: float64 stays. */
 static inline tarn_dtype dtype_single(tarn_dtype dtype)
 {

@@ -393,7 +393,7 @@ tarn_tensor graph_record(tarn_replica *r, const struct op *op, const tarn_tensor
                          tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
 {
     tarn_tensor wide[OPERANDS_MOST];
-    if (!wide_allowed(r, op, in, count, dtype))
+    if (!wide_possible(r, op->name, dtype))
         return graph_poison(r);
     if (!computes(op) || count > OPERANDS_MOST)
         return record(r, op, in, count, shape, dtype, arg);

@@ -42,6 +42,13 @@ static inline struct node node_of(const struct op *op, tarn_shape shape, tarn_dt
     return n;
 }
 
+/* A constant whose elements are 0. */
+static inline bool node_is_zero(const struct node *n)
+{
+    const bool upper = dtype_is_wide(n->dtype) && n->arg.leaf.slot != 0;
+    return n->op == &op_constant && n->arg.leaf.bits == 0 && !upper;
+}
+
 /* Sample counts of a batch: this replica's, and those of all replicas. */
 struct graph_part {
     int32_t samples, global;

@@ -144,8 +144,9 @@ union op_arg {
         int32_t axis;
     } concat;
     struct {
-        int32_t axis;   /* along which lines go; -1: one line of all */
-        int32_t length; /* of the result's lines; or whether a cumulative sum goes backwards */
+        int32_t axis; /* along which lines go; -1: one line of all */
+        /* Of the result's lines; or whether a cumulative sum goes backwards, or an order is by int64. */
+        int32_t length;
     } routine;
     struct {
         uint32_t owned;
@@ -287,7 +288,6 @@ struct op {
                     int pass, struct routine_pass *out);
     tarn_status (*call)(const struct call_run *c);
     bool in_place; /* CALL */
-    bool wide;     /* ROUTINE, CALL, COMPOSED: takes types of 64 bits, as the other kinds do */
     /* COMPOSED: adds nodes (expand.h), of at most COMPOSED_NODES for each operand
      * and one more, and returns the one that is the node's value. */
     uint32_t (*expand)(struct builder *b, const struct node *n, const uint32_t *in);

@@ -26,7 +26,8 @@ struct scan {
     uint32_t result[OPERANDS_MOST]; /* nodes: of the body, or captured */
     uint32_t place[OPERANDS_MOST];  /* where it begins in the flat value, in elements */
     uint32_t room[OPERANDS_MOST];   /* of carries: enum scan_room */
-    uint32_t elements;              /* of the flat value */
+    uint32_t elements;              /* of the flat value, */
+    uint32_t dtype; /* and what they are: float64 where that is carried or comes in, else float32 */
     uint32_t kept; /* the last results: what the gradient reads of a step, and would compute anew */
     uint32_t unread; /* it ran while no gradient was asked for, and stored none of these */
     uint32_t own;    /* some carry does not stay what it is labelled: all is the replica's own */
@@ -63,6 +64,11 @@ static inline int scan_carry_of(const struct scan *s, uint32_t k)
 static inline uint64_t scan_room(uint64_t elements)
 {
     return (elements + 15) / 16 * 16;
+}
+
+static inline size_t scan_element_bytes(const struct scan *s)
+{
+    return tarn_dtype_bytes((tarn_dtype)s->dtype);
 }
 
 /* Whether axis 0 of a node are steps, though it is labelled as their values are. */

@@ -200,12 +200,12 @@ static enum spread of_sums(const struct view_of *v)
 {
     const struct linear l = linear_of(v->n->op);
     int sums = 0;
-    if (v->with[SPREAD_SAMPLES] + v->with[SPREAD_EITHER] > 0 || v->n->dtype != TARN_F32)
+    if (v->with[SPREAD_SAMPLES] + v->with[SPREAD_EITHER] > 0 || !dtype_is_single(v->n->dtype))
         return SPREAD_OWN;
     for (uint32_t k = 0; k < v->n->in_count; k++) {
         if (!is_sum(operand(v, k)))
             continue;
-        if (!(l.operands >> (k < 31 ? k : 31) & 1) || operand(v, k)->dtype != TARN_F32)
+        if (!(l.operands >> (k < 31 ? k : 31) & 1) || !dtype_is_single(operand(v, k)->dtype))
             return SPREAD_OWN;
         sums++;
     }

@@ -22,7 +22,8 @@ enum way { DATA, STATES, FULLY };
 
 struct job {
     enum way way;
-    float weights[TENSORS][MOST], averages[TENSORS][MOST], norms[UPDATES];
+    double weights[TENSORS][MOST], averages[TENSORS][MOST];
+    float norms[UPDATES];
 };
 
 static const tarn_mesh mesh = { .axis = { { "data", RANKS } } };
@@ -53,13 +54,11 @@ static void backward(tarn_replica *r, const tarn_tensor p[TENSORS], int step)
     tarn_backward(tarn_mean(tarn_mul(y, y), TARN_ALL, false));
 }
 
-static bool read_all(const tarn_tensor p[TENSORS], float out[TENSORS][MOST])
+static bool read_all(const tarn_tensor p[TENSORS], double out[TENSORS][MOST])
 {
     bool all = true;
-    for (int i = 0; i < TENSORS; i++) {
-        const size_t bytes = (size_t)tarn_shape_count(tarn_shape_get(p[i])) * sizeof(float);
-        all = all && tarn_read(p[i], out[i], bytes) == TARN_OK;
-    }
+    for (int i = 0; i < TENSORS; i++)
+        all = all && pair_read(p[i], out[i]);
     return all;
 }
 

@@ -27,6 +27,7 @@ struct job {
     bool heal;
     float drop; /* of hidden units */
     int other; /* begins with other values than the others, and has another seed if `drop` > 0; 0: none */
+    bool doubles;       /* parameters are of float64, and the bit is of the lower half */
     int every;          /* step in which weights are compared */
     bool whole;         /* nothing is cut: there is no collective but the check's */
     int failed[RANKS];  /* the step that failed, from 1 */
@@ -45,12 +46,12 @@ static tarn_tensor parameter(tarn_replica *r, const char *name, tarn_shape shape
 /* Reading is of all ranks, where a tensor is cut. */
 static tarn_status flip(tarn_replica *r, const struct job *job)
 {
-    uint32_t values[MOST];
+    uint32_t values[2 * MOST];
     const struct owned *o = owned_find(r, job->name);
     if (o == NULL || tarn_shape_count(o->shape) > MOST)
         return error_set(TARN_ERR_STATE, "no %s of this size", job->name);
     TRY(owned_read(r, o, values));
-    values[job->element] ^= UINT32_C(1) << job->bit;
+    values[job->doubles ? 2 * job->element : job->element] ^= UINT32_C(1) << job->bit;
     return tarn_rank(r) == job->rank ? owned_write(r, o, values) : TARN_OK;
 }
 
@@ -63,6 +64,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     for (int i = 0; i < BATCH * IN; i++)
         in[i] = (float)(i * 29 % 32 - 16) / 16.0f;
     tarn_seed(r, differs && job->drop > 0 ? 2 : 1);
+    tarn_parameter_dtype(r, job->doubles ? TARN_F64 : TARN_F32);
     const tarn_tensor w1 = parameter(r, "w1", TARN_SHAPE(IN, HIDDEN), differs ? 2.0f : 1.0f);
     const tarn_tensor w2 = parameter(r, "w2", TARN_SHAPE(HIDDEN, OUT), 1.0f);
     const tarn_tensor part = parameter(r, "part", TARN_SHAPE(4, OUT), 1.0f);
@@ -140,6 +142,16 @@ Test(mesh_check, finds_a_bit_in_that_step)
                  "before training step 3: optimizer.exp_avg.w1 [6,8] element 3 is ");
     expect_found((struct job){ .name = "w2", .rank = 1, .element = 31, .bit = 22, .whole = true },
                  "weights differ before training step 3: w2 ");
+}
+
+/* One that float32 does not have. */
+Test(mesh_check, finds_a_bit_of_float64)
+{
+    expect_found((struct job){ .name = "w2", .rank = 3, .element = 5, .bit = 0, .doubles = true },
+                 "weights differ before training step 3: w2 [8,4] element 5 is ");
+    expect_found(
+        (struct job){ .name = "w1", .rank = 3, .element = HIDDEN + 6, .bit = 3, .doubles = true },
+        "weights differ before training step 3: w1 [6,8] element 14 is ");
 }
 
 Test(mesh_check, compares_as_often_as_asked)

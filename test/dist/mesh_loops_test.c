@@ -23,7 +23,8 @@ enum net { LSTM, GRU, CUT, OWN, KERNEL, HEADS, ATTEND };
 struct job {
     enum net net;
     tarn_mesh mesh;
-    float values[MOST], outputs[BATCH * LENGTH * HIDDEN], losses[STEPS];
+    tarn_dtype dtype; /* of parameters, and of all that is computed */
+    double values[MOST], outputs[BATCH * LENGTH * HIDDEN], losses[STEPS];
     int count;
     uint64_t received; /* bytes, by a rank in the last step */
 };
@@ -152,11 +153,13 @@ static tarn_tensor own_loop(tarn_replica *r, const struct job *job, const struct
     const bool heads = job->net == HEADS;
     tarn_tensor in = tarn_matmul(tarn_reshape(x, TARN_SHAPE(LENGTH * BATCH, IN)), n->weight);
     in = tarn_reshape(in, TARN_SHAPE(LENGTH, BATCH, HIDDEN));
-    tarn_tensor carry[2] = { tarn_zeros(r, TARN_SHAPE(BATCH, HIDDEN)), n->scale }, last[2];
+    const tarn_dtype dtype = tarn_dtype_get(n->scale);
+    tarn_tensor carry[2] = { tarn_cast(tarn_zeros(r, TARN_SHAPE(BATCH, HIDDEN)), dtype), n->scale },
+                last[2];
     if (heads) { /* [T, heads, samples, features] */
         in = tarn_reshape(in, TARN_SHAPE(LENGTH, BATCH, 2, HIDDEN / 2));
         in = tarn_permute(in, TARN_SHAPE(0, 2, 1, 3));
-        carry[0] = tarn_zeros(r, TARN_SHAPE(2, BATCH, HIDDEN / 2));
+        carry[0] = tarn_cast(tarn_zeros(r, TARN_SHAPE(2, BATCH, HIDDEN / 2)), dtype);
     }
     const tarn_scan_args args = { .body = heads ? head_step : own_step,
                                   .user = (void *)(uintptr_t)n,
@@ -212,13 +215,13 @@ static void batch(tarn_replica *r, const struct job *job, int step, tarn_tensor 
     *y = tarn_mark_sharding(*y, job->mesh, TARN_SPEC("data"));
 }
 
-static int read_all(tarn_replica *r, float *all)
+static int read_all(tarn_replica *r, double *all)
 {
     int count = 0;
     for (int i = 0; tarn_error_status(r) == TARN_OK && i < tarn_owned_count(r); i++) {
         const tarn_owned one = tarn_owned_at(r, i);
         const size_t size = (size_t)tarn_shape_count(one.shape);
-        if (one.parameter && tarn_read(one.tensor, all + count, size * sizeof *all) == TARN_OK)
+        if (one.parameter && pair_read(one.tensor, all + count))
             count += (int)size;
     }
     return count;
@@ -233,6 +236,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     tarn_tensor x, y, all;
     *out = *job;
     tarn_seed(r, 4);
+    tarn_parameter_dtype(r, job->dtype);
     make(r, job, &n);
     mark(job, &n);
     tarn_optimizer *o = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.9f });
@@ -242,10 +246,10 @@ static tarn_status train(tarn_replica *r, void *arg)
         const tarn_tensor h = forward(r, job, &n, x, &all);
         const tarn_tensor loss = tarn_cross_entropy(tarn_linear_forward(&n.out, h), y);
         if (step == 0)
-            (void)!tarn_read(all, out->outputs, sizeof out->outputs);
+            (void)!pair_read(all, out->outputs);
         tarn_backward(loss);
         tarn_optimizer_step(o);
-        out->losses[step] = tarn_item(loss);
+        (void)!pair_read(loss, &out->losses[step]);
         (void)!tarn_step(r);
         out->received = tarn_metrics_get(r).received_bytes - before;
     }
@@ -258,21 +262,26 @@ static tarn_status train(tarn_replica *r, void *arg)
 static struct job one, many;
 
 /* Sums of BATCH * LENGTH terms at most, in another order; steps of lr 0.1 and momentum add two of them. */
-static void compare(enum net net, tarn_mesh mesh, const char *devices)
+static void compare_as(tarn_dtype dtype, enum net net, tarn_mesh mesh, const char *devices)
 {
-    const double most = 3.0 * BATCH * LENGTH * 0x1p-24;
-    one = (struct job){ .net = net, .mesh = mesh };
+    const double most = 3.0 * BATCH * LENGTH * (dtype == TARN_F64 ? 0x1p-53 : 0x1p-24);
+    one = (struct job){ .net = net, .mesh = mesh, .dtype = dtype };
     many = one;
     pair_run(train, &one, &many, devices, mesh);
     cr_assert(one.count == many.count && one.count > 0);
     const double worst = pair_difference(one.values, many.values, one.count);
     printf("net %d: %d values, greatest difference %g, losses %.7f and %.7f, %llu B received\n",
-           net, one.count, worst, (double)one.losses[STEPS - 1], (double)many.losses[STEPS - 1],
+           net, one.count, worst, one.losses[STEPS - 1], many.losses[STEPS - 1],
            (unsigned long long)many.received);
     cr_assert(worst <= most, "%g", worst);
     cr_assert(pair_difference(one.losses, many.losses, STEPS) <= most);
     cr_assert(memcmp(one.outputs, many.outputs, sizeof one.outputs) == 0,
               "nothing is summed before the loss");
+}
+
+static void compare(enum net net, tarn_mesh mesh, const char *devices)
+{
+    compare_as(TARN_F32, net, mesh, devices);
 }
 
 /* On two ranks: an all-reduce of what all parameters have, and of the loss. Flat storage aligns each parameter to 64
@@ -321,4 +330,14 @@ Test(mesh_loops, attention_over_another_loop)
 {
     compare(ATTEND, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
     expect_little();
+}
+
+Test(mesh_loops, of_float64)
+{
+    const tarn_mesh data = { .axis = { { "data", 2 } } };
+    const tarn_mesh both = { .axis = { { "data", 2 }, { "model", 2 } } };
+    compare_as(TARN_F64, CUT, both, "0,0,0,0");
+    compare_as(TARN_F64, GRU, data, "0,0");
+    compare_as(TARN_F64, OWN, data, "0,0");
+    compare_as(TARN_F64, ATTEND, data, "0,0");
 }

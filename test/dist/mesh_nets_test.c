@@ -31,7 +31,8 @@ enum net { IMAGES, TEXT, TEXT_FULLY };
 struct job {
     enum net net;
     tarn_mesh mesh;
-    float values[MOST], losses[STEPS];
+    tarn_dtype dtype; /* of parameters */
+    double values[MOST], losses[STEPS];
     int count;
 };
 
@@ -122,9 +123,10 @@ static tarn_status train(tarn_replica *r, void *arg)
     struct job *job = arg;
     struct layers n;
     tarn_tensor x, y;
-    float *all = calloc(MOST, sizeof *all), losses[STEPS];
+    double *all = calloc(MOST, sizeof *all), losses[STEPS] = { 0 };
     int count = 0;
     tarn_seed(r, 4);
+    tarn_parameter_dtype(r, job->dtype);
     make(r, job, &n);
     mark(r, job, &n);
     tarn_optimizer *o = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.9f });
@@ -133,15 +135,14 @@ static tarn_status train(tarn_replica *r, void *arg)
         const tarn_tensor loss = tarn_cross_entropy(forward(job, &n, x), y);
         tarn_backward(loss);
         tarn_optimizer_step(o);
-        losses[step] = tarn_item(loss);
+        (void)!pair_read(loss, &losses[step]);
         if (tarn_step(r) != TARN_OK)
             break;
     }
     for (int i = 0; tarn_error_status(r) == TARN_OK && i < tarn_owned_count(r); i++) {
         const tarn_owned one = tarn_owned_at(r, i);
         const int size = (int)tarn_shape_count(one.shape);
-        if (one.dtype == TARN_F32 &&
-            tarn_read(one.tensor, all + count, (size_t)size * 4) == TARN_OK)
+        if (one.dtype == job->dtype && pair_read(one.tensor, all + count))
             count += size;
     }
     if (tarn_rank(r) == 0) {
@@ -156,20 +157,35 @@ static tarn_status train(tarn_replica *r, void *arg)
 static struct job one, many;
 
 /* Sums of BATCH * SIZE^2 terms at most, in another order; steps of lr 0.1 and momentum add three of them. */
-static void compare(enum net net, tarn_mesh mesh, const char *devices)
+static void compare_as(tarn_dtype dtype, enum net net, tarn_mesh mesh, const char *devices)
 {
-    const double most = 3.0 * BATCH * SIZE * SIZE * 0x1p-24;
+    const double most = 3.0 * BATCH * SIZE * SIZE * (dtype == TARN_F64 ? 0x1p-53 : 0x1p-24);
     memset(&one, 0, sizeof one);
     memset(&many, 0, sizeof many);
     one.net = many.net = net;
     one.mesh = many.mesh = mesh;
+    one.dtype = many.dtype = dtype;
     pair_run(train, &one, &many, devices, mesh);
     cr_assert(one.count == many.count && one.count > 0);
     const double worst = pair_difference(one.values, many.values, one.count);
     printf("net %d: %d values, greatest difference %g, losses %.7f and %.7f\n", net, one.count,
-           worst, (double)one.losses[STEPS - 1], (double)many.losses[STEPS - 1]);
+           worst, one.losses[STEPS - 1], many.losses[STEPS - 1]);
     cr_assert(worst <= most, "%g", worst);
     cr_assert(pair_difference(one.losses, many.losses, STEPS) <= most);
+}
+
+static void compare(enum net net, tarn_mesh mesh, const char *devices)
+{
+    compare_as(TARN_F32, net, mesh, devices);
+}
+
+Test(mesh_nets, of_float64)
+{
+    const tarn_mesh data = { .axis = { { "data", 2 } } };
+    const tarn_mesh both = { .axis = { { "data", 2 }, { "model", 2 } } };
+    compare_as(TARN_F64, IMAGES, data, "0,0");
+    compare_as(TARN_F64, TEXT, both, "0,0,0,0");
+    compare_as(TARN_F64, TEXT_FULLY, data, "0,0");
 }
 
 Test(mesh_nets, images)

@@ -197,6 +197,64 @@ Test(nan_blame, names_the_op_and_the_step_inside_of_a_loop)
     cr_expect(said(&h, "in step 2 of 5 of a loop"), "%s", h.line[0]);
 }
 
+/* ---- float64 -------------------------------------------------------------------------------- */
+
+/* 1e60 is no infinity. */
+static tarn_tensor large_and_wrong(tarn_replica *r, tarn_tensor w, int step)
+{
+    const tarn_tensor wide = tarn_cast(w, TARN_F64),
+                      large = tarn_cast(tarn_full(r, TARN_SCALAR, 1e30f), TARN_F64);
+    const tarn_tensor x =
+        tarn_mul(wide, tarn_cast(of_host(r, step == BAD_STEP ? 0.0f : 1.0f), TARN_F64));
+    const tarn_tensor there = tarn_mul(tarn_mul(x, large), large);
+    return tarn_sum(tarn_log(there), TARN_ALL, false);
+}
+
+static tarn_tensor wide_loop(tarn_replica *r, tarn_tensor w, int step)
+{
+    return loop(r, tarn_cast(w, TARN_F64), step, false);
+}
+
+Test(nan_blame, sees_float64)
+{
+    struct heard h;
+    compare(large_and_wrong, 1, &h);
+    cr_assert_eq(h.count, 1);
+    cr_expect(said(&h, "step 3: div (operation "), "%s", h.line[0]);
+    cr_expect(said(&h, "makes of finite numbers inf at [1,1] of float64 [2,3]"), "%s", h.line[0]);
+    cr_expect(said(&h, "mul float64 [2,3] (there 0)"), "%s", h.line[0]);
+    compare(wide_loop, 1, &h);
+    cr_assert_eq(h.count, 1);
+    cr_expect(said(&h, "step 3: in step 4 of 5 of a loop, scan (operation "), "%s", h.line[0]);
+    cr_expect(said(&h, "makes of finite numbers inf at [0,0] of float64 [2,3]"), "%s", h.line[0]);
+}
+
+/* Whose gradients are of float64. */
+static tarn_status train_doubles(tarn_replica *r, void *arg)
+{
+    const double start[] = { 1, -1e200 };
+    (void)arg;
+    const tarn_tensor w = tarn_parameter_as(r, "w", TARN_SHAPE(2), TARN_F64, start);
+    tarn_optimizer *o = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.01f });
+    tarn_backward(tarn_sum(tarn_mul(w, tarn_mul(w, w)), TARN_ALL, false));
+    tarn_optimizer_step(o);
+    (void)!tarn_step(r);
+    return tarn_wait(r);
+}
+
+Test(nan_blame, sees_gradients_of_float64_parameters)
+{
+    struct heard h = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    cr_assert_eq(tarn_set_option("TARN_DEBUG", "nan"), TARN_OK);
+    tarn_set_log(hear, &h);
+    (void)!tarn_launch(train_doubles, NULL, (tarn_launch_options){ .devices = "0", .count = 1 });
+    tarn_set_log(NULL, NULL);
+    cr_assert_eq(tarn_set_option("TARN_DEBUG", NULL), TARN_OK);
+    cr_assert_eq(h.count, 1);
+    cr_expect(said(&h, "inf at [1] of float64 [2]"), "%s", h.line[0]);
+    cr_expect(said(&h, "so the gradient of w is not finite"), "%s", h.line[0]);
+}
+
 static tarn_tensor fine(tarn_replica *r, tarn_tensor w, int step)
 {
     return tarn_sum(tarn_mul(tarn_dropout(w, 0.5f), of_host(r, (float)step)), TARN_ALL, false);

@@ -8,6 +8,7 @@
 
 #include "tarn.h"
 #include "tarn_dist.h"
+#include "tensor/dtype.h"
 
 /* What is compared does not depend on PoCL's optimiser, and building takes half the time without. */
 static void build_quickly(void)
@@ -65,7 +66,7 @@ enum feature {
 
 struct job {
     unsigned features;
-    tarn_dtype low; /* of autocast; float32: none */
+    tarn_dtype low; /* of autocast; float32: none; float64: all is of that */
     int shards;
     tarn_dataset *data;
     size_t bytes; /* of rank 0 */
@@ -206,6 +207,10 @@ static tarn_tensor loss_of_noise(const struct net *n, int32_t count)
 
 static void backward(const struct net *n, tarn_batch b, unsigned f)
 {
+    if (tarn_dtype_get(n->first.weight) == TARN_F64) {
+        b.x = tarn_cast(b.x, TARN_F64);
+        b.y = tarn_cast(b.y, TARN_I64);
+    }
     const tarn_tensor h = hidden(n, b.x, f), y = tarn_linear_forward(&n->last, h);
     tarn_tensor loss = tarn_cross_entropy(y, b.y);
     const tarn_tensor w = n->first.weight;
@@ -304,8 +309,10 @@ static tarn_status train(tarn_replica *r, void *arg)
     struct job *job = arg;
     const unsigned f = job->features;
     tarn_seed(r, 7);
+    if (job->low == TARN_F64)
+        tarn_parameter_dtype(r, TARN_F64);
     const struct net n = make(r, f);
-    if (job->low != TARN_F32)
+    if (dtype_is_half(job->low))
         tarn_autocast(r, job->low);
     if (job->low == TARN_F16 && tarn_loss_scale(r, (tarn_loss_scale_options){ 0 }) != TARN_OK)
         return tarn_error_status(r);
@@ -347,7 +354,7 @@ static tarn_dataset *random_data(void)
                                       .classes = CLASSES } } });
 }
 
-static tarn_dtype low_of_all; /* of the jobs that follow */
+static tarn_dtype low_of_all; /* of the jobs that follow: `low` */
 
 static void run(struct job *job, unsigned f, int shards, int count)
 {
@@ -454,6 +461,28 @@ Test(shards, products_in_float16_with_a_scaled_loss)
     low_of_all = TARN_F16;
     expect_equal(EMBEDDING | LAYER_NORM | ADAM | ACCUMULATED, 2);
     low_of_all = TARN_F32;
+}
+
+static void expect_equal_doubles(unsigned f, int shards)
+{
+    low_of_all = TARN_F64;
+    expect_equal(f, shards);
+    low_of_all = TARN_F32;
+}
+
+Test(shards, doubles_in_images_with_batch_norm)
+{
+    expect_equal_doubles(CONVOLUTION | BATCH_NORM | GELU | TIED | CLIPPED, 2);
+}
+
+Test(shards, doubles_in_tables_and_lines)
+{
+    expect_equal_doubles(EMBEDDING | LINES | LAYER_NORM | DROPOUT | ADAM | ACCUMULATED, 4);
+}
+
+Test(shards, doubles_in_means_and_what_is_linear_in_sums)
+{
+    expect_equal_doubles(CENTRED | ROOT | PRODUCT | THRICE | CONSTANT | DECAY, 2);
 }
 
 /* Random networks and ways to train them; scripts/check-bits runs more. */

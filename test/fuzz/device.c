@@ -29,58 +29,6 @@ struct run {
     size_t capacity;
 };
 
-/* ---- data ----------------------------------------------------------------------------------- */
-
-static void *packed(const double *v, int64_t n, tarn_dtype dtype)
-{
-    unsigned char *data = malloc((size_t)n * 4 + 4);
-    if (data == NULL)
-        abort();
-    for (int64_t i = 0; i < n; i++)
-        if (program_half(dtype))
-            ((uint16_t *)(void *)data)[i] = half_bits(v[i], dtype);
-        else if (dtype == TARN_F32)
-            ((float *)(void *)data)[i] = (float)v[i];
-        else if (dtype == TARN_I32)
-            ((int32_t *)(void *)data)[i] = (int32_t)v[i];
-        else
-            data[i] = (uint8_t)v[i];
-    return data;
-}
-
-void *device_data(const struct program *p, const struct line *l, int rank)
-{
-    const int64_t n = tarn_shape_count(l->shape);
-    double *v = calloc((size_t)n + 1, sizeof *v);
-    if (v == NULL)
-        abort();
-    program_data(p, l, rank, v);
-    void *data = packed(v, n, l->dtype);
-    free(v);
-    return data;
-}
-
-static double *read_tensor(tarn_tensor t, const struct result *want)
-{
-    const int64_t n = tarn_shape_count(want->shape);
-    const size_t bytes = (size_t)n * tarn_dtype_bytes(want->dtype);
-    unsigned char *data = calloc(bytes + 4, 1);
-    double *v = calloc((size_t)n + 1, sizeof *v);
-    if (data == NULL || v == NULL)
-        abort();
-    const bool good = tarn_read(t, data, bytes) == TARN_OK;
-    for (int64_t i = 0; i < n && good; i++)
-        v[i] = program_half(want->dtype) ? half_value(((uint16_t *)(void *)data)[i], want->dtype)
-               : want->dtype == TARN_F32 ? (double)((float *)(void *)data)[i]
-               : want->dtype == TARN_I32 ? (double)((int32_t *)(void *)data)[i]
-                                         : (double)data[i];
-    free(data);
-    if (good)
-        return v;
-    free(v);
-    return NULL;
-}
-
 /* ---- calls ---------------------------------------------------------------------------------- */
 
 static tarn_tensor leaf(struct run *u, const struct line *l)
@@ -92,13 +40,13 @@ static tarn_tensor leaf(struct run *u, const struct line *l)
     void *data = given ? device_data(u->p, l, u->m->rank) : NULL;
     switch (l->op) {
     case OP_ID_from:
-        t = tarn_from(u->r, l->shape, l->dtype, data);
+        t = tarn_from(u->r, l->shape, program_type(u->p, l->dtype), data);
         break;
     case OP_ID_parameter:
-        t = tarn_parameter(u->r, name, l->shape, data);
+        t = tarn_parameter_as(u->r, name, l->shape, program_type(u->p, TARN_F32), data);
         break;
     case OP_ID_buffer:
-        t = tarn_buffer(u->r, name, l->shape, l->dtype, data);
+        t = tarn_buffer(u->r, name, l->shape, program_type(u->p, l->dtype), data);
         break;
     case OP_ID_parameter_kaiming:
         t = tarn_parameter_kaiming(u->r, name, l->shape, l->arg[0]);
@@ -146,7 +94,8 @@ static tarn_tensor leaf(struct run *u, const struct line *l)
     return t;
 }
 
-static tarn_tensor map(const struct line *l, tarn_tensor a, tarn_tensor b, tarn_tensor c)
+static tarn_tensor map(const struct program *p, const struct line *l, tarn_tensor a, tarn_tensor b,
+                       tarn_tensor c)
 {
 #define ONE(id) \
     case OP_ID_##id: \
@@ -203,7 +152,7 @@ static tarn_tensor map(const struct line *l, tarn_tensor a, tarn_tensor b, tarn_
     case OP_ID_where:
         return tarn_where(a, b, c);
     default:
-        return tarn_cast(a, l->dtype);
+        return tarn_cast(a, program_type(p, l->dtype));
     }
 #undef ONE
 #undef TWO
@@ -399,10 +348,10 @@ static bool step(struct run *u, int at, const struct results *want, struct readi
             continue;
         const tarn_tensor t = handle(u, w);
         const tarn_shape s = tarn_shape_get(t);
-        if (s.rank != w->shape.rank || tarn_dtype_get(t) != w->dtype ||
+        if (s.rank != w->shape.rank || tarn_dtype_get(t) != program_type(u->p, w->dtype) ||
             memcmp(s.dim, w->shape.dim, (size_t)s.rank * sizeof s.dim[0]) != 0)
             return complain(u, "shape or type of a result is wrong");
-        out->v[k] = read_tensor(t, w);
+        out->v[k] = device_read(t, w);
         if (out->v[k] == NULL)
             return complain(u, "tarn_read");
         if (w->slot < 0)
@@ -464,7 +413,7 @@ static bool run_line(struct run *u, int i, const struct results *want, struct re
         return statement(u, i, want, out);
     switch (op_table[l->op].result) {
     case 'm':
-        u->t[i] = map(l, in[0], in[1], in[2]);
+        u->t[i] = map(u->p, l, in[0], in[1], in[2]);
         break;
     case 'v':
         u->t[i] = view(l, in[0], in);
@@ -487,6 +436,7 @@ static bool run_line(struct run *u, int i, const struct results *want, struct re
                   : l->op == OP_ID_from && u->batches != NULL ? batches_leaf(u->batches, i)
                                                               : leaf(u, l);
     }
+    u->t[i] = wide_value(u->p, l, u->t[i]);
     return !tarn_failed(u->t[i]) || complain(u, op_table[l->op].name);
 }
 
@@ -515,6 +465,8 @@ bool device_run(tarn_replica *r, const struct program *p, const struct interpret
     memset(out, 0, sizeof *out);
     if (p->shards > 0)
         u->batches = batches_open(r, p);
+    if (p->wide)
+        tarn_parameter_dtype(r, TARN_F64);
     bool good = true;
     for (int i = 0; i < p->count && good; i++)
         good = run_line(u, i, want, out) && mark(u, i);

@@ -40,6 +40,8 @@ struct readings {
 void readings_free(struct readings *r);
 /* The data of a leaf as bytes of its type; to be freed. */
 void *device_data(const struct program *p, const struct line *l, int rank);
+/* The values of a result; NULL after an error. The caller frees them. */
+double *device_read(tarn_tensor t, const struct result *want);
 /* batches.c: what a loader delivers to programs with virtual shards; in a step first samples, then
  * targets. */
 struct batches *batches_open(tarn_replica *r, const struct program *p);

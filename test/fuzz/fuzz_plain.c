@@ -53,6 +53,11 @@ static const struct argp_option help[] = {
       0 },
     { "half", 'H', NULL, 0,
       "all programs have half types (default: one in four of those for one device)", 0 },
+    { "wide", 'W', NULL, 0,
+      "all programs are of float64 and int64, on one device (default: one in five of those for one "
+      "device without "
+      "half types)",
+      0 },
     { "minimise", 'm', "S", 0, "make failing programs small for at most S seconds each (default 0)",
       0 },
     { "output", 'o', "FOLDER", 0, "write failing programs to FOLDER/SEED.c, not to standard output",
@@ -92,6 +97,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
         return 0;
     case 'H':
         o->form.half = 1;
+        return 0;
+    case 'W':
+        o->form = (struct form){ .world = 1, .half = -1, .wide = 1 };
         return 0;
     case 't':
         o->totals = arg;
@@ -161,7 +169,7 @@ static void run(const struct options *o, struct totals *t)
         if (o->seconds > 0 && seconds_now() > end)
             break;
         generate(&p, o->first + (unsigned long long)i,
-                 o->json ? (struct form){ .world = 1, .half = -1 } : o->form);
+                 o->json ? (struct form){ .world = 1, .half = -1, .wide = -1 } : o->form);
         if (o->print) {
             print_program(stdout, &p, &outcome);
             continue;

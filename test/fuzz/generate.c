@@ -33,7 +33,8 @@ tarn_shape shape_of_line(const struct generator *g, int i)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* A bound within 0.1 % of the largest value, with half types 5 %, which stays moderate. */
+/* A bound within 0.1 % of the largest value, with half types 5 %, in double what float32 cannot keep, which stays
+ * moderate. */
 static bool tame_on(const struct generator *g, const struct interpreter *m, int i)
 {
     const struct line *l = &g->p->line[i];
@@ -46,8 +47,11 @@ static bool tame_on(const struct generator *g, const struct interpreter *m, int 
             return false;
     }
     const bool gradient = l->op == OP_ID_gradients || l->op == OP_ID_grad;
-    return top <= (l->dtype == TARN_F32 ? 100 : 100000) &&
-           (e <= (program_half(g->p->half) ? 0.05 : 1e-3) * top || (gradient && e < 1e-30));
+    return top <= (l->dtype == TARN_F32 ? 100 : 100000) && (e <= (program_half(g->p->half) ? 0.05
+                                                                  : g->p->wide             ? 1e-10
+                                                                                           : 1e-3) *
+                                                                     top ||
+                                                            (gradient && e < 1e-30));
 }
 
 static bool tame(const struct generator *g, int i)

@@ -22,6 +22,7 @@ struct form {
     int world, shards;
     bool mesh;
     int half; /* 1: with half types; -1: without; 0: one in four of those for one device */
+    int wide; /* 1: of 64 bits; -1: not; 0: one in five of what is left for one device */
 };
 /* A program of the seed. */
 void generate(struct program *p, unsigned long long seed, struct form form);
@@ -76,6 +77,8 @@ void choose_half(struct program *p, unsigned long long seed, int form);
 tarn_dtype some_half(struct generator *g);
 int grow_half(struct generator *g, int a);
 void some_autocast(struct generator *g);
+/* doubles.c */
+void choose_wide(struct program *p, unsigned long long seed, int form);
 /* generate_shards.c */
 void generate_shards(struct generator *g);
 /* generate_cycle.c */

@@ -361,10 +361,12 @@ void generate(struct program *p, unsigned long long seed, struct form form)
     p->seed = seed;
     choose_form(p, seed, form);
     choose_half(p, seed, form.half != 0 ? form.half : -(form.world > 0 || form.shards > 0));
+    choose_wide(p, seed, form.wide);
     interpret_begin(g.m, p, &g.tape);
     g.batch = (p->mesh ? divided : batches)[below(&g, 10)];
     g.width = some_length(&g);
-    const int kind = below(&g, 100), train = p->mesh ? 50 : 20;
+    /* Optimizers and norms are given numbers that float64 takes for decimals. */
+    const int kind = below(&g, 100), train = p->mesh ? 50 : p->wide ? -10 : 20;
     if (p->shards > 0)
         generate_shards(&g);
     else if (kind < train)

@@ -11,6 +11,7 @@
 void interpret_begin(struct interpreter *m, struct program *p, struct tape *t)
 {
     memset(m, 0, MAX_WORLD * sizeof *m);
+    t->wide = p->wide;
     for (int k = 0; k < p->world; k++)
         m[k] = (struct interpreter){
             .p = p, .tape = t, .team = m, .rank = k, .optimizer = -1, .training = true
@@ -136,9 +137,14 @@ static int kaiming(struct interpreter *m, const char *name, int count, int fan_i
     for (const char *c = name; *c != '\0'; c++)
         key = mix((key ^ (uint64_t)(unsigned char)*c) + GOLDEN);
     const int y = tape_full(m->tape, count, 0, 0);
-    for (int i = 0; i < count; i++)
-        m->tape->node[y].v[i] =
-            (double)(float)((2 * unit_value(key, (uint64_t)i) - 1) / sqrt((double)fan_in));
+    for (int i = 0; i < count; i++) {
+        double *v = &m->tape->node[y].v[i];
+        *v = (2 * unit_value(key, (uint64_t)i) - 1) / sqrt((double)fan_in);
+        if (!m->p->wide)
+            *v = (double)(float)*v;
+        else
+            m->tape->node[y].e[i] = 4 * TAPE_UNIT_WIDE * fabs(*v);
+    }
     return y;
 }
 

@@ -273,7 +273,7 @@ static int dropout(struct interpreter *m, const struct line *l, int x)
     for (int i = 0; i < n; i++) {
         double *v = &t->node[mask].v[i];
         *v = *v >= p ? 1 / (1 - p) : 0;
-        t->node[mask].e[i] = 4 * TAPE_UNIT * *v;
+        t->node[mask].e[i] = 4 * tape_unit(t) * *v;
     }
     return tape_map2(t, T_MUL, x, mask);
 }

@@ -216,7 +216,7 @@ int extreme(struct tape *t, int x, int count, const int *group, int sign, bool f
         const bool hit = i == top || (o == 0 && !first);
         t->node[w].v[i] = hit && !isnan(many[k]) ? 1 / many[k] : 0;
         t->node[w].e[i] = isnan(many[k]) && (o == 2 || i == top)  ? 1
-                          : hit && !isnan(many[k]) && many[k] > 2 ? 5 * TAPE_UNIT / many[k]
+                          : hit && !isnan(many[k]) && many[k] > 2 ? 5 * tape_unit(t) / many[k]
                                                                   : 0;
     }
     for (int k = 0; k < count; k++)

@@ -211,7 +211,7 @@ static int upsample_value(struct interpreter *m, const struct line *l)
         const double slope = 1.0 / factor;
         y = stretch(m->tape, y, s, 2 + i,
                     (struct places){ to, linear, false, linear ? slope / 2 - 0.5 : 0.5 * slope,
-                                     slope, TAPE_UNIT });
+                                     slope, tape_unit(m->tape) });
         s.dim[2 + i] = to;
     }
     return y;
@@ -259,7 +259,7 @@ static int resize_value(struct interpreter *m, const struct line *l)
     int y = interpret_operand(m, l, 0);
     for (int i = 0; i < 2; i++) {
         const int in = s.dim[2 + i], out = resized(l, in, i);
-        struct places how = { out, true, true, 0, 0, 4 * TAPE_UNIT };
+        struct places how = { out, true, true, 0, 0, 4 * tape_unit(m->tape) };
         if (l->arg[2] != 0)
             how.slope = out > 1 ? (in - 1.0) / (out - 1) : 0;
         else

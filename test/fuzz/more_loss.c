@@ -76,7 +76,7 @@ static int cross_entropy_value(struct interpreter *m, const struct line *l)
                                     (double)(float)(smoothing / s.dim[1]));
         sum = tape_map2(t, T_ADD, sum, rest);
         for (int k = 0; k < 4; k++) /* the library scales each term, and adds up pairs */
-            t->node[sum].e[0] += t->node[rest].e[0] + TAPE_UNIT * fabs(t->node[rest].v[0]);
+            t->node[sum].e[0] += t->node[rest].e[0] + tape_unit(t) * fabs(t->node[rest].v[0]);
     }
     free(hit);
     return doubt || (l->ins < 3 && counted == 0)

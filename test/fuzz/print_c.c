@@ -25,11 +25,11 @@ static void print_list(FILE *f, tarn_shape s)
 
 static const char *type_name(tarn_dtype d)
 {
-    static const char *const names[] = { [TARN_F32] = "TARN_F32",
-                                         [TARN_I32] = "TARN_I32",
-                                         [TARN_U8] = "TARN_U8",
-                                         [TARN_F16] = "TARN_F16",
-                                         [TARN_BF16] = "TARN_BF16" };
+    static const char *const names[] = {
+        [TARN_F32] = "TARN_F32", [TARN_I32] = "TARN_I32",   [TARN_U8] = "TARN_U8",
+        [TARN_F16] = "TARN_F16", [TARN_BF16] = "TARN_BF16", [TARN_F64] = "TARN_F64",
+        [TARN_I64] = "TARN_I64"
+    };
     return names[d];
 }
 
@@ -75,11 +75,14 @@ static void print_data(FILE *f, const struct program *p, int i)
     }
     for (int64_t k = 0; k < p->world * n && program_half(l->dtype); k++)
         all[k] = half_bits(all[k], l->dtype);
+    const tarn_dtype dtype = program_type(p, l->dtype);
     print_values(f,
-                 program_half(l->dtype) ? "uint16_t"
-                 : l->dtype == TARN_F32 ? "float"
-                 : l->dtype == TARN_I32 ? "int32_t"
-                                        : "uint8_t",
+                 program_half(dtype) ? "uint16_t"
+                 : dtype == TARN_F32 ? "float"
+                 : dtype == TARN_I32 ? "int32_t"
+                 : dtype == TARN_F64 ? "double"
+                 : dtype == TARN_I64 ? "int64_t"
+                                     : "uint8_t",
                  "data", i, v, p->world, n);
     free(all);
 }
@@ -134,7 +137,7 @@ static void print_call(FILE *f, const struct program *p, int i)
         else if (*c == 'S')
             print_list(f, l->shape);
         else if (*c == 'T')
-            fprintf(f, "%s", type_name(l->dtype));
+            fprintf(f, "%s", type_name(program_type(p, l->dtype)));
         else if (*c == 'D')
             fprintf(f, p->world > 1 ? "data%d + rank * %lld" : "data%d", i,
                     (long long)tarn_shape_count(l->shape));
@@ -174,7 +177,7 @@ static void print_read(FILE *f, const struct program *p, const struct interprete
     }
     fprintf(f, ", \"line %d\", want%d + rank * %lld, limit%d + rank * %lld, %lld, %s);\n",
             r->slot < 0 ? r->line : m->slot[r->slot].line, k, (long long)n, k, (long long)n,
-            (long long)n, type_name(r->dtype));
+            (long long)n, type_name(program_type(p, r->dtype)));
 }
 
 /* The samples of a step as a data set of one batch, at the first of its leaves; the next is its
@@ -240,7 +243,12 @@ static void print_line(FILE *f, const struct program *p, int i)
     } else if (op_table[l->op].result != 's') {
         fprintf(f, "tarn_tensor t%d = ", i);
     }
+    const bool cast = p->wide && program_type(p, l->dtype) != l->dtype && !l->owned &&
+                      op_table[l->op].result != 's';
+    fprintf(f, cast ? "tarn_cast(" : "");
     print_call(f, p, i);
+    if (cast)
+        fprintf(f, ", %s)", type_name(program_type(p, l->dtype)));
     fprintf(f, ";\n");
 }
 
@@ -265,6 +273,8 @@ static const char *const head =
     "    for (int i = 0; i < n; i++) {\n"
     "        const double got = dtype == TARN_F32   ? (double)((float *)(void *)data)[i]\n"
     "                           : dtype == TARN_I32 ? (double)((int32_t *)(void *)data)[i]\n"
+    "                           : dtype == TARN_F64 ? ((double *)(void *)data)[i]\n"
+    "                           : dtype == TARN_I64 ? (double)((int64_t *)(void *)data)[i]\n"
     "                                               : (double)data[i];\n"
     "        if (got == want[i] || fabs(got - want[i]) <= limit[i] + 0x1p-126)\n            "
     "continue;\n"
@@ -301,8 +311,8 @@ void print_program(FILE *f, const struct program *p, const struct outcome *o)
     fprintf(f,
             "static int wrong_on[%d];\n\n"
             "static tarn_status run(tarn_replica *r, void *arg)\n{\n"
-            "    const int rank = tarn_rank(r) %% %d;\n    int wrong = 0;\n    (void)arg;\n",
-            world, p->world);
+            "    const int rank = tarn_rank(r) %% %d;\n    int wrong = 0;\n    (void)arg;\n%s",
+            world, p->world, p->wide ? "    tarn_parameter_dtype(r, TARN_F64);\n" : "");
     const bool good = interpret_program(m, &copy, &tape, &want);
     for (int i = 0; i < p->count; i++) {
         print_line(f, p, i);

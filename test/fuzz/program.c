@@ -554,6 +554,7 @@ bool program_infer(struct program *p, int i)
     default:
         good = statement(p, l);
     }
+    good = good && program_fits(p, l);
     for (int d = 0; good && d < l->shape.rank; d++)
         good = l->shape.dim[d] >= 0 && l->shape.dim[d] <= MAX_ELEMENTS;
     return good && l->shape.rank <= TARN_MAX_RANK && tarn_shape_count(l->shape) <= MAX_ELEMENTS;

@@ -57,7 +57,8 @@ struct program {
                      and runs on 1, 2, 4, ... replicas; a loader delivers the data of its leaves */
     bool mesh;  /* it runs on one device, and in a launch with a mesh, where tensors are marked */
     tarn_dtype half; /* the half type that it has most of; float32: none */
-    bool by_rank;    /* data that is neither a parameter nor a buffer is another on each replica */
+    bool wide; /* all that is float32 or int32 here is float64 or int64 on the device (doubles.c) */
+    bool by_rank; /* data that is neither a parameter nor a buffer is another on each replica */
     struct line line[MAX_LINES];
     int count;
 };
@@ -94,6 +95,11 @@ tarn_dtype program_wide(const struct line *l, tarn_dtype x);
 bool program_takes_wide(enum op_id op);
 /* The autocast that line i is in. */
 tarn_dtype program_amp(const struct program *p, int i);
+
+/* The device's type for one of the program; whether a line may be in a program of 64 bits; its tensor in such. */
+tarn_dtype program_type(const struct program *p, tarn_dtype dtype);
+bool program_fits(const struct program *p, const struct line *l);
+tarn_tensor wide_value(const struct program *p, const struct line *l, tarn_tensor t);
 
 /* Reproducible numbers in [0, 1), multiples of 2^-22. */
 double fuzz_random(unsigned long long *state);

@@ -32,7 +32,9 @@ void program_data(const struct program *p, const struct line *l, int rank, doubl
         state += (unsigned long long)rank << 40;
     const int64_t n = tarn_shape_count(l->shape);
     for (int64_t i = 0; i < n; i++) {
-        const double v = (double)(float)draw((enum fill)l->arg[0], l->arg[1], &state);
+        const bool finer = p->wide && l->arg[0] <= FILL_POSITIVE; /* than float32 */
+        const double v = (double)(float)draw((enum fill)l->arg[0], l->arg[1], &state) *
+                         (finer ? 1 + 0x1p-32 : 1);
         out[i] = l->dtype == TARN_U8 ? (double)((int)v & 255) : program_rounded(v, l->dtype);
     }
 }

@@ -61,9 +61,15 @@ static int *copy_index(const int *index, int count)
     return copy;
 }
 
-static double gamma_of(double n)
+static double gamma_of(const struct tape *t, double n)
 {
-    return n * TAPE_UNIT / (1 - n * TAPE_UNIT);
+    return n * tape_unit(t) / (1 - n * tape_unit(t));
+}
+
+/* Units in the last place that a function may be off: a driver's, of double, 16 by OpenCL, and 1 the tape's own. */
+static double ulps_of(const struct tape *t, enum tape_map f)
+{
+    return t->wide ? fmax(ulps[f], 17) : ulps[f];
 }
 
 /* No bound is a number that compares false. */
@@ -138,8 +144,8 @@ int tape_map(struct tape *t, enum tape_map f, int a)
     const int y = add_node(
         t, (struct tape_node){
                .kind = TAPE_MAP, .which = (int)f, .a = a, .b = -1, .count = t->node[a].count });
-    t->node[y].driver |=
-        f == T_LOG || f == T_RSQRT || f == T_SIN || f == T_COS || f == T_LOG1P || f == T_EXPM1;
+    t->node[y].driver |= (t->wide && f != T_NEG && f != T_SQRT) || f == T_LOG || f == T_RSQRT ||
+                         f == T_SIN || f == T_COS || f == T_LOG1P || f == T_EXPM1;
     const struct tape_node *x = &t->node[a], *n = &t->node[y];
     for (int i = 0; i < n->count; i++) {
         const double v = n->v[i] = apply(f, x->v[i]), e = x->e[i];
@@ -150,7 +156,7 @@ int tape_map(struct tape *t, enum tape_map f, int a)
             (f == T_LOG1P && x->v[i] - e <= -1))
             spread = INFINITY;
         const double rounding =
-            f == T_NEG ? 0 : 2 * ulps[f] * TAPE_UNIT * (fabs(v) + spread) + TINY;
+            f == T_NEG ? 0 : 2 * ulps_of(t, f) * tape_unit(t) * (fabs(v) + spread) + TINY;
         n->e[i] = bound(spread + rounding);
     }
     return y;
@@ -262,14 +268,14 @@ int tape_map2(struct tape *t, enum tape_map2 f, int a, int b)
         }
         n->v[i] = v;
         n->e[i] =
-            bound(e + (t->integer || units == 0 ? 0 : units * TAPE_UNIT * (fabs(v) + e) + TINY));
+            bound(e + (t->integer || units == 0 ? 0 : units * tape_unit(t) * (fabs(v) + e) + TINY));
     }
     return y;
 }
 
 int tape_scale(struct tape *t, int a, double c)
 {
-    const double e = (double)(float)c == c ? 0 : TAPE_UNIT * fabs(c);
+    const double e = (double)(float)c == c ? 0 : tape_unit(t) * fabs(c);
     const int k = tape_full(t, t->node[a].count, c, e);
     return tape_map2(t, T_MUL, a, k);
 }
@@ -287,6 +293,12 @@ int tape_gather(struct tape *t, int a, int count, const int *index, double fill)
         n->e[i] = index[i] < 0 ? 0 : x->e[index[i]];
     }
     return y;
+}
+
+/* Of a sum of so many terms; the tape's own, one after the other, counts where both are doubles. */
+static double roundings(const struct tape *t, double terms)
+{
+    return sum_roundings(terms) + (t->wide ? terms / 2 : 0);
 }
 
 int tape_scatter(struct tape *t, int a, int count, const int *index)
@@ -314,7 +326,7 @@ int tape_scatter(struct tape *t, int a, int count, const int *index)
     for (int k = 0; k < count; k++)
         n->e[k] = bound(n->e[k] + (t->integer || many[k] < 2
                                        ? 0
-                                       : gamma_of(sum_roundings(many[k])) * size[k] + TINY));
+                                       : gamma_of(t, roundings(t, many[k])) * size[k] + TINY));
     free(size);
     return y;
 }
@@ -477,7 +489,7 @@ void tape_gradients(struct tape *t, int loss, double weight, const int *inputs, 
     }
     if (w.depends[loss])
         w.gradient[loss] = tape_full(t, t->node[loss].count, weight,
-                                     (double)(float)weight == weight ? 0 : TAPE_UNIT * weight);
+                                     (double)(float)weight == weight ? 0 : tape_unit(t) * weight);
     for (int i = loss; i >= 0; i--)
         if (w.gradient[i] >= 0)
             step_back(&w, i, w.gradient[i]);

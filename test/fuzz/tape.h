@@ -8,6 +8,9 @@
  *
  * u = 2^-24. One ULP of y is at most 2 u |y|. Sums of n terms: gamma(n) = n u / (1 - n u).
  *
+ * With `wide` the device rounds to float64, and calls the driver's functions. Values here are doubles, too, so u is
+ * twice its unit, 2^-52: one for the device, one for the tape.
+ *
  * Rounding to a half type is monotone, so it takes the ends of an interval to those of the rounded one; an exact
  * value stays exact. Where gradients are rounded is the device's choice between rounding each part and the sum, so each
  * may be off by what it would make of it. */
@@ -16,7 +19,8 @@
 
 #include <stdbool.h>
 
-#define TAPE_UNIT 0x1p-24
+#define TAPE_UNIT 0x1p-24 /* of float32 */
+#define TAPE_UNIT_WIDE 0x1p-52
 
 enum tape_map {
     T_NEG,
@@ -66,7 +70,13 @@ struct tape {
     int count, capacity;
     bool integer; /* results of maps and sums are whole numbers: nothing rounds */
     bool failed;  /* out of memory */
+    bool wide;    /* of float64 */
 };
+
+static inline double tape_unit(const struct tape *t)
+{
+    return t->wide ? TAPE_UNIT_WIDE : TAPE_UNIT;
+}
 
 void tape_free(struct tape *t);
 /* Forgets all nodes from `count` on. */

@@ -23,6 +23,7 @@ static int add_load(struct lowering *l, struct nest *n, int value)
     struct expr e = { .kind = EXPR_LOAD, .bits = (uint32_t)n->expr_count }; /* no two are equal */
     if (value < 0)
         return -1;
+    e.dtype = dtype_computed(l->p->values[value].dtype);
     e.access.value = value;
     e.access.gather = -1;
     return expr_add(l->p, n, &e) >= 0 ? 0 : lower_fail(l, TARN_ERR_MEMORY);

@@ -407,6 +407,23 @@ static bool has_dtype(const struct program_ir *p, int kernel, tarn_dtype dtype)
     return false;
 }
 
+/* What the kernel calls, but for kernels/math.cl: each file once in a program. */
+static void print_functions(const struct program_ir *p, int kernel, struct text *out)
+{
+    const bool routines = calls_routines(p, kernel);
+    const bool longs = has_dtype(p, kernel, TARN_I64), doubles = has_dtype(p, kernel, TARN_F64);
+    if (routines)
+        text_add(out, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
+    if (longs)
+        text_add(out, "#ifndef TARN_TO_I64_1\n%s#endif\n", kernel_long);
+    if (doubles)
+        text_add(out, "#ifndef TARN_TO_F64_F64\n%s#endif\n", kernel_double);
+    if (routines && longs)
+        text_add(out, "#ifndef TARN_ROUTINE_LONG\n%s#endif\n", kernel_routines_long);
+    if (routines && doubles)
+        text_add(out, "#ifndef TARN_ROUTINE_DOUBLE\n%s#endif\n", kernel_routines_double);
+}
+
 tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel *k)
 {
     struct text body = { 0 }, text = { 0 };
@@ -417,13 +434,8 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
         const XXH64_hash_t h =
             XXH3_64bits_withSeed(text.data, text.length, (uint64_t)p->group_size);
         text_fill(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
-        if (calls_routines(p, kernel))
-            text_add(&k->source, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
+        print_functions(p, kernel, &k->source);
         print_attention(p, text.data, &k->source);
-        if (has_dtype(p, kernel, TARN_I64))
-            text_add(&k->source, "#ifndef TARN_TO_I64_1\n%s#endif\n", kernel_long);
-        if (has_dtype(p, kernel, TARN_F64))
-            text_add(&k->source, "#ifndef TARN_TO_F64_F64\n%s#endif\n", kernel_double);
         print_math(text.data, &k->source);
         text_add(&k->source,
                  "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",
