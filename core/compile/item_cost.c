@@ -265,6 +265,8 @@ static void weigh_access(const struct program_ir *p, const struct nest *n, const
                          struct item_sectors *most)
 {
     const int panel = panel_of(p, n, x);
+    if (p->values[x->value].place == PLACE_SCRATCH)
+        return; /* near */
     const double mean = panel >= 0      ? copy_sectors(p, n, panel)
                         : x->gather < 0 ? access_sectors(p, n, x)
                                         : 0;
@@ -413,7 +415,7 @@ struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n
     c.chain = nest_item_rounds(p, n);
     if (is_empty(n))
         return c;
-    c.terms = 1;
+    c.terms = placement_of(p, n)->replicated ? c.groups / placement_of(p, n)->parts : 1;
     for (int a = 0; a < n->axes; a++)
         c.terms *= n->extent[a];
     weigh_accesses(p, n, &c);

@@ -105,14 +105,15 @@ struct placement {
     int section;     /* nests of one section run one after the other in each of its groups */
     bool tiny;       /* one group does it sooner than a kernel is launched */
     bool replicable; /* every group can compute it for itself, */
-    bool replicated; /* and does */
-    double work;     /* cycles of one core, roughly */
+    bool
+        replicated; /* and does; items: every group of the chain, or of those that have the same slice */
+    double work; /* cycles of one core, roughly */
     int row_axis; /* OUT axis along which groups divide all nests of a chain (row_chains.c); -1: none */
     int part_axis; /* batched: OUT axis whose slices parts do; -1: none */
     struct slices slices;
     bool first_part; /* the first part alone does it */
     int chain; /* items: the first nest of the chain that it is in, whose groups do all its nests; -1: none. Then, */
-    int stage; /* after so many barriers, */
+    int stage; /* after so many barriers, which what follows a replicated nest has without a chain, too, */
     int parts; /* so many groups share a batch block, each with a slice of part_axis */
 };
 

@@ -3,10 +3,24 @@
  * target. */
 #include "run/device_target.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "env.h"
+#include "log.h"
 #include "tensor/sum_order.h"
+
+/* Such a driver is known to need minutes before a first step: who waits should know why, and is told once. */
+static void warn_of_scalars(const struct device *d)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&told))
+        log_print(TARN_LOG_WARNING,
+                  "tarn: device \"%s\": its driver compiles no vectors, so the first step of a "
+                  "network may "
+                  "take minutes; TARN_DEVICES chooses another driver's device, such as PoCL's",
+                  d->name);
+}
 
 /* Whether the environment and the figures ask for work-items rather than vectors. */
 static tarn_status wants_items(const struct device *d, const struct device_figures *f, bool wide,
@@ -19,6 +33,8 @@ static tarn_status wants_items(const struct device *d, const struct device_figur
     *items = wide || strcmp(wanted, "gpu") == 0 || (automatic && (f->items || scalar));
     if (d->max_group < LANES)
         *items = false; /* a team must fit into a group */
+    if (scalar)
+        warn_of_scalars(d);
     if (wide && !*items)
         return error_set(TARN_ERR_DTYPE,
                          "compile: types of 64 bits need groups of %d work-items, %s has %zu: use "

@@ -35,11 +35,11 @@ struct limits {
     int narrow[TARGETS]; /* launches of fewer groups than there are units */
 };
 static const struct limits table[] = {
-    { "mnist", 128, 23, 576, 11, 5, 9, { 4, 8, 13, 16 } },
-    { "mnist", 1024, 24, 2304, 16, 5, 7, { 2, 6, 9, 12 } },
-    { "mnist", 8192, 31, 4608, 18, 5, 7, { 5, 7, 13, 14 } },
-    { "resnet", 128, 166, 1024, 90, 1, 10, { 28, 50, 63, 82 } },
-    { "gpt", 32, 124, 4096, 93, 68, 63, { 1, 4, 15, 24 } },
+    { "mnist", 128, 19, 320, 11, 5, 9, { 1, 4, 10, 13 } },
+    { "mnist", 1024, 22, 640, 16, 5, 6, { 2, 4, 7, 10 } },
+    { "mnist", 8192, 26, 4608, 18, 5, 6, { 4, 2, 7, 7 } },
+    { "resnet", 128, 134, 1024, 104, 1, 4, { 2, 11, 30, 64 } },
+    { "gpt", 32, 124, 4096, 85, 66, 51, { 1, 4, 19, 19 } },
 };
 
 static const struct timed_network *network_named(const char *name)

@@ -190,6 +190,8 @@ static int core_nest(struct lowering *l, struct nest *n, struct path *path,
                      const struct destination *t, struct halfway *half)
 {
     index_up(l->m, path, half->index);
+    /* Which axis the lanes are, and so the order of the sum, depends on where the result goes. */
+    n->store[0] = store_at(l, t->value, path->index->at[0]);
     if (splits_sum(l, n))
         return split_nests(l, n, path->node[path->length - 1], half) < 0
                    ? -1

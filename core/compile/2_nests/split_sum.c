@@ -9,21 +9,71 @@
 #include "compile/chunk.h"
 #include "tensor/sum_order.h"
 
-/* Whether there are few teams, and each would add up many terms a lane. */
+#define TILE 4 /* elements of a product's result: a smaller one loads more than it multiplies */
+
+/* The axis of the result that lies along memory, and is long enough for lanes; -1: none. */
+static int lane_along(const struct nest *n)
+{
+    for (int a = n->out_axes - 1; a >= 0; a--)
+        if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
+            return a;
+    return -1;
+}
+
+/* Whether each lane has a sum of its own, of a sample or an element, and the nests that make it have such lanes, too. */
+static bool has_own_lanes(const struct nest *n)
+{
+    return n->batched || (nest_shared_axis(n) < 0 && lane_along(n) >= 0);
+}
+
+/* Whether an operand of a product lies across the lanes, as weights in rows do: then it goes through local memory
+ * (4_schedule/staging.c), which takes fewer rounds than there are terms. */
+static bool has_turned_operand(const struct nest *n)
+{
+    const int along = n->batched || n->combine != COMBINE_FMA ? -1 : lane_along(n);
+    for (int e = 0; along >= 0 && e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.address.k[along] != 0 &&
+            n->exprs[e].access.address.k[along] != 1)
+            return true;
+    return false;
+}
+
+/* Terms that a lane adds up one after the other, and teams that do so. */
+static int64_t terms_of(const struct lowering *l, const struct nest *n, int64_t *teams)
+{
+    int64_t terms = 1;
+    *teams = n->partial ? l->p->groups : n->batched ? l->p->blocks : 1;
+    for (int a = 0; a < n->axes; a++)
+        if (!n->batched || a != n->batch_axis)
+            *(a < n->out_axes ? teams : &terms) *= n->extent[a];
+    if (n->partial)
+        return terms * n->extent[n->batch_axis] / LANES / l->p->groups;
+    if (has_own_lanes(n)) {
+        *teams = n->batched ? *teams : (*teams + LANES - 1) / LANES;
+        return terms;
+    }
+    return terms / LANES;
+}
+
+/* Whether each lane would add up many terms, and units could have more teams: those of products have tiles, each of
+ * several elements of the result. */
 static bool is_long(const struct lowering *l, const struct nest *n)
 {
     const struct item_figures *f = &l->p->target->item;
-    int64_t teams = n->partial ? l->p->groups : 1, terms = 1;
-    for (int a = 0; a < n->axes; a++)
-        *(a < n->out_axes ? &teams : &terms) *= n->extent[a];
-    const int64_t shares = n->partial ? (int64_t)LANES * l->p->groups : LANES;
+    int64_t teams;
+    const int64_t terms = terms_of(l, n, &teams);
+    const int64_t room = (int64_t)f->units * f->resident_teams;
     return l->p->target->items && nest_chunks(n, false).levels > 0 && n->axes + 2 <= NEST_AXES &&
-           terms / shares > f->lane_sum_terms && teams < (int64_t)f->units * f->teams_per_unit;
+           terms > f->lane_sum_terms && teams < (n->combine == COMBINE_FMA ? TILE * room : room);
 }
 
 bool splits_sum(const struct lowering *l, const struct nest *n)
 {
-    return n->combine == COMBINE_REDUCE && !n->batched && nest_shared_axis(n) >= 0 && is_long(l, n);
+    if (n->partial || n->combine == COMBINE_NONE || n->guards == 2 * TARN_MAX_RANK ||
+        has_turned_operand(n))
+        return false;
+    const bool adds_lanes = n->combine == COMBINE_REDUCE && nest_shared_axis(n) >= 0;
+    return (has_own_lanes(n) || adds_lanes) && is_long(l, n);
 }
 
 bool splits_rows(const struct lowering *l, const struct nest *n)
@@ -118,13 +168,15 @@ static int take_chunks(struct lowering *l, struct nest *n)
 
 /* ---- nests ---------------------------------------------------------------------------------- */
 
-/* Ends a nest with a value of its own, which is blocked where it has the batch. */
-static int store_sums(struct lowering *l, struct nest *n)
+/* Ends a nest with a value of its own, which is blocked where it has the batch. `along`: the axis along memory, or -1. */
+static int store_sums(struct lowering *l, struct nest *n, int along)
 {
     struct store s = { .expr = -1, .in_block = n->batched };
-    int32_t count = 1;
+    int32_t count = along < 0 ? 1 : n->extent[along];
+    if (along >= 0)
+        s.address.k[along] = 1;
     for (int a = n->out_axes - 1; a >= 0; a--) {
-        if (n->batched && a == n->batch_axis)
+        if (a == along || (n->batched && a == n->batch_axis))
             continue;
         s.address.k[a] = count;
         count *= n->extent[a];
@@ -176,7 +228,7 @@ static int make_rest(struct lowering *l, const struct nest *n, struct nest *rest
     memcpy(rest->exprs, n->exprs, (size_t)n->expr_count * sizeof *rest->exprs);
     rest->extent[last] = n->extent[last] % LANES;
     each_index(rest, begin_at, last, n->extent[last] / LANES * LANES);
-    return store_sums(l, rest);
+    return store_sums(l, rest, -1);
 }
 
 /* The sum of the lanes and that of the rest, which both have values: a sum of one term. */
@@ -205,10 +257,11 @@ static const struct nest *keep_whole(struct lowering *l, const struct nest *n)
     return whole;
 }
 
-/* Samples, and chunks of each one's terms, are elements; the lanes stay samples. */
+/* Chunks of the terms of each sample, or element, become elements; the lanes stay what they are. */
 int split_rows(struct lowering *l, struct nest *n)
 {
-    const int out_axes = n->out_axes;
+    const int out_axes = n->out_axes, along = n->batched ? -1 : lane_along(n);
+    const bool partial = n->partial;
     const struct chunks c = nest_chunks(n, false);
     struct nest chunks = *n;
     chunks.whole = keep_whole(l, n);
@@ -216,10 +269,11 @@ int split_rows(struct lowering *l, struct nest *n)
     if (chunks.whole == NULL || split_axis(l, &chunks, c.of[0].axis, c.of[0].step) < 0)
         return -1;
     chunks.out_axes = c.of[0].axis + 1;
-    if (store_sums(l, &chunks) < 0)
+    if (store_sums(l, &chunks, along) < 0)
         return -1;
     *n = sum_of(l, &chunks, out_axes);
-    n->batched = n->partial = true;
+    n->batched = chunks.batched;
+    n->partial = partial;
     n->batch_axis = chunks.batch_axis;
     n->body[0] = load_sums(l, n, &chunks);
     return n->body[0] < 0 ? -1 : 0;
@@ -227,6 +281,8 @@ int split_rows(struct lowering *l, struct nest *n)
 
 int split_sum(struct lowering *l, struct nest *n)
 {
+    if (has_own_lanes(n))
+        return split_rows(l, n);
     const int out_axes = n->out_axes;
     const bool has_rest = n->extent[n->axes - 1] % LANES != 0;
     struct nest rest, chunks;
@@ -239,7 +295,7 @@ int split_sum(struct lowering *l, struct nest *n)
     n->whole = has_rest ? NULL : whole;
     while (splits_sum(l, n)) {
         chunks = *n;
-        if (take_chunks(l, &chunks) < 0 || store_sums(l, &chunks) < 0)
+        if (take_chunks(l, &chunks) < 0 || store_sums(l, &chunks, -1) < 0)
             return -1;
         *n = sum_of(l, &chunks, out_axes);
         n->red_last = true;
@@ -250,5 +306,5 @@ int split_sum(struct lowering *l, struct nest *n)
     if (!has_rest)
         return 0;
     chunks = *n;
-    return store_sums(l, &chunks) < 0 ? -1 : join_rest(l, &chunks, &rest, n);
+    return store_sums(l, &chunks, -1) < 0 ? -1 : join_rest(l, &chunks, &rest, n);
 }

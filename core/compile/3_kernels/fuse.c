@@ -352,15 +352,17 @@ static void spread_tiny(struct program_ir *p, const struct placing *s, const str
                  s->tiny[alone] + here->work <= p->target->fusion.tiny_work;
 }
 
-/* The kernel of a nest that has so much room in each. */
+/* The kernel of a nest that has so much room in each; *weight: what comes with it. */
 static int kernel_for(struct program_ir *p, const struct uses *u, struct placing *s,
-                      const struct nest *n, int room)
+                      const struct nest *n, int room, int *weight)
 {
     const int kernel = earliest(p, &s->progress, n);
-    if (s->chains != NULL && kernel > 0 && after_readers(p, &s->progress, n) < kernel &&
-        s->weights.least[s->weights.leaves + kernel - 1] <= room &&
-        item_chains_join(p, u, s->chains, n, kernel - 1))
+    const int left = kernel > 0 ? room - s->weights.least[s->weights.leaves + kernel - 1] : -1;
+    *weight = 0;
+    if (s->chains != NULL && left >= 0 && after_readers(p, &s->progress, n) < kernel &&
+        item_chains_join(p, u, s->chains, n, kernel - 1, left, weight))
         return kernel - 1;
+    *weight = 0;
     if (s->chains != NULL)
         item_chains_add(p, s->chains, n);
     return n->kind == NEST_HOST ? kernel : first_below(&s->weights, kernel, room > 0 ? room : 0);
@@ -369,10 +371,12 @@ static int kernel_for(struct program_ir *p, const struct uses *u, struct placing
 static void place_nest(struct program_ir *p, const struct uses *u, struct placing *s,
                        const struct nest *n)
 {
-    const int more = code_weight(p, n), room = p->target->fusion.kernel_weight - more;
+    int more = code_weight(p, n), repeated;
+    const int room = p->target->fusion.kernel_weight - more;
     choose_rows(p, u, &s->progress, n);
     spread_tiny(p, s, n);
-    int kernel = kernel_for(p, u, s, n, room);
+    int kernel = kernel_for(p, u, s, n, room, &repeated);
+    more += repeated;
     if (!p->target->fuse)
         kernel = p->kernel_count;
     if (kernel >= p->kernel_count)
@@ -417,9 +421,7 @@ static tarn_status place_nests(struct program_ir *p, const struct uses *u)
     for (int i = 0; i < p->nest_count; i++)
         if (writes_out(p, &p->nests[i]))
             place_nest(p, u, &s, &p->nests[i]);
-    if (chains)
-        item_chains_end(p, s.chains);
-    return TARN_OK;
+    return !chains || item_chains_end(p, s.chains) ? TARN_OK : out_of_memory();
 }
 
 tarn_status fuse(struct program_ir *p)
@@ -437,6 +439,8 @@ tarn_status fuse(struct program_ir *p)
         at(p, n)->row_axis = row_axis(p, n);
     }
     TRY(place_nests(p, &u));
+    if (p->target->items && !uses_build(p, &u))
+        return out_of_memory();
     if (!compute_again(p, &u) || !widen_blocks(p, &u))
         return out_of_memory();
     replicate(p, &u);

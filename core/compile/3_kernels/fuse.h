@@ -50,11 +50,21 @@ void free_single_rows(struct program_ir *p, const struct uses *u);
 struct item_chains *item_chains_begin(const struct program_ir *p);
 /* A nest that is placed: others may follow it. */
 void item_chains_add(const struct program_ir *p, struct item_chains *s, const struct nest *n);
-/* Whether a nest that would have to wait for a kernel goes into that one, in a chain; it does then. */
+/* Whether a nest that would have to wait for a kernel goes into that one, in a chain; it does then. `room`: of code that
+ * the kernel may take beside it, of which what the chain repeats takes *weight. */
 bool item_chains_join(const struct program_ir *p, const struct uses *u, struct item_chains *s,
-                      const struct nest *n, int kernel);
-/* Notes them in the placements. */
-void item_chains_end(struct program_ir *p, const struct item_chains *s);
+                      const struct nest *n, int kernel, int room, int *weight);
+/* Notes them in the placements. Adds nests, with theirs: lists are to be made anew. False without memory. */
+bool item_chains_end(struct program_ir *p, const struct item_chains *s);
+/* A nest that the groups of a chain do for themselves, and where its copy runs. */
+struct repetition {
+    int nest;
+    struct placement placement;
+    const int *readers; /* the chain's own nests */
+    int reader_count;
+};
+/* Makes the copies; those of one chain come one after the other (item_copies.c). False without memory. */
+bool repeat_nests(struct program_ir *p, const struct repetition *list, int count);
 /* Whether one launch can do all steps of a loop (repeat.c). */
 bool can_repeat(const struct program_ir *p);
 /* Lets kernels make transforms again that others would have to keep for them (again.c). Needs kernels; adds nests,

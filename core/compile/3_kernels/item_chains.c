@@ -3,8 +3,12 @@
  * elements of the one also computes all that the other reads of them: then a barrier of the group between them is
  * enough, and a launch is saved. Groups have a batch block each, or a slice of one along an axis that all nests of
  * the chain have; without the batch a slice of all, or one group has all of it. A chain has fewer work-items for a nest than
- * a kernel of its own, so it grows only while that costs less than a launch. In: nests, and kernels of those before.
- * Out: chains. It changes no order of a sum. */
+ * a kernel of its own, so it grows only while that costs less than a launch.
+ *
+ * A short nest of which all groups need everything, such as the sum of rows of partial sums, each group of its readers
+ * does for itself where that costs less than to wait for another launch: such a nest is in their chain once more.
+ *
+ * In: nests, and kernels of those before. Out: chains, and what they repeat. It changes no order of a sum. */
 #include <math.h>
 #include <string.h>
 
@@ -14,11 +18,14 @@
 #include "tensor/sum_order.h"
 
 #define LONGEST_CHAIN 16 /* nests */
+#define PIECE 8          /* floats */
 
 struct item_chain {
     int nest[LONGEST_CHAIN],
         axis[LONGEST_CHAIN]; /* each with the axis that groups divide; -1: they have whole blocks */
+    bool again[LONGEST_CHAIN]; /* each group, or each that has this slice, does it for itself */
     int count, parts;
+    int weight; /* of the code that it repeats */
     double cycles;
 };
 
@@ -35,6 +42,15 @@ static const struct nest *nest_at(const struct program_ir *p, const struct item_
 static bool can_chain(const struct nest *n)
 {
     return n->kind == NEST_LOOPS && !n->partial && !n->by_sample;
+}
+
+/* The first nest that the chain does not just repeat. */
+static int head_of(const struct item_chain *c)
+{
+    int t = 0;
+    while (c->again[t])
+        t++;
+    return c->nest[t];
 }
 
 /* ---- cycles --------------------------------------------------------------------------------- */
@@ -74,11 +90,17 @@ static double teams_at_once(const struct program_ir *p)
     return teams < 1 ? 1 : teams;
 }
 
+/* Of batch blocks; rows of partial sums are so many. */
+static double blocks_of(const struct program_ir *p, const struct nest *n)
+{
+    return !n->batched ? 1 : n->partial ? p->groups : p->blocks;
+}
+
 /* Of a nest in a kernel without chains. */
 static double cycles_alone(const struct program_ir *p, const struct nest *n)
 {
     double terms;
-    const double teams = teams_of(n, &terms) * (n->batched ? p->blocks : 1);
+    const double teams = teams_of(n, &terms) * blocks_of(p, n);
     return p->target->item.term_cycles * terms * rounds_up(teams, teams_at_once(p));
 }
 
@@ -92,18 +114,57 @@ static double more_loads(const struct program_ir *p, const struct item_chain *c,
     return n->combine != COMBINE_FMA || slice >= side ? 1 : (1 / slice + 1 / side) / (2 / side);
 }
 
+/* Memory comes in pieces of so many floats. A slice of an axis that lies along memory which is shorter uses a part of each,
+ * and so there are as many times more of them. */
+static double more_pieces(const struct program_ir *p, const struct item_chain *c, int t)
+{
+    const struct nest *n = nest_at(p, c, t);
+    const int a = c->axis[t];
+    bool along = false;
+    double terms;
+    if (c->parts == 1 || n->batched || nest_sums_lanes(n) ||
+        teams_of(n, &terms) <= teams_of_group(p)) /* so little comes from a cache */
+        return 1;
+    const int32_t slice = n->extent[a] / c->parts;
+    for (int s = 0; s < n->stores; s++)
+        along |= n->store[s].address.k[a] == 1;
+    for (int e = 0; e < n->expr_count; e++)
+        along |= n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.address.k[a] == 1;
+    return along && slice < PIECE ? (double)PIECE / slice : 1;
+}
+
+/* What a group does again, all groups do. The loads of a term are under way together, as those of four terms are. */
+static double cycles_again(const struct program_ir *p, const struct item_chain *c, int t,
+                           double groups)
+{
+    const struct nest *n = nest_at(p, c, t);
+    double terms, loads = 0;
+    const double slices = c->axis[t] < 0 ? 1 : c->parts;
+    const double rounds = rounds_up(teams_of(n, &terms) / slices, teams_of_group(p));
+    for (int e = 0; e < n->expr_count; e++)
+        loads += n->exprs[e].kind == EXPR_LOAD;
+    if (rounds > 1 && nest_sums_lanes(n))
+        return INFINITY;
+    return p->target->item.term_cycles * terms * (1 + loads / 4) * rounds *
+           rounds_up(groups * teams_of_group(p), teams_at_once(p));
+}
+
 static double cycles_of(const struct program_ir *p, const struct item_chain *c)
 {
     const struct item_figures *f = &p->target->item;
+    const double groups = blocks_of(p, &p->nests[head_of(c)]) * (double)c->parts;
     double cycles = (c->count - 1) * f->barrier_cycles;
     for (int t = 0; t < c->count; t++) {
         const struct nest *n = nest_at(p, c, t);
-        const double groups = (n->batched ? p->blocks : 1) * (double)c->parts;
         double terms;
+        if (c->again[t]) {
+            cycles += cycles_again(p, c, t, groups);
+            continue;
+        }
         const double rounds = rounds_up(teams_of(n, &terms) / c->parts, teams_of_group(p));
         if (rounds > 1 && nest_sums_lanes(n))
             return INFINITY; /* a team adds up the lanes of one tile */
-        cycles += f->term_cycles * terms * rounds * more_loads(p, c, t) *
+        cycles += f->term_cycles * terms * rounds * more_loads(p, c, t) * more_pieces(p, c, t) *
                   rounds_up(groups * teams_of_group(p), teams_at_once(p));
     }
     return cycles;
@@ -156,6 +217,21 @@ static int fitting_axis(const struct program_ir *p, const struct item_chain *c, 
     return -1;
 }
 
+/* The axis of a nest that is done again, where all that read it have a slice of it; -1: all of it is done. */
+static int axis_again(const struct program_ir *p, const struct item_chain *c, int t)
+{
+    const struct nest *n = nest_at(p, c, t);
+    for (int a = 0; a < n->out_axes; a++) {
+        bool fits = can_divide(n, a);
+        for (int to = t + 1; fits && to < c->count; to++)
+            fits = !is_linked(n, nest_at(p, c, to)) ||
+                   (c->axis[to] >= 0 && slices_fit(n, a, nest_at(p, c, to), c->axis[to]));
+        if (fits)
+            return a;
+    }
+    return -1;
+}
+
 /* From one nest's axis those of all others. False where they do not go together. */
 static bool spread_axis(const struct program_ir *p, struct item_chain *c)
 {
@@ -163,7 +239,7 @@ static bool spread_axis(const struct program_ir *p, struct item_chain *c)
         changed = false;
         for (int from = 0; from < c->count; from++)
             for (int to = from + 1; to < c->count; to++) {
-                if (!is_linked(nest_at(p, c, from), nest_at(p, c, to)) ||
+                if (c->again[from] || !is_linked(nest_at(p, c, from), nest_at(p, c, to)) ||
                     (c->axis[from] < 0 && c->axis[to] < 0))
                     continue;
                 const int known = c->axis[from] >= 0 ? from : to;
@@ -179,9 +255,12 @@ static bool spread_axis(const struct program_ir *p, struct item_chain *c)
                 changed = true;
             }
     }
-    for (int t = 0; t < c->count; t++)
-        if (c->axis[t] < 0)
+    for (int t = c->count; t-- > 0;) {
+        if (c->again[t])
+            c->axis[t] = axis_again(p, c, t);
+        else if (c->axis[t] < 0)
             return false;
+    }
     return true;
 }
 
@@ -190,7 +269,7 @@ static void try_parts(const struct program_ir *p, struct item_chain *now, int pa
                       struct item_chain *best)
 {
     for (int t = 0; parts > 1 && t < now->count; t++)
-        if (nest_at(p, now, t)->extent[now->axis[t]] % parts != 0)
+        if (now->axis[t] >= 0 && nest_at(p, now, t)->extent[now->axis[t]] % parts != 0)
             return;
     now->parts = parts;
     now->cycles = cycles_of(p, now);
@@ -251,68 +330,207 @@ void item_chains_add(const struct program_ir *p, struct item_chains *s, const st
     s->of[i].cycles = cycles_alone(p, n);
 }
 
-/* Adds the nests of a chain to those of another, in their order. False without room. */
-static bool merge(const struct item_chain *from, struct item_chain *to)
+/* Puts a nest into a chain, in its place. False without room. */
+static bool insert(struct item_chain *c, int nest, bool again)
 {
-    if (from->count + to->count > LONGEST_CHAIN)
+    int at = c->count;
+    if (at == LONGEST_CHAIN)
         return false;
-    for (int t = 0; t < from->count; t++) {
-        int at = to->count++;
-        for (; at > 0 && to->nest[at - 1] > from->nest[t]; at--)
-            to->nest[at] = to->nest[at - 1];
-        to->nest[at] = from->nest[t];
+    for (c->count++; at > 0 && c->nest[at - 1] > nest; at--) {
+        c->nest[at] = c->nest[at - 1];
+        c->again[at] = c->again[at - 1];
     }
-    to->cycles += from->cycles;
+    c->nest[at] = nest;
+    c->again[at] = again;
     return true;
 }
 
-static bool has_nest(const struct item_chain *c, int nest)
+/* The place of a nest in a chain; -1: none. */
+static int place_in(const struct item_chain *c, int nest)
 {
     for (int t = 0; t < c->count; t++)
         if (c->nest[t] == nest)
-            return true;
-    return false;
+            return t;
+    return -1;
 }
 
-/* One chain of all those of a kernel that write what nest `n` reads. False where there is none. */
+/* Adds the nests of a chain to those of another. False without room, or where one repeats what the other shares out. */
+static bool merge(const struct item_chain *from, struct item_chain *to)
+{
+    for (int t = 0; t < from->count; t++) {
+        const int there = place_in(to, from->nest[t]);
+        if (there < 0 ? !insert(to, from->nest[t], from->again[t])
+                      : to->again[there] != from->again[t])
+            return false;
+    }
+    to->cycles += from->cycles;
+    to->weight += from->weight;
+    return true;
+}
+
+/* ---- what groups do again ------------------------------------------------------------------- */
+
+/* Whether a copy of the value can be a group's own. */
+static bool can_copy(const struct program_ir *p, const struct uses *u, int value)
+{
+    const struct value *v = &p->values[value];
+    return v->place == PLACE_ARENA && v->layout == LAYOUT_PLAIN &&
+           v->dtype == dtype_computed(v->dtype) &&
+           u->writers.begin[value + 1] - u->writers.begin[value] == 1;
+}
+
+/* Adds a nest to those that a chain of a kernel repeats, and nests of this kernel that it reads. */
+static bool add_again(const struct program_ir *p, const struct uses *u, int nest, int kernel,
+                      struct item_chain *c)
+{
+    const struct nest *n = &p->nests[nest];
+    const int there = place_in(c, nest);
+    if (there >= 0)
+        return c->again[there];
+    if (!can_chain(n) || n->batched || n->combine == COMBINE_FMA || !insert(c, nest, true))
+        return false;
+    for (int e = 0; e < n->expr_count; e++) {
+        const int v = n->exprs[e].kind == EXPR_LOAD ? n->exprs[e].access.value : -1;
+        for (int i = v < 0 ? 0 : u->writers.begin[v]; v >= 0 && i < u->writers.begin[v + 1]; i++) {
+            const struct nest *from = &p->nests[u->writers.nest[i]];
+            const int written = placement_of(p, from)->kernel;
+            if (written > kernel ||
+                (written == kernel && from->kind != NEST_PRODUCT &&
+                 (!can_copy(p, u, v) || !add_again(p, u, u->writers.nest[i], kernel, c))))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Whether all copies have room in an eighth of local memory, of which lanes and panels have the rest. */
+static bool fits_locally(const struct program_ir *p, const struct uses *u,
+                         const struct item_chain *c)
+{
+    size_t bytes = 0;
+    for (int t = 0; t < c->count; t++)
+        for (int s = 0; c->again[t] && s < nest_at(p, c, t)->stores; s++) {
+            const int value = nest_at(p, c, t)->store[s].value;
+            bytes += can_copy(p, u, value) ? p->values[value].bytes + 64 : 0;
+        }
+    return bytes <= p->target->local_bytes / 8;
+}
+
+/* What the copies add to the code of the kernel. */
+static int weight_again(const struct program_ir *p, const struct item_chain *c)
+{
+    int weight = 0;
+    for (int t = 0; t < c->count; t++)
+        weight += c->again[t] ? nest_at(p, c, t)->expr_count : 0;
+    return weight;
+}
+
+/* ---- joining -------------------------------------------------------------------------------- */
+
+/* Whether nest `n` may follow another one in a chain. */
+static bool can_follow(const struct program_ir *p, const struct item_chains *s,
+                       const struct nest *from, const struct nest *n)
+{
+    return can_chain(n) && can_chain(from) && s->first[from - p->nests] >= 0 &&
+           from->batched == n->batched && reads_own_block(from, n);
+}
+
+/* Adds what writes a value that nest `n` reads to its chain: with the chain of the writer, or to be repeated. */
+static bool join_writer(const struct program_ir *p, const struct uses *u,
+                        const struct item_chains *s, const struct nest *n, int value, int writer,
+                        int kernel, bool again, struct item_chain *c)
+{
+    const int there = place_in(c, writer);
+    const bool follows = can_follow(p, s, &p->nests[writer], n), copied = can_copy(p, u, value);
+    if (there >= 0)
+        return c->again[there] ? copied : follows;
+    const struct item_chain before = *c;
+    if (copied && (again || !follows) && add_again(p, u, writer, kernel, c))
+        return true;
+    *c = before;
+    return follows && merge(&s->of[s->first[writer]], c);
+}
+
+/* One chain of all those of a kernel that write what nest `n` reads. False where there is none. `again`: what can be
+ * repeated is. */
 static bool chain_before(const struct program_ir *p, const struct uses *u,
-                         const struct item_chains *s, const struct nest *n, int kernel,
+                         const struct item_chains *s, const struct nest *n, int kernel, bool again,
                          struct item_chain *c)
 {
     *c = (struct item_chain){ 0 };
     for (int e = 0; e < n->expr_count; e++) {
         const int v = n->exprs[e].kind == EXPR_LOAD ? n->exprs[e].access.value : -1;
         for (int i = v < 0 ? 0 : u->writers.begin[v]; v >= 0 && i < u->writers.begin[v + 1]; i++) {
-            const struct nest *from = &p->nests[u->writers.nest[i]];
-            const int of = s->first[u->writers.nest[i]];
+            const int writer = u->writers.nest[i];
+            const struct nest *from = &p->nests[writer];
             if (placement_of(p, from)->kernel > kernel)
                 return false; /* a product, which runs before its kernel */
             if (from->kind == NEST_PRODUCT || placement_of(p, from)->kernel < kernel)
                 continue;
-            if (of < 0 || from->batched != n->batched || !reads_own_block(from, n) ||
-                (!has_nest(c, u->writers.nest[i]) && !merge(&s->of[of], c)))
+            if (!join_writer(p, u, s, n, v, writer, kernel, again, c))
                 return false;
         }
     }
     return c->count > 0 && c->count < LONGEST_CHAIN;
 }
 
-bool item_chains_join(const struct program_ir *p, const struct uses *u, struct item_chains *s,
-                      const struct nest *n, int kernel)
+static bool only_again(const struct item_chain *c)
 {
-    struct item_chain c;
-    if (!can_chain(n) || !chain_before(p, u, s, n, kernel, &c))
-        return false;
-    const double apart = c.cycles + cycles_alone(p, n) + p->target->fusion.cut_work;
-    c.nest[c.count++] = (int)(n - p->nests);
-    divide_chain(p, &c);
-    if (c.cycles > apart)
-        return false;
-    s->of[c.nest[0]] = c;
-    for (int t = 0; t < c.count; t++)
-        s->first[c.nest[t]] = c.nest[0];
+    for (int t = 0; t < c->count; t++)
+        if (!c->again[t])
+            return false;
     return true;
 }
+
+/* The chain of a kernel that nest `n` makes longer, where that costs less than to wait for the kernel. */
+static bool find_chain(const struct program_ir *p, const struct uses *u,
+                       const struct item_chains *s, const struct nest *n, int kernel, bool again,
+                       struct item_chain *c)
+{
+    if (!chain_before(p, u, s, n, kernel, again, c))
+        return false;
+    const double alone = cycles_alone(p, n), launch = p->target->fusion.cut_work;
+    const double apart = c->cycles + alone + launch;
+    if (!can_chain(n)) {
+        /* Its groups go on as they would, after what they repeat. */
+        double terms;
+        const double groups = rounds_up(teams_of(n, &terms), teams_of_group(p)) * blocks_of(p, n);
+        if (n->kind != NEST_LOOPS || !only_again(c))
+            return false;
+        c->cycles = alone + c->count * p->target->item.barrier_cycles;
+        for (int t = 0; t < c->count; t++) {
+            c->axis[t] = -1;
+            c->cycles += cycles_again(p, c, t, groups);
+        }
+        c->parts = 1;
+    }
+    c->again[c->count] = false;
+    c->nest[c->count++] = (int)(n - p->nests);
+    if (can_chain(n))
+        divide_chain(p, c);
+    return c->cycles <= apart;
+}
+
+bool item_chains_join(const struct program_ir *p, const struct uses *u, struct item_chains *s,
+                      const struct nest *n, int kernel, int room, int *weight)
+{
+    struct item_chain c;
+    if (!find_chain(p, u, s, n, kernel, false, &c) && !find_chain(p, u, s, n, kernel, true, &c))
+        return false;
+    const int repeated = weight_again(p, &c);
+    *weight = repeated > c.weight ? repeated - c.weight : 0;
+    c.weight = repeated;
+    if (*weight > room || !fits_locally(p, u, &c))
+        return false;
+    const int head = head_of(&c);
+    s->of[head] = c;
+    for (int t = 0; t < c.count; t++)
+        if (!c.again[t])
+            s->first[c.nest[t]] = head;
+    return true;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
 
 /* Whether a barrier stands between two nests of a chain: for what one writes, or since both lay their lanes into the
  * same local memory. */
@@ -321,20 +539,54 @@ static bool waits(const struct nest *from, const struct nest *to)
     return is_linked(from, to) || (nest_sums_lanes(from) && nest_sums_lanes(to));
 }
 
-void item_chains_end(struct program_ir *p, const struct item_chains *s)
+/* Notes a chain in the placements of its nests; returns how many it repeats, whose copies' placements go to `list`. */
+static int note_chain(struct program_ir *p, const struct item_chain *c, int *readers,
+                      struct repetition *list)
 {
-    for (int i = 0; i < p->nest_count; i++) {
-        const struct item_chain *c = s->first[i] == i ? &s->of[i] : NULL;
-        for (int t = 0; c != NULL && c->count > 1 && t < c->count; t++) {
-            struct placement *here = &p->placements[c->nest[t]];
-            here->chain = i;
-            here->parts = c->parts;
-            here->part_axis = c->axis[t];
-            here->stage = 0;
-            for (int before = 0; before < t; before++)
-                if (waits(nest_at(p, c, before), nest_at(p, c, t)) &&
-                    p->placements[c->nest[before]].stage >= here->stage)
-                    here->stage = p->placements[c->nest[before]].stage + 1;
+    const int head = head_of(c);
+    int stage[LONGEST_CHAIN], repeated = 0, reader_count = 0;
+    for (int t = 0; t < c->count; t++) {
+        stage[t] = 0;
+        for (int before = 0; before < t; before++)
+            if (waits(nest_at(p, c, before), nest_at(p, c, t)) && stage[before] >= stage[t])
+                stage[t] = stage[before] + 1;
+        struct placement *here = &p->placements[c->nest[t]];
+        if (c->again[t]) {
+            here = &list[repeated].placement;
+            *here = p->placements[c->nest[t]];
+            here->kernel = p->placements[head].kernel;
+            here->replicated = true;
+            list[repeated].readers = readers;
+            list[repeated++].nest = c->nest[t];
+        } else {
+            readers[reader_count++] = c->nest[t];
         }
+        here->stage = stage[t];
+        if (!can_chain(nest_at(p, c, t)))
+            continue;
+        here->chain = head;
+        here->parts = c->axis[t] < 0 && c->again[t] ? 1 : c->parts;
+        here->part_axis = c->axis[t];
     }
+    for (int i = 0; i < repeated; i++)
+        list[i].reader_count = reader_count;
+    return repeated;
+}
+
+bool item_chains_end(struct program_ir *p, const struct item_chains *s)
+{
+    int repeated = 0;
+    size_t most = 1;
+    for (int i = 0; i < p->nest_count; i++)
+        most += s->first[i] == i ? (size_t)s->of[i].count : 0;
+    struct repetition *list = arena_take(p->arena, most * sizeof *list);
+    int *readers = arena_take(p->arena, most * sizeof *readers);
+    if (list == NULL || readers == NULL)
+        return false;
+    for (int i = 0; i < p->nest_count; i++)
+        if (s->first[i] == i && s->of[i].count > 1) {
+            repeated += note_chain(p, &s->of[i], readers, list + repeated);
+            readers += s->of[i].count;
+        }
+    return repeat_nests(p, list, repeated);
 }

@@ -223,5 +223,8 @@ tarn_status schedule_items(struct program_ir *p)
     for (int i = 0; i < p->nest_count; i++)
         if (nest_is_code(&p->nests[i]))
             schedule_nest(p, &p->nests[i], &p->schedules[i]);
+    for (int i = 0; i < p->nest_count; i++)
+        if (p->placements[i].replicated) /* by all groups of its chain */
+            p->schedules[i].groups = p->schedules[p->placements[i].chain].groups;
     return TARN_OK;
 }

@@ -457,7 +457,10 @@ static void print_half(struct printer *pr, int start, enum half half)
     pr->indent++;
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", item_index_type(pr), start);
-    if (in_chain(pr) && !n->batched && placement_of(pr->p, n)->parts > 1)
+    const struct placement *here = placement_of(pr->p, n);
+    if (in_chain(pr) && !n->batched && here->parts > 1 && here->replicated)
+        print_line(pr, "const int part = group %% %d;", here->parts);
+    else if (in_chain(pr) && !n->batched && here->parts > 1)
         print_line(pr, "const int part = group;");
     known_reset(pr, 0);
     if (n->kind == NEST_ROUTINE)

@@ -1,7 +1,8 @@
 /* k0: 567 groups of 256; arena 0, at 0, input 0; at bytes 0 */
 /* k1: 578 groups of 256; arena 0, at 0, owned 0; at bytes 580608, 0, 0 */
-/* k2: 73 groups of 256; output 0, arena 0, at 0, owned 1; at bytes 580608, 0 */
-/* arena: 10050560 bytes */
+/* k2: 362 groups of 256; arena 0, at 0, owned 1; at bytes 10050560, 580608, 0 */
+/* k3: 506 groups of 256; output 0, arena 0, at 0; at bytes 10050560 */
+/* arena: 15229440 bytes */
 /* input */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void k_1a1a685d10c3360e(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
@@ -190,24 +191,26 @@ void k_b5e5d2cdb700f21c(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_67eb33ab7c55fd03(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_83c001fd3551e7eb(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __global float *v0 = (__global float *)(output0); /* [16,7,34,34] */
-    __global float *v1 = (__global float *)(arena + offset[0]); /* [16,128,34,34] blocked */
-    __global float *v2 = (__global float *)(owned0 + offset[1]); /* [7,128,3,3] */
-    if (section_group >= 0 && section_group < 73) {
-        /* conv2d [16 7 34 34 | 128 3 3] */
+    __global float *v0 = (__global float *)(arena + offset[0]); /* [16,80920] blocked */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [16,128,34,34] blocked */
+    __global float *v2 = (__global float *)(owned0 + offset[2]); /* [7,128,3,3] */
+    if (section_group >= 0 && section_group < 362) {
+        /* conv2d [16 7 34 34 10 | 14 3 3] */
         const int group = section_group - 0;
         const int team = group * 16 + item / 16;
-        if (team < 1156) {
+        if (team < 5780) {
             const int b = team % 1;
             const int tile = team / 1;
-            const int i3 = tile % 34;
-            const int i2 = tile / 34;
+            const int i4 = tile % 10;
+            const int i3 = tile / 10 % 17 * 2;
+            const int i2 = tile / 170;
             const int sample = 16 * b + lane;
             __global float *b1 = v1 + 2367488L * b + lane;
+            __global float *b0 = v0 + 1294720L * b + lane;
             float acc0 = (float)(0.0f);
             float acc1 = (float)(0.0f);
             float acc2 = (float)(0.0f);
@@ -215,209 +218,348 @@ void k_67eb33ab7c55fd03(__global uchar *output0, __global uchar *arena, __global
             float acc4 = (float)(0.0f);
             float acc5 = (float)(0.0f);
             float acc6 = (float)(0.0f);
-            {
-                float sum0_0 = (float)(0.0f);
-                float sum0_1 = (float)(0.0f);
-                float sum0_2 = (float)(0.0f);
-                float sum0_3 = (float)(0.0f);
-                float sum0_4 = (float)(0.0f);
-                float sum0_5 = (float)(0.0f);
-                float sum0_6 = (float)(0.0f);
+            float acc7 = (float)(0.0f);
+            float acc8 = (float)(0.0f);
+            float acc9 = (float)(0.0f);
+            float acc10 = (float)(0.0f);
+            float acc11 = (float)(0.0f);
+            float acc12 = (float)(0.0f);
+            float acc13 = (float)(0.0f);
+            #pragma unroll 1
+            #pragma clang loop vectorize(disable)
+            for (int i5 = 0; i5 < 14; i5 += 1) {
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int cut0 = 0; cut0 < 128; cut0 += 14) {
-                    const int end0 = min(cut0 + 14, (int)128);
-                    acc0 = (float)(0.0f);
-                    acc1 = (float)(0.0f);
-                    acc2 = (float)(0.0f);
-                    acc3 = (float)(0.0f);
-                    acc4 = (float)(0.0f);
-                    acc5 = (float)(0.0f);
-                    acc6 = (float)(0.0f);
-                    #pragma unroll 1
-                    #pragma clang loop vectorize(disable)
-                    for (int i4 = cut0; i4 < end0; i4 += 1) {
-                        #pragma unroll 1
-                        #pragma clang loop vectorize(disable)
-                        for (int i5 = 0; i5 < 3; i5 += 1) {
-                            if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33)) && ((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                const float t1 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                const float t2 = v2[9 * i4 + 3 * i5];
-                                acc0 = fma(t1, t2, acc0);
-                                const float t3 = v2[9 * i4 + 3 * i5 + 1152];
-                                acc1 = fma(t1, t3, acc1);
-                                const float t4 = v2[9 * i4 + 3 * i5 + 2304];
-                                acc2 = fma(t1, t4, acc2);
-                                const float t5 = v2[9 * i4 + 3 * i5 + 3456];
-                                acc3 = fma(t1, t5, acc3);
-                                const float t6 = v2[9 * i4 + 3 * i5 + 4608];
-                                acc4 = fma(t1, t6, acc4);
-                                const float t7 = v2[9 * i4 + 3 * i5 + 5760];
-                                acc5 = fma(t1, t7, acc5);
-                                const float t8 = v2[9 * i4 + 3 * i5 + 6912];
-                                acc6 = fma(t1, t8, acc6);
-                                const float t9 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                const float t10 = v2[9 * i4 + 3 * i5 + 1];
-                                acc0 = fma(t9, t10, acc0);
-                                const float t11 = v2[9 * i4 + 3 * i5 + 1153];
-                                acc1 = fma(t9, t11, acc1);
-                                const float t12 = v2[9 * i4 + 3 * i5 + 2305];
-                                acc2 = fma(t9, t12, acc2);
-                                const float t13 = v2[9 * i4 + 3 * i5 + 3457];
-                                acc3 = fma(t9, t13, acc3);
-                                const float t14 = v2[9 * i4 + 3 * i5 + 4609];
-                                acc4 = fma(t9, t14, acc4);
-                                const float t15 = v2[9 * i4 + 3 * i5 + 5761];
-                                acc5 = fma(t9, t15, acc5);
-                                const float t16 = v2[9 * i4 + 3 * i5 + 6913];
-                                acc6 = fma(t9, t16, acc6);
-                                const float t17 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                const float t18 = v2[9 * i4 + 3 * i5 + 2];
-                                acc0 = fma(t17, t18, acc0);
-                                const float t19 = v2[9 * i4 + 3 * i5 + 1154];
-                                acc1 = fma(t17, t19, acc1);
-                                const float t20 = v2[9 * i4 + 3 * i5 + 2306];
-                                acc2 = fma(t17, t20, acc2);
-                                const float t21 = v2[9 * i4 + 3 * i5 + 3458];
-                                acc3 = fma(t17, t21, acc3);
-                                const float t22 = v2[9 * i4 + 3 * i5 + 4610];
-                                acc4 = fma(t17, t22, acc4);
-                                const float t23 = v2[9 * i4 + 3 * i5 + 5762];
-                                acc5 = fma(t17, t23, acc5);
-                                const float t24 = v2[9 * i4 + 3 * i5 + 6914];
-                                acc6 = fma(t17, t24, acc6);
-                            } else {
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t25 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t26 = v2[9 * i4 + 3 * i5];
-                                    acc0 = fma(t25, t26, acc0);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t27 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t28 = v2[9 * i4 + 3 * i5 + 1152];
-                                    acc1 = fma(t27, t28, acc1);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t29 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t30 = v2[9 * i4 + 3 * i5 + 2304];
-                                    acc2 = fma(t29, t30, acc2);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t31 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t32 = v2[9 * i4 + 3 * i5 + 3456];
-                                    acc3 = fma(t31, t32, acc3);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t33 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t34 = v2[9 * i4 + 3 * i5 + 4608];
-                                    acc4 = fma(t33, t34, acc4);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t35 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t36 = v2[9 * i4 + 3 * i5 + 5760];
-                                    acc5 = fma(t35, t36, acc5);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t37 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t38 = v2[9 * i4 + 3 * i5 + 6912];
-                                    acc6 = fma(t37, t38, acc6);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t39 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t40 = v2[9 * i4 + 3 * i5 + 1];
-                                    acc0 = fma(t39, t40, acc0);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t41 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t42 = v2[9 * i4 + 3 * i5 + 1153];
-                                    acc1 = fma(t41, t42, acc1);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t43 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t44 = v2[9 * i4 + 3 * i5 + 2305];
-                                    acc2 = fma(t43, t44, acc2);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t45 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t46 = v2[9 * i4 + 3 * i5 + 3457];
-                                    acc3 = fma(t45, t46, acc3);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t47 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t48 = v2[9 * i4 + 3 * i5 + 4609];
-                                    acc4 = fma(t47, t48, acc4);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t49 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t50 = v2[9 * i4 + 3 * i5 + 5761];
-                                    acc5 = fma(t49, t50, acc5);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t51 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t52 = v2[9 * i4 + 3 * i5 + 6913];
-                                    acc6 = fma(t51, t52, acc6);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t53 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t54 = v2[9 * i4 + 3 * i5 + 2];
-                                    acc0 = fma(t53, t54, acc0);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t55 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t56 = v2[9 * i4 + 3 * i5 + 1154];
-                                    acc1 = fma(t55, t56, acc1);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t57 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t58 = v2[9 * i4 + 3 * i5 + 2306];
-                                    acc2 = fma(t57, t58, acc2);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t59 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t60 = v2[9 * i4 + 3 * i5 + 3458];
-                                    acc3 = fma(t59, t60, acc3);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t61 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t62 = v2[9 * i4 + 3 * i5 + 4610];
-                                    acc4 = fma(t61, t62, acc4);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t63 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t64 = v2[9 * i4 + 3 * i5 + 5762];
-                                    acc5 = fma(t63, t64, acc5);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t65 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t66 = v2[9 * i4 + 3 * i5 + 6914];
-                                    acc6 = fma(t65, t66, acc6);
-                                }
-                            }
+                for (int i6 = 0; i6 < 3; i6 += 1) {
+                    if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127)) && ((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127)) && ((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                        const float t1 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                        const float t2 = v2[126 * i4 + 9 * i5 + 3 * i6];
+                        acc0 = fma(t1, t2, acc0);
+                        const float t3 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                        acc1 = fma(t3, t2, acc1);
+                        const float t4 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1152];
+                        acc2 = fma(t1, t4, acc2);
+                        acc3 = fma(t3, t4, acc3);
+                        const float t5 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
+                        acc4 = fma(t1, t5, acc4);
+                        acc5 = fma(t3, t5, acc5);
+                        const float t6 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
+                        acc6 = fma(t1, t6, acc6);
+                        acc7 = fma(t3, t6, acc7);
+                        const float t7 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
+                        acc8 = fma(t1, t7, acc8);
+                        acc9 = fma(t3, t7, acc9);
+                        const float t8 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
+                        acc10 = fma(t1, t8, acc10);
+                        acc11 = fma(t3, t8, acc11);
+                        const float t9 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
+                        acc12 = fma(t1, t9, acc12);
+                        acc13 = fma(t3, t9, acc13);
+                        const float t10 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
+                        acc0 = fma(t3, t10, acc0);
+                        const float t11 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                        acc1 = fma(t11, t10, acc1);
+                        const float t12 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
+                        acc2 = fma(t3, t12, acc2);
+                        acc3 = fma(t11, t12, acc3);
+                        const float t13 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
+                        acc4 = fma(t3, t13, acc4);
+                        acc5 = fma(t11, t13, acc5);
+                        const float t14 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
+                        acc6 = fma(t3, t14, acc6);
+                        acc7 = fma(t11, t14, acc7);
+                        const float t15 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
+                        acc8 = fma(t3, t15, acc8);
+                        acc9 = fma(t11, t15, acc9);
+                        const float t16 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
+                        acc10 = fma(t3, t16, acc10);
+                        acc11 = fma(t11, t16, acc11);
+                        const float t17 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
+                        acc12 = fma(t3, t17, acc12);
+                        acc13 = fma(t11, t17, acc13);
+                        const float t18 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
+                        acc0 = fma(t11, t18, acc0);
+                        const float t19 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                        acc1 = fma(t19, t18, acc1);
+                        const float t20 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
+                        acc2 = fma(t11, t20, acc2);
+                        acc3 = fma(t19, t20, acc3);
+                        const float t21 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
+                        acc4 = fma(t11, t21, acc4);
+                        acc5 = fma(t19, t21, acc5);
+                        const float t22 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
+                        acc6 = fma(t11, t22, acc6);
+                        acc7 = fma(t19, t22, acc7);
+                        const float t23 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
+                        acc8 = fma(t11, t23, acc8);
+                        acc9 = fma(t19, t23, acc9);
+                        const float t24 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
+                        acc10 = fma(t11, t24, acc10);
+                        acc11 = fma(t19, t24, acc11);
+                        const float t25 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
+                        acc12 = fma(t11, t25, acc12);
+                        acc13 = fma(t19, t25, acc13);
+                    } else {
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                            const float t26 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            const float t27 = v2[126 * i4 + 9 * i5 + 3 * i6];
+                            acc0 = fma(t26, t27, acc0);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t28 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t29 = v2[126 * i4 + 9 * i5 + 3 * i6];
+                            acc1 = fma(t28, t29, acc1);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                            const float t30 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            const float t31 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1152];
+                            acc2 = fma(t30, t31, acc2);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t32 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t33 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1152];
+                            acc3 = fma(t32, t33, acc3);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                            const float t34 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            const float t35 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
+                            acc4 = fma(t34, t35, acc4);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t36 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t37 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
+                            acc5 = fma(t36, t37, acc5);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                            const float t38 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            const float t39 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
+                            acc6 = fma(t38, t39, acc6);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t40 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t41 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
+                            acc7 = fma(t40, t41, acc7);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                            const float t42 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            const float t43 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
+                            acc8 = fma(t42, t43, acc8);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t44 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t45 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
+                            acc9 = fma(t44, t45, acc9);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                            const float t46 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            const float t47 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
+                            acc10 = fma(t46, t47, acc10);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t48 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t49 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
+                            acc11 = fma(t48, t49, acc11);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                            const float t50 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            const float t51 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
+                            acc12 = fma(t50, t51, acc12);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t52 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t53 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
+                            acc13 = fma(t52, t53, acc13);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t54 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t55 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
+                            acc0 = fma(t54, t55, acc0);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t56 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t57 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
+                            acc1 = fma(t56, t57, acc1);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t58 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t59 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
+                            acc2 = fma(t58, t59, acc2);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t60 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t61 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
+                            acc3 = fma(t60, t61, acc3);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t62 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t63 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
+                            acc4 = fma(t62, t63, acc4);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t64 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t65 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
+                            acc5 = fma(t64, t65, acc5);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t66 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t67 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
+                            acc6 = fma(t66, t67, acc6);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t68 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t69 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
+                            acc7 = fma(t68, t69, acc7);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t70 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t71 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
+                            acc8 = fma(t70, t71, acc8);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t72 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t73 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
+                            acc9 = fma(t72, t73, acc9);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t74 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t75 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
+                            acc10 = fma(t74, t75, acc10);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t76 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t77 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
+                            acc11 = fma(t76, t77, acc11);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t78 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                            const float t79 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
+                            acc12 = fma(t78, t79, acc12);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t80 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t81 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
+                            acc13 = fma(t80, t81, acc13);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t82 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t83 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
+                            acc0 = fma(t82, t83, acc0);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t84 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            const float t85 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
+                            acc1 = fma(t84, t85, acc1);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t86 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t87 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
+                            acc2 = fma(t86, t87, acc2);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t88 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            const float t89 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
+                            acc3 = fma(t88, t89, acc3);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t90 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t91 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
+                            acc4 = fma(t90, t91, acc4);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t92 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            const float t93 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
+                            acc5 = fma(t92, t93, acc5);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t94 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t95 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
+                            acc6 = fma(t94, t95, acc6);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t96 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            const float t97 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
+                            acc7 = fma(t96, t97, acc7);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t98 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t99 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
+                            acc8 = fma(t98, t99, acc8);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t100 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            const float t101 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
+                            acc9 = fma(t100, t101, acc9);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t102 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t103 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
+                            acc10 = fma(t102, t103, acc10);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t104 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            const float t105 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
+                            acc11 = fma(t104, t105, acc11);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t106 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                            const float t107 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
+                            acc12 = fma(t106, t107, acc12);
+                        }
+                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
+                            const float t108 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            const float t109 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
+                            acc13 = fma(t108, t109, acc13);
                         }
                     }
-                    sum0_0 += acc0;
-                    sum0_1 += acc1;
-                    sum0_2 += acc2;
-                    sum0_3 += acc3;
-                    sum0_4 += acc4;
-                    sum0_5 += acc5;
-                    sum0_6 += acc6;
                 }
-                acc0 = sum0_0;
-                acc1 = sum0_1;
-                acc2 = sum0_2;
-                acc3 = sum0_3;
-                acc4 = sum0_4;
-                acc5 = sum0_5;
-                acc6 = sum0_6;
             }
-            v0[8092 * sample + 34 * i2 + i3] = acc0;
-            v0[8092 * sample + 34 * i2 + i3 + 1156] = acc1;
-            v0[8092 * sample + 34 * i2 + i3 + 2312] = acc2;
-            v0[8092 * sample + 34 * i2 + i3 + 3468] = acc3;
-            v0[8092 * sample + 34 * i2 + i3 + 4624] = acc4;
-            v0[8092 * sample + 34 * i2 + i3 + 5780] = acc5;
-            v0[8092 * sample + 34 * i2 + i3 + 6936] = acc6;
+            b0[16 * (340 * i2 + 10 * i3 + i4)] = acc0;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 10)] = acc1;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 11560)] = acc2;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 11570)] = acc3;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 23120)] = acc4;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 23130)] = acc5;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 34680)] = acc6;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 34690)] = acc7;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 46240)] = acc8;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 46250)] = acc9;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 57800)] = acc10;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 57810)] = acc11;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 69360)] = acc12;
+            b0[16 * (340 * i2 + 10 * i3 + i4 + 69370)] = acc13;
+        }
+    }
+}
+
+
+/* conv2d */
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void k_93ee6f204778b12a(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
+{
+    const int section_group = (int)get_group_id(0);
+    const int item = (int)get_local_id(0), lane = item % 16;
+    __global float *v0 = (__global float *)(output0); /* [16,7,34,34] */
+    __global float *v1 = (__global float *)(arena + offset[0]); /* [16,80920] blocked */
+    if (section_group >= 0 && section_group < 506) {
+        /* conv2d [16 7 34 34 | 10] */
+        const int group = section_group - 0;
+        const int team = group * 16 + item / 16;
+        if (team < 8092) {
+            const int b = team / 8092;
+            const int tile = team % 8092;
+            const int i3 = tile % 34;
+            const int i2 = tile / 34 % 34;
+            const int i1 = tile / 1156;
+            const int sample = 16 * b + lane;
+            __global float *b1 = v1 + 1294720L * b + lane;
+            float acc0 = (float)(0.0f);
+            #pragma unroll 4
+            #pragma clang loop vectorize(disable)
+            for (int i4 = 0; i4 < 10; i4 += 1) {
+                const float t1 = b1[16 * (11560 * i1 + 340 * i2 + 10 * i3 + i4)];
+                acc0 += t1;
+            }
+            v0[8092 * sample + 1156 * i1 + 34 * i2 + i3] = acc0;
         }
     }
 }
