@@ -161,6 +161,7 @@ static tarn_status nest_stage(struct program_ir *p)
     pair_maxima(p);
     join_maps(p);
     flatten(p);
+    split_lanes(p);
     find_copies(p);
     return TARN_OK;
 }
@@ -201,6 +202,7 @@ tarn_status compile_program(const struct program *program, const struct target *
     if (a->failed)
         return out_of_memory();
     out->group_size = p->group_size;
+    out->once = p->once;
     out->repeats = p->repeats;
     out->arena_bytes = p->arena_bytes;
     TRY(plan_calls(p, out));

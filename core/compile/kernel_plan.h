@@ -78,8 +78,8 @@ struct kernel_plan {
     size_t *shared_bytes; /* of memory that device and host share, by slot */
     uint32_t shared_count;
     int group_size; /* work-items of a group */
-    bool
-        repeats; /* of a looped program: a launch of its only kernel does as many steps as it is told */
+    bool once;      /* of a looped program: the first kernel is for all steps */
+    bool repeats; /* likewise: a launch of its only other kernel does as many steps as it is told */
     size_t arena_bytes;
     const struct program_ir *ir; /* what it was made of, for debug.h */
 };

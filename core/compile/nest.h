@@ -104,6 +104,7 @@ struct placement {
     int kernel;
     int section;     /* nests of one section run one after the other in each of its groups */
     bool tiny;       /* one group does it sooner than a kernel is launched */
+    bool once;       /* of a loop's body: it makes the same in all steps */
     bool replicable; /* every group can compute it for itself, */
     bool
         replicated; /* and does; items: every group of the chain, or of those that have the same slice */
@@ -180,7 +181,8 @@ struct program_ir {
     struct kernel_nests nests_of; /* as the placements say; made by 3_kernels, too */
     int first_root;               /* nests from here on write what leaves the plan */
     int kernel_count;
-    bool repeats;          /* the only kernel does all steps of a loop: made by 3_kernels */
+    bool once;             /* the first kernel is for all steps of a loop: made by 3_kernels */
+    bool repeats;          /* the only other kernel does all steps of a loop: likewise */
     int group_size;        /* work-items of a group */
     uint32_t shared_count; /* values in shared memory */
     int blocks, groups;    /* of batched sections */
@@ -210,6 +212,10 @@ static inline struct nest_range kernel_nests(const struct program_ir *p, int ker
 static inline int kernel_parts(const struct program_ir *p, int kernel)
 {
     return p->parts != NULL ? p->parts[kernel] : 1;
+}
+static inline bool kernel_repeats(const struct program_ir *p, int kernel)
+{
+    return p->repeats && kernel >= p->once;
 }
 static inline int kernel_workers(const struct program_ir *p, int kernel)
 {

@@ -12,6 +12,7 @@ struct storage {
     size_t offset;   /* bytes into it */
     bool kept;       /* by the program for a later step: it may hold samples */
     bool carried;    /* of a looped program: what a step writes here the next one reads */
+    bool captured;   /* of a looped program: the same in all steps */
 };
 
 /* How the batch is divided. */
@@ -32,7 +33,8 @@ struct program {
     struct partition partition;
     uint32_t
         kept_from; /* values of the regions from this number on are kept, not computed again; 0: of none */
-    bool looped; /* the body of a loop: in each step owned tensors lie elsewhere */
+    uint32_t
+        steps; /* of a loop whose body it is: in each owned tensors lie elsewhere; 0: no loop */
 };
 
 #endif

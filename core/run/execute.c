@@ -124,9 +124,10 @@ static tarn_status run_kernel(tarn_replica *r, const struct plan *plan, const st
         context_describe(r->context, k->about);
     if (!profile_wanted(r))
         return execute_kernel(plan, k, b);
+    const bool repeats = plan->repeats && k >= plan->kernels + plan->once;
     TRY(profile_begin(r, &before));
     TRY(execute_kernel(plan, k, b));
-    return profile_end(r, &before, k, plan->repeats ? b->steps : 1);
+    return profile_end(r, &before, k, repeats ? b->steps : 1);
 }
 
 static tarn_status run_call(tarn_replica *r, const struct plan *plan, const struct plan_call *k)
@@ -199,7 +200,7 @@ static uint32_t steps_at_once(const struct plan *plan)
 {
     if (!plan->repeats)
         return 1;
-    const struct cost *one = &plan->kernels[0].cost;
+    const struct cost *one = &plan->kernels[plan->once].cost;
     const double steps = LAUNCH_MOST / (one->flops + one->bytes + 1.0);
     return steps < 1 ? 1 : steps > INT32_MAX ? INT32_MAX : (uint32_t)steps;
 }
@@ -212,7 +213,7 @@ tarn_status execute_loop(tarn_replica *r, const struct plan *plan, struct bindin
     for (b->step = 0; b->step < all; b->step += b->steps) {
         b->steps = all - b->step < most ? all - b->step : most;
         b->serials = serials * (reversed ? all - 1 - b->step : b->step);
-        for (int i = 0; i < plan->kernel_count; i++)
+        for (int i = b->step > 0 && plan->once; i < plan->kernel_count; i++)
             TRY(run_kernel(r, plan, &plan->kernels[i], b));
     }
     context_describe(r->context, NULL);

@@ -77,6 +77,7 @@ static void add_operands(struct builder_of *b)
         b->p->inside[s->value[k]] =
             leaf ? add_leaf(b, &g->nodes[s->value[k]], k) : add_capture(b, s->value[k], k);
         b->p->storage[k].kept = leaf;
+        b->p->storage[k].captured = !leaf;
     }
 }
 
@@ -155,7 +156,7 @@ tarn_status loop_program_make(tarn_replica *r, const struct scan *s, struct loop
     out->program.operands = out->operands;
     out->program.effects = true;
     out->program.storage = out->storage;
-    out->program.looped = true;
+    out->program.steps = s->steps;
     out->program.partition = (struct partition){ .world = 1 };
     if (r->peers != NULL)
         out->program.partition =

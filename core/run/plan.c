@@ -232,6 +232,7 @@ tarn_status plan_make(struct context *c, const struct program *program,
                       const struct kernel_plan *from, struct plan *plan)
 {
     plan->group_size = from->group_size;
+    plan->once = from->once;
     plan->repeats = from->repeats;
     plan->arena_bytes = from->arena_bytes;
     plan->output_bytes = calloc((size_t)program->output_count + 1, sizeof *plan->output_bytes);

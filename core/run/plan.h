@@ -47,7 +47,8 @@ struct plan_kernel {
 struct plan {
     uint64_t key[2];
     int group_size; /* work-items of a group */
-    bool repeats;   /* of a loop's body: a launch of its only kernel does several steps */
+    bool once;      /* of a loop's body: the first kernel is launched in the first step only */
+    bool repeats;   /* likewise: a launch of its only other kernel does several steps */
     struct plan_kernel *kernels;
     int kernel_count;
     struct replay *replay; /* of its launches; NULL: each is made anew */

@@ -180,6 +180,16 @@ static bool has_gradients(const struct module *m)
     return false;
 }
 
+/* In each step of a loop one unit would go through a block, whose lanes idle; and most of what steps compute are products,
+ * which need no blocks. */
+static int smallest_batch(const struct module *m)
+{
+    bool convolutions = has_gradients(m);
+    for (uint32_t i = 1; i < m->program->count; i++)
+        convolutions |= m->program->nodes[i].op == &op_conv2d;
+    return m->program->steps > 0 && m->shards == 0 && !convolutions ? LANES : SMALLEST_BATCH;
+}
+
 /* Whether blocks of samples, most of whose lanes idle, are sooner done than values without a batch.
  * Of convolutions those take lanes from the rows of images, or from channels (few.c), but none from short rows
  * of few channels, or where gradients are computed, too. Measured on
@@ -229,7 +239,7 @@ void find_batch_axis(struct module *m)
     m->shards = count_shards(m);
     find_batch(m);
     m->samples = m->batch;
-    if (m->batch < SMALLEST_BATCH && !few_pay(m)) {
+    if (m->batch < smallest_batch(m) && !few_pay(m)) {
         m->source.few = m->batch > 0;
         m->batch = 0;
     }

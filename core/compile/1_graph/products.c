@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
+#include "tensor/sum_order.h"
 
 /* What the product reads of an operand: a view that swaps the last two axes counts as a transposition. */
 static bool swaps_last(const struct node *n)
@@ -91,6 +92,29 @@ struct product_shape *list_products(const struct module *m, int *count)
     return list;
 }
 
+/* Whether turning a matrix over, a load and a store of each register, takes more in all later steps of a loop than the
+ * launch that does it once (find_once()). */
+static bool pays_once(const struct module *m, tarn_shape matrix)
+{
+    const struct fusion_limits *f = &m->target->fusion;
+    const double registers = (double)tarn_shape_count(matrix) / LANES;
+    return (m->program->steps - 1.0) * registers * (1 + 2 * f->access_cycles) > f->tiny_work;
+}
+
+/* Whether each step of a loop reads the whole right operand, which is the same in all. Lanes of a batch read single
+ * elements of it, in any order. */
+static bool reads_each_step(const struct module *m, uint32_t node)
+{
+    const struct node *n = &m->nodes[node];
+    if (m->program->steps < 2 || m->uses[node] == 0 || n->op != &op_matmul || n->shape.rank != 2 ||
+        m->batched[node] || n->shape.dim[1] < LANES)
+        return false;
+    const uint32_t b = module_operand(m, node, 1);
+    const struct node *of = &m->nodes[m->nodes[b].in_count > 0 ? module_operand(m, b, 0) : b];
+    return of->op == &op_owned && m->program->storage[of->arg.leaf.slot].captured &&
+           pays_once(m, of->shape);
+}
+
 /* Whether a nest computes the product, tile of rows after tile, each of which reads the whole right operand. */
 static bool reads_often(const struct module *m, uint32_t node)
 {
@@ -103,7 +127,8 @@ static bool reads_often(const struct module *m, uint32_t node)
 void store_turned(struct module *m)
 {
     for (uint32_t i = 0; m->target->fuse && !m->target->items && i < m->count; i++) {
-        const uint32_t b = reads_often(m, i) ? module_operand(m, i, 1) : UINT32_MAX;
+        const uint32_t b =
+            reads_often(m, i) || reads_each_step(m, i) ? module_operand(m, i, 1) : UINT32_MAX;
         if (b != UINT32_MAX && swaps_last(&m->nodes[b]))
             m->stored[b] = true;
     }

@@ -13,6 +13,8 @@ void pair_maxima(struct program_ir *p);
 void join_maps(struct program_ir *p);
 /* Merges OUT axes that are contiguous in every access (flatten.c). */
 void flatten(struct program_ir *p);
+/* Makes an axis of registers and one of lanes where a product has too few rows for its accumulators (split_lanes.c). */
+void split_lanes(struct program_ir *p);
 /* Marks nests that only copy between layouts (copies.c). */
 void find_copies(struct program_ir *p);
 

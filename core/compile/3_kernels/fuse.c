@@ -112,7 +112,7 @@ static int after_readers(const struct program_ir *p, const struct progress *g, c
  * what it overwrites. */
 static int earliest(const struct program_ir *p, const struct progress *g, const struct nest *n)
 {
-    int kernel = 0;
+    int kernel = p->once && !at(p, n)->once;
     for (int e = 0; e < n->expr_count; e++) {
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
@@ -270,6 +270,8 @@ static void set_lifetimes(struct program_ir *p)
                 v->first = at(p, n)->kernel;
             if (at(p, n)->kernel > v->last)
                 v->last = at(p, n)->kernel;
+            if (at(p, n)->once)
+                v->last = p->kernel_count; /* the next step reads it, too */
         }
         for (int e = 0; e < n->expr_count; e++) {
             if (n->exprs[e].kind != EXPR_LOAD)
@@ -438,6 +440,8 @@ tarn_status fuse(struct program_ir *p)
         at(p, n)->kernel = at(p, n)->part_axis = at(p, n)->chain = -1;
         at(p, n)->row_axis = row_axis(p, n);
     }
+    find_once(p);
+    const bool by_rows = share_rows_of_loop(p, &u);
     TRY(place_nests(p, &u));
     if (p->target->items && !uses_build(p, &u))
         return out_of_memory();
@@ -448,9 +452,10 @@ tarn_status fuse(struct program_ir *p)
         return out_of_memory();
     if (!divide_blocks(p, &u) || !list_nests(p))
         return out_of_memory();
-    free_single_rows(p, &u);
+    if (!by_rows)
+        free_single_rows(p, &u);
     TRY(set_sections(p));
     set_lifetimes(p);
-    p->repeats = can_repeat(p);
+    p->repeats = can_repeat(p, &u);
     return TARN_OK;
 }

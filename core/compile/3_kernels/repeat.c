@@ -1,8 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether one launch can do all steps of a loop. In: placements of a loop's body. Out: yes, where each group reads of
- * the step before only what it wrote itself: groups then need not wait for each other between steps. It changes no
- * value. */
+/* What a loop does in each step. What captured tensors alone are made into, such as a weight turned over, is the same
+ * in all steps: the first kernel makes it, once. And one launch can do all steps of the rest, where each group reads of
+ * the step before only what it wrote itself: groups then need not wait for each other between steps. In: nests of a
+ * loop's body. Out: which are for all steps, and whether one launch does the others. It changes no value. */
 #include "compile/3_kernels/fuse.h"
+
+/* ---- once for all steps --------------------------------------------------------------------- */
+
+static bool is_captured(const struct program_ir *p, int value)
+{
+    const struct value *v = &p->values[value];
+    return v->place == PLACE_OWNED && p->module->program->storage[v->slot].captured;
+}
+
+/* A temporary that the other steps gain more by than a launch costs. */
+static bool is_once(const struct program_ir *p, const struct nest *n)
+{
+    const double again = p->module->program->steps - 1.0;
+    if (n->kind != NEST_LOOPS || n->batched ||
+        at(p, n)->work * again <= p->target->fusion.tiny_work)
+        return false;
+    for (int s = 0; s < n->stores; s++)
+        if (p->values[n->store[s].value].place != PLACE_ARENA)
+            return false;
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_RAND ||
+            (n->exprs[e].kind == EXPR_LOAD && !is_captured(p, n->exprs[e].access.value)))
+            return false;
+    return true;
+}
+
+void find_once(struct program_ir *p)
+{
+    for (int i = 0; p->module->program->steps > 1 && p->target->fuse && i < p->nest_count; i++) {
+        struct placement *here = &p->placements[i];
+        here->once = is_once(p, &p->nests[i]);
+        here->row_axis = here->once ? -1 : here->row_axis;
+        p->once |= here->once;
+    }
+}
+
+/* ---- all steps in one launch ---------------------------------------------------------------- */
 
 static bool is_carried(const struct program_ir *p, int value)
 {
@@ -31,18 +69,50 @@ static bool keeps_to_samples(const struct program_ir *p, const struct nest *n)
     return true;
 }
 
-bool can_repeat(const struct program_ir *p)
+/* Whether the steps write a value, rather than find it there. */
+static bool is_written(const struct program_ir *p, const struct uses *u, int value)
 {
-    if (!p->module->program->looped || p->target->items || p->kernel_count != 1 ||
-        kernel_parts(p, 0) > 1)
+    const int *at = &u->writers.nest[u->writers.begin[value]];
+    for (const int *end = &u->writers.nest[u->writers.begin[value + 1]]; at < end; at++)
+        if (!p->placements[*at].once)
+            return true;
+    return is_carried(p, value);
+}
+
+static bool keeps_to_rows(const struct program_ir *p, const struct uses *u, const struct nest *n)
+{
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD && is_written(p, u, n->exprs[e].access.value) &&
+            !reads_own_rows(p, n, &n->exprs[e]))
+            return false;
+    return nest_is_code(n) && at(p, n)->row_axis >= 0;
+}
+
+bool share_rows_of_loop(struct program_ir *p, const struct uses *u)
+{
+    bool by_rows = p->module->program->steps > 0;
+    for (int i = 0; by_rows && i < p->nest_count; i++)
+        by_rows = p->placements[i].once || keeps_to_rows(p, u, &p->nests[i]);
+    for (int i = 0; by_rows && i < p->nest_count; i++)
+        p->placements[i].tiny &= p->placements[i].once;
+    return by_rows;
+}
+
+bool can_repeat(const struct program_ir *p, const struct uses *u)
+{
+    if (p->module->program->steps == 0 || p->target->items || p->kernel_count != p->once + 1 ||
+        kernel_parts(p, p->once) > 1)
         return false;
-    bool one_group = true, apart = p->module->batch > 0;
+    bool one_group = true, apart = p->module->batch > 0, by_rows = true;
     for (int i = 0; i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         if (!nest_is_code(n))
             return false;
+        if (at(p, n)->kernel < p->once)
+            continue;
         one_group &= at(p, n)->section == 1;
         apart &= at(p, n)->section == 0 && keeps_to_samples(p, n);
+        by_rows &= at(p, n)->section == 2 && keeps_to_rows(p, u, n);
     }
-    return one_group || apart;
+    return one_group || apart || by_rows;
 }

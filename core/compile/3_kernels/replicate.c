@@ -23,8 +23,8 @@ static const struct nest *tiny_writer(const struct program_ir *p, const struct u
 bool is_replicable(const struct program_ir *p, const struct uses *u, const struct progress *g,
                    const struct nest *n)
 {
-    if (n->kind != NEST_LOOPS || !at(p, n)->tiny || !p->target->fuse || p->module->batch == 0 ||
-        at(p, n)->work > p->target->fusion.replicated_work)
+    if (n->kind != NEST_LOOPS || !at(p, n)->tiny || at(p, n)->once || !p->target->fuse ||
+        p->module->batch == 0 || at(p, n)->work > p->target->fusion.replicated_work)
         return false;
     for (int s = 0; s < n->stores; s++)
         if (p->values[n->store[s].value].place != PLACE_ARENA ||

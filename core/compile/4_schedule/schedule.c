@@ -7,6 +7,8 @@
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
 
+#include <math.h>
+
 struct schedule *new_schedules(const struct program_ir *p)
 {
     struct schedule *list = arena_take(p->arena, ((size_t)p->nest_count + 1) * sizeof *list);
@@ -136,6 +138,32 @@ static void split_among_parts(const struct program_ir *p, const struct placement
     s->groups = kernel_parts(p, at->kernel);
 }
 
+/* Samples of a group that reads weights in each step of a loop: with fewer it would wait for them to come from the second
+ * cache, which another unit does not shorten. */
+static int least_samples(const struct vector_figures *v)
+{
+    const double line = v->line_cycles + v->port_cycles * v->width;
+    return line > v->cycles_per_term && v->cycles_per_term > 0
+               ? (int)fmin(ceil(line / v->cycles_per_term), LANES)
+               : 1;
+}
+
+/* Groups of a chain: the more, the more evenly units are at work at its end. Those of a loop's launch end once for all
+ * steps, so there are no more of them than units, each with equally many samples. */
+static int row_groups(const struct program_ir *p)
+{
+    const int samples = p->module->samples, units = p->target->vector.units;
+    const int most = most_groups(p->target, MOST_ROWS);
+    int groups = samples < most ? samples : most;
+    if (!p->repeats)
+        return groups;
+    groups = units < groups ? units : groups;
+    while (groups > 1 &&
+           (samples % groups != 0 || samples / groups < least_samples(&p->target->vector)))
+        groups--;
+    return groups < 1 ? 1 : groups;
+}
+
 /* Groups share a chain of nests, each of which has the same samples of all. */
 static void split_by_rows(const struct program_ir *p, const struct nest *n,
                           const struct placement *at, struct schedule *s)
@@ -143,9 +171,8 @@ static void split_by_rows(const struct program_ir *p, const struct nest *n,
     if (at->row_axis < 0)
         return;
     s->split_axis = at->row_axis;
-    s->split_step = n->extent[at->row_axis] / p->module->samples;
-    const int most = most_groups(p->target, MOST_ROWS);
-    s->groups = p->module->samples < most ? p->module->samples : most;
+    s->groups = row_groups(p);
+    s->split_step = n->extent[at->row_axis] / (p->repeats ? s->groups : p->module->samples);
 }
 
 /* The tile of the whole nest, if parts' slices are multiples of it; else that of the least slice. */

@@ -60,7 +60,7 @@ static void want_value(struct printer *pr, struct planned_kernel *k, int value)
     want_param(p->arena, k, needed.kind, needed.slot);
     if (has_offset(v))
         want_param(p->arena, k, PARAM_OFFSETS, 0);
-    if (has_offset(v) && p->module->program->looped)
+    if (has_offset(v) && p->module->program->steps > 0)
         want_param(p->arena, k, PARAM_STEP, 0);
 }
 
@@ -74,7 +74,7 @@ static void want_expr(struct printer *pr, struct planned_kernel *k, const struct
     if (e->kind == EXPR_RAND) {
         want_param(a, k, PARAM_KEY, 0);
         want_param(a, k, PARAM_SERIAL, e->bits);
-        if (pr->p->repeats)
+        if (kernel_repeats(pr->p, pr->kernel))
             want_param(a, k, PARAM_SERIALS, 0);
     }
     for (uint32_t axis = 0; axis < MESH_AXES; axis++)
@@ -94,7 +94,7 @@ static bool collect_uses(struct printer *pr, struct planned_kernel *k)
         return false;
     if (!p->target->items)
         want_param(p->arena, k, PARAM_SKIP, 0);
-    if (p->repeats)
+    if (kernel_repeats(p, pr->kernel))
         want_param(p->arena, k, PARAM_STEPS, 0);
     for (int i = 0; i < pr->nest_count; i++) {
         const struct nest *n = &p->nests[pr->nests[i]];
@@ -171,7 +171,7 @@ static void print_values(const struct printer *pr, struct text *t, struct planne
         else
             text_add(t, "%s%u", places[v->place], v->slot);
         if (has_offset(v)) {
-            text_add(t, " + offset[%s%d]", pr->p->module->program->looped ? "step + " : "",
+            text_add(t, " + offset[%s%d]", pr->p->module->program->steps > 0 ? "step + " : "",
                      k->offset_count);
             k->offset_of[k->offset_count] = v->place == PLACE_OWNED ? (int)v->slot : -1;
             k->offsets[k->offset_count++] = v->offset;
@@ -353,20 +353,21 @@ static tarn_status print_rest(struct program_ir *p, int kernel, struct text *out
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     k->groups = 0;
     text_add(out, "(");
-    print_params(out, k, p->repeats);
+    const bool repeats = kernel_repeats(p, kernel);
+    print_params(out, k, repeats);
     text_add(out, ")\n{\n    const int section_group = (int)get_group_id(0)%s;\n",
              p->target->items ? "" : " + skip");
     if (p->target->items)
         print_team(p, kernel, out);
     print_scratch(&pr, out);
-    if (p->repeats)
+    if (repeats)
         print_for(&pr, "for (int turn = 0; turn < steps; ++turn) {");
     print_values(&pr, out, k);
     if (p->target->items)
         print_nests_gpu(&pr, k);
     else
         print_sections(&pr, k);
-    if (p->repeats)
+    if (repeats)
         print_next_step(&pr, k);
     text_add(out, "}\n");
     free(pr.known);
