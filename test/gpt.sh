@@ -36,7 +36,8 @@ cmp "$here/one_amp" "$here/two_amp" || fail "--amp: checkpoints of one device an
 if cmp -s "$here/one" "$here/one_amp"; then fail "--amp changes nothing"; fi
 
 # Of attention by blocks of queries, too, which begins with long texts.
-long=("${small[@]}" --context 128 --steps 4 --every 4)
+cat "$here/text" "$here/text" >"$here/long_text"
+long=("${small[@]}" --data "$here/long_text" --context 128 --steps 4 --every 4)
 "$gpt" "${long[@]}" --devices cpu/1 --save "$here/one_long" >"$here/out" ||
     fail "128 bytes, one device: exit status $?: $(tail -n 3 "$here/out")"
 "$gpt" "${long[@]}" --devices 2 --save "$here/two_long" >/dev/null ||
