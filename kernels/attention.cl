@@ -14,10 +14,25 @@
 struct tarn_head {
     __global const float *q, *k, *v;
     __global const int *seen; /* a flag for each key; 0: all are seen */
-    long queries, keys, features, width; /* L, S, E, V */
+    long features, width; /* E, V */
     float scale;
     bool causal;
 };
+
+TARN_ROUTINE void tarn_take_head(struct tarn_head *h, long head, __global const float *q,
+                                 __global const float *k, __global const float *v,
+                                 __global const int *seen, long heads, long queries, long keys,
+                                 long features, long width, long scale, long causal)
+{
+    h->q = q + head * queries * features;
+    h->k = k + head * keys * features;
+    h->v = v + head * keys * width;
+    h->seen = seen == 0 ? 0 : seen + head / heads * keys;
+    h->features = features;
+    h->width = width;
+    h->scale = as_float((int)scale);
+    h->causal = causal != 0;
+}
 
 /* turned[c][query] = times * rows[first + query][c]; queries past the end are the last one once more. */
 TARN_ROUTINE void tarn_turn_queries(__global const float *rows, long first, long queries, long pitch,
@@ -197,16 +212,8 @@ TARN_ROUTINE void tarn_attention(long from, long to, __global float *out, __glob
     for (long piece = from; piece < to; ++piece) {
         const long head = piece / blocks, turn = piece % blocks;
         const long first = (turn % 2 == 0 ? turn / 2 : blocks - 1 - turn / 2) * TARN_QUERIES;
-        const struct tarn_head h = { q + head * queries * features,
-                                     k + head * keys * features,
-                                     v + head * keys * width,
-                                     seen == 0 ? 0 : seen + head / heads * keys,
-                                     queries,
-                                     keys,
-                                     features,
-                                     width,
-                                     as_float((int)scale),
-                                     causal != 0 };
+        struct tarn_head h;
+        tarn_take_head(&h, head, q, k, v, seen, heads, queries, keys, features, width, scale, causal);
         const long sees = causal ? min(keys, first + TARN_QUERIES) : keys;
         float16 most[TARN_ATTENTION_VECTORS];
         tarn_turn_queries(h.q, first, queries, features, features, h.scale, own);
@@ -326,16 +333,8 @@ TARN_ROUTINE void tarn_attention_grad(long from, long to, __global float *out, _
     __global float *x = e + keys * TARN_QUERIES, *sums_k = x + keys * TARN_QUERIES;
     __global float *sums_v = sums_k + keys * wide_k;
     for (long head = from; head < to; ++head) {
-        const struct tarn_head h = { q + head * queries * features,
-                                     k + head * keys * features,
-                                     v + head * keys * width,
-                                     seen == 0 ? 0 : seen + head / heads * keys,
-                                     queries,
-                                     keys,
-                                     features,
-                                     width,
-                                     as_float((int)scale),
-                                     causal != 0 };
+        struct tarn_head h;
+        tarn_take_head(&h, head, q, k, v, seen, heads, queries, keys, features, width, scale, causal);
         __global const float *slopes = g + head * queries * (width + 1);
         __global float *out_q = out + head * (queries * features + keys * (features + width));
         __global float *out_k = out_q + queries * features, *out_v = out_k + keys * features;

@@ -52,29 +52,29 @@ tarn_tensor attention_mask(const struct attention *a)
     return mask.replica == NULL ? here : tarn_mul(here, mask);
 }
 
-static tarn_tensor masked(const struct attention *a, tarn_tensor scores)
+/* By tarn_matmul, or in the types of the operands, whatever autocast wants. */
+static tarn_tensor scores(const struct attention *a,
+                          tarn_tensor (*product)(tarn_tensor, tarn_tensor))
 {
+    const tarn_tensor all = product(op_times(a->q, a->scale), tarn_transpose(a->k, -1, -2));
     const tarn_tensor mask = attention_mask(a);
     return mask.replica == NULL
-               ? scores
-               : tarn_where(mask, scores, tarn_full(a->q.replica, TARN_SCALAR, -INFINITY));
+               ? all
+               : tarn_where(mask, all, tarn_full(a->q.replica, TARN_SCALAR, -INFINITY));
 }
 
 /* The maximum cancels out of value and gradient. */
 tarn_tensor attention_exponents(const struct attention *a)
 {
-    const tarn_tensor product =
-        op_product_of(op_times(a->q, a->scale), tarn_transpose(a->k, -1, -2));
-    const tarn_tensor scores = masked(a, product);
+    const tarn_tensor s = scores(a, op_product_of);
     const int last = tarn_shape_get(a->q).rank - 1;
-    return tarn_exp(tarn_sub(scores, op_reduce(&op_max, tarn_detach(scores), UINT32_C(1) << last)));
+    return tarn_exp(tarn_sub(s, op_reduce(&op_max, tarn_detach(s), UINT32_C(1) << last)));
 }
 
 /* Products of half types are rounded, and so are the weights before they are multiplied: e v would not fit into float16. */
 static tarn_tensor attention_rounded(const struct attention *a, float dropout)
 {
-    const tarn_tensor product = tarn_matmul(op_times(a->q, a->scale), tarn_transpose(a->k, -1, -2));
-    tarn_tensor weights = tarn_softmax(masked(a, product), -1);
+    tarn_tensor weights = tarn_softmax(scores(a, tarn_matmul), -1);
     if (dropout != 0.0f)
         weights = tarn_dropout(weights, dropout);
     return tarn_matmul(weights, a->v);
@@ -89,7 +89,7 @@ static tarn_tensor attention_exact(const struct attention *a, float dropout)
     if (dropout != 0.0f)
         e = tarn_dropout(e, dropout);
     const tarn_tensor product = op_product_of(e, a->v);
-    if (dropout != 0.0f || !attention_suits_blocks(a))
+    if (dropout != 0.0f || tarn_dtype_get(product) != TARN_F32 || !attention_suits_blocks(a))
         return tarn_div(product, sum);
     const int32_t width = tarn_shape_get(a->v).dim[last];
     const tarn_tensor plain = tarn_concat((tarn_tensor[]){ product, sum }, 2, last);
@@ -134,10 +134,11 @@ tarn_tensor tarn_attention(tarn_tensor q, tarn_tensor k, tarn_tensor v,
                         dtype_is_half(tarn_dtype_get(k)) || dtype_is_half(tarn_dtype_get(v));
     if (!halves)
         return attention_exact(&a, options.dropout);
-    const tarn_dtype of = widen(&a);
-    const bool in_blocks = of != TARN_F32 && options.dropout == 0.0f && attention_suits_blocks(&a);
-    if (in_blocks)
-        return op_as(attention_exact(&a, 0.0f), of);
-    a.q = q, a.k = k, a.v = v;
+    if (options.dropout == 0.0f && attention_suits_blocks(&a)) {
+        struct attention wide = a;
+        const tarn_dtype of = widen(&wide);
+        if (of != TARN_F32)
+            return op_as(attention_exact(&wide, 0.0f), of);
+    }
     return attention_rounded(&a, options.dropout);
 }

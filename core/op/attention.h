@@ -19,7 +19,7 @@ tarn_tensor attention_mask(const struct attention *a);
 /* e = exp(scale q k^T - its maximum) [..., L, S], which is 0 where a key is not seen. */
 tarn_tensor attention_exponents(const struct attention *a);
 
-/* Whether so large an attention is worth blocks: by shapes alone. */
+/* Whether so large an attention is worth blocks, if it is of float32: by shapes alone. */
 bool attention_suits_blocks(const struct attention *a);
 /* [e v, sum of e] of shape [..., L, V + 1], of which `plain` is the value made of other ops: the compiler takes that, or
  * blocks of queries, whose e need no memory; the bits are the same. */

@@ -31,7 +31,7 @@ static struct sizes sizes_of(tarn_shape q, tarn_shape v)
     return s;
 }
 
-/* A sum over so many has two levels of chunks. */
+/* A sum over so many has two levels of chunks; and what a head has of memory is counted in 32 bits. */
 #define MOST_LENGTH (SUM_CHUNK * SUM_CHUNK)
 /* Scores of a head below which they stay in the caches, as those of all queries do. */
 #define FEW_SCORES (SUM_CHUNK * SUM_CHUNK)
@@ -39,10 +39,9 @@ static struct sizes sizes_of(tarn_shape q, tarn_shape v)
 bool attention_suits_blocks(const struct attention *a)
 {
     const struct sizes s = sizes_of(tarn_shape_get(a->q), tarn_shape_get(a->v));
-    return tarn_dtype_get(a->q) == TARN_F32 && tarn_dtype_get(a->k) == TARN_F32 &&
-           tarn_dtype_get(a->v) == TARN_F32 && replica_mesh(a->q.replica) == NULL &&
-           s.queries >= LANES && s.queries <= MOST_LENGTH && s.keys <= MOST_LENGTH &&
-           s.features >= LANES && s.width >= LANES && s.queries * s.keys >= FEW_SCORES;
+    return replica_mesh(a->q.replica) == NULL && s.queries >= LANES && s.queries <= MOST_LENGTH &&
+           s.keys <= MOST_LENGTH && s.features >= LANES && s.features <= MOST_LENGTH &&
+           s.width >= LANES && s.width <= MOST_LENGTH && s.queries * s.keys >= FEW_SCORES;
 }
 
 /* ---- routines ------------------------------------------------------------------------------- */
