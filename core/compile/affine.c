@@ -18,6 +18,12 @@ struct affine affine_axis(int axis)
     return a;
 }
 
+void affine_into_runs(struct affine *e, int axis, int32_t by)
+{
+    memmove(&e->k[axis + 1], &e->k[axis], (size_t)(NEST_AXES - 1 - axis) * sizeof *e->k);
+    e->k[axis] = e->k[axis + 1] * by;
+}
+
 struct affine affine_add_scaled(struct affine a, struct affine b, int32_t factor)
 {
     a.constant += b.constant * factor;

@@ -55,3 +55,18 @@ int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
     n->exprs[n->expr_count] = *e;
     return n->expr_count++;
 }
+
+void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_t by)
+{
+    for (int i = 0; i < n->guards; i++)
+        change(&n->guard[i].e, axis, by);
+    for (int i = 0; i < n->expr_count; i++) {
+        struct expr *e = &n->exprs[i];
+        change(&e->index.e, axis, by);
+        change(&e->access.address, axis, by);
+        for (int k = 0; k < e->access.part_count; k++)
+            change(&e->access.part[k].index.e, axis, by);
+        for (int k = 0; k < e->guards; k++)
+            change(&e->guard[k].e, axis, by);
+    }
+}

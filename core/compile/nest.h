@@ -195,6 +195,9 @@ int value_add(struct program_ir *p, enum value_place place, enum layout layout, 
               tarn_shape shape, tarn_dtype dtype);
 struct nest *nest_add(struct program_ir *p);
 int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
+/* Changes each index in a nest, but the addresses of its stores. */
+typedef void affine_change(struct affine *e, int axis, int32_t by);
+void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_t by);
 /* The axis whose elements are the lanes of a register; -1: none. */
 static inline bool nest_has_batch_lanes(const struct nest *n)
 {

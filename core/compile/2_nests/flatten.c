@@ -71,8 +71,9 @@ static bool can_join(const struct nest *n, int axis)
 }
 
 /* Takes the axis out; those after it move up. */
-static void drop(struct affine *e, int axis)
+static void drop(struct affine *e, int axis, int32_t unused)
 {
+    (void)unused;
     memmove(&e->k[axis], &e->k[axis + 1], (size_t)(NEST_AXES - 1 - axis) * sizeof *e->k);
     e->k[NEST_AXES - 1] = 0;
 }
@@ -85,18 +86,8 @@ static void join(struct nest *n, int axis)
             (size_t)(NEST_AXES - 1 - axis) * sizeof *n->extent);
     n->extent[NEST_AXES - 1] = 0;
     for (int s = 0; s < n->stores; s++)
-        drop(&n->store[s].address, axis);
-    for (int g = 0; g < n->guards; g++)
-        drop(&n->guard[g].e, axis);
-    for (int i = 0; i < n->expr_count; i++) {
-        struct expr *e = &n->exprs[i];
-        drop(&e->index.e, axis);
-        drop(&e->access.address, axis);
-        for (int k = 0; k < e->access.part_count; k++)
-            drop(&e->access.part[k].index.e, axis);
-        for (int k = 0; k < e->guards; k++)
-            drop(&e->guard[k].e, axis);
-    }
+        drop(&n->store[s].address, axis, 0);
+    nest_change_indices(n, drop, axis, 0);
     n->axes--;
     n->out_axes--;
 }

@@ -27,12 +27,6 @@ static bool has_few_rows(const struct program_ir *p, const struct nest *n, int l
     return rows < p->target->vector.latency;
 }
 
-static void split(struct affine *e, int axis)
-{
-    memmove(&e->k[axis + 1], &e->k[axis], (size_t)(NEST_AXES - 1 - axis) * sizeof *e->k);
-    e->k[axis] *= LANES;
-}
-
 static void split_axis(struct nest *n, int axis)
 {
     memmove(&n->extent[axis + 1], &n->extent[axis],
@@ -40,16 +34,8 @@ static void split_axis(struct nest *n, int axis)
     n->extent[axis] /= LANES;
     n->extent[axis + 1] = LANES;
     for (int s = 0; s < n->stores; s++)
-        split(&n->store[s].address, axis);
-    for (int i = 0; i < n->expr_count; i++) {
-        struct expr *e = &n->exprs[i];
-        split(&e->index.e, axis);
-        split(&e->access.address, axis);
-        for (int k = 0; k < e->access.part_count; k++)
-            split(&e->access.part[k].index.e, axis);
-        for (int k = 0; k < e->guards; k++)
-            split(&e->guard[k].e, axis);
-    }
+        affine_into_runs(&n->store[s].address, axis, LANES);
+    nest_change_indices(n, affine_into_runs, axis, LANES);
     n->axes++;
     n->out_axes++;
 }

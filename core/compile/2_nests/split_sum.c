@@ -84,34 +84,10 @@ bool splits_rows(const struct lowering *l, const struct nest *n)
 
 /* ---- axes ----------------------------------------------------------------------------------- */
 
-typedef void change(struct affine *e, int axis, int32_t by);
-
-static void each_index(struct nest *n, change *f, int axis, int32_t by)
-{
-    for (int i = 0; i < n->guards; i++)
-        f(&n->guard[i].e, axis, by);
-    for (int i = 0; i < n->expr_count; i++) {
-        struct expr *e = &n->exprs[i];
-        f(&e->index.e, axis, by);
-        f(&e->access.address, axis, by);
-        for (int k = 0; k < e->access.part_count; k++)
-            f(&e->access.part[k].index.e, axis, by);
-        for (int k = 0; k < e->guards; k++)
-            f(&e->guard[k].e, axis, by);
-    }
-}
-
 /* The axis begins at element `by`. */
 static void begin_at(struct affine *e, int axis, int32_t by)
 {
     e->constant += e->k[axis] * by;
-}
-
-/* The axis becomes two: runs of `by` elements, and one run. */
-static void into_runs(struct affine *e, int axis, int32_t by)
-{
-    memmove(&e->k[axis + 1], &e->k[axis], (size_t)(NEST_AXES - 1 - axis) * sizeof *e->k);
-    e->k[axis] = e->k[axis + 1] * by;
 }
 
 /* The last axis moves to `axis`, out of `by` axes. */
@@ -131,7 +107,7 @@ static int split_axis(struct lowering *l, struct nest *n, int axis, int32_t run)
     n->extent[axis] = (extent + run - 1) / run;
     n->extent[axis + 1] = run;
     n->axes++;
-    each_index(n, into_runs, axis, run);
+    nest_change_indices(n, affine_into_runs, axis, run);
     if (extent % run == 0)
         return 0;
     struct guard inside = { .divide = 1, .extent = extent };
@@ -157,7 +133,7 @@ static int take_chunks(struct lowering *l, struct nest *n)
     n->extent[last] = n->extent[last] / LANES * LANES;
     if (split_axis(l, n, last, LANES) < 0 || split_axis(l, n, axis, step) < 0)
         return -1;
-    each_index(n, move_last, axis + 1, n->axes);
+    nest_change_indices(n, move_last, axis + 1, n->axes);
     memmove(&n->extent[axis + 2], &n->extent[axis + 1],
             (size_t)(n->axes - axis - 2) * sizeof *n->extent);
     n->extent[axis + 1] = LANES;
@@ -227,7 +203,7 @@ static int make_rest(struct lowering *l, const struct nest *n, struct nest *rest
         return lower_fail(l, TARN_ERR_MEMORY);
     memcpy(rest->exprs, n->exprs, (size_t)n->expr_count * sizeof *rest->exprs);
     rest->extent[last] = n->extent[last] % LANES;
-    each_index(rest, begin_at, last, n->extent[last] / LANES * LANES);
+    nest_change_indices(rest, begin_at, last, n->extent[last] / LANES * LANES);
     return store_sums(l, rest, -1);
 }
 

@@ -15,7 +15,7 @@ static const struct {
     int kind;
 } names[] = { { "v", 0 },      { "b", 0 },      { "input", 1 },  { "owned", 2 },
               { "output", 3 }, { "shared", 4 }, { "number", 5 }, { "serial", 6 } };
-enum { NAMES = sizeof names / sizeof *names, KINDS = 7, LONGEST = 10 };
+enum { NAMES = sizeof names / sizeof *names, KINDS = 7 };
 
 /* A name in the text. */
 struct name {
@@ -120,32 +120,19 @@ static void find_names(struct renaming *r, const char *from)
     }
 }
 
-static char *add_decimal(char *out, uint32_t number)
+static void rewrite(struct renaming *r, const struct text *from, struct text *to)
 {
-    char digits[LONGEST], *at = digits + sizeof digits;
-    do
-        *--at = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    const size_t length = (size_t)(digits + sizeof digits - at);
-    return (char *)memcpy(out, at, length) + length;
-}
-
-static void rewrite(struct renaming *r, const char *from, size_t bytes, struct text *to)
-{
-    char *out = to->data;
     size_t done = 0; /* so much of the old text is in the new one */
     for (size_t i = 0; i < r->count; i++) {
         const struct name *n = &r->names[i];
-        const size_t same = n->at + n->letters - done;
         uint32_t *given = &r->given[n->kind][n->number];
         if (*given == 0)
             *given = ++r->next[n->kind];
-        memcpy(out, from + done, same);
-        out = add_decimal(out + same, *given - 1);
+        text_add_bytes(to, from->data + done, n->at + n->letters - done);
+        text_add(to, "%u", *given - 1);
         done = n->at + n->length;
     }
-    memcpy(out, from + done, bytes - done + 1);
-    to->length = (size_t)(out - to->data) + bytes - done;
+    text_add_bytes(to, from->data + done, from->length - done);
 }
 
 void number_names(const struct text *from, struct text *to)
@@ -153,15 +140,12 @@ void number_names(const struct text *from, struct text *to)
     struct renaming r;
     begin(&r);
     find_names(&r, from->data);
-    to->capacity = from->length + LONGEST * r.count + 1;
-    to->data = malloc(to->capacity);
-    r.failed |= to->data == NULL;
     for (int i = 0; i < KINDS; i++) {
         r.given[i] = calloc((size_t)r.most[i] + 1, sizeof *r.given[i]);
         r.failed |= r.given[i] == NULL;
     }
     if (!r.failed)
-        rewrite(&r, from->data, from->length, to);
+        rewrite(&r, from, to);
     to->failed |= r.failed;
     for (int i = 0; i < KINDS; i++)
         free(r.given[i]);
