@@ -8,16 +8,9 @@
 #include <string.h>
 
 #include "tarn.h"
-#include "tensor/random.h"
-#include "tensor/replica.h"
+#include "train_trace.h"
 
-enum { STEPS = 2, SIDE = 6, CLASSES = 3, MOST_BATCH = 1100, MOST = 1 << 14 };
-
-/* What a run left: the loss of each step, and all tensors of the replica. */
-struct trace {
-    unsigned char bytes[MOST];
-    size_t used;
-};
+enum { SIDE = 6, CLASSES = 3 };
 
 struct net {
     tarn_conv2d conv[2];
@@ -37,8 +30,9 @@ static struct net net_make(tarn_replica *r, int channels)
     return n;
 }
 
-static tarn_tensor net_loss(const struct net *n, tarn_tensor x, tarn_tensor y)
+static tarn_tensor net_loss(const void *net, tarn_tensor x, tarn_tensor y)
 {
+    const struct net *n = net;
     for (int i = 0; i < 2; i++)
         x = tarn_relu(tarn_batch_norm_forward(&n->norm[i], tarn_conv2d_forward(&n->conv[i], x)));
     x = tarn_mean(x, TARN_AXES(2, 3), false);
@@ -46,50 +40,12 @@ static tarn_tensor net_loss(const struct net *n, tarn_tensor x, tarn_tensor y)
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
-static void keep(struct trace *t, tarn_tensor x)
-{
-    const size_t bytes =
-        (size_t)tarn_shape_count(tarn_shape_get(x)) * tarn_dtype_bytes(tarn_dtype_get(x));
-    cr_assert_leq(bytes, MOST - t->used, "the trace is too small");
-    cr_assert_eq(tarn_read(x, t->bytes + t->used, bytes), TARN_OK, "%s", tarn_error(x.replica));
-    t->used += bytes;
-}
-
-static tarn_tensor numbers(tarn_replica *r, tarn_shape s, unsigned salt)
-{
-    static float v[MOST_BATCH * SIDE * SIDE];
-    for (size_t i = 0; i < (size_t)tarn_shape_count(s); i++)
-        v[i] = (float)(random_u32(7, (uint32_t)i * 16 + salt) >> 8) / (1 << 22) - 2;
-    return tarn_from(r, s, TARN_F32, v);
-}
-
 static struct trace *train(const char *schedule, const char *target, int batch, int channels)
 {
-    struct trace *t = calloc(1, sizeof *t);
-    cr_assert_not_null(t);
-    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
-    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
-    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0); /* a GPU has no such convolution */
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    tarn_replica *r = trace_open(schedule, target);
     const struct net net = net_make(r, channels);
-    tarn_optimizer *sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.5f });
-    cr_assert_not_null(sgd, "%s", tarn_error(r));
-    for (unsigned s = 0; s < STEPS; s++) {
-        const tarn_tensor loss =
-            tarn_keep(net_loss(&net, numbers(r, TARN_SHAPE(batch, 1, SIDE, SIDE), s),
-                               numbers(r, TARN_SHAPE(batch, CLASSES), s + 8)));
-        tarn_backward(loss);
-        tarn_clip_grad_norm(r, 0.5f);
-        tarn_optimizer_step(sgd);
-        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
-        keep(t, loss);
-        tarn_drop(loss);
-    }
-    for (int i = 0; i < tarn_owned_count(r); i++)
-        keep(t, tarn_find(r, tarn_owned_name(r, i)));
-    tarn_close(r);
-    return t;
+    return trace_training(r, &net, net_loss, TARN_SHAPE(batch, 1, SIDE, SIDE),
+                          TARN_SHAPE(batch, CLASSES));
 }
 
 /* 24 channels are more than the teams of a group of 256, and six times those of one of 64. 1,100 samples are too many
@@ -127,10 +83,11 @@ static void compute(const char *schedule, const char *target, float *out)
     cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
-    const tarn_tensor x = tarn_batch_axis(numbers(r, TARN_SHAPE(SAMPLES, LINES), 1), 0);
+    const tarn_tensor x = tarn_batch_axis(trace_numbers(r, TARN_SHAPE(SAMPLES, LINES), 1), 0);
     const tarn_tensor lines =
-        tarn_batch_axis(numbers(r, TARN_SHAPE(LINES, LENGTH), 2), TARN_NO_BATCH);
-    const tarn_tensor some = tarn_batch_axis(numbers(r, TARN_SHAPE(LENGTH), 3), TARN_NO_BATCH);
+        tarn_batch_axis(trace_numbers(r, TARN_SHAPE(LINES, LENGTH), 2), TARN_NO_BATCH);
+    const tarn_tensor some =
+        tarn_batch_axis(trace_numbers(r, TARN_SHAPE(LENGTH), 3), TARN_NO_BATCH);
     const tarn_tensor number = tarn_sum(some, TARN_ALL, false);
     const tarn_tensor d = tarn_sub(lines, number);
     const tarn_tensor sums = tarn_sum(tarn_mul(d, d), TARN_AXES(1), false);

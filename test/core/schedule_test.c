@@ -7,18 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor/random.h"
 #include "tarn.h"
-#include "tensor/replica.h"
+#include "train_trace.h"
 
-enum { STEPS = 2, SIDE = 9, CLASSES = 3, MOST_BATCH = 300, MOST = 1 << 16 };
-
-/* What a run left: the loss of each step, and all tensors of the replica. */
-struct trace {
-    unsigned char bytes[MOST];
-    size_t used;
-    uint64_t launches;
-};
+enum { SIDE = 9, CLASSES = 3, MOST_BATCH = 300 };
 
 struct net {
     tarn_conv2d conv1, conv2;
@@ -39,8 +31,9 @@ static struct net net_make(tarn_replica *r)
     return n;
 }
 
-static tarn_tensor net_loss(const struct net *n, tarn_tensor x, tarn_tensor y)
+static tarn_tensor net_loss(const void *net, tarn_tensor x, tarn_tensor y)
 {
+    const struct net *n = net;
     x = tarn_relu(tarn_max_pool2d(tarn_conv2d_forward(&n->conv1, x), 2));
     x = tarn_conv2d_forward(&n->conv2, tarn_batch_norm_forward(&n->norm, x));
     x = tarn_relu(tarn_linear_forward(&n->hidden, tarn_flatten(x, 1)));
@@ -48,51 +41,12 @@ static tarn_tensor net_loss(const struct net *n, tarn_tensor x, tarn_tensor y)
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
-static void keep(struct trace *t, tarn_tensor x)
-{
-    const size_t bytes =
-        (size_t)tarn_shape_count(tarn_shape_get(x)) * tarn_dtype_bytes(tarn_dtype_get(x));
-    cr_assert_leq(bytes, MOST - t->used, "the trace is too small");
-    cr_assert_eq(tarn_read(x, t->bytes + t->used, bytes), TARN_OK, "%s", tarn_error(x.replica));
-    t->used += bytes;
-}
-
-static tarn_tensor numbers(tarn_replica *r, tarn_shape s, unsigned salt)
-{
-    static float v[MOST_BATCH * SIDE * SIDE];
-    for (size_t i = 0; i < (size_t)tarn_shape_count(s); i++)
-        v[i] = (float)(random_u32(7, (uint32_t)i * 16 + salt) >> 8) / (1 << 22) - 2;
-    return tarn_from(r, s, TARN_F32, v);
-}
-
 static struct trace *train(const char *schedule, const char *target, int batch)
 {
-    struct trace *t = calloc(1, sizeof *t);
-    cr_assert_not_null(t);
-    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
-    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
-    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0); /* a GPU has no such convolution */
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    tarn_replica *r = trace_open(schedule, target);
     const struct net net = net_make(r);
-    tarn_optimizer *sgd = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f, .momentum = 0.5f });
-    cr_assert_not_null(sgd, "%s", tarn_error(r));
-    for (unsigned s = 0; s < STEPS; s++) {
-        const tarn_tensor loss =
-            tarn_keep(net_loss(&net, numbers(r, TARN_SHAPE(batch, 1, SIDE, SIDE), s),
-                               numbers(r, TARN_SHAPE(batch, CLASSES), s + 8)));
-        tarn_backward(loss);
-        tarn_clip_grad_norm(r, 0.5f);
-        tarn_optimizer_step(sgd);
-        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
-        t->launches = tarn_metrics_get(r).launches_last_step;
-        keep(t, loss);
-        tarn_drop(loss);
-    }
-    for (int i = 0; i < tarn_owned_count(r); i++)
-        keep(t, tarn_find(r, tarn_owned_name(r, i)));
-    tarn_close(r);
-    return t;
+    return trace_training(r, &net, net_loss, TARN_SHAPE(batch, 1, SIDE, SIDE),
+                          TARN_SHAPE(batch, CLASSES));
 }
 
 /* 5 samples are no batch axis, 37 two blocks and a piece, 300 more blocks than rows of sums. */
