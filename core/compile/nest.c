@@ -56,6 +56,30 @@ int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
     return n->expr_count++;
 }
 
+bool nest_own_exprs(struct program_ir *p, struct nest *n)
+{
+    const size_t count = (size_t)n->expr_count;
+    struct expr *own = arena_take(p->arena, (count + 1) * sizeof *own);
+    if (own == NULL)
+        return false;
+    if (count > 0)
+        memcpy(own, n->exprs, count * sizeof *own);
+    n->exprs = own;
+    n->expr_capacity = n->expr_count;
+    return true;
+}
+
+int nest_read_instead(struct nest *n, int value, int instead)
+{
+    int count = 0;
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.value == value) {
+            n->exprs[e].access.value = instead;
+            count++;
+        }
+    return count;
+}
+
 void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_t by)
 {
     for (int i = 0; i < n->guards; i++)

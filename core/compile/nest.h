@@ -195,6 +195,10 @@ int value_add(struct program_ir *p, enum value_place place, enum layout layout, 
               tarn_shape shape, tarn_dtype dtype);
 struct nest *nest_add(struct program_ir *p);
 int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
+/* Gives a nest that is a copy of another one expressions of its own. False without memory. */
+bool nest_own_exprs(struct program_ir *p, struct nest *n);
+/* Lets loads of one value read another; returns how many. */
+int nest_read_instead(struct nest *n, int value, int instead);
 /* Changes each index in a nest, but the addresses of its stores. */
 typedef void affine_change(struct affine *e, int axis, int32_t by);
 void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_t by);

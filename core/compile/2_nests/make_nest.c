@@ -177,11 +177,7 @@ static int split_nests(struct lowering *l, struct nest *n, uint32_t core, struct
     half->done = true;
     half->core = core;
     half->nest = *n;
-    half->nest.exprs = arena_take(l->p->arena, (size_t)n->expr_count * sizeof *n->exprs);
-    if (half->nest.exprs == NULL)
-        return lower_fail(l, TARN_ERR_MEMORY);
-    memcpy(half->nest.exprs, n->exprs, (size_t)n->expr_count * sizeof *n->exprs);
-    return 0;
+    return nest_own_exprs(l->p, &half->nest) ? 0 : lower_fail(l, TARN_ERR_MEMORY);
 }
 
 /* Ends a nest with a core: directly, or through rows of partial sums over the batch. half->index

@@ -20,13 +20,7 @@ int lower_append(struct lowering *l, const struct nest *n)
     if (to == NULL)
         return lower_fail(l, TARN_ERR_MEMORY);
     *to = *n;
-    to->exprs = arena_take(l->p->arena, ((size_t)n->expr_count + 1) * sizeof *to->exprs);
-    if (to->exprs == NULL)
-        return lower_fail(l, TARN_ERR_MEMORY);
-    if (n->expr_count > 0)
-        memcpy(to->exprs, n->exprs, (size_t)n->expr_count * sizeof *to->exprs);
-    to->expr_capacity = n->expr_count;
-    return 0;
+    return nest_own_exprs(l->p, to) ? 0 : lower_fail(l, TARN_ERR_MEMORY);
 }
 
 struct nest lower_nest(const struct lowering *l, const char *name)

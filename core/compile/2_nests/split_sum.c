@@ -198,10 +198,8 @@ static int make_rest(struct lowering *l, const struct nest *n, struct nest *rest
 {
     const int last = n->axes - 1;
     *rest = *n;
-    rest->exprs = arena_take(l->p->arena, (size_t)n->expr_count * sizeof *rest->exprs);
-    if (rest->exprs == NULL)
+    if (!nest_own_exprs(l->p, rest))
         return lower_fail(l, TARN_ERR_MEMORY);
-    memcpy(rest->exprs, n->exprs, (size_t)n->expr_count * sizeof *rest->exprs);
     rest->extent[last] = n->extent[last] % LANES;
     nest_change_indices(rest, begin_at, last, n->extent[last] / LANES * LANES);
     return store_sums(l, rest, -1);

@@ -164,13 +164,6 @@ static bool is_better_again(const struct again *g, int nest)
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-static void read_instead(struct nest *n, int value, int other)
-{
-    for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.value == value)
-            n->exprs[e].access.value = other;
-}
-
 /* A nest like another that writes a value of its own, in front of nest number `before` and of what was put there
  * already. Returns its value, -1 without memory. */
 static int copy_nest(struct again *g, int nest, int before, int made, int instead)
@@ -190,15 +183,12 @@ static int copy_nest(struct again *g, int nest, int before, int made, int instea
     }
     struct copy *c = &g->copies[g->count];
     *c = (struct copy){ p->nests[nest], p->placements[nest], g->before[before] };
-    c->nest.expr_capacity = c->nest.expr_count;
-    c->nest.exprs = arena_take(p->arena, ((size_t)c->nest.expr_count + 1) * sizeof *c->nest.exprs);
-    if (value < 0 || c->nest.exprs == NULL)
+    if (value < 0 || !nest_own_exprs(p, &c->nest))
         return -1;
-    memcpy(c->nest.exprs, p->nests[nest].exprs, (size_t)c->nest.expr_count * sizeof *c->nest.exprs);
     c->nest.store[0].value = value;
     c->placement.kernel = p->placements[before].kernel;
     if (made >= 0)
-        read_instead(&c->nest, made, instead);
+        (void)nest_read_instead(&c->nest, made, instead);
     g->before[before] = ++g->count;
     return value;
 }
@@ -225,7 +215,7 @@ static bool make_again(struct again *g, int nest, int kernel)
         return false;
     for (int i = g->u->readers.begin[value]; i < g->u->readers.begin[value + 1]; i++)
         if (p->placements[g->u->readers.nest[i]].kernel == kernel)
-            read_instead(&p->nests[g->u->readers.nest[i]], value, own);
+            (void)nest_read_instead(&p->nests[g->u->readers.nest[i]], value, own);
     return true;
 }
 

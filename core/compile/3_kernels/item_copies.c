@@ -66,23 +66,6 @@ static bool take_exprs(struct program_ir *p, struct nest *n)
     return true;
 }
 
-/* Lets a nest read another value: its expressions are its own from then on. */
-static bool read_instead(struct copies *c, struct nest *n, int value, int instead)
-{
-    struct expr *own = arena_take(c->p->arena, ((size_t)n->expr_count + 1) * sizeof *own);
-    if (own == NULL)
-        return false;
-    memcpy(own, n->exprs, (size_t)n->expr_count * sizeof *own);
-    for (int e = 0; e < n->expr_count; e++)
-        if (own[e].kind == EXPR_LOAD && own[e].access.value == value) {
-            own[e].access.value = instead;
-            c->loads[value]--;
-        }
-    n->exprs = own;
-    n->expr_capacity = n->expr_count;
-    return true;
-}
-
 static void count_loads(struct copies *c, const struct nest *n, int by)
 {
     for (int e = 0; e < n->expr_count; e++)
@@ -111,8 +94,9 @@ static int hand_out(struct copies *c, struct handing *h, struct store *s)
             continue;
         if (own < 0)
             own = value_add(p, PLACE_SCRATCH, LAYOUT_PLAIN, 0, of.shape, of.dtype);
-        if (own < 0 || !read_instead(c, &p->nests[reader], s->value, own))
+        if (own < 0 || !nest_own_exprs(p, &p->nests[reader]))
             return -1;
+        c->loads[s->value] -= nest_read_instead(&p->nests[reader], s->value, own);
     }
     if (own < 0)
         return 0;
