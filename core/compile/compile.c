@@ -14,6 +14,8 @@
 #include "error.h"
 #include "kernels.h"
 
+#define BETTER 0.97 /* of the time by the rule; nearer, the model cannot tell */
+
 static tarn_status out_of_memory(void)
 {
     return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
@@ -183,24 +185,30 @@ static void memory_stage(struct program_ir *p)
     open_windows(p);
 }
 
-tarn_status compile_program(const struct program *program, const struct target *target,
-                            struct kernel_plan *out)
+/* All but the text. */
+static tarn_status make_kernels(const struct program *program, const struct target *target,
+                                struct arena *a, struct program_ir **out)
 {
-    TRY(target_check(target));
-    struct arena *a = &out->arena;
     struct module *m = arena_take(a, sizeof *m);
-    struct program_ir *p = arena_take(a, sizeof *p);
+    struct program_ir *p = *out = arena_take(a, sizeof *p);
     if (m == NULL || p == NULL)
         return out_of_memory();
     *p = (struct program_ir){ .arena = a, .module = m, .target = target, .group_size = 1 };
-    out->ir = p;
     TRY(graph_stage(program, target, a, m));
     TRY(nest_stage(p));
     TRY(fuse(p));
     TRY(schedule_stage(p));
     memory_stage(p);
-    if (a->failed)
-        return out_of_memory();
+    return a->failed ? out_of_memory() : TARN_OK;
+}
+
+tarn_status compile_program(const struct program *program, const struct target *target,
+                            struct kernel_plan *out)
+{
+    struct program_ir *p;
+    TRY(target_check(target));
+    TRY(make_kernels(program, target, &out->arena, &p));
+    out->ir = p;
     out->group_size = p->group_size;
     out->once = p->once;
     out->repeats = p->repeats;
@@ -208,6 +216,65 @@ tarn_status compile_program(const struct program *program, const struct target *
     TRY(plan_calls(p, out));
     return plan_kernels(p, out);
 }
+
+/* ---- where samples lie ---------------------------------------------------------------------- */
+
+static tarn_status add_seconds(const struct program_ir *p, double *seconds)
+{
+    *seconds = 0;
+    for (int i = 0; i < p->kernel_count; i++) {
+        struct cost cost;
+        if (!kernel_cost(p, i, &cost))
+            return out_of_memory();
+        *seconds += kernel_time(p, i, &cost).seconds;
+    }
+    return TARN_OK;
+}
+
+static tarn_status seconds_with(const struct program *program, struct target *t,
+                                enum samples_place place, double *seconds)
+{
+    struct arena a = { 0 };
+    struct program_ir *p;
+    t->samples = place;
+    tarn_status status = make_kernels(program, t, &a, &p);
+    if (status == TARN_OK)
+        status = add_seconds(p, seconds);
+    arena_free(&a);
+    return status;
+}
+
+/* What the rule does not choose, if that is worth a look; else the rule. */
+static tarn_status find_other_place(const struct program *program, const struct target *t,
+                                    enum samples_place *other)
+{
+    struct arena a = { 0 };
+    struct module m;
+    const tarn_status status = graph_stage(program, t, &a, &m);
+    *other = status != TARN_OK || !lanes_would_idle(&m) ? SAMPLES_BY_RULE
+             : m.batch > 0                              ? SAMPLES_ALONE
+                                                        : SAMPLES_BLOCKS;
+    arena_free(&a);
+    return status;
+}
+
+tarn_status compile_place_samples(const struct program *program, enum samples_place *out)
+{
+    struct target t = target_common();
+    enum samples_place other;
+    double by_rule, by_other;
+    *out = SAMPLES_BY_RULE;
+    TRY(find_other_place(program, &t, &other));
+    if (other == SAMPLES_BY_RULE)
+        return TARN_OK;
+    TRY(seconds_with(program, &t, SAMPLES_BY_RULE, &by_rule));
+    TRY(seconds_with(program, &t, other, &by_other));
+    if (by_other < BETTER * by_rule)
+        *out = other;
+    return TARN_OK;
+}
+
+/* ---- what callers need beside it ------------------------------------------------------------ */
 
 void kernel_plan_free(struct kernel_plan *plan)
 {

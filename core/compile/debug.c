@@ -20,8 +20,9 @@ static void debug_batch(const struct module *m, struct text *out)
         text_add(out, "batch %d: axis 0 of %%%u, %s; %u values carry it\n", m->batch, s->node,
                  why[s->data], carry);
     else if (s->few)
-        text_add(out, "no batch: axis 0 of %%%u, %s, is too short for blocks\n", s->node,
-                 why[s->data]);
+        text_add(out, "no batch: axis 0 of %%%u, %s, %s\n", s->node, why[s->data],
+                 m->target->samples == SAMPLES_ALONE ? "would leave lanes of blocks idle"
+                                                     : "is too short for blocks");
     else
         text_add(out, "no batch: no input or kept tensor has an axis\n");
 }

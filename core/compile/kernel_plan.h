@@ -95,6 +95,11 @@ extern const char *const kernel_long, *const kernel_double;
 /* Functions, of which those that a kernel calls stand before it: kernels/math.cl. */
 extern const char *const kernel_math;
 
+/* Where a program's samples lie, for target->samples: the cheaper place by the cost model, if lanes would idle in
+ * blocks. The order of sums hangs on it, so it is asked of one made-up CPU: all devices have the same answer. */
+TARN_CHECKED tarn_status compile_place_samples(const struct program *program,
+                                               enum samples_place *out);
+
 /* Compiles a program for a target. The same program and target give the same plan, byte for byte.
  * A target that target_check() refuses is TARN_ERR_ARGUMENT. The plan is to be freed even after
  * an error, whose line is in error_text(). Needs a deep stack for deep programs (deep.h of

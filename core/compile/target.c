@@ -232,6 +232,14 @@ struct target target_of(const struct device_figures *f)
     };
 }
 
+struct target target_common(void)
+{
+    struct device_figures f;
+    (void)figures_kind("avx512", &f);
+    f.units = 2;
+    return target_of(&f);
+}
+
 /* ---- what the compiler can work with -------------------------------------------------------- */
 
 struct whole_figure {

@@ -148,6 +148,13 @@ struct time_figures {
     double term_rate;    /* work-items: multiply-adds that a unit begins in a cycle */
 };
 
+/* Whether a batch's samples are the lanes of blocks. */
+enum samples_place {
+    SAMPLES_BY_RULE, /* by the length of the batch and what is computed (1_graph/batch.c) */
+    SAMPLES_BLOCKS,
+    SAMPLES_ALONE
+};
+
 struct target {
     bool items;         /* a lane is a work-item, not an element of a vector */
     bool fuse;          /* else each node is a kernel of its own */
@@ -160,6 +167,7 @@ struct target {
     struct vector_figures vector;
     struct item_figures item;
     struct time_figures time;
+    enum samples_place samples;     /* of the program at hand, by compile_place_samples() */
     struct product_choice *choices; /* a product that is not among them is a nest */
     int choice_count;
     struct tile_choice *tiles;
@@ -169,6 +177,10 @@ struct target {
 
 /* What follows from a device's figures; fuse and winograd are the caller's to change. */
 struct target target_of(const struct device_figures *f);
+
+/* The CPU for which it is decided, for all devices alike, where samples lie. It has two units: with more, blocks of few
+ * samples are too few for them, so what is better off without blocks here is so there, too. */
+struct target target_common(void);
 
 /* What the compiler has room for: larger figures are refused. */
 #define TARGET_MOST_ACCUMULATORS 64 /* of a tile; also an unrolled axis or summed axis */

@@ -264,7 +264,9 @@ static tarn_status build(void *arg)
     tarn_replica *r = q->replica;
     struct program program = *b->program;
     struct kernel_plan compiled = { 0 };
-    tarn_status status = tune_products(r->context, &program, r->peers != NULL, &q->target);
+    tarn_status status = compile_place_samples(&program, &q->target.samples);
+    if (status == TARN_OK)
+        status = tune_products(r->context, &program, r->peers != NULL, &q->target);
     if (status == TARN_OK)
         status = recompute_fit(r, &q->target, temporaries_now(r), &program);
     if (status == TARN_OK)

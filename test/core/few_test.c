@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions of fewer samples than lanes (1_graph/few.c): channels or columns are the lanes, and no sum changes its
- * order. So results have the bits of the schedule for GPUs, which knows nothing of it, and those that the samples
+/* Convolutions of fewer samples than lanes (1_graph/few.c), or of so many that the last block would be half empty:
+ * channels or columns are the lanes, and no sum changes its order. So results have the bits of the schedule for GPUs, which knows nothing of it, and those that the samples
  * have within a block of 16. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tarn.h"
 #include "tensor/random.h"
 
-enum { CHANNELS = 6, MOST = 1 << 17 };
+enum { CHANNELS = 6, MOST = 1 << 18 };
 
 static tarn_tensor conv(tarn_tensor x, const char *name, int out, int window,
                         tarn_conv2d_options options)
@@ -85,7 +85,7 @@ static const struct program {
 static size_t run(const struct program *p, const char *schedule, const char *target, int n,
                   int samples, float *out)
 {
-    static float x[16 * CHANNELS * 19 * 19], all[MOST];
+    static float x[20 * CHANNELS * 19 * 19], all[MOST];
     const tarn_shape s = TARN_SHAPE(n, CHANNELS, p->side, p->side);
     for (int i = 0; i < tarn_shape_count(s); i++)
         x[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 22) - 2;
@@ -125,6 +125,25 @@ Test(few, bits, .timeout = 600)
         cr_expect_eq(setenv("TARN_FUSE", "0", 1), 0);
         expect_bits(p, "avx512", 1, wanted, count);
         cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+    }
+}
+
+/* The last block would be half empty, so that the cost model decides (compile_place_samples()): for all targets alike. */
+Test(few, bits_of_more, .timeout = 600)
+{
+    static float wanted[MOST];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const struct program *p = &programs[i];
+        for (int n = 9; n <= 20; n += 11) {
+            const size_t count = run(p, "gpu", "", n, n, wanted);
+            expect_bits(p, "avx512", n, wanted, count);
+            expect_bits(p, "neon", n, wanted, count);
+            cr_expect_eq(setenv("TARN_FUSE", "0", 1), 0);
+            expect_bits(p, "avx2", n, wanted, count);
+            cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+        }
     }
 }
 

@@ -154,7 +154,7 @@ Test(rows, bits, .timeout = 600)
 enum { SAMPLES = 16, ROWS = 64, WIDTH = 64, BLOCK_LAUNCHES = 12 };
 
 /* A training step of so many transformer blocks: the launches, and a weight after it. */
-static uint64_t train(int blocks, const char *gemm, float *out)
+static uint64_t train_of(int samples, int blocks, const char *gemm, float *out)
 {
     static const tarn_transformer_block_options causal_block = { .heads = 2, .causal = true };
     static float x[SAMPLES * ROWS * WIDTH];
@@ -164,7 +164,7 @@ static uint64_t train(int blocks, const char *gemm, float *out)
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
     const tarn_tensor in =
-        tarn_batch_axis(tarn_from(r, TARN_SHAPE(SAMPLES, ROWS, WIDTH), TARN_F32, x), 0);
+        tarn_batch_axis(tarn_from(r, TARN_SHAPE(samples, ROWS, WIDTH), TARN_F32, x), 0);
     tarn_transformer_block block = { 0 };
     tarn_tensor y = in;
     for (int i = 0; i < blocks; i++) {
@@ -184,6 +184,11 @@ static uint64_t train(int blocks, const char *gemm, float *out)
     return launches;
 }
 
+static uint64_t train(int blocks, const char *gemm, float *out)
+{
+    return train_of(SAMPLES, blocks, gemm, out);
+}
+
 /* Where products are nests of a chain, a block takes fewer launches, and no bit is another one. */
 Test(rows, products, .timeout = 600)
 {
@@ -196,6 +201,32 @@ Test(rows, products, .timeout = 600)
     cr_expect_eq(memcmp(nests, apart, sizeof nests), 0);
     cr_expect_leq(three - one, 2 * BLOCK_LAUNCHES);
     cr_expect_geq(own - three, 3 * 5);
+}
+
+static void expect_training(int samples, const char *schedule, const char *target, const char *fuse,
+                            const float *wanted)
+{
+    static float seen[3 * WIDTH * WIDTH];
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
+    cr_assert_eq(setenv("TARN_FUSE", fuse, 1), 0);
+    (void)train_of(samples, 2, "nest", seen);
+    cr_expect_eq(memcmp(seen, wanted, sizeof seen), 0, "%d samples, %s %s, fuse %s", samples,
+                 schedule, target, fuse);
+}
+
+/* Blocks of 16 would leave lanes idle: rows take fewer launches, and all devices agree that they are rows. */
+Test(rows, of_samples_that_fill_no_blocks, .timeout = 900)
+{
+    static float wanted[3 * WIDTH * WIDTH], whole[3 * WIDTH * WIDTH];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    const uint64_t rows = train_of(10, 2, "nest", wanted),
+                   blocks = train_of(SAMPLES, 2, "nest", whole);
+    cr_expect_lt(rows, blocks);
+    expect_training(10, "cpu", "avx512", "1", wanted);
+    expect_training(10, "cpu", "neon", "1", wanted);
+    expect_training(10, "cpu", "avx2", "0", wanted);
+    expect_training(10, "gpu", "", "1", wanted);
 }
 
 /* What decides it: a launch and what goes through memory, against panels that a nest does not have. */

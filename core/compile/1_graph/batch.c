@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the batch axis, and which values carry it as axis 0: those are stored batch
  * innermost in blocks. In: the module. Out: its batch, and which nodes carry it; then blocks and
- * groups. Knows no device: the order of sums hangs on it. */
+ * groups. Knows no device: the order of sums hangs on it (target->samples is the same for all). */
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
 #include "tensor/shape.h"
 #include "tensor/spread_label.h"
 #include "tensor/sum_order.h"
+
+#define IDLE_SHARE 5 /* idle lanes count from one for so many samples on */
 
 /* Whether the program's word made these a batch's samples, where virtual shards divide them. */
 static bool is_said(const struct module *m, uint32_t i)
@@ -220,6 +222,15 @@ bool few_samples(const struct module *m)
            m->target->winograd != WINOGRAD_ALWAYS && !has_gradients(m);
 }
 
+/* Not asked of single samples; nor of convolutions' gradients, of which the model knows too little; nor of the parts
+ * of a loop, which are to agree. */
+bool lanes_would_idle(const struct module *m)
+{
+    const int idle = (LANES - m->samples % LANES) % LANES;
+    return m->samples > 1 && idle * IDLE_SHARE >= m->samples && m->shards == 0 &&
+           m->program->steps == 0 && !has_gradients(m);
+}
+
 static void mark_batched(struct module *m)
 {
     for (uint32_t i = 0; i < m->count; i++) {
@@ -234,12 +245,25 @@ static void mark_batched(struct module *m)
     }
 }
 
+static bool are_alone(const struct module *m)
+{
+    switch (m->target->samples) {
+    case SAMPLES_ALONE:
+        return true;
+    case SAMPLES_BLOCKS:
+        return false;
+    case SAMPLES_BY_RULE:
+        break;
+    }
+    return m->batch < smallest_batch(m) && !few_pay(m);
+}
+
 void find_batch_axis(struct module *m)
 {
     m->shards = count_shards(m);
     find_batch(m);
     m->samples = m->batch;
-    if (m->batch < smallest_batch(m) && !few_pay(m)) {
+    if (are_alone(m)) {
         m->source.few = m->batch > 0;
         m->batch = 0;
     }

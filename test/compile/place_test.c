@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where samples lie is a question of cost where lanes would idle, and of the rule elsewhere (compile_place_samples()). */
+#include <criterion/criterion.h>
+
+#include "cases.h"
+#include "error.h"
+#include "tensor/spread_label.h"
+
+/* A convolution of images and, where `trained`, the gradient of its weight. */
+static void make_convolution(struct build *b, int32_t samples, bool trained)
+{
+    const int32_t channels = 32;
+    const uint32_t x = build_samples(b, TARN_SHAPE(samples, channels, 16, 16));
+    const uint32_t w = build_owned(b, TARN_SHAPE(channels, channels, 3, 3));
+    const uint32_t y = build_conv(b, x, w, 1);
+    build_output(b, build_map(b, &op_relu, y));
+    if (!trained)
+        return;
+    union op_arg arg = { 0 };
+    arg.conv = b->nodes[y].arg.conv;
+    const uint32_t in[2] = { x, y };
+    build_assign(b, w,
+                 build_node(b, &op_conv2d_weight, TARN_SHAPE(channels, channels, 3, 3), TARN_F32,
+                            &arg, in, 2));
+}
+
+/* Three layers of 1,024 features: weights are most of what is read. */
+static void make_layers(struct build *b, int32_t samples)
+{
+    uint32_t x = build_samples(b, TARN_SHAPE(samples, 1024));
+    for (int i = 0; i < 3; i++) {
+        const uint32_t w = build_owned(b, TARN_SHAPE(1024, 1024));
+        x = build_map(b, &op_relu, build_matmul(b, x, w, false, true));
+    }
+    build_output(b, x);
+}
+
+/* Of the program of the builder, which ends. */
+static enum samples_place place_of(struct build *b)
+{
+    enum samples_place place;
+    const struct program p = build_program(b);
+    cr_assert_eq(compile_place_samples(&p, &place), TARN_OK, "%s", error_text());
+    build_end(b);
+    return place;
+}
+
+static enum samples_place place_of_convolution(int32_t samples, bool trained, int shards)
+{
+    struct build b;
+    build_begin(&b);
+    b.partition.shards = shards;
+    make_convolution(&b, samples, trained);
+    for (uint32_t i = 1; i < b.count && shards > 0; i++)
+        if (b.nodes[i].shape.dim[0] == samples)
+            b.nodes[i].spread = SPREAD_SAMPLES;
+    return place_of(&b);
+}
+
+static enum samples_place place_of_layers(int32_t samples)
+{
+    struct build b;
+    build_begin(&b);
+    make_layers(&b, samples);
+    return place_of(&b);
+}
+
+Test(place, idle_lanes_cost)
+{
+    cr_expect_eq(place_of_convolution(4, false, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_convolution(9, false, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_convolution(1, false, 0), SAMPLES_BY_RULE, "a single sample");
+    cr_expect_eq(place_of_convolution(16, false, 0), SAMPLES_BY_RULE, "no lane idles");
+    cr_expect_eq(place_of_convolution(76, false, 0), SAMPLES_BY_RULE, "few lanes idle");
+}
+
+Test(place, gradients_and_shards_keep_the_rule)
+{
+    cr_expect_eq(place_of_convolution(4, true, 0), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_convolution(4, false, 2), SAMPLES_BY_RULE);
+}
+
+/* By the rule 12 are a batch and 6 are none. */
+Test(place, a_block_reads_a_weight_once)
+{
+    cr_expect_eq(place_of_layers(12), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_layers(6), SAMPLES_BLOCKS);
+}
+
+/* What is decided is what the compiler does, and without it the rule. */
+Test(place, is_obeyed)
+{
+    static const enum samples_place places[] = { SAMPLES_BY_RULE, SAMPLES_BLOCKS, SAMPLES_ALONE };
+    static const int32_t batches[] = { 20, 20, 0 };
+    for (int i = 0; i < 3; i++) {
+        struct target t = target_named("avx512");
+        struct kernel_plan plan = { 0 };
+        struct build b;
+        build_begin(&b);
+        make_layers(&b, 20);
+        const struct program p = build_program(&b);
+        t.samples = places[i];
+        cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+        cr_expect_eq(plan.ir->module->batch, batches[i]);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
+}
