@@ -23,7 +23,8 @@ struct gemm_tarn {
 static bool possible(const struct device *d, const struct gemm_form *form, struct gemm_blocks *out)
 {
     const struct device_figures f = form->figures != NULL ? *form->figures : figures_of(d);
-    return d->kind == DEVICE_CPU && gemm_blocks(&f, d->local_bytes, form, out);
+    return d->kind == DEVICE_CPU && d->native_float_width > 1 &&
+           gemm_blocks(&f, d->local_bytes, form, out);
 }
 
 static tarn_status build(struct context *c, struct gemm_tarn *g)
@@ -71,8 +72,8 @@ static tarn_status need_kernel(struct context *c, const struct gemm_form *form,
     if (!possible(&c->device, form, &blocks))
         return error_set(
             TARN_ERR_ARGUMENT,
-            "TARN_GEMM=tarn: device \"%s\" is no CPU with local memory for panels; use "
-            "auto",
+            "TARN_GEMM=tarn: device \"%s\" is no CPU with vectors and local memory for panels; "
+            "use auto",
             c->label);
     struct gemm_tarn *g = calloc(1, sizeof *g);
     if (g == NULL)

@@ -17,9 +17,11 @@
 typedef CAT(float, WIDTH) vec;
 
 /* Asks for `count` floats ahead of their use. They may lie outside of the buffer, which the standard's
- * prefetch() forbids, and which is not always what it is on a CPU. */
+ * prefetch() forbids, and which is not always what it is on a CPU. SPIR-V has no word for it, and over that in its
+ * compiler's output Rusticl ends the process: so only where a driver compiles for a known machine. */
 #define TOUCH(x, count)
-#ifdef __has_builtin
+#if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv) || \
+                               defined(__powerpc64__) || defined(__loongarch__))
 #if __has_builtin(__builtin_prefetch)
 #undef TOUCH
 #define TOUCH(x, count) \

@@ -10,16 +10,17 @@
 #include "log.h"
 #include "tensor/sum_order.h"
 
-/* Such a driver is known to need minutes before a first step: who waits should know why, and is told once. */
+/* Such a driver takes a hundred times as long and more: who waits should know why, and is told once. */
 static void warn_of_scalars(const struct device *d)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&told))
-        log_print(TARN_LOG_WARNING,
-                  "tarn: device \"%s\": its driver compiles no vectors, so the first step of a "
-                  "network may "
-                  "take minutes; TARN_DEVICES chooses another driver's device, such as PoCL's",
-                  d->name);
+        log_print(
+            TARN_LOG_WARNING,
+            "tarn: device \"%s\": its driver compiles no vectors, so steps take a hundred times "
+            "as long as with others; TARN_DEVICES chooses another driver's device, such as "
+            "PoCL's",
+            d->name);
 }
 
 /* Whether the environment and the figures ask for work-items rather than vectors. */
