@@ -47,6 +47,17 @@ static tarn_tensor columns(tarn_tensor x)
     return conv(x, "c", 3, 3, (tarn_conv2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 } });
 }
 
+/* Each channel by itself, between convolutions of single pixels; then two channels of each, which are no lanes. */
+static tarn_tensor depthwise(tarn_tensor x)
+{
+    x = tarn_relu(conv(x, "a", 24, 1, (tarn_conv2d_options){ 0 }));
+    x = tarn_relu(
+        conv(x, "b", 24, 3,
+             (tarn_conv2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 }, .groups = 24 }));
+    x = tarn_use_batch_norm(conv(x, "c", 40, 1, (tarn_conv2d_options){ 0 }), "norm");
+    return conv(x, "d", 80, 3, (tarn_conv2d_options){ .padding = { 1, 1 }, .groups = 40 });
+}
+
 /* What is halved and widened beside a convolution, as in a residual network, then maxima and sums of its channels. */
 static tarn_tensor shortcut(tarn_tensor x)
 {
@@ -78,7 +89,7 @@ static const struct program {
     int side;
 } programs[] = {
     { "channels", channels, 9 },  { "groups", groups, 8 },      { "columns", columns, 19 },
-    { "shortcut", shortcut, 12 }, { "enlarged", enlarged, 12 },
+    { "shortcut", shortcut, 12 }, { "enlarged", enlarged, 12 }, { "depthwise", depthwise, 11 },
 };
 
 /* The results of the first `samples` of `n`; returns how many numbers. */

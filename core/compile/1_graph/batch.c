@@ -210,7 +210,7 @@ static bool few_pay(const struct module *m)
         const double work = (double)tarn_shape_count(n->shape) / m->batch *
                             (double)tarn_shape_count(w) / (double)w.dim[0];
         block += 12 * work;
-        const bool channels = !gradients && w.dim[0] / n->arg.conv.groups >= LANES;
+        const bool channels = !gradients && lanes_from_channels(n);
         alone += (n->shape.dim[3] < LANES && !channels ? 18 : 3) * work * m->batch;
     }
     return alone > 0 && alone >= block;

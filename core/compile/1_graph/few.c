@@ -120,11 +120,17 @@ static uint32_t padded_image(struct builder *b, uint32_t x, union op_arg *conv)
     return padded;
 }
 
+bool lanes_from_channels(const struct node *n)
+{
+    const int32_t channels = n->shape.dim[1], each = channels / n->arg.conv.groups;
+    return each >= LANES || (each == 1 && channels >= LANES);
+}
+
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
                         uint32_t *out)
 {
     uint32_t operands[2] = { in[0], in[1] };
-    if (n->shape.dim[1] / n->arg.conv.groups >= LANES) {
+    if (lanes_from_channels(n)) {
         operands[1] = turned_weight(b, in[1]);
         const uint32_t made = expand_make(b, &conv2d_last, permuted_shape(n->shape, last), n->dtype,
                                           &n->arg, operands, 2);

@@ -14,6 +14,9 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
 struct module *simplify_module(const struct builder *b);
 /* A node of a program of few samples as nodes that have lanes (few.c); false leaves it as it is. */
 bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out);
+/* Whether a convolution's channels are enough to be lanes: within a group, or, where each channel is a group, from one
+ * to the next. */
+bool lanes_from_channels(const struct node *conv);
 #define FEW_OPERANDS 8                /* of more a node stays as it is */
 #define FEW_NODES (FEW_OPERANDS + 1u) /* at most, beside the node itself */
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
