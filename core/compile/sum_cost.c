@@ -122,6 +122,7 @@ double register_cycles(const struct tiling *t, const int *tile, bool *by_loads)
     *by_loads = ports > arithmetic;
     if (outs < c->latency && cycles < c->cycles_per_term * c->latency * reds)
         cycles = c->cycles_per_term * c->latency * reds;
+    cycles += c->pushed_cycles * lines_pushed_out(t, tile);
     return (cycles + c->loop_cycles + c->point_cycles * work) / work;
 }
 

@@ -129,6 +129,11 @@ static struct vector_figures vector_of(const struct device_figures *f)
          * have 16 ways, or 8. */
         .sets = sets_of(4096),
         .second_sets = sets_of((double)f->l2_bytes / 16),
+        .ways = f->l1_bytes < 4096         ? 1
+                : f->l1_bytes < 128 * 4096 ? (int)(f->l1_bytes / 4096)
+                                           : 128,
+        .pushed_cycles =
+            10 * f->l2_line_cycles, /* nothing asked for it ahead: it takes its latency */
         .code_cycles = 32,
         .group_work = launch_cycles(f) / MAX_GROUPS, /* all groups of a nest pay for a launch */
     };
@@ -271,6 +276,7 @@ static tarn_status check_vector(const struct vector_figures *v)
         { "vector.unrolled_sum", v->unrolled_sum, 1, room },
         { "vector.unrolled_edge", v->unrolled_edge, 0, room },
         { "vector.sets", v->sets, 1, 1 << 20 },
+        { "vector.ways", v->ways, 1, 255 },
         { "vector.second_sets", v->second_sets, 1, 1 << 20 },
         { "vector.tile_axes", v->tile_axes, 0, 4 }, /* all their divisors are tried */
     };

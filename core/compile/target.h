@@ -97,7 +97,10 @@ struct vector_figures {
     double second_cache_bytes; /* likewise, of the second */
     double second_line_cycles; /* for 64 bytes from behind it */
     int sets,
-        second_sets;    /* of lines of 64 bytes in these caches: those so many apart share places */
+        second_sets; /* of lines of 64 bytes in these caches: those so many apart share places, */
+    int ways;        /* of which the first has so many */
+    double
+        pushed_cycles;  /* for a line that others pushed out of the first cache between two uses */
     double code_cycles; /* an expression more in a body: stands for a ms of compile time */
     double group_work;  /* cycles worth a group of their own */
     int unrolled_edge;  /* steps of a guarded transform that are unrolled */

@@ -158,6 +158,54 @@ static double bytes_held(const struct tiling *t, int load, const int32_t *extent
     return ways > 1 ? 64 * ways * sets : bytes;
 }
 
+/* ---- lines that push each other out --------------------------------------------------------- */
+
+#define SETS_ROOM 256 /* of first caches; more sets are taken for so many */
+
+/* Whether a load reads single elements, the next ones of the same line when the last axis goes on. */
+static bool goes_along_lines(const struct tiling *t, const struct walk *w)
+{
+    const int64_t bytes = (int64_t)w->k[0][t->n->axes - 1] * w->step;
+    return !w->vector && w->parts == 1 && bytes > -64 && bytes < 64 && bytes != 0;
+}
+
+/* Those of one load, as if each row of the tile began a line. */
+static int pushed_of_load(const struct tiling *t, const struct walk *w, const int *tile)
+{
+    const int sets = t->core->sets < SETS_ROOM ? t->core->sets : SETS_ROOM;
+    uint8_t held[SETS_ROOM] = { 0 };
+    int rows = 1, pushed = 0;
+    for (int a = 0; a < t->n->out_axes; a++)
+        rows *= w->k[0][a] != 0 ? tile[a] : 1;
+    for (int row = 0; row < rows; row++) {
+        int64_t at = 0;
+        int rest = row;
+        for (int a = 0; a < t->n->out_axes; a++) {
+            if (w->k[0][a] == 0)
+                continue;
+            at += (int64_t)w->k[0][a] * (rest % tile[a]);
+            rest /= tile[a];
+        }
+        uint8_t *lines = &held[(uint64_t)(at * w->step) / 64 % (unsigned)sets];
+        if (*lines < t->core->ways)
+            ++*lines;
+        else
+            pushed++;
+    }
+    return pushed;
+}
+
+int lines_pushed_out(const struct tiling *t, const int *tile)
+{
+    int pushed = 0;
+    for (int l = 0; l < t->load_count; l++)
+        if (goes_along_lines(t, &t->loads[l]))
+            pushed += pushed_of_load(t, &t->loads[l], tile);
+    return pushed;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
 /* Extents inside of all loops, or of some. */
 struct inside {
     int32_t extent[NEST_AXES];
