@@ -229,6 +229,42 @@ Test(rows, of_samples_that_fill_no_blocks, .timeout = 900)
     expect_training(10, "gpu", "", "1", wanted);
 }
 
+enum { WIDE = 512, INNER = 2048, FEW = 8 };
+
+/* The gradient of a layer of INNER features for rows that the program keeps. */
+static void train_wide(const char *fuse, float *gradient)
+{
+    cr_assert_eq(setenv("TARN_FUSE", fuse, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor kept = tarn_keep(tarn_randn(r, TARN_SHAPE(FEW, ROWS, WIDE)));
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    const tarn_linear in = tarn_linear_make(r, "in", WIDE, INNER),
+                      out = tarn_linear_make(r, "out", INNER, WIDE);
+    const tarn_tensor x = tarn_batch_axis(kept, 0);
+    const tarn_tensor inner = tarn_gelu(tarn_linear_forward(&in, x));
+    const tarn_tensor y = tarn_add(x, tarn_linear_forward(&out, inner));
+    const tarn_tensor to[2] = { x, in.weight };
+    tarn_tensor g[2];
+    tarn_gradients(tarn_mean(tarn_mul(y, y), TARN_ALL, false), to, 2, g);
+    const tarn_tensor of_x = tarn_keep(g[0]), of_weight = tarn_keep(g[1]);
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    cr_assert_eq(tarn_read(of_weight, gradient, (size_t)INNER * WIDE * sizeof *gradient), TARN_OK,
+                 "%s", tarn_error(r));
+    tarn_drop(of_x);
+    tarn_close(r);
+}
+
+/* One kernel copies a block of samples in parts and has nests that groups share by rows. */
+Test(rows, beside_a_block_in_parts, .timeout = 300)
+{
+    static float fused[INNER * WIDE], single[INNER * WIDE];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    train_wide("1", fused);
+    train_wide("0", single);
+    cr_expect_eq(memcmp(fused, single, sizeof fused), 0);
+}
+
 /* What decides it: a launch and what goes through memory, against panels that a nest does not have. */
 Test(rows, product_cost)
 {

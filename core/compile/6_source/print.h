@@ -50,6 +50,7 @@ struct printer {
     struct nest *n;
     const struct schedule *s; /* of the nest */
     struct text *out;
+    int parts; /* of a block of samples, in the section whose nests are printed */
     int indent, width, temporaries;
     struct axis_now axis[NEST_AXES];
     bool items; /* a lane is a work-item: width is 1, and the batch axis an axis like others */
@@ -114,7 +115,7 @@ void known_reset(struct printer *pr, int count);
 /* The variable that counts all groups of a section: with parts `group` counts those of blocks. */
 static inline const char *group_name(const struct printer *pr)
 {
-    return kernel_parts(pr->p, pr->kernel) > 1 ? "share" : "group";
+    return pr->parts > 1 ? "share" : "group";
 }
 
 /* What the driver may make of the loop that follows. */

@@ -284,7 +284,7 @@ static void print_section(struct printer *pr, int start, int groups)
     const int section = pr->p->placements[pr->nests[0]].section;
     print_line(pr, "if (section_group >= %d && section_group < %d) {", start, start + groups);
     pr->indent++;
-    const int parts = section == 0 ? kernel_parts(pr->p, pr->kernel) : 1;
+    const int parts = pr->parts = section == 0 ? kernel_parts(pr->p, pr->kernel) : 1;
     const int workers = section == 0 ? kernel_workers(pr->p, pr->kernel) : 0;
     print_line(pr, "const long %s = section_group - %d;",
                workers > 0 ? "worker"
