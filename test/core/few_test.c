@@ -58,6 +58,17 @@ static tarn_tensor depthwise(tarn_tensor x)
     return conv(x, "d", 80, 3, (tarn_conv2d_options){ .padding = { 1, 1 }, .groups = 40 });
 }
 
+/* Transposed: from channels to channels with steps of 2, then each channel by itself, then too few channels for lanes. */
+static tarn_tensor transposed(tarn_tensor x)
+{
+    x = tarn_relu(tarn_use_conv_transpose2d(
+        x, "a", 20, 4, (tarn_conv_transpose2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 } }));
+    x = tarn_relu(
+        tarn_use_conv_transpose2d(x, "b", 20, 3, (tarn_conv_transpose2d_options){ .groups = 20 }));
+    return tarn_use_conv_transpose2d(x, "c", 3, 3,
+                                     (tarn_conv_transpose2d_options){ .stride = { 1, 2 } });
+}
+
 /* What is halved and widened beside a convolution, as in a residual network, then maxima and sums of its channels. */
 static tarn_tensor shortcut(tarn_tensor x)
 {
@@ -88,8 +99,9 @@ static const struct program {
     tarn_tensor (*made)(tarn_tensor x);
     int side;
 } programs[] = {
-    { "channels", channels, 9 },  { "groups", groups, 8 },      { "columns", columns, 19 },
-    { "shortcut", shortcut, 12 }, { "enlarged", enlarged, 12 }, { "depthwise", depthwise, 11 },
+    { "channels", channels, 9 },     { "groups", groups, 8 },      { "columns", columns, 19 },
+    { "shortcut", shortcut, 12 },    { "enlarged", enlarged, 12 }, { "depthwise", depthwise, 11 },
+    { "transposed", transposed, 5 },
 };
 
 /* The results of the first `samples` of `n`; returns how many numbers. */

@@ -174,11 +174,9 @@ static int count_shards(const struct module *m)
 
 static bool has_gradients(const struct module *m)
 {
-    for (uint32_t i = 1; i < m->program->count; i++) {
-        const struct op *op = m->program->nodes[i].op;
-        if (op == &op_conv2d_input || op == &op_conv2d_weight)
-            return true;
-    }
+    for (uint32_t i = 1; i < m->program->count; i++)
+        if (m->program->nodes[i].op == &op_conv2d_weight)
+            return true; /* an input's alone is what a transposed convolution is */
     return false;
 }
 
@@ -187,8 +185,10 @@ static bool has_gradients(const struct module *m)
 static int smallest_batch(const struct module *m)
 {
     bool convolutions = has_gradients(m);
-    for (uint32_t i = 1; i < m->program->count; i++)
-        convolutions |= m->program->nodes[i].op == &op_conv2d;
+    for (uint32_t i = 1; i < m->program->count; i++) {
+        const struct op *op = m->program->nodes[i].op;
+        convolutions |= op == &op_conv2d || op == &op_conv2d_input;
+    }
     return m->program->steps > 0 && m->shards == 0 && !convolutions ? LANES : SMALLEST_BATCH;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of simplify.c: convolutions of so few samples that these are no lanes. Where there are channels enough these
+/* Part of simplify.c: convolutions, transposed ones too, of so few samples that these are no lanes. Where there are channels enough these
  * are, side by side in memory: of the result, of maps, joins and enlargements of such results, and of a copy of the
  * weight. Of fewer channels columns are lanes, with zeros around the image, so that no lane has a condition of its
  * own. Such a copy costs an element for each of many multiply-adds. Winograd's algorithm would transform the weight
@@ -40,13 +40,14 @@ static struct contract_map moved_map(const struct contract *c, const struct cont
     return to;
 }
 
-static void last_contract(const struct node *n, const tarn_shape in[2], struct contract *out)
+static void last_contract(const struct op *op, const struct node *n, const tarn_shape in[2],
+                          struct contract *out)
 {
     struct node plain = *n;
     struct contract c;
     memset(&c, 0, sizeof c);
     plain.shape = permuted_shape(n->shape, back);
-    op_conv2d.contract(&plain, in, &c);
+    op->contract(&plain, in, &c);
     *out = c;
     for (int a = 0; a < c.axes; a++)
         out->extent[moved_axis(&c, a)] = c.extent[a];
@@ -58,11 +59,28 @@ static void last_contract(const struct node *n, const tarn_shape in[2], struct c
         out->in[k] = moved_map(&c, &c.in[k]);
 }
 
+static void conv2d_last_contract(const struct node *n, const tarn_shape in[2], struct contract *out)
+{
+    last_contract(&op_conv2d, n, in, out);
+}
+
+static void conv2d_input_last_contract(const struct node *n, const tarn_shape in[2],
+                                       struct contract *out)
+{
+    last_contract(&op_conv2d_input, n, in, out);
+}
+
 static const struct op conv2d_last = {
     .name = "conv2d",
     .arity = 2,
     .kind = OP_CONTRACT,
-    .contract = last_contract,
+    .contract = conv2d_last_contract,
+};
+static const struct op conv2d_input_last = {
+    .name = "conv2d_input",
+    .arity = 2,
+    .kind = OP_CONTRACT,
+    .contract = conv2d_input_last_contract,
 };
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -95,10 +113,13 @@ static uint32_t with_channels_last(struct builder *b, uint32_t x)
     return permuted(b, x, last);
 }
 
-/* The weight as it was, read from a copy in which channels of the result lie side by side. */
-static uint32_t turned_weight(struct builder *b, uint32_t w)
+/* The weight as it was, read from a copy in which its dimension `d`, channels of the result, lie side by side. */
+static uint32_t turned_weight(struct builder *b, uint32_t w, int d)
 {
-    static const int32_t there[4] = { 1, 2, 3, 0 }, again[4] = { 3, 0, 1, 2 };
+    const int32_t there[4] = { 1 - d, 2, 3, d };
+    int32_t again[4];
+    for (int i = 0; i < 4; i++)
+        again[there[i]] = i;
     const uint32_t copy = permuted(b, w, there);
     simplify_module(b)->stored[copy] = true;
     return permuted(b, copy, again);
@@ -126,17 +147,28 @@ bool lanes_from_channels(const struct node *n)
     return each >= LANES || (each == 1 && channels >= LANES);
 }
 
+/* A convolution, or a transposed one, whose result has its channels last. */
+static uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t in[2])
+{
+    const bool transposed = n->op == &op_conv2d_input;
+    const bool by_groups = n->shape.dim[1] == n->arg.conv.groups;
+    const uint32_t operands[2] = { in[0], turned_weight(b, in[1], transposed && !by_groups) };
+    const uint32_t made =
+        expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
+                    permuted_shape(n->shape, last), n->dtype, &n->arg, operands, 2);
+    return permuted(b, made, back);
+}
+
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
                         uint32_t *out)
 {
     uint32_t operands[2] = { in[0], in[1] };
     if (lanes_from_channels(n)) {
-        operands[1] = turned_weight(b, in[1]);
-        const uint32_t made = expand_make(b, &conv2d_last, permuted_shape(n->shape, last), n->dtype,
-                                          &n->arg, operands, 2);
-        *out = permuted(b, made, back);
+        *out = from_channels(b, n, in);
         return true;
     }
+    if (n->op == &op_conv2d_input)
+        return false;
     if (n->shape.dim[3] < LANES || n->arg.conv.stride[1] != 1 || n->arg.conv.padding[1] == 0)
         return false;
     union op_arg arg = n->arg;
@@ -209,7 +241,7 @@ bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uin
 {
     if (n->shape.rank != 4 || tarn_shape_count(n->shape) == 0)
         return false;
-    if (n->op == &op_conv2d)
+    if (n->op == &op_conv2d || n->op == &op_conv2d_input)
         return convolution(b, n, in, out);
     if (n->op == &op_reshape)
         return enlarged(b, n, in[0], out);
