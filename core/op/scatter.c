@@ -6,6 +6,7 @@
 
 #include "op/lines.h"
 #include "tensor/shape.h"
+#include "tensor/spread_label.h"
 
 #define PIECE 64 /* cycles are those of so many elements at a time */
 
@@ -202,6 +203,17 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
     return op_as(tarn_add(x, more), op_join_floats(of, with));
 }
 
+/* The same index for all lines, which leaves axis 0 where it is. */
+static tarn_tensor select_in_lines(tarn_tensor x, int axis, tarn_tensor index)
+{
+    tarn_shape all = tarn_shape_get(x), one = { .rank = all.rank };
+    for (int d = 0; d < all.rank; d++)
+        one.dim[d] = 1;
+    all.dim[axis] = one.dim[axis] = tarn_shape_get(index).dim[0];
+    return tarn_gather(x, axis, tarn_broadcast_to(tarn_reshape(index, one), all));
+}
+
+/* By rows of a table: the index is sorted once for the gradient, not for each line. */
 tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index)
 {
     tarn_replica *r;
@@ -217,6 +229,9 @@ tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index)
             "index_select: %s index %s along axis %d of %s: must be int32 [N], and the "
             "axis have elements",
             tarn_dtype_name(tarn_dtype_get(index)), shape_text(at), a, shape_text(s));
+    /* A table would have virtual shards' samples along its rows. The order of sums is the same. */
+    if (a > 0 && graph_node(x)->spread == SPREAD_SAMPLES)
+        return select_in_lines(x, a, index);
     tarn_shape order = s, back = s, moved = s;
     order.dim[0] = a;
     moved.dim[0] = at.dim[0];

@@ -49,7 +49,7 @@ enum feature {
     LARGE = 1 << 17, /* three times the batch */
     SMALL_BUCKETS = 1 << 18,
     FEATURES = 19,
-    LINES = 1 << 19, /* features sorted, cumulated, and read and added by index */
+    LINES = 1 << 19, /* features sorted, cumulated, and read and added by index; hidden ones, too */
     ROWS = 1 << 29,  /* samples as two rows each, along one axis, and a mean over all of them */
     /* Programs whose result depends on the number of devices. */
     SQUARED = 1 << 20,    /* loss * loss */
@@ -167,6 +167,8 @@ static tarn_tensor hidden(const struct net *n, tarn_tensor x, unsigned f)
     if (f & LAYER_NORM)
         h = tarn_layer_norm_forward(&n->layer, h);
     h = activate(h, f);
+    if (f & LINES) /* the second half all name the last one */
+        h = tarn_index_select(h, 1, tarn_mul_scalar(tarn_arange(h.replica, WIDTH), 2));
     if (f & DROPOUT) {
         const tarn_tensor noise = tarn_randn(h.replica, tarn_shape_get(h));
         h = tarn_dropout(tarn_add(h, tarn_mul_scalar(noise, 0.1f)), 0.25f);
