@@ -88,7 +88,8 @@ static bool rows_routine(const struct node *n, const tarn_shape *in,
     out->pieces = (int32_t)(s.samples * s.heads * blocks);
     out->cycles = head_cycles(n, &s, (double)(s.features + s.width)) / (double)blocks;
     out->own = block * (s.features + s.keys);
-    out->number[out->numbers++] = !where->batched;
+    /* Exponents are made of q, k and flags: of any that carries the batch they do, and their sum is one of a batch's. */
+    out->number[out->numbers++] = (where->batched & ~(1U << 2)) == 0;
     return true;
 }
 

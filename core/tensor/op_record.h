@@ -245,8 +245,8 @@ extern const struct combination combination_sum;
 struct routine_place {
     bool items; /* one work-item does one piece; else each group has many, one after the other */
     int shards; /* virtual shards of this replica that the operands' samples are divided into, or 1 */
-    bool batched; /* operand 0 carries the batch */
-    int vectors;  /* registers of 16 lanes that a row of its tiles has */
+    unsigned batched; /* operands that carry the batch, as bits */
+    int vectors;      /* registers of 16 lanes that a row of its tiles has */
 };
 
 /* One pass of a routine: `function` of kernels/routines.cl is called with the pieces to do, the result,

@@ -339,6 +339,45 @@ enum { LONG = 128, EACH = 16 };
 
 /* ---- half types, memory, and gradients of gradients ---------------------------------------------------------- */
 
+/* Which operands carry the batch decides how exponents are added up: here one of q, k, v and the flags of keys, while the
+ * others are kept tensors. */
+static void attend_to(const char *fuse, int batched, float *out)
+{
+    enum { N = 16, L = 137, F = 16, COUNT = N * L * F };
+    static float data[COUNT];
+    int32_t length[N];
+    tarn_tensor x[3];
+    for (int i = 0; i < COUNT; i++)
+        data[i] = (float)(random_u32(9, (uint32_t)i) >> 8) / (1 << 23) - 1;
+    for (int i = 0; i < N; i++)
+        length[i] = 20 + 7 * i;
+    set("TARN_FUSE", fuse);
+    tarn_replica *r = tarn_open("cpu");
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    for (int i = 0; i < 3; i++)
+        x[i] = tarn_keep(tarn_from(r, TARN_SHAPE(N, L, F), TARN_F32, data));
+    const tarn_tensor flags = tarn_keep(tarn_from(r, TARN_SHAPE(N, 1), TARN_I32, length));
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    for (int i = 0; i < 3; i++)
+        x[i] = tarn_batch_axis(x[i], i == batched ? 0 : TARN_NO_BATCH);
+    const tarn_tensor keys = tarn_broadcast_to(tarn_arange(r, L), TARN_SHAPE(N, L));
+    const tarn_tensor last = tarn_batch_axis(flags, batched == 3 ? 0 : TARN_NO_BATCH);
+    const tarn_tensor y = tarn_attention(
+        x[0], x[1], x[2], (tarn_attention_options){ .key_mask = tarn_le(keys, last) });
+    cr_assert_eq(tarn_read(y, out, COUNT * sizeof *out), TARN_OK, "%s", tarn_error(r));
+    tarn_close(r);
+}
+
+Test(attention, bits_of_one_batched_operand, .timeout = 300)
+{
+    static float wanted[1 << 16], seen[1 << 16];
+    for (int i = 0; i < 4; i++) {
+        attend_to("0", i, wanted);
+        attend_to("1", i, seen);
+        cr_expect_eq(memcmp(wanted, seen, sizeof wanted), 0, "operand %d", i);
+    }
+}
+
 /* Of half types all is float32 but operands and result, under autocast, too. */
 Test(attention, halves, .timeout = 300)
 {

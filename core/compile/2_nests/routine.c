@@ -59,8 +59,10 @@ int routine_nests(struct lowering *l, uint32_t node, const struct destination *t
     const struct module *m = l->m;
     const struct node *n = &m->nodes[node];
     tarn_shape in[OPERANDS_MOST];
+    unsigned batched = 0;
     for (uint32_t k = 0; k < n->in_count; k++) {
         in[k] = m->nodes[lowering_operand(l, node, k)].shape;
+        batched |= (unsigned)m->batched[lowering_operand(l, node, k)] << k;
         if (plain_of(l, lowering_operand(l, node, k)) < 0)
             return -1;
     }
@@ -68,7 +70,7 @@ int routine_nests(struct lowering *l, uint32_t node, const struct destination *t
                                          .shards = n->spread == SPREAD_PARTIAL && m->shards > 0
                                                        ? m->shards
                                                        : 1,
-                                         .batched = m->batched[lowering_operand(l, node, 0)],
+                                         .batched = batched,
                                          .vectors = target_routine_vectors(l->p->target) };
     const tarn_shape whole = l->p->values[to->value].shape;
     struct store out = { .value = to->value, .expr = -1 };
