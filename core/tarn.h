@@ -387,7 +387,7 @@ TARN_API tarn_tensor tarn_slice(tarn_tensor x, int axis, int start, int stop, in
 /** Adds low[i] and high[i] elements of `value` before and after axis i. Integer tensors refuse a value
  *  that is no whole number of their range. */
 TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value);
-/** Joins 1 to 64 tensors along an axis. */
+/** Joins 1 to 64 tensors along an axis. Floats of several types become one that holds them all, as in arithmetic. */
 TARN_API tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis);
 
 /* ---- reductions; the reduced axes stay as length 1 when `keep` ------------------------------ */

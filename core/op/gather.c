@@ -68,6 +68,21 @@ const struct op op_concat = {
     .name = "concat", .arity = -1, .kind = OP_CONCAT, .grad = concat_grad
 };
 
+/* The type of all parts: what floats of several types join to. Else the first's, and *odd is a part of another. */
+static tarn_dtype type_of_parts(const tarn_tensor *parts, int count, int *odd)
+{
+    tarn_dtype all = tarn_dtype_get(parts[0]);
+    *odd = -1;
+    for (int i = 1; i < count; i++) {
+        const tarn_dtype one = tarn_dtype_get(parts[i]);
+        if (dtype_is_float(one) && dtype_is_float(all))
+            all = op_join_floats(all, one);
+        else if (one != all)
+            *odd = i;
+    }
+    return all;
+}
+
 tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
 {
     if (count < 1 || count > MOST_PARTS || parts == NULL)
@@ -81,7 +96,9 @@ tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
     if (at < 0)
         return graph_poison(r);
     tarn_shape shape = tarn_shape_get(parts[0]);
-    const tarn_dtype dtype = tarn_dtype_get(parts[0]);
+    tarn_tensor joined[MOST_PARTS];
+    int odd;
+    const tarn_dtype dtype = type_of_parts(parts, count, &odd);
     int64_t total = 0;
     for (int i = 0; i < count; i++) {
         tarn_shape s = tarn_shape_get(parts[i]);
@@ -94,17 +111,20 @@ tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
             return graph_fail(r, TARN_ERR_SHAPE,
                               "concat: part %d is %s, the first is %s: all but axis %d must agree",
                               i, shape_text(part), shape_text(shape), at);
-        if (tarn_dtype_get(parts[i]) != dtype)
-            return graph_fail(r, TARN_ERR_DTYPE, "concat: part %d is %s, the first is %s", i,
-                              tarn_dtype_name(tarn_dtype_get(parts[i])), tarn_dtype_name(dtype));
     }
+    if (odd >= 0)
+        return graph_fail(r, TARN_ERR_DTYPE, "concat: part %d is %s, the first is %s", odd,
+                          tarn_dtype_name(tarn_dtype_get(parts[odd])),
+                          tarn_dtype_name(tarn_dtype_get(parts[0])));
     if (count == 1)
         return graph_value(parts[0]);
     shape.dim[at] = (int32_t)total;
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.concat.axis = at;
-    return graph_record(r, &op_concat, parts, count, shape, dtype, &arg);
+    for (int i = 0; i < count; i++)
+        joined[i] = tarn_dtype_get(parts[i]) == dtype ? parts[i] : tarn_cast(parts[i], dtype);
+    return graph_record(r, &op_concat, joined, count, shape, dtype, &arg);
 }
 
 tarn_tensor op_join(tarn_tensor *pieces, uint32_t count)

@@ -183,6 +183,9 @@ Test(half, types_are_promoted_as_in_pytorch)
         { tarn_add_scalar(one, 1), TARN_F16 },
         { tarn_pow_scalar(one, 3), TARN_F16 },
         { tarn_mul(one, number), TARN_F32 },
+        { tarn_concat((tarn_tensor[]){ h, f }, 2, 0), TARN_F32 },
+        { tarn_concat((tarn_tensor[]){ h, b, h }, 3, 1), TARN_F32 },
+        { tarn_stack((tarn_tensor[]){ b, b, f }, 3, -1), TARN_F32 },
     };
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
         cr_expect_not(tarn_failed(of[k].x), "%zu: %s", k, tarn_error(r));
@@ -192,6 +195,21 @@ Test(half, types_are_promoted_as_in_pytorch)
     cr_expect_eq(tarn_item(tarn_mul_scalar(h, 0.5f)), 0.5f);
     const tarn_tensor padded = tarn_pad(b, TARN_SHAPE(0, 1), TARN_SHAPE(0, 0), 0.1f);
     cr_expect_eq(tarn_item(padded), half_to_float(half_from_float(0.1f, TARN_BF16), TARN_BF16));
+    /* Each part as it was, and its gradient in its own type; floats and integers are no parts of one. */
+    const tarn_tensor third = tarn_mul_scalar(f, 1.0f / 3), low = tarn_cast(third, TARN_F16);
+    const tarn_tensor both = tarn_concat((tarn_tensor[]){ low, third }, 2, 0);
+    tarn_tensor g;
+    tarn_gradients(tarn_sum(tarn_mul(both, both), TARN_ALL, false), &low, 1, &g);
+    cr_expect_eq(tarn_dtype_get(g), TARN_F16);
+    float values[12];
+    read_all(both, values, sizeof values);
+    cr_expect_eq(values[0], half_to_float(half_from_float(1.0f / 3, TARN_F16), TARN_F16));
+    cr_expect_eq(values[6], 1.0f / 3);
+    cr_expect_eq(tarn_item(tarn_cast(g, TARN_F32)), 2 * values[0]);
+    const tarn_tensor mixed = tarn_concat((tarn_tensor[]){ f, i }, 2, 0);
+    cr_expect(tarn_failed(mixed));
+    cr_expect_not_null(strstr(tarn_error(r), "concat: part 1 is int32, the first is float32"), "%s",
+                       tarn_error(r));
     tarn_close(r);
 }
 
