@@ -437,6 +437,15 @@ static int open_lanes(struct printer *pr, int lane, bool rest)
     return 1;
 }
 
+/* Whether no loop is inside of that over a summed axis: windows of one element have none. */
+static bool is_innermost(const struct nest *n, int axis)
+{
+    while (++axis < n->axes)
+        if (n->extent[axis] > 1)
+            return false;
+    return true;
+}
+
 static void print_red_loops(struct printer *pr, bool rest)
 {
     const struct nest *n = pr->n;
@@ -451,7 +460,8 @@ static void print_red_loops(struct printer *pr, bool rest)
         if (a == lane)
             sum_opened(&l, open_lanes(pr, a, rest));
         else
-            sum_opened(&l, a == n->axes - 1 ? open_squares(pr, &squares, a) : open_loop(pr, a));
+            sum_opened(&l, n->extent[a] > 1 && is_innermost(n, a) ? open_squares(pr, &squares, a)
+                                                                  : open_loop(pr, a));
     }
     print_body(pr);
     (void)close_squares(pr, &squares); /* a loop of a sum writes nothing */
