@@ -160,8 +160,6 @@ static double bytes_held(const struct tiling *t, int load, const int32_t *extent
 
 /* ---- lines that push each other out --------------------------------------------------------- */
 
-#define SETS_ROOM 256 /* of first caches; more sets are taken for so many */
-
 /* Whether a load reads single elements, the next ones of the same line when the last axis goes on. */
 static bool goes_along_lines(const struct tiling *t, const struct walk *w)
 {
@@ -169,28 +167,36 @@ static bool goes_along_lines(const struct tiling *t, const struct walk *w)
     return !w->vector && w->parts == 1 && bytes > -64 && bytes < 64 && bytes != 0;
 }
 
-/* Those of one load, as if each row of the tile began a line. */
+/* Where one row of a tile begins, in bytes from its first. */
+static int64_t row_start(const struct tiling *t, const struct walk *w, const int *tile, int row)
+{
+    int64_t at = 0;
+    for (int a = 0; a < t->n->out_axes; a++) {
+        if (w->k[0][a] == 0)
+            continue;
+        at += (int64_t)w->k[0][a] * (row % tile[a]);
+        row /= tile[a];
+    }
+    return at * w->step;
+}
+
 static int pushed_of_load(const struct tiling *t, const struct walk *w, const int *tile)
 {
-    const int sets = t->core->sets < SETS_ROOM ? t->core->sets : SETS_ROOM;
-    uint8_t held[SETS_ROOM] = { 0 };
-    int rows = 1, pushed = 0;
+    int64_t lines[TARGET_MOST_ACCUMULATORS];
+    int rows = 1, count = 0, pushed = 0;
     for (int a = 0; a < t->n->out_axes; a++)
         rows *= w->k[0][a] != 0 ? tile[a] : 1;
-    for (int row = 0; row < rows; row++) {
-        int64_t at = 0;
-        int rest = row;
-        for (int a = 0; a < t->n->out_axes; a++) {
-            if (w->k[0][a] == 0)
-                continue;
-            at += (int64_t)w->k[0][a] * (rest % tile[a]);
-            rest /= tile[a];
+    for (int row = 0; row < rows && count < TARGET_MOST_ACCUMULATORS; row++) {
+        const int64_t line = row_start(t, w, tile, row) / 64;
+        int same = 0, beside = 0; /* lines of the same set that are there before */
+        for (int i = 0; i < count; i++) {
+            same += lines[i] == line;
+            beside += (lines[i] - line) % t->core->sets == 0;
         }
-        uint8_t *lines = &held[(uint64_t)(at * w->step) / 64 % (unsigned)sets];
-        if (*lines < t->core->ways)
-            ++*lines;
-        else
-            pushed++;
+        if (same > 0)
+            continue;
+        pushed += beside >= t->core->ways;
+        lines[count++] = line;
     }
     return pushed;
 }
