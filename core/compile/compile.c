@@ -264,6 +264,8 @@ tarn_status compile_place_samples(const struct program *program, enum samples_pl
     enum samples_place other;
     double by_rule, by_other;
     *out = SAMPLES_BY_RULE;
+    if (!cost_may_place_samples(program))
+        return TARN_OK; /* without a graph that is made once more */
     TRY(find_other_place(program, &t, &other));
     if (other == SAMPLES_BY_RULE)
         return TARN_OK;

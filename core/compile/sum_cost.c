@@ -65,6 +65,53 @@ static int width_of(const struct tiling *t, bool vector)
     return vector ? t->core->width : 1;
 }
 
+/* ---- lines that push each other out --------------------------------------------------------- */
+
+/* Whether a load reads single elements, the next ones of the same line when the last axis goes on. */
+static bool goes_along_lines(const struct tiling *t, const struct walk *w)
+{
+    const int64_t bytes = (int64_t)w->k[0][t->n->axes - 1] * w->step;
+    return !w->vector && w->parts == 1 && bytes > -64 && bytes < 64 && bytes != 0;
+}
+
+static int pushed_of_load(const struct tiling *t, const struct walk *w, const int *tile)
+{
+    const int outs = tiling_points(t, tile, 0, t->n->out_axes);
+    int64_t lines[TARGET_MOST_ACCUMULATORS];
+    int32_t index[NEST_AXES] = { 0 };
+    int count = 0, pushed = 0;
+    for (int p = 0; p < outs && count < TARGET_MOST_ACCUMULATORS; p++) {
+        int64_t at = 0;
+        set_point(t, tile, 0, t->n->out_axes, p, index);
+        for (int a = 0; a < t->n->out_axes; a++)
+            at += (int64_t)w->k[0][a] * index[a];
+        const int64_t line = at * w->step / 64;
+        int same = 0, beside = 0; /* lines of the same set that are there before */
+        for (int i = 0; i < count; i++) {
+            same += lines[i] == line;
+            beside += (lines[i] - line) % t->core->sets == 0;
+        }
+        if (same > 0)
+            continue;
+        pushed += beside >= t->core->ways;
+        lines[count++] = line;
+    }
+    return pushed;
+}
+
+/* Lines that a body finds no longer in the first cache, though the body before read of them, too: rows of a matrix that
+ * lie a power of two apart share its sets. */
+static int lines_pushed_out(const struct tiling *t, const int *tile)
+{
+    int pushed = 0;
+    for (int l = 0; l < t->load_count; l++)
+        if (goes_along_lines(t, &t->loads[l]))
+            pushed += pushed_of_load(t, &t->loads[l], tile);
+    return pushed;
+}
+
+/* ---- a body ---------------------------------------------------------------------------------- */
+
 double register_cycles(const struct tiling *t, const int *tile, bool *by_loads)
 {
     const struct nest *n = t->n;

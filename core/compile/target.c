@@ -129,9 +129,7 @@ static struct vector_figures vector_of(const struct device_figures *f)
          * have 16 ways, or 8. */
         .sets = sets_of(4096),
         .second_sets = sets_of((double)f->l2_bytes / 16),
-        .ways = f->l1_bytes < 4096         ? 1
-                : f->l1_bytes < 128 * 4096 ? (int)(f->l1_bytes / 4096)
-                                           : 128,
+        .ways = (int)fmax(1, fmin((double)f->l1_bytes / 4096, 128)),
         .pushed_cycles =
             10 * f->l2_line_cycles, /* nothing asked for it ahead: it takes its latency */
         .code_cycles = 32,

@@ -158,60 +158,6 @@ static double bytes_held(const struct tiling *t, int load, const int32_t *extent
     return ways > 1 ? 64 * ways * sets : bytes;
 }
 
-/* ---- lines that push each other out --------------------------------------------------------- */
-
-/* Whether a load reads single elements, the next ones of the same line when the last axis goes on. */
-static bool goes_along_lines(const struct tiling *t, const struct walk *w)
-{
-    const int64_t bytes = (int64_t)w->k[0][t->n->axes - 1] * w->step;
-    return !w->vector && w->parts == 1 && bytes > -64 && bytes < 64 && bytes != 0;
-}
-
-/* Where one row of a tile begins, in bytes from its first. */
-static int64_t row_start(const struct tiling *t, const struct walk *w, const int *tile, int row)
-{
-    int64_t at = 0;
-    for (int a = 0; a < t->n->out_axes; a++) {
-        if (w->k[0][a] == 0)
-            continue;
-        at += (int64_t)w->k[0][a] * (row % tile[a]);
-        row /= tile[a];
-    }
-    return at * w->step;
-}
-
-static int pushed_of_load(const struct tiling *t, const struct walk *w, const int *tile)
-{
-    int64_t lines[TARGET_MOST_ACCUMULATORS];
-    int rows = 1, count = 0, pushed = 0;
-    for (int a = 0; a < t->n->out_axes; a++)
-        rows *= w->k[0][a] != 0 ? tile[a] : 1;
-    for (int row = 0; row < rows && count < TARGET_MOST_ACCUMULATORS; row++) {
-        const int64_t line = row_start(t, w, tile, row) / 64;
-        int same = 0, beside = 0; /* lines of the same set that are there before */
-        for (int i = 0; i < count; i++) {
-            same += lines[i] == line;
-            beside += (lines[i] - line) % t->core->sets == 0;
-        }
-        if (same > 0)
-            continue;
-        pushed += beside >= t->core->ways;
-        lines[count++] = line;
-    }
-    return pushed;
-}
-
-int lines_pushed_out(const struct tiling *t, const int *tile)
-{
-    int pushed = 0;
-    for (int l = 0; l < t->load_count; l++)
-        if (goes_along_lines(t, &t->loads[l]))
-            pushed += pushed_of_load(t, &t->loads[l], tile);
-    return pushed;
-}
-
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
 /* Extents inside of all loops, or of some. */
 struct inside {
     int32_t extent[NEST_AXES];

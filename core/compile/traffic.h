@@ -43,9 +43,6 @@ struct footprints {
  * all that was touched for lost once it is more than a cache holds. */
 double traffic(const struct tiling *t, struct footprints *known, const int *tile, const int *order,
                int loops);
-/* Lines that a body of the tile finds no longer in the first cache, though the body before read of them, too: rows of a matrix that
- * lie a power of two apart share its sets. */
-int lines_pushed_out(const struct tiling *t, const int *tile);
 /* Bytes that miss a cache of so many when loops in this order go through `whole`. What a loop does not
  * move stays, if what is inside of the loop fits. */
 double kept_misses(const struct tiling *t, const int32_t *whole, const int *tile, const int *order,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of fewer samples than lanes (1_graph/few.c), or of so many that the last block would be half empty:
- * channels or columns are the lanes, and no sum changes its order. So results have the bits of the schedule for GPUs, which knows nothing of it, and those that the samples
- * have within a block of 16. */
+ * channels or columns are the lanes, and no sum changes its order. So results have the bits of the schedule for GPUs,
+ * which knows nothing of it, and those that the samples have within a block of 16. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

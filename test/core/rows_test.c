@@ -154,7 +154,7 @@ Test(rows, bits, .timeout = 600)
 enum { SAMPLES = 16, ROWS = 64, WIDTH = 64, BLOCK_LAUNCHES = 12 };
 
 /* A training step of so many transformer blocks: the launches, and a weight after it. */
-static uint64_t train_of(int samples, int blocks, const char *gemm, float *out)
+static uint64_t train(int samples, int blocks, const char *gemm, float *out)
 {
     static const tarn_transformer_block_options causal_block = { .heads = 2, .causal = true };
     static float x[SAMPLES * ROWS * WIDTH];
@@ -184,18 +184,13 @@ static uint64_t train_of(int samples, int blocks, const char *gemm, float *out)
     return launches;
 }
 
-static uint64_t train(int blocks, const char *gemm, float *out)
-{
-    return train_of(SAMPLES, blocks, gemm, out);
-}
-
 /* Where products are nests of a chain, a block takes fewer launches, and no bit is another one. */
 Test(rows, products, .timeout = 600)
 {
     static float nests[3 * WIDTH * WIDTH], apart[3 * WIDTH * WIDTH];
     cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
-    const uint64_t one = train(1, "auto", nests), three = train(3, "auto", nests);
-    const uint64_t own = train(3, "tarn", apart);
+    const uint64_t one = train(SAMPLES, 1, "auto", nests), three = train(SAMPLES, 3, "auto", nests);
+    const uint64_t own = train(SAMPLES, 3, "tarn", apart);
     printf("1 block %llu launches, 3 blocks %llu; %llu with products of their own\n",
            (unsigned long long)one, (unsigned long long)three, (unsigned long long)own);
     cr_expect_eq(memcmp(nests, apart, sizeof nests), 0);
@@ -210,7 +205,7 @@ static void expect_training(int samples, const char *schedule, const char *targe
     cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
     cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
     cr_assert_eq(setenv("TARN_FUSE", fuse, 1), 0);
-    (void)train_of(samples, 2, "nest", seen);
+    (void)train(samples, 2, "nest", seen);
     cr_expect_eq(memcmp(seen, wanted, sizeof seen), 0, "%d samples, %s %s, fuse %s", samples,
                  schedule, target, fuse);
 }
@@ -220,8 +215,7 @@ Test(rows, of_samples_that_fill_no_blocks, .timeout = 900)
 {
     static float wanted[3 * WIDTH * WIDTH], whole[3 * WIDTH * WIDTH];
     cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
-    const uint64_t rows = train_of(10, 2, "nest", wanted),
-                   blocks = train_of(SAMPLES, 2, "nest", whole);
+    const uint64_t rows = train(10, 2, "nest", wanted), blocks = train(SAMPLES, 2, "nest", whole);
     cr_expect_lt(rows, blocks);
     expect_training(10, "cpu", "avx512", "1", wanted);
     expect_training(10, "cpu", "neon", "1", wanted);

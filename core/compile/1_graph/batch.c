@@ -172,10 +172,10 @@ static int count_shards(const struct module *m)
     return 0;
 }
 
-static bool has_gradients(const struct module *m)
+static bool has_gradients(const struct program *p)
 {
-    for (uint32_t i = 1; i < m->program->count; i++)
-        if (m->program->nodes[i].op == &op_conv2d_weight)
+    for (uint32_t i = 1; i < p->count; i++)
+        if (p->nodes[i].op == &op_conv2d_weight)
             return true; /* an input's alone is what a transposed convolution is */
     return false;
 }
@@ -184,7 +184,7 @@ static bool has_gradients(const struct module *m)
  * which need no blocks. */
 static int smallest_batch(const struct module *m)
 {
-    bool convolutions = has_gradients(m);
+    bool convolutions = has_gradients(m->program);
     for (uint32_t i = 1; i < m->program->count; i++) {
         const struct op *op = m->program->nodes[i].op;
         convolutions |= op == &op_conv2d || op == &op_conv2d_input;
@@ -200,7 +200,7 @@ static int smallest_batch(const struct module *m)
  * and are as fast without blocks. */
 static bool few_pay(const struct module *m)
 {
-    const bool gradients = has_gradients(m);
+    const bool gradients = has_gradients(m->program);
     double block = 0, alone = 0;
     for (uint32_t i = 1; i < m->program->count; i++) {
         const struct node *n = &m->program->nodes[i];
@@ -219,16 +219,19 @@ static bool few_pay(const struct module *m)
 bool few_samples(const struct module *m)
 {
     return m->source.few && m->shards == 0 && !m->target->items &&
-           m->target->winograd != WINOGRAD_ALWAYS && !has_gradients(m);
+           m->target->winograd != WINOGRAD_ALWAYS && !has_gradients(m->program);
 }
 
-/* Not asked of single samples; nor of convolutions' gradients, of which the model knows too little; nor of the parts
- * of a loop, which are to agree. */
+bool cost_may_place_samples(const struct program *p)
+{
+    return p->steps == 0 && !has_gradients(p);
+}
+
+/* Single samples have the rule, and those that virtual shards divide. */
 bool lanes_would_idle(const struct module *m)
 {
     const int idle = (LANES - m->samples % LANES) % LANES;
-    return m->samples > 1 && idle * IDLE_SHARE >= m->samples && m->shards == 0 &&
-           m->program->steps == 0 && !has_gradients(m);
+    return m->samples > 1 && idle * IDLE_SHARE >= m->samples && m->shards == 0;
 }
 
 static void mark_batched(struct module *m)

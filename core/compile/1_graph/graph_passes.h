@@ -28,9 +28,13 @@ bool winograd_expand(struct builder *b, const struct target *t, enum winograd wa
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void find_batch_axis(struct module *m);
-/* Whether blocks of the samples that this found would leave so many lanes idle that the cost model is to decide. */
+/* Whether the cost model may decide where a program's samples lie: it knows too little of convolutions' gradients, and
+ * the parts of a loop are to agree. */
+bool cost_may_place_samples(const struct program *p);
+/* Whether blocks of the samples that find_batch_axis() found would leave so many lanes idle that it is to
+ * decide. */
 bool lanes_would_idle(const struct module *m);
-/* Whether find_batch_axis() found samples that are no lanes, in a program whose convolutions are better written for that. */
+/* Whether it found samples that are no lanes, in a program whose convolutions are better written for that. */
 bool few_samples(const struct module *m);
 /* Whether all samples must have been seen before the node has its value: a kernel ends there. */
 bool needs_all_samples(const struct module *m, uint32_t i);
