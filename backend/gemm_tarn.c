@@ -22,7 +22,11 @@ struct gemm_tarn {
 
 static bool possible(const struct device *d, const struct gemm_form *form, struct gemm_blocks *out)
 {
-    const struct device_figures f = form->figures != NULL ? *form->figures : figures_of(d);
+    struct device_figures f = form->figures != NULL ? *form->figures : figures_of(d);
+    /* The figures may be another device's (TARN_TARGET). Tiles of vectors twice as wide as the registers that there
+     * are end the process in PoCL's compiler. */
+    if (f.lanes > (int)d->native_float_width)
+        f.lanes = (int)d->native_float_width;
     return d->kind == DEVICE_CPU && d->native_float_width > 1 &&
            gemm_blocks(&f, d->local_bytes, form, out);
 }
