@@ -64,16 +64,41 @@ double product_cycles(const struct target *t, const struct product_shape *s)
     return product_work(s) / LANES * term + copied * (double)s->batch / LANES;
 }
 
-/* Cycles that all units together lose with a nest: each tile of rows reads the whole right operand. */
+/* Cycles that all units together wait for the right operand of a nest, and for the left one, if each tile of rows reads
+ * the whole right operand; */
+static double waits_for_tiles(const struct target *t, const struct product_shape *s, double rows)
+{
+    const struct vector_figures *v = &t->vector;
+    const double bytes = (double)s->k * (double)s->n * sizeof(float);
+    const double line = bytes <= v->second_cache_bytes ? v->line_cycles : v->second_line_cycles;
+    return product_work(s) / LANES * line / rows;
+}
+
+/* or if a group copies it for all of its rows, a register of columns after the other, for each of which it reads the rows
+ * again. A matrix that is to be turned over was so once for all of them (1_graph/products.c). */
+static double waits_for_copies(const struct target *t, const struct product_shape *s)
+{
+    const struct vector_figures *v = &t->vector;
+    const double group = (double)s->sample_rows, k = (double)s->k;
+    const double copied = k * (double)s->n / LANES * copy_cycles(t, false);
+    const double bytes = (group + LANES) * k * sizeof(float);
+    const double line = bytes <= v->cache_bytes          ? 0
+                        : bytes <= v->second_cache_bytes ? v->line_cycles
+                                                         : v->second_line_cycles;
+    return (double)s->m / group * copied + product_work(s) / LANES * line / LANES;
+}
+
+/* Cycles that all units together lose with a nest. */
 static double lost_in_tiles(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
     const double rows = v->accumulators < LANES ? v->accumulators : LANES;
     const struct panel_tile panel = panel_tile(v);
-    const double bytes = (double)s->k * (double)s->n * sizeof(float);
-    const double line = bytes <= v->second_cache_bytes ? v->line_cycles : v->second_line_cycles;
+    const bool packed =
+        s->k <= TARGET_PACKED_STEPS && (double)s->sample_rows >= TARGET_PACKED_TILES * rows;
     return product_work(s) / LANES *
-           (tile_cycles(v, rows, 1) - tile_cycles(v, panel.rows, panel.vectors) + line / rows);
+               (tile_cycles(v, rows, 1) - tile_cycles(v, panel.rows, panel.vectors)) +
+           (packed ? waits_for_copies(t, s) : waits_for_tiles(t, s, rows));
 }
 
 /* Cycles that all units together gain with it. */

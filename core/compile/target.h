@@ -199,6 +199,11 @@ const struct product_choice *target_choice(const struct target *t,
                                            const struct product_shape *shape);
 /* The provider of a product. */
 int target_provider(const struct target *t, const struct product_shape *shape);
+/* A factor that rows of a product share is copied for all of them (4_schedule/packing.c) where its sum has no more steps: 32
+ * KiB are private then, which drivers keep on a thread's stack; */
+#define TARGET_PACKED_STEPS 512
+/* and where so many tiles read it at least: below, copying it takes longer than what it saves. */
+#define TARGET_PACKED_TILES 3
 /* Whether a product of samples' rows is sooner done by a nest in a chain than by a launch of its own (product_cost.c). */
 bool product_joins_chain(const struct target *t, const struct product_shape *s);
 /* Cycles of all units together for a product in panels (product_cost.c). */

@@ -106,3 +106,39 @@ Test(place, is_obeyed)
         build_end(&b);
     }
 }
+
+/* Products of samples' rows, with norms of each row between them: most of the time is in products, which no block makes
+ * faster. */
+static void make_rows(struct build *b, int32_t samples)
+{
+    const int32_t rows = 64, features = 128;
+    const tarn_shape two = TARN_SHAPE(samples * rows, features),
+                     three = TARN_SHAPE(samples, rows, features);
+    uint32_t x = build_samples(b, three);
+    for (int i = 0; i < 2; i++) {
+        const uint32_t w = build_owned(b, TARN_SHAPE(features, features));
+        x = build_map(b, &op_relu, build_matmul(b, build_reshape(b, x, two), w, false, true));
+        x = build_reshape(b, x, three);
+        x = build_map2(b, &op_sub, x, build_expand(b, build_reduce(b, &op_sum, x, 1u << 2), three));
+    }
+    build_output(b, x);
+}
+
+static enum samples_place place_of_rows(int32_t samples, int shards)
+{
+    struct build b;
+    build_begin(&b);
+    b.partition.shards = shards;
+    make_rows(&b, samples);
+    for (uint32_t i = 1; i < b.count && shards > 0; i++)
+        if (b.nodes[i].shape.dim[0] == samples)
+            b.nodes[i].spread = SPREAD_SAMPLES;
+    return place_of(&b);
+}
+
+Test(place, rows_keep_their_layout)
+{
+    cr_expect_eq(place_of_rows(32, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_rows(48, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_rows(32, 2), SAMPLES_BY_RULE, "shards divide samples");
+}

@@ -208,23 +208,33 @@ Test(sum_order, over_the_batch)
 
 Test(sum_order, of_products)
 {
-    enum { ROWS = 3, COLUMNS = 20 };
-    static const int depths[] = { 128, 129, 1000, 17000 };
-    static float across[17000], wanted[ROWS * COLUMNS];
+    /* Of some, many rows share a copy of b, on CPUs. */
+    static const struct {
+        int rows, depth, columns;
+    } sizes[] = { { 3, 128, 20 },  { 3, 129, 20 },  { 3, 1000, 20 }, { 3, 17000, 20 },
+                  { 60, 37, 20 },  { 64, 128, 37 }, { 64, 129, 48 }, { 96, 512, 16 },
+                  { 64, 513, 33 }, { 90, 2, 19 } };
+    static float across[17000], wanted[MOST_RESULTS];
     for (int s = 0; s < WAYS; s++)
-        for (size_t k = 0; k < sizeof depths / sizeof *depths; k++) {
+        for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
             tarn_replica *r = open_with(&ways[s]);
-            const int depth = depths[k];
-            float *a = numbers((size_t)(ROWS * depth), 4);
-            float *b = numbers((size_t)(depth * COLUMNS), 5);
-            for (int i = 0; i < ROWS * COLUMNS; i++) {
+            const int rows = sizes[k / 2].rows, depth = sizes[k / 2].depth,
+                      columns = sizes[k / 2].columns, count = rows * columns;
+            const bool turned = k % 2 != 0;
+            float *a = numbers((size_t)(rows * depth), 4);
+            float *b = numbers((size_t)(depth * columns), 5);
+            for (int i = 0; i < count; i++) {
                 for (int d = 0; d < depth; d++)
-                    across[d] = b[d * COLUMNS + i % COLUMNS];
-                wanted[i] = chain(&(struct terms){ a + i / COLUMNS * depth, across }, &depth, 1);
+                    across[d] = turned ? b[i % columns * depth + d] : b[d * columns + i % columns];
+                wanted[i] = chain(&(struct terms){ a + i / columns * depth, across }, &depth, 1);
             }
-            const tarn_tensor x = tarn_from(r, TARN_SHAPE(1, ROWS, depth), TARN_F32, a);
-            const tarn_tensor y = tarn_from(r, TARN_SHAPE(1, depth, COLUMNS), TARN_F32, b);
-            compare(tarn_matmul(x, y), wanted, ROWS * COLUMNS, &ways[s], "of products");
+            const tarn_tensor x = tarn_from(r, TARN_SHAPE(1, rows, depth), TARN_F32, a);
+            const tarn_tensor y =
+                turned ? tarn_permute(tarn_from(r, TARN_SHAPE(1, columns, depth), TARN_F32, b),
+                                      TARN_SHAPE(0, 2, 1))
+                       : tarn_from(r, TARN_SHAPE(1, depth, columns), TARN_F32, b);
+            compare(tarn_matmul(x, y), wanted, count, &ways[s],
+                    turned ? "of turned products" : "of products");
             free(a);
             free(b);
             tarn_close(r);

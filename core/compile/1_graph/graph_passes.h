@@ -32,8 +32,11 @@ void find_batch_axis(struct module *m);
  * the parts of a loop are to agree. */
 bool cost_may_place_samples(const struct program *p);
 /* Whether blocks of the samples that find_batch_axis() found would leave so many lanes idle that it is to
- * decide. */
+ * decide, */
 bool lanes_would_idle(const struct module *m);
+/* or whether large products are of samples' rows, so that what is around them would turn from one layout to the other and
+ * back (products.c). */
+bool multiplies_rows(const struct module *m);
 /* Whether it found samples that are no lanes, in a program whose convolutions are better written for that. */
 bool few_samples(const struct module *m);
 /* Whether all samples must have been seen before the node has its value: a kernel ends there. */

@@ -83,6 +83,15 @@ bool is_large_product(const struct module *m, uint32_t node, struct product_shap
     return !over_batch(m, node, &out->sums_batch) || (out->sums_batch && m->shards == 0);
 }
 
+bool multiplies_rows(const struct module *m)
+{
+    struct product_shape shape;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (is_large_product(m, i, &shape) && shape.sample_rows > 0)
+            return true;
+    return false;
+}
+
 struct product_shape *list_products(const struct module *m, int *count)
 {
     struct product_shape *list = arena_take(m->arena, ((size_t)m->count + 1) * sizeof *list);

@@ -15,7 +15,7 @@ struct schedule *new_schedules(const struct program_ir *p)
     for (int i = 0; list != NULL && i < p->nest_count; i++) {
         const struct nest *n = &p->nests[i];
         list[i].lane_axis = n->by_sample ? n->sample_lane : -1;
-        list[i].split_axis = list[i].squares_axis = -1;
+        list[i].split_axis = list[i].squares_axis = list[i].packed = -1;
         for (int a = 0; a < NEST_AXES; a++)
             list[i].tile[a] = 1;
     }
@@ -72,15 +72,30 @@ static int most_groups(const struct target *t, int usual)
     return 2 * t->vector.units > usual ? 2 * t->vector.units : usual;
 }
 
-/* Divides the longest OUT axis, the vector axis in multiples of its width. `groups` is how many
+/* The longest OUT axis; or one of what rows share a copy of, if that is long enough for all units: each copy is made by one
+ * group then. */
+static int axis_to_split(const struct target *t, const struct nest *n, const struct schedule *s)
+{
+    int longest = -1;
+    for (int i = 0; s->packed >= 0 && i < s->packed_outside; i++)
+        if (n->extent[s->order[i]] >= 2 * t->vector.units &&
+            (longest < 0 || n->extent[s->order[i]] > n->extent[longest]))
+            longest = s->order[i];
+    if (longest >= 0)
+        return longest;
+    for (int a = 0; a < n->out_axes; a++)
+        if ((!n->transformed || s->tile[a] == 1) &&
+            (longest < 0 || n->extent[a] > n->extent[longest]))
+            longest = a;
+    return longest;
+}
+
+/* Divides an OUT axis, the vector axis in multiples of its width. `groups` is how many
  * share the nest, 0: as many as are worth it. */
 static void split_among_groups(const struct target *t, const struct nest *n,
                                const struct placement *at, int groups, struct schedule *s)
 {
-    for (int a = 0; a < n->out_axes; a++)
-        if ((!n->transformed || s->tile[a] == 1) &&
-            (s->split_axis < 0 || n->extent[a] > n->extent[s->split_axis]))
-            s->split_axis = a;
+    s->split_axis = axis_to_split(t, n, s);
     if (s->split_axis < 0)
         return;
     const bool whole = s->split_axis == s->lane_axis || s->split_axis == s->squares_axis;
@@ -180,10 +195,11 @@ static void choose_fitting_tile(const struct program_ir *p, const struct nest *n
                                 struct schedule *s)
 {
     const struct schedule before = *s;
-    choose_tile(p->target, n, p->nest_count, s);
+    struct nest piece = *n;
+    keep_tile_packable(&p->target->vector, n, s, piece.extent);
+    choose_tile(p->target, &piece, p->nest_count, s);
     if (s->split_axis < 0 || s->split_step % s->tile[s->split_axis] == 0)
         return;
-    struct nest piece = *n;
     piece.extent[s->split_axis] = s->split_step;
     *s = before;
     choose_tile(p->target, &piece, p->nest_count, s);
@@ -225,10 +241,12 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_fitting_tile(p, n, s);
     choose_panels(p->target, n, s);
+    choose_packing(n, s);
     s->by_registers = turns_over(p, n, s);
     if (!n->batched && !at->tiny && at->row_axis < 0)
         split_among_groups(p->target, n, at,
                            at->section == 0 ? p->groups * kernel_parts(p, at->kernel) : 0, s);
+    drop_packing(n, s);
 }
 
 tarn_status schedule_vectors(struct program_ir *p)

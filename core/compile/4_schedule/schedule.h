@@ -15,6 +15,15 @@ tarn_status schedule_items(struct program_ir *p);
 void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s);
 /* Panels (panels.c) of a nest whose tile is chosen, where they are worth it. */
 void choose_panels(const struct target *t, const struct nest *n, struct schedule *s);
+/* What a product of rows, whose tile is chosen, copies for all of them (packing.c), */
+void choose_packing(const struct nest *n, struct schedule *s);
+/* and not if too few tiles are left to a group, */
+void drop_packing(const struct nest *n, struct schedule *s);
+/* the extents among which its tile is to be chosen, so that all points of a tile read the same copy, */
+void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
+                        const struct schedule *s, int32_t *extent);
+/* and along which summed axis; -1: there is not just one. */
+int packed_axis(const struct nest *n);
 /* Items: what a nest of which all else is chosen reads through local memory (staging.c). */
 void choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s);
 /* Schedules of all nests, in which nothing is chosen yet. NULL without memory. */

@@ -24,6 +24,22 @@ static bool ends_overlap(const struct printer *pr)
     return true;
 }
 
+/* What is inside the loop over lanes: a tile, or the loop of those that read squares, or those over rows. */
+static void print_inside(struct printer *pr)
+{
+    struct squares squares = { 0 };
+    const int axis = pr->s->squares_axis;
+    int loops = axis >= 0 ? open_squares(pr, &squares, axis) : 0;
+    if (pr->s->packed >= 0) {
+        print_packing(pr);
+        for (int i = pr->s->packed_outside; i < pr->n->out_axes - 1; i++)
+            loops += open_loop(pr, pr->s->order[i]);
+    }
+    print_tile(pr);
+    close_squares(pr, &squares);
+    close_loops(pr, loops);
+}
+
 static void print_overlapping(struct printer *pr, int lane)
 {
     const int extent = pr->n->extent[lane];
@@ -32,21 +48,10 @@ static void print_overlapping(struct printer *pr, int lane)
     print_line(pr, "const long i%d = min(lane, %dL);", lane, extent - LANES);
     pr->width = LANES;
     pr->lane_axis = lane;
-    print_tile(pr);
+    print_inside(pr);
     close_loops(pr, 1);
     pr->width = 1;
     pr->lane_axis = -1;
-}
-
-/* What is inside the loop over lanes: a tile, or the loop of those that read squares. */
-static void print_inside(struct printer *pr)
-{
-    struct squares squares = { 0 };
-    const int axis = pr->s->squares_axis;
-    const int loops = axis >= 0 ? open_squares(pr, &squares, axis) : 0;
-    print_tile(pr);
-    close_squares(pr, &squares);
-    close_loops(pr, loops);
 }
 
 /* The OUT vector axis of a nest without batch: full vectors, then single elements. */

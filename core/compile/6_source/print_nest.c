@@ -136,7 +136,7 @@ static void body_point(struct printer *pr, int point, const char *lanes_mask)
     const struct nest *n = pr->n;
     char a[NAME], b[NAME], acc[NAME];
     text_fill(acc, sizeof acc, "acc%d", point);
-    print_expr(pr, n->body[0], a);
+    print_factor(pr, 0, a);
     if (n->combine != COMBINE_FMA) {
         if (nest_searches(n)) {
             search_lines(pr, point, a);
@@ -146,7 +146,7 @@ static void body_point(struct printer *pr, int point, const char *lanes_mask)
         combine_line(pr, acc, a);
         return;
     }
-    print_expr(pr, n->body[1], b);
+    print_factor(pr, 1, b);
     mask_tail(pr, a);
     char term[5 * NAME];
     if (dtype_is_float(n->acc_dtype))
@@ -542,7 +542,8 @@ static void print_loops(struct printer *pr)
     int loops = 0;
     const int lane = nest_vector_axis(n, pr->s);
     const bool lane_is_out = lane >= 0 && lane < n->out_axes, copies = pr->s->by_registers;
-    const int inner = n->out_axes - lane_is_out - (pr->s->squares_axis >= 0);
+    const int inner = pr->s->packed >= 0 ? pr->s->packed_outside
+                                         : n->out_axes - lane_is_out - (pr->s->squares_axis >= 0);
     struct squares squares = { 0 };
     for (int i = 0; i < inner && !copies; i++) {
         const bool last = i == inner - 1 && n->combine == COMBINE_NONE && nest_has_batch_lanes(n);

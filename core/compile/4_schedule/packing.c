@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packing: a product of rows reads its right operand once for each tile of rows, from the second cache, in runs of
+ * one register that lie a row apart, or turned over in registers each time. Instead, the loop over its registers of
+ * lanes goes outside of that over rows, and what all of these read of the operand is copied once, side by side, into an
+ * array that stays in the first cache. The order of each sum is the same. In: a nest with its tile. Out: the operand
+ * that is packed, or none, and which loops are outside of it. */
+#include <string.h>
+
+#include "compile/4_schedule/schedule.h"
+
+int packed_axis(const struct nest *n)
+{
+    int axis = -1;
+    for (int a = n->out_axes; a < n->axes; a++)
+        if (n->extent[a] > 1) {
+            if (axis >= 0)
+                return -1;
+            axis = a;
+        }
+    return axis;
+}
+
+/* Which factor has lanes, and rows that share it: -1 neither. */
+static int factor_with_lanes(const struct nest *n, const struct schedule *s)
+{
+    const int axis = packed_axis(n), lane = s->lane_axis;
+    if (n->combine != COMBINE_FMA || n->acc_dtype != TARN_F32 || n->batched || n->partial ||
+        n->transformed || n->guards > 0 || lane < 0 || lane >= n->out_axes || axis < 0 ||
+        n->extent[axis] > TARGET_PACKED_STEPS)
+        return -1;
+    for (int f = 1; f >= 0; f--) {
+        const struct expr *e = &n->exprs[n->body[f]];
+        if (e->kind == EXPR_LOAD && e->dtype == TARN_F32 && e->access.gather < 0 &&
+            e->access.part_count == 0 && !e->access.in_block && !e->access.samples &&
+            e->access.address.k[lane] != 0)
+            return f;
+    }
+    return -1;
+}
+
+static const struct affine *address_of(const struct nest *n, int factor)
+{
+    return &n->exprs[n->body[factor]].access.address;
+}
+
+/* Tiles that read the same of a factor, by one group, where groups divide an axis. */
+static int64_t tiles_that_share(const struct nest *n, const struct schedule *s,
+                                const struct affine *address)
+{
+    int64_t tiles = 1;
+    for (int a = 0; a < n->out_axes; a++)
+        if (a != s->lane_axis && address->k[a] == 0)
+            tiles *= n->extent[a] / (a == s->split_axis ? s->groups : 1) / s->tile[a];
+    return tiles;
+}
+
+void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
+                        const struct schedule *s, int32_t *extent)
+{
+    const int factor = factor_with_lanes(n, s);
+    const int rows = v->accumulators < LANES ? v->accumulators : LANES;
+    if (factor < 0 ||
+        tiles_that_share(n, s, address_of(n, factor)) < TARGET_PACKED_TILES * (int64_t)rows)
+        return;
+    for (int a = 0; a < n->out_axes; a++)
+        if (a != s->lane_axis && address_of(n, factor)->k[a] != 0)
+            extent[a] = 1;
+}
+
+/* Loops over axes of the factor go outside; the others keep their order. */
+static int move_outside(const struct affine *address, int loops, int *order)
+{
+    int sorted[NEST_AXES], count = 0;
+    for (int i = 0; i < loops; i++)
+        if (address->k[order[i]] != 0)
+            sorted[count++] = order[i];
+    const int outside = count;
+    for (int i = 0; i < loops; i++)
+        if (address->k[order[i]] == 0)
+            sorted[count++] = order[i];
+    memcpy(order, sorted, (size_t)loops * sizeof *order);
+    return outside;
+}
+
+void choose_packing(const struct nest *n, struct schedule *s)
+{
+    const int factor = factor_with_lanes(n, s);
+    if (factor < 0 || tiles_that_share(n, s, address_of(n, factor)) < TARGET_PACKED_TILES)
+        return;
+    for (int a = 0; a < n->out_axes; a++)
+        if (a != s->lane_axis && s->tile[a] > 1 && address_of(n, factor)->k[a] != 0)
+            return; /* points of a tile read different ones */
+    s->packed = factor;
+    s->packed_outside = move_outside(address_of(n, factor), n->out_axes - 1, s->order);
+}
+
+void drop_packing(const struct nest *n, struct schedule *s)
+{
+    if (s->packed >= 0 && tiles_that_share(n, s, address_of(n, s->packed)) < TARGET_PACKED_TILES)
+        s->packed = -1;
+}

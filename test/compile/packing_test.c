@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which factor of a product its rows share in a copy (4_schedule/packing.c): none where too few rows read it to be worth
+ * it, or where the copy would be too large for a thread's stack. */
+#include <criterion/criterion.h>
+
+#include "cases.h"
+#include "compile/4_schedule/schedule.h"
+#include "error.h"
+
+struct outcome {
+    int packed, outside;
+    bool first_loop_is_heads;
+};
+
+/* Of a product [heads, rows, steps] by [heads, columns, steps], turned over, or without heads (0) by [steps, columns],
+ * without a batch. */
+static struct outcome outcome_of(const char *kind, int32_t heads, int32_t rows, int32_t steps,
+                                 int32_t columns)
+{
+    const struct target t = target_named(kind);
+    struct kernel_plan plan = { 0 };
+    struct outcome out = { -1, -1, false };
+    struct build b;
+    build_begin(&b);
+    if (heads == 0) {
+        const uint32_t x = build_owned(&b, TARN_SHAPE(rows, steps));
+        const uint32_t w = build_owned(&b, TARN_SHAPE(steps, columns));
+        build_output(&b, build_matmul(&b, x, w, false, false));
+    } else {
+        const union op_arg arg = { .matmul.transpose = { 0, 1 } };
+        const uint32_t x = build_owned(&b, TARN_SHAPE(heads, rows, steps));
+        const uint32_t in[2] = { x, build_owned(&b, TARN_SHAPE(heads, columns, steps)) };
+        build_output(&b, build_node(&b, &op_matmul, TARN_SHAPE(heads, rows, columns), TARN_F32,
+                                    &arg, in, 2));
+    }
+    const struct program p = build_program(&b);
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    for (int i = 0; i < plan.ir->nest_count; i++) {
+        const struct nest *n = &plan.ir->nests[i];
+        const struct schedule *at = schedule_of(plan.ir, n);
+        if (n->combine == COMBINE_FMA)
+            out = (struct outcome){ at->packed, at->packed_outside,
+                                    n->extent[at->order[0]] == heads };
+    }
+    kernel_plan_free(&plan);
+    build_end(&b);
+    return out;
+}
+
+static int packed_of(int32_t rows, int32_t steps, int32_t columns)
+{
+    return outcome_of("avx2", 0, rows, steps, columns).packed;
+}
+
+Test(packing, where_rows_share_a_factor)
+{
+    cr_expect_eq(packed_of(64, 128, 384), 1);
+    cr_expect_eq(packed_of(64, TARGET_PACKED_STEPS, 48), 1);
+    cr_expect_eq(packed_of(64, TARGET_PACKED_STEPS + 1, 48), -1, "32 KiB at most");
+    cr_expect_eq(packed_of(1, 128, 384), -1, "nobody else reads it");
+    cr_expect_eq(packed_of(8, 128, 384), -1, "two tiles");
+}
+
+Test(packing, loops_of_the_factor_are_outside)
+{
+    static const char *const kinds[] = { "avx512", "avx2", "neon" };
+    for (int k = 0; k < 3; k++) {
+        const struct outcome o = outcome_of(kinds[k], 24, 192, 64, 64);
+        cr_expect_eq(o.packed, 1, "%s", kinds[k]);
+        cr_expect_eq(o.outside, 1, "%s: a copy for each head", kinds[k]);
+        cr_expect(o.first_loop_is_heads, "%s", kinds[k]);
+    }
+    cr_expect_eq(outcome_of("nvidia", 24, 192, 64, 64).packed, -1, "work-items have local memory");
+}
