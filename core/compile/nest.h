@@ -160,7 +160,7 @@ struct schedule {
     bool uniform;                /* work-items: all teams of a group have the same tile */
     bool by_registers;           /* a copy turns 16 by 16 elements over in registers */
     struct panels panels;
-    int packed;         /* which factor of a product is copied for all rows (packing.c); -1: neither */
+    int packed; /* which factor of a product is copied for all rows (packing.c); -1: neither */
     int packed_outside; /* loops of `order` that are outside of that over the lanes then */
     struct staging staging;
 };

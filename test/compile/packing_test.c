@@ -70,5 +70,6 @@ Test(packing, loops_of_the_factor_are_outside)
         cr_expect_eq(o.outside, 1, "%s: a copy for each head", kinds[k]);
         cr_expect(o.first_loop_is_heads, "%s", kinds[k]);
     }
-    cr_expect_eq(outcome_of("nvidia", 24, 192, 64, 64).packed, -1, "work-items have local memory");
+    cr_expect_eq(outcome_of("gpu_large", 24, 192, 64, 64).packed, -1,
+                 "work-items have local memory");
 }
