@@ -37,7 +37,61 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_ZIPS(from, to) \
     TARN_ZIP(from, to, 0) TARN_ZIP(from, to, 1) TARN_ZIP(from, to, 2) TARN_ZIP(from, to, 3) \
     TARN_ZIP(from, to, 4) TARN_ZIP(from, to, 5) TARN_ZIP(from, to, 6) TARN_ZIP(from, to, 7)
-#define TARN_TRANSPOSE(a, b) TARN_ZIPS(a, b) TARN_ZIPS(b, a) TARN_ZIPS(a, b) TARN_ZIPS(b, a)
+#define TARN_TURN_16(type, a) \
+    { \
+        type##16 b[16]; \
+        TARN_ZIPS(a, b) TARN_ZIPS(b, a) TARN_ZIPS(a, b) TARN_ZIPS(b, a) \
+    }
+
+/* The same by quarters of 8 x 8 elements, where a register has fewer than 16 lanes: all of a tile would not be in registers,
+ * and interleaving would cross from one half of 16 lanes to the other. Within a quarter rows are interleaved in runs of 4
+ * lanes, which the third round brings to their places. */
+#ifdef __clang__
+#define TARN_EACH_OF_8 _Pragma("unroll") for (int i = 0; i < 8; ++i)
+#define TARN_ROWS(x, i, j, ...) TARN_SHUFFLE(x[i], x[j], __VA_ARGS__)
+#define TARN_QUARTER_FUNCTION(type) \
+    TARN_INLINE void tarn_turn_quarter_##type(type##8 * x) \
+    { \
+        type##8 a[8], b[8]; \
+        _Pragma("unroll") for (int i = 0; i < 8; i += 2) \
+        { \
+            a[i] = TARN_ROWS(x, i, i + 1, 0, 8, 1, 9, 4, 12, 5, 13); \
+            a[i + 1] = TARN_ROWS(x, i, i + 1, 2, 10, 3, 11, 6, 14, 7, 15); \
+        } \
+        _Pragma("unroll") for (int i = 0; i < 8; i += 4) \
+        { \
+            b[i] = TARN_ROWS(a, i, i + 2, 0, 1, 8, 9, 4, 5, 12, 13); \
+            b[i + 1] = TARN_ROWS(a, i, i + 2, 2, 3, 10, 11, 6, 7, 14, 15); \
+            b[i + 2] = TARN_ROWS(a, i + 1, i + 3, 0, 1, 8, 9, 4, 5, 12, 13); \
+            b[i + 3] = TARN_ROWS(a, i + 1, i + 3, 2, 3, 10, 11, 6, 7, 14, 15); \
+        } \
+        _Pragma("unroll") for (int i = 0; i < 4; ++i) \
+        { \
+            x[i] = TARN_ROWS(b, i, i + 4, 0, 1, 2, 3, 8, 9, 10, 11); \
+            x[i + 4] = TARN_ROWS(b, i, i + 4, 4, 5, 6, 7, 12, 13, 14, 15); \
+        } \
+    }
+TARN_QUARTER_FUNCTION(float)
+TARN_QUARTER_FUNCTION(int)
+#define TARN_TURN_8(type, a) \
+    { \
+        type##8 p[8], q[8]; \
+        TARN_EACH_OF_8 p[i] = a[i].lo; \
+        tarn_turn_quarter_##type(p); \
+        TARN_EACH_OF_8 a[i].lo = p[i]; \
+        TARN_EACH_OF_8 p[i] = a[i].hi; \
+        tarn_turn_quarter_##type(p); \
+        TARN_EACH_OF_8 q[i] = a[i + 8].lo; \
+        TARN_EACH_OF_8 a[i + 8].lo = p[i]; \
+        tarn_turn_quarter_##type(q); \
+        TARN_EACH_OF_8 a[i].hi = q[i]; \
+        TARN_EACH_OF_8 p[i] = a[i + 8].hi; \
+        tarn_turn_quarter_##type(p); \
+        TARN_EACH_OF_8 a[i + 8].hi = p[i]; \
+    }
+#else
+#define TARN_TURN_8(type, a) TARN_TURN_16(type, a)
+#endif
 
 #define TARN_BOOL_1(c) (c)
 #define TARN_BOOL_16(c) (-(c))

@@ -99,9 +99,9 @@ void print_copy(struct printer *pr)
     for (int a = c.first; a < pr->n->axes; a++)
         set_constant(pr, a, 0);
     open_run(pr, &c); /* the last 16 may begin among those of the round before */
-    print_line(pr, "%s16 row[16], other[16];", memory_type(c.from));
+    print_line(pr, "%s16 row[16];", memory_type(c.from));
     print_rows(pr, &c, true);
-    print_line(pr, "TARN_TRANSPOSE(row, other)");
+    print_line(pr, "%s(%s, row)", turning(pr, c.from), memory_type(c.from));
     print_rows(pr, &c, false);
     close_loops(pr, loops);
 }

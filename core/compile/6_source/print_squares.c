@@ -87,15 +87,10 @@ static void print_square(struct printer *pr, struct squares *q, const struct acc
     pr->out = &q->text;
     pr->indent = q->indent;
     print_line(pr, "%s square%d[16];", type, number);
-    print_line(pr, "{");
-    pr->indent++;
-    print_line(pr, "%s other[16];", type);
     for (int i = 0; i < LANES; i++)
         print_line(pr, "square%d[%d] = TARN_LOAD(%s, %s, %s + %d);", number, i, value_space(v),
                    memory_type(v), first, i * lane_factor(pr, &a->address));
-    print_line(pr, "TARN_TRANSPOSE(square%d, other)", number);
-    pr->indent--;
-    print_line(pr, "}");
+    print_line(pr, "%s(%s, square%d)", turning(pr, v), memory_type(v), number);
     pr->out = out;
     pr->indent = indent;
 }
@@ -163,10 +158,7 @@ static void write_square(struct printer *pr, const struct squares *q, int number
     const int k = lane_factor(pr, &s->address);
     const bool tail = nest_has_batch_lanes(pr->n) && pr->tail;
     struct text first = first_text(pr, q, s->value, &s->address);
-    print_line(pr, "{");
-    pr->indent++;
-    print_line(pr, "%s other[16];", register_name(v->dtype, LANES));
-    print_line(pr, "TARN_TRANSPOSE(turned%d, other)", number);
+    print_line(pr, "%s(%s, turned%d)", turning(pr, v), memory_type(v), number);
     for (int i = 0; i < LANES && first.data != NULL; i++) {
         const char *space = value_space(v), *type = memory_type(v);
         if (tail)
@@ -178,8 +170,6 @@ static void write_square(struct printer *pr, const struct squares *q, int number
             print_line(pr, "TARN_STORE(%s, %s, turned%d[%d], %s + %d);", space, type, number, i,
                        first.data, i * k);
     }
-    pr->indent--;
-    print_line(pr, "}");
     pr->out->failed |= first.failed;
     text_free(&first);
 }

@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* input conv2d relu */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_d116454dbe4c2117(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
+void k_a07aa47a388e1478(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[252];
@@ -22,7 +22,7 @@ void k_d116454dbe4c2117(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 108; e += 16) {
                     const long at = min(e, 92L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 2));
@@ -39,7 +39,7 @@ void k_d116454dbe4c2117(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 108 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
@@ -229,7 +229,7 @@ void k_d116454dbe4c2117(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 144; e += 16) {
                     const long at = min(e, 128L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 0));
                     row[1] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 1));
                     row[2] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 2));
@@ -246,7 +246,7 @@ void k_d116454dbe4c2117(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 13));
                     row[14] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 14));
                     row[15] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(float, row)
                     TARN_STORE(__global, float, row[0], v4 + 0 + at + 144 * (16 * b + 0));
                     TARN_STORE(__global, float, row[1], v4 + 0 + at + 144 * (16 * b + 1));
                     TARN_STORE(__global, float, row[2], v4 + 0 + at + 144 * (16 * b + 2));

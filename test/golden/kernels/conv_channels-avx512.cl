@@ -2,7 +2,7 @@
 /* arena: 9216 bytes */
 /* input winograd input winograd weight winograd product winograd result winograd result */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_cc31eb40811fd241(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
+void k_27bf6eeb2dd273cd(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[776];
@@ -168,7 +168,7 @@ void k_cc31eb40811fd241(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 288; e += 16) {
                     const long at = min(e, 272L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 288 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 288 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 288 * (16 * b + 2));
@@ -185,7 +185,7 @@ void k_cc31eb40811fd241(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 288 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 288 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 288 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
@@ -590,7 +590,7 @@ void k_cc31eb40811fd241(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 128; e += 16) {
                     const long at = min(e, 112L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__local, float, v6 + 16 * (0 + at + 0));
                     row[1] = TARN_LOAD(__local, float, v6 + 16 * (0 + at + 1));
                     row[2] = TARN_LOAD(__local, float, v6 + 16 * (0 + at + 2));
@@ -607,7 +607,7 @@ void k_cc31eb40811fd241(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__local, float, v6 + 16 * (0 + at + 13));
                     row[14] = TARN_LOAD(__local, float, v6 + 16 * (0 + at + 14));
                     row[15] = TARN_LOAD(__local, float, v6 + 16 * (0 + at + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(float, row)
                     TARN_STORE(__global, float, row[0], v7 + 0 + at + 128 * (16 * b + 0));
                     TARN_STORE(__global, float, row[1], v7 + 0 + at + 128 * (16 * b + 1));
                     TARN_STORE(__global, float, row[2], v7 + 0 + at + 128 * (16 * b + 2));

@@ -2,7 +2,7 @@
 /* arena: 1280 bytes */
 /* input cast from_bf16 widen conv2d argmax cast argmax */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_99eed74e6a6e60bf(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *output1)
+void k_373819cb5769077b(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *output1)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[171];
@@ -47,7 +47,7 @@ void k_99eed74e6a6e60bf(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 81; e += 16) {
                     const long at = min(e, 65L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 81 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 81 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 81 * (16 * b + 2));
@@ -64,7 +64,7 @@ void k_99eed74e6a6e60bf(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 81 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 81 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 81 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
@@ -222,7 +222,7 @@ void k_99eed74e6a6e60bf(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 30; e += 16) {
                     const long at = min(e, 14L);
-                    ushort16 row[16], other[16];
+                    ushort16 row[16];
                     row[0] = TARN_LOAD(__local, ushort, v8 + 16 * (0 + at + 0));
                     row[1] = TARN_LOAD(__local, ushort, v8 + 16 * (0 + at + 1));
                     row[2] = TARN_LOAD(__local, ushort, v8 + 16 * (0 + at + 2));
@@ -239,7 +239,7 @@ void k_99eed74e6a6e60bf(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__local, ushort, v8 + 16 * (0 + at + 13));
                     row[14] = TARN_LOAD(__local, ushort, v8 + 16 * (0 + at + 14));
                     row[15] = TARN_LOAD(__local, ushort, v8 + 16 * (0 + at + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(ushort, row)
                     TARN_STORE(__global, ushort, row[0], v9 + 0 + at + 30 * (16 * b + 0));
                     TARN_STORE(__global, ushort, row[1], v9 + 0 + at + 30 * (16 * b + 1));
                     TARN_STORE(__global, ushort, row[2], v9 + 0 + at + 30 * (16 * b + 2));
@@ -263,7 +263,7 @@ void k_99eed74e6a6e60bf(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 30; e += 16) {
                     const long at = min(e, 14L);
-                    int16 row[16], other[16];
+                    int16 row[16];
                     row[0] = TARN_LOAD(__local, int, v7 + 16 * (0 + at + 0));
                     row[1] = TARN_LOAD(__local, int, v7 + 16 * (0 + at + 1));
                     row[2] = TARN_LOAD(__local, int, v7 + 16 * (0 + at + 2));
@@ -280,7 +280,7 @@ void k_99eed74e6a6e60bf(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__local, int, v7 + 16 * (0 + at + 13));
                     row[14] = TARN_LOAD(__local, int, v7 + 16 * (0 + at + 14));
                     row[15] = TARN_LOAD(__local, int, v7 + 16 * (0 + at + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(int, row)
                     TARN_STORE(__global, int, row[0], v10 + 0 + at + 30 * (16 * b + 0));
                     TARN_STORE(__global, int, row[1], v10 + 0 + at + 30 * (16 * b + 1));
                     TARN_STORE(__global, int, row[2], v10 + 0 + at + 30 * (16 * b + 2));

@@ -3,7 +3,7 @@
 /* arena: 9469952 bytes */
 /* input conv2d */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_3318e2cfee09f219(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_9837396ab3f901ec(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[9072];
@@ -27,7 +27,7 @@ void k_3318e2cfee09f219(const int skip, __global uchar *input0, __global uchar *
                     #pragma unroll 1
                     for (long e = low * 36; e < high * 36; e += 16) {
                         const long at = min(e, high * 36 - 16);
-                        float16 row[16], other[16];
+                        float16 row[16];
                         row[0] = TARN_LOAD(__global, float, v1 + 1296 * i1 + at + 9072 * (16 * b + 0));
                         row[1] = TARN_LOAD(__global, float, v1 + 1296 * i1 + at + 9072 * (16 * b + 1));
                         row[2] = TARN_LOAD(__global, float, v1 + 1296 * i1 + at + 9072 * (16 * b + 2));
@@ -44,7 +44,7 @@ void k_3318e2cfee09f219(const int skip, __global uchar *input0, __global uchar *
                         row[13] = TARN_LOAD(__global, float, v1 + 1296 * i1 + at + 9072 * (16 * b + 13));
                         row[14] = TARN_LOAD(__global, float, v1 + 1296 * i1 + at + 9072 * (16 * b + 14));
                         row[15] = TARN_LOAD(__global, float, v1 + 1296 * i1 + at + 9072 * (16 * b + 15));
-                        TARN_TRANSPOSE(row, other)
+                        TARN_TURN_16(float, row)
                         TARN_STORE(__local, float, row[0], v0 + 16 * (1296 * i1 + at + 0));
                         TARN_STORE(__local, float, row[1], v0 + 16 * (1296 * i1 + at + 1));
                         TARN_STORE(__local, float, row[2], v0 + 16 * (1296 * i1 + at + 2));
@@ -215,7 +215,7 @@ void k_3318e2cfee09f219(const int skip, __global uchar *input0, __global uchar *
 
 /* conv2d conv2d */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_79642a3407775119(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
+void k_c8b6031d5491957e(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[8092];
@@ -530,7 +530,7 @@ void k_79642a3407775119(const int skip, __global uchar *arena, __global const ul
                     #pragma unroll 1
                     for (long e = low * 34; e < high * 34; e += 16) {
                         const long at = min(e, high * 34 - 16);
-                        float16 row[16], other[16];
+                        float16 row[16];
                         row[0] = TARN_LOAD(__local, float, v0 + 16 * (1156 * i1 + at + 0));
                         row[1] = TARN_LOAD(__local, float, v0 + 16 * (1156 * i1 + at + 1));
                         row[2] = TARN_LOAD(__local, float, v0 + 16 * (1156 * i1 + at + 2));
@@ -547,7 +547,7 @@ void k_79642a3407775119(const int skip, __global uchar *arena, __global const ul
                         row[13] = TARN_LOAD(__local, float, v0 + 16 * (1156 * i1 + at + 13));
                         row[14] = TARN_LOAD(__local, float, v0 + 16 * (1156 * i1 + at + 14));
                         row[15] = TARN_LOAD(__local, float, v0 + 16 * (1156 * i1 + at + 15));
-                        TARN_TRANSPOSE(row, other)
+                        TARN_TURN_16(float, row)
                         TARN_STORE(__global, float, row[0], v3 + 1156 * i1 + at + 8092 * (16 * b + 0));
                         TARN_STORE(__global, float, row[1], v3 + 1156 * i1 + at + 8092 * (16 * b + 1));
                         TARN_STORE(__global, float, row[2], v3 + 1156 * i1 + at + 8092 * (16 * b + 2));

@@ -3,7 +3,7 @@
 /* arena: 12288 bytes */
 /* input input conv2d_weight */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_fc9ae36110b2ae27(const int skip, __global uchar *input0, __global uchar *input1, __global uchar *arena, __global const ulong *offset)
+void k_54b8b5d620322dda(const int skip, __global uchar *input0, __global uchar *input1, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[15680];
@@ -23,7 +23,7 @@ void k_fc9ae36110b2ae27(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 6272; e += 16) {
                     const long at = min(e, 6256L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 6272 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 6272 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 6272 * (16 * b + 2));
@@ -40,7 +40,7 @@ void k_fc9ae36110b2ae27(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 6272 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 6272 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 6272 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
@@ -64,7 +64,7 @@ void k_fc9ae36110b2ae27(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 9408; e += 16) {
                     const long at = min(e, 9392L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v3 + 0 + at + 9408 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v3 + 0 + at + 9408 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v3 + 0 + at + 9408 * (16 * b + 2));
@@ -81,7 +81,7 @@ void k_fc9ae36110b2ae27(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v3 + 0 + at + 9408 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v3 + 0 + at + 9408 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v3 + 0 + at + 9408 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_16(float, row)
                     TARN_STORE(__local, float, row[0], v2 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v2 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v2 + 16 * (0 + at + 2));

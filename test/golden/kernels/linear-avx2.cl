@@ -3,7 +3,7 @@
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_d262d532155b938e(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_75d2d6b384b68323(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
@@ -29,7 +29,7 @@ void k_d262d532155b938e(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 20; e += 16) {
                     const long at = min(e, 4L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 2));
@@ -46,7 +46,7 @@ void k_d262d532155b938e(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_8(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
@@ -108,7 +108,7 @@ void k_d262d532155b938e(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 32; e += 16) {
                     const long at = min(e, 16L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 0));
                     row[1] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 1));
                     row[2] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 2));
@@ -125,7 +125,7 @@ void k_d262d532155b938e(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 13));
                     row[14] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 14));
                     row[15] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_8(float, row)
                     TARN_STORE(__global, float, row[0], v5 + 0 + at + 32 * (16 * b + 0));
                     TARN_STORE(__global, float, row[1], v5 + 0 + at + 32 * (16 * b + 1));
                     TARN_STORE(__global, float, row[2], v5 + 0 + at + 32 * (16 * b + 2));
@@ -149,7 +149,7 @@ void k_d262d532155b938e(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 32; e += 16) {
                     const long at = min(e, 16L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 2));
@@ -166,7 +166,7 @@ void k_d262d532155b938e(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_8(float, row)
                     TARN_STORE(__local, float, row[0], v6 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v6 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v6 + 16 * (0 + at + 2));

@@ -3,7 +3,7 @@
 /* arena: 8 bytes */
 /* input sum sum input sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_cd3c1d22208d3176(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
+void k_3bde7a34782ccb19(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[1600];
@@ -98,7 +98,7 @@ void k_cd3c1d22208d3176(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 200; e += 16) {
                     const long at = min(e, 184L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 2));
@@ -115,7 +115,7 @@ void k_cd3c1d22208d3176(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 200 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_8(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
@@ -164,7 +164,7 @@ void k_cd3c1d22208d3176(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 1600; e += 16) {
                     const long at = min(e, 1584L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 0));
                     row[1] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 1));
                     row[2] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 2));
@@ -181,7 +181,7 @@ void k_cd3c1d22208d3176(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 13));
                     row[14] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 14));
                     row[15] = TARN_LOAD(__global, float, v6 + 0 + at + 1600 * (16 * b + 15));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_8(float, row)
                     TARN_STORE(__local, float, row[0], v5 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v5 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v5 + 16 * (0 + at + 2));

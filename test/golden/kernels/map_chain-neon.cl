@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* input tanh */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_35e5daae96850aec(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *owned0, __global const ulong *offset)
+void k_6776f2e4c0e8824d(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *owned0, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[30];
@@ -23,7 +23,7 @@ void k_35e5daae96850aec(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 30; e += 16) {
                     const long at = min(e, 14L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 30 * min(16 * b + 0, 39L));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 30 * min(16 * b + 1, 39L));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 30 * min(16 * b + 2, 39L));
@@ -40,7 +40,7 @@ void k_35e5daae96850aec(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 30 * min(16 * b + 13, 39L));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 30 * min(16 * b + 14, 39L));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 30 * min(16 * b + 15, 39L));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_8(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));

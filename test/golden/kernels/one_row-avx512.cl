@@ -3,7 +3,7 @@
 /* arena: 2816 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_18d6004cf23c3511(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+void k_8acfa76f1affa035(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(arena + offset[0]); /* [1,704] */
@@ -27,26 +27,23 @@ void k_18d6004cf23c3511(const int skip, __global uchar *arena, __global const ul
                         #pragma unroll 1
                         for (long at2 = cut0; at2 < end0; at2 += 16) {
                             float16 square0[16];
-                            {
-                                float16 other[16];
-                                square0[0] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 0);
-                                square0[1] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 256);
-                                square0[2] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 512);
-                                square0[3] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 768);
-                                square0[4] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1024);
-                                square0[5] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1280);
-                                square0[6] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1536);
-                                square0[7] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1792);
-                                square0[8] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2048);
-                                square0[9] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2304);
-                                square0[10] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2560);
-                                square0[11] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2816);
-                                square0[12] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3072);
-                                square0[13] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3328);
-                                square0[14] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3584);
-                                square0[15] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3840);
-                                TARN_TRANSPOSE(square0, other)
-                            }
+                            square0[0] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 0);
+                            square0[1] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 256);
+                            square0[2] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 512);
+                            square0[3] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 768);
+                            square0[4] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1024);
+                            square0[5] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1280);
+                            square0[6] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1536);
+                            square0[7] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 1792);
+                            square0[8] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2048);
+                            square0[9] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2304);
+                            square0[10] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2560);
+                            square0[11] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 2816);
+                            square0[12] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3072);
+                            square0[13] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3328);
+                            square0[14] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3584);
+                            square0[15] = TARN_LOAD(__global, float, v2 + 256 * i1 + at2 + 3840);
+                            TARN_TURN_16(float, square0)
                             #pragma unroll 1
                             for (long i2 = at2; i2 < at2 + 16; i2 += 2) {
                                 const float16 t1 = (float16)(v1[i2]);
@@ -71,7 +68,7 @@ void k_18d6004cf23c3511(const int skip, __global uchar *arena, __global const ul
 
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_b2eeb423d9439302(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_61409d2801028a54(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,640] */
@@ -97,26 +94,23 @@ void k_b2eeb423d9439302(const int skip, __global uchar *output0, __global uchar 
                         #pragma unroll 1
                         for (long at2 = cut0; at2 < end0; at2 += 16) {
                             float16 square0[16];
-                            {
-                                float16 other[16];
-                                square0[0] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 0);
-                                square0[1] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 704);
-                                square0[2] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 1408);
-                                square0[3] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 2112);
-                                square0[4] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 2816);
-                                square0[5] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 3520);
-                                square0[6] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 4224);
-                                square0[7] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 4928);
-                                square0[8] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 5632);
-                                square0[9] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 6336);
-                                square0[10] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 7040);
-                                square0[11] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 7744);
-                                square0[12] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 8448);
-                                square0[13] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 9152);
-                                square0[14] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 9856);
-                                square0[15] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 10560);
-                                TARN_TRANSPOSE(square0, other)
-                            }
+                            square0[0] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 0);
+                            square0[1] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 704);
+                            square0[2] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 1408);
+                            square0[3] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 2112);
+                            square0[4] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 2816);
+                            square0[5] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 3520);
+                            square0[6] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 4224);
+                            square0[7] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 4928);
+                            square0[8] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 5632);
+                            square0[9] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 6336);
+                            square0[10] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 7040);
+                            square0[11] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 7744);
+                            square0[12] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 8448);
+                            square0[13] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 9152);
+                            square0[14] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 9856);
+                            square0[15] = TARN_LOAD(__global, float, v2 + 704 * i1 + at2 + 10560);
+                            TARN_TURN_16(float, square0)
                             #pragma unroll 1
                             for (long i2 = at2; i2 < at2 + 16; i2 += 4) {
                                 const float16 t1 = (float16)(v1[i2]);

@@ -3,7 +3,7 @@
 /* arena: 1536 bytes */
 /* input sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_39b316dab3650576(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset)
+void k_89ed495dd498078e(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[24];
@@ -23,7 +23,7 @@ void k_39b316dab3650576(const int skip, __global uchar *input0, __global uchar *
                 #pragma unroll 1
                 for (long e = 0; e < 24; e += 16) {
                     const long at = min(e, 8L);
-                    float16 row[16], other[16];
+                    float16 row[16];
                     row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 0, 329L));
                     row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 1, 329L));
                     row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 2, 329L));
@@ -40,7 +40,7 @@ void k_39b316dab3650576(const int skip, __global uchar *input0, __global uchar *
                     row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 13, 329L));
                     row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 14, 329L));
                     row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 15, 329L));
-                    TARN_TRANSPOSE(row, other)
+                    TARN_TURN_8(float, row)
                     TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
                     TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
                     TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));

@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_412f169c83a532b8(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_34a09a2deb1828b5(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [32,256] */
@@ -75,26 +75,23 @@ void k_412f169c83a532b8(const int skip, __global uchar *output0, __global uchar 
                             #pragma unroll 1
                             for (long at2 = cut0; at2 < end0; at2 += 16) {
                                 float16 square0[16];
-                                {
-                                    float16 other[16];
-                                    square0[0] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 0);
-                                    square0[1] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 320);
-                                    square0[2] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 640);
-                                    square0[3] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 960);
-                                    square0[4] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 1280);
-                                    square0[5] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 1600);
-                                    square0[6] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 1920);
-                                    square0[7] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 2240);
-                                    square0[8] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 2560);
-                                    square0[9] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 2880);
-                                    square0[10] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 3200);
-                                    square0[11] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 3520);
-                                    square0[12] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 3840);
-                                    square0[13] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 4160);
-                                    square0[14] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 4480);
-                                    square0[15] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 4800);
-                                    TARN_TRANSPOSE(square0, other)
-                                }
+                                square0[0] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 0);
+                                square0[1] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 320);
+                                square0[2] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 640);
+                                square0[3] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 960);
+                                square0[4] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 1280);
+                                square0[5] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 1600);
+                                square0[6] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 1920);
+                                square0[7] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 2240);
+                                square0[8] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 2560);
+                                square0[9] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 2880);
+                                square0[10] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 3200);
+                                square0[11] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 3520);
+                                square0[12] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 3840);
+                                square0[13] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 4160);
+                                square0[14] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 4480);
+                                square0[15] = TARN_LOAD(__global, float, v2 + 320 * i1 + at2 + 4800);
+                                TARN_TURN_16(float, square0)
                                 #pragma unroll 1
                                 for (long i2 = at2; i2 < at2 + 16; i2 += 1) {
                                     const float16 t1 = (float16)(v1[320 * i0 + i2]);
