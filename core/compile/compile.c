@@ -15,8 +15,7 @@
 #include "kernels.h"
 
 #define BETTER 0.97 /* of the time by the rule; nearer, the model cannot tell. */
-#define SIMPLER \
-    1.0 /* Without a change of layout there are half as many kernels: better where the model cannot tell. */
+#define SIMPLER 1.0 /* Without a change of layout there are half as many kernels. */
 
 static tarn_status out_of_memory(void)
 {
@@ -259,7 +258,7 @@ static tarn_status find_other_place(const struct program *program, const struct 
     struct module m;
     *other = (struct other_place){ SAMPLES_BY_RULE, 0 };
     const tarn_status status = graph_stage(program, t, &a, &m);
-    if (status == TARN_OK && m.batch > 0 && m.shards == 0 && multiplies_rows(&m))
+    if (status == TARN_OK && m.batch > 0 && multiplies_rows(&m))
         *other = (struct other_place){ SAMPLES_ALONE, SIMPLER };
     else if (status == TARN_OK && lanes_would_idle(&m))
         *other = (struct other_place){ m.batch > 0 ? SAMPLES_ALONE : SAMPLES_BLOCKS, BETTER };

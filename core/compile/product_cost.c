@@ -64,6 +64,17 @@ double product_cycles(const struct target *t, const struct product_shape *s)
     return product_work(s) / LANES * term + copied * (double)s->batch / LANES;
 }
 
+/* Rows of a nest's tile, as many as it has at most. */
+static int tile_rows(const struct vector_figures *v)
+{
+    return v->accumulators < LANES ? v->accumulators : LANES;
+}
+
+bool target_packs(const struct vector_figures *v, int64_t steps, int64_t rows)
+{
+    return steps <= TARGET_PACKED_STEPS && rows >= TARGET_PACKED_TILES * (int64_t)tile_rows(v);
+}
+
 /* Cycles that all units together wait for the right operand of a nest, and for the left one, if each tile of rows reads
  * the whole right operand; */
 static double waits_for_tiles(const struct target *t, const struct product_shape *s, double rows)
@@ -92,10 +103,9 @@ static double waits_for_copies(const struct target *t, const struct product_shap
 static double lost_in_tiles(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
-    const double rows = v->accumulators < LANES ? v->accumulators : LANES;
+    const double rows = tile_rows(v);
     const struct panel_tile panel = panel_tile(v);
-    const bool packed =
-        s->k <= TARGET_PACKED_STEPS && (double)s->sample_rows >= TARGET_PACKED_TILES * rows;
+    const bool packed = target_packs(v, (int64_t)s->k, (int64_t)s->sample_rows);
     return product_work(s) / LANES *
                (tile_cycles(v, rows, 1) - tile_cycles(v, panel.rows, panel.vectors)) +
            (packed ? waits_for_copies(t, s) : waits_for_tiles(t, s, rows));

@@ -204,6 +204,8 @@ int target_provider(const struct target *t, const struct product_shape *shape);
 #define TARGET_PACKED_STEPS 512
 /* and where so many tiles read it at least: below, copying it takes longer than what it saves. */
 #define TARGET_PACKED_TILES 3
+/* Whether a sum of so many steps has rows enough for that, whatever their tile becomes. */
+bool target_packs(const struct vector_figures *v, int64_t steps, int64_t rows);
 /* Whether a product of samples' rows is sooner done by a nest in a chain than by a launch of its own (product_cost.c). */
 bool product_joins_chain(const struct target *t, const struct product_shape *s);
 /* Cycles of all units together for a product in panels (product_cost.c). */

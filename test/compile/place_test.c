@@ -45,15 +45,21 @@ static enum samples_place place_of(struct build *b)
     return place;
 }
 
+/* Virtual shards divide the samples, 0: there are none. */
+static void divide(struct build *b, int32_t samples, int shards)
+{
+    b->partition.shards = shards;
+    for (uint32_t i = 1; i < b->count && shards > 0; i++)
+        if (b->nodes[i].shape.dim[0] == samples)
+            b->nodes[i].spread = SPREAD_SAMPLES;
+}
+
 static enum samples_place place_of_convolution(int32_t samples, bool trained, int shards)
 {
     struct build b;
     build_begin(&b);
-    b.partition.shards = shards;
     make_convolution(&b, samples, trained);
-    for (uint32_t i = 1; i < b.count && shards > 0; i++)
-        if (b.nodes[i].shape.dim[0] == samples)
-            b.nodes[i].spread = SPREAD_SAMPLES;
+    divide(&b, samples, shards);
     return place_of(&b);
 }
 
@@ -128,11 +134,8 @@ static enum samples_place place_of_rows(int32_t samples, int shards)
 {
     struct build b;
     build_begin(&b);
-    b.partition.shards = shards;
     make_rows(&b, samples);
-    for (uint32_t i = 1; i < b.count && shards > 0; i++)
-        if (b.nodes[i].shape.dim[0] == samples)
-            b.nodes[i].spread = SPREAD_SAMPLES;
+    divide(&b, samples, shards);
     return place_of(&b);
 }
 

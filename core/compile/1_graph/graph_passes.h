@@ -35,7 +35,7 @@ bool cost_may_place_samples(const struct program *p);
  * decide, */
 bool lanes_would_idle(const struct module *m);
 /* or whether large products are of samples' rows, so that what is around them would turn from one layout to the other and
- * back (products.c). */
+ * back (products.c): not with virtual shards. */
 bool multiplies_rows(const struct module *m);
 /* Whether it found samples that are no lanes, in a program whose convolutions are better written for that. */
 bool few_samples(const struct module *m);

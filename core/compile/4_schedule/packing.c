@@ -58,9 +58,8 @@ void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
                         const struct schedule *s, int32_t *extent)
 {
     const int factor = factor_with_lanes(n, s);
-    const int rows = v->accumulators < LANES ? v->accumulators : LANES;
     if (factor < 0 ||
-        tiles_that_share(n, s, address_of(n, factor)) < TARGET_PACKED_TILES * (int64_t)rows)
+        !target_packs(v, n->extent[packed_axis(n)], tiles_that_share(n, s, address_of(n, factor))))
         return;
     for (int a = 0; a < n->out_axes; a++)
         if (a != s->lane_axis && address_of(n, factor)->k[a] != 0)

@@ -171,12 +171,12 @@ int open_squares(struct printer *pr, struct squares *q, int axis);
 bool square_text(struct printer *pr, const struct access *a, struct text *t);
 /* Puts a result into a square, which is written after the loop; false where it is in none. */
 bool square_store(struct printer *pr, const struct store *s, const char *value);
+/* After what is in the loop. Returns how many loops it closed. */
+int close_squares(struct printer *pr, struct squares *q);
 /* Copies the factor of a product that its rows share (print_packed.c), */
 void print_packing(struct printer *pr);
 /* and prints one of the nest's body, or what it is called in the copy. */
 void print_factor(struct printer *pr, int factor, char name[NAME]);
-/* After what is in the loop. Returns how many loops it closed. */
-int close_squares(struct printer *pr, struct squares *q);
 /* What changes no accumulator, and the prelude's function that combines the lanes of one. */
 const char *identity(const struct nest *n);
 struct short_text lanes_function(const struct nest *n);
