@@ -13,12 +13,24 @@
 static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
 static int open_contexts;
 
+/* PoCL drops its compiler with the last context of a process, frees little by that, and takes a second to load it once
+ * more: its first context stays. */
+static void keep_first(const struct context *c)
+{
+    static bool kept;
+    pthread_mutex_lock(&count_lock);
+    if (!kept && c->device.is_pocl)
+        kept = clRetainContext(c->context) == CL_SUCCESS;
+    pthread_mutex_unlock(&count_lock);
+}
+
 static tarn_status open_queues(struct context *c)
 {
     cl_int code;
     c->context = clCreateContext(NULL, 1, &c->id, NULL, NULL, &code);
     if (code != CL_SUCCESS)
         return cl_failed(c, "clCreateContext", code);
+    keep_first(c);
     c->compute = clCreateCommandQueue(c->context, c->id, 0, &code);
     if (code != CL_SUCCESS)
         return cl_failed(c, "clCreateCommandQueue", code);
