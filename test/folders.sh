@@ -7,7 +7,6 @@ set -euo pipefail
 folder=$1
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-export TARN_QUICK=1 # compiling would take most of the time
 failures=0
 fail()
 {

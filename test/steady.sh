@@ -6,7 +6,6 @@ set -euo pipefail
 folder=$1
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-export TARN_QUICK=1 # compiling would take most of the time
 export TARN_DEBUG=memory
 failures=0
 line='s/.*memory of rank ([0-9]+): expected at most ([0-9]+) bytes, ([0-9]+) were .* steps ([0-9]+) in a row.*/\1 \2 \3 \4/p'

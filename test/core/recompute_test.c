@@ -7,12 +7,7 @@
 
 #include "tarn.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(recompute, .init = build_quickly, .timeout = 600);
+TestSuite(recompute, .timeout = 600);
 
 enum { SAMPLES = 16, LENGTH = 8, WIDTH = 16, LAYERS = 4, STEPS = 2, MOST = 1 << 16 };
 enum net { BLOCKS, IMAGES, LOOP, PLAIN };

@@ -4,16 +4,10 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "golden.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(recurrent, .init = build_quickly, .timeout = 900);
+TestSuite(recurrent, .timeout = 900);
 
 enum { INPUT = 5, HIDDEN = 6, STEPS = 7, MOST = 1 << 12 };
 

@@ -4,18 +4,12 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tarn.h"
 #include "tensor/shape.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(scan_half, .init = build_quickly, .timeout = 900);
+TestSuite(scan_half, .timeout = 900);
 
 enum { SAMPLES = 17, WIDTH = 6, STEPS = 3, MOST = SAMPLES * STEPS * WIDTH, RESULTS = 8 };
 

@@ -9,12 +9,7 @@
 
 #include "tarn.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(scan, .init = build_quickly, .timeout = 900);
+TestSuite(scan, .timeout = 900);
 
 enum { SAMPLES = 20, HIDDEN = 6, GATES = 4 * HIDDEN, MOST = 1 << 16 };
 

@@ -3,18 +3,12 @@
  * types; recurrent layers in double against the host's, and their gradients against differences; what is refused. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tarn.h"
 #include "tarn_nn.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(scan_wide, .init = build_quickly, .timeout = 900);
+TestSuite(scan_wide, .timeout = 900);
 
 enum { SAMPLES = 17, WIDTH = 6, STEPS = 3, MOST = SAMPLES * STEPS * WIDTH, RESULTS = 9 };
 

@@ -4,18 +4,12 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mesh_pair.h"
 #include "tarn.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(mesh_accumulate, .init = build_quickly, .timeout = 900);
+TestSuite(mesh_accumulate, .timeout = 900);
 
 enum { BATCH = 8, IN = 6, OUT = 4, UPDATES = 2, TENSORS = 3, MOST = 64, RANKS = 2 };
 enum way { DATA, STATES, FULLY };

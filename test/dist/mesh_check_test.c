@@ -3,19 +3,13 @@
  * launch in that step, or is healed; and where there is nobody to compare with, nothing is said. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "member.h"
 #include "tarn.h"
 #include "tarn_dist.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(mesh_check, .init = build_quickly, .timeout = 600);
+TestSuite(mesh_check, .timeout = 600);
 
 enum { RANKS = 4, BATCH = 8, IN = 6, HIDDEN = 8, OUT = 4, MOST = IN * HIDDEN, STEPS = 4 };
 static const tarn_mesh mesh = { .axis = { { "data", 2 }, { "model", 2 } } };

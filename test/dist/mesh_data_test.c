@@ -4,19 +4,13 @@
  * until then; and a rank's gradient alone gives others. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "digits.h"
 #include "tarn.h"
 #include "tarn_dist.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(mesh_data, .init = build_quickly, .timeout = 900);
+TestSuite(mesh_data, .timeout = 900);
 
 enum { BATCH = 32, STEPS = 4, LAYERS = 3, WIDTH = 18, MOST = 1 << 15, NEVER = -1 };
 

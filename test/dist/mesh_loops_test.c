@@ -4,18 +4,12 @@
  * loops, too: gathering them would be more than the gradients of the weights. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mesh_pair.h"
 #include "tarn.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(mesh_loops, .init = build_quickly, .timeout = 1200);
+TestSuite(mesh_loops, .timeout = 1200);
 
 enum { BATCH = 16, LENGTH = 5, IN = 4, HIDDEN = 6, CLASSES = 4, STEPS = 2, MOST = 2048, RANKS = 4 };
 enum net { LSTM, GRU, CUT, OWN, KERNEL, HEADS, ATTEND };

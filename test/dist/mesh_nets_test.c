@@ -9,12 +9,7 @@
 #include "mesh_pair.h"
 #include "tarn.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(mesh_nets, .init = build_quickly, .timeout = 1200);
+TestSuite(mesh_nets, .timeout = 1200);
 
 enum {
     BATCH = 8,

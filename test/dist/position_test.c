@@ -2,7 +2,6 @@
 /* The numbers of leaves on several ranks: the program is the same on all of them, and each has the part of the
  * whole that its coordinate says. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "op/op.h"
@@ -10,12 +9,7 @@
 #include "tensor/replica.h"
 #include "tensor/shape.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(position, .init = build_quickly, .timeout = 300);
+TestSuite(position, .timeout = 300);
 
 enum { WORLD = 2, ROWS = 6, COLUMNS = 5, PART = ROWS / WORLD * COLUMNS };
 

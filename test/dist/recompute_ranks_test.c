@@ -3,18 +3,12 @@
  * in parallel, with virtual shards, and under a mesh that cuts samples and weights. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tarn.h"
 #include "tarn_dist.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(recompute_ranks, .init = build_quickly, .timeout = 900);
+TestSuite(recompute_ranks, .timeout = 900);
 
 enum { SAMPLES = 64, BATCH = 32, WIDTH = 16, BLOCKS = 3, TRAINED = 2, MOST = 1 << 14 };
 

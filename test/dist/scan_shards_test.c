@@ -3,18 +3,12 @@
  * within the loop's body included; without, all replicas hold the same. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tarn.h"
 #include "tarn_dist.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(scan_shards, .init = build_quickly, .timeout = 1800);
+TestSuite(scan_shards, .timeout = 1800);
 
 enum { SAMPLES = 256, STEPS = 5, WIDTH = 6, HIDDEN = 8, CLASSES = 3, TRAINED = 3, MOST = 1 << 16 };
 

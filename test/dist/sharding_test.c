@@ -5,19 +5,13 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tarn.h"
 #include "tarn_dist.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(sharding, .init = build_quickly, .timeout = 900);
+TestSuite(sharding, .timeout = 900);
 
 enum {
     BATCH = 16,

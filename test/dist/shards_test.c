@@ -10,13 +10,7 @@
 #include "tarn_dist.h"
 #include "tensor/dtype.h"
 
-/* What is compared does not depend on PoCL's optimiser, and building takes half the time without. */
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(shards, .init = build_quickly, .timeout = 3600);
+TestSuite(shards, .timeout = 3600);
 
 enum {
     WIDTH = 20,

@@ -3,19 +3,13 @@
  * the same bits on one device and on two, without them replicas that stay equal. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tarn.h"
 #include "tarn_dist.h"
 
-static void build_quickly(void)
-{
-    (void)setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 0);
-}
-
-TestSuite(two_nets, .init = build_quickly, .timeout = 1800);
+TestSuite(two_nets, .timeout = 1800);
 
 enum { NOISE = 6, HIDDEN = 20, WIDTH = 12, SAMPLES = 256, BATCH = 64, STEPS = 4, RULES = 3 };
 
