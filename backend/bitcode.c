@@ -6,12 +6,18 @@
  * what it keeps by the hash of that. It hands bitcode out in a container of its own. That of an executable costs
  * another compilation of each kernel, for any size of group; that of an object, which is compiled and not linked, is
  * there at once. The container ends in its only file: the length in 4 bytes, then the bitcode. Where another version
- * of PoCL has another container, nothing is found, and programs are built from source as on other drivers. */
+ * of PoCL has another container, nothing is found, and programs are built from source as on other drivers.
+ *
+ * The 18,000 lines are one header, which is left out where its guard is defined. kernels/declared.cl stands in for it. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels.h"
 #include "opencl.h"
+
+#define WITHOUT_HEADER " -D_OPENCL_H_"
 
 static const unsigned char magic[] = { 'B', 'C', 0xc0, 0xde };
 
@@ -44,14 +50,18 @@ static unsigned char *container_of(cl_program object, size_t *bytes)
 }
 
 unsigned char *bitcode_of(const struct context *c, const char *source, const char *options,
-                          size_t *bytes)
+                          bool declared, size_t *bytes)
 {
     cl_int code;
-    const cl_program object = clCreateProgramWithSource(c->context, 1, &source, NULL, &code);
+    char all_options[256];
+    const char *texts[] = { (const char *)kernel_text_declared, source };
+    snprintf(all_options, sizeof all_options, "%s%s", options, declared ? WITHOUT_HEADER : "");
+    const cl_program object = clCreateProgramWithSource(c->context, declared ? 2 : 1,
+                                                        declared ? texts : &source, NULL, &code);
     if (code != CL_SUCCESS)
         return NULL;
     unsigned char *found = NULL;
-    code = clCompileProgram(object, 1, &c->id, options, 0, NULL, NULL, NULL, NULL);
+    code = clCompileProgram(object, 1, &c->id, all_options, 0, NULL, NULL, NULL, NULL);
     if (code == CL_SUCCESS)
         found = container_of(object, bytes);
     const size_t begin = found != NULL ? begin_of(found, *bytes) : 0;

@@ -42,6 +42,7 @@ struct context {
     struct command_recorder *recorder; /* command_recorder.c; NULL: nothing is recorded */
     bool no_replay;                    /* the driver failed at it */
     bool no_bitcode;                   /* the driver does not give or does not take it: bitcode.c */
+    bool no_declared;                  /* the driver's compiler does not take our declarations */
     bool fine_grain; /* host and device can use the same memory without commands in between */
     struct tracked ring[TRACKED];
     bool unflushed;       /* something was enqueued since the last flush */
@@ -100,9 +101,10 @@ void replay_forget(struct context *c);
 /* OpenCL's code. */
 cl_int kernel_set_args(const struct kernel *k, const struct kernel_arg *args, int count);
 
-/* PoCL's bitcode of a source, to be freed; NULL where it does not give any, or cannot compile the source. */
+/* PoCL's bitcode of a source, to be freed; NULL where it does not give any, or cannot compile the source. `declared`: of
+ * what kernels/declared.cl has, in a third of the time. */
 unsigned char *bitcode_of(const struct context *c, const char *source, const char *options,
-                          size_t *bytes);
+                          bool declared, size_t *bytes);
 /* Takes the names of what functions compute out of bitcode; false, and it is as it was, where it is not understood. */
 bool bitcode_drop_names(unsigned char *bitcode, size_t bytes);
 

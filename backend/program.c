@@ -134,7 +134,11 @@ static bool from_bitcode(struct built_program *p, const char *source)
     size_t bytes = 0;
     if (!c->device.is_pocl || !c->device.keeps_code || c->no_bitcode)
         return false;
-    unsigned char *code = bitcode_of(c, source, p->options, &bytes);
+    unsigned char *code = c->no_declared ? NULL : bitcode_of(c, source, p->options, true, &bytes);
+    if (code == NULL) {
+        code = bitcode_of(c, source, p->options, false, &bytes);
+        c->no_declared = code != NULL;
+    }
     const bool taken = code != NULL && from_binary(p, code, bytes);
     if (taken)
         cache_store(p->key, code, bytes, seconds_now() - start);

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+extern const unsigned char kernel_text_declared[];
+extern const size_t kernel_text_declared_size;
 extern const unsigned char kernel_text_prelude[];
 extern const size_t kernel_text_prelude_size;
 extern const unsigned char kernel_text_random[];

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Kernels call only what OpenCL says to the last bit: functions of Tarn's own, and the built-in ones below. Looked through are
-kernels/*.cl and the golden kernels, with macros as they are written. Another function - a driver's exp or native_exp,
-whose results differ from device to device - is an error that names its file and line. --self-test plants some."""
+kernels/*.cl and the golden kernels, with macros as they are written, and the texts of which the compiler makes kernels.
+Another function - a driver's exp or native_exp, whose results differ from device to device - is an error that names its
+file and line. What they call must stand in kernels/declared.cl. --self-test plants some."""
 import argparse
 import pathlib
 import re
@@ -15,8 +16,10 @@ WORDS = "if for while switch return sizeof defined __attribute__ _Pragma __has_b
 # Attributes and hints, in brackets of the former.
 WORDS += " aligned reqd_work_group_size vectorize unroll"
 # Exact, by the specification: one rounding at most, and that the right one. select() takes a whole value, as?_ its bits.
-EXACT = "fma fabs floor min max mul_hi select shuffle2"
+EXACT = "fma fabs floor rint sqrt min max clamp mul_hi select"
 EXACT += " get_group_id get_local_id get_global_id get_num_groups barrier"
+DECLARED = EXACT  # of what follows a compiler has no need, or knows it
+EXACT += " shuffle2"
 # Compilers' own, which move or convert: a lane to another place, a float16's bits to a float's.
 EXACT += " __builtin_convertvector __builtin_shufflevector __builtin_prefetch"
 EXACT += " __builtin_ia32_vcvtph2ps __builtin_ia32_vcvtph2ps512_mask __builtin_ia32_vcvtps2ph __builtin_ia32_vcvtps2ph512_mask"
@@ -25,6 +28,14 @@ TYPE = r"(?:char|uchar|short|ushort|int|uint|long|ulong|float|double)(?:2|4|8|16
 FAMILIES = re.compile(rf"(?:as_{TYPE}|convert_{TYPE}(?:_sat)?(?:_rt[ezpn])?|v(?:load|store)(?:2|4|8|16))\Z")
 # In these files the named ones, too: float64 takes the driver's functions, as docs/numerics.md says.
 ALSO = {"kernels/double.cl": "exp expm1 log log1p pow tanh erf sin cos"}
+
+# What else OpenCL C has for numbers.
+OTHERS = "acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cbrt ceil copysign cos cosh cospi degrees dot erf"
+OTHERS += " erfc exp exp10 exp2 expm1 fdim fmax fmin fmod fract frexp hypot ilogb ldexp length lgamma log log10 log1p log2 logb mad"
+OTHERS += " mix modf nextafter normalize pow pown powr radians remainder remquo rootn round rsqrt sign sin sincos sinh sinpi"
+OTHERS += " smoothstep step tan tanh tanpi tgamma trunc abs abs_diff add_sat bitselect clz hadd isnan mad24 mad_hi mad_sat mul24"
+OTHERS += " popcount rhadd rotate sub_sat upsample"
+TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 ALLOWED = set(WORDS.split()) | set(EXACT.split())
 COMMENT_OR_TEXT = re.compile(r"/\*.*?\*/|//[^\n]*|\"[^\"\n]*\"", re.S)
@@ -69,8 +80,26 @@ def strange_calls(name, text, known):
 
 def kernels():
     """(name, text) of all; the heads first."""
-    for path in sorted((ROOT / "kernels").glob("*.cl")) + sorted((ROOT / "test/golden/kernels").glob("*.cl")):
+    for path in [p for p in sorted((ROOT / "kernels").glob("*.cl")) if p.name != "declared.cl"] + sorted((ROOT / "test/golden/kernels").glob("*.cl")):
         yield str(path.relative_to(ROOT)), blank(path.read_text())
+
+
+def printed_calls(name, text):
+    """The same in texts of C."""
+    others = set(OTHERS.split())
+    return [f"{name}:{text.count(chr(10), 0, m.start()) + 1}: prints {called}()" for m in TEXT.finditer(text)
+            for called in re.findall(r"\b([a-z]\w*)\(", m.group(1)) if called in others or INEXACT.match(called)]
+
+
+def printers():
+    for folder in "core/op", "core/compile/6_source":
+        for path in sorted((ROOT / folder).glob("**/*.c")):
+            yield str(path.relative_to(ROOT)), path.read_text()
+
+
+def undeclared(text):
+    wanted = DECLARED.split() + ALSO["kernels/double.cl"].split()
+    return [f"kernels/declared.cl: does not have {name}()" for name in wanted if not re.search(rf"\b{name}\b", text)]
 
 
 def check(texts):
@@ -87,6 +116,10 @@ def self_test(texts):
         changed = [(n, t + f"\nfloat planted(float x) {{ return {planted}(x); }}\n" if n == name else t) for n, t in texts]
         if not any(line.startswith(name + ":") and f" {planted}()" in line for line in check(changed)):
             sys.exit(f"check-builtins: {planted}() in {name} was not found")
+    if printed_calls("planted", 'text_add(t, "%d * mad(%s, 2)", 1);') != ["planted:1: prints mad()"]:
+        sys.exit("check-builtins: a printed mad() was not found")
+    if len(undeclared("")) < 20:
+        sys.exit("check-builtins: what is not declared was not found")
 
 
 def main():
@@ -98,9 +131,10 @@ def main():
         sys.exit("check-builtins: no kernels found")
     if options.self_test:
         self_test(texts)
-    wrong = check(texts)
+    wrong = check(texts) + [line for name, text in printers() for line in printed_calls(name, text)]
+    wrong += undeclared((ROOT / "kernels/declared.cl").read_text())
     if wrong:
-        sys.exit("check-builtins: functions whose results OpenCL does not fix:\n" + "\n".join(wrong))
+        sys.exit("check-builtins: functions whose results OpenCL does not fix, or that are not declared:\n" + "\n".join(wrong))
     print(f"check-builtins: {len(texts)} files call what is exact")
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that PoCL makes of bitcode: from an empty cache, from a full one, without what PoCL kept, and from
- * entries that are damaged or that no driver takes. The kernel computes the same each time. */
+ * entries that are damaged or that no driver takes. The kernel computes the same each time. What kernels/declared.cl
+ * has is enough for it, and another program is compiled all the same. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -53,6 +54,38 @@ static int child(int builds, int hits)
     CHECK(run(c));
     const struct backend_counters n = context_counters(c);
     CHECK((int)n.builds == builds && (int)n.cache_hits == hits);
+    context_close(c);
+    return failures > 0;
+}
+
+/* Bitcode of a source with Tarn's declarations, or with the driver's. */
+static bool gives_bitcode(const struct context *c, const char *text, bool declared)
+{
+    size_t bytes = 0;
+    unsigned char *code = bitcode_of(c, text, "-cl-std=CL1.2 -w", declared, &bytes);
+    const bool given = code != NULL && bytes > 0;
+    free(code);
+    return given;
+}
+
+static int declarations(void)
+{
+    static const char other[] = "__kernel void root(__global float *x) { x[0] = acos(x[0]); }";
+    struct device d;
+    struct context *c;
+    struct built_program *p;
+    int count;
+    CHECK(device_select(NULL, &d, 1, &count) == TARN_OK && context_open(&d, &c) == TARN_OK);
+    if (failures > 0)
+        return 1;
+    CHECK(gives_bitcode(c, source, false) && gives_bitcode(c, other, false));
+    CHECK(!gives_bitcode(c, other, true));
+    if (strstr(d.driver, "3.1") != NULL) { /* of others it is not known */
+        CHECK(gives_bitcode(c, source, true));
+        CHECK(run(c) && !c->no_declared);
+        CHECK(program_build(c, other, "other", &p) == TARN_OK && c->no_declared);
+        CHECK(program_build(c, "broken", "broken", &p) == TARN_ERR_BUILD);
+    }
     context_close(c);
     return failures > 0;
 }
@@ -127,6 +160,11 @@ int main(void)
     replace_payloads();
     run_child("of no use", 1, 0);
     run_child("replaced", 0, 1);
+    const pid_t process = fork();
+    int status = -1;
+    if (process == 0)
+        _exit(declarations());
+    CHECK(process > 0 && waitpid(process, &status, 0) == process && status == 0);
     shell("rm -rf ../\"${PWD##*/}\"");
     printf("bitcode: %d failures\n", failures);
     return failures > 0;
