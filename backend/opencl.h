@@ -102,7 +102,7 @@ void replay_forget(struct context *c);
 cl_int kernel_set_args(const struct kernel *k, const struct kernel_arg *args, int count);
 
 /* PoCL's bitcode of a source, to be freed; NULL where it does not give any, or cannot compile the source. `declared`: of
- * what kernels/declared.cl has, in a third of the time. */
+ * what kernels/declared.cl has, in 0.4 of the time. */
 unsigned char *bitcode_of(const struct context *c, const char *source, const char *options,
                           bool declared, size_t *bytes);
 /* Takes the names of what functions compute out of bitcode; false, and it is as it was, where it is not understood. */
