@@ -9,7 +9,6 @@ python=${TENSORBOARD_PYTHON:-python3}
 convert=$(cd "$(dirname "$0")/.." && pwd)/scripts/to-tensorboard
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-export TARN_QUICK=1
 head -c 20000 /dev/zero | tr '\0' 'a' >"$here/text"
 "$bin/gpt" --data "$here/text" --layers 1 --width 16 --heads 2 --context 16 --batch-size 4 --steps 4 --every 2 \
     --sample 1 --log "$here/gpt.jsonl" >/dev/null

@@ -39,8 +39,33 @@ static bool run(struct context *c)
     return done && x[0] == 1 && x[1] == 2 && x[2] == 3 && x[3] == 4;
 }
 
-/* One process: 0 when its program was built so often and taken from the cache so often; 77 where there is no PoCL. */
-static int child(int builds, int hits)
+/* Bitcode of a source with Tarn's declarations, or with the driver's. */
+static bool gives_bitcode(const struct context *c, const char *text, bool declared)
+{
+    size_t bytes = 0;
+    unsigned char *code = bitcode_of(c, text, "-cl-std=CL1.2 -w", declared, &bytes);
+    const bool given = code != NULL && bytes > 0;
+    free(code);
+    return given;
+}
+
+static void try_declarations(struct context *c)
+{
+    static const char other[] = "__kernel void root(__global float *x) { x[0] = acos(x[0]); }";
+    struct built_program *p;
+    CHECK(gives_bitcode(c, source, false) && gives_bitcode(c, other, false));
+    CHECK(!gives_bitcode(c, other, true));
+    if (strstr(c->device.driver, "3.1") != NULL) { /* of others it is not known */
+        CHECK(gives_bitcode(c, source, true));
+        CHECK(run(c) && !c->no_declared);
+        CHECK(program_build(c, other, "other", &p) == TARN_OK && c->no_declared);
+        CHECK(program_build(c, "broken", "broken", &p) == TARN_ERR_BUILD);
+    }
+}
+
+/* One process: 0 when its program was built so often and taken from the cache so often; 77 where there is no PoCL.
+ * `more` (may be NULL) is tried after that. */
+static int child(int builds, int hits, void (*more)(struct context *c))
 {
     struct device d;
     struct context *c;
@@ -54,49 +79,19 @@ static int child(int builds, int hits)
     CHECK(run(c));
     const struct backend_counters n = context_counters(c);
     CHECK((int)n.builds == builds && (int)n.cache_hits == hits);
+    if (more != NULL)
+        more(c);
     context_close(c);
     return failures > 0;
 }
 
-/* Bitcode of a source with Tarn's declarations, or with the driver's. */
-static bool gives_bitcode(const struct context *c, const char *text, bool declared)
-{
-    size_t bytes = 0;
-    unsigned char *code = bitcode_of(c, text, "-cl-std=CL1.2 -w", declared, &bytes);
-    const bool given = code != NULL && bytes > 0;
-    free(code);
-    return given;
-}
-
-static int declarations(void)
-{
-    static const char other[] = "__kernel void root(__global float *x) { x[0] = acos(x[0]); }";
-    struct device d;
-    struct context *c;
-    struct built_program *p;
-    int count;
-    CHECK(device_select(NULL, &d, 1, &count) == TARN_OK && context_open(&d, &c) == TARN_OK);
-    if (failures > 0)
-        return 1;
-    CHECK(gives_bitcode(c, source, false) && gives_bitcode(c, other, false));
-    CHECK(!gives_bitcode(c, other, true));
-    if (strstr(d.driver, "3.1") != NULL) { /* of others it is not known */
-        CHECK(gives_bitcode(c, source, true));
-        CHECK(run(c) && !c->no_declared);
-        CHECK(program_build(c, other, "other", &p) == TARN_OK && c->no_declared);
-        CHECK(program_build(c, "broken", "broken", &p) == TARN_ERR_BUILD);
-    }
-    context_close(c);
-    return failures > 0;
-}
-
-static int run_child(const char *about, int builds, int hits)
+static int run_child_and(const char *about, int builds, int hits, void (*more)(struct context *c))
 {
     int status = -1;
     fflush(NULL);
     const pid_t process = fork();
     if (process == 0)
-        _exit(child(builds, hits));
+        _exit(child(builds, hits, more));
     CHECK(process > 0 && waitpid(process, &status, 0) == process && WIFEXITED(status));
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code != 0 && code != 77) {
@@ -104,6 +99,11 @@ static int run_child(const char *about, int builds, int hits)
         failures++;
     }
     return code;
+}
+
+static int run_child(const char *about, int builds, int hits)
+{
+    return run_child_and(about, builds, hits, NULL);
 }
 
 static void shell(const char *line)
@@ -160,11 +160,7 @@ int main(void)
     replace_payloads();
     run_child("of no use", 1, 0);
     run_child("replaced", 0, 1);
-    const pid_t process = fork();
-    int status = -1;
-    if (process == 0)
-        _exit(declarations());
-    CHECK(process > 0 && waitpid(process, &status, 0) == process && status == 0);
+    run_child_and("declarations", 0, 1, try_declarations);
     shell("rm -rf ../\"${PWD##*/}\"");
     printf("bitcode: %d failures\n", failures);
     return failures > 0;
