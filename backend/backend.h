@@ -321,13 +321,16 @@ bool tuning_wanted(const struct context *c);
 
 /* ---- GEMM ----------------------------------------------------------------------------------- */
 
-/* c[m,n] = op(a) op(b), row-major float32, `batch` times with strides in elements (0: shared). */
+/* c[m,n] = op(a) op(b), row-major, `batch` times with strides in elements (0: shared): float32, but where a provider
+ * reads them operands may be of half types, which are widened. */
+enum gemm_words { GEMM_FLOAT32, GEMM_FLOAT16, GEMM_BFLOAT16, GEMM_WORDS };
 struct gemm {
     size_t m, n, k, batch;
     bool transpose_a, transpose_b;
     struct buffer *a, *b, *c;
     size_t a_offset, b_offset, c_offset; /* elements */
     size_t a_stride, b_stride, c_stride; /* elements between batches */
+    enum gemm_words a_words, b_words;
 };
 
 struct gemm_provider {

@@ -14,6 +14,7 @@ static struct gemm_form usual, deep = { .deep = true }, coarse = { .coarse = tru
 /* The kernel of a form, made when it was needed first. */
 struct gemm_tarn {
     const struct gemm_form *form;
+    enum gemm_words a_words, b_words;
     struct gemm_blocks blocks;
     struct built_program *program;
     struct kernel *kernel;
@@ -40,9 +41,9 @@ static tarn_status build(struct context *c, struct gemm_tarn *g)
         return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
     snprintf(source, capacity,
              "#define WIDTH %d\n#define ROWS %d\n#define VECTORS %d\n#define DEPTH %d\n"
-             "#define BLOCK_COLS %d\n#define CHUNK %d\n%s",
-             b->lanes, b->rows, b->vectors, b->depth, b->columns, GEMM_CHUNK,
-             (const char *)kernel_text_gemm);
+             "#define BLOCK_COLS %d\n#define CHUNK %d\n#define A_WORDS %d\n#define B_WORDS %d\n%s",
+             b->lanes, b->rows, b->vectors, b->depth, b->columns, GEMM_CHUNK, (int)g->a_words,
+             (int)g->b_words, (const char *)kernel_text_gemm);
     tarn_status status = program_build(c, source, "gemm", &g->program);
     free(source);
     if (status == TARN_OK)
@@ -67,11 +68,12 @@ void gemm_tarn_free(struct context *c)
 }
 
 static tarn_status need_kernel(struct context *c, const struct gemm_form *form,
-                               struct gemm_tarn **out)
+                               const struct gemm *what, struct gemm_tarn **out)
 {
     struct gemm_blocks blocks;
     for (*out = c->gemm; *out != NULL; *out = (*out)->next)
-        if ((*out)->form == form)
+        if ((*out)->form == form && (*out)->a_words == what->a_words &&
+            (*out)->b_words == what->b_words)
             return TARN_OK;
     if (!possible(&c->device, form, &blocks))
         return error_set(
@@ -83,6 +85,8 @@ static tarn_status need_kernel(struct context *c, const struct gemm_form *form,
     if (g == NULL)
         return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
     g->form = form;
+    g->a_words = what->a_words;
+    g->b_words = what->b_words;
     g->blocks = blocks;
     const tarn_status status = build(c, g);
     if (status != TARN_OK) {
@@ -147,7 +151,7 @@ static tarn_status run_tarn(struct context *c, const struct gemm *g, void *user)
     if (g->k == 0)
         return gemm_nothing(g);
     struct gemm_tarn *t;
-    TRY(need_kernel(c, user, &t));
+    TRY(need_kernel(c, user, g, &t));
     const size_t levels = levels_of(g->k);
     if (levels == 0)
         return launch(c, t, g, g->c, 0);

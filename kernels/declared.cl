@@ -51,6 +51,10 @@ TARN_MOVED_ALL(double)
 #define as_int16(x) __builtin_astype((x), int16)
 #define as_uint16(x) __builtin_astype((x), uint16)
 #define as_float16(x) __builtin_astype((x), float16)
+#define as_uint4(x) __builtin_astype((x), uint4)
+#define as_uint8(x) __builtin_astype((x), uint8)
+#define as_float4(x) __builtin_astype((x), float4)
+#define as_float8(x) __builtin_astype((x), float8)
 
 #define TARN_CONVERTED(to, how, n) \
     to##n TARN_EXACT convert_##to##n##how(char##n); \

@@ -7,7 +7,7 @@
  *
  * Before this text stand WIDTH (of a vector, a multiple of 4), ROWS, VECTORS (of a tile's row), DEPTH
  * (most steps of k in a panel, a multiple of CHUNK), BLOCK_COLS (most columns of a block; a multiple of
- * COLS) and CHUNK. */
+ * COLS), CHUNK, and A_WORDS and B_WORDS: 0 where an operand is of float32, 1 of float16, 2 of bfloat16. */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 #define LOAD CAT(vload, WIDTH)
@@ -30,6 +30,46 @@ typedef CAT(float, WIDTH) vec;
 #endif
 #endif
 
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* Half types are widened, which is exact, while panels are copied. As in kernels/prelude.cl. */
+#ifdef __clang__
+#define CONVERT(type, x) __builtin_convertvector(x, type)
+#else
+#define CONVERT(type, x) CAT(convert_, type)(x)
+#endif
+#define CONVERT_ONE(type, x) ((type)(x))
+#define WIDENING(n, convert, f, u, h) \
+    static f words_0_##n(f x) \
+    { \
+        return x; \
+    } \
+    static f words_1_##n(h x) \
+    { \
+        const u m = convert(u, x) & 0x7fffu, sign = (convert(u, x) & 0x8000u) << 16; \
+        const u small = as_##u(convert(f, m) * 0x1p-24f); \
+        const u rest = (m << 13) + (m < 0x7c00u ? (u)(0x38000000u) : (u)(0x70000000u)); \
+        return as_##f(sign | (m < 0x400u ? small : rest)); \
+    } \
+    static f words_2_##n(h x) \
+    { \
+        return as_##f(convert(u, x) << 16); \
+    }
+WIDENING(1, CONVERT_ONE, float, uint, ushort)
+WIDENING(4, CONVERT, float4, uint4, ushort4)
+WIDENING(8, CONVERT, float8, uint8, ushort8)
+WIDENING(16, CONVERT, float16, uint16, ushort16)
+#define TYPE_0 float
+#define TYPE_1 ushort
+#define TYPE_2 ushort
+typedef CAT(TYPE_, A_WORDS) a_word;
+typedef CAT(TYPE_, B_WORDS) b_word;
+#define WORDS(words, n) CAT(CAT(CAT(words_, words), _), n)
+#define LOAD_A(n, i, x) WORDS(A_WORDS, n)(CAT(vload, n)(i, x))
+#define LOAD_B(n, i, x) WORDS(B_WORDS, n)(CAT(vload, n)(i, x))
+#define ONE_A(x) WORDS(A_WORDS, 1)(x)
+#define ONE_B(x) WORDS(B_WORDS, 1)(x)
+
 /* ---- panels ---------------------------------------------------------------------------------- */
 
 /* Of a: element p of row r is [r * ROW + p]. Of b: element j of step p is [p * COLS + j], and panels
@@ -40,10 +80,8 @@ typedef CAT(float, WIDTH) vec;
 #define AHEAD 4          /* rows of b are asked for so many before they are copied */
 
 /* 4 runs of 4 elements, transposed in registers. */
-static void transpose(__global const float *x, ulong stride, __local float *to, int to_stride)
+static void transpose(float4 a, float4 b, float4 c, float4 d, __local float *to, int to_stride)
 {
-    const float4 a = vload4(0, x), b = vload4(0, x + stride), c = vload4(0, x + 2 * stride),
-                 d = vload4(0, x + 3 * stride);
     const float4 ab = (float4)(a.x, b.x, a.y, b.y), cd = (float4)(c.x, d.x, c.y, d.y);
     const float4 AB = (float4)(a.z, b.z, a.w, b.w), CD = (float4)(c.z, d.z, c.w, d.w);
     vstore4((float4)(ab.xy, cd.xy), 0, to);
@@ -53,37 +91,39 @@ static void transpose(__global const float *x, ulong stride, __local float *to, 
 }
 
 /* Rows of a that lie along k. Those behind the last are 0. */
-static void copy_rows(__global const float *x, ulong stride, int count, int depth, __local float *to)
+static void copy_rows(__global const a_word *x, ulong stride, int count, int depth, __local float *to)
 {
     for (int r = 0; r < count || r % ROWS != 0; ++r, x += stride, to += ROW) {
         int p = 0;
         for (; r < count && p + WIDTH <= depth; p += WIDTH)
-            STORE(LOAD(0, x + p), 0, to + p);
+            STORE(LOAD_A(WIDTH, 0, x + p), 0, to + p);
         for (; p < depth; ++p)
-            to[p] = r < count ? x[p] : 0.0f;
+            to[p] = r < count ? ONE_A(x[p]) : 0.0f;
     }
 }
 
 /* Rows of a that lie across k, at 1, its steps at `stride`. */
-static void turn_rows(__global const float *x, ulong stride, int count, int depth, __local float *to)
+static void turn_rows(__global const a_word *x, ulong stride, int count, int depth, __local float *to)
 {
     for (int p = 0; p < depth; p += 4, x += 4 * stride)
         for (int r = 0; r < count || r % ROWS != 0; r += 4) {
             if (r + 4 <= count && p + 4 <= depth) {
-                transpose(x + r, stride, to + r * ROW + p, ROW);
+                transpose(LOAD_A(4, 0, x + r), LOAD_A(4, 0, x + r + stride),
+                          LOAD_A(4, 0, x + r + 2 * stride), LOAD_A(4, 0, x + r + 3 * stride),
+                          to + r * ROW + p, ROW);
                 continue;
             }
             for (int e = 0; e < 16; ++e) {
                 const int row = r + e % 4, step = e / 4;
                 to[row * ROW + p + step] =
-                    row < count && p + step < depth ? x[step * stride + row] : 0.0f;
+                    row < count && p + step < depth ? ONE_A(x[step * stride + row]) : 0.0f;
             }
         }
 }
 
 /* b as it lies, row by row into all panels: a panel's own part of rows that are a power of two long
  * would pass through few sets of a cache. */
-static void pack_rows(__global const float *x, ulong stride, int count, int depth, __local float *to)
+static void pack_rows(__global const b_word *x, ulong stride, int count, int depth, __local float *to)
 {
     for (int p = 0; p < depth; ++p, x += stride, to += COLS) {
         __local float *panel = to;
@@ -91,17 +131,17 @@ static void pack_rows(__global const float *x, ulong stride, int count, int dept
         for (int j = 0; j < count; j += COLS, panel += PANEL) {
             if (j + COLS <= count) {
                 UNROLL for (int v = 0; v < VECTORS; ++v)
-                    STORE(LOAD(v, x + j), v, panel);
+                    STORE(LOAD_B(WIDTH, v, x + j), v, panel);
                 continue;
             }
             for (int i = 0; i < COLS; ++i)
-                panel[i] = j + i < count ? x[j + i] : 0.0f;
+                panel[i] = j + i < count ? ONE_B(x[j + i]) : 0.0f;
         }
     }
 }
 
 /* b transposed: its columns lie along k, `stride` apart. */
-static void pack_columns(__global const float *x, ulong stride, int count, int depth,
+static void pack_columns(__global const b_word *x, ulong stride, int count, int depth,
                          __local float *to)
 {
     for (int j = 0; j < (count + COLS - 1) / COLS * COLS; j += 4, x += 4 * stride) {
@@ -111,11 +151,13 @@ static void pack_columns(__global const float *x, ulong stride, int count, int d
             for (int i = 4; i < 8; ++i)
                 TOUCH(x + p + i * stride, 16);
             UNROLL for (int i = 0; i < 16; i += 4)
-                transpose(x + p + i, stride, panel + (p + i) * COLS, COLS);
+                transpose(LOAD_B(4, 0, x + p + i), LOAD_B(4, 0, x + p + i + stride),
+                          LOAD_B(4, 0, x + p + i + 2 * stride),
+                          LOAD_B(4, 0, x + p + i + 3 * stride), panel + (p + i) * COLS, COLS);
         }
         for (; p < depth; ++p)
             for (int i = 0; i < 4; ++i)
-                panel[p * COLS + i] = j + i < count ? x[i * stride + p] : 0.0f;
+                panel[p * COLS + i] = j + i < count ? ONE_B(x[i * stride + p]) : 0.0f;
     }
 }
 
@@ -180,7 +222,7 @@ static void tile(__local const float *a, __local const float *b, int depth, bool
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Asks for the share of `part` of `parts` in the next strip of a, which is copied after these tiles. */
-static void touch_rows(__global const float *x, ulong stride, bool across, int depth, int part,
+static void touch_rows(__global const a_word *x, ulong stride, bool across, int depth, int part,
                        int parts)
 {
     if (across)
@@ -202,8 +244,8 @@ static void carry(__global const float *from, bool first, __global float *to, ul
 
 /* The panels of b for a block stay in the second cache, one of a and one of b in the first. `low` is
  * as large as c, its batches side by side, `levels` times: for sums of chunks, sums of those, ... */
-__kernel void tarn_gemm(__global const float *a, __global const float *b, __global float *c,
-                        __global float *low, ulong a_offset, ulong b_offset, ulong c_offset,
+__kernel void tarn_gemm(__global const a_word *a, __global const b_word *b,
+                        __global float *c, __global float *low, ulong a_offset, ulong b_offset, ulong c_offset,
                         ulong a_stride, ulong b_stride, ulong c_stride, int m, int n, int k,
                         int transposed, int block_rows, int block_cols, int levels)
 {
@@ -232,7 +274,7 @@ __kernel void tarn_gemm(__global const float *a, __global const float *b, __glob
             pack_rows(b + (ulong)p * n, n, j1 - j0, depth, bs);
         for (int i = i0; i < i1; i += STRIP) {
             const int strip = min(i1 - i, STRIP), tiles = (strip + ROWS - 1) / ROWS * panels;
-            __global const float *x = a + i * a_row + p * a_step;
+            __global const a_word *x = a + i * a_row + p * a_step;
             if (a_across)
                 turn_rows(x, m, strip, depth, as);
             else

@@ -170,28 +170,53 @@ TARN_MIX_FUNCTION(uint16)
 TARN_BF16_FUNCTIONS(float, int, uint)
 TARN_BF16_FUNCTIONS(float16, int16, uint16)
 
-/* Where the compiler says that the device is an x86 with AVX-512, its instructions, which round so, too. Not as
- * conversions of _Float16: clang would compare such numbers as they are, one at a time. Hence also the 8, "no
- * exceptions", of which it makes nothing else. */
-#if defined(__clang__) && defined(__AVX512F__) && defined(__F16C__)
+/* Where the compiler says that the device is an x86 that has instructions for it, those, which round so, too. Never as
+ * conversions of _Float16: clang would compare such numbers as they are, one at a time. With AVX-512 the 8, "no
+ * exceptions", keeps it from that; what the builtin of AVX widens by is such a conversion, so there it is an
+ * instruction that clang cannot look into. */
+#if defined(__clang__) && defined(__x86_64__) && defined(__F16C__)
 int tarn_to_f16_float(float x)
 {
     return (ushort)__builtin_ia32_vcvtps2ph((float4)(x), 0)[0];
+}
+#if defined(__AVX512F__)
+float tarn_from_f16_int(int h)
+{
+    return __builtin_ia32_vcvtph2ps((short8)((short)h))[0];
 }
 int16 tarn_to_f16_float16(float16 x)
 {
     return TARN_CONVERT(int16, as_ushort16(__builtin_ia32_vcvtps2ph512_mask(
                                    x, 8, (short16)(0), (ushort)0xffff)));
 }
-float tarn_from_f16_int(int h)
-{
-    return __builtin_ia32_vcvtph2ps((short8)((short)h))[0];
-}
 float16 tarn_from_f16_int16(int16 h)
 {
     return __builtin_ia32_vcvtph2ps512_mask(TARN_CONVERT(short16, h), (float16)(0.0f),
                                             (ushort)0xffff, 8);
 }
+#else
+float8 tarn_widen_f16(short8 h)
+{
+    float8 x;
+    __asm__("vcvtph2ps %1, %0" : "=x"(x) : "x"(h));
+    return x;
+}
+float tarn_from_f16_int(int h)
+{
+    return tarn_widen_f16((short8)((short)h))[0];
+}
+int16 tarn_to_f16_float16(float16 x)
+{
+    const short16 h = (short16)(__builtin_ia32_vcvtps2ph256(x.lo, 0),
+                                __builtin_ia32_vcvtps2ph256(x.hi, 0));
+    return TARN_CONVERT(int16, as_ushort16(h));
+}
+float16 tarn_from_f16_int16(int16 h)
+{
+    const short16 s = TARN_CONVERT(short16, h);
+    return (float16)(tarn_widen_f16(s.lo), tarn_widen_f16(s.hi));
+}
+#endif
 #else
 #define TARN_F16_FUNCTIONS(f, i, u) \
     i tarn_to_f16_##f(f x) \

@@ -41,9 +41,11 @@ static tarn_status plan_products(const struct program_ir *p, int kernel, struct 
         out->shape = n->product.shape;
         out->provider = n->product.provider;
         for (int v = 0; v < 3; v++) {
-            out->param[v] = param_of(&p->values[values[v]]);
-            out->offset[v] =
-                p->values[values[v]].offset + (v < 2 ? n->product.first[v] * sizeof(float) : 0);
+            const struct value *of = &p->values[values[v]];
+            const size_t first = v < 2 ? n->product.first[v] : 0;
+            out->param[v] = param_of(of);
+            out->dtype[v] = of->dtype;
+            out->offset[v] = of->offset + first * tarn_dtype_bytes(of->dtype);
         }
     }
     return TARN_OK;
@@ -180,6 +182,8 @@ static void memory_stage(struct program_ir *p)
         use_scratch(p, p->target->local_bytes);
     if (p->target->fuse && !p->target->items)
         use_workers(p);
+    if (p->target->fuse && !p->target->items)
+        use_row_workers(p);
     copy_for_parts(p);
     room_for_routines(p);
     memplan(p);

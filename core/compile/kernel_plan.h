@@ -36,7 +36,8 @@ struct planned_product {
     struct product_shape shape;
     int provider;
     struct param param[3]; /* a, b, c */
-    size_t offset[3];      /* bytes */
+    tarn_dtype dtype[3];
+    size_t offset[3]; /* bytes */
 };
 
 /* A function of the host between kernels. */

@@ -99,6 +99,8 @@ static inline bool slices_overlap(const struct slices *s)
     return s->times != 1 || s->below != 0 || s->above != 0;
 }
 
+#define SECTION_OF_ROWS 2 /* a kernel's chain of nests with rows of samples */
+
 /* Where a nest runs: made by 3_kernels. */
 struct placement {
     int kernel;
@@ -190,6 +192,7 @@ struct program_ir {
     int blocks, groups;    /* of batched sections */
     int *parts;            /* by kernel: groups that share the blocks of one; NULL: 1 */
     int *workers;          /* by kernel: who does the groups one after the other; NULL, 0: nobody */
+    int *row_workers;      /* likewise those of its chain of rows */
     size_t arena_bytes;
 };
 
@@ -229,6 +232,10 @@ static inline bool kernel_repeats(const struct program_ir *p, int kernel)
 static inline int kernel_workers(const struct program_ir *p, int kernel)
 {
     return p->workers != NULL ? p->workers[kernel] : 0;
+}
+static inline int kernel_row_workers(const struct program_ir *p, int kernel)
+{
+    return p->row_workers != NULL ? p->row_workers[kernel] : 0;
 }
 /* Groups of the device that share the batch blocks of a kernel. */
 static inline int kernel_shares(const struct program_ir *p, int kernel)

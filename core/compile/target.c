@@ -16,6 +16,7 @@ static const struct expression_limits expression = {
     .heavy_map = 8,
     .gather = 4,
     .recomputed = 8,
+    .recomputed_later = 24,
     .most_weight = 256, /* larger ones: the driver's compiler, and walks through them, take long */
     .most_height = 64,
 };
@@ -168,6 +169,7 @@ static struct product_limits product_of(const struct device_figures *f)
         .likely_transposed = 2 * LANES,
         /* Elements are turned over in squares, which takes about as long as a tile of rows: */
         .turned_rows = 4 * LANES,
+        .half_readers = 1U << 1 | 1U << 3 | 1U << 4, /* kernels/gemm.cl, however it is cut */
     };
 }
 

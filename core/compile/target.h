@@ -52,10 +52,11 @@ struct tile_choice {
 /* Limits of what is written as one expression, in weights: 1 for a map that is an instruction or
  * two. */
 struct expression_limits {
-    int heavy_map;   /* the weight of a map that calls a function, or divides */
-    int gather;      /* the weight of a load through an index */
-    int recomputed;  /* a map with several readers is computed anew in each up to this weight */
-    int most_weight; /* of one expression, */
+    int heavy_map;  /* the weight of a map that calls a function, or divides */
+    int gather;     /* the weight of a load through an index */
+    int recomputed; /* a map with several readers is computed anew in each up to this weight, */
+    int recomputed_later; /* and up to this one rather than kept from an early reader to a late one */
+    int most_weight;      /* of one expression, */
     int most_height; /* and nodes below each other, so that the driver's compiler takes no time */
 };
 
@@ -139,6 +140,7 @@ struct product_limits {
     int likely_transposed; /* so many, whatever the work, where b is transposed: nests read that badly */
     int turned_rows; /* of a nest, from which on a transposed b is turned over once before it */
     bool library;    /* whether a library is tried */
+    unsigned half_readers; /* a bit for each provider that reads operands of half types */
 };
 
 /* What turns cycles into seconds. */

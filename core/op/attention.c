@@ -52,11 +52,9 @@ tarn_tensor attention_mask(const struct attention *a)
     return mask.replica == NULL ? here : tarn_mul(here, mask);
 }
 
-/* By tarn_matmul, or in the types of the operands, whatever autocast wants. */
-static tarn_tensor scores(const struct attention *a,
-                          tarn_tensor (*product)(tarn_tensor, tarn_tensor))
+static tarn_tensor scores(const struct attention *a)
 {
-    const tarn_tensor all = product(op_times(a->q, a->scale), tarn_transpose(a->k, -1, -2));
+    const tarn_tensor all = op_product_of(op_times(a->q, a->scale), tarn_transpose(a->k, -1, -2));
     const tarn_tensor mask = attention_mask(a);
     return mask.replica == NULL
                ? all
@@ -66,22 +64,13 @@ static tarn_tensor scores(const struct attention *a,
 /* The maximum cancels out of value and gradient. */
 tarn_tensor attention_exponents(const struct attention *a)
 {
-    const tarn_tensor s = scores(a, op_product_of);
+    const tarn_tensor s = scores(a);
     const int last = tarn_shape_get(a->q).rank - 1;
     return tarn_exp(tarn_sub(s, op_reduce(&op_max, tarn_detach(s), UINT32_C(1) << last)));
 }
 
-/* Products of half types are rounded, and so are the weights before they are multiplied: e v would not fit into float16. */
-static tarn_tensor attention_rounded(const struct attention *a, float dropout)
-{
-    tarn_tensor weights = tarn_softmax(scores(a, tarn_matmul), -1);
-    if (dropout != 0.0f)
-        weights = tarn_dropout(weights, dropout);
-    return tarn_matmul(weights, a->v);
-}
-
 /* e v over the sum of e: [L, V] is divided, and not [L, S], here and in the gradient. */
-static tarn_tensor attention_exact(const struct attention *a, float dropout)
+static tarn_tensor attention(const struct attention *a, float dropout)
 {
     const int last = tarn_shape_get(a->q).rank - 1;
     tarn_tensor e = attention_exponents(a);
@@ -98,7 +87,7 @@ static tarn_tensor attention_exact(const struct attention *a, float dropout)
                     tarn_slice(both, last, width, width + 1, 1));
 }
 
-/* Operands as products would round them, in float32, and which half type all three were rounded to; float32: not one. */
+/* Operands as products would round them, in float32, and the half type that all three were rounded to; float32: not one. */
 static tarn_dtype widen(struct attention *a)
 {
     tarn_dtype of[3];
@@ -130,15 +119,6 @@ tarn_tensor tarn_attention(tarn_tensor q, tarn_tensor k, tarn_tensor v,
     struct attention a = { q, k, v, seen_keys(q, k, options.key_mask), scale, options.causal };
     if (r->status != TARN_OK)
         return graph_poison(r);
-    const bool halves = op_autocasts(r) || dtype_is_half(tarn_dtype_get(q)) ||
-                        dtype_is_half(tarn_dtype_get(k)) || dtype_is_half(tarn_dtype_get(v));
-    if (!halves)
-        return attention_exact(&a, options.dropout);
-    if (options.dropout == 0.0f && attention_suits_blocks(&a)) {
-        struct attention wide = a;
-        const tarn_dtype of = widen(&wide);
-        if (of != TARN_F32)
-            return op_as(attention_exact(&wide, 0.0f), of);
-    }
-    return attention_rounded(&a, options.dropout);
+    const tarn_dtype of = widen(&a); /* rounded once, as one operation: weights are not */
+    return op_as(attention(&a, options.dropout), of);
 }

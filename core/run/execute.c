@@ -43,14 +43,19 @@ static struct buffer *buffer_of(const struct plan *plan, const struct param *p,
     return NULL;
 }
 
-/* Of value v of a product, in floats. */
+static enum gemm_words words_of(tarn_dtype dtype)
+{
+    return dtype == TARN_F16 ? GEMM_FLOAT16 : dtype == TARN_BF16 ? GEMM_BFLOAT16 : GEMM_FLOAT32;
+}
+
+/* Of value v of a product, in elements. */
 static size_t product_offset(const struct plan *plan, const struct planned_product *p, int v,
                              const struct binding *b)
 {
     size_t offset = p->offset[v];
     if (plan->loop.steps > 0 && p->param[v].kind == PARAM_OWNED)
         offset += plan->loop.lies[(size_t)b->step * plan->loop.slots + p->param[v].slot];
-    return offset / sizeof(float);
+    return offset / tarn_dtype_bytes(p->dtype[v]);
 }
 
 static tarn_status run_products(const struct plan *plan, const struct plan_kernel *k,
@@ -75,6 +80,8 @@ static tarn_status run_products(const struct plan *plan, const struct plan_kerne
             .a_stride = s->m * s->k,
             .b_stride = s->k * s->n,
             .c_stride = s->m * s->n,
+            .a_words = words_of(p->dtype[0]),
+            .b_words = words_of(p->dtype[1]),
         };
         const struct gemm_provider *by = execute_providers[p->provider];
         TRY(by->run(b->context, &g, by->user));

@@ -73,7 +73,7 @@ static void add_holder(struct holders *h, struct holder x)
 
 static bool lies_in_arena(const struct value *v)
 {
-    return v->place == PLACE_ARENA && v->first >= 0 && v->window_of == 0;
+    return v->place == PLACE_ARENA && v->first >= 0 && v->window_of == 0 && v->room == 0;
 }
 
 static size_t bytes_at(const struct program_ir *p, int kernel)

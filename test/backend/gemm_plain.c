@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every provider of matrix products against sums in double precision: odd shapes, transpositions,
- * batches, shared operands, offsets, nothing outside of the result touched. Tarn's own gives the
+ * batches, shared operands, offsets, nothing outside of the result touched; where they read them, operands of half
+ * types. Tarn's own gives the
  * bits of chunks of k, each a chain of fma, that are added in order, on whatever part of a device and
  * in the blocks of whatever figures. What the tuner prefers to the guess is faster next to it. */
 #include <math.h>
@@ -23,18 +24,45 @@ struct operand {
     struct buffer *device;
 };
 
-static struct operand operand_new(struct context *c, size_t elements, unsigned seed)
+/* What 16 bits mean, of numbers that are finite. */
+static float half_value(uint16_t bits, enum gemm_words words)
+{
+    const int fraction = words == GEMM_FLOAT16 ? 10 : 7, bias = words == GEMM_FLOAT16 ? 15 : 127;
+    const int exponent = (bits & 0x7fff) >> fraction, rest = bits & ((1 << fraction) - 1);
+    const double size = exponent > 0 ? ldexp(rest + (1 << fraction), exponent - bias - fraction)
+                                     : ldexp(rest, 1 - bias - fraction);
+    return (float)(bits & 0x8000 ? -size : size);
+}
+
+/* Halves of all sizes below 2, float16 also below its least normal number; beside them a large one. */
+static uint16_t some_half(unsigned seed, enum gemm_words words)
+{
+    const unsigned below = words == GEMM_FLOAT16 ? 0x4000 : 0x4000 - 0x3800;
+    const unsigned least = words == GEMM_FLOAT16 ? 0 : 0x3800;
+    return (uint16_t)(((seed >> 31) << 15) + least + (seed >> 8) % below);
+}
+
+static struct operand operand_new(struct context *c, size_t elements, unsigned seed,
+                                  enum gemm_words words)
 {
     struct operand o = { .count = elements + 2 * (size_t)GAP };
+    uint16_t *halves = malloc(o.count * sizeof *halves);
+    const size_t bytes = o.count * (words == GEMM_FLOAT32 ? sizeof *o.host : sizeof *halves);
     o.host = malloc(o.count * sizeof *o.host);
-    CHECK(o.host != NULL && buffer_new(c, o.count * sizeof *o.host, &o.device) == TARN_OK);
+    CHECK(o.host != NULL && halves != NULL && buffer_new(c, bytes, &o.device) == TARN_OK);
     if (failures > 0)
         exit(1);
     for (size_t i = 0; i < o.count; i++) {
+        const bool outside = i < GAP || i >= GAP + elements;
         seed = seed * 1664525u + 1013904223u;
-        o.host[i] = i < GAP || i >= GAP + elements ? MARK : (float)(seed >> 8) * 0x1p-23f - 1;
+        halves[i] = outside ? 0x7bff : some_half(seed, words);
+        o.host[i] = words != GEMM_FLOAT32 ? half_value(halves[i], words)
+                    : outside             ? MARK
+                                          : (float)(seed >> 8) * 0x1p-23f - 1;
     }
-    CHECK(buffer_write(o.device, 0, o.host, o.count * sizeof *o.host) == TARN_OK);
+    const void *from = words == GEMM_FLOAT32 ? (const void *)o.host : halves;
+    CHECK(buffer_write(o.device, 0, from, bytes) == TARN_OK);
+    free(halves);
     return o;
 }
 
@@ -87,13 +115,14 @@ static void check_element(const struct shape *s, const struct gemm *g, const str
 }
 
 /* Returns the result, which the caller frees. */
-static float *check_product(struct context *c, const struct gemm_provider *p, const struct shape *s,
-                            bool transpose_a, bool transpose_b)
+static float *check_words(struct context *c, const struct gemm_provider *p, const struct shape *s,
+                          bool transpose_a, bool transpose_b, enum gemm_words a_words,
+                          enum gemm_words b_words)
 {
     const size_t over_b = s->shared ? 1 : s->batch;
-    struct operand a = operand_new(c, s->batch * s->m * s->k, 1),
-                   b = operand_new(c, over_b * s->k * s->n, 2),
-                   out = operand_new(c, s->batch * s->m * s->n, 3);
+    struct operand a = operand_new(c, s->batch * s->m * s->k, 1, a_words),
+                   b = operand_new(c, over_b * s->k * s->n, 2, b_words),
+                   out = operand_new(c, s->batch * s->m * s->n, 3, GEMM_FLOAT32);
     const struct gemm g = { .m = s->m,
                             .n = s->n,
                             .k = s->k,
@@ -108,7 +137,9 @@ static float *check_product(struct context *c, const struct gemm_provider *p, co
                             .c_offset = GAP,
                             .a_stride = s->m * s->k,
                             .b_stride = s->shared ? 0 : s->k * s->n,
-                            .c_stride = s->m * s->n };
+                            .c_stride = s->m * s->n,
+                            .a_words = a_words,
+                            .b_words = b_words };
     const int before = failures;
     CHECK(p->run(c, &g, p->user) == TARN_OK);
     CHECK(buffer_read(out.device, 0, out.host, out.count * sizeof *out.host) == TARN_OK);
@@ -120,14 +151,35 @@ static float *check_product(struct context *c, const struct gemm_provider *p, co
             for (size_t j = 0; j < s->n; j++)
                 check_element(s, &g, &a, &b, batch, i, j, *at++, p->serial);
     if (failures > before)
-        fprintf(stderr, "%s: %zu x %zu x %zu, batch %zu, transposed %d %d is wrong\n", p->name,
-                s->m, s->n, s->k, s->batch, transpose_a, transpose_b);
+        fprintf(stderr,
+                "%s: %zu x %zu x %zu, batch %zu, transposed %d %d, of words %d %d is wrong\n",
+                p->name, s->m, s->n, s->k, s->batch, transpose_a, transpose_b, (int)a_words,
+                (int)b_words);
     float *result = out.host;
     out.host = NULL;
     operand_free(&a);
     operand_free(&b);
     operand_free(&out);
     return result;
+}
+
+static float *check_product(struct context *c, const struct gemm_provider *p, const struct shape *s,
+                            bool transpose_a, bool transpose_b)
+{
+    return check_words(c, p, s, transpose_a, transpose_b, GEMM_FLOAT32, GEMM_FLOAT32);
+}
+
+static void check_halves(struct context *c)
+{
+    static const struct shape some[] = { { 13, 65, 385, 1, false },
+                                         { 33, 17, 29, 2, true },
+                                         { 100, 70, 900, 2, false } };
+    for (int w = 1; w < GEMM_WORDS * GEMM_WORDS; w++)
+        for (int t = 0; t < 4; t++)
+            for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+                free(check_words(c, &gemm_tarn, &some[i], (t & 1) != 0, (t & 2) != 0,
+                                 (enum gemm_words)(w % GEMM_WORDS),
+                                 (enum gemm_words)(w / GEMM_WORDS)));
 }
 
 /* All of a device against its half: other blocks, the same bits. */
@@ -339,6 +391,7 @@ int main(void)
         }
     if (cpu) {
         check_part(c, &gemm_tarn);
+        check_halves(c);
         free(check_product(c, &gemm_tarn, &long_sum, true, false));
         check_kinds(c);
     } else {

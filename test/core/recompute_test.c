@@ -9,7 +9,7 @@
 
 TestSuite(recompute, .timeout = 600);
 
-enum { SAMPLES = 16, LENGTH = 8, WIDTH = 16, LAYERS = 4, STEPS = 2, MOST = 1 << 16 };
+enum { SAMPLES = 16, LENGTH = 16, WIDTH = 16, LAYERS = 4, STEPS = 2, MOST = 1 << 16 };
 enum net { BLOCKS, IMAGES, LOOP, PLAIN };
 
 struct run {

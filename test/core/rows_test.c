@@ -101,9 +101,9 @@ static const struct program {
     { "shifted", shifted, 64, 48, 64, 8 },
 };
 
-/* What the program makes, and the gradient of the sum of its squares; returns how many numbers. */
-static size_t run(const struct program *p, const char *schedule, const char *fuse, float *out,
-                  uint64_t *launches)
+/* What the program makes, with products of a type, and the gradient of the sum of its squares; returns how many numbers. */
+static size_t run(const struct program *p, tarn_dtype products, const char *schedule,
+                  const char *fuse, float *out, uint64_t *launches)
 {
     static float x[MOST];
     const tarn_shape s = TARN_SHAPE(p->n, p->t, p->c);
@@ -113,7 +113,10 @@ static size_t run(const struct program *p, const char *schedule, const char *fus
     cr_assert_eq(setenv("TARN_FUSE", fuse, 1), 0);
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
-    const tarn_tensor in = tarn_batch_axis(tarn_from(r, s, TARN_F32, x), 0), y = p->made(in);
+    if (products != TARN_F32)
+        tarn_autocast(r, products);
+    const tarn_tensor in = tarn_batch_axis(tarn_from(r, s, TARN_F32, x), 0);
+    const tarn_tensor y = tarn_cast(p->made(in), TARN_F32);
     const size_t first = (size_t)tarn_shape_count(tarn_shape_get(y));
     const size_t all = first + (size_t)tarn_shape_count(s);
     tarn_tensor g;
@@ -136,16 +139,34 @@ Test(rows, bits, .timeout = 600)
     cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         const struct program *p = &programs[i];
-        const size_t count = run(p, "gpu", "1", wanted, &apart);
-        cr_expect_eq(run(p, "cpu", "1", seen, &launches), count);
+        const size_t count = run(p, TARN_F32, "gpu", "1", wanted, &apart);
+        cr_expect_eq(run(p, TARN_F32, "cpu", "1", seen, &launches), count);
         cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s: not as for a GPU",
                      p->name);
         cr_expect_leq(launches, p->launches, "%s: %llu launches", p->name,
                       (unsigned long long)launches);
-        cr_expect_eq(run(p, "cpu", "0", wanted, &apart), count);
+        cr_expect_eq(run(p, TARN_F32, "cpu", "0", wanted, &apart), count);
         cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s: not as unfused", p->name);
         printf("%s: %llu launches, %llu unfused\n", p->name, (unsigned long long)launches,
                (unsigned long long)apart);
+    }
+}
+
+/* Of half types: in whichever form they lie between kernels and within one. */
+Test(rows, bits_of_halves, .timeout = 600)
+{
+    static float wanted[MOST], seen[MOST];
+    uint64_t launches;
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const struct program *p = &programs[i];
+        const tarn_dtype products = i % 2 == 0 ? TARN_BF16 : TARN_F16;
+        const size_t count = run(p, products, "gpu", "1", wanted, &launches);
+        cr_expect_eq(run(p, products, "cpu", "1", seen, &launches), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s: not as for a GPU",
+                     p->name);
+        cr_expect_eq(run(p, products, "cpu", "0", wanted, &launches), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s: not as unfused", p->name);
     }
 }
 

@@ -30,7 +30,8 @@ static bool widens(const struct node *n)
 static uint32_t readers(const struct module *m, uint32_t i)
 {
     const bool one = m->uses[i] == 1 && m->user[i] != UINT32_MAX;
-    return one && widens(&m->nodes[m->user[i]]) ? m->uses[m->user[i]] : m->uses[i];
+    const bool passed_on = one && widens(&m->nodes[m->user[i]]) && !m->stored[m->user[i]];
+    return passed_on ? m->uses[m->user[i]] : m->uses[i];
 }
 
 static void store_tops(struct module *m, bool *claimed)
@@ -133,29 +134,107 @@ static int own_weight(const struct expression_limits *limit, const struct node *
 /* What an expression has come to at a node. */
 struct extent {
     int weight, height;
+    uint32_t loads; /* the only large value that it loads, + 1; 0: none; UINT32_MAX: several */
 };
 
-static void store_shared(struct module *m, struct extent *below)
+/* The first and the last node that reads each, be it viewed or after maps that are computed in their readers. */
+struct readers {
+    uint32_t first, last;
+};
+
+static bool is_small_beside(const struct module *m, uint32_t operand, uint32_t node)
+{
+    while (m->nodes[operand].op->kind == OP_VIEW && m->nodes[operand].in_count == 1)
+        operand = module_operand(m, operand, 0); /* a bias is small, however often it is read */
+    return tarn_shape_count(m->nodes[operand].shape) * 2 <= tarn_shape_count(m->nodes[node].shape);
+}
+
+/* A view, or a cheap map of one large operand. */
+static bool passes_on(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    uint32_t large = 0;
+    for (uint32_t k = 0; k < n->in_count; k++) {
+        const uint32_t x = module_operand(m, i, k);
+        large += !is_cheap_leaf(m, x) && !is_small_beside(m, x, i);
+    }
+    return n->op->kind == OP_VIEW || (n->op->kind == OP_MAP && !n->op->heavy && large == 1);
+}
+
+static void find_first_and_last(const struct module *m, struct readers *list)
+{
+    for (uint32_t i = 0; i < m->count; i++)
+        list[i] = (struct readers){ UINT32_MAX, 0 };
+    for (uint32_t i = m->count; i-- > 0;) {
+        const struct node *n = &m->nodes[i];
+        if (m->uses[i] == 0)
+            continue;
+        const struct readers seen = passes_on(m, i) ? list[i] : (struct readers){ i, i };
+        for (uint32_t k = 0; k < n->in_count; k++) {
+            struct readers *x = &list[module_operand(m, i, k)];
+            x->first = seen.first < x->first ? seen.first : x->first;
+            x->last = seen.last > x->last ? seen.last : x->last;
+        }
+    }
+}
+
+/* What an operand adds to the loads of a node. */
+static void add_loads(const struct module *m, uint32_t node, uint32_t operand, uint32_t loads,
+                      struct extent *e)
+{
+    if (loads == 0 || is_small_beside(m, operand, node))
+        return;
+    e->loads = e->loads == 0 || e->loads == loads ? loads : UINT32_MAX;
+}
+
+static bool is_rounding(const struct node *n)
+{
+    return n->op == &op_cast && dtype_is_half(n->dtype);
+}
+
+/* Whether a node rounds what would have to be kept in float32 for its readers. */
+static bool halves(const struct module *m, const struct extent *e, uint32_t i)
+{
+    const bool one = e->loads != 0 && e->loads != UINT32_MAX;
+    return is_rounding(&m->nodes[i]) && e->loads != 0 &&
+           !(one && dtype_is_half(m->nodes[e->loads - 1].dtype));
+}
+
+/* A value whose only operand in memory is there anyway when it is read at last, as the gradient of an activation reads both:
+ * computed again it needs no memory of its own all that time. */
+static bool is_there_again(const struct module *m, const struct extent *e,
+                           const struct readers *seen, uint32_t i)
+{
+    return e->loads != 0 && e->loads != UINT32_MAX &&
+           e->weight <= m->target->expression.recomputed_later && readers(m, i) <= 4 &&
+           seen[e->loads - 1].last > seen[i].first;
+}
+
+static void store_shared(struct module *m, struct extent *below, struct readers *seen)
 {
     const struct expression_limits *limit = &m->target->expression;
+    find_first_and_last(m, seen);
     for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         struct extent *e = &below[i];
         if (n->op->kind == OP_LEAF || m->stored[i]) {
-            e->weight = n->op->kind == OP_LEAF && is_cheap_leaf(m, i) ? 0 : 1;
+            const bool cheap = n->op->kind == OP_LEAF && is_cheap_leaf(m, i);
+            *e = (struct extent){ .weight = cheap ? 0 : 1, .loads = cheap ? 0 : i + 1 };
             continue;
         }
         e->weight = own_weight(limit, n);
         for (uint32_t k = 0; k < n->in_count; k++) {
-            const struct extent *x = &below[module_operand(m, i, k)];
-            e->weight += x->weight;
-            e->height = x->height >= e->height ? x->height + 1 : e->height;
+            const uint32_t x = module_operand(m, i, k);
+            e->weight += below[x].weight;
+            e->height = below[x].height >= e->height ? below[x].height + 1 : e->height;
+            add_loads(m, i, x, below[x].loads, e);
         }
+        const bool costs = e->weight > limit->recomputed && !is_there_again(m, e, seen, i);
         const bool shared =
-            readers(m, i) > 1 && e->weight > limit->recomputed && n->op->kind != OP_VIEW;
+            readers(m, i) > 1 && n->op->kind != OP_VIEW && (costs || halves(m, e, i));
         if (shared || e->weight > limit->most_weight || e->height > limit->most_height) {
             m->stored[i] = true;
-            *e = (struct extent){ .weight = 1 };
+            *e = (struct extent){ .weight = 1, .loads = i + 1 };
         }
     }
 }
@@ -209,7 +288,8 @@ void choose_stored(struct module *m)
     bool *claimed = arena_take(m->arena, (m->count + 1) * sizeof *claimed);
     bool *reads = arena_take(m->arena, (m->count + 1) * sizeof *reads);
     struct extent *below = arena_take(m->arena, (m->count + 1) * sizeof *below);
-    if (claimed == NULL || reads == NULL || below == NULL)
+    struct readers *seen = arena_take(m->arena, (m->count + 1) * sizeof *seen);
+    if (claimed == NULL || reads == NULL || below == NULL || seen == NULL)
         return;
     write_below_reshapes(m);
     store_reshaped(m); /* first: what is stored above a map serves the map's readers, too */
@@ -218,7 +298,7 @@ void choose_stored(struct module *m)
         store_tops(m, claimed);
         find_readers(m, reads);
         store_operands(m, reads);
-        store_shared(m, below);
+        store_shared(m, below, seen);
     } else {
         for (uint32_t i = 0; i < m->count; i++) {
             const enum op_kind kind = m->nodes[i].op->kind;

@@ -223,7 +223,7 @@ static int section_of(const struct program_ir *p, const bool *batched, int i)
     if (batched[at(p, n)->kernel] && !p->target->items && at(p, n)->row_axis < 0)
         return 0;
     return at(p, n)->tiny            ? 1
-           : at(p, n)->row_axis >= 0 ? 2
+           : at(p, n)->row_axis >= 0 ? SECTION_OF_ROWS
                                      : 3 + (at(p, n)->chain >= 0 ? at(p, n)->chain : i);
 }
 
@@ -445,7 +445,7 @@ tarn_status fuse(struct program_ir *p)
     TRY(place_nests(p, &u));
     if (p->target->items && !uses_build(p, &u))
         return out_of_memory();
-    if (!compute_again(p, &u) || !widen_blocks(p, &u))
+    if (!compute_again(p, &u) || !place_halves(p, &u) || !widen_blocks(p, &u))
         return out_of_memory();
     replicate(p, &u);
     if (!list_nests(p))

@@ -73,6 +73,9 @@ bool can_repeat(const struct program_ir *p, const struct uses *u);
 /* Lets kernels make transforms again that others would have to keep for them (again.c). Needs kernels; adds nests,
  * with their placements, and makes the lists anew. False without memory. */
 bool compute_again(struct program_ir *p, struct uses *u);
+/* Lets rounded values lie in 16 bits between kernels, and widened within one (halves.c). Changes nests, and makes the lists
+ * anew. False without memory. */
+bool place_halves(struct program_ir *p, struct uses *u);
 /* Widens half values for the sums of products of a kernel (widen.c). Likewise. */
 bool widen_blocks(struct program_ir *p, struct uses *u);
 /* Replicates what batched nests read in the kernel that computes it (replicate.c). */

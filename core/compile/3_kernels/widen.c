@@ -47,17 +47,27 @@ static bool is_worth_it(const struct program_ir *p, const struct nest *n, const 
 {
     double terms = 1;
     for (int a = 0; a < n->axes; a++)
-        terms *= a == n->batch_axis ? 1 : n->extent[a];
-    const double elements = (double)tarn_shape_count(v->shape) / v->shape.dim[0];
+        terms *= n->batched && a == n->batch_axis ? 1 : n->extent[a];
+    const double elements =
+        (double)tarn_shape_count(v->shape) / (v->layout == LAYOUT_BLOCKED ? v->shape.dim[0] : 1);
     return terms > 2 * sqrt(p->target->vector.accumulators) * elements;
 }
 
+static bool reads_own_samples(const struct program_ir *p, const struct nest *n, int load,
+                              const struct value *v)
+{
+    return v->shape.rank > 1 && v->shape.dim[0] % p->module->samples == 0 &&
+           reads_own_rows(p, n, &n->exprs[load]);
+}
+
+/* Blocks of samples, or the rows of a chain's samples. */
 static bool suits(const struct program_ir *p, const struct nest *n, int load)
 {
     const struct access *x = &n->exprs[load].access;
     const struct value *v = &p->values[x->value];
-    return x->in_block && x->gather < 0 && v->layout == LAYOUT_BLOCKED && dtype_is_half(v->dtype) &&
-           is_always_widened(n, load) && is_worth_it(p, n, v);
+    const bool here = v->layout == LAYOUT_BLOCKED ? x->in_block && x->gather < 0
+                                                  : reads_own_samples(p, n, load, v);
+    return here && dtype_is_half(v->dtype) && is_always_widened(n, load) && is_worth_it(p, n, v);
 }
 
 /* A nest that widens all of a value, into a new one. -1 without memory. */
@@ -65,18 +75,19 @@ static int make_nest(struct widening *w, const struct placement *like, int from,
 {
     struct program_ir *p = w->p;
     const tarn_shape shape = p->values[from].shape;
-    const int to = value_add(p, PLACE_ARENA, LAYOUT_BLOCKED, 0, shape, TARN_F32);
+    const bool blocked = p->values[from].layout == LAYOUT_BLOCKED;
+    const int to = value_add(p, PLACE_ARENA, p->values[from].layout, 0, shape, TARN_F32);
     struct nest n = {
-        .name = "widen", .axes = shape.rank, .out_axes = shape.rank, .batched = true, .stores = 1
+        .name = "widen", .axes = shape.rank, .out_axes = shape.rank, .batched = blocked, .stores = 1
     };
     struct expr load = { .kind = EXPR_LOAD,
                          .dtype = dtype_computed(p->values[from].dtype),
-                         .access = { .value = from, .gather = -1, .in_block = true } };
+                         .access = { .value = from, .gather = -1, .in_block = blocked } };
     int32_t stride = 1;
     for (int d = shape.rank - 1; d >= 0; d--) {
         n.extent[d] = shape.dim[d];
-        load.access.address.k[d] = d > 0 ? stride : 0;
-        stride *= d > 0 ? shape.dim[d] : 1;
+        load.access.address.k[d] = d > 0 || !blocked ? stride : 0;
+        stride *= shape.dim[d];
     }
     const int loaded = expr_add(p, &n, &load);
     const struct expr wide = {
@@ -86,10 +97,10 @@ static int make_nest(struct widening *w, const struct placement *like, int from,
     if (to < 0 || made < 0)
         return -1;
     n.store[0] = (struct store){
-        .value = to, .expr = made, .address = load.access.address, .in_block = true
+        .value = to, .expr = made, .address = load.access.address, .in_block = blocked
     };
     w->placements[w->count] = (struct placement){ .kernel = like->kernel,
-                                                  .row_axis = -1,
+                                                  .row_axis = blocked ? -1 : row_axis(p, &n),
                                                   .part_axis = -1,
                                                   .chain = -1,
                                                   .work = 2.0 * p->target->fusion.access_cycles *
@@ -132,7 +143,8 @@ static bool widen_operands(struct widening *w, int nest)
 
 static bool has_operands(const struct nest *n)
 {
-    return n->kind == NEST_LOOPS && n->combine == COMBINE_FMA && nest_has_batch_lanes(n);
+    return n->kind == NEST_LOOPS && n->combine == COMBINE_FMA &&
+           (nest_has_batch_lanes(n) || (!n->batched && !n->partial));
 }
 
 bool widen_blocks(struct program_ir *p, struct uses *u)

@@ -11,6 +11,8 @@ void use_scratch(struct program_ir *p, size_t most_bytes);
 /* The same in the arena for what local memory has no room for, where kernels have more groups than there
  * are units: then as many groups as units, workers, do theirs one after the other. */
 void use_workers(struct program_ir *p);
+/* The same for values that lie row by row, where a chain of nests has them for itself (rooms.c); adds values. */
+void use_row_workers(struct program_ir *p);
 /* Room for what each part of a group makes for itself and is not in local memory. */
 void copy_for_parts(struct program_ir *p);
 /* Memory of each group's own for routines that want some. */

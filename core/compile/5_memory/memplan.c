@@ -25,7 +25,7 @@ static size_t rounded(const struct value *v)
 
 static bool is_temporary(const struct value *v)
 {
-    return v->place == PLACE_ARENA && v->first >= 0;
+    return v->place == PLACE_ARENA && v->first >= 0 && v->room == 0;
 }
 
 /* First fit: the lowest offset with room. */
@@ -122,6 +122,9 @@ void memplan(struct program_ir *p)
             if (!goes_on[i])
                 give_back(&h, p->values[i].offset, rounded(&p->values[i]));
     }
+    for (int i = 0; i < p->value_count; i++)
+        if (p->values[i].room > 0)
+            p->values[i].offset += p->values[p->values[i].room - 1].offset;
     /* A kernel that names a value of no elements takes the arena, too, so there must be one. */
     for (int i = 0; i < p->value_count && p->arena_bytes == 0; i++)
         p->arena_bytes = p->values[i].place == PLACE_ARENA;

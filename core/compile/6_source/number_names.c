@@ -9,11 +9,12 @@
 
 #include "compile/6_source/source.h"
 
-/* Names of one kind are counted together: b7 is where batch block b of v7 begins. */
+/* Names of one kind are counted together: b7 is where batch block b of v7 begins, room7 where its worker
+ * has it. */
 static const struct {
     const char *word;
     int kind;
-} names[] = { { "v", 0 },      { "b", 0 },      { "input", 1 },  { "owned", 2 },
+} names[] = { { "v", 0 },      { "b", 0 },      { "room", 0 },   { "input", 1 }, { "owned", 2 },
               { "output", 3 }, { "shared", 4 }, { "number", 5 }, { "serial", 6 } };
 enum { NAMES = sizeof names / sizeof *names, KINDS = 7 };
 

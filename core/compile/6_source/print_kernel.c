@@ -278,6 +278,47 @@ static void print_blocks(struct printer *pr, int groups)
     close_loops(pr, 1);
 }
 
+static void print_worker_loop(struct printer *pr, int groups, int workers)
+{
+    print_for(pr, "for (long group = worker * %d / %d; group < (worker + 1) * %d / %d; ++group) {",
+              groups, workers, groups, workers);
+}
+
+static void print_all_nests(struct printer *pr)
+{
+    for (int i = 0; i < pr->nest_count; i++) {
+        take_nest(pr, pr->nests[i]);
+        print_nest(pr);
+    }
+}
+
+/* What row workers do, who have values of which they keep no more than the samples at hand. */
+static void open_shares(struct printer *pr, int workers)
+{
+    print_line(pr, "if (section_group < %d) {", workers);
+    pr->indent++;
+    print_line(pr, "const long worker = section_group;");
+    for (int i = 0; i < pr->value_count; i++) {
+        const struct value *v = &pr->p->values[pr->values[i]];
+        if (v->room > 0)
+            print_line(pr, "__global %s *const room%d = v%d + %lldL * worker;", memory_type(v),
+                       pr->values[i], pr->values[i],
+                       (long long)(v->room_bytes / tarn_dtype_bytes(v->dtype)));
+    }
+}
+
+/* Of each of them the samples of a group, whose number is an index into all of the batch. */
+static void print_rows(struct printer *pr, int groups)
+{
+    for (int i = 0; i < pr->value_count; i++) {
+        const struct value *v = &pr->p->values[pr->values[i]];
+        if (v->room > 0)
+            print_line(pr, "__global %s *const v%d = room%d - %lldL * (group * %d / %d);",
+                       memory_type(v), pr->values[i], pr->values[i], (long long)v->run,
+                       pr->p->module->samples, groups);
+    }
+}
+
 /* The printer has the nests of one section. */
 static void print_section(struct printer *pr, int start, int groups)
 {
@@ -296,17 +337,25 @@ static void print_section(struct printer *pr, int start, int groups)
     if (section == 0)
         print_copies(pr);
     if (workers > 0)
-        print_for(pr,
-                  "for (long group = worker * %d / %d; group < (worker + 1) * %d / %d; ++group) {",
-                  pr->p->groups, workers, pr->p->groups, workers);
+        print_worker_loop(pr, pr->p->groups, workers);
     if (section == 0)
         print_blocks(pr, pr->p->groups);
     else
-        for (int i = 0; i < pr->nest_count; i++) {
-            take_nest(pr, pr->nests[i]);
-            print_nest(pr);
-        }
+        print_all_nests(pr);
     close_loops(pr, 1 + (workers > 0));
+}
+
+/* The same of a kernel with row workers, each of which does its share of every section: groups of other sections
+ * beside so few would leave units idle, since drivers hand them out in runs of equal length. */
+static void print_shared_section(struct printer *pr, int workers)
+{
+    const int groups = pr->p->schedules[pr->nests[0]].groups;
+    pr->parts = 1;
+    print_worker_loop(pr, groups, workers);
+    if (pr->p->placements[pr->nests[0]].section == SECTION_OF_ROWS)
+        print_rows(pr, groups);
+    print_all_nests(pr);
+    close_loops(pr, 1);
 }
 
 /* The nests of a kernel, section by section. */
@@ -314,6 +363,9 @@ static void print_sections(struct printer *pr, struct planned_kernel *k)
 {
     const struct program_ir *p = pr->p;
     const int *end = pr->nests + pr->nest_count;
+    const int workers = kernel_row_workers(p, pr->kernel);
+    if (workers > 0)
+        open_shares(pr, workers);
     for (const int *next; pr->nests < end; pr->nests = next) {
         const int section = p->placements[pr->nests[0]].section;
         for (next = pr->nests; next < end && p->placements[*next].section == section;)
@@ -324,9 +376,13 @@ static void print_sections(struct printer *pr, struct planned_kernel *k)
         print_line(pr, "/* %s */", p->nests[pr->nests[0]].name);
         if (groups == 0)
             continue;
-        print_section(pr, k->groups, groups);
-        k->groups += groups;
+        if (workers > 0)
+            print_shared_section(pr, workers);
+        else
+            print_section(pr, k->groups, groups);
+        k->groups = workers > 0 ? workers : k->groups + groups;
     }
+    close_loops(pr, workers > 0);
 }
 
 /* What is another for the next step: where values lie, and random numbers. */
