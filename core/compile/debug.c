@@ -116,16 +116,6 @@ void debug_items(const struct program_ir *p, struct text *out)
     }
 }
 
-/* The op at the core of the nest that writes a value. */
-static const char *maker(const struct program_ir *p, int value)
-{
-    for (int i = 0; i < p->nest_count; i++)
-        for (int s = 0; s < p->nests[i].stores; s++)
-            if (p->nests[i].store[s].value == value)
-                return p->nests[i].name;
-    return "nothing";
-}
-
 void debug_values(const struct program_ir *p, struct text *out)
 {
     text_add(out, "tarn: plan of %d kernels, %zu bytes of temporaries\n", p->kernel_count,
@@ -135,7 +125,7 @@ void debug_values(const struct program_ir *p, struct text *out)
         if (v->place == PLACE_ARENA && v->first >= 0 && v->window_of == 0)
             text_add(out, "  v%-4d %s %s%s of %s, kernels %d to %d, at %zu\n", i,
                      tarn_dtype_name(v->dtype), shape_text(v->shape),
-                     v->layout == LAYOUT_BLOCKED ? " blocked" : "", maker(p, i), v->first, v->last,
+                     v->layout == LAYOUT_BLOCKED ? " blocked" : "", value_maker(p, i), v->first, v->last,
                      v->offset);
         else if (v->place == PLACE_SHARED)
             text_add(out, "  v%-4d %s %s, kernels %d to %d, piece %u that the host shares\n", i,

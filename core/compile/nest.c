@@ -69,6 +69,17 @@ bool nest_own_exprs(struct program_ir *p, struct nest *n)
     return true;
 }
 
+const char *value_maker(const struct program_ir *p, int value)
+{
+    for (int i = 0; i < p->nest_count; i++)
+        for (int s = 0; s < p->nests[i].stores; s++) {
+            const struct value *to = &p->values[p->nests[i].store[s].value];
+            if (p->nests[i].store[s].value == value || to->window_of == value + 1)
+                return p->nests[i].name;
+        }
+    return "rows of samples"; /* in whose room several nests' values lie */
+}
+
 int nest_read_instead(struct nest *n, int value, int instead)
 {
     int count = 0;

@@ -202,6 +202,8 @@ struct nest *nest_add(struct program_ir *p);
 int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
 /* Gives a nest that is a copy of another one expressions of its own. False without memory. */
 bool nest_own_exprs(struct program_ir *p, struct nest *n);
+/* For people: the op at the core of the nest that makes a value, or a piece of it. */
+const char *value_maker(const struct program_ir *p, int value);
 /* Lets loads of one value read another; returns how many. */
 int nest_read_instead(struct nest *n, int value, int instead);
 /* Changes each index in a nest, but the addresses of its stores. */

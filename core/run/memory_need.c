@@ -86,18 +86,6 @@ static size_t bytes_at(const struct program_ir *p, int kernel)
     return bytes;
 }
 
-/* The op at the core of the nest that makes a value, or a piece of it. */
-static const char *maker(const struct program_ir *p, int value)
-{
-    for (int i = 0; i < p->nest_count; i++)
-        for (int s = 0; s < p->nests[i].stores; s++) {
-            const int to = p->nests[i].store[s].value;
-            if (to == value || p->values[to].window_of == value + 1)
-                return p->nests[i].name;
-        }
-    return "a temporary";
-}
-
 /* Those that are there when temporaries take most. */
 static void add_temporaries(const struct program_ir *p, struct holders *h)
 {
@@ -108,7 +96,7 @@ static void add_temporaries(const struct program_ir *p, struct holders *h)
     for (int i = 0; i < p->value_count; i++) {
         const struct value *v = &p->values[i];
         if (lies_in_arena(v) && v->first <= worst && worst <= v->last)
-            add_holder(h, (struct holder){ maker(p, i), NULL, v->shape, v->dtype, v->bytes });
+            add_holder(h, (struct holder){ value_maker(p, i), NULL, v->shape, v->dtype, v->bytes });
     }
 }
 

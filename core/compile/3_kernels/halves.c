@@ -60,7 +60,7 @@ static tarn_dtype widened_of(const struct program_ir *p, const struct uses *u, i
     tarn_dtype half = TARN_F32;
     for (int i = u->writers.begin[value]; i < u->writers.begin[value + 1]; i++) {
         const struct nest *n = &p->nests[u->writers.nest[i]];
-        if (!is_open(n) || n->stores == NEST_STORES)
+        if (!is_open(n) || 2 * n->stores > NEST_STORES) /* each may become two */
             return TARN_F32;
         for (int s = 0; s < n->stores; s++) {
             if (n->store[s].value != value)
