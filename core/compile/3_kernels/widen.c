@@ -56,8 +56,9 @@ static bool is_worth_it(const struct program_ir *p, const struct nest *n, const 
 static bool reads_own_samples(const struct program_ir *p, const struct nest *n, int load,
                               const struct value *v)
 {
-    return v->shape.rank > 1 && v->shape.dim[0] % p->module->samples == 0 &&
-           reads_own_rows(p, n, &n->exprs[load]);
+    /* Where rows are read there are samples: the remainder is not by 0. */
+    return reads_own_rows(p, n, &n->exprs[load]) && v->shape.rank > 1 &&
+           v->shape.dim[0] % p->module->samples == 0;
 }
 
 /* Blocks of samples, or the rows of a chain's samples. */
