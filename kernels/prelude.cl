@@ -172,8 +172,7 @@ TARN_BF16_FUNCTIONS(float16, int16, uint16)
 
 /* Where the compiler says that the device is an x86 that has instructions for it, those, which round so, too. Never as
  * conversions of _Float16: clang would compare such numbers as they are, one at a time. With AVX-512 the 8, "no
- * exceptions", keeps it from that; what the builtin of AVX widens by is such a conversion, so there it is an
- * instruction that clang cannot look into. */
+ * exceptions", keeps it from that; what the builtin of AVX widens by is such a conversion, so there integers do. */
 #if defined(__clang__) && defined(__x86_64__) && defined(__F16C__)
 int tarn_to_f16_float(float x)
 {
@@ -195,27 +194,13 @@ float16 tarn_from_f16_int16(int16 h)
                                             (ushort)0xffff, 8);
 }
 #else
-float8 tarn_widen_f16(short8 h)
-{
-    float8 x;
-    __asm__("vcvtph2ps %1, %0" : "=x"(x) : "x"(h));
-    return x;
-}
-float tarn_from_f16_int(int h)
-{
-    return tarn_widen_f16((short8)((short)h))[0];
-}
 int16 tarn_to_f16_float16(float16 x)
 {
     const short16 h = (short16)(__builtin_ia32_vcvtps2ph256(x.lo, 0),
                                 __builtin_ia32_vcvtps2ph256(x.hi, 0));
     return TARN_CONVERT(int16, as_ushort16(h));
 }
-float16 tarn_from_f16_int16(int16 h)
-{
-    const short16 s = TARN_CONVERT(short16, h);
-    return (float16)(tarn_widen_f16(s.lo), tarn_widen_f16(s.hi));
-}
+#define TARN_WIDEN_F16_BY_INTEGERS
 #endif
 #else
 #define TARN_F16_FUNCTIONS(f, i, u) \
@@ -227,7 +212,13 @@ float16 tarn_from_f16_int16(int16 h)
         const u large = a > 0x7f800000u ? 0x7e00u | ((a >> 13) & 0x1ffu) : (u)(0x7c00u); \
         const u m = a < 0x38800000u ? small : a >= 0x47800000u ? large : normal; \
         return as_##i(m | ((b >> 16) & 0x8000u)); \
-    } \
+    }
+TARN_F16_FUNCTIONS(float, int, uint)
+TARN_F16_FUNCTIONS(float16, int16, uint16)
+#define TARN_WIDEN_F16_BY_INTEGERS
+#endif
+#ifdef TARN_WIDEN_F16_BY_INTEGERS
+#define TARN_WIDEN_F16_FUNCTIONS(f, i, u) \
     f tarn_from_f16_##i(i h) \
     { \
         const u m = as_##u(h) & 0x7fffu, sign = (as_##u(h) & 0x8000u) << 16; \
@@ -235,8 +226,8 @@ float16 tarn_from_f16_int16(int16 h)
         const u rest = (m << 13) + (m < 0x7c00u ? (u)(0x38000000u) : (u)(0x70000000u)); \
         return as_##f(sign | (m < 0x400u ? small : rest)); \
     }
-TARN_F16_FUNCTIONS(float, int, uint)
-TARN_F16_FUNCTIONS(float16, int16, uint16)
+TARN_WIDEN_F16_FUNCTIONS(float, int, uint)
+TARN_WIDEN_F16_FUNCTIONS(float16, int16, uint16)
 #endif
 
 /* The lanes of a register in one fixed tree. */

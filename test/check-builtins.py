@@ -22,7 +22,6 @@ EXACT = DECLARED + " shuffle2"  # which clang has no need of
 # Compilers' own, which move or convert: a lane to another place, a float16's bits to a float's.
 EXACT += " __builtin_convertvector __builtin_shufflevector __builtin_prefetch"
 EXACT += " __builtin_ia32_vcvtph2ps __builtin_ia32_vcvtph2ps512_mask __builtin_ia32_vcvtps2ph __builtin_ia32_vcvtps2ph256 __builtin_ia32_vcvtps2ph512_mask"
-EXACT += " __asm__"  # of vcvtph2ps, of which the same holds
 TYPE = r"(?:char|uchar|short|ushort|int|uint|long|ulong|float|double)(?:2|4|8|16)?"
 # Loads, stores, bits seen as another type, and conversions, whose default rounding is to the nearest.
 FAMILIES = re.compile(rf"(?:as_{TYPE}|convert_{TYPE}(?:_sat)?(?:_rt[ezpn])?|v(?:load|store)(?:2|4|8|16))\Z")
