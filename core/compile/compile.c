@@ -178,12 +178,11 @@ static tarn_status schedule_stage(struct program_ir *p)
 
 static void memory_stage(struct program_ir *p)
 {
-    if (p->target->fuse && !p->target->items)
+    if (p->target->fuse && !p->target->items) {
         use_scratch(p, p->target->local_bytes);
-    if (p->target->fuse && !p->target->items)
         use_workers(p);
-    if (p->target->fuse && !p->target->items)
         use_row_workers(p);
+    }
     copy_for_parts(p);
     room_for_routines(p);
     memplan(p);

@@ -239,6 +239,16 @@ static inline int kernel_row_workers(const struct program_ir *p, int kernel)
 {
     return p->row_workers != NULL ? p->row_workers[kernel] : 0;
 }
+/* Elements of one sample of a value in a room, and of what each worker has of that. */
+static inline int64_t value_run(const struct program_ir *p, const struct value *v)
+{
+    return tarn_shape_count(v->shape) / p->module->samples;
+}
+static inline int64_t value_room(const struct program_ir *p, const struct value *v, int kernel)
+{
+    return (int64_t)(p->values[v->room - 1].bytes / (size_t)p->row_workers[kernel] /
+                     tarn_dtype_bytes(v->dtype));
+}
 /* Groups of the device that share the batch blocks of a kernel. */
 static inline int kernel_shares(const struct program_ir *p, int kernel)
 {

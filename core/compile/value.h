@@ -28,13 +28,10 @@ struct value {
     int part_stride; /* in copies so many elements apart; 0: there is one */
     int64_t
         worker_stride; /* likewise: one block for each worker of its kernel; 0: room for all blocks */
-    int64_t
-        run; /* elements of one sample, where it lies in the room of a chain's worker (rooms.c); 0: it does not */
-    int room;          /* then the value + 1 that is all workers' room, */
-    size_t room_bytes; /* and how much of it each has */
-    int first, last;   /* kernels that write and read it */
-    int window_of;     /* value + 1 that this is a piece of (windows.c); 0: none */
-    int named_in;      /* the kernel + 1 that named it last (print_kernel.c); 0: none */
+    int room; /* value + 1, of all workers of its chain, in which it lies for the samples at hand (rooms.c); 0: in none */
+    int first, last; /* kernels that write and read it */
+    int window_of;   /* value + 1 that this is a piece of (windows.c); 0: none */
+    int named_in;    /* the kernel + 1 that named it last (print_kernel.c); 0: none */
 };
 
 #endif

@@ -87,7 +87,7 @@ static tarn_tensor attention(const struct attention *a, float dropout)
                     tarn_slice(both, last, width, width + 1, 1));
 }
 
-/* Operands as products would round them, in float32, and the half type that all three were rounded to; float32: not one. */
+/* Operands as products would round them, in float32, and which half type all three were rounded to; float32: not one. */
 static tarn_dtype widen(struct attention *a)
 {
     tarn_dtype of[3];

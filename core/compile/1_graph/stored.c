@@ -137,8 +137,13 @@ struct extent {
     uint32_t loads; /* the only large value that it loads, + 1; 0: none; UINT32_MAX: several */
 };
 
+static bool loads_one(const struct extent *e)
+{
+    return e->loads != 0 && e->loads != UINT32_MAX;
+}
+
 /* The first and the last node that reads each, be it viewed or after maps that are computed in their readers. */
-struct readers {
+struct span {
     uint32_t first, last;
 };
 
@@ -161,17 +166,17 @@ static bool passes_on(const struct module *m, uint32_t i)
     return n->op->kind == OP_VIEW || (n->op->kind == OP_MAP && !n->op->heavy && large == 1);
 }
 
-static void find_first_and_last(const struct module *m, struct readers *list)
+static void find_first_and_last(const struct module *m, struct span *list)
 {
     for (uint32_t i = 0; i < m->count; i++)
-        list[i] = (struct readers){ UINT32_MAX, 0 };
+        list[i] = (struct span){ UINT32_MAX, 0 };
     for (uint32_t i = m->count; i-- > 0;) {
         const struct node *n = &m->nodes[i];
         if (m->uses[i] == 0)
             continue;
-        const struct readers seen = passes_on(m, i) ? list[i] : (struct readers){ i, i };
+        const struct span seen = passes_on(m, i) ? list[i] : (struct span){ i, i };
         for (uint32_t k = 0; k < n->in_count; k++) {
-            struct readers *x = &list[module_operand(m, i, k)];
+            struct span *x = &list[module_operand(m, i, k)];
             x->first = seen.first < x->first ? seen.first : x->first;
             x->last = seen.last > x->last ? seen.last : x->last;
         }
@@ -195,22 +200,20 @@ static bool is_rounding(const struct node *n)
 /* Whether a node rounds what would have to be kept in float32 for its readers. */
 static bool halves(const struct module *m, const struct extent *e, uint32_t i)
 {
-    const bool one = e->loads != 0 && e->loads != UINT32_MAX;
     return is_rounding(&m->nodes[i]) && e->loads != 0 &&
-           !(one && dtype_is_half(m->nodes[e->loads - 1].dtype));
+           !(loads_one(e) && dtype_is_half(m->nodes[e->loads - 1].dtype));
 }
 
 /* A value whose only operand in memory is there anyway when it is read at last, as the gradient of an activation reads both:
  * computed again it needs no memory of its own all that time. */
-static bool is_there_again(const struct module *m, const struct extent *e,
-                           const struct readers *seen, uint32_t i)
+static bool is_there_again(const struct module *m, const struct extent *e, const struct span *seen,
+                           uint32_t i)
 {
-    return e->loads != 0 && e->loads != UINT32_MAX &&
-           e->weight <= m->target->expression.recomputed_later && readers(m, i) <= 4 &&
-           seen[e->loads - 1].last > seen[i].first;
+    return loads_one(e) && e->weight <= m->target->expression.recomputed_later &&
+           readers(m, i) <= 4 && seen[e->loads - 1].last > seen[i].first;
 }
 
-static void store_shared(struct module *m, struct extent *below, struct readers *seen)
+static void store_shared(struct module *m, struct extent *below, struct span *seen)
 {
     const struct expression_limits *limit = &m->target->expression;
     find_first_and_last(m, seen);
@@ -288,7 +291,7 @@ void choose_stored(struct module *m)
     bool *claimed = arena_take(m->arena, (m->count + 1) * sizeof *claimed);
     bool *reads = arena_take(m->arena, (m->count + 1) * sizeof *reads);
     struct extent *below = arena_take(m->arena, (m->count + 1) * sizeof *below);
-    struct readers *seen = arena_take(m->arena, (m->count + 1) * sizeof *seen);
+    struct span *seen = arena_take(m->arena, (m->count + 1) * sizeof *seen);
     if (claimed == NULL || reads == NULL || below == NULL || seen == NULL)
         return;
     write_below_reshapes(m);

@@ -78,6 +78,8 @@ bool compute_again(struct program_ir *p, struct uses *u);
 bool place_halves(struct program_ir *p, struct uses *u);
 /* Widens half values for the sums of products of a kernel (widen.c). Likewise. */
 bool widen_blocks(struct program_ir *p, struct uses *u);
+/* Whether all that takes a load of a half value widens it. */
+bool is_always_widened(const struct nest *n, int load);
 /* Replicates what batched nests read in the kernel that computes it (replicate.c). */
 void replicate(struct program_ir *p, const struct uses *u);
 

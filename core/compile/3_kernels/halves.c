@@ -4,7 +4,6 @@
  * once and from a cache: so a value that lives for a few nests of one kernel is stored widened, and no reader widens it.
  * In: nests in kernels. Out: other loads and stores. It changes no value: widening is exact, and rounding what was
  * widened, too. */
-
 #include "compile/1_graph/graph_passes.h"
 #include "compile/3_kernels/fuse.h"
 
@@ -182,19 +181,6 @@ static int lifetime(const struct program_ir *p, const struct uses *u, int value,
     return nests;
 }
 
-/* Whether all that takes a load widens it. */
-static bool is_always_widened(const struct nest *n, int load, const char *code)
-{
-    for (int e = 0; e < n->expr_count; e++)
-        for (int i = 0; i < n->exprs[e].args; i++)
-            if (n->exprs[e].arg[i] == load && !is_map_of(n, e, code))
-                return false;
-    for (int s = 0; s < n->stores; s++)
-        if (n->store[s].expr == load)
-            return false;
-    return n->body[0] != load && n->body[1] != load;
-}
-
 static bool can_stay_wide(const struct program_ir *p, const struct uses *u, int value)
 {
     const struct value *v = &p->values[value];
@@ -213,8 +199,7 @@ static bool can_stay_wide(const struct program_ir *p, const struct uses *u, int 
     for (int i = u->readers.begin[value]; i < u->readers.begin[value + 1]; i++) {
         const struct nest *n = &p->nests[u->readers.nest[i]];
         for (int e = 0; e < n->expr_count; e++)
-            if (!is_open(n) ||
-                (loads(n, e, value) && !is_always_widened(n, e, widening_code(v->dtype))))
+            if (!is_open(n) || (loads(n, e, value) && !is_always_widened(n, e)))
                 return false;
     }
     return true;

@@ -28,8 +28,7 @@ static int load_below(const struct nest *n, int e)
     return widens && n->exprs[x->arg[0]].kind == EXPR_LOAD ? x->arg[0] : -1;
 }
 
-/* Whether all that takes a load widens it. */
-static bool is_always_widened(const struct nest *n, int load)
+bool is_always_widened(const struct nest *n, int load)
 {
     for (int e = 0; e < n->expr_count; e++)
         for (int i = 0; i < n->exprs[e].args; i++)
@@ -38,7 +37,7 @@ static bool is_always_widened(const struct nest *n, int load)
     for (int s = 0; s < n->stores; s++)
         if (n->store[s].expr == load)
             return false;
-    return true;
+    return n->body[0] != load && n->body[1] != load;
 }
 
 /* Multiply-adds of a sample by elements: a tile, which is nearly square, has one load for as many of them as a side of it.

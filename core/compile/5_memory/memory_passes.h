@@ -5,6 +5,24 @@
 
 #include "compile/nest.h"
 
+/* The nests of a kernel, by index, between which a value must be kept; first -1: none yet; -2: it is not so. */
+struct range {
+    int kernel, first, last;
+};
+/* Values that lie beside each other in memory of their kernel's own, by kernel: value + 1, 0 ends a list. */
+struct placed {
+    int *first, *next;
+};
+#define PLACED_ALIGNMENT 64u /* a vector of 16 floats */
+/* First fit for so many bytes of a value among those that lie there already (scratch.c). */
+size_t first_fit(const struct program_ir *p, const struct range *ranges,
+                 const struct placed *placed, int value, size_t bytes);
+static inline void placed_add(const struct placed *placed, const struct range *ranges, int value)
+{
+    placed->next[value] = placed->first[ranges[value].kernel];
+    placed->first[ranges[value].kernel] = value + 1;
+}
+
 /* Moves values that live inside a kernel's batch loop to local memory, of which there are so many
  * bytes. */
 void use_scratch(struct program_ir *p, size_t most_bytes);

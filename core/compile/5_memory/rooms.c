@@ -6,118 +6,101 @@
 #include "compile/3_kernels/fuse.h"
 #include "compile/5_memory/memory_passes.h"
 
-#define ALIGNMENT 64u /* a vector of 16 floats */
-
-/* The kernel whose chain alone uses a value, and the first and the last nest of it that do. */
-struct use {
-    int kernel, first, last; /* first -1: none yet; -2: it is not so */
-};
-
-static void note(const struct program_ir *p, struct use *u, int nest, bool own)
+static void note(const struct program_ir *p, struct range *r, int nest, bool own)
 {
     const struct placement *at = &p->placements[nest];
-    if (u->first == -1)
-        *u = (struct use){ at->kernel, nest, nest };
-    u->last = nest;
+    if (r->first == -1)
+        *r = (struct range){ at->kernel, nest, nest };
+    r->last = nest;
     if (!own || p->nests[nest].kind != NEST_LOOPS || at->row_axis < 0 || at->tiny ||
-        at->kernel != u->kernel)
-        u->first = -2;
+        at->kernel != r->kernel)
+        r->first = -2;
 }
 
-static void note_nest(const struct program_ir *p, struct use *uses, int nest)
+static void note_nest(const struct program_ir *p, struct range *ranges, int nest)
 {
     const struct nest *n = &p->nests[nest];
     for (int e = 0; e < n->expr_count; e++) {
-        struct use *u = &uses[n->exprs[e].access.value];
-        if (n->exprs[e].kind == EXPR_LOAD && u->first != -2)
-            note(p, u, nest, n->kind == NEST_LOOPS && reads_own_rows(p, n, &n->exprs[e]));
+        struct range *r = &ranges[n->exprs[e].access.value];
+        if (n->exprs[e].kind == EXPR_LOAD && r->first != -2)
+            note(p, r, nest, n->kind == NEST_LOOPS && reads_own_rows(p, n, &n->exprs[e]));
     }
     for (int s = 0; s < n->stores; s++)
-        if (uses[n->store[s].value].first != -2)
-            note(p, &uses[n->store[s].value], nest, true);
+        if (ranges[n->store[s].value].first != -2)
+            note(p, &ranges[n->store[s].value], nest, true);
     if (n->kind == NEST_HOST)
-        uses[n->call.in].first = -2;
+        ranges[n->call.in].first = -2;
 }
 
-/* So many do the groups of a kernel's chain; 0: each unit has one group anyway, or the kernel goes through blocks. */
-static int workers_of(const struct program_ir *p, int nest)
+/* So many do the groups of a kernel's chain; 0: it has none, each unit has one group anyway, or it goes through blocks. */
+static int workers_of(const struct program_ir *p, int kernel)
 {
-    const int groups = p->schedules[nest].groups, units = p->target->vector.units;
-    const struct nest_range all = kernel_nests(p, p->placements[nest].kernel);
-    for (const int *at = all.at; at < all.end; at++)
-        if (p->placements[*at].section == 0)
+    int groups = 0;
+    for (struct nest_range r = kernel_nests(p, kernel); r.at < r.end; r.at++) {
+        if (p->placements[*r.at].section == 0)
             return 0;
-    return units < groups ? units : 0;
-}
-
-/* First fit beside the values of the same kernel that are placed already. */
-static size_t place(const struct program_ir *p, const struct use *uses, const int *placed,
-                    int value, size_t bytes)
-{
-    size_t offset = 0;
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (int o = placed[value] - 1; o >= 0; o = placed[o] - 1) {
-            const struct value *v = &p->values[o];
-            if (uses[o].last < uses[value].first || uses[value].last < uses[o].first)
-                continue;
-            const size_t end = (v->offset + v->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-            if (offset < end && v->offset < offset + bytes) {
-                offset = end;
-                moved = true;
-            }
-        }
+        if (p->placements[*r.at].section == SECTION_OF_ROWS)
+            groups = p->schedules[*r.at].groups;
     }
-    return offset;
+    return p->target->vector.units < groups ? p->target->vector.units : 0;
 }
 
-/* The memory of all workers of a kernel, a value of its own; -1 without memory. */
-static int add_room(struct program_ir *p, int kernel, size_t bytes)
+/* Of a value, for the samples of a group. */
+static size_t bytes_of(const struct program_ir *p, const struct value *v, int groups)
+{
+    const int samples = p->module->samples;
+    return (size_t)value_run(p, v) * (size_t)((samples + groups - 1) / groups) *
+           tarn_dtype_bytes(v->dtype);
+}
+
+/* The memory of all workers of a kernel, a value of its own, for those that lie in it. */
+static bool add_room(struct program_ir *p, int kernel, size_t bytes, const struct placed *placed)
 {
     const int room = value_add(p, PLACE_ARENA, LAYOUT_PLAIN, 0, TARN_SCALAR, TARN_U8);
     if (room < 0)
-        return -1;
+        return false;
     p->values[room].bytes = bytes * (size_t)p->row_workers[kernel];
     p->values[room].first = p->values[room].last = kernel;
-    return room;
+    for (int i = placed->first[kernel] - 1; i >= 0; i = placed->next[i] - 1)
+        p->values[i].room = room + 1;
+    return true;
 }
 
 void use_row_workers(struct program_ir *p)
 {
     const int values = p->value_count;
-    struct use *uses = arena_take(p->arena, ((size_t)values + 1) * sizeof *uses);
-    int *placed = arena_take(p->arena, ((size_t)values + 1) * sizeof *placed);
-    int *newest = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *newest);
-    size_t *bytes = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *bytes);
-    p->row_workers = arena_take(p->arena, ((size_t)p->kernel_count + 1) * sizeof *p->row_workers);
+    const size_t kernels = (size_t)p->kernel_count + 1;
+    struct range *ranges = arena_take(p->arena, ((size_t)values + 1) * sizeof *ranges);
+    const struct placed placed = { arena_take(p->arena, kernels * sizeof *placed.first),
+                                   arena_take(p->arena,
+                                              ((size_t)values + 1) * sizeof *placed.next) };
+    size_t *bytes = arena_take(p->arena, kernels * sizeof *bytes);
+    p->row_workers = arena_take(p->arena, kernels * sizeof *p->row_workers);
     if (p->arena->failed || p->repeats)
         return;
     for (int v = 0; v < values; v++)
-        uses[v].first = -1;
+        ranges[v].first = -1;
     for (int i = 0; i < p->nest_count; i++)
-        note_nest(p, uses, i);
+        note_nest(p, ranges, i);
+    for (int k = 0; k < p->kernel_count; k++)
+        p->row_workers[k] = workers_of(p, k);
     for (int i = 0; i < values; i++) {
         struct value *v = &p->values[i];
-        const int kernel = uses[i].kernel;
-        if (uses[i].first < 0 || v->place != PLACE_ARENA || v->layout != LAYOUT_PLAIN ||
-            v->first != kernel || v->last != kernel || workers_of(p, uses[i].first) == 0)
+        const int kernel = ranges[i].kernel;
+        if (ranges[i].first < 0 || v->place != PLACE_ARENA || v->layout != LAYOUT_PLAIN ||
+            v->first != kernel || v->last != kernel || p->row_workers[kernel] == 0)
             continue;
-        const int samples = p->module->samples, groups = p->schedules[uses[i].first].groups;
-        v->run = tarn_shape_count(v->shape) / samples;
-        v->bytes =
-            (size_t)v->run * (size_t)((samples + groups - 1) / groups) * tarn_dtype_bytes(v->dtype);
-        placed[i] = newest[kernel];
-        newest[kernel] = i + 1;
-        v->offset = place(p, uses, placed, i, v->bytes);
-        if (v->offset + v->bytes > bytes[kernel])
-            bytes[kernel] = (v->offset + v->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        p->row_workers[kernel] = workers_of(p, uses[i].first);
+        v->bytes = bytes_of(p, v, p->schedules[ranges[i].first].groups);
+        v->offset = first_fit(p, ranges, &placed, i, v->bytes);
+        placed_add(&placed, ranges, i);
+        const size_t end = v->offset + v->bytes + PLACED_ALIGNMENT - 1;
+        if (end / PLACED_ALIGNMENT * PLACED_ALIGNMENT > bytes[kernel])
+            bytes[kernel] = end / PLACED_ALIGNMENT * PLACED_ALIGNMENT;
     }
     for (int k = 0; k < p->kernel_count; k++) {
-        const int room = newest[k] > 0 ? add_room(p, k, bytes[k]) : -1;
-        for (int i = newest[k] - 1; i >= 0; i = placed[i] - 1) {
-            p->values[i].room = room + 1;
-            p->values[i].room_bytes = bytes[k];
-        }
+        if (placed.first[k] == 0)
+            p->row_workers[k] = 0; /* nothing to have room for */
+        else if (!add_room(p, k, bytes[k], &placed))
+            return;
     }
 }

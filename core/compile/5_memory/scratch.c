@@ -7,13 +7,6 @@
  * local memory a group has. Out: which of them lie in it, and where; kernels with workers. */
 #include "compile/5_memory/memory_passes.h"
 
-#define ALIGNMENT 64u /* a vector of 16 floats */
-
-/* Nests, by index, between which a value must be kept; first < 0: not in one kernel's blocks. */
-struct range {
-    int kernel, first, last;
-};
-
 static void note_use(const struct program_ir *p, struct range *r, const struct nest *n, int index,
                      bool in_block)
 {
@@ -47,14 +40,8 @@ static bool find_ranges(const struct program_ir *p, struct range *ranges)
     return !p->arena->failed;
 }
 
-/* Values that are placed, by kernel: value + 1, 0 ends a list. */
-struct placed {
-    int *first, *next;
-};
-
-/* First fit among the values of the same kernel that are placed already. */
-static size_t place(const struct program_ir *p, const struct range *ranges,
-                    const struct placed *placed, int value, size_t bytes)
+size_t first_fit(const struct program_ir *p, const struct range *ranges,
+                 const struct placed *placed, int value, size_t bytes)
 {
     size_t offset = 0;
     for (bool moved = true; moved;) {
@@ -63,7 +50,8 @@ static size_t place(const struct program_ir *p, const struct range *ranges,
             const struct value *o = &p->values[k];
             if (ranges[k].last < ranges[value].first || ranges[value].last < ranges[k].first)
                 continue;
-            const size_t end = (o->offset + o->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            const size_t end =
+                (o->offset + o->bytes + PLACED_ALIGNMENT - 1) / PLACED_ALIGNMENT * PLACED_ALIGNMENT;
             if (offset < end && o->offset < offset + bytes) {
                 offset = end;
                 moved = true;
@@ -87,14 +75,13 @@ void use_scratch(struct program_ir *p, size_t most_bytes)
         if (v->place != PLACE_ARENA || v->layout != LAYOUT_BLOCKED || ranges[i].first < 0)
             continue;
         const size_t bytes = v->bytes / (size_t)p->blocks;
-        const size_t offset = place(p, ranges, &placed, i, bytes);
+        const size_t offset = first_fit(p, ranges, &placed, i, bytes);
         if (offset + bytes > most_bytes)
             continue;
         v->place = PLACE_SCRATCH;
         v->offset = offset;
         v->bytes = bytes;
-        placed.next[i] = placed.first[ranges[i].kernel];
-        placed.first[ranges[i].kernel] = i + 1;
+        placed_add(&placed, ranges, i);
     }
 }
 

@@ -302,8 +302,7 @@ static void open_shares(struct printer *pr, int workers)
         const struct value *v = &pr->p->values[pr->values[i]];
         if (v->room > 0)
             print_line(pr, "__global %s *const room%d = v%d + %lldL * worker;", memory_type(v),
-                       pr->values[i], pr->values[i],
-                       (long long)(v->room_bytes / tarn_dtype_bytes(v->dtype)));
+                       pr->values[i], pr->values[i], (long long)value_room(pr->p, v, pr->kernel));
     }
 }
 
@@ -314,7 +313,7 @@ static void print_rows(struct printer *pr, int groups)
         const struct value *v = &pr->p->values[pr->values[i]];
         if (v->room > 0)
             print_line(pr, "__global %s *const v%d = room%d - %lldL * (group * %d / %d);",
-                       memory_type(v), pr->values[i], pr->values[i], (long long)v->run,
+                       memory_type(v), pr->values[i], pr->values[i], (long long)value_run(pr->p, v),
                        pr->p->module->samples, groups);
     }
 }
