@@ -125,8 +125,8 @@ void debug_values(const struct program_ir *p, struct text *out)
         if (v->place == PLACE_ARENA && v->first >= 0 && v->window_of == 0)
             text_add(out, "  v%-4d %s %s%s of %s, kernels %d to %d, at %zu\n", i,
                      tarn_dtype_name(v->dtype), shape_text(v->shape),
-                     v->layout == LAYOUT_BLOCKED ? " blocked" : "", value_maker(p, i), v->first, v->last,
-                     v->offset);
+                     v->layout == LAYOUT_BLOCKED ? " blocked" : "", value_maker(p, i), v->first,
+                     v->last, v->offset);
         else if (v->place == PLACE_SHARED)
             text_add(out, "  v%-4d %s %s, kernels %d to %d, piece %u that the host shares\n", i,
                      tarn_dtype_name(v->dtype), shape_text(v->shape), v->first, v->last,
