@@ -35,15 +35,19 @@ static bool possible(const struct device *d, const struct gemm_form *form, struc
 static tarn_status build(struct context *c, struct gemm_tarn *g)
 {
     const struct gemm_blocks *b = &g->blocks;
-    const size_t capacity = kernel_text_gemm_size + 256;
+    const bool half = g->a_words != GEMM_FLOAT32 || g->b_words != GEMM_FLOAT32;
+    const size_t capacity =
+        kernel_text_prelude_size + kernel_text_half_size + kernel_text_gemm_size + 256;
     char *source = malloc(capacity);
     if (source == NULL)
         return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
-    snprintf(source, capacity,
-             "#define WIDTH %d\n#define ROWS %d\n#define VECTORS %d\n#define DEPTH %d\n"
-             "#define BLOCK_COLS %d\n#define CHUNK %d\n#define A_WORDS %d\n#define B_WORDS %d\n%s",
-             b->lanes, b->rows, b->vectors, b->depth, b->columns, GEMM_CHUNK, (int)g->a_words,
-             (int)g->b_words, (const char *)kernel_text_gemm);
+    snprintf(
+        source, capacity,
+        "#define WIDTH %d\n#define ROWS %d\n#define VECTORS %d\n#define DEPTH %d\n"
+        "#define BLOCK_COLS %d\n#define CHUNK %d\n#define A_WORDS %d\n#define B_WORDS %d\n%s%s%s",
+        b->lanes, b->rows, b->vectors, b->depth, b->columns, GEMM_CHUNK, (int)g->a_words,
+        (int)g->b_words, half ? (const char *)kernel_text_prelude : "",
+        half ? (const char *)kernel_text_half : "", (const char *)kernel_text_gemm);
     tarn_status status = program_build(c, source, "gemm", &g->program);
     free(source);
     if (status == TARN_OK)

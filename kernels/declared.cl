@@ -104,6 +104,7 @@ float16 TARN_EXACT select(float16, float16, int16);
 int16 TARN_EXACT select(int16, int16, int16);
 uint16 TARN_EXACT select(uint16, uint16, int16);
 
+uint TARN_EXACT get_work_dim(void);
 size_t TARN_EXACT get_group_id(uint);
 size_t TARN_EXACT get_local_id(uint);
 size_t TARN_EXACT get_global_id(uint);

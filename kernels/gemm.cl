@@ -7,7 +7,8 @@
  *
  * Before this text stand WIDTH (of a vector, a multiple of 4), ROWS, VECTORS (of a tile's row), DEPTH
  * (most steps of k in a panel, a multiple of CHUNK), BLOCK_COLS (most columns of a block; a multiple of
- * COLS), CHUNK, and A_WORDS and B_WORDS: 0 where an operand is of float32, 1 of float16, 2 of bfloat16. */
+ * COLS), CHUNK, and A_WORDS and B_WORDS: 0 where an operand is of float32, 1 of float16, 2 of bfloat16;
+ * where one is of a half type, prelude.cl and half.cl, too. */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 #define LOAD CAT(vload, WIDTH)
@@ -32,33 +33,32 @@ typedef CAT(float, WIDTH) vec;
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* Half types are widened, which is exact, while panels are copied. As in kernels/prelude.cl. */
-#ifdef __clang__
-#define CONVERT(type, x) __builtin_convertvector(x, type)
-#else
-#define CONVERT(type, x) CAT(convert_, type)(x)
-#endif
+/* Half types are widened, which is exact, while panels are copied. */
+#if A_WORDS != 0 || B_WORDS != 0
 #define CONVERT_ONE(type, x) ((type)(x))
-#define WIDENING(n, convert, f, u, h) \
-    static f words_0_##n(f x) \
-    { \
-        return x; \
-    } \
+#define WIDENING(n, convert, f, h, i) \
     static f words_1_##n(h x) \
     { \
-        const u m = convert(u, x) & 0x7fffu, sign = (convert(u, x) & 0x8000u) << 16; \
-        const u small = as_##u(convert(f, m) * 0x1p-24f); \
-        const u rest = (m << 13) + (m < 0x7c00u ? (u)(0x38000000u) : (u)(0x70000000u)); \
-        return as_##f(sign | (m < 0x400u ? small : rest)); \
+        return TARN_FROM_F16_##n(convert(i, x)); \
     } \
     static f words_2_##n(h x) \
     { \
-        return as_##f(convert(u, x) << 16); \
+        return TARN_FROM_BF16_##n(convert(i, x)); \
     }
-WIDENING(1, CONVERT_ONE, float, uint, ushort)
-WIDENING(4, CONVERT, float4, uint4, ushort4)
-WIDENING(8, CONVERT, float8, uint8, ushort8)
-WIDENING(16, CONVERT, float16, uint16, ushort16)
+WIDENING(1, CONVERT_ONE, float, ushort, int)
+WIDENING(4, TARN_CONVERT, float4, ushort4, int4)
+WIDENING(8, TARN_CONVERT, float8, ushort8, int8)
+WIDENING(16, TARN_CONVERT, float16, ushort16, int16)
+#endif
+#define AS_IT_IS(n, f) \
+    static f words_0_##n(f x) \
+    { \
+        return x; \
+    }
+AS_IT_IS(1, float)
+AS_IT_IS(4, float4)
+AS_IT_IS(8, float8)
+AS_IT_IS(16, float16)
 #define TYPE_0 float
 #define TYPE_1 ushort
 #define TYPE_2 ushort

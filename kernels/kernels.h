@@ -19,6 +19,8 @@ extern const unsigned char kernel_text_routines_long[];
 extern const size_t kernel_text_routines_long_size;
 extern const unsigned char kernel_text_routines_double[];
 extern const size_t kernel_text_routines_double_size;
+extern const unsigned char kernel_text_half[];
+extern const size_t kernel_text_half_size;
 extern const unsigned char kernel_text_math[];
 extern const size_t kernel_text_math_size;
 extern const unsigned char kernel_text_long[];

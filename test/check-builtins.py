@@ -17,11 +17,12 @@ WORDS = "if for while switch return sizeof defined __attribute__ _Pragma __has_b
 WORDS += " aligned reqd_work_group_size vectorize unroll"
 # Exact, by the specification: one rounding at most, and that the right one. select() takes a whole value, as?_ its bits.
 DECLARED = "fma fabs floor rint sqrt min max clamp mul_hi select"
-DECLARED += " get_group_id get_local_id get_global_id get_num_groups barrier"
+DECLARED += " get_work_dim get_group_id get_local_id get_global_id get_num_groups barrier"
 EXACT = DECLARED + " shuffle2"  # which clang has no need of
 # Compilers' own, which move or convert: a lane to another place, a float16's bits to a float's.
 EXACT += " __builtin_convertvector __builtin_shufflevector __builtin_prefetch"
-EXACT += " __builtin_ia32_vcvtph2ps __builtin_ia32_vcvtph2ps512_mask __builtin_ia32_vcvtps2ph __builtin_ia32_vcvtps2ph256 __builtin_ia32_vcvtps2ph512_mask"
+EXACT += " __builtin_ia32_vcvtph2ps256 __builtin_ia32_vcvtph2ps512_mask"
+EXACT += " __builtin_ia32_vcvtps2ph __builtin_ia32_vcvtps2ph256 __builtin_ia32_vcvtps2ph512_mask"
 TYPE = r"(?:char|uchar|short|ushort|int|uint|long|ulong|float|double)(?:2|4|8|16)?"
 # Loads, stores, bits seen as another type, and conversions, whose default rounding is to the nearest.
 FAMILIES = re.compile(rf"(?:as_{TYPE}|convert_{TYPE}(?:_sat)?(?:_rt[ezpn])?|v(?:load|store)(?:2|4|8|16))\Z")

@@ -119,6 +119,7 @@ const char *const kernel_attention = (const char *)kernel_text_attention;
 const char *const kernel_routines_long = (const char *)kernel_text_routines_long;
 const char *const kernel_routines_double = (const char *)kernel_text_routines_double;
 
+const char *const kernel_half = (const char *)kernel_text_half;
 const char *const kernel_long = (const char *)kernel_text_long;
 const char *const kernel_double = (const char *)kernel_text_double;
 

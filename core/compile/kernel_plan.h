@@ -91,8 +91,8 @@ extern const char *const kernel_head[2];
  * kernels/attention.cl. */
 extern const char *const kernel_routines,
     *const kernel_routines_long, *const kernel_routines_double, *const kernel_attention;
-/* What stands before those with values of int64 and float64: kernels/long.cl and double.cl. */
-extern const char *const kernel_long, *const kernel_double;
+/* What stands before those with values of the half types, int64 and float64: kernels/half.cl, long.cl and double.cl. */
+extern const char *const kernel_half, *const kernel_long, *const kernel_double;
 /* Functions, of which those that a kernel calls stand before it: kernels/math.cl. */
 extern const char *const kernel_math;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two half types on the host: the formulas of kernels/prelude.cl, so the same bits. */
+/* The two half types on the host: the formulas of kernels/half.cl, so the same bits. */
 #include <string.h>
 
 #include "tensor/shape.h"

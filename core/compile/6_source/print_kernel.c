@@ -464,12 +464,15 @@ static bool has_dtype(const struct program_ir *p, int kernel, tarn_dtype dtype)
 }
 
 /* What the kernel calls, but for kernels/math.cl: each file once in a program. */
-static void print_functions(const struct program_ir *p, int kernel, struct text *out)
+static void print_functions(const struct program_ir *p, int kernel, const char *text,
+                            struct text *out)
 {
     const bool routines = calls_routines(p, kernel);
     const bool longs = has_dtype(p, kernel, TARN_I64), doubles = has_dtype(p, kernel, TARN_F64);
     if (routines)
         text_add(out, "#ifndef TARN_ROUTINE\n%s#endif\n", kernel_routines);
+    if (strstr(text, "F16_") != NULL)
+        text_add(out, "#ifndef TARN_TO_F16_1\n%s#endif\n", kernel_half);
     if (longs)
         text_add(out, "#ifndef TARN_TO_I64_1\n%s#endif\n", kernel_long);
     if (doubles)
@@ -490,7 +493,7 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
         const XXH64_hash_t h =
             XXH3_64bits_withSeed(text.data, text.length, (uint64_t)p->group_size);
         text_fill(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
-        print_functions(p, kernel, &k->source);
+        print_functions(p, kernel, text.data, &k->source);
         print_attention(p, text.data, &k->source);
         print_math(text.data, &k->source);
         text_add(&k->source,
