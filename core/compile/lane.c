@@ -31,21 +31,39 @@ static bool suits_lanes(const struct nest *n, int axis)
     return n->extent[axis] % LANES == 0;
 }
 
+static double access_loads(const struct affine *address, int axis)
+{
+    return address->k[axis] == 0 || address->k[axis] == 1 ? 1 : LANES;
+}
+
+/* Loads and stores for each term of 16 results, if this axis is the lanes. Lanes that lie apart in memory are read one by
+ * one, and so are those under a guard that some fail; what is left of the axis behind its last 16 is computed so,
+ * too. Results are stored once for all terms. */
+static double contraction_cost(const struct nest *n, int axis)
+{
+    double loads = 0, terms = 1;
+    bool guarded = false;
+    for (int g = 0; g < n->guards; g++)
+        guarded |= n->guard[g].e.k[axis] != 0;
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD)
+            loads += guarded ? LANES : access_loads(&n->exprs[e].access.address, axis);
+    for (int a = n->out_axes; a < n->axes; a++)
+        terms *= n->extent[a];
+    loads += access_loads(&n->store[0].address, axis) / (terms < 1 ? 1 : terms);
+    const int32_t extent = n->extent[axis];
+    return loads * (double)(extent / LANES + extent % LANES) * LANES / extent;
+}
+
 /* Of a contraction: an axis of the result, each of whose elements has an accumulator of its own, so that any of them
- * leaves the order of sums. Loads go along memory, or are of one element; those under a guard that some lanes fail
- * would be of single elements. */
+ * leaves the order of sums. Of equals the last. */
 static int contraction_lane(const struct nest *n)
 {
-    int best = -1, best_score = -1;
-    for (int a = n->out_axes - 1; a >= 0; a--) {
-        int score = unit_strides(n, a) + (n->store[0].address.k[a] == 1);
-        for (int g = 0; g < n->guards; g++)
-            score = n->guard[g].e.k[a] != 0 ? 0 : score;
-        if (n->extent[a] >= LANES && score > best_score) {
+    int best = -1;
+    for (int a = n->out_axes - 1; a >= 0; a--)
+        if (n->extent[a] >= LANES &&
+            (best < 0 || contraction_cost(n, a) < contraction_cost(n, best)))
             best = a;
-            best_score = score;
-        }
-    }
     return best;
 }
 
