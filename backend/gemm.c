@@ -32,6 +32,9 @@ static tarn_status run_clblast(struct context *c, const struct gemm *g, void *us
         return TARN_OK;
     if (g->k == 0)
         return gemm_nothing(g);
+    if (g->a_words != GEMM_FLOAT32 || g->b_words != GEMM_FLOAT32)
+        return error_set(TARN_ERR_INTERNAL, "CLBlast gemm %zux%zux%zu: operands of 16 bits", g->m,
+                         g->n, g->k);
     cl_event event = NULL;
     pthread_mutex_lock(&lock);
     clblast_used = true;

@@ -36,6 +36,21 @@ static double access_loads(const struct affine *address, int axis)
     return address->k[axis] == 0 || address->k[axis] == 1 ? 1 : LANES;
 }
 
+/* An expression that loads what an earlier one does not: those are one statement. */
+static bool loads_anew(const struct nest *n, int e)
+{
+    const struct access *x = &n->exprs[e].access;
+    if (n->exprs[e].kind != EXPR_LOAD)
+        return false;
+    for (int d = 0; d < e; d++) {
+        const struct access *y = &n->exprs[d].access;
+        if (n->exprs[d].kind == EXPR_LOAD && x->value == y->value && x->gather == y->gather &&
+            affine_equal(&x->address, &y->address))
+            return false;
+    }
+    return true;
+}
+
 /* Loads and stores for each term of 16 results, if this axis is the lanes. Lanes that lie apart in memory are read one by
  * one, and so are those under a guard that some fail; what is left of the axis behind its last 16 is computed so,
  * too. Results are stored once for all terms. */
@@ -46,7 +61,7 @@ static double contraction_cost(const struct nest *n, int axis)
     for (int g = 0; g < n->guards; g++)
         guarded |= n->guard[g].e.k[axis] != 0;
     for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_LOAD)
+        if (loads_anew(n, e))
             loads += guarded ? LANES : access_loads(&n->exprs[e].access.address, axis);
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= n->extent[a];

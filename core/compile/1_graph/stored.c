@@ -20,6 +20,8 @@ bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
     return reshape_index(t->shape, f->shape, index, unused);
 }
 
+#define MOST_READERS 4 /* that compute a value again, each by itself */
+
 /* What a half type is in float32: never stored for its readers, which read the half. */
 static bool widens(const struct node *n)
 {
@@ -210,7 +212,7 @@ static bool is_there_again(const struct module *m, const struct extent *e, const
                            uint32_t i)
 {
     return loads_one(e) && e->weight <= m->target->expression.recomputed_later &&
-           readers(m, i) <= 4 && seen[e->loads - 1].last > seen[i].first;
+           readers(m, i) <= MOST_READERS && seen[e->loads - 1].last > seen[i].first;
 }
 
 static void store_shared(struct module *m, struct extent *below, struct span *seen)
