@@ -27,14 +27,15 @@ def largest_plan(text, word):
 
 
 def dry_step(build, name, batch, target, word):
-    """What a step of bench-networks prints of itself for a made-up device; nothing is compiled or run."""
+    """What a step of bench-networks prints of itself for a made-up device; nothing is compiled or run. The name may
+    have options behind it."""
     binaries = os.path.join(build, "bin")
     with tempfile.TemporaryDirectory() as folder:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("TARN_")}
         environment.update(OPENCL_LAYERS=os.path.join(binaries, "dry_layer.so"), TARN_DRY_FOLDER=folder,
                            TARN_CACHE_DIR="off", TARN_COMPILERS="0", TARN_AWAKE="0", TARN_DEVICES="cpu",
                            TARN_TUNE="0", TARN_GEMM="nest", TARN_TARGET=target, TARN_DEBUG=word)
-        command = [os.path.join(binaries, "bench-networks"), name, "-b", str(batch), "--once"]
+        command = [os.path.join(binaries, "bench-networks"), *name.split(), "-b", str(batch), "--once"]
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         except FileNotFoundError:
