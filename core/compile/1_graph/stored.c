@@ -3,6 +3,8 @@
  * readers. In: the module with its batch. Out: module.stored. */
 #include "compile/1_graph/graph_passes.h"
 
+#define MOST_READERS 4 /* that compute a value again, each by itself */
+
 /* Whether `to`, the only consumer of `from`, can be part of the nest that computes `from`. It
  * must not delay that nest: the inputs of `from` are in the cache now and may be evicted later. */
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
@@ -19,8 +21,6 @@ bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
         index[i] = rational_axis(i);
     return reshape_index(t->shape, f->shape, index, unused);
 }
-
-#define MOST_READERS 4 /* that compute a value again, each by itself */
 
 /* What a half type is in float32: never stored for its readers, which read the half. */
 static bool widens(const struct node *n)

@@ -14,6 +14,11 @@ struct placed {
     int *first, *next;
 };
 #define PLACED_ALIGNMENT 64u /* a vector of 16 floats */
+/* Where the next may begin behind one of them. */
+static inline size_t placed_end(const struct value *v)
+{
+    return (v->offset + v->bytes + PLACED_ALIGNMENT - 1) / PLACED_ALIGNMENT * PLACED_ALIGNMENT;
+}
 /* First fit for so many bytes of a value among those that lie there already (scratch.c). */
 size_t first_fit(const struct program_ir *p, const struct range *ranges,
                  const struct placed *placed, int value, size_t bytes);

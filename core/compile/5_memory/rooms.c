@@ -93,9 +93,8 @@ void use_row_workers(struct program_ir *p)
         v->bytes = bytes_of(p, v, p->schedules[ranges[i].first].groups);
         v->offset = first_fit(p, ranges, &placed, i, v->bytes);
         placed_add(&placed, ranges, i);
-        const size_t end = v->offset + v->bytes + PLACED_ALIGNMENT - 1;
-        if (end / PLACED_ALIGNMENT * PLACED_ALIGNMENT > bytes[kernel])
-            bytes[kernel] = end / PLACED_ALIGNMENT * PLACED_ALIGNMENT;
+        if (placed_end(v) > bytes[kernel])
+            bytes[kernel] = placed_end(v);
     }
     for (int k = 0; k < p->kernel_count; k++) {
         if (placed.first[k] == 0)

@@ -50,8 +50,7 @@ size_t first_fit(const struct program_ir *p, const struct range *ranges,
             const struct value *o = &p->values[k];
             if (ranges[k].last < ranges[value].first || ranges[value].last < ranges[k].first)
                 continue;
-            const size_t end =
-                (o->offset + o->bytes + PLACED_ALIGNMENT - 1) / PLACED_ALIGNMENT * PLACED_ALIGNMENT;
+            const size_t end = placed_end(o);
             if (offset < end && o->offset < offset + bytes) {
                 offset = end;
                 moved = true;
