@@ -456,6 +456,9 @@ TARN_API tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index);
  *  (docs/numerics.md), always the same, and then added to x. Indices outside of the axis are clamped. */
 TARN_API tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index,
                                       tarn_tensor source);
+/** x with the source's slices along an axis added to those that int32 index [N] names; the source has N of them, and else
+ *  x's shape. As torch.index_add; else as tarn_scatter_add() with that index for all lines. */
+TARN_API tarn_tensor tarn_index_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source);
 /** Slices of x along an axis, by int32 index [N]: its length becomes N. Clamps. As torch.index_select. */
 TARN_API tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index);
 /** int32 or uint8 index [...] -> float32 [..., classes]. */

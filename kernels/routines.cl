@@ -184,14 +184,19 @@ TARN_ADD_ELEMENTS_FUNCTION(tarn_add_elements, tarn_segment, float)
 
 /* ---- along lines ---------------------------------------------------------------------------- */
 
-/* Elements of lines of `length` by index; a piece is an element of the result, whose lines have `picks`. */
+/* Rows of `width` elements of lines of `length` by index; lines of the result have `picks`. A row has `parts` pieces, of
+ * which each copies every so manieth element. */
 #define TARN_PICK_FUNCTION(type) \
     TARN_ROUTINE void tarn_pick_##type(long from, long to, __global type *out, \
                                        __global const type *x, __global const int *index, \
-                                       long length, long picks, long inner) \
+                                       long length, long picks, long inner, long width, long parts) \
     { \
-        for (long at = from; at < to; ++at) \
-            out[at] = x[(at / (picks * inner) * length + index[at]) * inner + at % inner]; \
+        for (long piece = from; piece < to; ++piece) { \
+            const long at = piece / parts, line = at / (picks * inner); \
+            __global const type *row = x + ((line * length + index[at]) * inner + at % inner) * width; \
+            for (long c = piece % parts; c < width; c += parts) \
+                out[at * width + c] = row[c]; \
+        } \
     }
 TARN_PICK_FUNCTION(float)
 TARN_PICK_FUNCTION(int)

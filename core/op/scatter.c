@@ -21,6 +21,15 @@ static tarn_tensor clamped(tarn_tensor index, int32_t length)
 
 /* ---- sums by index -------------------------------------------------------------------------- */
 
+/* Elements that one index moves: a row of the table; along an axis 1, or all that lies further in, where the index has
+ * one for them. */
+static int64_t row_width(tarn_shape of, tarn_shape index, int axis)
+{
+    if (axis < 0)
+        return of.dim[of.rank - 1];
+    return lines_of(of, axis).inner / lines_of(index, axis).inner;
+}
+
 static int sort_passes(tarn_shape shape, int axis)
 {
     struct routine_pass unused;
@@ -30,7 +39,7 @@ static int sort_passes(tarn_shape shape, int axis)
     return passes;
 }
 
-/* in[0] the source, in[1] the index: one line of all, of rows; or lines along an axis, of elements. */
+/* in[0] the source, in[1] the index: one line of all, of rows; or lines along an axis, of rows or elements. */
 static bool scatter_routine(const struct node *n, const tarn_shape *in,
                             const struct routine_place *where, int pass, struct routine_pass *out)
 {
@@ -41,7 +50,7 @@ static bool scatter_routine(const struct node *n, const tarn_shape *in,
     }
     const struct lines l = lines_of(in[1], axis);
     const int64_t rows = n->arg.routine.length;
-    const int64_t width = axis < 0 ? in[0].dim[in[0].rank - 1] : 1;
+    const int64_t width = row_width(in[0], in[1], axis);
     *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 5 };
     out->function = n->dtype == TARN_F64 ? "tarn_add_elements_double"
                     : where->items       ? "tarn_add_elements"
@@ -95,15 +104,16 @@ static bool pick_routine(const struct node *n, const tarn_shape *in,
                                              [TARN_U8] = "tarn_pick_uchar",
                                              [TARN_F64] = "tarn_pick_double",
                                              [TARN_I64] = "tarn_pick_long" };
-    const struct lines l = lines_of(in[1], n->arg.routine.axis);
-    (void)where;
+    const int axis = n->arg.routine.axis;
+    const struct lines l = lines_of(in[1], axis);
+    const int64_t width = row_width(in[0], in[1], axis), parts = where->items ? width : 1;
     (void)pass;
-    *out = (struct routine_pass){ .reads = 3, .numbers = 3, .cycles = 8 };
+    *out = (struct routine_pass){ .reads = 3, .numbers = 5 };
     out->function = functions[n->dtype];
-    out->pieces = (int32_t)(l.count * l.length);
-    out->number[0] = in[0].dim[n->arg.routine.axis];
-    out->number[1] = l.length;
-    out->number[2] = l.inner;
+    out->pieces = (int32_t)(l.count * l.length * parts);
+    out->cycles = 8.0 + (double)(width / parts) / 4;
+    const int64_t number[] = { in[0].dim[axis], l.length, l.inner, width, parts };
+    memcpy(out->number, number, sizeof number);
     return true;
 }
 
@@ -121,7 +131,8 @@ const struct op op_pick = {
 static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index)
 {
     const union op_arg arg = lines_arg(axis, 0);
-    const tarn_shape s = tarn_shape_get(index);
+    tarn_shape s = tarn_shape_get(x);
+    s.dim[axis] = tarn_shape_get(index).dim[axis];
     const tarn_tensor in[] = { x, index };
     if (tarn_shape_count(s) == 0)
         return tarn_cast(op_constant_of(x.replica, s, TARN_I32, 0), tarn_dtype_get(x));
@@ -130,7 +141,38 @@ static tarn_tensor pick(tarn_tensor x, int axis, tarn_tensor index)
 
 /* ---- along an axis -------------------------------------------------------------------------- */
 
-/* The int32 index along an axis of x, or poison after recording an error. */
+/* Whether elements of an index that differ along this axis alone are one for sure: it was repeated, and what was done
+ * since was done to each. */
+static bool repeats(const tarn_replica *r, uint32_t node, int axis)
+{
+    const struct graph *g = &r->graph;
+    while (g->nodes[node].shape.dim[axis] != 1) {
+        const struct node *n = &g->nodes[node];
+        if (n->op != &op_expand && (n->op->kind != OP_MAP || n->in_count != 1))
+            return n->op == &op_constant;
+        node = g->operands[n->first_in];
+        axis -= n->shape.rank - g->nodes[node].shape.rank;
+        if (axis < 0)
+            return true;
+    }
+    return true;
+}
+
+/* The index with one element along axes `from` to `to`, but `not`, if it repeats itself along them all. */
+static tarn_tensor once(tarn_tensor index, int from, int to, int not )
+{
+    const tarn_shape s = tarn_shape_get(index);
+    for (int d = from; d < to; d++)
+        if (d != not &&!repeats(index.replica, graph_resolve(index), d))
+            return index;
+    for (int d = from; d < to; d++)
+        if (d != not &&s.dim[d] > 1)
+            index = tarn_slice(index, d, 0, 1, 1);
+    return index;
+}
+
+/* The int32 index along an axis of x, or poison after recording an error. Where it repeats itself along all axes but this
+ * one, or all further in, it has one element for them: rows are moved, and sorted once. */
 static tarn_tensor index_along(const char *name, tarn_tensor x, int axis, tarn_tensor index)
 {
     const tarn_shape s = tarn_shape_get(x), at = tarn_shape_get(index);
@@ -146,7 +188,59 @@ static tarn_tensor index_along(const char *name, tarn_tensor x, int axis, tarn_t
         return graph_fail(x.replica, TARN_ERR_DTYPE,
                           "%s: the index is %s, must be int32; use tarn_cast", name,
                           tarn_dtype_name(tarn_dtype_get(index)));
+    index = once(once(index, axis + 1, s.rank, axis), 0, s.rank, axis);
     return clamped(tarn_cast(index, TARN_I32), s.dim[axis]);
+}
+
+/* Whether rows of a table are moved, or summed, by this index along an axis of x. Samples stay where they are: a table
+ * would have virtual shards' along its rows. */
+static bool moves_rows(tarn_tensor x, int axis, tarn_tensor index)
+{
+    const tarn_shape s = tarn_shape_get(index);
+    return tarn_shape_count(s) == s.dim[axis] && tarn_shape_count(tarn_shape_get(x)) > 0 &&
+           (axis == 0 || graph_node(x)->spread != SPREAD_SAMPLES);
+}
+
+static tarn_tensor for_lines(tarn_tensor index, tarn_shape whole, int axis)
+{
+    tarn_shape s = tarn_shape_get(index);
+    for (int d = 0; d < axis; d++)
+        s.dim[d] = whole.dim[d];
+    return op_expand_to(index, s);
+}
+
+/* An axis in front, and where it and the others go back to. */
+struct in_front {
+    tarn_shape order, back;
+};
+
+static struct in_front in_front(int rank, int axis)
+{
+    struct in_front f = { { .rank = rank }, { .rank = rank } };
+    f.order.dim[0] = axis;
+    for (int d = 0, next = 1; d < rank; d++)
+        if (d != axis)
+            f.order.dim[next++] = d;
+    for (int d = 0; d < rank; d++)
+        f.back.dim[f.order.dim[d]] = d;
+    return f;
+}
+
+static tarn_tensor to_rows(tarn_tensor x, int axis)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const int32_t width = (int32_t)(tarn_shape_count(s) / s.dim[axis]);
+    return op_reshape_to(tarn_permute(x, in_front(s.rank, axis).order),
+                         TARN_SHAPE(s.dim[axis], width));
+}
+
+static tarn_tensor from_rows(tarn_tensor rows, tarn_shape to, int axis)
+{
+    const struct in_front f = in_front(to.rank, axis);
+    tarn_shape moved = to;
+    for (int d = 0; d < to.rank; d++)
+        moved.dim[d] = to.dim[f.order.dim[d]];
+    return tarn_permute(op_reshape_to(rows, moved), f.back);
 }
 
 tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
@@ -158,7 +252,13 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
     if (a < 0)
         return graph_poison(r);
     const tarn_tensor at = index_along("gather", x, a, index);
-    return tarn_failed(at) ? at : pick(lines_cut(x, tarn_shape_get(at), a), a, at);
+    if (tarn_failed(at))
+        return at;
+    x = lines_cut(x, tarn_shape_get(index), a);
+    if (!moves_rows(x, a, at))
+        return pick(x, a, for_lines(at, tarn_shape_get(index), a));
+    const tarn_tensor rows = tarn_embedding(to_rows(x, a), tarn_flatten(at, 0));
+    return from_rows(rows, tarn_shape_get(index), a);
 }
 
 tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source)
@@ -173,7 +273,7 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
     const tarn_tensor at = index_along("scatter_add", x, a, index);
     if (tarn_failed(at))
         return at;
-    tarn_shape part = tarn_shape_get(at);
+    tarn_shape part = tarn_shape_get(index);
     bool fits = from.rank == part.rank;
     for (int d = 0; fits && d < part.rank; d++)
         fits = part.dim[d] <= from.dim[d];
@@ -192,8 +292,13 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
     source = lines_cut(op_wide(source, &with), part, -1);
     if (of == TARN_F64)
         source = tarn_cast(source, TARN_F64);
+    const bool rows = moves_rows(source, a, at);
+    const tarn_tensor lines = rows ? TARN_NONE : for_lines(at, part, a);
     part.dim[a] = s.dim[a];
-    const tarn_tensor sums = scatter(source, a, at, part, s.dim[a]);
+    const tarn_tensor sums =
+        rows
+            ? from_rows(op_scatter_rows(to_rows(source, a), tarn_flatten(at, 0), s.dim[a]), part, a)
+            : scatter(source, a, lines, part, s.dim[a]);
     tarn_shape none = s, rest = s;
     for (int d = 0; d < s.rank; d++) {
         none.dim[d] = 0;
@@ -203,17 +308,23 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
     return op_as(tarn_add(x, more), op_join_floats(of, with));
 }
 
-/* The same index for all lines, which leaves axis 0 where it is. */
-static tarn_tensor select_in_lines(tarn_tensor x, int axis, tarn_tensor index)
+/* An index [N] of an axis, for all lines of a shape; or poison after recording an error. */
+static tarn_tensor index_of_all(const char *name, tarn_tensor x, int axis, tarn_tensor index,
+                                tarn_shape shape)
 {
-    tarn_shape all = tarn_shape_get(x), one = { .rank = all.rank };
-    for (int d = 0; d < all.rank; d++)
+    const tarn_shape s = tarn_shape_get(x), at = tarn_shape_get(index);
+    if (at.rank != 1 || s.dim[axis] < 1 || dtype_is_float(tarn_dtype_get(index)))
+        return graph_fail(
+            x.replica, TARN_ERR_SHAPE,
+            "%s: %s index %s along axis %d of %s: must be int32 [N], and the axis have elements",
+            name, tarn_dtype_name(tarn_dtype_get(index)), shape_text(at), axis, shape_text(s));
+    tarn_shape one = { .rank = s.rank };
+    for (int d = 0; d < s.rank; d++)
         one.dim[d] = 1;
-    all.dim[axis] = one.dim[axis] = tarn_shape_get(index).dim[0];
-    return tarn_gather(x, axis, tarn_broadcast_to(tarn_reshape(index, one), all));
+    shape.dim[axis] = one.dim[axis] = at.dim[0];
+    return op_expand_to(op_reshape_to(index, one), shape);
 }
 
-/* By rows of a table: the index is sorted once for the gradient, not for each line. */
 tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index)
 {
     tarn_replica *r;
@@ -222,27 +333,27 @@ tarn_tensor tarn_index_select(tarn_tensor x, int axis, tarn_tensor index)
     const int a = op_axis(x, "index_select", axis);
     if (a < 0)
         return graph_poison(r);
-    const tarn_shape s = tarn_shape_get(x), at = tarn_shape_get(index);
-    if (at.rank != 1 || s.dim[a] < 1 || dtype_is_float(tarn_dtype_get(index)))
-        return graph_fail(
-            r, TARN_ERR_SHAPE,
-            "index_select: %s index %s along axis %d of %s: must be int32 [N], and the "
-            "axis have elements",
-            tarn_dtype_name(tarn_dtype_get(index)), shape_text(at), a, shape_text(s));
-    /* A table would have virtual shards' samples along its rows. The order of sums is the same. */
-    if (a > 0 && graph_node(x)->spread == SPREAD_SAMPLES)
-        return select_in_lines(x, a, index);
-    tarn_shape order = s, back = s, moved = s;
-    order.dim[0] = a;
-    moved.dim[0] = at.dim[0];
-    for (int d = 0, next = 1; d < s.rank; d++)
-        if (d != a) {
-            moved.dim[next] = s.dim[d];
-            order.dim[next++] = d;
-        }
-    for (int d = 0; d < s.rank; d++)
-        back.dim[order.dim[d]] = d;
-    const int32_t rest = (int32_t)(tarn_shape_count(s) / s.dim[a]);
-    const tarn_tensor table = op_reshape_to(tarn_permute(x, order), TARN_SHAPE(s.dim[a], rest));
-    return tarn_permute(op_reshape_to(tarn_embedding(table, index), moved), back);
+    const tarn_tensor all = index_of_all("index_select", x, a, index, tarn_shape_get(x));
+    return tarn_failed(all) ? all : tarn_gather(x, a, all);
+}
+
+tarn_tensor tarn_index_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source)
+{
+    tarn_replica *r;
+    if (!graph_operands("index_add", (tarn_tensor[]){ x, index, source }, 3, &r))
+        return graph_poison(r);
+    const int a = op_axis(x, "index_add", axis);
+    if (a < 0)
+        return graph_poison(r);
+    const tarn_shape s = tarn_shape_get(x), from = tarn_shape_get(source);
+    tarn_shape fits = s;
+    if (tarn_shape_get(index).rank == 1)
+        fits.dim[a] = tarn_shape_get(index).dim[0];
+    if (!shape_equal(fits, from))
+        return graph_fail(r, TARN_ERR_SHAPE,
+                          "index_add: source %s of index %s along axis %d of %s: must be %s",
+                          shape_text(from), shape_text(tarn_shape_get(index)), a, shape_text(s),
+                          shape_text(fits));
+    const tarn_tensor all = index_of_all("index_add", x, a, index, from);
+    return tarn_failed(all) ? all : tarn_scatter_add(x, a, all, source);
 }

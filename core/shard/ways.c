@@ -201,10 +201,16 @@ static bool place_routine(struct form *f, int32_t ranks, int axis, struct placin
     if (n->arg.routine.axis >= 0) {
         if (axis >= n->shape.rank || axis == n->arg.routine.axis)
             return false;
-        for (uint32_t k = 0; k < n->in_count; k++)
-            if (f->in[k].rank != n->shape.rank || f->in[k].dim[axis] != n->shape.dim[axis])
-                return false;
         place_all(p, (int8_t)axis);
+        for (uint32_t k = 0; k < n->in_count; k++) {
+            if (f->in[k].rank != n->shape.rank)
+                return false;
+            if (f->in[k].dim[axis] == n->shape.dim[axis])
+                continue;
+            if (f->in[k].dim[axis] != 1) /* an index of rows */
+                return false;
+            p->in[k] = STATE_WHOLE;
+        }
         return true;
     }
     const int width = f->in[0].rank - 1;
