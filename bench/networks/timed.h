@@ -13,7 +13,7 @@ struct timed_network {
     const char *name;
     tarn_shape x, y; /* numbers and labels */
     int classes;     /* of y */
-    bool words;      /* x holds indices below `classes`, too */
+    int words;       /* x holds numbers below this, too; 0: fractions */
     tarn_tensor (*forward)(tarn_tensor x);
     tarn_tensor (*loss)(tarn_tensor x, tarn_tensor y); /* NULL: cross entropy of `forward` */
     tarn_optimizer *(*optimizer)(tarn_replica *r);
@@ -21,7 +21,7 @@ struct timed_network {
 };
 
 /* Lists that end with a network without a name, one of each file. */
-extern const struct timed_network timed_images[], timed_rows[];
+extern const struct timed_network timed_images[], timed_rows[], timed_more[];
 
 /* By its name; NULL: there is none. */
 const struct timed_network *timed_find(const char *name);

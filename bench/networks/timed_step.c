@@ -11,7 +11,7 @@
 
 const struct timed_network *timed_at(int i)
 {
-    const struct timed_network *const lists[] = { timed_images, timed_rows };
+    const struct timed_network *const lists[] = { timed_images, timed_rows, timed_more };
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
         for (const struct timed_network *n = lists[l]; n->name != NULL; n++)
             if (i-- == 0)
@@ -52,7 +52,7 @@ tarn_tensor timed_prepare(tarn_replica *r, const struct timed_network *n, int ba
     x.dim[0] /= tarn_world_size(r);
     y.dim[0] = y.dim[0] / n->x.dim[0] * x.dim[0];
     *w = (struct timed_work){ .network = n };
-    w->x = make(r, x, n->words ? n->classes : 0);
+    w->x = make(r, x, n->words);
     w->y = make(r, y, n->classes);
     w->last = tarn_keep(tarn_zeros(r, TARN_SCALAR));
     tarn_train(r, false);

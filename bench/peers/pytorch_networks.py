@@ -240,8 +240,242 @@ class Gru(Recurrent):
     layer = nn.GRU
 
 
+# ---- others, as in timed_more.c ------------------------------------------------------------------------
+
+class AdamW(Net):
+    def optimizer(self):
+        return torch.optim.AdamW(self.parameters(), lr=1e-3)
+
+
+class ConvNextBlock(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.each, self.norm = nn.Conv2d(width, width, 7, padding=3, groups=width), nn.LayerNorm(width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        h = self.norm(self.each(x).permute(0, 2, 3, 1))
+        return x + self.down(F.gelu(self.up(h))).permute(0, 3, 1, 2)
+
+
+class ConvNext(AdamW):
+    shape = (64, 3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Conv2d(3, 48, 2, 2), ConvNextBlock(48), ConvNextBlock(48), nn.Conv2d(48, 96, 2, 2),
+                                 ConvNextBlock(96), ConvNextBlock(96))
+        self.fc = nn.Linear(96, 10)
+
+    def forward(self, x):
+        return self.fc(self.net(x).mean((2, 3)))
+
+
+class MixerBlock(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(128), nn.LayerNorm(128)
+        self.across = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 64))
+        self.along = nn.Sequential(nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 128))
+
+    def forward(self, x):
+        x = x + self.across(self.norm1(x).transpose(1, 2)).transpose(1, 2)
+        return x + self.along(self.norm2(x))
+
+
+class Mixer(AdamW):
+    shape = (64, 3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        self.patches, self.blocks = nn.Conv2d(3, 128, 4, 4), nn.Sequential(*(MixerBlock() for _ in range(4)))
+        self.norm, self.head = nn.LayerNorm(128), nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.head(self.norm(self.blocks(self.patches(x).flatten(2).transpose(1, 2))).mean(1))
+
+
+class Vgg(Images):
+    shape = (64, 3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        layers, last = [], 3
+        for width in 64, 64, 0, 128, 128, 0, 256, 256, 0:
+            layers += [same(last, width), nn.ReLU()] if width else [nn.MaxPool2d(2)]
+            last = width or last
+        self.net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(4096, 512), nn.ReLU(), nn.Dropout(), nn.Linear(512, 10))
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class Densenet(Images):
+    shape = (64, 3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.norms, self.more, width = same(3, 24), nn.ModuleList(), nn.ModuleList(), 24
+        for i in range(12):
+            self.norms.append(nn.BatchNorm2d(width))
+            out = 12 * i // 4 + 24 if i in (4, 8) else 12
+            self.more.append(nn.Conv2d(width, out, 1) if i in (4, 8) else same(width, out))
+            width = out if i in (4, 8) else width + out
+        self.norm, self.fc = nn.BatchNorm2d(width), nn.Linear(width, 10)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for i, (norm, more) in enumerate(zip(self.norms, self.more)):
+            h = more(F.relu(norm(x)))
+            x = F.avg_pool2d(h, 2) if i in (4, 8) else torch.cat([x, h], 1)
+        return self.fc(F.relu(self.norm(x)).mean((2, 3)))
+
+
+class SqueezeBlock(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        wide = 4 * i
+        self.up = nn.Sequential(nn.Conv2d(i, wide, 1), nn.GroupNorm(8, wide), nn.Hardswish())
+        self.each = nn.Sequential(nn.Conv2d(wide, wide, 5, o // i, 2, groups=wide), nn.GroupNorm(8, wide), nn.Hardswish())
+        self.gate = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(wide, wide // 4, 1), nn.ReLU(),
+                                  nn.Conv2d(wide // 4, wide, 1), nn.Sigmoid())
+        self.down, self.adds = nn.Sequential(nn.Conv2d(wide, o, 1), nn.GroupNorm(4, o)), i == o
+
+    def forward(self, x):
+        h = self.each(self.up(x))
+        h = self.down(h * self.gate(h))
+        return x + h if self.adds else h
+
+
+class Squeeze(Images):
+    shape = (64, 3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(same(3, 16), nn.GroupNorm(4, 16), nn.Hardswish(),
+                                 *(SqueezeBlock(16 << (i + 1) // 2, 16 << (i + 2) // 2) for i in range(4)))
+        self.fc = nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.fc(self.net(x).mean((2, 3)))
+
+
+class Wavenet(Net):
+    shape, NOTES = (16, 256), 256
+
+    def __init__(self):
+        super().__init__()
+        self.notes = nn.Embedding(self.NOTES, 32)
+        self.both = nn.ModuleList(nn.Conv1d(32, 64, 2, dilation=1 << i) for i in range(6))
+        self.skip, self.out = (nn.ModuleList(nn.Conv1d(32, o, 1) for _ in range(6)) for o in (64, 32))
+        self.head = nn.Sequential(nn.ReLU(), nn.Conv1d(64, 64, 1), nn.ReLU(), nn.Conv1d(64, self.NOTES, 1))
+
+    def batch(self, n):
+        x = torch.tensor(measure.labels(n * 256, self.NOTES))
+        return x.reshape(n, 256), x
+
+    def forward(self, x):
+        x, total = self.notes(x).transpose(1, 2), 0
+        for i, (both, skip, out) in enumerate(zip(self.both, self.skip, self.out)):
+            a, b = both(F.pad(x, (1 << i, 0))).split(32, 1)
+            gated = torch.tanh(a) * torch.sigmoid(b)
+            total, x = total + skip(gated), x + out(gated)
+        return self.head(total).transpose(1, 2).flatten(0, 1)
+
+
+class Translate(Net):
+    shape, clip, WORDS, STATE = (64, 16), 1.0, 500, 96
+
+    def __init__(self):
+        super().__init__()
+        w = self.STATE
+        self.words, self.reader = nn.Embedding(self.WORDS, w), nn.GRU(w, w, batch_first=True)
+        self.keys, self.query, self.energy = (nn.Linear(w, o, bias=False) for o in (w, w, 1))
+        self.inner, self.state, self.head = nn.Linear(2 * w, 2 * w), nn.Linear(w, 2 * w, bias=False), nn.Linear(w, self.WORDS)
+
+    def batch(self, n):
+        x = torch.tensor(measure.labels(n * 16, self.WORDS))
+        return x.reshape(n, 16), x
+
+    def forward(self, x):
+        words = self.words(x)
+        memory = self.reader(words)[0]
+        keys, h, all_h = self.keys(memory), memory[:, -1], []
+        for i in range(x.shape[1]):
+            score = self.energy(torch.tanh(keys + self.query(h)[:, None]))
+            seen = (score.softmax(1).transpose(1, 2) @ memory)[:, 0]
+            keep, new = (self.inner(torch.cat([words[:, i], seen], 1)) + self.state(h)).chunk(2, 1)
+            keep = torch.sigmoid(keep)
+            h = keep * h + (1 - keep) * torch.tanh(new)
+            all_h.append(h)
+        return self.head(torch.stack(all_h, 1)).flatten(0, 1)
+
+
+class Recommend(Images):
+    shape, TABLES, ROWS = (512, 16), 16, 2000
+
+    def __init__(self):
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(self.ROWS, 32) for _ in range(self.TABLES))
+        self.low = nn.Sequential(nn.Linear(13, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU())
+        self.high = nn.Sequential(nn.Linear(17 * 17 + 32, 256), nn.ReLU(), nn.Linear(256, 64), nn.ReLU(), nn.Linear(64, 2))
+
+    def batch(self, n):
+        return torch.tensor(measure.labels(n * 16, self.ROWS)).reshape(n, 16), torch.tensor(measure.labels(n, 2))
+
+    def forward(self, x):
+        dense = self.low(x[:, :13].float() / self.ROWS)
+        every = torch.stack([*(table(x[:, i]) for i, table in enumerate(self.tables)), dense], 1)
+        return self.high(torch.cat([(every @ every.transpose(1, 2)).flatten(1), dense], 1))
+
+
+class Graph(Net):
+    shape, EDGES = (2048, 64), 8192
+
+    def __init__(self):
+        super().__init__()
+        edge = torch.arange(self.EDGES)
+        self.register_buffer("far_end", edge * 7919 % 2048)
+        self.register_buffer("near_end", (edge * 31 + 17) % 2048)
+        self.far, self.own = (nn.ModuleList(nn.Linear(i, 128) for i in (64, 128)) for _ in range(2))
+        self.head = nn.Linear(128, 10)
+
+    def forward(self, x):
+        for far, own in zip(self.far, self.own):
+            sums = torch.zeros(len(x), 128).index_add(0, self.near_end, far(x)[self.far_end])
+            x = F.relu(own(x) + sums)
+        return self.head(x)
+
+
+class ExpertLayer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.gate = nn.Parameter(torch.ones(128)), nn.Linear(128, 8)
+        self.up, self.down = (nn.Parameter(0.05 * torch.randn(8, i, o)) for i, o in ((128, 256), (256, 128)))
+
+    def forward(self, x):
+        h = x * (x.square().mean(1, keepdim=True) + 1.2e-7).rsqrt() * self.scale
+        score = self.gate(h)
+        weight = score.masked_fill(score < score.topk(2, 1).values[:, 1:], -1e9).softmax(1)
+        out = torch.einsum("enh,ehd->end", F.silu(torch.einsum("nd,edh->enh", h, self.up)), self.down)
+        return x + torch.einsum("ne,end->nd", weight, out)
+
+
+class Experts(AdamW):
+    shape = (512, 64)
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(64, 128), ExpertLayer(), ExpertLayer(), nn.Linear(128, 10))
+
+    def forward(self, x):
+        return self.net(x)
+
+
 NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Unet, "vae": Vae, "mlp": Mlp,
-            "gpt": Gpt, "gpt-8192": Gpt8192, "vit": Vit, "lstm": Recurrent, "gru": Gru}
+            "gpt": Gpt, "gpt-8192": Gpt8192, "vit": Vit, "lstm": Recurrent, "gru": Gru, "convnext": ConvNext, "mixer": Mixer,
+            "vgg": Vgg, "densenet": Densenet, "squeeze": Squeeze, "wavenet": Wavenet, "translate": Translate,
+            "recommend": Recommend, "graph": Graph, "experts": Experts}
 
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("network", choices=NETWORKS)

@@ -12,11 +12,13 @@ enum { MOST = 1 << 19, MOST_WEIGHTS = 1 << 13 };
 
 static const struct shape {
     int n, c, size, o, window, stride, padding;
+    bool sequence; /* of one row */
 } shapes[] = {
-    { 20, 32, 15, 48, 1, 1, 0 }, /* two chunks of unequal length, and a block that is not full */
-    { 16, 40, 14, 64, 1, 1, 0 }, /* one block, which parts share */
-    { 33, 32, 11, 64, 1, 1, 0 }, /* no chunks; three blocks for two rows */
-    { 20, 8, 40, 24, 3, 2, 1 },  /* padding leaves terms out; many chunks */
+    { 20, 32, 15, 48, 1, 1, 0, false }, /* two chunks of unequal length, and a block that is not full */
+    { 16, 40, 14, 64, 1, 1, 0, false }, /* one block, which parts share */
+    { 33, 32, 11, 64, 1, 1, 0, false }, /* no chunks; three blocks for two rows */
+    { 20, 8, 40, 24, 3, 2, 1, false },  /* padding leaves terms out; many chunks */
+    { 20, 32, 300, 48, 1, 1, 0, true }, { 16, 48, 100, 32, 2, 1, 0, true },
 };
 
 static void fill(float *out, int count, uint32_t salt)
@@ -30,9 +32,9 @@ static int gradient(const struct shape *s, const char *schedule, const char *tar
 {
     static float x[MOST], y[MOST];
     const int side = (s->size + 2 * s->padding - s->window) / s->stride + 1;
-    const tarn_shape in = TARN_SHAPE(s->n, s->c, s->size, s->size);
-    const tarn_shape given = TARN_SHAPE(s->n, s->o, side, side);
-    const tarn_shape window = TARN_SHAPE(s->o, s->c, s->window, s->window);
+    const tarn_shape in = TARN_SHAPE(s->n, s->c, s->sequence ? 1 : s->size, s->size);
+    const tarn_shape given = TARN_SHAPE(s->n, s->o, s->sequence ? 1 : side, side);
+    const tarn_shape window = TARN_SHAPE(s->o, s->c, s->sequence ? 1 : s->window, s->window);
     const int count = (int)tarn_shape_count(window);
     cr_assert(tarn_shape_count(in) <= MOST && tarn_shape_count(given) <= MOST &&
               count <= MOST_WEIGHTS);

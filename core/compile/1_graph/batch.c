@@ -234,11 +234,58 @@ bool lanes_would_idle(const struct module *m)
     return m->samples > 1 && idle * IDLE_SHARE >= m->samples && m->shards == 0;
 }
 
-static void mark_batched(struct module *m)
+/* Whether an operand of a convolution, or of its gradients, is the images of the batch. */
+static bool is_images(const struct module *m, uint32_t i, uint32_t k)
 {
+    const struct node *n = &m->nodes[i];
+    const struct op *op = n->op;
+    if (op != &op_conv2d && op != &op_conv2d_input && op != &op_conv2d_weight)
+        return false;
+    struct contract c;
+    memset(&c, 0, sizeof c);
+    const tarn_shape in[2] = { m->nodes[module_operand(m, i, 0)].shape,
+                               m->nodes[module_operand(m, i, 1)].shape };
+    op->contract(n, in, &c);
+    const int axis = spread_leading_axis(&c.in[k], c.axes, in[k].rank);
+    return in[k].dim[0] == m->batch &&
+           (axis >= c.out_axes ||
+            (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
+}
+
+/* Uses of a node as images, and in sums over samples such as a bias has for its gradient. */
+struct image_uses {
+    uint32_t images, sums;
+};
+
+static void count_images(const struct module *m, struct image_uses *of)
+{
+    memset(of, 0, m->count * sizeof *of);
+    for (uint32_t i = 0; i < m->count && m->batch > 0; i++) {
+        const struct node *n = &m->nodes[i];
+        for (uint32_t k = 0; k < n->in_count && k < 2 && m->uses[i] > 0; k++) {
+            of[module_operand(m, i, k)].images += is_images(m, i, k);
+            of[module_operand(m, i, k)].sums +=
+                n->op->kind == OP_REDUCE && (n->arg.reduce.axes & 1) != 0;
+        }
+    }
+}
+
+/* Of rows that were gathered from all samples, what convolutions alone read is a batch again: else their lanes would read
+ * it element by element, for each tile anew. */
+static bool is_batch_again(const struct module *m, uint32_t i, const struct image_uses *of)
+{
+    return !m->batched[i] && m->nodes[i].op->kind == OP_VIEW && of[i].images > 0 &&
+           of[i].images + of[i].sums == m->uses[i];
+}
+
+static void mark_batched(struct module *m, struct image_uses *images)
+{
+    count_images(m, images);
     for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         m->batched[i] = m->batch > 0 && carries_batch(m, i);
+        if (is_batch_again(m, i, images))
+            m->batched[i] = m->stored[i] = true;
         /* A gradient that all samples have alike is a constant to this pass. */
         if (m->shards > 0 && n->spread == SPREAD_SAMPLES)
             m->batched[i] |= n->shape.rank > 0 && n->shape.dim[0] == m->batch;
@@ -263,6 +310,9 @@ static bool are_alone(const struct module *m)
 
 void find_batch_axis(struct module *m)
 {
+    struct image_uses *images = arena_take(m->arena, (m->count + 1) * sizeof *images);
+    if (images == NULL)
+        return;
     m->shards = count_shards(m);
     find_batch(m);
     m->samples = m->batch;
@@ -270,7 +320,7 @@ void find_batch_axis(struct module *m)
         m->source.few = m->batch > 0;
         m->batch = 0;
     }
-    mark_batched(m);
+    mark_batched(m, images);
     for (uint32_t i = 0; i < m->count; i++)
         for (uint32_t k = 0; k < m->nodes[i].in_count; k++) {
             const uint32_t x = module_operand(m, i, k);

@@ -20,13 +20,13 @@ struct search {
     int loops;                /* over OUT axes */
 };
 
-/* The first summed axis but the batch: along it the sum goes on in steps. */
+/* The first summed axis with steps to go, but the batch: a sequence is an image of one row. */
 static int step_axis(const struct nest *n)
 {
-    int axis = n->out_axes;
-    if (axis == n->batch_axis)
-        axis++;
-    return axis < n->axes ? axis : -1;
+    for (int axis = n->out_axes; axis < n->axes; axis++)
+        if (axis != n->batch_axis && n->extent[axis] > 1)
+            return axis;
+    return -1;
 }
 
 /* Panels are for sums over a block of samples, whose chunks, if any, are steps of the same axis. */

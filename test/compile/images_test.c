@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gradients of a sequence's convolution, whose result was losses of all moments of all samples: rows, which become samples
+ * again (1_graph/batch.c), and are read in panels (4_schedule/panels.c). */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "cases.h"
+#include "error.h"
+#include "op/op.h"
+
+enum { SAMPLES = 32, IN = 64, OUT = 128, MOMENTS = 200 };
+
+static union op_arg plain_conv(void)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.conv.stride[0] = arg.conv.stride[1] = arg.conv.dilation[0] = arg.conv.dilation[1] = 1;
+    arg.conv.groups = 1;
+    return arg;
+}
+
+/* The gradient of weights [OUT,IN,1,1] and a bias by rows [SAMPLES * MOMENTS, OUT]; *images is what of these it reads. */
+static void make(struct build *b, uint32_t *images)
+{
+    const uint32_t x = build_samples(b, TARN_SHAPE(SAMPLES, IN, 1, MOMENTS));
+    const uint32_t rows = build_owned(b, TARN_SHAPE(SAMPLES * MOMENTS, OUT));
+    const uint32_t parts = build_reshape(b, rows, TARN_SHAPE(SAMPLES, MOMENTS, OUT));
+    union op_arg order;
+    memset(&order, 0, sizeof order);
+    for (int i = 0; i < 3; i++)
+        order.permute.order[i] = i == 0 ? 0 : 3 - i;
+    const uint32_t turned =
+        build_node(b, &op_permute, TARN_SHAPE(SAMPLES, OUT, MOMENTS), TARN_F32, &order, &parts, 1);
+    *images = build_reshape(b, turned, TARN_SHAPE(SAMPLES, OUT, 1, MOMENTS));
+    const union op_arg conv = plain_conv();
+    build_output(b, build_node(b, &op_conv2d_weight, TARN_SHAPE(OUT, IN, 1, 1), TARN_F32, &conv,
+                               (uint32_t[2]){ x, *images }, 2));
+    build_output(b, build_reduce(b, &op_sum, *images, 1 << 0 | 1 << 3));
+}
+
+Test(images, rows_become_samples_and_panels)
+{
+    static const char *const targets[] = { "avx2", "avx512", "neon" };
+    for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+        const struct target target = target_named(targets[t]);
+        struct kernel_plan plan = { 0 };
+        struct build b;
+        uint32_t images;
+        build_begin(&b);
+        make(&b, &images);
+        const struct program p = build_program(&b);
+        cr_assert_eq(compile_program(&p, &target, &plan), TARN_OK, "%s", error_text());
+        int sums = 0, panels = 0, copies = 0;
+        for (int i = 0; i < plan.ir->nest_count; i++) {
+            const struct nest *n = &plan.ir->nests[i];
+            if (n->combine == COMBINE_FMA && n->partial) {
+                sums++;
+                panels += plan.ir->schedules[i].panels.used;
+                for (int e = 0; e < n->expr_count; e++)
+                    cr_expect(n->exprs[e].kind != EXPR_LOAD || n->exprs[e].access.in_block,
+                              "%s: an operand is read across samples", targets[t]);
+            }
+            copies += n->combine == COMBINE_NONE && nest_has_batch_lanes(n) && n->stores == 1 &&
+                      n->store[0].in_block;
+        }
+        cr_expect_eq(sums, 1, "%s: %d sums", targets[t], sums);
+        cr_expect_eq(panels, 1, "%s: no panels", targets[t]);
+        cr_expect_geq(copies, 1, "%s: rows are not laid out as samples", targets[t]);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
+}
