@@ -201,6 +201,26 @@ static tarn_tensor loss_of_noise(const struct net *n, int32_t count)
     return tarn_mean(tarn_mul(far, far), TARN_ALL, false);
 }
 
+/* Of images as sequences of rows: those of each sample are put in order, and added up, by an index of its own; then all
+ * samples' moments are rows. */
+static tarn_tensor loss_of_moments(const struct net *n, tarn_tensor x)
+{
+    const int32_t count = tarn_shape_get(x).dim[0];
+    const tarn_shape all = TARN_SHAPE(count, IMAGE, IMAGE);
+    const tarn_tensor few = tarn_slice(n->first.weight, 0, 0, IMAGE, 1);
+    const tarn_tensor w =
+        tarn_reshape(tarn_slice(few, 1, 0, IMAGE, 1), TARN_SHAPE(IMAGE, IMAGE, 1));
+    const tarn_tensor y =
+        tarn_conv1d_op(tarn_reshape(x, all), w, TARN_NONE, (tarn_conv1d_options){ 0 });
+    const tarn_tensor order = tarn_argsort(tarn_sum(y, TARN_AXES(2), true), 1, false);
+    const tarn_tensor at = tarn_broadcast_to(order, all);
+    const tarn_tensor few_of_them = tarn_broadcast_to(tarn_mul(order, order), all);
+    const tarn_tensor h = tarn_scatter_add(tarn_gather(y, 1, at), 1, few_of_them, y);
+    const tarn_tensor rows =
+        tarn_reshape(tarn_transpose(h, 1, 2), TARN_SHAPE(count * IMAGE, IMAGE));
+    return tarn_mean(tarn_mul(rows, tarn_softmax(rows, 1)), TARN_ALL, false);
+}
+
 static void backward(const struct net *n, tarn_batch b, unsigned f)
 {
     if (tarn_dtype_get(n->first.weight) == TARN_F64) {
@@ -221,6 +241,7 @@ static void backward(const struct net *n, tarn_batch b, unsigned f)
         const tarn_tensor flat = tarn_reshape(h, TARN_SHAPE(pairs, WIDTH / 2));
         loss =
             tarn_add(loss, tarn_mul_scalar(tarn_mean(tarn_mul(flat, flat), TARN_ALL, false), 0.1f));
+        loss = tarn_add(loss, tarn_mul_scalar(loss_of_moments(n, b.x), 0.1f));
     }
     if (f & CONSTANT)
         loss = tarn_mul_scalar(tarn_mean(tarn_tanh(y), TARN_ALL, false), 0.3f);
