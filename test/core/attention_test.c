@@ -181,9 +181,11 @@ struct head {
 
 static size_t place(const struct head *h, int i, int row, int c)
 {
-    const tarn_shape s = shape_of(h->s, i);
-    return ((size_t)h->sample * (size_t)s.dim[1] + (size_t)row) * (size_t)s.dim[2] +
-           (size_t)(h->head * (s.dim[2] / h->s->heads) + c);
+    const int rows = i == 1 || i == 2 ? h->s->keys : h->s->queries;
+    const int each = i < 2 ? h->s->features : h->s->width;
+    return ((size_t)(h->sample * rows + row) * (size_t)h->s->heads + (size_t)h->head) *
+               (size_t)each +
+           (size_t)c;
 }
 
 static double at(const struct head *h, int i, int row, int c)
