@@ -75,6 +75,38 @@ static void compute(tarn_replica *r, const struct rows *c, tarn_tensor index, ta
              out->picked, sizeof *out->picked);
 }
 
+/* Where in x, or in another tensor of its axes, element i of the whole index points to. */
+static int64_t place_in(const struct rows *c, tarn_shape x, int64_t i, int32_t index)
+{
+    const int32_t last = x.dim[c->axis] - 1;
+    int64_t at = 0, pitch = 1;
+    for (int d = x.rank - 1; d >= 0; d--) {
+        const int64_t along = i % c->whole.dim[d];
+        at += pitch * (d != c->axis ? along : index < 0 ? 0 : index > last ? last : index);
+        pitch *= x.dim[d];
+        i /= c->whole.dim[d];
+    }
+    return at;
+}
+
+/* What is read is what is there; sums of up to 128 terms are made one after the other, and added to x. */
+static void expect_true(const struct rows *c, const int32_t *all, const struct results *seen)
+{
+    float x[MOST], source[MOST], sums[MOST] = { 0 };
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    read(numbers(r, c->x, TARN_F32, 1), x, sizeof *x);
+    read(numbers(r, c->whole, TARN_F32, 2), source, sizeof *source);
+    tarn_close(r);
+    for (int64_t i = 0; i < tarn_shape_count(c->whole); i++) {
+        const int64_t at = place_in(c, c->x, i, all[i]);
+        cr_assert_eq(seen->f[READ][i], x[at], "element %d", (int)i);
+        sums[at] += source[i];
+    }
+    for (int64_t i = 0; i < tarn_shape_count(c->x) && c->whole.dim[c->axis] <= 128; i++)
+        cr_assert_eq(seen->f[SUMMED][i], x[i] + sums[i], "sum %d", (int)i);
+}
+
 static void check(const struct rows *c, const char *name, const char *word)
 {
     static struct results repeated, written;
@@ -99,6 +131,7 @@ static void check(const struct rows *c, const char *name, const char *word)
     cr_expect_arr_eq(&repeated, &written, sizeof repeated, "%s=%s, axis %d", name, word, c->axis);
     tarn_close(r);
     unsetenv(name);
+    expect_true(c, all, &written);
 }
 
 static void check_all(struct rows c)
