@@ -4,7 +4,7 @@
 #include "timed.h"
 
 enum { SIDE = 32, NOTES = 256, MOMENTS = 256, TABLES = 16, ROWS = 2000, FEATURES = 32, DENSE = 13 };
-enum { VERTICES = 2048, EDGES = 8192, WORDS = 500, SENTENCE = 16, STATE = 96 };
+enum { VERTICES = 2048, EDGES_EACH = 4, WORDS = 500, SENTENCE = 16, STATE = 96 };
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
@@ -234,17 +234,15 @@ static tarn_tensor modulo(tarn_tensor x, tarn_tensor y)
 static tarn_tensor graph(tarn_tensor x)
 {
     tarn_replica *r = x.replica;
-    const tarn_tensor edge = tarn_arange(r, EDGES), vertices = number(r, VERTICES);
+    const int32_t count = tarn_shape_get(x).dim[0];
+    const tarn_tensor edge = tarn_arange(r, EDGES_EACH * count), vertices = number(r, count);
     const tarn_tensor from = modulo(tarn_mul(edge, number(r, 7919)), vertices);
     const tarn_tensor to = modulo(tarn_add(tarn_mul(edge, number(r, 31)), number(r, 17)), vertices);
     for (int i = 0; i < 2; i++) {
         tarn_enter(r, "layers.%d", i);
         const tarn_tensor sent = tarn_index_select(tarn_use_linear(x, "far", 128), 0, from);
-        const tarn_tensor index =
-            tarn_broadcast_to(tarn_reshape(to, TARN_SHAPE(EDGES, 1)), TARN_SHAPE(EDGES, 128));
-        const tarn_tensor none = tarn_zeros(r, TARN_SHAPE(VERTICES, 128));
-        const tarn_tensor sums = tarn_scatter_add(none, 0, index, sent);
-        x = tarn_relu(tarn_add(tarn_use_linear(x, "own", 128), sums));
+        const tarn_tensor own = tarn_use_linear(x, "own", 128);
+        x = tarn_relu(tarn_index_add(own, 0, to, sent));
         tarn_leave(r);
     }
     return tarn_use_linear(x, "head", CLASSES);

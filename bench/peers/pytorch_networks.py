@@ -430,20 +430,21 @@ class Recommend(Images):
 
 
 class Graph(Net):
-    shape, EDGES = (2048, 64), 8192
+    shape, EDGES_EACH = (2048, 64), 4
 
     def __init__(self):
         super().__init__()
-        edge = torch.arange(self.EDGES)
-        self.register_buffer("far_end", edge * 7919 % 2048)
-        self.register_buffer("near_end", (edge * 31 + 17) % 2048)
         self.far, self.own = (nn.ModuleList(nn.Linear(i, 128) for i in (64, 128)) for _ in range(2))
         self.head = nn.Linear(128, 10)
 
+    def batch(self, n):
+        edge = torch.arange(self.EDGES_EACH * n)
+        self.far_end, self.near_end = edge * 7919 % n, (edge * 31 + 17) % n
+        return super().batch(n)
+
     def forward(self, x):
         for far, own in zip(self.far, self.own):
-            sums = torch.zeros(len(x), 128).index_add(0, self.near_end, far(x)[self.far_end])
-            x = F.relu(own(x) + sums)
+            x = F.relu(own(x).index_add(0, self.near_end, far(x)[self.far_end]))
         return self.head(x)
 
 
