@@ -408,6 +408,10 @@ class Program(More):
         axis = line["arg"][0]
         return torch.index_select(a, axis, self.inside(a, axis, index))
 
+    def op_index_add(self, line, a, index, source):
+        axis = line["arg"][0]
+        return torch.index_add(a, axis, self.inside(a, axis, index), source)
+
     def op_sort(self, line, a, which=0):
         axis, descending = line["arg"][:2]
         return torch.sort(a, dim=axis, descending=bool(descending), stable=True)[which]

@@ -6,6 +6,7 @@
 
 #include "generate.h"
 #include "interpret.h"
+#include "more.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -39,6 +40,13 @@ bool lines_shape(const struct program *p, struct line *l, const struct line *x,
         l->shape.dim[axis] = y->shape.dim[0];
         return y->shape.rank == 1;
     }
+    if (l->op == OP_ID_index_add) {
+        const struct line *source = &p->line[l->in[2]];
+        tarn_shape slices = x->shape;
+        slices.dim[axis] = y->shape.dim[0];
+        return y->shape.rank == 1 && x->dtype == TARN_F32 && source->dtype == TARN_F32 &&
+               same_shape(slices, source->shape);
+    }
     if (l->op == OP_ID_gather)
         l->shape = y->shape;
     return none_longer(y->shape, x->shape, axis) &&
@@ -58,6 +66,8 @@ tarn_tensor lines_call(const struct line *l, const tarn_tensor *in)
         return tarn_scatter_add(in[0], axis, in[1], in[2]);
     case OP_ID_index_select:
         return tarn_index_select(in[0], axis, in[1]);
+    case OP_ID_index_add:
+        return tarn_index_add(in[0], axis, in[1], in[2]);
     case OP_ID_sort:
         return tarn_sort(in[0], axis, l->arg[1] != 0, NULL);
     case OP_ID_argsort:
@@ -105,15 +115,17 @@ static int by_index(struct tape *t, const struct line *l, int x, tarn_shape from
     return y;
 }
 
-static int scatter_add(struct tape *t, int axis, int x, tarn_shape to, int index, tarn_shape shape,
-                       int source, tarn_shape from)
+/* The index has this shape, or is of slices along the axis. */
+static int scatter_add(struct tape *t, const struct line *l, int x, tarn_shape to, int index,
+                       tarn_shape shape, int source, tarn_shape from)
 {
-    const int count = (int)tarn_shape_count(shape);
+    const int axis = l->arg[0], count = (int)tarn_shape_count(shape);
     int *taken = new_list(count), *list = new_list(count), at[TARN_MAX_RANK] = { 0 };
     bool sure = true;
     for (int i = 0; i < count; i++, next_position(shape, at)) {
+        const int which = l->op == OP_ID_index_add ? at[axis] : i;
         taken[i] = (int)position_of(from, at);
-        sure &= named(&t->node[index], i, to, axis, at, &list[i]);
+        sure &= named(&t->node[index], which, to, axis, at, &list[i]);
     }
     const int terms = tape_gather(t, source, count, taken, 0);
     const int sums = tape_scatter(t, terms, (int)tarn_shape_count(to), list);
@@ -207,8 +219,9 @@ int interpret_lines(struct interpreter *m, const struct line *l)
     case OP_ID_index_select:
         return by_index(t, l, x, s, y, lines[l->in[1]].shape);
     case OP_ID_scatter_add:
-        return scatter_add(t, l->arg[0], x, s, y, lines[l->in[1]].shape, interpret_operand(m, l, 2),
-                           lines[l->in[2]].shape);
+    case OP_ID_index_add:
+        return scatter_add(t, l, x, s, y, lines[l->in[l->op == OP_ID_index_add ? 2 : 1]].shape,
+                           interpret_operand(m, l, 2), lines[l->in[2]].shape);
     case OP_ID_cumsum:
         return cumulated(t, l->arg[0], x, s);
     default:
@@ -217,6 +230,18 @@ int interpret_lines(struct interpreter *m, const struct line *l)
 }
 
 /* ---- drawn ---------------------------------------------------------------------------------- */
+
+/* An index of this shape; some repeat themselves along other axes. */
+static int new_index(struct generator *g, tarn_shape s, int axis, int32_t length)
+{
+    const bool repeats = chance(g, 40), all = chance(g, 50);
+    struct line l = { .op = OP_ID_broadcast_to, .in = { -1, -1, -1 }, .ins = 1, .list = { s } };
+    for (int d = 0; d < s.rank && repeats; d++)
+        s.dim[d] = d == axis || (d < axis && !all) ? s.dim[d] : 1;
+    const int leaf = new_leaf(g, s, chance(g, 80) ? TARN_I32 : TARN_U8, FILL_INDEX, length + 2);
+    l.in[0] = leaf;
+    return leaf < 0 || !repeats ? leaf : try_line(g, l);
+}
 
 int grow_lines(struct generator *g, enum op_id op, int a)
 {
@@ -236,6 +261,13 @@ int grow_lines(struct generator *g, enum op_id op, int a)
         l.in[1] = new_leaf(g, TARN_SHAPE(some_length(g)), TARN_I32, FILL_INDEX, s.dim[axis] + 2);
         l.ins = 2;
     }
+    if (op == OP_ID_index_add) {
+        const int32_t length = s.dim[axis];
+        s.dim[axis] = some_length(g);
+        l.in[1] = new_leaf(g, TARN_SHAPE(s.dim[axis]), TARN_I32, FILL_INDEX, length + 2);
+        l.in[2] = new_leaf(g, s, TARN_F32, FILL_SIGNED, 0);
+        l.ins = 3;
+    }
     if (op == OP_ID_gather || op == OP_ID_scatter_add) {
         const int32_t length = s.dim[axis];
         for (int d = 0; d < s.rank; d++)
@@ -243,7 +275,7 @@ int grow_lines(struct generator *g, enum op_id op, int a)
                 s.dim[d] = some_length(g);
             else if (chance(g, 10))
                 s.dim[d] = s.dim[d] > 1 ? s.dim[d] - 1 : s.dim[d];
-        l.in[1] = new_leaf(g, s, chance(g, 80) ? TARN_I32 : TARN_U8, FILL_INDEX, length + 2);
+        l.in[1] = new_index(g, s, axis, length);
         l.ins = 2;
     }
     if (op == OP_ID_scatter_add) {
