@@ -99,6 +99,11 @@ static tarn_tensor run_index_select(const tarn_tensor *in)
     return tarn_index_select(in[0], 1, in[1]);
 }
 
+static tarn_tensor run_index_add(const tarn_tensor *in)
+{
+    return tarn_index_add(in[0], 0, in[1], in[2]);
+}
+
 static tarn_tensor run_scatter_add(const tarn_tensor *in)
 {
     return tarn_scatter_add(in[0], 0, in[1], in[2]);
@@ -216,6 +221,7 @@ static const struct call calls[] = {
     { "gather", 2, 0, { VECTOR, INDEX }, run_gather },
     { "scatter_add", 3, 0, { VECTOR, INDEX, VECTOR }, run_scatter_add },
     { "index_select", 2, 0, { MATRIX, INDEX }, run_index_select },
+    { "index_add", 3, 0, { VECTOR, INDEX, VECTOR }, run_index_add },
     { "sort", 1, 0, { X }, run_sort }, { "argsort", 1, 0, { X }, run_argsort },
     { "top_k", 1, 0, { X }, run_top_k }, { "cumsum", 1, 0, { X }, run_cumsum },
     { "softmax", 1, 0, { X }, run_softmax }, { "log_softmax", 1, 0, { X }, run_log_softmax },

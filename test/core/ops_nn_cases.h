@@ -110,6 +110,8 @@ DEVICE(gather, tarn_gather(in[0], c->arg[0], in[1]))
 REFERENCE(gather, ref_gather(&in[0], c->arg[0], &in[1]))
 DEVICE(scatter_add, tarn_scatter_add(in[0], c->arg[0], in[1], in[2]))
 REFERENCE(scatter_add, ref_scatter_add(&in[0], c->arg[0], &in[1], &in[2]))
+DEVICE(index_add, tarn_index_add(in[0], c->arg[0], in[1], in[2]))
+REFERENCE(index_add, ref_index_add(&in[0], c->arg[0], &in[1], &in[2]))
 DEVICE(index_select, tarn_index_select(in[0], c->arg[0], in[1]))
 REFERENCE(index_select, ref_index_select(&in[0], c->arg[0], &in[1]))
 DEVICE(sort, tarn_sort(in[0], c->arg[0], c->arg[1] != 0, NULL))
@@ -166,6 +168,8 @@ static const struct op_case gather_cases[] = {
     { "gather [2,33] axis 1",     CALLS(gather),    BOUND_EXACT, 0, 0, false, { 1 }, 2, { IN(SIGNED, 2, 2, 33), INDEX(33, 2, 2, 1) } },
     { "scatter_add axis 0",       CALLS(scatter_add), BOUND_LINEAR, 0, 17, false, { 0 }, 3, { IN(SIGNED, 2, 4, 3), INDEX(6, 2, 15, 3), IN(SIGNED, 2, 15, 3) } },
     { "scatter_add axis 1",       CALLS(scatter_add), BOUND_LINEAR, 0, 41, false, { 1 }, 3, { IN(SIGNED, 3, 17, 3, 2), INDEX(3, 3, 16, 40, 2), IN(SIGNED, 3, 17, 40, 3) } },
+    { "index_add axis 0",         CALLS(index_add), BOUND_LINEAR, 0, 17, false, { 0 }, 3, { IN(SIGNED, 2, 4, 19), INDEX(6, 1, 15), IN(SIGNED, 2, 15, 19) } },
+    { "index_add axis 1",         CALLS(index_add), BOUND_LINEAR, 0, 42, false, { 1 }, 3, { IN(SIGNED, 3, 17, 3, 2), INDEX(3, 1, 40), IN(SIGNED, 3, 17, 40, 2) } },
     { "index_select axis 1",      CALLS(index_select), BOUND_EXACT, 0, 0, false, { 1 }, 2, { IN(SIGNED, 3, 16, 3, 2), INDEX(4, 1, 9) } },
     { "sort [33] of equal ones",  CALLS(argsort),   BOUND_EXACT, 0, 0, true, { 0 },     1, { IN(COARSE, 1, 333) } },
     { "argsort down axis 1",      CALLS(argsort),   BOUND_EXACT, 0, 0, true, { 1, 1 },  1, { IN(COARSE, 3, 3, 70, 5) } },

@@ -67,6 +67,9 @@ struct ref ref_embedding(const struct ref *table, const struct ref *index);
 struct ref ref_gather(const struct ref *x, int axis, const struct ref *index);
 struct ref ref_scatter_add(const struct ref *x, int axis, const struct ref *index,
                            const struct ref *source);
+/* Of slices: the index has one axis. */
+struct ref ref_index_add(const struct ref *x, int axis, const struct ref *index,
+                         const struct ref *source);
 struct ref ref_index_select(const struct ref *x, int axis, const struct ref *index);
 struct ref ref_sort(const struct ref *x, int axis, bool descending);
 struct ref ref_argsort(const struct ref *x, int axis, bool descending);

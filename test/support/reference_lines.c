@@ -55,6 +55,20 @@ struct ref ref_scatter_add(const struct ref *x, int axis, const struct ref *inde
     return y;
 }
 
+struct ref ref_index_add(const struct ref *x, int axis, const struct ref *index,
+                         const struct ref *source)
+{
+    struct ref y = ref_new(x->rank, x->dim);
+    memcpy(y.v, x->v, ref_count(x) * sizeof *y.v);
+    for (size_t i = 0; i < ref_count(source); i++) {
+        int at[REF_RANK];
+        positions(source, i, at);
+        at[axis] = named(x, axis, index->v[at[axis]]);
+        y.v[element(x, at)] += source->v[i];
+    }
+    return y;
+}
+
 struct ref ref_index_select(const struct ref *x, int axis, const struct ref *index)
 {
     int dim[REF_RANK];
