@@ -88,26 +88,15 @@ BINARY(matmul)
 BINARY(embedding)
 BINARY(nll_loss)
 BINARY(cross_entropy)
-
-static tarn_tensor run_gather(const tarn_tensor *in)
-{
-    return tarn_gather(in[0], 0, in[1]);
-}
-
-static tarn_tensor run_index_select(const tarn_tensor *in)
-{
-    return tarn_index_select(in[0], 1, in[1]);
-}
-
-static tarn_tensor run_index_add(const tarn_tensor *in)
-{
-    return tarn_index_add(in[0], 0, in[1], in[2]);
-}
-
-static tarn_tensor run_scatter_add(const tarn_tensor *in)
-{
-    return tarn_scatter_add(in[0], 0, in[1], in[2]);
-}
+#define ALONG(id, axis, ...) \
+    static tarn_tensor run_##id(const tarn_tensor *in) \
+    { \
+        return tarn_##id(in[0], axis, __VA_ARGS__); \
+    }
+ALONG(gather, 0, in[1])
+ALONG(index_select, 1, in[1])
+ALONG(index_add, 0, in[1], in[2])
+ALONG(scatter_add, 0, in[1], in[2])
 
 static tarn_tensor run_where(const tarn_tensor *in)
 {
@@ -218,11 +207,9 @@ static const struct call calls[] = {
     { "max_pool2d", 1, 0, { X }, run_max_pool2d }, { "avg_pool2d", 1, 0, { X }, run_avg_pool2d },
     { "max_pool2d", 1, 0, { X }, run_max_pool2d_with }, { "avg_pool2d", 1, 0, { X }, run_avg_pool2d_with },
     { "embedding", 2, 0, { MATRIX, INDEX }, run_embedding }, { "one_hot", 1, 0, { INDEX }, run_one_hot },
-    { "gather", 2, 0, { VECTOR, INDEX }, run_gather },
-    { "scatter_add", 3, 0, { VECTOR, INDEX, VECTOR }, run_scatter_add },
-    { "index_select", 2, 0, { MATRIX, INDEX }, run_index_select },
-    { "index_add", 3, 0, { VECTOR, INDEX, VECTOR }, run_index_add },
-    { "sort", 1, 0, { X }, run_sort }, { "argsort", 1, 0, { X }, run_argsort },
+    { "gather", 2, 0, { VECTOR, INDEX }, run_gather }, { "index_select", 2, 0, { MATRIX, INDEX }, run_index_select },
+    { "scatter_add", 3, 0, { VECTOR, INDEX, VECTOR }, run_scatter_add }, { "sort", 1, 0, { X }, run_sort },
+    { "index_add", 3, 0, { VECTOR, INDEX, VECTOR }, run_index_add }, { "argsort", 1, 0, { X }, run_argsort },
     { "top_k", 1, 0, { X }, run_top_k }, { "cumsum", 1, 0, { X }, run_cumsum },
     { "softmax", 1, 0, { X }, run_softmax }, { "log_softmax", 1, 0, { X }, run_log_softmax },
     { "nll_loss", 2, 0, { MATRIX, TARGET }, run_nll_loss },
