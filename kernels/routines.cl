@@ -184,8 +184,8 @@ TARN_ADD_ELEMENTS_FUNCTION(tarn_add_elements, tarn_segment, float)
 
 /* ---- along lines ---------------------------------------------------------------------------- */
 
-/* Rows of `width` elements of lines of `length` by index; lines of the result have `picks`. A row has `parts` pieces, of
- * which each copies every so manieth element. */
+/* Rows of `width` elements of lines of `length` by index; lines of the result have `picks`. A row has
+ * `parts` pieces; piece i copies its elements i, i + parts, ... */
 #define TARN_PICK_FUNCTION(type) \
     TARN_ROUTINE void tarn_pick_##type(long from, long to, __global type *out, \
                                        __global const type *x, __global const int *index, \
