@@ -43,6 +43,7 @@ tarn_tensor timed_prepare(tarn_replica *r, const struct timed_network *n, int ba
 tarn_status timed_train(const struct timed_work *w);
 
 tarn_optimizer *timed_adam(tarn_replica *r);
+tarn_optimizer *timed_adamw(tarn_replica *r);
 tarn_optimizer *timed_sgd(tarn_replica *r);
 
 #endif

@@ -274,59 +274,70 @@ static tarn_tensor experts(tarn_tensor x)
     return tarn_use_linear(x, "head", CLASSES);
 }
 
-static tarn_optimizer *adamw(tarn_replica *r)
-{
-    return tarn_adamw(r, (tarn_adam_options){ .lr = 1e-3f });
-}
-
-#define IMAGES(samples) \
-    { \
-        4, \
-        { \
-            samples, 3, SIDE, SIDE \
-        } \
-    }
-#define LABELS(count) \
-    { \
-        1, \
-        { \
-            count \
-        } \
-    }
 const struct timed_network timed_more[] = {
-    { "convnext", IMAGES(64), LABELS(64), CLASSES, .forward = convnext, .optimizer = adamw },
-    { "mixer", IMAGES(64), LABELS(64), CLASSES, .forward = mixer, .optimizer = adamw },
-    { "vgg", IMAGES(64), LABELS(64), CLASSES, .forward = vgg, .optimizer = timed_sgd },
-    { "densenet", IMAGES(64), LABELS(64), CLASSES, .forward = densenet, .optimizer = timed_sgd },
-    { "squeeze", IMAGES(64), LABELS(64), CLASSES, .forward = squeeze, .optimizer = timed_sgd },
-    { "wavenet",
-      { 2, { 16, MOMENTS } },
-      LABELS(16 * MOMENTS),
-      NOTES,
+    { .name = "convnext",
+      .x = { 4, { 64, 3, SIDE, SIDE } },
+      .y = { 1, { 64 } },
+      .classes = CLASSES,
+      .forward = convnext,
+      .optimizer = timed_adamw },
+    { .name = "mixer",
+      .x = { 4, { 64, 3, SIDE, SIDE } },
+      .y = { 1, { 64 } },
+      .classes = CLASSES,
+      .forward = mixer,
+      .optimizer = timed_adamw },
+    { .name = "vgg",
+      .x = { 4, { 64, 3, SIDE, SIDE } },
+      .y = { 1, { 64 } },
+      .classes = CLASSES,
+      .forward = vgg,
+      .optimizer = timed_sgd },
+    { .name = "densenet",
+      .x = { 4, { 64, 3, SIDE, SIDE } },
+      .y = { 1, { 64 } },
+      .classes = CLASSES,
+      .forward = densenet,
+      .optimizer = timed_sgd },
+    { .name = "squeeze",
+      .x = { 4, { 64, 3, SIDE, SIDE } },
+      .y = { 1, { 64 } },
+      .classes = CLASSES,
+      .forward = squeeze,
+      .optimizer = timed_sgd },
+    { .name = "wavenet",
+      .x = { 2, { 16, MOMENTS } },
+      .y = { 1, { 16 * MOMENTS } },
+      .classes = NOTES,
       .words = NOTES,
       .forward = wavenet,
       .optimizer = timed_adam },
-    { "translate",
-      { 2, { 64, SENTENCE } },
-      LABELS(64 * SENTENCE),
-      WORDS,
+    { .name = "translate",
+      .x = { 2, { 64, SENTENCE } },
+      .y = { 1, { 64 * SENTENCE } },
+      .classes = WORDS,
       .words = WORDS,
       .forward = translate,
       .optimizer = timed_adam,
       .clip = 1 },
-    { "recommend",
-      { 2, { 512, TABLES } },
-      LABELS(512),
-      2,
+    { .name = "recommend",
+      .x = { 2, { 512, TABLES } },
+      .y = { 1, { 512 } },
+      .classes = 2,
       .words = ROWS,
       .forward = recommend,
       .optimizer = timed_sgd },
-    { "graph",
-      { 2, { VERTICES, 64 } },
-      LABELS(VERTICES),
-      CLASSES,
+    { .name = "graph",
+      .x = { 2, { VERTICES, 64 } },
+      .y = { 1, { VERTICES } },
+      .classes = CLASSES,
       .forward = graph,
       .optimizer = timed_adam },
-    { "experts", { 2, { 512, 64 } }, LABELS(512), CLASSES, .forward = experts, .optimizer = adamw },
+    { .name = "experts",
+      .x = { 2, { 512, 64 } },
+      .y = { 1, { 512 } },
+      .classes = CLASSES,
+      .forward = experts,
+      .optimizer = timed_adamw },
     { 0 },
 };

@@ -76,7 +76,7 @@ tarn_optimizer *timed_adam(tarn_replica *r)
     return tarn_adam(r, (tarn_adam_options){ .lr = 1e-3f });
 }
 
-static tarn_optimizer *adamw(tarn_replica *r)
+tarn_optimizer *timed_adamw(tarn_replica *r)
 {
     return tarn_adamw(r, (tarn_adam_options){ .lr = 1e-3f });
 }
@@ -87,27 +87,27 @@ const struct timed_network timed_rows[] = {
       .y = { 1, { 128 } },
       .classes = CLASSES,
       .forward = mlp,
-      .optimizer = adamw },
+      .optimizer = timed_adamw },
     { .name = "gpt",
       .x = { 2, { 32, CONTEXT } },
       .y = { 1, { 32 * CONTEXT } },
       .classes = 65,
       .words = 65,
       .forward = gpt_65,
-      .optimizer = adamw },
+      .optimizer = timed_adamw },
     { .name = "gpt-8192",
       .x = { 2, { 32, CONTEXT } },
       .y = { 1, { 32 * CONTEXT } },
       .classes = 8192,
       .words = 8192,
       .forward = gpt_8192,
-      .optimizer = adamw },
+      .optimizer = timed_adamw },
     { .name = "vit",
       .x = { 4, { 64, 3, 32, 32 } },
       .y = { 1, { 64 } },
       .classes = CLASSES,
       .forward = vit,
-      .optimizer = adamw },
+      .optimizer = timed_adamw },
     { .name = "lstm",
       .x = { 3, { 128, 28, 28 } },
       .y = { 1, { 128 } },

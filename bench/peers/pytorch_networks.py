@@ -29,6 +29,11 @@ class Net(nn.Module):
         return torch.optim.Adam(self.parameters(), lr=1e-3)
 
 
+class AdamW(Net):
+    def optimizer(self):
+        return torch.optim.AdamW(self.parameters(), lr=1e-3)
+
+
 class Images(Net):
     shape = (128, 3, 32, 32)
 
@@ -142,16 +147,13 @@ class Vae(Net):
 
 # ---- rows ------------------------------------------------------------------------------------------
 
-class Mlp(Net):
+class Mlp(AdamW):
     def __init__(self):
         super().__init__()
         self.fc1, self.fc2, self.fc3 = nn.Linear(784, 1024), nn.Linear(1024, 1024), nn.Linear(1024, 10)
 
     def forward(self, x):
         return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
-
-    def optimizer(self):
-        return torch.optim.AdamW(self.parameters(), lr=1e-3)
 
 
 class Block(nn.Module):
@@ -180,13 +182,10 @@ class Block(nn.Module):
         return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
-class Transformer(Net):
+class Transformer(AdamW):
     def __init__(self, causal):
         super().__init__()
         self.blocks, self.norm = nn.Sequential(*(Block(causal) for _ in range(4))), nn.LayerNorm(WIDTH)
-
-    def optimizer(self):
-        return torch.optim.AdamW(self.parameters(), lr=1e-3)
 
 
 class Gpt(Transformer):
@@ -241,11 +240,6 @@ class Gru(Recurrent):
 
 
 # ---- others, as in timed_more.c ------------------------------------------------------------------------
-
-class AdamW(Net):
-    def optimizer(self):
-        return torch.optim.AdamW(self.parameters(), lr=1e-3)
-
 
 class ConvNextBlock(nn.Module):
     def __init__(self, width):

@@ -158,15 +158,16 @@ static bool repeats(const tarn_replica *r, uint32_t node, int axis)
     return true;
 }
 
-/* The index with one element along axes `from` to `to`, but `not`, if it repeats itself along them all. */
-static tarn_tensor once(tarn_tensor index, int from, int to, int not )
+/* The index with one element along each axis from `from` on but `axis`, if it repeats itself along them all. */
+static tarn_tensor once(tarn_tensor index, int from, int axis)
 {
     const tarn_shape s = tarn_shape_get(index);
-    for (int d = from; d < to; d++)
-        if (d != not &&!repeats(index.replica, graph_resolve(index), d))
+    const uint32_t node = graph_resolve(index);
+    for (int d = from; d < s.rank; d++)
+        if (d != axis && !repeats(index.replica, node, d))
             return index;
-    for (int d = from; d < to; d++)
-        if (d != not &&s.dim[d] > 1)
+    for (int d = from; d < s.rank; d++)
+        if (d != axis && s.dim[d] > 1)
             index = tarn_slice(index, d, 0, 1, 1);
     return index;
 }
@@ -188,8 +189,7 @@ static tarn_tensor index_along(const char *name, tarn_tensor x, int axis, tarn_t
         return graph_fail(x.replica, TARN_ERR_DTYPE,
                           "%s: the index is %s, must be int32; use tarn_cast", name,
                           tarn_dtype_name(tarn_dtype_get(index)));
-    index = once(once(index, axis + 1, s.rank, axis), 0, s.rank, axis);
-    return clamped(tarn_cast(index, TARN_I32), s.dim[axis]);
+    return tarn_cast(once(once(index, axis + 1, axis), 0, axis), TARN_I32);
 }
 
 /* Whether rows of a table are moved, or summed, by this index along an axis of x. Samples stay where they are: a table
@@ -201,12 +201,13 @@ static bool moves_rows(tarn_tensor x, int axis, tarn_tensor index)
            (axis == 0 || graph_node(x)->spread != SPREAD_SAMPLES);
 }
 
-static tarn_tensor for_lines(tarn_tensor index, tarn_shape whole, int axis)
+/* An index of lines of this length, for as many lines as `whole` has further out. */
+static tarn_tensor for_lines(tarn_tensor index, tarn_shape whole, int axis, int32_t length)
 {
     tarn_shape s = tarn_shape_get(index);
     for (int d = 0; d < axis; d++)
         s.dim[d] = whole.dim[d];
-    return op_expand_to(index, s);
+    return op_expand_to(clamped(index, length), s);
 }
 
 /* An axis in front, and where it and the others go back to. */
@@ -256,9 +257,21 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
         return at;
     x = lines_cut(x, tarn_shape_get(index), a);
     if (!moves_rows(x, a, at))
-        return pick(x, a, for_lines(at, tarn_shape_get(index), a));
+        return pick(x, a, for_lines(at, tarn_shape_get(index), a, tarn_shape_get(x).dim[a]));
     const tarn_tensor rows = tarn_embedding(to_rows(x, a), tarn_flatten(at, 0));
     return from_rows(rows, tarn_shape_get(index), a);
+}
+
+/* The sums of a source that is as long as its index, along an axis that becomes so long. */
+static tarn_tensor summed(tarn_tensor source, int axis, tarn_tensor index, int32_t length)
+{
+    const tarn_shape s = tarn_shape_get(source);
+    tarn_shape to = s;
+    to.dim[axis] = length;
+    if (!moves_rows(source, axis, index))
+        return scatter(source, axis, for_lines(index, s, axis, length), to, length);
+    const tarn_tensor rows = to_rows(source, axis);
+    return from_rows(op_scatter_rows(rows, tarn_flatten(index, 0), length), to, axis);
 }
 
 tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source)
@@ -292,13 +305,8 @@ tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_te
     source = lines_cut(op_wide(source, &with), part, -1);
     if (of == TARN_F64)
         source = tarn_cast(source, TARN_F64);
-    const bool rows = moves_rows(source, a, at);
-    const tarn_tensor lines = rows ? TARN_NONE : for_lines(at, part, a);
+    const tarn_tensor sums = summed(source, a, at, s.dim[a]);
     part.dim[a] = s.dim[a];
-    const tarn_tensor sums =
-        rows
-            ? from_rows(op_scatter_rows(to_rows(source, a), tarn_flatten(at, 0), s.dim[a]), part, a)
-            : scatter(source, a, lines, part, s.dim[a]);
     tarn_shape none = s, rest = s;
     for (int d = 0; d < s.rank; d++) {
         none.dim[d] = 0;

@@ -178,18 +178,35 @@ uint32_t build_matmul(struct build *b, uint32_t x, uint32_t y, bool transpose_x,
                       TARN_F32, &arg, (uint32_t[2]){ x, y }, 2);
 }
 
-uint32_t build_conv(struct build *b, uint32_t x, uint32_t weight, int32_t padding)
+static union op_arg conv_arg(int32_t padding)
 {
-    const tarn_shape image = at(b, x)->shape, window = at(b, weight)->shape;
     union op_arg arg = no_arg();
-    tarn_shape shape = TARN_SHAPE(image.dim[0], window.dim[0], 0, 0);
     for (int i = 0; i < 2; i++) {
         arg.conv.stride[i] = arg.conv.dilation[i] = 1;
         arg.conv.padding[i] = padding;
-        shape.dim[2 + i] = image.dim[2 + i] + 2 * padding - window.dim[2 + i] + 1;
     }
     arg.conv.groups = 1;
+    return arg;
+}
+
+uint32_t build_conv(struct build *b, uint32_t x, uint32_t weight, int32_t padding)
+{
+    const tarn_shape image = at(b, x)->shape, window = at(b, weight)->shape;
+    const union op_arg arg = conv_arg(padding);
+    tarn_shape shape = TARN_SHAPE(image.dim[0], window.dim[0], 0, 0);
+    for (int i = 0; i < 2; i++)
+        shape.dim[2 + i] = image.dim[2 + i] + 2 * padding - window.dim[2 + i] + 1;
     return build_node(b, &op_conv2d, shape, TARN_F32, &arg, (uint32_t[2]){ x, weight }, 2);
+}
+
+uint32_t build_conv_weight(struct build *b, uint32_t x, uint32_t given, int32_t padding)
+{
+    const tarn_shape image = at(b, x)->shape, out = at(b, given)->shape;
+    const union op_arg arg = conv_arg(padding);
+    tarn_shape shape = TARN_SHAPE(out.dim[1], image.dim[1], 0, 0);
+    for (int i = 0; i < 2; i++)
+        shape.dim[2 + i] = image.dim[2 + i] + 2 * padding - out.dim[2 + i] + 1;
+    return build_node(b, &op_conv2d_weight, shape, TARN_F32, &arg, (uint32_t[2]){ x, given }, 2);
 }
 
 /* ---- results -------------------------------------------------------------------------------- */

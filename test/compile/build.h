@@ -56,6 +56,8 @@ uint32_t build_reduce(struct build *b, const struct op *op, uint32_t x, uint32_t
 uint32_t build_matmul(struct build *b, uint32_t x, uint32_t y, bool transpose_x, bool transpose_y);
 /* [N,C,H,W] * [O,C,K,K], stride 1, so many zeros around the image. */
 uint32_t build_conv(struct build *b, uint32_t x, uint32_t weight, int32_t padding);
+/* The gradient of its weight by that of its result, `given`. */
+uint32_t build_conv_weight(struct build *b, uint32_t x, uint32_t given, int32_t padding);
 
 /* ---- results -------------------------------------------------------------------------------- */
 

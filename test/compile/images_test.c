@@ -10,17 +10,8 @@
 
 enum { SAMPLES = 32, IN = 64, OUT = 128, MOMENTS = 200 };
 
-static union op_arg plain_conv(void)
-{
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    arg.conv.stride[0] = arg.conv.stride[1] = arg.conv.dilation[0] = arg.conv.dilation[1] = 1;
-    arg.conv.groups = 1;
-    return arg;
-}
-
-/* The gradient of weights [OUT,IN,1,1] and a bias by rows [SAMPLES * MOMENTS, OUT]; *images is what of these it reads. */
-static void make(struct build *b, uint32_t *images)
+/* The gradient of weights [OUT,IN,1,1] and a bias by rows [SAMPLES * MOMENTS, OUT]. */
+static void make(struct build *b)
 {
     const uint32_t x = build_samples(b, TARN_SHAPE(SAMPLES, IN, 1, MOMENTS));
     const uint32_t rows = build_owned(b, TARN_SHAPE(SAMPLES * MOMENTS, OUT));
@@ -31,11 +22,9 @@ static void make(struct build *b, uint32_t *images)
         order.permute.order[i] = i == 0 ? 0 : 3 - i;
     const uint32_t turned =
         build_node(b, &op_permute, TARN_SHAPE(SAMPLES, OUT, MOMENTS), TARN_F32, &order, &parts, 1);
-    *images = build_reshape(b, turned, TARN_SHAPE(SAMPLES, OUT, 1, MOMENTS));
-    const union op_arg conv = plain_conv();
-    build_output(b, build_node(b, &op_conv2d_weight, TARN_SHAPE(OUT, IN, 1, 1), TARN_F32, &conv,
-                               (uint32_t[2]){ x, *images }, 2));
-    build_output(b, build_reduce(b, &op_sum, *images, 1 << 0 | 1 << 3));
+    const uint32_t images = build_reshape(b, turned, TARN_SHAPE(SAMPLES, OUT, 1, MOMENTS));
+    build_output(b, build_conv_weight(b, x, images, 0));
+    build_output(b, build_reduce(b, &op_sum, images, 1 << 0 | 1 << 3));
 }
 
 Test(images, rows_become_samples_and_panels)
@@ -45,9 +34,8 @@ Test(images, rows_become_samples_and_panels)
         const struct target target = target_named(targets[t]);
         struct kernel_plan plan = { 0 };
         struct build b;
-        uint32_t images;
         build_begin(&b);
-        make(&b, &images);
+        make(&b);
         const struct program p = build_program(&b);
         cr_assert_eq(compile_program(&p, &target, &plan), TARN_OK, "%s", error_text());
         int sums = 0, panels = 0, copies = 0;

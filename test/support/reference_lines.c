@@ -55,32 +55,35 @@ struct ref ref_scatter_add(const struct ref *x, int axis, const struct ref *inde
     return y;
 }
 
+/* An index of one axis, for all lines of `x`. */
+static struct ref of_all(const struct ref *x, int axis, const struct ref *index)
+{
+    int dim[REF_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    dim[axis] = index->dim[0];
+    struct ref all = ref_new(x->rank, dim);
+    for (size_t i = 0; i < ref_count(&all); i++) {
+        int at[REF_RANK];
+        positions(&all, i, at);
+        all.v[i] = index->v[at[axis]];
+    }
+    return all;
+}
+
 struct ref ref_index_add(const struct ref *x, int axis, const struct ref *index,
                          const struct ref *source)
 {
-    struct ref y = ref_new(x->rank, x->dim);
-    memcpy(y.v, x->v, ref_count(x) * sizeof *y.v);
-    for (size_t i = 0; i < ref_count(source); i++) {
-        int at[REF_RANK];
-        positions(source, i, at);
-        at[axis] = named(x, axis, index->v[at[axis]]);
-        y.v[element(x, at)] += source->v[i];
-    }
+    struct ref all = of_all(x, axis, index);
+    const struct ref y = ref_scatter_add(x, axis, &all, source);
+    ref_free(&all);
     return y;
 }
 
 struct ref ref_index_select(const struct ref *x, int axis, const struct ref *index)
 {
-    int dim[REF_RANK];
-    memcpy(dim, x->dim, sizeof dim);
-    dim[axis] = index->dim[0];
-    struct ref y = ref_new(x->rank, dim);
-    for (size_t i = 0; i < ref_count(&y); i++) {
-        int at[REF_RANK];
-        positions(&y, i, at);
-        at[axis] = named(x, axis, index->v[at[axis]]);
-        y.v[i] = x->v[element(x, at)];
-    }
+    struct ref all = of_all(x, axis, index);
+    const struct ref y = ref_gather(x, axis, &all);
+    ref_free(&all);
     return y;
 }
 

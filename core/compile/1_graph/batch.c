@@ -100,6 +100,17 @@ int transform_batch_axis(const struct module *m, uint32_t node, const struct tra
     return axis == spread_leading_axis(&c->out, c->axes, n->shape.rank) ? axis : -1;
 }
 
+static struct contract contract_of(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    const tarn_shape in[2] = { m->nodes[module_operand(m, i, 0)].shape,
+                               m->nodes[module_operand(m, i, 1)].shape };
+    struct contract c;
+    memset(&c, 0, sizeof c);
+    n->op->contract(n, in, &c);
+    return c;
+}
+
 static bool carries_batch(const struct module *m, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
@@ -120,11 +131,7 @@ static bool carries_batch(const struct module *m, uint32_t i)
     case OP_REDUCE:
         return m->batched[module_operand(m, i, 0)] && (n->arg.reduce.axes & 1) == 0;
     case OP_CONTRACT:
-        memset(&c, 0, sizeof c);
-        n->op->contract(n,
-                        (tarn_shape[2]){ m->nodes[module_operand(m, i, 0)].shape,
-                                         m->nodes[module_operand(m, i, 1)].shape },
-                        &c);
+        c = contract_of(m, i);
         return contract_batch_axis(m, i, &c, &reduced) >= 0 && !reduced;
     case OP_TRANSFORM:
         memset(&transform, 0, sizeof transform);
@@ -241,13 +248,10 @@ static bool is_images(const struct module *m, uint32_t i, uint32_t k)
     const struct op *op = n->op;
     if (op != &op_conv2d && op != &op_conv2d_input && op != &op_conv2d_weight)
         return false;
-    struct contract c;
-    memset(&c, 0, sizeof c);
-    const tarn_shape in[2] = { m->nodes[module_operand(m, i, 0)].shape,
-                               m->nodes[module_operand(m, i, 1)].shape };
-    op->contract(n, in, &c);
-    const int axis = spread_leading_axis(&c.in[k], c.axes, in[k].rank);
-    return in[k].dim[0] == m->batch &&
+    const struct contract c = contract_of(m, i);
+    const tarn_shape in = m->nodes[module_operand(m, i, k)].shape;
+    const int axis = spread_leading_axis(&c.in[k], c.axes, in.rank);
+    return in.dim[0] == m->batch &&
            (axis >= c.out_axes ||
             (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
 }
