@@ -7,8 +7,11 @@
 #define LEAST_PANELS 4       /* of b that a block has, or a is copied too often */
 #define MOST_DEPTH 1024      /* beyond, c is passed through seldom enough */
 #define MOST_COLUMNS 16384   /* likewise for a */
-#define GROUP_WORK 1048576.0 /* multiply-adds worth a group of their own, */
-#define UNIT_WORK 4194304.0  /* and so many of a unit worth two groups, which balance better */
+#define GROUP_WORK 1048576.0 /* multiply-adds worth a group of their own */
+#define MOST_ROUNDS 4        /* in which all units take a block, if the panels allow it */
+#define LATE 0.25            /* of a block, by which a unit may be late that is not alone */
+#define COPY_CYCLES 1.0      /* to copy an element into a panel */
+#define FMAS 2               /* of vectors in a cycle */
 
 static int at_most(int a, int b)
 {
@@ -66,29 +69,54 @@ static size_t divide_up(size_t a, size_t b)
     return (a + b - 1) / b;
 }
 
-/* Nearly square blocks, since they copy least, in whole tiles. */
-struct gemm_cut gemm_cut(const struct gemm_blocks *b, const struct gemm_form *form, size_t units,
-                         const size_t size[3], size_t batch)
+/* Multiply-adds that take as long as a block of c: those of its tiles, and what copying its rows of a and
+ * its columns of b costs. */
+static double block_work(const struct gemm_blocks *b, const struct gemm_cut *c, size_t k)
 {
-    const size_t m = size[0], n = size[1], rows = (size_t)b->rows, cols = (size_t)tile_columns(b);
-    const double work = (double)m * (double)n * (double)size[2] * (double)batch;
-    const double each = !form->coarse && work >= (double)units * UNIT_WORK ? 2 : 1;
-    const double most = (double)units * each;
-    const double wanted = work / GROUP_WORK < most ? work / GROUP_WORK : most;
-    struct gemm_cut c = { .down = 1, .over = divide_up(n, (size_t)b->columns) };
-    while ((double)(c.down * c.over * batch) < wanted) {
-        if (m * c.over >= n * c.down && m >= 2 * c.down * rows)
-            c.down++;
-        else if (n >= 2 * c.over * cols)
-            c.over++;
-        else if (m >= 2 * c.down * rows)
-            c.down++;
-        else
-            break;
-    }
-    c.rows = divide_up(divide_up(m, c.down), rows) * rows;
-    c.cols = divide_up(divide_up(n, c.over), cols) * cols;
+    const double rows = (double)c->rows, cols = (double)c->cols;
+    return (double)k * (rows * cols + COPY_CYCLES * FMAS * b->lanes * (rows + cols));
+}
+
+static struct gemm_cut whole_tiles(const struct gemm_blocks *b, size_t m, size_t n, size_t down,
+                                   size_t over)
+{
+    const size_t rows = (size_t)b->rows, cols = (size_t)tile_columns(b);
+    struct gemm_cut c = { .rows = divide_up(divide_up(m, down), rows) * rows,
+                          .cols = divide_up(divide_up(n, over), cols) * cols };
     c.down = divide_up(m, c.rows);
     c.over = divide_up(n, c.cols);
     return c;
+}
+
+/* The unit with most blocks is the last to end. Tried are, for each number of blocks across, few down, and
+ * as many as fill a round of all units more, and one more again. */
+struct gemm_cut gemm_cut(const struct gemm_blocks *b, const struct gemm_form *form, size_t units,
+                         const size_t size[3], size_t batch)
+{
+    const size_t m = size[0], n = size[1], most_down = divide_up(m, (size_t)b->rows),
+                 most_over = divide_up(n, (size_t)tile_columns(b)),
+                 least_over = divide_up(n, (size_t)b->columns);
+    const double work = (double)m * (double)n * (double)size[2] * (double)batch;
+    const double worth = work / GROUP_WORK, late = form->coarse ? 0 : LATE;
+    struct gemm_cut best = whole_tiles(b, m, n, 1, least_over);
+    double least = 0;
+    for (size_t over = least_over; over <= most_over; over++) {
+        const size_t across = over * batch, first = divide_up(across, units);
+        if (over > least_over && ((double)across > worth || first > MOST_ROUNDS))
+            break;
+        for (size_t i = 0; i < 2 * MOST_ROUNDS; i++) {
+            const size_t down =
+                i < MOST_ROUNDS ? 1 + i : (first + i - MOST_ROUNDS) * units / across;
+            if (down == 0 || down > most_down || (down > 1 && (double)(down * across) > worth))
+                continue;
+            const struct gemm_cut c = whole_tiles(b, m, n, down, over);
+            const size_t rounds = divide_up(c.down * c.over * batch, units);
+            const double time = ((double)rounds + late) * block_work(b, &c, size[2]);
+            if (least == 0 || time < least) {
+                least = time;
+                best = c;
+            }
+        }
+    }
+    return best;
 }

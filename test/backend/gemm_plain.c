@@ -256,26 +256,48 @@ static void check_blocks(void)
     CHECK(gemm_blocks(&f, 64 << 20, &form, &b) && b.depth == 512 && b.columns == 512);
 }
 
-/* Equal work for each of four groups, blocks that lie in c and cover it. */
+/* How much longer the unit with most blocks takes than if all shared c evenly. */
+static double unevenness(const struct gemm_cut *c, size_t units, size_t m, size_t n)
+{
+    const size_t rounds = (c->down * c->over + units - 1) / units;
+    return (double)(rounds * units * c->rows * c->cols) / (double)(m * n);
+}
+
+/* Blocks that lie in c and cover it, equal work for each unit, and not more copies than that needs. */
 static void check_cut(void)
 {
     struct gemm_form form = { .coarse = false };
     struct gemm_blocks b;
-    const struct device_figures f = figures_like(&expected[0]);
     const size_t sizes[][3] = { { 1024, 1024, 1024 }, { 2048, 2048, 2048 }, { 4000, 64, 1000 },
                                 { 64, 4000, 1000 },   { 513, 511, 2000 },   { 5, 3, 2 } };
-    CHECK(gemm_blocks(&f, 64 << 20, &form, &b));
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const size_t m = sizes[i][0], n = sizes[i][1];
-        const struct gemm_cut c = gemm_cut(&b, &form, 2, sizes[i], 1);
-        CHECK(c.cols <= (size_t)b.columns && c.rows % 6 == 0 && c.cols % 64 == 0);
-        CHECK(c.down * c.rows >= m && (c.down - 1) * c.rows < m);
-        CHECK(c.over * c.cols >= n && (c.over - 1) * c.cols < n);
-        CHECK(c.down * c.over == (i == 5 ? 1 : 4));
-    }
+    const size_t small_caches[] = { 0, 3 }; /* of `expected`: blocks of 1024 columns, and of 512 */
+    for (size_t e = 0; e < 2; e++)
+        for (size_t units = 1; units <= 64; units = 2 * units + 1) {
+            const struct device_figures f = figures_like(&expected[small_caches[e]]);
+            CHECK(gemm_blocks(&f, 64 << 20, &form, &b));
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+                const size_t m = sizes[i][0], n = sizes[i][1];
+                const struct gemm_cut c = gemm_cut(&b, &form, units, sizes[i], 1);
+                CHECK(c.cols <= (size_t)b.columns && c.rows % 6 == 0 && c.cols % 64 == 0);
+                CHECK(c.down * c.rows >= m && (c.down - 1) * c.rows < m);
+                CHECK(c.over * c.cols >= n && (c.over - 1) * c.cols < n);
+                CHECK(i == 5 ? c.down * c.over == 1 : c.down * c.over >= units);
+                /* Tiles are the least that there is to share, here of 511 columns to 512. */
+                CHECK(i == 5 || units > 3 || unevenness(&c, units, m, n) < 1.1);
+                CHECK(i > 1 || unevenness(&c, units, m, n) < 1.25);
+            }
+        }
+    /* Panels of which five fill c: two units are not left with three and two. */
+    const struct device_figures f = figures_like(&expected[5]);
+    CHECK(gemm_blocks(&f, 64 << 20, &form, &b) && b.columns < 1024 / 4);
+    const struct gemm_cut c = gemm_cut(&b, &form, 2, sizes[0], 1);
+    CHECK(c.down * c.over % 2 == 0 && unevenness(&c, 2, 1024, 1024) < 1.1);
+    /* A group for each unit copies least. */
     form.coarse = true;
-    CHECK(gemm_cut(&b, &form, 2, sizes[0], 1).down == 2 &&
-          gemm_cut(&b, &form, 2, sizes[0], 1).over == 1);
+    const struct device_figures wide = figures_like(&expected[0]);
+    CHECK(gemm_blocks(&wide, 64 << 20, &form, &b));
+    const struct gemm_cut coarse = gemm_cut(&b, &form, 2, sizes[0], 1);
+    CHECK(coarse.down * coarse.over == 2);
 }
 
 /* The same bits from the blocks of every kind, as far as local memory allows them. */
