@@ -11,7 +11,9 @@
 
 #define MOST_REGISTERS 32 /* of which a tile makes use, as in backend/gemm_blocks.c */
 #define PANEL_SHARE \
-    8 /* of the first cache, which a panel of one tile's rows fills: one of so many */
+    8               /* of the first cache, which a panel of one tile's rows fills: one of so many */
+#define UNASKED 1.5 /* times what a line takes in a row; measured 1, and 2 with many pages */
+#define SECOND_WAYS 16 /* as target.c counts the second cache's sets */
 
 /* Cycles of a unit for a multiply-add of 16 lanes in a tile of so many rows and vectors. */
 static double tile_cycles(const struct vector_figures *v, double rows, double vectors)
@@ -44,8 +46,9 @@ static double copy_cycles(const struct target *t, bool far)
 }
 
 /* Beside the multiply-adds, panels of b come from the second cache, once for each tile of rows. What does not fit there
- * is done in several blocks of columns, for each of which a is copied; each unit copies b; and c goes through the registers
- * once for each panel's depth. Where rows are turned into columns, log2(16) exchanges of halves do it. */
+ * is done in several blocks of columns, for each of which a is copied; units share the columns, too, where rows are few;
+ * units that are below each other copy the same of b; and c goes through the registers once for each panel's depth. Where
+ * rows are turned into columns, log2(16) exchanges of halves do it. */
 double product_cycles(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -53,13 +56,15 @@ double product_cycles(const struct target *t, const struct product_shape *s)
     const double m = (double)s->m, n = (double)s->n, k = (double)s->k,
                  units = v->units > 1 ? v->units : 1;
     const double depth = fmax(1, v->cache_bytes / PANEL_SHARE / sizeof(float) / tile.rows);
-    const double over = ceil(n * fmin(k, depth) * sizeof(float) / v->second_cache_bytes);
+    const double down = fmin(units, fmax(2, sqrt(units * m / n)));
+    const double over =
+        fmax(units / down, ceil(n * fmin(k, depth) * sizeof(float) / v->second_cache_bytes));
     const double room = units * v->second_cache_bytes;
     const bool far = (m * k + k * n + m * n) * (double)s->batch * sizeof(float) > room;
     const double term = tile_cycles(v, tile.rows, tile.vectors) + v->line_cycles / tile.rows;
     const double turning = log2(LANES) * v->width;
     const double copied = m * k * over * (copy_cycles(t, far) + (s->transpose_a ? turning : 0)) +
-                          k * n * units * (copy_cycles(t, far) + (s->transpose_b ? turning : 0)) +
+                          k * n * down * (copy_cycles(t, far) + (s->transpose_b ? turning : 0)) +
                           m * n * ceil(k / depth) * copy_cycles(t, far);
     return product_work(s) / LANES * term + copied * (double)s->batch / LANES;
 }
@@ -125,4 +130,48 @@ bool product_joins_chain(const struct target *t, const struct product_shape *s)
 {
     return !t->items && t->fuse && s->sample_rows > 0 &&
            lost_in_tiles(t, s) < gained_in_chain(t, s);
+}
+
+/* Whether a column of lines, `pitch` bytes apart, stays in a cache while other columns of the same lines are read. Lines
+ * that lie a multiple of all sets apart share one. */
+static bool column_stays(double lines, size_t pitch, int sets, int ways)
+{
+    size_t common = pitch, rest = (size_t)sets * 64;
+    while (rest != 0) {
+        const size_t next = common % rest;
+        common = rest;
+        rest = next;
+    }
+    const double distinct = fmin(sets, sets * 64.0 / (double)common);
+    return lines <= distinct * ways;
+}
+
+/* Cycles that a block of samples, as lanes, waits for the right operand, of which it reads single elements: along its
+ * rows, or a few columns after the other, so that each line is touched several times. */
+static double waits_in_block(const struct target *t, const struct product_shape *s)
+{
+    const struct vector_figures *v = &t->vector;
+    const double k = (double)s->k, bytes = k * (double)s->n * sizeof(float), lines = bytes / 64;
+    const double line = bytes <= v->second_cache_bytes ? v->line_cycles : v->second_line_cycles;
+    const size_t pitch = s->n * sizeof(float);
+    const double again = fmax(1, LANES / tile_rows(v)) - 1;
+    if (s->transpose_b || column_stays(k, pitch, v->sets, v->ways))
+        return lines * line;
+    const bool near = column_stays(k, pitch, v->second_sets, SECOND_WAYS);
+    return lines * (line + again * UNASKED * (near ? v->line_cycles : v->second_line_cycles));
+}
+
+/* Blocks are dealt to the units; panels are cut for as many as there are. What leaves its block is turned over on the way
+ * there, and on the way back. */
+bool product_leaves_blocks(const struct target *t, const struct product_shape *s)
+{
+    const struct vector_figures *v = &t->vector;
+    const double units = v->units > 1 ? v->units : 1, blocks = ceil((double)s->m / LANES);
+    const double idle = ceil(blocks / units) * units / blocks;
+    const double term = tile_cycles(v, tile_rows(v), 1);
+    const double inside =
+        blocks * idle * ((double)s->n * (double)s->k * term + waits_in_block(t, s));
+    const double turned = (double)s->m * (double)(s->k + s->n) / LANES * copy_cycles(t, true);
+    const double outside = product_cycles(t, s) + turned + 2 * t->fusion.tiny_work * units;
+    return !t->items && t->fuse && outside < inside;
 }

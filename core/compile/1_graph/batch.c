@@ -325,6 +325,7 @@ void find_batch_axis(struct module *m)
         m->batch = 0;
     }
     mark_batched(m, images);
+    lay_out_otherwise(m);
     for (uint32_t i = 0; i < m->count; i++)
         for (uint32_t k = 0; k < m->nodes[i].in_count; k++) {
             const uint32_t x = module_operand(m, i, k);

@@ -28,6 +28,11 @@ bool winograd_expand(struct builder *b, const struct target *t, enum winograd wa
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void find_batch_axis(struct module *m);
+/* Lays single values of samples out in rows, or in blocks, where most lie otherwise (layout.c). */
+void lay_out_otherwise(struct module *m);
+/* Whether a product of samples is better off in panels, and which: if its readers can do with rows, and the target has a
+ * provider for it, lay_out_otherwise() gives it to that (layout.c). */
+bool may_leave_blocks(const struct module *m, uint32_t i, struct product_shape *out);
 /* Whether the cost model may decide where a program's samples lie: it knows too little of convolutions' gradients, and
  * the parts of a loop are to agree. */
 bool cost_may_place_samples(const struct program *p);

@@ -80,7 +80,8 @@ bool is_large_product(const struct module *m, uint32_t node, struct product_shap
     if (product_work(out) < m->target->product.own_launch)
         return false;
     /* Virtual shards need the sums of each shard by itself. */
-    return !over_batch(m, node, &out->sums_batch) || (out->sums_batch && m->shards == 0);
+    return !over_batch(m, node, &out->sums_batch) ||
+           ((out->sums_batch || !m->batched[node]) && m->shards == 0);
 }
 
 bool multiplies_rows(const struct module *m)
@@ -97,7 +98,7 @@ struct product_shape *list_products(const struct module *m, int *count)
     struct product_shape *list = arena_take(m->arena, ((size_t)m->count + 1) * sizeof *list);
     *count = 0;
     for (uint32_t i = 0; list != NULL && i < m->count; i++)
-        *count += is_large_product(m, i, &list[*count]);
+        *count += is_large_product(m, i, &list[*count]) || may_leave_blocks(m, i, &list[*count]);
     return list;
 }
 
