@@ -384,6 +384,10 @@ TARN_API tarn_tensor tarn_broadcast_to(tarn_tensor x, tarn_shape shape);
 /** Elements start, start + step, ... before stop, along one axis. step >= 1. Negative start and
  *  stop count from the end; they are cut to the axis. */
 TARN_API tarn_tensor tarn_slice(tarn_tensor x, int axis, int start, int stop, int step);
+/** The elements along these axes in reverse order, the last one first. As torch.flip. */
+TARN_API tarn_tensor tarn_flip(tarn_tensor x, tarn_shape axes);
+/** Element i goes to i + by along an axis; what leaves it on one side comes in on the other. As torch.roll of one axis. */
+TARN_API tarn_tensor tarn_roll(tarn_tensor x, int axis, int by);
 /** Adds low[i] and high[i] elements of `value` before and after axis i. Integer tensors refuse a value
  *  that is no whole number of their range. */
 TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value);

@@ -326,6 +326,12 @@ class Program(More):
         axis, start, end, step = line["arg"][:4]
         return a[(slice(None),) * axis + (slice(start, end, step),)]
 
+    def op_flip(self, line, a):
+        return a.flip(line["first"])
+
+    def op_roll(self, line, a):
+        return a.roll(line["arg"][1], line["arg"][0])
+
     def op_pad(self, line, a):
         sides = [n for both in zip(reversed(line["first"]), reversed(line["second"])) for n in both]
         return F.pad(a, sides, value=line["f"][0])

@@ -127,6 +127,20 @@ tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis)
     return graph_record(r, &op_concat, joined, count, shape, dtype, &arg);
 }
 
+tarn_tensor tarn_roll(tarn_tensor x, int axis, int by)
+{
+    const int at = op_axis(x, "roll", axis);
+    if (at < 0)
+        return graph_poison(x.replica);
+    const int extent = tarn_shape_get(x).dim[at], last = extent > 0 ? by % extent : 0;
+    if (last == 0)
+        return graph_value(x);
+    const int first = last > 0 ? extent - last : -last;
+    return tarn_concat(
+        (tarn_tensor[]){ tarn_slice(x, at, first, extent, 1), tarn_slice(x, at, 0, first, 1) }, 2,
+        at);
+}
+
 tarn_tensor op_join(tarn_tensor *pieces, uint32_t count)
 {
     while (count > 1) {

@@ -293,6 +293,37 @@ tarn_tensor tarn_slice(tarn_tensor x, int axis, int start, int stop, int step)
     return record(&op_slice, x, shape, &arg);
 }
 
+static void flip_grad(struct grad_call *c)
+{
+    c->gin[0] = record(&op_flip, c->g, tarn_shape_get(c->g), &c->arg);
+}
+
+const struct op op_flip = {
+    .name = "flip",
+    .arity = 1,
+    .kind = OP_VIEW,
+    .grad = flip_grad,
+    .index = slice_index, /* backwards, from the last element */
+    .uniform = true,
+};
+
+tarn_tensor tarn_flip(tarn_tensor x, tarn_shape axes)
+{
+    uint32_t mask;
+    if (!op_axes(x, "flip", axes, &mask))
+        return graph_poison(x.replica);
+    const tarn_shape shape = tarn_shape_get(x);
+    union op_arg arg = no_arg();
+    bool moved = false;
+    for (int i = 0; i < shape.rank; i++) {
+        const bool flips = (mask >> i & 1) != 0 && shape.dim[i] > 1;
+        arg.slice.start[i] = flips ? shape.dim[i] - 1 : 0;
+        arg.slice.step[i] = flips ? -1 : 1;
+        moved |= flips;
+    }
+    return moved ? record(&op_flip, x, shape, &arg) : graph_value(x);
+}
+
 static void pad_grad(struct grad_call *c)
 {
     const tarn_shape from = tarn_shape_get(c->in[0]);

@@ -59,6 +59,8 @@ UNARY(permute, X, TARN_SHAPE(1, 0, 2, 3))
 UNARY(transpose, X, 0, 1)
 UNARY(broadcast_to, X, TARN_SHAPE(2, 2, 3, 4, 4))
 UNARY(slice, X, 0, 0, 1, 1)
+UNARY(flip, X, TARN_AXES(1))
+UNARY(roll, X, 0, 1)
 UNARY(pad, X, TARN_SHAPE(1, 0, 0, 0), TARN_SHAPE(0, 0, 0, 0), 0)
 UNARY(sum, X, TARN_ALL, false)
 UNARY(mean, X, TARN_ALL, false)
@@ -199,6 +201,7 @@ static const struct call calls[] = {
     { "reshape", 1, 0, { X }, run_reshape }, { "flatten", 1, 0, { X }, run_flatten },
     { "permute", 1, 0, { X }, run_permute }, { "transpose", 1, 0, { X }, run_transpose },
     { "broadcast", 1, 0, { X }, run_broadcast_to }, { "slice", 1, 0, { X }, run_slice },
+    { "flip", 1, 0, { X }, run_flip }, { "roll", 1, 0, { X }, run_roll },
     { "pad", 1, 0, { X }, run_pad }, { "concat", 3, 0, { X, X, X }, run_concat },
     { "sum", 1, 0, { X }, run_sum }, { "mean", 1, 0, { X }, run_mean }, { "max", 1, 0, { X }, run_max },
     { "min", 1, 0, { X }, run_min }, { "argmax", 1, 0, { X }, run_argmax }, { "var", 1, 0, { X }, run_var },

@@ -182,6 +182,8 @@ DEVICE(permute, tarn_permute(in[0], ARG_SHAPE(c)))
 DEVICE(transpose, tarn_transpose(in[0], 0, 2))
 DEVICE(broadcast, tarn_broadcast_to(in[0], ARG_SHAPE(c)))
 DEVICE(slice, tarn_slice(in[0], c->arg[0], c->arg[1], c->arg[2], c->arg[3]))
+DEVICE(flip, tarn_flip(in[0], ARG_SHAPE(c)))
+DEVICE(roll, tarn_roll(in[0], c->arg[0], c->arg[1]))
 DEVICE(pad, tarn_pad(in[0], tarn_shape_of(c->in[0].rank, c->arg),
                      tarn_shape_of(c->in[0].rank, c->arg + 4), 1.5f))
 DEVICE(concat, tarn_concat(in, c->inputs, c->arg[0]))
@@ -192,6 +194,8 @@ REFERENCE(permute, ref_permute(&in[0], &c->arg[1]))
 REFERENCE(transpose, ref_permute(&in[0], (const int[]){ 2, 1, 0 }))
 REFERENCE(broadcast, ref_broadcast(&in[0], c->arg[0], &c->arg[1]))
 REFERENCE(slice, ref_slice(&in[0], c->arg[0], c->arg[1], c->arg[2], c->arg[3]))
+REFERENCE(flip, ref_flip(&in[0], c->arg[0], &c->arg[1]))
+REFERENCE(roll, ref_roll(&in[0], c->arg[0], c->arg[1]))
 REFERENCE(pad, ref_pad(&in[0], c->arg, c->arg + 4, 1.5))
 REFERENCE(concat, ref_concat(in, c->inputs, c->arg[0]))
 
@@ -210,6 +214,14 @@ static const struct op_case view_cases[] = {
     VIEW("slice [3,33] -5:-1",          slice,     D(1, -5, -1, 1),   S1(2, D(3, 33))),
     VIEW("slice [7] beyond the end",    slice,     D(0, 3, 100, 2),   S1(1, D(7))),
     VIEW("slice [7] empty",             slice,     D(0, 5, 2, 1),     S1(1, D(7))),
+    VIEW("flip [33,17] axis 1",         flip,      D(1, 1),           S1(2, D(33, 17))),
+    VIEW("flip [2,3,5,7] axes 0, 2",    flip,      D(2, 0, 2),        S1(4, D(2, 3, 5, 7))),
+    VIEW("flip [1,5] of one",           flip,      D(1, 0),           S1(2, D(1, 5))),
+    VIEW("flip [0,3] empty",            flip,      D(2, 0, 1),        S1(2, D(0, 3))),
+    VIEW("roll [5,17] by 3",            roll,      D(1, 3),           S1(2, D(5, 17))),
+    VIEW("roll [33,3] by -40",          roll,      D(0, -40),         S1(2, D(33, 3))),
+    VIEW("roll [4] around",             roll,      D(0, 8),           S1(1, D(4))),
+    VIEW("roll [0] empty",              roll,      D(0, 2),           S1(1, D(0))),
     VIEW("pad [3,5]",                   pad,       D(1, 0, 0, 0, 2, 3), S1(2, D(3, 5))),
     VIEW("pad [2,3,2,2]",               pad,       D(0, 1, 2, 0, 1, 0, 1, 3), S1(4, D(2, 3, 2, 2))),
     VIEW("concat axis 0",               concat,    D(0), 2, { IN(SIGNED, 2, 3, 5), IN(SIGNED, 2, 2, 5) }),

@@ -145,6 +145,9 @@ static void views(void)
                 tarn_broadcast_to(tarn_reshape(x, TARN_SHAPE(n, 6, 1, 4)), TARN_SHAPE(n, 6, 3, 4)));
             for (int i = 0; i < COUNT(slices); i++)
                 VIEW(tarn_slice(x, slices[i][0], slices[i][1], slices[i][2], slices[i][3]));
+            for (int axis = 0; axis < 3; axis++)
+                VIEW(tarn_flip(x, TARN_AXES(axis)));
+            VIEW(tarn_flip(x, TARN_AXES(0, 2)));
             VIEW(tarn_pad(x, TARN_SHAPE(0, 1, 2), TARN_SHAPE(0, 0, 3), 1.5f));
             VIEW(tarn_pad(x, TARN_SHAPE(2, 0, 0), TARN_SHAPE(1, 0, 0), 0.0f));
             for (int axis = 0; axis < 3; axis++)

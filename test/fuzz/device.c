@@ -174,6 +174,10 @@ static tarn_tensor view(const struct line *l, tarn_tensor a, const tarn_tensor *
         return tarn_broadcast_to(a, l->list[0]);
     case OP_ID_slice:
         return tarn_slice(a, l->arg[0], l->arg[1], l->arg[2], l->arg[3]);
+    case OP_ID_flip:
+        return tarn_flip(a, l->list[0]);
+    case OP_ID_roll:
+        return tarn_roll(a, l->arg[0], l->arg[1]);
     case OP_ID_pad:
         return tarn_pad(a, l->list[0], l->list[1], l->f[0]);
     case OP_ID_batch_axis:

@@ -317,6 +317,14 @@ static int grow_view(struct generator *g, enum op_id op, int a)
         l.arg[2] = l.arg[1] + below(g, x.dim[axis] - l.arg[1]) + 1;
         l.arg[3] = 1 + (chance(g, 30) ? below(g, 3) : 0);
         break;
+    case OP_ID_flip:
+        for (int d = 0; d < x.rank; d++)
+            if (d == axis || chance(g, 25))
+                l.list[0].dim[l.list[0].rank++] = d;
+        break;
+    case OP_ID_roll:
+        l.arg[1] = below(g, 2 * x.dim[axis] + 1) - x.dim[axis];
+        break;
     case OP_ID_pad:
         l.list[0].rank = l.list[1].rank = x.rank;
         for (int d = 0; d < x.rank; d++)

@@ -406,11 +406,15 @@ static int view_source(const struct line *l, tarn_shape from, const int *to)
         at[d] = to[d];
         if (l->op == OP_ID_slice && d == l->arg[0])
             at[d] = l->arg[1] + to[d] * l->arg[3];
+        if (l->op == OP_ID_roll && d == l->arg[0])
+            at[d] = (to[d] - l->arg[1] % from.dim[d] + from.dim[d]) % from.dim[d];
         if (l->op == OP_ID_pad)
             at[d] = to[d] - l->list[0].dim[d];
         if (at[d] < 0 || (l->op == OP_ID_pad && at[d] >= from.dim[d]))
             return -1;
     }
+    for (int i = 0; l->op == OP_ID_flip && i < l->list[0].rank; i++)
+        at[l->list[0].dim[i]] = from.dim[l->list[0].dim[i]] - 1 - to[l->list[0].dim[i]];
     if (l->op == OP_ID_permute)
         for (int d = 0; d < from.rank; d++)
             at[l->list[0].dim[d]] = to[d];

@@ -221,6 +221,17 @@ static bool view_shape(const struct program *p, struct line *l, tarn_shape x)
             return false;
         s.dim[l->arg[0]] = (l->arg[2] - l->arg[1] + l->arg[3] - 1) / l->arg[3];
         break;
+    case OP_ID_flip:
+        for (int i = 0; i < l->list[0].rank; i++)
+            for (int k = 0; k <= i; k++)
+                if (l->list[0].dim[i] >= x.rank ||
+                    (k < i && l->list[0].dim[k] == l->list[0].dim[i]))
+                    return false;
+        break;
+    case OP_ID_roll:
+        if (l->arg[0] >= x.rank)
+            return false;
+        break;
     case OP_ID_pad:
         if (l->list[0].rank != x.rank || !holds(p->line[l->in[0]].dtype, l->f[0]))
             return false;

@@ -142,6 +142,9 @@ static void add_views(void)
     add_slice(TARN_SHAPE(8, 4), 0, 0, 2, 4);
     add_slice(TARN_SHAPE(8, 4), 0, 1, 2, 4);
     add_slice(TARN_SHAPE(4, 9), 1, 1, 2, 4);
+    c = add1(&op_flip, TARN_SHAPE(4, 8), TARN_SHAPE(4, 8));
+    memcpy(c->form.node.arg.slice.start, (int32_t[]){ 0, 7 }, 2 * sizeof(int32_t));
+    memcpy(c->form.node.arg.slice.step, (int32_t[]){ 1, -1 }, 2 * sizeof(int32_t));
     add_pad(TARN_SHAPE(4, 8), 1, 1, 3, 0);
     add_pad(TARN_SHAPE(4, 8), 0, 4, 0, 2);
     c = add1(&op_dilate, TARN_SHAPE(4, 4), TARN_SHAPE(4, 7));

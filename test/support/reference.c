@@ -186,6 +186,32 @@ static int clip(int i, int length)
     return i < 0 ? 0 : i > length ? length : i;
 }
 
+struct ref ref_flip(const struct ref *x, int count, const int *axes)
+{
+    int at[REF_RANK] = { 0 };
+    struct ref y = ref_new(x->rank, x->dim);
+    for (size_t i = 0; i < ref_count(&y); i++) {
+        unravel(&y, i, at);
+        for (int k = 0; k < count; k++)
+            at[axes[k]] = x->dim[axes[k]] - 1 - at[axes[k]];
+        y.v[i] = x->v[ravel(x, at)];
+    }
+    return y;
+}
+
+struct ref ref_roll(const struct ref *x, int axis, int by)
+{
+    const int extent = x->dim[axis];
+    int at[REF_RANK] = { 0 };
+    struct ref y = ref_new(x->rank, x->dim);
+    for (size_t i = 0; i < ref_count(x); i++) {
+        unravel(x, i, at);
+        at[axis] = ((at[axis] + by) % extent + extent) % extent;
+        y.v[ravel(&y, at)] = x->v[i];
+    }
+    return y;
+}
+
 struct ref ref_slice(const struct ref *x, int axis, int start, int stop, int step)
 {
     int dim[REF_RANK], at[REF_RANK] = { 0 };

@@ -37,6 +37,8 @@ double ref_minimum(double a, double b);
 struct ref ref_reshape(const struct ref *x, int rank, const int *dim);
 struct ref ref_permute(const struct ref *x, const int *order);
 struct ref ref_broadcast(const struct ref *x, int rank, const int *dim);
+struct ref ref_flip(const struct ref *x, int count, const int *axes);
+struct ref ref_roll(const struct ref *x, int axis, int by);
 struct ref ref_slice(const struct ref *x, int axis, int start, int stop, int step);
 struct ref ref_pad(const struct ref *x, const int *low, const int *high, double value);
 struct ref ref_concat(const struct ref *parts, int count, int axis);
