@@ -467,10 +467,110 @@ class Experts(AdamW):
         return self.net(x)
 
 
+# ---- further kinds ---------------------------------------------------------------------------------
+
+class Swin(AdamW):
+    shape = (32, 3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        self.patches, self.norm, self.head = nn.Conv2d(3, 64, 2, 2), nn.LayerNorm(64), nn.Linear(64, 10)
+        self.norm1 = nn.ModuleList(nn.LayerNorm(64) for _ in range(4))
+        self.inputs = nn.ModuleList(nn.Linear(64, 192) for _ in range(4))
+        self.outputs = nn.ModuleList(nn.Linear(64, 64) for _ in range(4))
+        self.after = nn.ModuleList(nn.Sequential(nn.LayerNorm(64), nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64))
+                                   for _ in range(4))
+
+    def forward(self, x):
+        x = self.patches(x).permute(0, 2, 3, 1)
+        n, side, _, width = x.shape
+        many = side // 4
+        for i in range(4):
+            by = i % 2 * 2
+            h = self.norm1[i](x).roll((-by, -by), (1, 2)).reshape(n, many, 4, many, 4, width)
+            h = self.inputs[i](h.transpose(2, 3).reshape(-1, 16, width))
+            q, k, v = h.reshape(-1, 16, 3, 4, width // 4).permute(2, 0, 3, 1, 4)
+            h = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(-1, 16, width)
+            h = self.outputs[i](h).reshape(n, many, many, 4, 4, width).transpose(2, 3).reshape(n, side, side, width)
+            x = x + h.roll((by, by), (1, 2))
+            x = x + self.after[i](x)
+        return self.head(self.norm(x).mean((1, 2)))
+
+
+class ResnextBlock(nn.Module):
+    def __init__(self, i, width, stride):
+        super().__init__()
+        self.net = nn.Sequential(unit(i, width, 1, 1), nn.ReLU(), unit(width, width, stride, 3, 16), nn.ReLU(),
+                                 unit(width, 2 * width, 1, 1))
+        self.along = unit(i, 2 * width, 2, 1) if stride == 2 else nn.Identity()
+
+    def forward(self, x):
+        return F.relu(self.along(x) + self.net(x))
+
+
+class Resnext(Images):
+    shape = (64, 3, 32, 32)
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(unit(3, 32, 1), nn.ReLU(), ResnextBlock(32, 64, 2), ResnextBlock(128, 64, 1),
+                                 ResnextBlock(128, 128, 2), ResnextBlock(256, 128, 1))
+        self.fc = nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.fc(self.net(x).mean((2, 3)))
+
+
+class Pointnet(Net):
+    shape = (32, 256, 3)
+
+    def __init__(self):
+        super().__init__()
+        self.each = nn.Sequential(*(layer for i, o in ((3, 64), (64, 128), (128, 512))
+                                    for layer in (nn.Conv1d(i, o, 1), nn.BatchNorm1d(o), nn.ReLU())))
+        self.head = nn.Sequential(nn.Linear(512, 256), nn.BatchNorm1d(256), nn.ReLU(), nn.Dropout(0.3),
+                                  nn.Linear(256, 10))
+
+    def forward(self, x):
+        return self.head(self.each(x.transpose(1, 2)).amax(2))
+
+
+class Siren(Net):
+    shape = (4096, 3)
+
+    def __init__(self):
+        super().__init__()
+        self.waves = nn.ModuleList(nn.Linear(3 if i == 0 else 131 if i == 3 else 128, 128) for i in range(6))
+        self.out = nn.Linear(128, 10)
+
+    def forward(self, x):
+        h = x
+        for i, layer in enumerate(self.waves):
+            h = torch.sin(layer(torch.cat((h, x), 1) if i == 3 else h))
+        return self.out(h)
+
+
+class Speech(Net):
+    shape, clip = (32, 64, 40), 1.0
+
+    def __init__(self):
+        super().__init__()
+        self.thin, self.head = nn.Conv1d(40, 64, 3, 2, 1), nn.Linear(128, 10)
+        self.rows = nn.LSTM(64, 64, 2, batch_first=True, bidirectional=True)
+
+    def batch(self, n):
+        return torch.rand(n, *self.shape[1:]), torch.tensor(measure.labels(n * 32))
+
+    def forward(self, x):
+        h = F.relu(self.thin(x.transpose(1, 2))).transpose(1, 2)
+        return self.head(self.rows(h)[0]).reshape(-1, 10)
+
+
 NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Unet, "vae": Vae, "mlp": Mlp,
             "gpt": Gpt, "gpt-8192": Gpt8192, "vit": Vit, "lstm": Recurrent, "gru": Gru, "convnext": ConvNext, "mixer": Mixer,
             "vgg": Vgg, "densenet": Densenet, "squeeze": Squeeze, "wavenet": Wavenet, "translate": Translate,
-            "recommend": Recommend, "graph": Graph, "experts": Experts}
+            "recommend": Recommend, "graph": Graph, "experts": Experts,
+            "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech}
 
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("network", choices=NETWORKS)
