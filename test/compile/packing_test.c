@@ -73,3 +73,38 @@ Test(packing, loops_of_the_factor_are_outside)
     cr_expect_eq(outcome_of("gpu_large", 24, 192, 64, 64).packed, -1,
                  "work-items have local memory");
 }
+
+/* Of a convolution of 1 x 1 over so many places. */
+static int packed_of_block(int32_t in, int32_t out, int32_t places)
+{
+    const struct target t = target_named("avx2");
+    struct kernel_plan plan = { 0 };
+    int packed = -1, outside = 0;
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_samples(&b, TARN_SHAPE(32, in, 1, places));
+    build_output(&b, build_conv(&b, build_map(&b, &op_relu, x),
+                                build_owned(&b, TARN_SHAPE(out, in, 1, 1)), 0));
+    const struct program p = build_program(&b);
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    for (int i = 0; i < plan.ir->nest_count; i++)
+        if (plan.ir->nests[i].combine == COMBINE_FMA) {
+            const struct schedule *at = schedule_of(plan.ir, &plan.ir->nests[i]);
+            packed = at->packed;
+            for (int k = 0; k < at->packed_outside; k++)
+                outside += plan.ir->nests[i].extent[at->order[k]] == places;
+        }
+    cr_expect_eq(outside, packed >= 0, "a copy for each place");
+    kernel_plan_free(&plan);
+    build_end(&b);
+    return packed;
+}
+
+Test(packing, where_channels_of_a_block_are_many)
+{
+    cr_expect_geq(packed_of_block(256, 128, 100), 0);
+    cr_expect_geq(packed_of_block(TARGET_PACKED_STEPS, 128, 100), 0);
+    cr_expect_eq(packed_of_block(TARGET_PACKED_STEPS + 1, 128, 100), -1, "32 KiB at most");
+    cr_expect_eq(packed_of_block(256, 16, 100), -1, "too few tiles read it");
+    cr_expect_eq(packed_of_block(256, 128, 3), -1, "it stays in the second cache");
+}

@@ -2,11 +2,16 @@
 /* Packing: a product of rows reads its right operand once for each tile of rows, from the second cache, in runs of
  * one register that lie a row apart, or turned over in registers each time. Instead, the loop over its registers of
  * lanes goes outside of that over rows, and what all of these read of the operand is copied once, side by side, into an
- * array that stays in the first cache. The order of each sum is the same. In: a nest with its tile. Out: the operand
+ * array that stays in the first cache. So it is with the many channels of one place that a convolution of 1 x 1 reads of a
+ * block, once for each tile of channels of its result. The order of each sum is the same. In: a nest with its tile. Out: the operand
  * that is packed, or none, and which loops are outside of it. */
 #include <string.h>
 
 #include "compile/4_schedule/schedule.h"
+#include "tensor/sum_order.h"
+
+#define BLOCK_TILES \
+    8 /* that share a copy of a block's values: a copy is two loads and two stores of a register */
 
 int packed_axis(const struct nest *n)
 {
@@ -20,19 +25,31 @@ int packed_axis(const struct nest *n)
     return axis;
 }
 
-/* Which factor has lanes, and rows that share it: -1 neither. */
-static int factor_with_lanes(const struct nest *n, const struct schedule *s)
+/* Whether what a block has of a value is too much for the second cache, from which it would else be read again. */
+static bool is_far(const struct vector_figures *v, const struct nest *n, const struct affine *a)
 {
-    const int axis = packed_axis(n), lane = s->lane_axis;
-    if (n->combine != COMBINE_FMA || n->acc_dtype != TARN_F32 || n->batched || n->partial ||
-        n->transformed || n->guards > 0 || lane < 0 || lane >= n->out_axes || axis < 0 ||
-        n->extent[axis] > TARGET_PACKED_STEPS)
+    double bytes = LANES * sizeof(float);
+    for (int axis = 0; axis < n->axes; axis++)
+        if (axis != n->batch_axis && a->k[axis] != 0)
+            bytes *= n->extent[axis];
+    return bytes > v->second_cache_bytes;
+}
+
+/* Which factor has lanes, and rows that share it: -1 neither. */
+static int factor_with_lanes(const struct vector_figures *v, const struct nest *n,
+                             const struct schedule *s)
+{
+    const int axis = packed_axis(n), lane = nest_vector_axis(n, s);
+    const bool block = nest_has_batch_lanes(n);
+    if (n->combine != COMBINE_FMA || n->acc_dtype != TARN_F32 || n->batched != block ||
+        n->partial || n->transformed || n->guards > 0 || lane < 0 || lane >= n->out_axes ||
+        axis < 0 || n->extent[axis] > TARGET_PACKED_STEPS)
         return -1;
     for (int f = 1; f >= 0; f--) {
         const struct expr *e = &n->exprs[n->body[f]];
         if (e->kind == EXPR_LOAD && e->dtype == TARN_F32 && e->access.gather < 0 &&
-            e->access.part_count == 0 && !e->access.in_block && !e->access.samples &&
-            e->access.address.k[lane] != 0)
+            e->access.part_count == 0 && e->access.in_block == block && !e->access.samples &&
+            (block ? is_far(v, n, &e->access.address) : e->access.address.k[lane] != 0))
             return f;
     }
     return -1;
@@ -49,7 +66,7 @@ static int64_t tiles_that_share(const struct nest *n, const struct schedule *s,
 {
     int64_t tiles = 1;
     for (int a = 0; a < n->out_axes; a++)
-        if (a != s->lane_axis && address->k[a] == 0)
+        if (a != nest_vector_axis(n, s) && address->k[a] == 0)
             tiles *= n->extent[a] / (a == s->split_axis ? s->groups : 1) / s->tile[a];
     return tiles;
 }
@@ -57,12 +74,15 @@ static int64_t tiles_that_share(const struct nest *n, const struct schedule *s,
 void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
                         const struct schedule *s, int32_t *extent)
 {
-    const int factor = factor_with_lanes(n, s);
-    if (factor < 0 ||
-        !target_packs(v, n->extent[packed_axis(n)], tiles_that_share(n, s, address_of(n, factor))))
+    const int factor = factor_with_lanes(v, n, s);
+    if (factor < 0)
+        return;
+    const int64_t rows = tiles_that_share(n, s, address_of(n, factor));
+    if (!target_packs(v, n->extent[packed_axis(n)], rows) ||
+        (nest_has_batch_lanes(n) && rows < (int64_t)BLOCK_TILES * v->accumulators))
         return;
     for (int a = 0; a < n->out_axes; a++)
-        if (a != s->lane_axis && address_of(n, factor)->k[a] != 0)
+        if (a != nest_vector_axis(n, s) && address_of(n, factor)->k[a] != 0)
             extent[a] = 1;
 }
 
@@ -81,13 +101,14 @@ static int move_outside(const struct affine *address, int loops, int *order)
     return outside;
 }
 
-void choose_packing(const struct nest *n, struct schedule *s)
+void choose_packing(const struct vector_figures *v, const struct nest *n, struct schedule *s)
 {
-    const int factor = factor_with_lanes(n, s);
-    if (factor < 0 || tiles_that_share(n, s, address_of(n, factor)) < TARGET_PACKED_TILES)
+    const int factor = factor_with_lanes(v, n, s);
+    const int least = nest_has_batch_lanes(n) ? BLOCK_TILES : TARGET_PACKED_TILES;
+    if (factor < 0 || tiles_that_share(n, s, address_of(n, factor)) < least)
         return;
     for (int a = 0; a < n->out_axes; a++)
-        if (a != s->lane_axis && s->tile[a] > 1 && address_of(n, factor)->k[a] != 0)
+        if (a != nest_vector_axis(n, s) && s->tile[a] > 1 && address_of(n, factor)->k[a] != 0)
             return; /* points of a tile read different ones */
     s->packed = factor;
     s->packed_outside = move_outside(address_of(n, factor), n->out_axes - 1, s->order);

@@ -241,7 +241,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_fitting_tile(p, n, s);
     choose_panels(p->target, n, s);
-    choose_packing(n, s);
+    choose_packing(&p->target->vector, n, s);
     s->by_registers = turns_over(p, n, s);
     if (!n->batched && !at->tiny && at->row_axis < 0)
         split_among_groups(p->target, n, at,

@@ -16,7 +16,7 @@ void choose_tile(const struct target *t, const struct nest *n, int nests, struct
 /* Panels (panels.c) of a nest whose tile is chosen, where they are worth it. */
 void choose_panels(const struct target *t, const struct nest *n, struct schedule *s);
 /* What a product of rows, whose tile is chosen, copies for all of them (packing.c), */
-void choose_packing(const struct nest *n, struct schedule *s);
+void choose_packing(const struct vector_figures *v, const struct nest *n, struct schedule *s);
 /* and not if too few tiles are left to a group, */
 void drop_packing(const struct nest *n, struct schedule *s);
 /* the extents among which its tile is to be chosen, so that all points of a tile read the same copy, */

@@ -195,6 +195,9 @@ void describe_nest(struct printer *pr);
 void print_tile(struct printer *pr);
 /* The loop of the vector axis, an OUT axis, and print_tile() in it. */
 void print_out_lanes(struct printer *pr);
+/* What is inside the loop over lanes, or around all samples of a block: a tile, or the loop of those that read squares, or
+ * those over rows that share a copy. */
+void print_lane_body(struct printer *pr);
 /* What becomes of the accumulators of a tile. */
 void print_tile_results(struct printer *pr);
 /* All loops of a nest whose schedule has panels. */

@@ -24,8 +24,7 @@ static bool ends_overlap(const struct printer *pr)
     return true;
 }
 
-/* What is inside the loop over lanes: a tile, or the loop of those that read squares, or those over rows. */
-static void print_inside(struct printer *pr)
+void print_lane_body(struct printer *pr)
 {
     struct squares squares = { 0 };
     const int axis = pr->s->squares_axis;
@@ -48,7 +47,7 @@ static void print_overlapping(struct printer *pr, int lane)
     print_line(pr, "const long i%d = min(lane, %dL);", lane, extent - LANES);
     pr->width = LANES;
     pr->lane_axis = lane;
-    print_inside(pr);
+    print_lane_body(pr);
     close_loops(pr, 1);
     pr->width = 1;
     pr->lane_axis = -1;
@@ -72,7 +71,7 @@ void print_out_lanes(struct printer *pr)
     print_for(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
     pr->width = LANES;
     pr->lane_axis = lane;
-    print_inside(pr);
+    print_lane_body(pr);
     pr->indent--;
     print_line(pr, "}");
     pr->width = 1;
@@ -80,7 +79,7 @@ void print_out_lanes(struct printer *pr)
     if (n->extent[lane] % LANES == 0)
         return;
     print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
-    print_inside(pr);
+    print_lane_body(pr);
     pr->indent--;
     print_line(pr, "}");
 }
