@@ -552,10 +552,8 @@ static void print_loops(struct printer *pr)
     }
     if (copies)
         print_copy(pr);
-    else if (nest_has_batch_lanes(n))
+    else if (nest_has_batch_lanes(n) || pr->s->lane_axis < 0)
         print_lane_body(pr);
-    else if (pr->s->lane_axis < 0)
-        print_tile(pr);
     else if (pr->s->lane_axis >= n->out_axes)
         print_lane_sum(pr);
     else
