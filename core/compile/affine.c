@@ -47,10 +47,10 @@ struct rational rational_axis(int axis)
     return (struct rational){ .e = affine_axis(axis), .divide = 1 };
 }
 
-static int32_t gcd(int32_t a, int32_t b)
+int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
-        const int32_t rest = a % b;
+        const int64_t rest = a % b;
         a = b;
         b = rest;
     }
@@ -59,7 +59,7 @@ static int32_t gcd(int32_t a, int32_t b)
 
 struct rational rational_add_scaled(struct rational a, struct rational b, int32_t factor)
 {
-    const int32_t common = a.divide / gcd(a.divide, b.divide) * b.divide;
+    const int32_t common = a.divide / (int32_t)common_divisor(a.divide, b.divide) * b.divide;
     struct rational out = { .divide = common };
     out.e = affine_add_scaled(out.e, a.e, common / a.divide);
     out.e = affine_add_scaled(out.e, b.e, common / b.divide * factor);

@@ -32,6 +32,8 @@ struct affine affine_constant(int32_t c);
 void affine_into_runs(struct affine *e, int axis, int32_t by);
 struct affine affine_add_scaled(struct affine a, struct affine b, int32_t factor);
 bool affine_equal(const struct affine *a, const struct affine *b);
+/* The greatest that divides both. */
+int64_t common_divisor(int64_t a, int64_t b);
 struct rational rational_axis(int axis);
 struct rational rational_constant(int32_t c);
 struct rational rational_add_scaled(struct rational a, struct rational b, int32_t factor);

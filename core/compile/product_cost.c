@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "compile/affine.h"
 #include "tensor/sum_order.h"
 
 #define MOST_REGISTERS 32 /* of which a tile makes use, as in backend/gemm_blocks.c */
@@ -136,12 +137,7 @@ bool product_joins_chain(const struct target *t, const struct product_shape *s)
  * that lie a multiple of all sets apart share one. */
 static bool column_stays(double lines, size_t pitch, int sets, int ways)
 {
-    size_t common = pitch, rest = (size_t)sets * 64;
-    while (rest != 0) {
-        const size_t next = common % rest;
-        common = rest;
-        rest = next;
-    }
+    const int64_t common = common_divisor((int64_t)pitch, (int64_t)sets * 64);
     const double distinct = fmin(sets, sets * 64.0 / (double)common);
     return lines <= distinct * ways;
 }

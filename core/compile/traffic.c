@@ -119,16 +119,6 @@ static double bytes_touched(const struct tiling *t, const int32_t *extent)
     return bytes;
 }
 
-static int64_t common(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Sets that the lines of a load fall into while the given axes run: those of a long step come back to the same ones. */
 static double sets_touched(const struct walk *w, const int32_t *extent, int axes, int sets)
 {
@@ -142,7 +132,7 @@ static double sets_touched(const struct walk *w, const int32_t *extent, int axes
             run += extent[a] - 1;
             continue;
         }
-        const double places = (double)(sets / common(lines, sets));
+        const double places = (double)(sets / common_divisor(lines, sets));
         apart *= extent[a] < places ? extent[a] : places;
     }
     return run * apart < sets ? run * apart : sets;

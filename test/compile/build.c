@@ -156,6 +156,19 @@ uint32_t build_expand(struct build *b, uint32_t x, tarn_shape shape)
     return build_node(b, &op_expand, shape, TARN_F32, NULL, &x, 1);
 }
 
+uint32_t build_turned(struct build *b, uint32_t x)
+{
+    union op_arg arg = no_arg();
+    tarn_shape shape = at(b, x)->shape;
+    const int last = shape.rank - 1;
+    need(last > 0, "turned values have two axes");
+    for (int i = 0; i <= last; i++)
+        arg.permute.order[i] = i == last ? last - 1 : i == last - 1 ? last : i;
+    shape.dim[last] = at(b, x)->shape.dim[last - 1];
+    shape.dim[last - 1] = at(b, x)->shape.dim[last];
+    return build_node(b, &op_permute, shape, TARN_F32, &arg, &x, 1);
+}
+
 uint32_t build_reduce(struct build *b, const struct op *op, uint32_t x, uint32_t axes)
 {
     union op_arg arg = no_arg();

@@ -50,6 +50,8 @@ uint32_t build_scaled(struct build *b, uint32_t x, float factor);
 uint32_t build_reshape(struct build *b, uint32_t x, tarn_shape shape);
 /* x, whose dimensions of 1 grow to those of `shape`. */
 uint32_t build_expand(struct build *b, uint32_t x, tarn_shape shape);
+/* x with its last two axes in the other order. */
+uint32_t build_turned(struct build *b, uint32_t x);
 /* Bit i of `axes`: axis i is reduced to length 1. */
 uint32_t build_reduce(struct build *b, const struct op *op, uint32_t x, uint32_t axes);
 /* [M,K] x [K,N], where an operand is transposed first. */

@@ -2,7 +2,6 @@
 /* Gradients of a sequence's convolution, whose result was losses of all moments of all samples: rows, which become samples
  * again (1_graph/batch.c), and are read in panels (4_schedule/panels.c). */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "cases.h"
 #include "error.h"
@@ -16,12 +15,7 @@ static void make(struct build *b)
     const uint32_t x = build_samples(b, TARN_SHAPE(SAMPLES, IN, 1, MOMENTS));
     const uint32_t rows = build_owned(b, TARN_SHAPE(SAMPLES * MOMENTS, OUT));
     const uint32_t parts = build_reshape(b, rows, TARN_SHAPE(SAMPLES, MOMENTS, OUT));
-    union op_arg order;
-    memset(&order, 0, sizeof order);
-    for (int i = 0; i < 3; i++)
-        order.permute.order[i] = i == 0 ? 0 : 3 - i;
-    const uint32_t turned =
-        build_node(b, &op_permute, TARN_SHAPE(SAMPLES, OUT, MOMENTS), TARN_F32, &order, &parts, 1);
+    const uint32_t turned = build_turned(b, parts);
     const uint32_t images = build_reshape(b, turned, TARN_SHAPE(SAMPLES, OUT, 1, MOMENTS));
     build_output(b, build_conv_weight(b, x, images, 0));
     build_output(b, build_reduce(b, &op_sum, images, 1 << 0 | 1 << 3));

@@ -3,7 +3,6 @@
  * to a provider, and rows that are read turned over become samples again. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cases.h"
 #include "error.h"
@@ -87,12 +86,7 @@ static void make_turned(struct build *b, bool twice)
     const uint32_t rows = build_matmul(b, build_owned(b, TARN_SHAPE(SAMPLES * CHANNELS, HIDDEN)),
                                        build_owned(b, TARN_SHAPE(HIDDEN, TOKENS)), false, false);
     const uint32_t parts = build_reshape(b, rows, TARN_SHAPE(SAMPLES, CHANNELS, TOKENS));
-    union op_arg order;
-    memset(&order, 0, sizeof order);
-    for (int i = 0; i < 3; i++)
-        order.permute.order[i] = i == 0 ? 0 : 3 - i;
-    const uint32_t turned = build_node(b, &op_permute, TARN_SHAPE(SAMPLES, TOKENS, CHANNELS),
-                                       TARN_F32, &order, &parts, 1);
+    const uint32_t turned = build_turned(b, parts);
     build_output(b, build_reduce(b, &op_sum, build_map2(b, &op_add, x, turned), 1 << 2));
     if (twice) {
         const uint32_t flat = build_reshape(b, turned, TARN_SHAPE(SAMPLES * TOKENS, CHANNELS));
