@@ -366,9 +366,13 @@ TARN_ROUTINE void tarn_attention_grad(long from, long to, __global float *out, _
 }
 
 /* Without flags of keys, and with them. */
+#define TARN_NO_FLAGS ((__global const int *)0)
 #define tarn_attention_seen tarn_attention
-#define tarn_attention_all(from, to, out, own, q, k, v, ...) \
-    tarn_attention(from, to, out, own, q, k, v, (__global const int *)0, __VA_ARGS__)
+#define tarn_attention_all(from, to, out, own, q, k, v, heads, queries, keys, features, width, scale, causal, lanes) \
+    tarn_attention(from, to, out, own, q, k, v, TARN_NO_FLAGS, heads, queries, keys, features, width, scale, \
+                   causal, lanes)
 #define tarn_attention_grad_seen tarn_attention_grad
-#define tarn_attention_grad_all(from, to, out, own, q, k, v, g, ...) \
-    tarn_attention_grad(from, to, out, own, q, k, v, g, (__global const int *)0, __VA_ARGS__)
+#define tarn_attention_grad_all(from, to, out, own, q, k, v, g, heads, queries, keys, features, width, scale, \
+                                causal) \
+    tarn_attention_grad(from, to, out, own, q, k, v, g, TARN_NO_FLAGS, heads, queries, keys, features, width, \
+                        scale, causal)

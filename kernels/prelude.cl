@@ -16,24 +16,25 @@ typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
 typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_LOAD(space, type, from) (*(const space tarn_any_##type##16 *)(from))
 #define TARN_STORE(space, type, value, to) (*(space tarn_any_##type##16 *)(to) = (value))
-#define TARN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define TARN_SHUFFLE(a, b, order) __builtin_shufflevector(a, b, order)
 #define TARN_CONVERT(type, x) __builtin_convertvector(x, type)
 #else
 #define TARN_INLINE static inline
 #define TARN_LOAD(space, type, from) vload16(0, from)
 #define TARN_STORE(space, type, value, to) vstore16(value, 0, to)
-#define TARN_SHUFFLE(a, b, ...) shuffle2(a, b, (uint16)(__VA_ARGS__))
+#define TARN_SHUFFLE(a, b, order) shuffle2(a, b, (uint16)(order))
 #define TARN_CONVERT(type, x) convert_##type(x)
 #endif
 #define TARN_WIDEN(x) TARN_CONVERT(int16, x)
 
 /* Transposes a tile of 16 x 16 elements in four rounds. Each round interleaves pairs of registers, which
- * rotates the index (register, lane) by one bit. */
+ * rotates the index (register, lane) by one bit. An order of lanes is a macro, since macros of any number of arguments
+ * are an error for NVIDIA's compiler. */
+#define TARN_LOW_PAIRS 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define TARN_HIGH_PAIRS 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
 #define TARN_ZIP(from, to, i) \
-    to[2 * i] = TARN_SHUFFLE(from[i], from[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, \
-                             7, 23); \
-    to[2 * i + 1] = TARN_SHUFFLE(from[i], from[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, \
-                                 14, 30, 15, 31);
+    to[2 * i] = TARN_SHUFFLE(from[i], from[i + 8], TARN_LOW_PAIRS); \
+    to[2 * i + 1] = TARN_SHUFFLE(from[i], from[i + 8], TARN_HIGH_PAIRS);
 #define TARN_ZIPS(from, to) \
     TARN_ZIP(from, to, 0) TARN_ZIP(from, to, 1) TARN_ZIP(from, to, 2) TARN_ZIP(from, to, 3) \
     TARN_ZIP(from, to, 4) TARN_ZIP(from, to, 5) TARN_ZIP(from, to, 6) TARN_ZIP(from, to, 7)
@@ -48,27 +49,33 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
  * lanes, which the third round brings to their places. */
 #ifdef __clang__
 #define TARN_EACH_OF_8 _Pragma("unroll") for (int i = 0; i < 8; ++i)
-#define TARN_ROWS(x, i, j, ...) TARN_SHUFFLE(x[i], x[j], __VA_ARGS__)
+#define TARN_ROWS(x, i, j, order) __builtin_shufflevector(x[i], x[j], order)
+#define TARN_FIRST_PAIRS 0, 8, 1, 9, 4, 12, 5, 13
+#define TARN_SECOND_PAIRS 2, 10, 3, 11, 6, 14, 7, 15
+#define TARN_FIRST_TWOS 0, 1, 8, 9, 4, 5, 12, 13
+#define TARN_SECOND_TWOS 2, 3, 10, 11, 6, 7, 14, 15
+#define TARN_FIRST_FOURS 0, 1, 2, 3, 8, 9, 10, 11
+#define TARN_SECOND_FOURS 4, 5, 6, 7, 12, 13, 14, 15
 #define TARN_QUARTER_FUNCTION(type) \
     TARN_INLINE void tarn_turn_quarter_##type(type##8 * x) \
     { \
         type##8 a[8], b[8]; \
         _Pragma("unroll") for (int i = 0; i < 8; i += 2) \
         { \
-            a[i] = TARN_ROWS(x, i, i + 1, 0, 8, 1, 9, 4, 12, 5, 13); \
-            a[i + 1] = TARN_ROWS(x, i, i + 1, 2, 10, 3, 11, 6, 14, 7, 15); \
+            a[i] = TARN_ROWS(x, i, i + 1, TARN_FIRST_PAIRS); \
+            a[i + 1] = TARN_ROWS(x, i, i + 1, TARN_SECOND_PAIRS); \
         } \
         _Pragma("unroll") for (int i = 0; i < 8; i += 4) \
         { \
-            b[i] = TARN_ROWS(a, i, i + 2, 0, 1, 8, 9, 4, 5, 12, 13); \
-            b[i + 1] = TARN_ROWS(a, i, i + 2, 2, 3, 10, 11, 6, 7, 14, 15); \
-            b[i + 2] = TARN_ROWS(a, i + 1, i + 3, 0, 1, 8, 9, 4, 5, 12, 13); \
-            b[i + 3] = TARN_ROWS(a, i + 1, i + 3, 2, 3, 10, 11, 6, 7, 14, 15); \
+            b[i] = TARN_ROWS(a, i, i + 2, TARN_FIRST_TWOS); \
+            b[i + 1] = TARN_ROWS(a, i, i + 2, TARN_SECOND_TWOS); \
+            b[i + 2] = TARN_ROWS(a, i + 1, i + 3, TARN_FIRST_TWOS); \
+            b[i + 3] = TARN_ROWS(a, i + 1, i + 3, TARN_SECOND_TWOS); \
         } \
         _Pragma("unroll") for (int i = 0; i < 4; ++i) \
         { \
-            x[i] = TARN_ROWS(b, i, i + 4, 0, 1, 2, 3, 8, 9, 10, 11); \
-            x[i + 4] = TARN_ROWS(b, i, i + 4, 4, 5, 6, 7, 12, 13, 14, 15); \
+            x[i] = TARN_ROWS(b, i, i + 4, TARN_FIRST_FOURS); \
+            x[i + 4] = TARN_ROWS(b, i, i + 4, TARN_SECOND_FOURS); \
         } \
     }
 TARN_QUARTER_FUNCTION(float)
