@@ -33,9 +33,10 @@ struct device {
     size_t cache_bytes; /* of the cache in front of its memory; 0: not known */
     double clock_hz;    /* the highest; 0: not known */
     bool fp64, fp16, unified_memory;
-    bool is_pocl;     /* whose workers' cores are known */
-    bool keeps_code;  /* the driver has a cache of compiled kernels itself */
-    int number;       /* in the flat numbering of device_list() */
+    bool rounds_quotients; /* and square roots correctly, where it is asked to */
+    bool is_pocl;          /* whose workers' cores are known */
+    bool keeps_code;       /* the driver has a cache of compiled kernels itself */
+    int number;            /* in the flat numbering of device_list() */
     int part, parts;  /* sub-device `part` of `parts` equal parts; parts == 1 for a whole device */
     int most_parts;   /* into which a whole device can be divided; 1: not at all */
     int failure;      /* OpenCL's code when it could not be asked; such a device does not open */

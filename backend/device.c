@@ -112,6 +112,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     cl_uint units, width, wide, clock, wavefront;
     cl_ulong memory, largest, local, cache;
     cl_bool unified;
+    cl_device_fp_config single;
     char name[256] = "", version[256] = "", extensions[8192];
     text_info(id, CL_DEVICE_NAME, d->name, sizeof d->name);
     text_info(id, CL_DEVICE_VENDOR, d->vendor, sizeof d->vendor);
@@ -130,6 +131,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     need_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &width, sizeof width, &d->failure);
     number_info(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, &wide, sizeof wide);
     number_info(id, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified);
+    number_info(id, CL_DEVICE_SINGLE_FP_CONFIG, &single, sizeof single);
     number_info(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, &cache, sizeof cache);
     number_info(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, &clock, sizeof clock);
     number_info(id, CL_DEVICE_WARP_SIZE_NV, &wavefront, sizeof wavefront);
@@ -149,6 +151,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->clock_hz = 1e6 * clock;
     d->fp64 = wide > 0;
     d->fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
+    d->rounds_quotients = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     d->unified_memory = unified != CL_FALSE;
     d->is_pocl = strcmp(name, POCL) == 0;
     d->keeps_code = d->is_pocl;

@@ -14,7 +14,8 @@
 #include "opencl.h"
 
 #define OPTIONS "-cl-std=CL1.2 -w" /* -w: drivers print warnings to stderr */
-#define QUICK_OPTIONS OPTIONS " -cl-opt-disable"
+#define ROUNDED " -cl-fp32-correctly-rounded-divide-sqrt"
+#define QUICK " -cl-opt-disable"
 #define TRIES 3
 
 struct built_program {
@@ -27,6 +28,15 @@ struct built_program {
     bool refused;        /* the driver did not take the binary that is kept */
     struct built_program *next;
 };
+
+/* Without being asked some compilers make approximations of quotients and square roots, and others where an operand is
+ * known to them: then fused kernels have other bits. */
+static const char *build_options(const struct device *d, bool quick)
+{
+    if (d->rounds_quotients)
+        return quick ? OPTIONS ROUNDED QUICK : OPTIONS ROUNDED;
+    return quick ? OPTIONS QUICK : OPTIONS;
+}
 
 static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -230,7 +240,7 @@ tarn_status program_build_as(struct context *c, const char *source, bool quick, 
 {
     struct build b = { .context = c,
                        .source = source,
-                       .options = quick ? QUICK_OPTIONS : OPTIONS,
+                       .options = build_options(&c->device, quick),
                        .label = label,
                        .out = out };
     *out = NULL;
@@ -249,8 +259,7 @@ static void finished_key(const struct device *d, const char *source, bool quick,
 {
     const int length = snprintf(key, capacity, "finished 1 %s ", env_system("POCL_CACHE_DIR"));
     if (length > 0 && (size_t)length < capacity)
-        make_key(d, source, quick ? QUICK_OPTIONS : OPTIONS, key + length,
-                 capacity - (size_t)length);
+        make_key(d, source, build_options(d, quick), key + length, capacity - (size_t)length);
 }
 
 bool program_is_finished(const struct device *d, const char *source, bool quick)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times the steps of bench/networks in PyTorch on the CPU; prints one JSON object."""
+"""Times the steps of bench/networks in PyTorch, on the CPU or with --cuda on a GPU; prints one JSON object."""
 import argparse
 import json
 import sys
@@ -578,6 +578,7 @@ p.add_argument("--batch-size", type=int, help="samples in a step (default: the n
 p.add_argument("--steps", type=int, default=3, help="in a block")
 p.add_argument("--blocks", type=int, default=9)
 p.add_argument("--threads", type=int, default=2)
+p.add_argument("--cuda", action="store_true", help="on the first GPU that CUDA has")
 p.add_argument("--infer", action="store_true", help="evaluation in place of training")
 p.add_argument("--channels-last", action="store_true", help="images with the channels innermost")
 p.add_argument("--compile", action="store_true", help="loss and update, or the forward pass, through torch.compile")
@@ -586,6 +587,8 @@ torch.set_num_threads(o.threads)
 torch.manual_seed(0)
 net = NETWORKS[o.network]()
 x, y = net.batch(o.batch_size or net.shape[0])
+if o.cuda:
+    net, x, y = (t.to("cuda") for t in (net, x, y))
 if o.channels_last:
     net, x = (t.to(memory_format=torch.channels_last) for t in (net, x))
 compiled = torch.compile if o.compile else lambda f: f

@@ -10,6 +10,7 @@ import measure
 o = measure.options(__doc__, ("--compile", "through torch.compile"),
                     ("--compile-update", "the optimizer's update, too"),
                     ("--cuda", "on the first GPU that CUDA has"),
+                    ("--graph", "with --cuda: the step recorded once as a CUDA graph, and replayed"),
                     ("--channels-last", "images with the channels innermost"))
 torch.set_num_threads(o.threads)
 torch.manual_seed(0)
@@ -42,4 +43,22 @@ def step():
     return loss.detach()
 
 
-measure.run(o, step, float)
+def recorded(step):
+    """Steps before it is recorded run on a stream of their own, as CUDA graphs ask for."""
+    side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    with torch.cuda.graph(graph):
+        loss = step()
+
+    def replay():
+        graph.replay()
+        return loss
+
+    return replay
+
+
+measure.run(o, recorded(step) if o.graph else step, float)

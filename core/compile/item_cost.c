@@ -357,6 +357,31 @@ static double term_loads(const struct program_ir *p, const struct nest *n, int r
     return sum;
 }
 
+/* Loads for a term of a sum, or for an element of a map. */
+static double loads_of(const struct program_ir *p, const struct nest *n)
+{
+    double loads = 0;
+    bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
+    if (met == NULL)
+        return 0;
+    for (int s = 0; s < n->stores && n->combine == COMBINE_NONE; s++)
+        loads += term_loads(p, n, n->store[s].expr, met);
+    if (n->combine != COMBINE_NONE)
+        loads += term_loads(p, n, n->body[0], met);
+    if (n->combine == COMBINE_FMA)
+        loads += term_loads(p, n, n->body[1], met);
+    return loads;
+}
+
+double nest_round_loads(const struct program_ir *p, const struct nest *n)
+{
+    const struct schedule *s = schedule_of(p, n);
+    double terms = 1;
+    for (int a = 0; a < n->axes; a++)
+        terms *= a == nest_vector_axis(n, s) ? 1 : s->tile[a];
+    return terms * loads_of(p, n);
+}
+
 /* ---- chains --------------------------------------------------------------------------------- */
 
 /* Rounds in which the group of a chain does its slice of a nest. */
@@ -419,14 +444,6 @@ struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n
     for (int a = 0; a < n->axes; a++)
         c.terms *= n->extent[a];
     weigh_accesses(p, n, &c);
-    bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
-    if (met == NULL)
-        return c;
-    for (int s = 0; s < n->stores && n->combine == COMBINE_NONE; s++)
-        c.loads += term_loads(p, n, n->store[s].expr, met);
-    if (n->combine != COMBINE_NONE)
-        c.loads += term_loads(p, n, n->body[0], met);
-    if (n->combine == COMBINE_FMA)
-        c.loads += term_loads(p, n, n->body[1], met);
+    c.loads = loads_of(p, n);
     return c;
 }

@@ -154,7 +154,7 @@ static struct cycles item_cycles(const struct program_ir *p, int kernel, const s
         const double teams = (double)schedule_of(p, n)->groups * p->group_size / LANES;
         const double rounds = n->kind == NEST_LOOPS ? nest_item_rounds(p, n) : n->routine.cycles;
         groups = fmax(groups, schedule_of(p, n)->groups);
-        waiting += f->term_cycles * rounds *
+        waiting += f->round_cycles * rounds *
                    ceil(teams / fmax(1, units_of(p) * (double)f->resident_teams));
     }
     c.of[BOUND_ARITHMETIC] =

@@ -115,9 +115,10 @@ struct item_figures {
     int running_sums;      /* and with the sums of chunks that are done */
     int unrolled_sum;      /* as above */
     int points;            /* as above */
+    int loads_under_way;   /* of a work-item, that a round of a sum asks for at once */
     int teams_per_unit;    /* teams of 16 items that hide the latency of memory on one unit */
     int resident_teams;    /* teams that one unit can have at all */
-    double term_cycles;    /* of a term of a sum, while others of the sum are under way */
+    double round_cycles;   /* of a round of a loop, all of whose loads are under way */
     double barrier_cycles; /* of a group */
     int lane_sum_points;   /* accumulators of a team that adds up its lanes once */
     int lane_sum_terms;    /* of one lane, above which a sum is split among teams */

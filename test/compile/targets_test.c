@@ -132,7 +132,7 @@ static void set_figure(struct target *t, int number, bool high)
         double value;
     } real[] = {
         { &v->latency, most },
-        { &f->term_cycles, high ? 1e6 : 0 },
+        { &f->round_cycles, high ? 1e6 : 0 },
         { &f->barrier_cycles, high ? 1e6 : 0 },
         { &v->cycles_per_term, high ? 100 : 0 },
         { &v->port_cycles, high ? 100 : 0 },

@@ -35,11 +35,11 @@ struct limits {
     int narrow[TARGETS]; /* launches of fewer groups than there are units */
 };
 static const struct limits table[] = {
-    { "mnist", 128, 19, 320, 11, 5, 9, { 1, 4, 10, 13 } },
-    { "mnist", 1024, 22, 640, 16, 5, 6, { 2, 4, 7, 10 } },
-    { "mnist", 8192, 26, 4608, 18, 5, 6, { 4, 2, 7, 7 } },
-    { "resnet", 128, 134, 1024, 104, 1, 4, { 2, 11, 30, 64 } },
-    { "gpt", 32, 124, 4096, 85, 66, 51, { 1, 4, 19, 19 } },
+    { "mnist", 128, 20, 100, 2, 5, 9, { 1, 4, 9, 13 } },
+    { "mnist", 1024, 22, 400, 9, 5, 6, { 2, 4, 7, 10 } },
+    { "mnist", 8192, 27, 1152, 11, 5, 6, { 4, 2, 7, 7 } },
+    { "resnet", 128, 148, 384, 42, 1, 4, { 2, 11, 44, 64 } },
+    { "gpt", 32, 119, 512, 33, 66, 51, { 1, 4, 15, 15 } },
 };
 
 static const struct timed_network *network_named(const char *name)

@@ -19,6 +19,7 @@
 
 #define LONGEST_CHAIN 16 /* nests */
 #define PIECE 8          /* floats */
+#define TERMS_OF_ROUND 8 /* of a sum, whose loads are under way together */
 
 struct item_chain {
     int nest[LONGEST_CHAIN],
@@ -96,12 +97,18 @@ static double blocks_of(const struct program_ir *p, const struct nest *n)
     return !n->batched ? 1 : n->partial ? p->groups : p->blocks;
 }
 
+/* Of a work-item that adds up so many terms. */
+static double cycles_of_terms(const struct program_ir *p, double terms)
+{
+    return p->target->item.round_cycles * rounds_up(terms, TERMS_OF_ROUND);
+}
+
 /* Of a nest in a kernel without chains. */
 static double cycles_alone(const struct program_ir *p, const struct nest *n)
 {
     double terms;
     const double teams = teams_of(n, &terms) * blocks_of(p, n);
-    return p->target->item.term_cycles * terms * rounds_up(teams, teams_at_once(p));
+    return cycles_of_terms(p, terms) * rounds_up(teams, teams_at_once(p));
 }
 
 /* A tile of a by b accumulators loads a + b for as many multiply-adds; where a slice has no room for a square one there
@@ -145,7 +152,7 @@ static double cycles_again(const struct program_ir *p, const struct item_chain *
         loads += n->exprs[e].kind == EXPR_LOAD;
     if (rounds > 1 && nest_sums_lanes(n))
         return INFINITY;
-    return p->target->item.term_cycles * terms * (1 + loads / 4) * rounds *
+    return cycles_of_terms(p, terms * (1 + loads / 4)) * rounds *
            rounds_up(groups * teams_of_group(p), teams_at_once(p));
 }
 
@@ -164,7 +171,7 @@ static double cycles_of(const struct program_ir *p, const struct item_chain *c)
         const double rounds = rounds_up(teams_of(n, &terms) / c->parts, teams_of_group(p));
         if (rounds > 1 && nest_sums_lanes(n))
             return INFINITY; /* a team adds up the lanes of one tile */
-        cycles += f->term_cycles * terms * rounds * more_loads(p, c, t) * more_pieces(p, c, t) *
+        cycles += cycles_of_terms(p, terms) * rounds * more_loads(p, c, t) * more_pieces(p, c, t) *
                   rounds_up(groups * teams_of_group(p), teams_at_once(p));
     }
     return cycles;

@@ -3,10 +3,12 @@
  * vector is on a CPU, and a nest is divided into as many teams as it has register tiles and batch
  * blocks. Which axis is summed over lanes is the CPU's choice, so that no sum changes its order;
  * the rest is free. In: nests in kernels. Out: lanes, tiles and groups of each. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "compile/4_schedule/schedule.h"
 #include "compile/chunk.h"
+#include "compile/item_cost.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
 
@@ -97,22 +99,51 @@ static double loads_per_term(const struct nest *n, const struct schedule *s, int
     return loads / (t1 * t2 * red) + 0.001 * (t1 * t2);
 }
 
-/* The two OUT axes, and how much of them, that save the most loads with `most` accumulators. */
-static void choose_team_tile(const struct program_ir *p, const struct nest *n, int most,
+/* Where a stride leaves out all but each second term, say, a tile of two elements and all of the window know at compile
+ * time which those are. Returns that each so manyth term is left. */
+static int unroll_strides(const struct program_ir *p, const struct nest *n, struct schedule *s)
+{
+    int stride = 1;
+    for (int g = 0; g < n->guards; g++) {
+        const int divide = n->guard[g].divide;
+        bool known = divide > 1;
+        for (int a = 0; a < n->axes && known; a++) {
+            const bool moves = n->guard[g].e.k[a] % divide != 0;
+            if (moves && a >= n->out_axes)
+                known = n->extent[a] <= p->target->item.unrolled_sum;
+            else if (moves)
+                known = a != nest_vector_axis(n, s) && chain_slice(p, n, a) % divide == 0;
+        }
+        for (int a = 0; a < n->axes && known; a++)
+            if (n->guard[g].e.k[a] % divide != 0)
+                s->tile[a] = a < n->out_axes ? divide : n->extent[a];
+        stride *= known ? divide : 1;
+    }
+    return stride;
+}
+
+/* The two OUT axes, and how much of them beyond what is unrolled already, that save the most loads with `most`
+ * accumulators. */
+static void choose_team_tile(const struct program_ir *p, const struct nest *n,
+                             const struct schedule *before, int stride, int most,
                              struct schedule *s)
 {
     const int points = p->target->item.points, lane = nest_vector_axis(n, s);
-    const int red = n->axes > n->out_axes ? s->tile[n->axes - 1] : 1;
-    double best = loads_per_term(n, s, 0, 1, 0, 1);
-    int axis[2] = { -1, -1 }, size[2] = { 1, 1 };
+    const int32_t *tile = before->tile;
+    int axis[2] = { -1, -1 }, size[2] = { 1, 1 }, out = 1, red = 1;
+    for (int a = 0; a < n->axes; a++)
+        *(a < n->out_axes ? &out : &red) *= a == lane ? 1 : tile[a];
+    red = red > stride ? red / stride : 1;
+    double best = loads_per_term(n, before, 0, 0 == lane ? 1 : tile[0], 0, 1);
     for (int a = 0; a < n->out_axes; a++)
         for (int b = a; b < n->out_axes && a != lane; b++)
-            for (int i = 1; b != lane && i <= most && i <= n->extent[a]; i++)
-                for (int k = 1; k <= (a == b ? 1 : most / i) && k <= n->extent[b]; k++) {
-                    if (chain_slice(p, n, a) % i != 0 || chain_slice(p, n, b) % k != 0 ||
-                        i * k > most || i * k * red > points)
+            for (int i = 1; b != lane && i * out <= most && i <= n->extent[a]; i++)
+                for (int k = 1; k <= (a == b ? 1 : most / i / out) && k <= n->extent[b]; k++) {
+                    const int32_t ti = i * tile[a], tk = a == b ? 1 : k * tile[b];
+                    if (chain_slice(p, n, a) % ti != 0 || chain_slice(p, n, b) % tk != 0 ||
+                        i * k * out * red > points)
                         continue;
-                    const double cost = loads_per_term(n, s, a, i, b, k);
+                    const double cost = loads_per_term(n, before, a, ti, b, tk);
                     if (cost < best) {
                         best = cost;
                         axis[0] = a;
@@ -122,7 +153,7 @@ static void choose_team_tile(const struct program_ir *p, const struct nest *n, i
                     }
                 }
     for (int a = 0; a < n->out_axes; a++)
-        s->tile[a] = a == axis[0] ? size[0] : a == axis[1] ? size[1] : 1;
+        s->tile[a] = tile[a] * (a == axis[0] ? size[0] : a == axis[1] ? size[1] : 1);
 }
 
 static int64_t teams(const struct program_ir *p, const struct nest *n, const struct schedule *s)
@@ -157,10 +188,35 @@ static void choose_filling_tile(const struct program_ir *p, const struct nest *n
     const struct item_figures *f = &p->target->item;
     const bool chained = placement_of(p, n)->chain >= 0;
     const int64_t wanted = chained ? p->group_size / LANES : (int64_t)f->units * f->teams_per_unit;
+    const int stride = unroll_strides(p, n, s);
+    const struct schedule before = *s;
     for (int most = most_points(p, n); most >= 1; most -= (most + 3) / 4) {
-        choose_team_tile(p, n, most, s);
+        choose_team_tile(p, n, &before, stride, most, s);
         if ((chained ? nest_slice_tiles(p, n, s) : teams(p, n, s)) >= wanted)
             break;
+    }
+}
+
+/* The innermost loop of a sum takes so many elements a round that the loads of one are under way together. That no driver's
+ * compiler is asked to unroll it: some do not where a bound is known at run time alone. */
+static void unroll_sum(const struct program_ir *p, const struct nest *n, struct schedule *s)
+{
+    const struct item_figures *f = &p->target->item;
+    const struct chunks c = nest_chunks(n, false);
+    int axis = n->axes - 1, points = 1, most;
+    while (axis >= n->out_axes &&
+           (s->tile[axis] == n->extent[axis] || (n->batched && axis == n->batch_axis)))
+        axis--;
+    if (axis < n->out_axes || axis == nest_shared_axis(n) || n->by_sample || s->staging.panels > 0)
+        return;
+    for (int a = 0; a < n->axes; a++)
+        points *= a == nest_vector_axis(n, s) ? 1 : s->tile[a];
+    most = (int)fmin(f->loads_under_way / fmax(1, nest_round_loads(p, n)), f->points / points);
+    for (int size = 2; size <= most && size < n->extent[axis]; size++) {
+        bool divides = n->extent[axis] % size == 0;
+        for (int l = 0; l < c.levels; l++)
+            divides &= c.of[l].axis != axis || c.of[l].step % size == 0;
+        s->tile[axis] = divides ? size : s->tile[axis];
     }
 }
 
@@ -212,6 +268,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n, stru
         choose_filling_tile(p, n, s);
     divide(p, n, s);
     choose_staging(p, n, s);
+    unroll_sum(p, n, s);
 }
 
 tarn_status schedule_items(struct program_ir *p)

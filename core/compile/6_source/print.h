@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by print_kernel.c (kernels), print_nest.c and print_items.c (nests), and print_expr.c
+/* Shared by print_kernel.c (kernels), print_nest.c and print_items.c (nests), print_body.c (sums), and print_expr.c
  * (expressions). */
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
@@ -164,6 +164,9 @@ bool set_tile_point(struct printer *pr, int from, int to, int point);
 int tile_points(const struct printer *pr, int from, int to);
 /* Opens the loop of an axis, and returns 1; 0 where it is unrolled altogether. */
 int open_loop(struct printer *pr, int axis);
+/* The loop of a summed axis over what guards leave of it, which are met inside; false, and nothing printed: none is about
+ * this axis alone. */
+bool open_inside_guards(struct printer *pr, int axis, const char *index);
 /* Opens the loop of an axis, which has no other in it: around it one over squares, where there are some. Returns
  * how many loops it opened. */
 int open_squares(struct printer *pr, struct squares *q, int axis);
@@ -190,6 +193,8 @@ void combine_line(struct printer *pr, const char *acc, const char *v);
 void combine_lane_sums(struct printer *pr);
 /* What is combined or multiplied, for all unrolled points. */
 void print_body(struct printer *pr);
+/* The condition of all guards of a sum at the current point of its tile; *lanes: it is one of lanes. */
+enum verdict guards_here(struct printer *pr, struct text *t, bool *lanes);
 void describe_nest(struct printer *pr);
 /* Accumulators, loops of the sum and results of one tile. */
 void print_tile(struct printer *pr);

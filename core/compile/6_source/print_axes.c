@@ -74,14 +74,14 @@ static bool bounds_loop(const struct printer *pr, const struct guard *g, int axi
     return true;
 }
 
-/* Opens the loop of a summed axis over what the guards leave of it. */
-static int open_bounded(struct printer *pr, int axis)
+/* Opens the loop of a summed axis over what the guards leave of it; `index` is the type of its variable. */
+static void open_bounded(struct printer *pr, int axis, const char *index)
 {
     const struct nest *n = pr->n;
     struct text low = { 0 }, high = { 0 };
     const struct loop_range whole = loop_range(pr, axis);
-    text_add(&low, "(long)%s", whole.from);
-    text_add(&high, "(long)%s", whole.to);
+    text_add(&low, "(%s)%s", index, whole.from);
+    text_add(&high, "(%s)%s", index, whole.to);
     for (int g = 0; g < n->guards; g++) {
         if (!bounds_loop(pr, &n->guard[g], axis))
             continue;
@@ -91,11 +91,12 @@ static int open_bounded(struct printer *pr, int axis)
         rest.k[axis] = 0;
         print_affine(pr, &rest, &at);
         if (down) {
-            text_add(&from, "max(%s, (long)(%s - %d))", low.data, at.data, n->guard[g].extent - 1);
-            text_add(&to, "min(%s, (long)(%s + 1))", high.data, at.data);
+            text_add(&from, "max(%s, (%s)(%s - %d))", low.data, index, at.data,
+                     n->guard[g].extent - 1);
+            text_add(&to, "min(%s, (%s)(%s + 1))", high.data, index, at.data);
         } else {
-            text_add(&from, "max(%s, -(long)(%s))", low.data, at.data);
-            text_add(&to, "min(%s, %d - (long)(%s))", high.data, n->guard[g].extent, at.data);
+            text_add(&from, "max(%s, -(%s)(%s))", low.data, index, at.data);
+            text_add(&to, "min(%s, %d - (%s)(%s))", high.data, n->guard[g].extent, index, at.data);
         }
         text_free(&low);
         text_free(&high);
@@ -105,11 +106,22 @@ static int open_bounded(struct printer *pr, int axis)
         pr->guards_met |= UINT32_C(1) << g;
     }
     set_loop(pr, axis, 1);
-    print_for(pr, "for (long i%d = %s; i%d < %s; ++i%d) {", axis, low.data, axis, high.data, axis);
+    print_for(pr, "for (%s i%d = %s; i%d < %s; ++i%d) {", index, axis, low.data, axis, high.data,
+              axis);
     pr->out->failed |= low.failed || high.failed;
     text_free(&low);
     text_free(&high);
-    return 1;
+}
+
+bool open_inside_guards(struct printer *pr, int axis, const char *index)
+{
+    const struct nest *n = pr->n;
+    for (int g = 0; axis >= n->out_axes && pr->s->tile[axis] == 1 && g < n->guards; g++)
+        if (bounds_loop(pr, &n->guard[g], axis)) {
+            open_bounded(pr, axis, index);
+            return true;
+        }
+    return false;
 }
 
 /* Opens the loop of an axis; nothing is printed for one that is unrolled altogether. */
@@ -126,9 +138,8 @@ int open_loop(struct printer *pr, int axis)
             print_for(pr, "for (long i%d = 16 * b; i%d < 16 * b + 16; ++i%d) {", axis, axis, axis);
         return 1;
     }
-    for (int g = 0; axis >= n->out_axes && tile == 1 && g < n->guards; g++)
-        if (bounds_loop(pr, &n->guard[g], axis))
-            return open_bounded(pr, axis);
+    if (open_inside_guards(pr, axis, "long"))
+        return 1;
     if (tile == n->extent[axis] && axis != pr->s->split_axis) {
         set_constant(pr, axis, 0);
         return 0;

@@ -112,6 +112,8 @@ int open_red(struct printer *pr, int axis, bool rest, int unroll)
         set_constant(pr, axis, 0);
         return 0;
     }
+    if (!shared && open_inside_guards(pr, axis, item_index_type(pr)))
+        return 1;
     set_loop(pr, axis, step);
     print_hints(pr, unroll);
     print_line(pr, "for (%s i%d = %s%s; i%d < %s; i%d += %d) {", item_index_type(pr), axis, r.from,
@@ -127,7 +129,9 @@ static void print_red_loops(struct printer *pr, bool rest)
     int innermost = -1;
     for (int a = n->out_axes; a < n->axes; a++)
         innermost = a != batch && pr->s->tile[a] < n->extent[a] ? a : innermost;
-    const int unroll = n->combine == COMBINE_FMA && nest_points(n, pr->s) > 4 ? 1 : UNROLL_SUM;
+    const bool whole = innermost < 0 || pr->s->tile[innermost] > 1 ||
+                       (n->combine == COMBINE_FMA && nest_points(n, pr->s) > 4);
+    const int unroll = whole ? 1 : UNROLL_SUM;
     struct sum_loops l;
     sum_begin(pr, &l, rest, item_index_type(pr));
     for (int a = n->out_axes; a < n->axes; a++) {
@@ -138,6 +142,7 @@ static void print_red_loops(struct printer *pr, bool rest)
     }
     print_body(pr);
     sum_end(pr, &l);
+    pr->guards_met = 0;
 }
 
 /* ---- results -------------------------------------------------------------------------------- */

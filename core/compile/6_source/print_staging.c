@@ -196,6 +196,7 @@ static void print_staged_sum(struct printer *pr)
     }
     print_body(pr);
     sum_end(pr, &l);
+    pr->guards_met = 0;
 }
 
 void print_staged_nest(struct printer *pr, int start)

@@ -30,7 +30,7 @@ void k_28b4904603c9bacc(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_41cc06ecd0b5f3a0(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_75053717cde27c95(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -53,31 +53,29 @@ void k_41cc06ecd0b5f3a0(__global uchar *output0, __global uchar *arena, __global
             #pragma unroll 1
             #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 3; i4 += 1) {
-                #pragma unroll 4
+                #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int i5 = 0; i5 < 3; i5 += 1) {
-                    if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5)) && ((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
+                for (int i5 = max((int)0, -(int)(i2 - 1)); i5 < min((int)3, 6 - (int)(i2 - 1)); ++i5) {
+                    if (((i3 + 1 <= 5)) && ((i3 - 1 >= 0))) {
                         const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
                         const float t2 = v2[27 * i1 + 9 * i4 + 3 * i5];
-                        acc0 = fma(t1, t2, acc0);
                         const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
                         const float t4 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
-                        acc0 = fma(t3, t4, acc0);
                         const float t5 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
                         const float t6 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
+                        acc0 = fma(t1, t2, acc0);
+                        acc0 = fma(t3, t4, acc0);
                         acc0 = fma(t5, t6, acc0);
                     } else {
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                            const float t7 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                            const float t8 = v2[27 * i1 + 9 * i4 + 3 * i5];
-                            acc0 = fma(t7, t8, acc0);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                            const float t10 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
+                        const float t7 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                        const float t8 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
+                        if (((i3 - 1 >= 0))) {
+                            const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                            const float t10 = v2[27 * i1 + 9 * i4 + 3 * i5];
                             acc0 = fma(t9, t10, acc0);
                         }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 1 <= 5))) {
+                        acc0 = fma(t7, t8, acc0);
+                        if (((i3 + 1 <= 5))) {
                             const float t11 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
                             const float t12 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
                             acc0 = fma(t11, t12, acc0);

@@ -30,7 +30,7 @@ void k_a7fd6179740af536(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_9cb4852b03c3642b(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_b796300451c2af0e(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -56,104 +56,76 @@ void k_9cb4852b03c3642b(__global uchar *output0, __global uchar *arena, __global
             #pragma unroll 1
             #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 3; i4 += 1) {
-                #pragma unroll 4
+                #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int i5 = 0; i5 < 3; i5 += 1) {
-                    if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 2 <= 5)) && ((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
+                for (int i5 = max((int)0, -(int)(i2 - 1)); i5 < min((int)3, 6 - (int)(i2 - 1)); ++i5) {
+                    if (((i3 + 2 <= 5)) && ((i3 - 1 >= 0))) {
                         const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
                         const float t2 = v2[27 * i1 + 9 * i4 + 3 * i5];
-                        acc0 = fma(t1, t2, acc0);
                         const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                        acc1 = fma(t3, t2, acc1);
                         const float t4 = v2[27 * i1 + 9 * i4 + 3 * i5 + 27];
+                        const float t5 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
+                        const float t6 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                        const float t7 = v2[27 * i1 + 9 * i4 + 3 * i5 + 28];
+                        const float t8 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
+                        const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
+                        const float t10 = v2[27 * i1 + 9 * i4 + 3 * i5 + 29];
+                        acc0 = fma(t1, t2, acc0);
+                        acc1 = fma(t3, t2, acc1);
                         acc2 = fma(t1, t4, acc2);
                         acc3 = fma(t3, t4, acc3);
-                        const float t5 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
                         acc0 = fma(t3, t5, acc0);
-                        const float t6 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
                         acc1 = fma(t6, t5, acc1);
-                        const float t7 = v2[27 * i1 + 9 * i4 + 3 * i5 + 28];
                         acc2 = fma(t3, t7, acc2);
                         acc3 = fma(t6, t7, acc3);
-                        const float t8 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
                         acc0 = fma(t6, t8, acc0);
-                        const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
                         acc1 = fma(t9, t8, acc1);
-                        const float t10 = v2[27 * i1 + 9 * i4 + 3 * i5 + 29];
                         acc2 = fma(t6, t10, acc2);
                         acc3 = fma(t9, t10, acc3);
                     } else {
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                            const float t11 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                            const float t12 = v2[27 * i1 + 9 * i4 + 3 * i5];
-                            acc0 = fma(t11, t12, acc0);
+                        const float t11 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
+                        const float t12 = v2[27 * i1 + 9 * i4 + 3 * i5];
+                        const float t13 = v2[27 * i1 + 9 * i4 + 3 * i5 + 27];
+                        const float t14 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
+                        const float t15 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
+                        const float t16 = v2[27 * i1 + 9 * i4 + 3 * i5 + 28];
+                        const float t17 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
+                        const float t18 = v2[27 * i1 + 9 * i4 + 3 * i5 + 29];
+                        if (((i3 - 1 >= 0))) {
+                            const float t19 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                            acc0 = fma(t19, t12, acc0);
                         }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t13 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                            const float t14 = v2[27 * i1 + 9 * i4 + 3 * i5];
-                            acc1 = fma(t13, t14, acc1);
+                        acc1 = fma(t11, t12, acc1);
+                        if (((i3 - 1 >= 0))) {
+                            const float t20 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
+                            acc2 = fma(t20, t13, acc2);
                         }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 - 1 >= 0))) {
-                            const float t15 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                            const float t16 = v2[27 * i1 + 9 * i4 + 3 * i5 + 27];
-                            acc2 = fma(t15, t16, acc2);
+                        acc3 = fma(t11, t13, acc3);
+                        acc0 = fma(t11, t14, acc0);
+                        acc1 = fma(t15, t14, acc1);
+                        acc2 = fma(t11, t16, acc2);
+                        acc3 = fma(t15, t16, acc3);
+                        acc0 = fma(t15, t17, acc0);
+                        if (((i3 + 2 <= 5))) {
+                            const float t21 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
+                            acc1 = fma(t21, t17, acc1);
                         }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t17 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                            const float t18 = v2[27 * i1 + 9 * i4 + 3 * i5 + 27];
-                            acc3 = fma(t17, t18, acc3);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t19 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                            const float t20 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
-                            acc0 = fma(t19, t20, acc0);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t21 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                            const float t22 = v2[27 * i1 + 9 * i4 + 3 * i5 + 1];
-                            acc1 = fma(t21, t22, acc1);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t23 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)];
-                            const float t24 = v2[27 * i1 + 9 * i4 + 3 * i5 + 28];
-                            acc2 = fma(t23, t24, acc2);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t25 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                            const float t26 = v2[27 * i1 + 9 * i4 + 3 * i5 + 28];
-                            acc3 = fma(t25, t26, acc3);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t27 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                            const float t28 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
-                            acc0 = fma(t27, t28, acc0);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 2 <= 5))) {
-                            const float t29 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
-                            const float t30 = v2[27 * i1 + 9 * i4 + 3 * i5 + 2];
-                            acc1 = fma(t29, t30, acc1);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5))) {
-                            const float t31 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)];
-                            const float t32 = v2[27 * i1 + 9 * i4 + 3 * i5 + 29];
-                            acc2 = fma(t31, t32, acc2);
-                        }
-                        if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 5)) && ((i3 + 2 <= 5))) {
-                            const float t33 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
-                            const float t34 = v2[27 * i1 + 9 * i4 + 3 * i5 + 29];
-                            acc3 = fma(t33, t34, acc3);
+                        acc2 = fma(t15, t18, acc2);
+                        if (((i3 + 2 <= 5))) {
+                            const float t22 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
+                            acc3 = fma(t22, t18, acc3);
                         }
                     }
                 }
             }
-            const float t35 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3] = t35;
-            const float t36 = TARN_SELECT_1(TARN_BOOL_1(acc1 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc1);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 1] = t36;
-            const float t37 = TARN_SELECT_1(TARN_BOOL_1(acc2 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc2);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 36] = t37;
-            const float t38 = TARN_SELECT_1(TARN_BOOL_1(acc3 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc3);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 37] = t38;
+            const float t23 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3] = t23;
+            const float t24 = TARN_SELECT_1(TARN_BOOL_1(acc1 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc1);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 1] = t24;
+            const float t25 = TARN_SELECT_1(TARN_BOOL_1(acc2 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc2);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 36] = t25;
+            const float t26 = TARN_SELECT_1(TARN_BOOL_1(acc3 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc3);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 37] = t26;
         }
     }
 }

@@ -30,7 +30,7 @@ void k_2bd42e0e20c3da06(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_b3f5664bf5a8015a(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_55e74fd405e48430(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -58,12 +58,12 @@ void k_b3f5664bf5a8015a(__global uchar *output0, __global uchar *arena, __global
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5)];
                     const float t2 = v2[72 * i1 + 9 * i4 + 3 * i5];
-                    acc0 = fma(t1, t2, acc0);
                     const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 1)];
                     const float t4 = v2[72 * i1 + 9 * i4 + 3 * i5 + 1];
-                    acc0 = fma(t3, t4, acc0);
                     const float t5 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 2)];
                     const float t6 = v2[72 * i1 + 9 * i4 + 3 * i5 + 2];
+                    acc0 = fma(t1, t2, acc0);
+                    acc0 = fma(t3, t4, acc0);
                     acc0 = fma(t5, t6, acc0);
                 }
             }

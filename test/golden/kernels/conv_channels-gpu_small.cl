@@ -30,7 +30,7 @@ void k_f07dc16a8c8f319c(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_a262ea0852757f9a(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_1db822af8abcf9c8(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -61,24 +61,24 @@ void k_a262ea0852757f9a(__global uchar *output0, __global uchar *arena, __global
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5)];
                     const float t2 = v2[72 * i1 + 9 * i4 + 3 * i5];
-                    acc0 = fma(t1, t2, acc0);
                     const float t3 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 1)];
-                    acc1 = fma(t3, t2, acc1);
                     const float t4 = v2[72 * i1 + 9 * i4 + 3 * i5 + 72];
+                    const float t5 = v2[72 * i1 + 9 * i4 + 3 * i5 + 1];
+                    const float t6 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 2)];
+                    const float t7 = v2[72 * i1 + 9 * i4 + 3 * i5 + 73];
+                    const float t8 = v2[72 * i1 + 9 * i4 + 3 * i5 + 2];
+                    const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 3)];
+                    const float t10 = v2[72 * i1 + 9 * i4 + 3 * i5 + 74];
+                    acc0 = fma(t1, t2, acc0);
+                    acc1 = fma(t3, t2, acc1);
                     acc2 = fma(t1, t4, acc2);
                     acc3 = fma(t3, t4, acc3);
-                    const float t5 = v2[72 * i1 + 9 * i4 + 3 * i5 + 1];
                     acc0 = fma(t3, t5, acc0);
-                    const float t6 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 2)];
                     acc1 = fma(t6, t5, acc1);
-                    const float t7 = v2[72 * i1 + 9 * i4 + 3 * i5 + 73];
                     acc2 = fma(t3, t7, acc2);
                     acc3 = fma(t6, t7, acc3);
-                    const float t8 = v2[72 * i1 + 9 * i4 + 3 * i5 + 2];
                     acc0 = fma(t6, t8, acc0);
-                    const float t9 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 + 3)];
                     acc1 = fma(t9, t8, acc1);
-                    const float t10 = v2[72 * i1 + 9 * i4 + 3 * i5 + 74];
                     acc2 = fma(t6, t10, acc2);
                     acc3 = fma(t9, t10, acc3);
                 }

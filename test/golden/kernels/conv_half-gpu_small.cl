@@ -45,7 +45,7 @@ void k_94a051cf06e6d5f6(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_c25da9e89ba2d848(__global uchar *arena, __global const ulong *offset)
+void k_a9e1bc158d7851d0(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -75,54 +75,54 @@ void k_c25da9e89ba2d848(__global uchar *arena, __global const ulong *offset)
                 const float t2 = TARN_FROM_BF16_1(t1);
                 const int t3 = v2[25 * i1 + 5 * i5];
                 const float t4 = TARN_FROM_BF16_1(t3);
-                acc0 = fma(t2, t4, acc0);
                 const int t5 = b1[16 * (9 * i2 + 9 * i5 + 1)];
                 const float t6 = TARN_FROM_BF16_1(t5);
-                acc1 = fma(t6, t4, acc1);
                 const int t7 = b1[16 * (9 * i2 + 9 * i5 + 2)];
                 const float t8 = TARN_FROM_BF16_1(t7);
-                acc2 = fma(t8, t4, acc2);
                 const int t9 = b1[16 * (9 * i2 + 9 * i5 + 3)];
                 const float t10 = TARN_FROM_BF16_1(t9);
-                acc3 = fma(t10, t4, acc3);
                 const int t11 = b1[16 * (9 * i2 + 9 * i5 + 4)];
                 const float t12 = TARN_FROM_BF16_1(t11);
-                acc4 = fma(t12, t4, acc4);
                 const int t13 = v2[25 * i1 + 5 * i5 + 1];
                 const float t14 = TARN_FROM_BF16_1(t13);
+                const int t15 = b1[16 * (9 * i2 + 9 * i5 + 5)];
+                const float t16 = TARN_FROM_BF16_1(t15);
+                const int t17 = v2[25 * i1 + 5 * i5 + 2];
+                const float t18 = TARN_FROM_BF16_1(t17);
+                const int t19 = b1[16 * (9 * i2 + 9 * i5 + 6)];
+                const float t20 = TARN_FROM_BF16_1(t19);
+                const int t21 = v2[25 * i1 + 5 * i5 + 3];
+                const float t22 = TARN_FROM_BF16_1(t21);
+                const int t23 = b1[16 * (9 * i2 + 9 * i5 + 7)];
+                const float t24 = TARN_FROM_BF16_1(t23);
+                const int t25 = v2[25 * i1 + 5 * i5 + 4];
+                const float t26 = TARN_FROM_BF16_1(t25);
+                const int t27 = b1[16 * (9 * i2 + 9 * i5 + 8)];
+                const float t28 = TARN_FROM_BF16_1(t27);
+                acc0 = fma(t2, t4, acc0);
+                acc1 = fma(t6, t4, acc1);
+                acc2 = fma(t8, t4, acc2);
+                acc3 = fma(t10, t4, acc3);
+                acc4 = fma(t12, t4, acc4);
                 acc0 = fma(t6, t14, acc0);
                 acc1 = fma(t8, t14, acc1);
                 acc2 = fma(t10, t14, acc2);
                 acc3 = fma(t12, t14, acc3);
-                const int t15 = b1[16 * (9 * i2 + 9 * i5 + 5)];
-                const float t16 = TARN_FROM_BF16_1(t15);
                 acc4 = fma(t16, t14, acc4);
-                const int t17 = v2[25 * i1 + 5 * i5 + 2];
-                const float t18 = TARN_FROM_BF16_1(t17);
                 acc0 = fma(t8, t18, acc0);
                 acc1 = fma(t10, t18, acc1);
                 acc2 = fma(t12, t18, acc2);
                 acc3 = fma(t16, t18, acc3);
-                const int t19 = b1[16 * (9 * i2 + 9 * i5 + 6)];
-                const float t20 = TARN_FROM_BF16_1(t19);
                 acc4 = fma(t20, t18, acc4);
-                const int t21 = v2[25 * i1 + 5 * i5 + 3];
-                const float t22 = TARN_FROM_BF16_1(t21);
                 acc0 = fma(t10, t22, acc0);
                 acc1 = fma(t12, t22, acc1);
                 acc2 = fma(t16, t22, acc2);
                 acc3 = fma(t20, t22, acc3);
-                const int t23 = b1[16 * (9 * i2 + 9 * i5 + 7)];
-                const float t24 = TARN_FROM_BF16_1(t23);
                 acc4 = fma(t24, t22, acc4);
-                const int t25 = v2[25 * i1 + 5 * i5 + 4];
-                const float t26 = TARN_FROM_BF16_1(t25);
                 acc0 = fma(t12, t26, acc0);
                 acc1 = fma(t16, t26, acc1);
                 acc2 = fma(t20, t26, acc2);
                 acc3 = fma(t24, t26, acc3);
-                const int t27 = b1[16 * (9 * i2 + 9 * i5 + 8)];
-                const float t28 = TARN_FROM_BF16_1(t27);
                 acc4 = fma(t28, t26, acc4);
             }
             const int t29 = TARN_TO_BF16_1(acc0);
@@ -142,7 +142,7 @@ void k_c25da9e89ba2d848(__global uchar *arena, __global const ulong *offset)
 
 /* max_first argmax */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_ba6df9f41501d525(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *output1)
+void k_56cb4a7b4da4e4de(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *output1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -163,18 +163,18 @@ void k_ba6df9f41501d525(__global uchar *output0, __global uchar *arena, __global
             float acc0 = (float)(-INFINITY);
             const int t1 = b1[16 * (25 * i1 + 5 * i2)];
             const float t2 = TARN_FROM_BF16_1(t1);
-            acc0 = TARN_MAX_1(t2, acc0);
             const int t3 = b1[16 * (25 * i1 + 5 * i2 + 1)];
             const float t4 = TARN_FROM_BF16_1(t3);
-            acc0 = TARN_MAX_1(t4, acc0);
             const int t5 = b1[16 * (25 * i1 + 5 * i2 + 2)];
             const float t6 = TARN_FROM_BF16_1(t5);
-            acc0 = TARN_MAX_1(t6, acc0);
             const int t7 = b1[16 * (25 * i1 + 5 * i2 + 3)];
             const float t8 = TARN_FROM_BF16_1(t7);
-            acc0 = TARN_MAX_1(t8, acc0);
             const int t9 = b1[16 * (25 * i1 + 5 * i2 + 4)];
             const float t10 = TARN_FROM_BF16_1(t9);
+            acc0 = TARN_MAX_1(t2, acc0);
+            acc0 = TARN_MAX_1(t4, acc0);
+            acc0 = TARN_MAX_1(t6, acc0);
+            acc0 = TARN_MAX_1(t8, acc0);
             acc0 = TARN_MAX_1(t10, acc0);
             const int t11 = TARN_TO_BF16_1(acc0);
             v0[30 * sample + 5 * i1 + i2] = t11;
@@ -195,34 +195,34 @@ void k_ba6df9f41501d525(__global uchar *output0, __global uchar *arena, __global
             int acc0 = (int)(0);
             const int t12 = b1[16 * (25 * i1 + 5 * i2)];
             const float t13 = TARN_FROM_BF16_1(t12);
+            const int t14 = b1[16 * (25 * i1 + 5 * i2 + 1)];
+            const float t15 = TARN_FROM_BF16_1(t14);
+            const int t16 = b1[16 * (25 * i1 + 5 * i2 + 2)];
+            const float t17 = TARN_FROM_BF16_1(t16);
+            const int t18 = b1[16 * (25 * i1 + 5 * i2 + 3)];
+            const float t19 = TARN_FROM_BF16_1(t18);
+            const int t20 = b1[16 * (25 * i1 + 5 * i2 + 4)];
+            const float t21 = TARN_FROM_BF16_1(t20);
             {
                 const int better = TARN_BETTER_1(t13, best0);
                 acc0 = TARN_SELECT_1(better, (int)((int)(0)), acc0);
                 best0 = TARN_SELECT_1(better, t13, best0);
             }
-            const int t14 = b1[16 * (25 * i1 + 5 * i2 + 1)];
-            const float t15 = TARN_FROM_BF16_1(t14);
             {
                 const int better = TARN_BETTER_1(t15, best0);
                 acc0 = TARN_SELECT_1(better, (int)((int)(1)), acc0);
                 best0 = TARN_SELECT_1(better, t15, best0);
             }
-            const int t16 = b1[16 * (25 * i1 + 5 * i2 + 2)];
-            const float t17 = TARN_FROM_BF16_1(t16);
             {
                 const int better = TARN_BETTER_1(t17, best0);
                 acc0 = TARN_SELECT_1(better, (int)((int)(2)), acc0);
                 best0 = TARN_SELECT_1(better, t17, best0);
             }
-            const int t18 = b1[16 * (25 * i1 + 5 * i2 + 3)];
-            const float t19 = TARN_FROM_BF16_1(t18);
             {
                 const int better = TARN_BETTER_1(t19, best0);
                 acc0 = TARN_SELECT_1(better, (int)((int)(3)), acc0);
                 best0 = TARN_SELECT_1(better, t19, best0);
             }
-            const int t20 = b1[16 * (25 * i1 + 5 * i2 + 4)];
-            const float t21 = TARN_FROM_BF16_1(t20);
             {
                 const int better = TARN_BETTER_1(t21, best0);
                 acc0 = TARN_SELECT_1(better, (int)((int)(4)), acc0);

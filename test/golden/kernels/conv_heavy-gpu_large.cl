@@ -32,7 +32,7 @@ void k_1a1a685d10c3360e(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_b5e5d2cdb700f21c(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_67e23ad65b7d46d2(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -76,78 +76,78 @@ void k_b5e5d2cdb700f21c(__global uchar *arena, __global const ulong *offset, __g
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5)];
                     const float t2 = v2[63 * i1 + 9 * i4 + 3 * i5];
-                    acc0 = fma(t1, t2, acc0);
                     const float t3 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 1)];
-                    acc1 = fma(t3, t2, acc1);
                     const float t4 = v2[63 * i1 + 9 * i4 + 3 * i5 + 63];
+                    const float t5 = v2[63 * i1 + 9 * i4 + 3 * i5 + 126];
+                    const float t6 = v2[63 * i1 + 9 * i4 + 3 * i5 + 189];
+                    const float t7 = v2[63 * i1 + 9 * i4 + 3 * i5 + 252];
+                    const float t8 = v2[63 * i1 + 9 * i4 + 3 * i5 + 315];
+                    const float t9 = v2[63 * i1 + 9 * i4 + 3 * i5 + 378];
+                    const float t10 = v2[63 * i1 + 9 * i4 + 3 * i5 + 441];
+                    const float t11 = v2[63 * i1 + 9 * i4 + 3 * i5 + 1];
+                    const float t12 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 2)];
+                    const float t13 = v2[63 * i1 + 9 * i4 + 3 * i5 + 64];
+                    const float t14 = v2[63 * i1 + 9 * i4 + 3 * i5 + 127];
+                    const float t15 = v2[63 * i1 + 9 * i4 + 3 * i5 + 190];
+                    const float t16 = v2[63 * i1 + 9 * i4 + 3 * i5 + 253];
+                    const float t17 = v2[63 * i1 + 9 * i4 + 3 * i5 + 316];
+                    const float t18 = v2[63 * i1 + 9 * i4 + 3 * i5 + 379];
+                    const float t19 = v2[63 * i1 + 9 * i4 + 3 * i5 + 442];
+                    const float t20 = v2[63 * i1 + 9 * i4 + 3 * i5 + 2];
+                    const float t21 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 3)];
+                    const float t22 = v2[63 * i1 + 9 * i4 + 3 * i5 + 65];
+                    const float t23 = v2[63 * i1 + 9 * i4 + 3 * i5 + 128];
+                    const float t24 = v2[63 * i1 + 9 * i4 + 3 * i5 + 191];
+                    const float t25 = v2[63 * i1 + 9 * i4 + 3 * i5 + 254];
+                    const float t26 = v2[63 * i1 + 9 * i4 + 3 * i5 + 317];
+                    const float t27 = v2[63 * i1 + 9 * i4 + 3 * i5 + 380];
+                    const float t28 = v2[63 * i1 + 9 * i4 + 3 * i5 + 443];
+                    acc0 = fma(t1, t2, acc0);
+                    acc1 = fma(t3, t2, acc1);
                     acc2 = fma(t1, t4, acc2);
                     acc3 = fma(t3, t4, acc3);
-                    const float t5 = v2[63 * i1 + 9 * i4 + 3 * i5 + 126];
                     acc4 = fma(t1, t5, acc4);
                     acc5 = fma(t3, t5, acc5);
-                    const float t6 = v2[63 * i1 + 9 * i4 + 3 * i5 + 189];
                     acc6 = fma(t1, t6, acc6);
                     acc7 = fma(t3, t6, acc7);
-                    const float t7 = v2[63 * i1 + 9 * i4 + 3 * i5 + 252];
                     acc8 = fma(t1, t7, acc8);
                     acc9 = fma(t3, t7, acc9);
-                    const float t8 = v2[63 * i1 + 9 * i4 + 3 * i5 + 315];
                     acc10 = fma(t1, t8, acc10);
                     acc11 = fma(t3, t8, acc11);
-                    const float t9 = v2[63 * i1 + 9 * i4 + 3 * i5 + 378];
                     acc12 = fma(t1, t9, acc12);
                     acc13 = fma(t3, t9, acc13);
-                    const float t10 = v2[63 * i1 + 9 * i4 + 3 * i5 + 441];
                     acc14 = fma(t1, t10, acc14);
                     acc15 = fma(t3, t10, acc15);
-                    const float t11 = v2[63 * i1 + 9 * i4 + 3 * i5 + 1];
                     acc0 = fma(t3, t11, acc0);
-                    const float t12 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 2)];
                     acc1 = fma(t12, t11, acc1);
-                    const float t13 = v2[63 * i1 + 9 * i4 + 3 * i5 + 64];
                     acc2 = fma(t3, t13, acc2);
                     acc3 = fma(t12, t13, acc3);
-                    const float t14 = v2[63 * i1 + 9 * i4 + 3 * i5 + 127];
                     acc4 = fma(t3, t14, acc4);
                     acc5 = fma(t12, t14, acc5);
-                    const float t15 = v2[63 * i1 + 9 * i4 + 3 * i5 + 190];
                     acc6 = fma(t3, t15, acc6);
                     acc7 = fma(t12, t15, acc7);
-                    const float t16 = v2[63 * i1 + 9 * i4 + 3 * i5 + 253];
                     acc8 = fma(t3, t16, acc8);
                     acc9 = fma(t12, t16, acc9);
-                    const float t17 = v2[63 * i1 + 9 * i4 + 3 * i5 + 316];
                     acc10 = fma(t3, t17, acc10);
                     acc11 = fma(t12, t17, acc11);
-                    const float t18 = v2[63 * i1 + 9 * i4 + 3 * i5 + 379];
                     acc12 = fma(t3, t18, acc12);
                     acc13 = fma(t12, t18, acc13);
-                    const float t19 = v2[63 * i1 + 9 * i4 + 3 * i5 + 442];
                     acc14 = fma(t3, t19, acc14);
                     acc15 = fma(t12, t19, acc15);
-                    const float t20 = v2[63 * i1 + 9 * i4 + 3 * i5 + 2];
                     acc0 = fma(t12, t20, acc0);
-                    const float t21 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 3)];
                     acc1 = fma(t21, t20, acc1);
-                    const float t22 = v2[63 * i1 + 9 * i4 + 3 * i5 + 65];
                     acc2 = fma(t12, t22, acc2);
                     acc3 = fma(t21, t22, acc3);
-                    const float t23 = v2[63 * i1 + 9 * i4 + 3 * i5 + 128];
                     acc4 = fma(t12, t23, acc4);
                     acc5 = fma(t21, t23, acc5);
-                    const float t24 = v2[63 * i1 + 9 * i4 + 3 * i5 + 191];
                     acc6 = fma(t12, t24, acc6);
                     acc7 = fma(t21, t24, acc7);
-                    const float t25 = v2[63 * i1 + 9 * i4 + 3 * i5 + 254];
                     acc8 = fma(t12, t25, acc8);
                     acc9 = fma(t21, t25, acc9);
-                    const float t26 = v2[63 * i1 + 9 * i4 + 3 * i5 + 317];
                     acc10 = fma(t12, t26, acc10);
                     acc11 = fma(t21, t26, acc11);
-                    const float t27 = v2[63 * i1 + 9 * i4 + 3 * i5 + 380];
                     acc12 = fma(t12, t27, acc12);
                     acc13 = fma(t21, t27, acc13);
-                    const float t28 = v2[63 * i1 + 9 * i4 + 3 * i5 + 443];
                     acc14 = fma(t12, t28, acc14);
                     acc15 = fma(t21, t28, acc15);
                 }
@@ -191,7 +191,7 @@ void k_b5e5d2cdb700f21c(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_83c001fd3551e7eb(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_67c1af6112f6f1e1(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -227,288 +227,185 @@ void k_83c001fd3551e7eb(__global uchar *arena, __global const ulong *offset, __g
             float acc13 = (float)(0.0f);
             #pragma unroll 1
             #pragma clang loop vectorize(disable)
-            for (int i5 = 0; i5 < 14; i5 += 1) {
+            for (int i5 = max((int)0, -(int)(14 * i4)); i5 < min((int)14, 128 - (int)(14 * i4)); ++i5) {
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int i6 = 0; i6 < 3; i6 += 1) {
-                    if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127)) && ((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127)) && ((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                for (int i6 = max((int)0, -(int)(i2 - 1)); i6 < min((int)3, 34 - (int)(i2 - 1)); ++i6) {
+                    if (((i3 + 2 <= 33)) && ((i3 - 1 >= 0))) {
                         const float t1 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
                         const float t2 = v2[126 * i4 + 9 * i5 + 3 * i6];
-                        acc0 = fma(t1, t2, acc0);
                         const float t3 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                        acc1 = fma(t3, t2, acc1);
                         const float t4 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1152];
+                        const float t5 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
+                        const float t6 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
+                        const float t7 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
+                        const float t8 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
+                        const float t9 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
+                        const float t10 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
+                        const float t11 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                        const float t12 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
+                        const float t13 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
+                        const float t14 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
+                        const float t15 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
+                        const float t16 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
+                        const float t17 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
+                        const float t18 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
+                        const float t19 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                        const float t20 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
+                        const float t21 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
+                        const float t22 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
+                        const float t23 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
+                        const float t24 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
+                        const float t25 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
+                        acc0 = fma(t1, t2, acc0);
+                        acc1 = fma(t3, t2, acc1);
                         acc2 = fma(t1, t4, acc2);
                         acc3 = fma(t3, t4, acc3);
-                        const float t5 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
                         acc4 = fma(t1, t5, acc4);
                         acc5 = fma(t3, t5, acc5);
-                        const float t6 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
                         acc6 = fma(t1, t6, acc6);
                         acc7 = fma(t3, t6, acc7);
-                        const float t7 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
                         acc8 = fma(t1, t7, acc8);
                         acc9 = fma(t3, t7, acc9);
-                        const float t8 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
                         acc10 = fma(t1, t8, acc10);
                         acc11 = fma(t3, t8, acc11);
-                        const float t9 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
                         acc12 = fma(t1, t9, acc12);
                         acc13 = fma(t3, t9, acc13);
-                        const float t10 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
                         acc0 = fma(t3, t10, acc0);
-                        const float t11 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
                         acc1 = fma(t11, t10, acc1);
-                        const float t12 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
                         acc2 = fma(t3, t12, acc2);
                         acc3 = fma(t11, t12, acc3);
-                        const float t13 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
                         acc4 = fma(t3, t13, acc4);
                         acc5 = fma(t11, t13, acc5);
-                        const float t14 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
                         acc6 = fma(t3, t14, acc6);
                         acc7 = fma(t11, t14, acc7);
-                        const float t15 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
                         acc8 = fma(t3, t15, acc8);
                         acc9 = fma(t11, t15, acc9);
-                        const float t16 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
                         acc10 = fma(t3, t16, acc10);
                         acc11 = fma(t11, t16, acc11);
-                        const float t17 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
                         acc12 = fma(t3, t17, acc12);
                         acc13 = fma(t11, t17, acc13);
-                        const float t18 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
                         acc0 = fma(t11, t18, acc0);
-                        const float t19 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
                         acc1 = fma(t19, t18, acc1);
-                        const float t20 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
                         acc2 = fma(t11, t20, acc2);
                         acc3 = fma(t19, t20, acc3);
-                        const float t21 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
                         acc4 = fma(t11, t21, acc4);
                         acc5 = fma(t19, t21, acc5);
-                        const float t22 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
                         acc6 = fma(t11, t22, acc6);
                         acc7 = fma(t19, t22, acc7);
-                        const float t23 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
                         acc8 = fma(t11, t23, acc8);
                         acc9 = fma(t19, t23, acc9);
-                        const float t24 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
                         acc10 = fma(t11, t24, acc10);
                         acc11 = fma(t19, t24, acc11);
-                        const float t25 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
                         acc12 = fma(t11, t25, acc12);
                         acc13 = fma(t19, t25, acc13);
                     } else {
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
-                            const float t26 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            const float t27 = v2[126 * i4 + 9 * i5 + 3 * i6];
-                            acc0 = fma(t26, t27, acc0);
+                        const float t26 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
+                        const float t27 = v2[126 * i4 + 9 * i5 + 3 * i6];
+                        const float t28 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1152];
+                        const float t29 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
+                        const float t30 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
+                        const float t31 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
+                        const float t32 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
+                        const float t33 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
+                        const float t34 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
+                        const float t35 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
+                        const float t36 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
+                        const float t37 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
+                        const float t38 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
+                        const float t39 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
+                        const float t40 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
+                        const float t41 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
+                        const float t42 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
+                        const float t43 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
+                        const float t44 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
+                        const float t45 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
+                        const float t46 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
+                        const float t47 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
+                        const float t48 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
+                        if (((i3 - 1 >= 0))) {
+                            const float t49 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            acc0 = fma(t49, t27, acc0);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t28 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t29 = v2[126 * i4 + 9 * i5 + 3 * i6];
-                            acc1 = fma(t28, t29, acc1);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
-                            const float t30 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            const float t31 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1152];
-                            acc2 = fma(t30, t31, acc2);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t32 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t33 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1152];
-                            acc3 = fma(t32, t33, acc3);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
-                            const float t34 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            const float t35 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
-                            acc4 = fma(t34, t35, acc4);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t36 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t37 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2304];
-                            acc5 = fma(t36, t37, acc5);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
-                            const float t38 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            const float t39 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
-                            acc6 = fma(t38, t39, acc6);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t40 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t41 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3456];
-                            acc7 = fma(t40, t41, acc7);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
-                            const float t42 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            const float t43 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
-                            acc8 = fma(t42, t43, acc8);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t44 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t45 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4608];
-                            acc9 = fma(t44, t45, acc9);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
-                            const float t46 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            const float t47 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
-                            acc10 = fma(t46, t47, acc10);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t48 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t49 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5760];
-                            acc11 = fma(t48, t49, acc11);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 - 1 >= 0)) && ((14 * i4 + i5 <= 127))) {
+                        acc1 = fma(t26, t27, acc1);
+                        if (((i3 - 1 >= 0))) {
                             const float t50 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            const float t51 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
-                            acc12 = fma(t50, t51, acc12);
+                            acc2 = fma(t50, t28, acc2);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t52 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t53 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6912];
-                            acc13 = fma(t52, t53, acc13);
+                        acc3 = fma(t26, t28, acc3);
+                        if (((i3 - 1 >= 0))) {
+                            const float t51 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            acc4 = fma(t51, t29, acc4);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t54 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t55 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
-                            acc0 = fma(t54, t55, acc0);
+                        acc5 = fma(t26, t29, acc5);
+                        if (((i3 - 1 >= 0))) {
+                            const float t52 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            acc6 = fma(t52, t30, acc6);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t56 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t57 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1];
-                            acc1 = fma(t56, t57, acc1);
+                        acc7 = fma(t26, t30, acc7);
+                        if (((i3 - 1 >= 0))) {
+                            const float t53 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            acc8 = fma(t53, t31, acc8);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t58 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t59 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
-                            acc2 = fma(t58, t59, acc2);
+                        acc9 = fma(t26, t31, acc9);
+                        if (((i3 - 1 >= 0))) {
+                            const float t54 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            acc10 = fma(t54, t32, acc10);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t60 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t61 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1153];
-                            acc3 = fma(t60, t61, acc3);
+                        acc11 = fma(t26, t32, acc11);
+                        if (((i3 - 1 >= 0))) {
+                            const float t55 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
+                            acc12 = fma(t55, t33, acc12);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t62 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t63 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
-                            acc4 = fma(t62, t63, acc4);
+                        acc13 = fma(t26, t33, acc13);
+                        acc0 = fma(t26, t34, acc0);
+                        acc1 = fma(t35, t34, acc1);
+                        acc2 = fma(t26, t36, acc2);
+                        acc3 = fma(t35, t36, acc3);
+                        acc4 = fma(t26, t37, acc4);
+                        acc5 = fma(t35, t37, acc5);
+                        acc6 = fma(t26, t38, acc6);
+                        acc7 = fma(t35, t38, acc7);
+                        acc8 = fma(t26, t39, acc8);
+                        acc9 = fma(t35, t39, acc9);
+                        acc10 = fma(t26, t40, acc10);
+                        acc11 = fma(t35, t40, acc11);
+                        acc12 = fma(t26, t41, acc12);
+                        acc13 = fma(t35, t41, acc13);
+                        acc0 = fma(t35, t42, acc0);
+                        if (((i3 + 2 <= 33))) {
+                            const float t56 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc1 = fma(t56, t42, acc1);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t64 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t65 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2305];
-                            acc5 = fma(t64, t65, acc5);
+                        acc2 = fma(t35, t43, acc2);
+                        if (((i3 + 2 <= 33))) {
+                            const float t57 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc3 = fma(t57, t43, acc3);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t66 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t67 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
-                            acc6 = fma(t66, t67, acc6);
+                        acc4 = fma(t35, t44, acc4);
+                        if (((i3 + 2 <= 33))) {
+                            const float t58 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc5 = fma(t58, t44, acc5);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t68 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t69 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3457];
-                            acc7 = fma(t68, t69, acc7);
+                        acc6 = fma(t35, t45, acc6);
+                        if (((i3 + 2 <= 33))) {
+                            const float t59 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc7 = fma(t59, t45, acc7);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t70 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t71 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
-                            acc8 = fma(t70, t71, acc8);
+                        acc8 = fma(t35, t46, acc8);
+                        if (((i3 + 2 <= 33))) {
+                            const float t60 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc9 = fma(t60, t46, acc9);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t72 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t73 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4609];
-                            acc9 = fma(t72, t73, acc9);
+                        acc10 = fma(t35, t47, acc10);
+                        if (((i3 + 2 <= 33))) {
+                            const float t61 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc11 = fma(t61, t47, acc11);
                         }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t74 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t75 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
-                            acc10 = fma(t74, t75, acc10);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t76 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t77 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5761];
-                            acc11 = fma(t76, t77, acc11);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t78 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 34)];
-                            const float t79 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
-                            acc12 = fma(t78, t79, acc12);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t80 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t81 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6913];
-                            acc13 = fma(t80, t81, acc13);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t82 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t83 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
-                            acc0 = fma(t82, t83, acc0);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t84 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            const float t85 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2];
-                            acc1 = fma(t84, t85, acc1);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t86 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t87 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
-                            acc2 = fma(t86, t87, acc2);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t88 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            const float t89 = v2[126 * i4 + 9 * i5 + 3 * i6 + 1154];
-                            acc3 = fma(t88, t89, acc3);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t90 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t91 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
-                            acc4 = fma(t90, t91, acc4);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t92 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            const float t93 = v2[126 * i4 + 9 * i5 + 3 * i6 + 2306];
-                            acc5 = fma(t92, t93, acc5);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t94 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t95 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
-                            acc6 = fma(t94, t95, acc6);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t96 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            const float t97 = v2[126 * i4 + 9 * i5 + 3 * i6 + 3458];
-                            acc7 = fma(t96, t97, acc7);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t98 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t99 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
-                            acc8 = fma(t98, t99, acc8);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t100 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            const float t101 = v2[126 * i4 + 9 * i5 + 3 * i6 + 4610];
-                            acc9 = fma(t100, t101, acc9);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t102 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t103 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
-                            acc10 = fma(t102, t103, acc10);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t104 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            const float t105 = v2[126 * i4 + 9 * i5 + 3 * i6 + 5762];
-                            acc11 = fma(t104, t105, acc11);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t106 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 33)];
-                            const float t107 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
-                            acc12 = fma(t106, t107, acc12);
-                        }
-                        if (((i2 + i6 - 1 >= 0) && (i2 + i6 - 1 <= 33)) && ((i3 + 2 <= 33)) && ((14 * i4 + i5 <= 127))) {
-                            const float t108 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            const float t109 = v2[126 * i4 + 9 * i5 + 3 * i6 + 6914];
-                            acc13 = fma(t108, t109, acc13);
+                        acc12 = fma(t35, t48, acc12);
+                        if (((i3 + 2 <= 33))) {
+                            const float t62 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc13 = fma(t62, t48, acc13);
                         }
                     }
                 }
@@ -534,7 +431,7 @@ void k_83c001fd3551e7eb(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_93ee6f204778b12a(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_36ef10f6a48bad66(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -553,11 +450,19 @@ void k_93ee6f204778b12a(__global uchar *output0, __global uchar *arena, __global
             const int sample = 16 * b + lane;
             __global float *b1 = v1 + 1294720L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 4
+            #pragma unroll 1
             #pragma clang loop vectorize(disable)
-            for (int i4 = 0; i4 < 10; i4 += 1) {
+            for (int i4 = 0; i4 < 10; i4 += 5) {
                 const float t1 = b1[16 * (11560 * i1 + 340 * i2 + 10 * i3 + i4)];
+                const float t2 = b1[16 * (11560 * i1 + 340 * i2 + 10 * i3 + i4 + 1)];
+                const float t3 = b1[16 * (11560 * i1 + 340 * i2 + 10 * i3 + i4 + 2)];
+                const float t4 = b1[16 * (11560 * i1 + 340 * i2 + 10 * i3 + i4 + 3)];
+                const float t5 = b1[16 * (11560 * i1 + 340 * i2 + 10 * i3 + i4 + 4)];
                 acc0 += t1;
+                acc0 += t2;
+                acc0 += t3;
+                acc0 += t4;
+                acc0 += t5;
             }
             v0[8092 * sample + 1156 * i1 + 34 * i2 + i3] = acc0;
         }

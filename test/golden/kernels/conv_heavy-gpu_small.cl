@@ -31,7 +31,7 @@ void k_66d51fb67b7d0b7f(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_d2e762b69ea1d8ed(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_fc56dff6d4138ead(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -67,42 +67,42 @@ void k_d2e762b69ea1d8ed(__global uchar *arena, __global const ulong *offset, __g
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5)];
                     const float t2 = v2[63 * i1 + 9 * i4 + 3 * i5];
-                    acc0 = fma(t1, t2, acc0);
                     const float t3 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 1)];
-                    acc1 = fma(t3, t2, acc1);
                     const float t4 = v2[63 * i1 + 9 * i4 + 3 * i5 + 63];
+                    const float t5 = v2[63 * i1 + 9 * i4 + 3 * i5 + 126];
+                    const float t6 = v2[63 * i1 + 9 * i4 + 3 * i5 + 189];
+                    const float t7 = v2[63 * i1 + 9 * i4 + 3 * i5 + 1];
+                    const float t8 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 2)];
+                    const float t9 = v2[63 * i1 + 9 * i4 + 3 * i5 + 64];
+                    const float t10 = v2[63 * i1 + 9 * i4 + 3 * i5 + 127];
+                    const float t11 = v2[63 * i1 + 9 * i4 + 3 * i5 + 190];
+                    const float t12 = v2[63 * i1 + 9 * i4 + 3 * i5 + 2];
+                    const float t13 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 3)];
+                    const float t14 = v2[63 * i1 + 9 * i4 + 3 * i5 + 65];
+                    const float t15 = v2[63 * i1 + 9 * i4 + 3 * i5 + 128];
+                    const float t16 = v2[63 * i1 + 9 * i4 + 3 * i5 + 191];
+                    acc0 = fma(t1, t2, acc0);
+                    acc1 = fma(t3, t2, acc1);
                     acc2 = fma(t1, t4, acc2);
                     acc3 = fma(t3, t4, acc3);
-                    const float t5 = v2[63 * i1 + 9 * i4 + 3 * i5 + 126];
                     acc4 = fma(t1, t5, acc4);
                     acc5 = fma(t3, t5, acc5);
-                    const float t6 = v2[63 * i1 + 9 * i4 + 3 * i5 + 189];
                     acc6 = fma(t1, t6, acc6);
                     acc7 = fma(t3, t6, acc7);
-                    const float t7 = v2[63 * i1 + 9 * i4 + 3 * i5 + 1];
                     acc0 = fma(t3, t7, acc0);
-                    const float t8 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 2)];
                     acc1 = fma(t8, t7, acc1);
-                    const float t9 = v2[63 * i1 + 9 * i4 + 3 * i5 + 64];
                     acc2 = fma(t3, t9, acc2);
                     acc3 = fma(t8, t9, acc3);
-                    const float t10 = v2[63 * i1 + 9 * i4 + 3 * i5 + 127];
                     acc4 = fma(t3, t10, acc4);
                     acc5 = fma(t8, t10, acc5);
-                    const float t11 = v2[63 * i1 + 9 * i4 + 3 * i5 + 190];
                     acc6 = fma(t3, t11, acc6);
                     acc7 = fma(t8, t11, acc7);
-                    const float t12 = v2[63 * i1 + 9 * i4 + 3 * i5 + 2];
                     acc0 = fma(t8, t12, acc0);
-                    const float t13 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5 + 3)];
                     acc1 = fma(t13, t12, acc1);
-                    const float t14 = v2[63 * i1 + 9 * i4 + 3 * i5 + 65];
                     acc2 = fma(t8, t14, acc2);
                     acc3 = fma(t13, t14, acc3);
-                    const float t15 = v2[63 * i1 + 9 * i4 + 3 * i5 + 128];
                     acc4 = fma(t8, t15, acc4);
                     acc5 = fma(t13, t15, acc5);
-                    const float t16 = v2[63 * i1 + 9 * i4 + 3 * i5 + 191];
                     acc6 = fma(t8, t16, acc6);
                     acc7 = fma(t13, t16, acc7);
                 }
@@ -130,7 +130,7 @@ void k_d2e762b69ea1d8ed(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_b1ee452f3290c61d(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_3f97e5eb6938deee(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -179,158 +179,138 @@ void k_b1ee452f3290c61d(__global uchar *output0, __global uchar *arena, __global
                     for (int i4 = cut0; i4 < end0; i4 += 1) {
                         #pragma unroll 1
                         #pragma clang loop vectorize(disable)
-                        for (int i5 = 0; i5 < 3; i5 += 1) {
-                            if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33)) && ((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
+                        for (int i5 = max((int)0, -(int)(i2 - 1)); i5 < min((int)3, 34 - (int)(i2 - 1)); ++i5) {
+                            if (((i3 + 1 <= 33)) && ((i3 - 1 >= 0))) {
                                 const float t1 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
                                 const float t2 = v2[9 * i4 + 3 * i5];
-                                acc0 = fma(t1, t2, acc0);
                                 const float t3 = v2[9 * i4 + 3 * i5 + 1152];
-                                acc1 = fma(t1, t3, acc1);
                                 const float t4 = v2[9 * i4 + 3 * i5 + 2304];
-                                acc2 = fma(t1, t4, acc2);
                                 const float t5 = v2[9 * i4 + 3 * i5 + 3456];
-                                acc3 = fma(t1, t5, acc3);
                                 const float t6 = v2[9 * i4 + 3 * i5 + 4608];
-                                acc4 = fma(t1, t6, acc4);
                                 const float t7 = v2[9 * i4 + 3 * i5 + 5760];
-                                acc5 = fma(t1, t7, acc5);
                                 const float t8 = v2[9 * i4 + 3 * i5 + 6912];
-                                acc6 = fma(t1, t8, acc6);
                                 const float t9 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
                                 const float t10 = v2[9 * i4 + 3 * i5 + 1];
-                                acc0 = fma(t9, t10, acc0);
                                 const float t11 = v2[9 * i4 + 3 * i5 + 1153];
-                                acc1 = fma(t9, t11, acc1);
                                 const float t12 = v2[9 * i4 + 3 * i5 + 2305];
-                                acc2 = fma(t9, t12, acc2);
                                 const float t13 = v2[9 * i4 + 3 * i5 + 3457];
-                                acc3 = fma(t9, t13, acc3);
                                 const float t14 = v2[9 * i4 + 3 * i5 + 4609];
-                                acc4 = fma(t9, t14, acc4);
                                 const float t15 = v2[9 * i4 + 3 * i5 + 5761];
-                                acc5 = fma(t9, t15, acc5);
                                 const float t16 = v2[9 * i4 + 3 * i5 + 6913];
-                                acc6 = fma(t9, t16, acc6);
                                 const float t17 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
                                 const float t18 = v2[9 * i4 + 3 * i5 + 2];
-                                acc0 = fma(t17, t18, acc0);
                                 const float t19 = v2[9 * i4 + 3 * i5 + 1154];
-                                acc1 = fma(t17, t19, acc1);
                                 const float t20 = v2[9 * i4 + 3 * i5 + 2306];
-                                acc2 = fma(t17, t20, acc2);
                                 const float t21 = v2[9 * i4 + 3 * i5 + 3458];
-                                acc3 = fma(t17, t21, acc3);
                                 const float t22 = v2[9 * i4 + 3 * i5 + 4610];
-                                acc4 = fma(t17, t22, acc4);
                                 const float t23 = v2[9 * i4 + 3 * i5 + 5762];
-                                acc5 = fma(t17, t23, acc5);
                                 const float t24 = v2[9 * i4 + 3 * i5 + 6914];
+                                acc0 = fma(t1, t2, acc0);
+                                acc1 = fma(t1, t3, acc1);
+                                acc2 = fma(t1, t4, acc2);
+                                acc3 = fma(t1, t5, acc3);
+                                acc4 = fma(t1, t6, acc4);
+                                acc5 = fma(t1, t7, acc5);
+                                acc6 = fma(t1, t8, acc6);
+                                acc0 = fma(t9, t10, acc0);
+                                acc1 = fma(t9, t11, acc1);
+                                acc2 = fma(t9, t12, acc2);
+                                acc3 = fma(t9, t13, acc3);
+                                acc4 = fma(t9, t14, acc4);
+                                acc5 = fma(t9, t15, acc5);
+                                acc6 = fma(t9, t16, acc6);
+                                acc0 = fma(t17, t18, acc0);
+                                acc1 = fma(t17, t19, acc1);
+                                acc2 = fma(t17, t20, acc2);
+                                acc3 = fma(t17, t21, acc3);
+                                acc4 = fma(t17, t22, acc4);
+                                acc5 = fma(t17, t23, acc5);
                                 acc6 = fma(t17, t24, acc6);
                             } else {
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t25 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t26 = v2[9 * i4 + 3 * i5];
-                                    acc0 = fma(t25, t26, acc0);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t27 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t28 = v2[9 * i4 + 3 * i5 + 1152];
-                                    acc1 = fma(t27, t28, acc1);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t29 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t30 = v2[9 * i4 + 3 * i5 + 2304];
-                                    acc2 = fma(t29, t30, acc2);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
-                                    const float t31 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t32 = v2[9 * i4 + 3 * i5 + 3456];
-                                    acc3 = fma(t31, t32, acc3);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
+                                const float t25 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
+                                const float t26 = v2[9 * i4 + 3 * i5 + 1];
+                                const float t27 = v2[9 * i4 + 3 * i5 + 1153];
+                                const float t28 = v2[9 * i4 + 3 * i5 + 2305];
+                                const float t29 = v2[9 * i4 + 3 * i5 + 3457];
+                                const float t30 = v2[9 * i4 + 3 * i5 + 4609];
+                                const float t31 = v2[9 * i4 + 3 * i5 + 5761];
+                                const float t32 = v2[9 * i4 + 3 * i5 + 6913];
+                                if (((i3 - 1 >= 0))) {
                                     const float t33 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t34 = v2[9 * i4 + 3 * i5 + 4608];
-                                    acc4 = fma(t33, t34, acc4);
+                                    const float t34 = v2[9 * i4 + 3 * i5];
+                                    acc0 = fma(t33, t34, acc0);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
+                                if (((i3 - 1 >= 0))) {
                                     const float t35 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t36 = v2[9 * i4 + 3 * i5 + 5760];
-                                    acc5 = fma(t35, t36, acc5);
+                                    const float t36 = v2[9 * i4 + 3 * i5 + 1152];
+                                    acc1 = fma(t35, t36, acc1);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 - 1 >= 0))) {
+                                if (((i3 - 1 >= 0))) {
                                     const float t37 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t38 = v2[9 * i4 + 3 * i5 + 6912];
-                                    acc6 = fma(t37, t38, acc6);
+                                    const float t38 = v2[9 * i4 + 3 * i5 + 2304];
+                                    acc2 = fma(t37, t38, acc2);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t39 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t40 = v2[9 * i4 + 3 * i5 + 1];
-                                    acc0 = fma(t39, t40, acc0);
+                                if (((i3 - 1 >= 0))) {
+                                    const float t39 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
+                                    const float t40 = v2[9 * i4 + 3 * i5 + 3456];
+                                    acc3 = fma(t39, t40, acc3);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t41 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t42 = v2[9 * i4 + 3 * i5 + 1153];
-                                    acc1 = fma(t41, t42, acc1);
+                                if (((i3 - 1 >= 0))) {
+                                    const float t41 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
+                                    const float t42 = v2[9 * i4 + 3 * i5 + 4608];
+                                    acc4 = fma(t41, t42, acc4);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t43 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t44 = v2[9 * i4 + 3 * i5 + 2305];
-                                    acc2 = fma(t43, t44, acc2);
+                                if (((i3 - 1 >= 0))) {
+                                    const float t43 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
+                                    const float t44 = v2[9 * i4 + 3 * i5 + 5760];
+                                    acc5 = fma(t43, t44, acc5);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t45 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t46 = v2[9 * i4 + 3 * i5 + 3457];
-                                    acc3 = fma(t45, t46, acc3);
+                                if (((i3 - 1 >= 0))) {
+                                    const float t45 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
+                                    const float t46 = v2[9 * i4 + 3 * i5 + 6912];
+                                    acc6 = fma(t45, t46, acc6);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t47 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t48 = v2[9 * i4 + 3 * i5 + 4609];
-                                    acc4 = fma(t47, t48, acc4);
+                                acc0 = fma(t25, t26, acc0);
+                                acc1 = fma(t25, t27, acc1);
+                                acc2 = fma(t25, t28, acc2);
+                                acc3 = fma(t25, t29, acc3);
+                                acc4 = fma(t25, t30, acc4);
+                                acc5 = fma(t25, t31, acc5);
+                                acc6 = fma(t25, t32, acc6);
+                                if (((i3 + 1 <= 33))) {
+                                    const float t47 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
+                                    const float t48 = v2[9 * i4 + 3 * i5 + 2];
+                                    acc0 = fma(t47, t48, acc0);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t49 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t50 = v2[9 * i4 + 3 * i5 + 5761];
-                                    acc5 = fma(t49, t50, acc5);
+                                if (((i3 + 1 <= 33))) {
+                                    const float t49 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
+                                    const float t50 = v2[9 * i4 + 3 * i5 + 1154];
+                                    acc1 = fma(t49, t50, acc1);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33))) {
-                                    const float t51 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)];
-                                    const float t52 = v2[9 * i4 + 3 * i5 + 6913];
-                                    acc6 = fma(t51, t52, acc6);
+                                if (((i3 + 1 <= 33))) {
+                                    const float t51 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
+                                    const float t52 = v2[9 * i4 + 3 * i5 + 2306];
+                                    acc2 = fma(t51, t52, acc2);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
+                                if (((i3 + 1 <= 33))) {
                                     const float t53 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t54 = v2[9 * i4 + 3 * i5 + 2];
-                                    acc0 = fma(t53, t54, acc0);
+                                    const float t54 = v2[9 * i4 + 3 * i5 + 3458];
+                                    acc3 = fma(t53, t54, acc3);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
+                                if (((i3 + 1 <= 33))) {
                                     const float t55 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t56 = v2[9 * i4 + 3 * i5 + 1154];
-                                    acc1 = fma(t55, t56, acc1);
+                                    const float t56 = v2[9 * i4 + 3 * i5 + 4610];
+                                    acc4 = fma(t55, t56, acc4);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
+                                if (((i3 + 1 <= 33))) {
                                     const float t57 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t58 = v2[9 * i4 + 3 * i5 + 2306];
-                                    acc2 = fma(t57, t58, acc2);
+                                    const float t58 = v2[9 * i4 + 3 * i5 + 5762];
+                                    acc5 = fma(t57, t58, acc5);
                                 }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
+                                if (((i3 + 1 <= 33))) {
                                     const float t59 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t60 = v2[9 * i4 + 3 * i5 + 3458];
-                                    acc3 = fma(t59, t60, acc3);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t61 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t62 = v2[9 * i4 + 3 * i5 + 4610];
-                                    acc4 = fma(t61, t62, acc4);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t63 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t64 = v2[9 * i4 + 3 * i5 + 5762];
-                                    acc5 = fma(t63, t64, acc5);
-                                }
-                                if (((i2 + i5 - 1 >= 0) && (i2 + i5 - 1 <= 33)) && ((i3 + 1 <= 33))) {
-                                    const float t65 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t66 = v2[9 * i4 + 3 * i5 + 6914];
-                                    acc6 = fma(t65, t66, acc6);
+                                    const float t60 = v2[9 * i4 + 3 * i5 + 6914];
+                                    acc6 = fma(t59, t60, acc6);
                                 }
                             }
                         }

@@ -49,7 +49,7 @@ void k_9fdb0f4e14500365(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d_weight */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_06a382973aeef2c8(__global uchar *arena, __global const ulong *offset)
+void k_f674078450e920be(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -88,16 +88,58 @@ void k_06a382973aeef2c8(__global uchar *arena, __global const ulong *offset)
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
                 for (int i5 = cut0; i5 < end0; i5 += 1) {
-                    #pragma unroll 4
+                    #pragma unroll 1
                     #pragma clang loop vectorize(disable)
-                    for (int i6 = 0; i6 < 14; i6 += 1) {
+                    for (int i6 = 0; i6 < 14; i6 += 7) {
                         const float t1 = b1[16 * (196 * i1 + 14 * i5 + i6)];
                         const float t2 = b2[16 * (196 * i0 + 14 * i5 + i6)];
-                        acc0 = fma(t1, t2, acc0);
                         const float t3 = b2[16 * (196 * i0 + 14 * i5 + i6 + 196)];
-                        acc1 = fma(t1, t3, acc1);
                         const float t4 = b2[16 * (196 * i0 + 14 * i5 + i6 + 392)];
+                        const float t5 = b1[16 * (196 * i1 + 14 * i5 + i6 + 1)];
+                        const float t6 = b2[16 * (196 * i0 + 14 * i5 + i6 + 1)];
+                        const float t7 = b2[16 * (196 * i0 + 14 * i5 + i6 + 197)];
+                        const float t8 = b2[16 * (196 * i0 + 14 * i5 + i6 + 393)];
+                        const float t9 = b1[16 * (196 * i1 + 14 * i5 + i6 + 2)];
+                        const float t10 = b2[16 * (196 * i0 + 14 * i5 + i6 + 2)];
+                        const float t11 = b2[16 * (196 * i0 + 14 * i5 + i6 + 198)];
+                        const float t12 = b2[16 * (196 * i0 + 14 * i5 + i6 + 394)];
+                        const float t13 = b1[16 * (196 * i1 + 14 * i5 + i6 + 3)];
+                        const float t14 = b2[16 * (196 * i0 + 14 * i5 + i6 + 3)];
+                        const float t15 = b2[16 * (196 * i0 + 14 * i5 + i6 + 199)];
+                        const float t16 = b2[16 * (196 * i0 + 14 * i5 + i6 + 395)];
+                        const float t17 = b1[16 * (196 * i1 + 14 * i5 + i6 + 4)];
+                        const float t18 = b2[16 * (196 * i0 + 14 * i5 + i6 + 4)];
+                        const float t19 = b2[16 * (196 * i0 + 14 * i5 + i6 + 200)];
+                        const float t20 = b2[16 * (196 * i0 + 14 * i5 + i6 + 396)];
+                        const float t21 = b1[16 * (196 * i1 + 14 * i5 + i6 + 5)];
+                        const float t22 = b2[16 * (196 * i0 + 14 * i5 + i6 + 5)];
+                        const float t23 = b2[16 * (196 * i0 + 14 * i5 + i6 + 201)];
+                        const float t24 = b2[16 * (196 * i0 + 14 * i5 + i6 + 397)];
+                        const float t25 = b1[16 * (196 * i1 + 14 * i5 + i6 + 6)];
+                        const float t26 = b2[16 * (196 * i0 + 14 * i5 + i6 + 6)];
+                        const float t27 = b2[16 * (196 * i0 + 14 * i5 + i6 + 202)];
+                        const float t28 = b2[16 * (196 * i0 + 14 * i5 + i6 + 398)];
+                        acc0 = fma(t1, t2, acc0);
+                        acc1 = fma(t1, t3, acc1);
                         acc2 = fma(t1, t4, acc2);
+                        acc0 = fma(t5, t6, acc0);
+                        acc1 = fma(t5, t7, acc1);
+                        acc2 = fma(t5, t8, acc2);
+                        acc0 = fma(t9, t10, acc0);
+                        acc1 = fma(t9, t11, acc1);
+                        acc2 = fma(t9, t12, acc2);
+                        acc0 = fma(t13, t14, acc0);
+                        acc1 = fma(t13, t15, acc1);
+                        acc2 = fma(t13, t16, acc2);
+                        acc0 = fma(t17, t18, acc0);
+                        acc1 = fma(t17, t19, acc1);
+                        acc2 = fma(t17, t20, acc2);
+                        acc0 = fma(t21, t22, acc0);
+                        acc1 = fma(t21, t23, acc1);
+                        acc2 = fma(t21, t24, acc2);
+                        acc0 = fma(t25, t26, acc0);
+                        acc1 = fma(t25, t27, acc1);
+                        acc2 = fma(t25, t28, acc2);
                     }
                 }
                 sum0_0 += acc0;

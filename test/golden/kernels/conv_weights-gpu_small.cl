@@ -49,7 +49,7 @@ void k_904bed48c4f15a64(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d_weight */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_c4c89e9948ef2865(__global uchar *arena, __global const ulong *offset)
+void k_5af72e439241009b(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -105,21 +105,35 @@ void k_c4c89e9948ef2865(__global uchar *arena, __global const ulong *offset)
                 for (int i5 = cut0; i5 < end0; i5 += 1) {
                     #pragma unroll 1
                     #pragma clang loop vectorize(disable)
-                    for (int i6 = 0; i6 < 14; i6 += 1) {
+                    for (int i6 = 0; i6 < 14; i6 += 2) {
                         const float t1 = b1[16 * (196 * i1 + 14 * i5 + i6)];
                         const float t2 = b2[16 * (196 * i0 + 14 * i5 + i6)];
-                        acc0 = fma(t1, t2, acc0);
                         const float t3 = b1[16 * (196 * i1 + 14 * i5 + i6 + 196)];
-                        acc1 = fma(t3, t2, acc1);
                         const float t4 = b1[16 * (196 * i1 + 14 * i5 + i6 + 392)];
-                        acc2 = fma(t4, t2, acc2);
                         const float t5 = b1[16 * (196 * i1 + 14 * i5 + i6 + 588)];
-                        acc3 = fma(t5, t2, acc3);
                         const float t6 = b2[16 * (196 * i0 + 14 * i5 + i6 + 196)];
+                        const float t7 = b1[16 * (196 * i1 + 14 * i5 + i6 + 1)];
+                        const float t8 = b2[16 * (196 * i0 + 14 * i5 + i6 + 1)];
+                        const float t9 = b1[16 * (196 * i1 + 14 * i5 + i6 + 197)];
+                        const float t10 = b1[16 * (196 * i1 + 14 * i5 + i6 + 393)];
+                        const float t11 = b1[16 * (196 * i1 + 14 * i5 + i6 + 589)];
+                        const float t12 = b2[16 * (196 * i0 + 14 * i5 + i6 + 197)];
+                        acc0 = fma(t1, t2, acc0);
+                        acc1 = fma(t3, t2, acc1);
+                        acc2 = fma(t4, t2, acc2);
+                        acc3 = fma(t5, t2, acc3);
                         acc4 = fma(t1, t6, acc4);
                         acc5 = fma(t3, t6, acc5);
                         acc6 = fma(t4, t6, acc6);
                         acc7 = fma(t5, t6, acc7);
+                        acc0 = fma(t7, t8, acc0);
+                        acc1 = fma(t9, t8, acc1);
+                        acc2 = fma(t10, t8, acc2);
+                        acc3 = fma(t11, t8, acc3);
+                        acc4 = fma(t7, t12, acc4);
+                        acc5 = fma(t9, t12, acc5);
+                        acc6 = fma(t10, t12, acc6);
+                        acc7 = fma(t11, t12, acc7);
                     }
                 }
                 sum0_0 += acc0;

@@ -4,7 +4,7 @@
 /* arena: 22272 bytes */
 /* input matmul relu relu where */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_7dbd6cf71d5e0fd5(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input1)
+void k_76b6a91372a97517(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -43,14 +43,59 @@ void k_7dbd6cf71d5e0fd5(__global uchar *arena, __global const ulong *offset, __g
             __global float *b0 = v0 + 320L * b + lane;
             float acc0 = (float)(0.0f);
             float acc1 = (float)(0.0f);
-            #pragma unroll 4
+            #pragma unroll 1
             #pragma clang loop vectorize(disable)
-            for (int i2 = 0; i2 < 20; i2 += 1) {
+            for (int i2 = 0; i2 < 20; i2 += 10) {
                 const float t2 = b0[16 * (i2)];
                 const float t3 = v3[20 * i1 + i2];
-                acc0 = fma(t2, t3, acc0);
                 const float t4 = v3[20 * i1 + i2 + 20];
+                const float t5 = b0[16 * (i2 + 1)];
+                const float t6 = v3[20 * i1 + i2 + 1];
+                const float t7 = v3[20 * i1 + i2 + 21];
+                const float t8 = b0[16 * (i2 + 2)];
+                const float t9 = v3[20 * i1 + i2 + 2];
+                const float t10 = v3[20 * i1 + i2 + 22];
+                const float t11 = b0[16 * (i2 + 3)];
+                const float t12 = v3[20 * i1 + i2 + 3];
+                const float t13 = v3[20 * i1 + i2 + 23];
+                const float t14 = b0[16 * (i2 + 4)];
+                const float t15 = v3[20 * i1 + i2 + 4];
+                const float t16 = v3[20 * i1 + i2 + 24];
+                const float t17 = b0[16 * (i2 + 5)];
+                const float t18 = v3[20 * i1 + i2 + 5];
+                const float t19 = v3[20 * i1 + i2 + 25];
+                const float t20 = b0[16 * (i2 + 6)];
+                const float t21 = v3[20 * i1 + i2 + 6];
+                const float t22 = v3[20 * i1 + i2 + 26];
+                const float t23 = b0[16 * (i2 + 7)];
+                const float t24 = v3[20 * i1 + i2 + 7];
+                const float t25 = v3[20 * i1 + i2 + 27];
+                const float t26 = b0[16 * (i2 + 8)];
+                const float t27 = v3[20 * i1 + i2 + 8];
+                const float t28 = v3[20 * i1 + i2 + 28];
+                const float t29 = b0[16 * (i2 + 9)];
+                const float t30 = v3[20 * i1 + i2 + 9];
+                const float t31 = v3[20 * i1 + i2 + 29];
+                acc0 = fma(t2, t3, acc0);
                 acc1 = fma(t2, t4, acc1);
+                acc0 = fma(t5, t6, acc0);
+                acc1 = fma(t5, t7, acc1);
+                acc0 = fma(t8, t9, acc0);
+                acc1 = fma(t8, t10, acc1);
+                acc0 = fma(t11, t12, acc0);
+                acc1 = fma(t11, t13, acc1);
+                acc0 = fma(t14, t15, acc0);
+                acc1 = fma(t14, t16, acc1);
+                acc0 = fma(t17, t18, acc0);
+                acc1 = fma(t17, t19, acc1);
+                acc0 = fma(t20, t21, acc0);
+                acc1 = fma(t20, t22, acc1);
+                acc0 = fma(t23, t24, acc0);
+                acc1 = fma(t23, t25, acc1);
+                acc0 = fma(t26, t27, acc0);
+                acc1 = fma(t26, t28, acc1);
+                acc0 = fma(t29, t30, acc0);
+                acc1 = fma(t29, t31, acc1);
             }
             b2[16 * (i1)] = acc0;
             b2[16 * (i1 + 1)] = acc1;
@@ -66,11 +111,11 @@ void k_7dbd6cf71d5e0fd5(__global uchar *arena, __global const ulong *offset, __g
             const int i1 = tile;
             const int sample = 16 * b + lane;
             __global float *b2 = v2 + 512L * b + lane;
-            const float t5 = b2[16 * (i1)];
-            const float t6 = v5[i1];
-            const float t7 = t5 + t6;
-            const float t8 = TARN_SELECT_1(TARN_BOOL_1(t7 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t7);
-            v4[32 * sample + i1] = t8;
+            const float t32 = b2[16 * (i1)];
+            const float t33 = v5[i1];
+            const float t34 = t32 + t33;
+            const float t35 = TARN_SELECT_1(TARN_BOOL_1(t34 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t34);
+            v4[32 * sample + i1] = t35;
         }
     }
     if (section_group >= 0 && section_group < 3) {
@@ -83,11 +128,11 @@ void k_7dbd6cf71d5e0fd5(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b2 = v2 + 512L * b + lane;
             __global float *b6 = v6 + 512L * b + lane;
-            const float t9 = b2[16 * (i1)];
-            const float t10 = v5[i1];
-            const float t11 = t9 + t10;
-            const float t12 = TARN_SELECT_1(TARN_BOOL_1(t11 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t11);
-            b6[16 * (i1)] = t12;
+            const float t36 = b2[16 * (i1)];
+            const float t37 = v5[i1];
+            const float t38 = t36 + t37;
+            const float t39 = TARN_SELECT_1(TARN_BOOL_1(t38 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t38);
+            b6[16 * (i1)] = t39;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -101,11 +146,11 @@ void k_7dbd6cf71d5e0fd5(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b7 = v7 + 512L * b + lane;
             __global float *b6 = v6 + 512L * b + lane;
-            const float t13 = b6[16 * (i1)];
-            const int t14 = TARN_BOOL_1(t13 > (float)(0x0p+0f));
-            const float t15 = v8[32 * sample + i1];
-            const float t16 = TARN_SELECT_1(t14, t15, (float)(0x0p+0f));
-            b7[16 * (i1)] = t16;
+            const float t40 = b6[16 * (i1)];
+            const int t41 = TARN_BOOL_1(t40 > (float)(0x0p+0f));
+            const float t42 = v8[32 * sample + i1];
+            const float t43 = TARN_SELECT_1(t41, t42, (float)(0x0p+0f));
+            b7[16 * (i1)] = t43;
         }
     }
 }

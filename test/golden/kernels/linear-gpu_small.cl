@@ -30,7 +30,7 @@ void k_bd2ebd288847753f(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul relu relu where */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_bae1f6a2654e6f76(__global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input0)
+void k_e2dc0d02e09bcc65(__global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -53,12 +53,39 @@ void k_bae1f6a2654e6f76(__global uchar *arena, __global const ulong *offset, __g
             __global float *b0 = v0 + 512L * b + lane;
             __global float *b1 = v1 + 320L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 4
+            #pragma unroll 1
             #pragma clang loop vectorize(disable)
-            for (int i2 = 0; i2 < 20; i2 += 1) {
+            for (int i2 = 0; i2 < 20; i2 += 10) {
                 const float t1 = b1[16 * (i2)];
                 const float t2 = v2[20 * i1 + i2];
+                const float t3 = b1[16 * (i2 + 1)];
+                const float t4 = v2[20 * i1 + i2 + 1];
+                const float t5 = b1[16 * (i2 + 2)];
+                const float t6 = v2[20 * i1 + i2 + 2];
+                const float t7 = b1[16 * (i2 + 3)];
+                const float t8 = v2[20 * i1 + i2 + 3];
+                const float t9 = b1[16 * (i2 + 4)];
+                const float t10 = v2[20 * i1 + i2 + 4];
+                const float t11 = b1[16 * (i2 + 5)];
+                const float t12 = v2[20 * i1 + i2 + 5];
+                const float t13 = b1[16 * (i2 + 6)];
+                const float t14 = v2[20 * i1 + i2 + 6];
+                const float t15 = b1[16 * (i2 + 7)];
+                const float t16 = v2[20 * i1 + i2 + 7];
+                const float t17 = b1[16 * (i2 + 8)];
+                const float t18 = v2[20 * i1 + i2 + 8];
+                const float t19 = b1[16 * (i2 + 9)];
+                const float t20 = v2[20 * i1 + i2 + 9];
                 acc0 = fma(t1, t2, acc0);
+                acc0 = fma(t3, t4, acc0);
+                acc0 = fma(t5, t6, acc0);
+                acc0 = fma(t7, t8, acc0);
+                acc0 = fma(t9, t10, acc0);
+                acc0 = fma(t11, t12, acc0);
+                acc0 = fma(t13, t14, acc0);
+                acc0 = fma(t15, t16, acc0);
+                acc0 = fma(t17, t18, acc0);
+                acc0 = fma(t19, t20, acc0);
             }
             b0[16 * (i1)] = acc0;
         }
@@ -73,11 +100,11 @@ void k_bae1f6a2654e6f76(__global uchar *arena, __global const ulong *offset, __g
             const int i1 = 2 * part + tile;
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 512L * b + lane;
-            const float t3 = b0[16 * (i1)];
-            const float t4 = v4[i1];
-            const float t5 = t3 + t4;
-            const float t6 = TARN_SELECT_1(TARN_BOOL_1(t5 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t5);
-            v3[32 * sample + i1] = t6;
+            const float t21 = b0[16 * (i1)];
+            const float t22 = v4[i1];
+            const float t23 = t21 + t22;
+            const float t24 = TARN_SELECT_1(TARN_BOOL_1(t23 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t23);
+            v3[32 * sample + i1] = t24;
         }
     }
     if (section_group >= 0 && section_group < 48) {
@@ -90,11 +117,11 @@ void k_bae1f6a2654e6f76(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 512L * b + lane;
             __global float *b5 = v5 + 512L * b + lane;
-            const float t7 = b0[16 * (i1)];
-            const float t8 = v4[i1];
-            const float t9 = t7 + t8;
-            const float t10 = TARN_SELECT_1(TARN_BOOL_1(t9 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t9);
-            b5[16 * (i1)] = t10;
+            const float t25 = b0[16 * (i1)];
+            const float t26 = v4[i1];
+            const float t27 = t25 + t26;
+            const float t28 = TARN_SELECT_1(TARN_BOOL_1(t27 < TARN_F_1(0.0f)), TARN_F_1(0.0f), t27);
+            b5[16 * (i1)] = t28;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -108,11 +135,11 @@ void k_bae1f6a2654e6f76(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b6 = v6 + 512L * b + lane;
             __global float *b5 = v5 + 512L * b + lane;
-            const float t11 = b5[16 * (i1)];
-            const int t12 = TARN_BOOL_1(t11 > (float)(0x0p+0f));
-            const float t13 = v7[32 * sample + i1];
-            const float t14 = TARN_SELECT_1(t12, t13, (float)(0x0p+0f));
-            b6[16 * (i1)] = t14;
+            const float t29 = b5[16 * (i1)];
+            const int t30 = TARN_BOOL_1(t29 > (float)(0x0p+0f));
+            const float t31 = v7[32 * sample + i1];
+            const float t32 = TARN_SELECT_1(t30, t31, (float)(0x0p+0f));
+            b6[16 * (i1)] = t32;
         }
     }
 }
@@ -120,7 +147,7 @@ void k_bae1f6a2654e6f76(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_b1783d6cd2d90ee3(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_87116b8956928b7e(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -151,8 +178,8 @@ void k_b1783d6cd2d90ee3(__global uchar *arena, __global const ulong *offset, __g
                 for (int i2 = 16 * b; i2 < min((int)(16 * b + 16), (int)48); ++i2) {
                     const float t1 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b]);
                     const float t2 = v2[i1 + 20 * i2];
-                    acc0 = fma(t1, t2, acc0);
                     const float t3 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b]);
+                    acc0 = fma(t1, t2, acc0);
                     acc1 = fma(t3, t2, acc1);
                 }
                 row0 = b > first ? acc0 + row0 : acc0;

@@ -2,7 +2,7 @@
 /* arena: 1536 bytes */
 /* max exp sum div */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_904bf973fad03e1d(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *output0)
+void k_a4894edae5c794dd(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -20,11 +20,19 @@ void k_904bf973fad03e1d(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 16L * b + lane;
             float acc0 = (float)(-INFINITY);
-            #pragma unroll 4
+            #pragma unroll 1
             #pragma clang loop vectorize(disable)
-            for (int i1 = 0; i1 < 10; i1 += 1) {
+            for (int i1 = 0; i1 < 10; i1 += 5) {
                 const float t1 = v1[10 * sample + i1];
+                const float t2 = v1[10 * sample + i1 + 1];
+                const float t3 = v1[10 * sample + i1 + 2];
+                const float t4 = v1[10 * sample + i1 + 3];
+                const float t5 = v1[10 * sample + i1 + 4];
                 acc0 = TARN_MAX_1(t1, acc0);
+                acc0 = TARN_MAX_1(t2, acc0);
+                acc0 = TARN_MAX_1(t3, acc0);
+                acc0 = TARN_MAX_1(t4, acc0);
+                acc0 = TARN_MAX_1(t5, acc0);
             }
             b0[16 * (0)] = acc0;
         }
@@ -40,11 +48,11 @@ void k_904bf973fad03e1d(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b2 = v2 + 160L * b + lane;
             __global float *b0 = v0 + 16L * b + lane;
-            const float t2 = v1[10 * sample + i1];
-            const float t3 = b0[16 * (0)];
-            const float t4 = t2 - t3;
-            const float t5 = TARN_EXP_1(t4);
-            b2[16 * (i1)] = t5;
+            const float t6 = v1[10 * sample + i1];
+            const float t7 = b0[16 * (0)];
+            const float t8 = t6 - t7;
+            const float t9 = TARN_EXP_1(t8);
+            b2[16 * (i1)] = t9;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -58,11 +66,19 @@ void k_904bf973fad03e1d(__global uchar *arena, __global const ulong *offset, __g
             __global float *b2 = v2 + 160L * b + lane;
             __global float *b3 = v3 + 16L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 4
+            #pragma unroll 1
             #pragma clang loop vectorize(disable)
-            for (int i1 = 0; i1 < 10; i1 += 1) {
-                const float t6 = b2[16 * (i1)];
-                acc0 += t6;
+            for (int i1 = 0; i1 < 10; i1 += 5) {
+                const float t10 = b2[16 * (i1)];
+                const float t11 = b2[16 * (i1 + 1)];
+                const float t12 = b2[16 * (i1 + 2)];
+                const float t13 = b2[16 * (i1 + 3)];
+                const float t14 = b2[16 * (i1 + 4)];
+                acc0 += t10;
+                acc0 += t11;
+                acc0 += t12;
+                acc0 += t13;
+                acc0 += t14;
             }
             b3[16 * (0)] = acc0;
         }
@@ -78,10 +94,10 @@ void k_904bf973fad03e1d(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b2 = v2 + 160L * b + lane;
             __global float *b3 = v3 + 16L * b + lane;
-            const float t7 = b2[16 * (i1)];
-            const float t8 = b3[16 * (0)];
-            const float t9 = t7 / t8;
-            v4[10 * sample + i1] = t9;
+            const float t15 = b2[16 * (i1)];
+            const float t16 = b3[16 * (0)];
+            const float t17 = t15 / t16;
+            v4[10 * sample + i1] = t17;
         }
     }
 }

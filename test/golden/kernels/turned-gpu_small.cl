@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_4cd582ac2f3916db(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_c9203134a16d43de(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -78,20 +78,20 @@ void k_4cd582ac2f3916db(__global uchar *output0, __global uchar *owned0, __globa
                         for (int i2 = cut8; i2 < end8; i2 += 1) {
                             const float t1 = own0[12 * (i2 - cut8)];
                             const float t2 = own1[33 * (i2 - cut8)];
-                            acc0 = fma(t1, t2, acc0);
                             const float t3 = own0[12 * (i2 - cut8) + 1];
-                            acc1 = fma(t3, t2, acc1);
                             const float t4 = own0[12 * (i2 - cut8) + 2];
-                            acc2 = fma(t4, t2, acc2);
                             const float t5 = own0[12 * (i2 - cut8) + 3];
-                            acc3 = fma(t5, t2, acc3);
                             const float t6 = own0[12 * (i2 - cut8) + 4];
-                            acc4 = fma(t6, t2, acc4);
                             const float t7 = own0[12 * (i2 - cut8) + 5];
-                            acc5 = fma(t7, t2, acc5);
                             const float t8 = own0[12 * (i2 - cut8) + 6];
-                            acc6 = fma(t8, t2, acc6);
                             const float t9 = own0[12 * (i2 - cut8) + 7];
+                            acc0 = fma(t1, t2, acc0);
+                            acc1 = fma(t3, t2, acc1);
+                            acc2 = fma(t4, t2, acc2);
+                            acc3 = fma(t5, t2, acc3);
+                            acc4 = fma(t6, t2, acc4);
+                            acc5 = fma(t7, t2, acc5);
+                            acc6 = fma(t8, t2, acc6);
                             acc7 = fma(t9, t2, acc7);
                         }
                     }

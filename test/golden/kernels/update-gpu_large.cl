@@ -3,7 +3,7 @@
 /* arena: 800 bytes */
 /* sum add sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_766eb06a4d29d023(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_86706624dd9c0246(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -24,11 +24,21 @@ void k_766eb06a4d29d023(__global uchar *output0, __global uchar *owned0, __globa
             const int i0 = number % 10;
             const int tile = number / 10;
             float acc0 = (float)(0.0f);
-            #pragma unroll 4
+            #pragma unroll 1
             #pragma clang loop vectorize(disable)
-            for (int i1 = 0; i1 < 12; i1 += 1) {
+            for (int i1 = 0; i1 < 12; i1 += 6) {
                 const float t1 = v1[i0 + 10 * i1];
+                const float t2 = v1[i0 + 10 * i1 + 10];
+                const float t3 = v1[i0 + 10 * i1 + 20];
+                const float t4 = v1[i0 + 10 * i1 + 30];
+                const float t5 = v1[i0 + 10 * i1 + 40];
+                const float t6 = v1[i0 + 10 * i1 + 50];
                 acc0 += t1;
+                acc0 += t2;
+                acc0 += t3;
+                acc0 += t4;
+                acc0 += t5;
+                acc0 += t6;
             }
             v0[i0] = acc0;
         }
@@ -40,15 +50,15 @@ void k_766eb06a4d29d023(__global uchar *output0, __global uchar *owned0, __globa
         if (number < 200) {
             const int i0 = number % 200;
             const int tile = number / 200;
-            const float t2 = v4[i0];
-            const float t3 = t2 * (float)(0x1.ccccccp-1f);
-            const float t4 = v5[i0];
-            const float t5 = t3 + t4;
-            const float t6 = v6[i0];
-            const float t7 = t5 * (float)(0x1.99999ap-4f);
-            const float t8 = t6 - t7;
-            v2[i0] = t5;
-            v3[i0] = t8;
+            const float t7 = v4[i0];
+            const float t8 = t7 * (float)(0x1.ccccccp-1f);
+            const float t9 = v5[i0];
+            const float t10 = t8 + t9;
+            const float t11 = v6[i0];
+            const float t12 = t10 * (float)(0x1.99999ap-4f);
+            const float t13 = t11 - t12;
+            v2[i0] = t10;
+            v3[i0] = t13;
         }
     }
     if (section_group >= 2 && section_group < 3) {
@@ -62,9 +72,9 @@ void k_766eb06a4d29d023(__global uchar *output0, __global uchar *owned0, __globa
         #pragma unroll 4
         #pragma clang loop vectorize(disable)
         for (int i0 = 0 + lane; i0 < 192; i0 += 16) {
-            const float t9 = v6[i0];
-            const float t10 = t9 * t9;
-            acc0 += t10;
+            const float t14 = v6[i0];
+            const float t15 = t14 * t14;
+            acc0 += t15;
         }
         lanes[0 + lane] = acc0;
     }
@@ -81,9 +91,9 @@ void k_766eb06a4d29d023(__global uchar *output0, __global uchar *owned0, __globa
         #pragma unroll 4
         #pragma clang loop vectorize(disable)
         for (int i0 = 192; i0 < 200; i0 += 1) {
-            const float t11 = v6[i0];
-            const float t12 = t11 * t11;
-            acc0 += t12;
+            const float t16 = v6[i0];
+            const float t17 = t16 * t16;
+            acc0 += t17;
         }
         acc0 += sum0;
         const bool writes = live && lane == 0;
