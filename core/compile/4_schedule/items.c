@@ -40,6 +40,11 @@ static int choose_item_lane(const struct nest *n)
     return lane < n->out_axes ? choose_out_lane(n) : lane;
 }
 
+bool nest_loops_over(const struct nest *n, const struct schedule *s, int axis)
+{
+    return axis == nest_shared_axis(n) ? n->extent[axis] != LANES : s->tile[axis] < n->extent[axis];
+}
+
 /* ---- register tiles ------------------------------------------------------------------------- */
 
 /* An axis of a nest, and how much of it is unrolled. */
@@ -205,7 +210,7 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
     const struct chunks c = nest_chunks(n, false);
     int axis = n->axes - 1, points = 1, most;
     while (axis >= n->out_axes &&
-           (s->tile[axis] == n->extent[axis] || (n->batched && axis == n->batch_axis)))
+           (!nest_loops_over(n, s, axis) || (n->batched && axis == n->batch_axis)))
         axis--;
     if (axis < n->out_axes || axis == nest_shared_axis(n) || n->by_sample || s->staging.panels > 0)
         return;

@@ -31,6 +31,9 @@ struct schedule *new_schedules(const struct program_ir *p);
 /* Tiles of the OUT axes that are no lanes, and accumulators of one. */
 int64_t nest_tiles(const struct nest *n, const struct schedule *s);
 int nest_points(const struct nest *n, const struct schedule *s);
+/* For work-items: whether a summed axis is a loop. It is none that a tile has whole, or of which each lane of a team has one
+ * element. */
+bool nest_loops_over(const struct nest *n, const struct schedule *s, int axis);
 /* Items: tiles of what a group of a chain does of a nest, in its batch block; all without a chain. */
 int64_t nest_slice_tiles(const struct program_ir *p, const struct nest *n,
                          const struct schedule *s);

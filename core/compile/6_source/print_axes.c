@@ -3,6 +3,10 @@
  * and tile of a nest. Out: heads of loops, and what each axis is at this point. */
 
 #include "compile/6_source/print.h"
+#include "tensor/sum_order.h"
+
+#define UNROLL_LANES \
+    8 /* rounds of a sum along the lanes of a team, whose loads are under way together */
 
 /* Loop variables are 64 bits wide: proving that 32-bit ones do not overflow took the driver's
  * compiler three quarters of its time. */
@@ -158,4 +162,38 @@ void close_loops(struct printer *pr, int count)
         pr->indent--;
         print_line(pr, "}");
     }
+}
+
+/* For work-items: the loop of a summed axis. Along the lanes of a team each begins at its own element; `rest`: the
+ * elements after the last full 16, which all lanes add up alike. */
+int open_red(struct printer *pr, int axis, bool rest, int unroll)
+{
+    const bool shared = axis == nest_shared_axis(pr->n);
+    const int32_t step = pr->s->tile[axis];
+    const struct loop_range r = loop_range(pr, axis);
+    if (!shared && step == pr->n->extent[axis]) {
+        set_constant(pr, axis, 0);
+        return 0;
+    }
+    if (!shared && open_inside_guards(pr, axis, item_index_type(pr)))
+        return 1;
+    set_loop(pr, axis, step);
+    if (shared && pr->n->extent[axis] == LANES) {
+        print_line(pr, "const %s i%d = lane;", item_index_type(pr), axis);
+        return 0;
+    }
+    if (shared && !rest) {
+        /* From the same number for all lanes, or a compiler does not know how many rounds there are, and unrolls none. */
+        print_hints(pr, unroll > 1 ? UNROLL_LANES : 1);
+        print_line(pr, "for (%s first%d = %s; first%d < %s; first%d += %d) {", item_index_type(pr),
+                   axis, r.from, axis, r.to, axis, LANES);
+        pr->indent++;
+        print_line(pr, "const %s i%d = first%d + lane;", item_index_type(pr), axis, axis);
+        return 1;
+    }
+    print_hints(pr, unroll);
+    print_line(pr, "for (%s i%d = %s; i%d < %s; i%d += %d) {", item_index_type(pr), axis, r.from,
+               axis, r.to, axis, step);
+    pr->indent++;
+    return 1;
 }

@@ -101,34 +101,13 @@ static void print_block(struct printer *pr)
 
 /* ---- loops over summed axes ----------------------------------------------------------------- */
 
-/* The loop of a summed axis. Along the lanes of a team each begins at its own element; `rest`: the
- * elements after the last full 16, which all lanes add up alike. */
-int open_red(struct printer *pr, int axis, bool rest, int unroll)
-{
-    const bool shared = axis == nest_shared_axis(pr->n);
-    const int32_t step = pr->s->tile[axis];
-    const struct loop_range r = loop_range(pr, axis);
-    if (!shared && step == pr->n->extent[axis]) {
-        set_constant(pr, axis, 0);
-        return 0;
-    }
-    if (!shared && open_inside_guards(pr, axis, item_index_type(pr)))
-        return 1;
-    set_loop(pr, axis, step);
-    print_hints(pr, unroll);
-    print_line(pr, "for (%s i%d = %s%s; i%d < %s; i%d += %d) {", item_index_type(pr), axis, r.from,
-               shared && !rest ? " + lane" : "", axis, r.to, axis, shared && !rest ? LANES : step);
-    pr->indent++;
-    return 1;
-}
-
 static void print_red_loops(struct printer *pr, bool rest)
 {
     const struct nest *n = pr->n;
     const int batch = n->batched ? n->batch_axis : -1;
     int innermost = -1;
     for (int a = n->out_axes; a < n->axes; a++)
-        innermost = a != batch && pr->s->tile[a] < n->extent[a] ? a : innermost;
+        innermost = a != batch && nest_loops_over(n, pr->s, a) ? a : innermost;
     const bool whole = innermost < 0 || pr->s->tile[innermost] > 1 ||
                        (n->combine == COMBINE_FMA && nest_points(n, pr->s) > 4);
     const int unroll = whole ? 1 : UNROLL_SUM;

@@ -740,7 +740,7 @@ void k_16014f4e11e54542(__global uchar *output0, __global uchar *input0, __globa
 
 /* sum sum sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_267341b1e2e9252a(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
+void k_548c6920952abe34(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -769,15 +769,12 @@ void k_267341b1e2e9252a(__global uchar *arena, __global const ulong *offset, __g
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
                 for (int i0 = cut0; i0 < end0; i0 += 1) {
-                    #pragma unroll 1
+                    #pragma unroll 4
                     #pragma clang loop vectorize(disable)
                     for (int i1 = 0; i1 < 2; i1 += 1) {
-                        #pragma unroll 4
-                        #pragma clang loop vectorize(disable)
-                        for (int i2 = 0 + lane; i2 < 16; i2 += 16) {
-                            const float t1 = v1[32 * i0 + 16 * i1 + i2];
-                            acc0 += t1;
-                        }
+                        const int i2 = lane;
+                        const float t1 = v1[32 * i0 + 16 * i1 + i2];
+                        acc0 += t1;
                     }
                 }
                 sum0_0 += acc0;

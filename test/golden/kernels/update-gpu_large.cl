@@ -3,7 +3,7 @@
 /* arena: 800 bytes */
 /* sum add sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_86706624dd9c0246(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_91c18d0e916b7e42(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -69,9 +69,10 @@ void k_86706624dd9c0246(__global uchar *output0, __global uchar *owned0, __globa
         const int tile = live ? team : 0;
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
         float acc0 = (float)(0.0f);
-        #pragma unroll 4
+        #pragma unroll 8
         #pragma clang loop vectorize(disable)
-        for (int i0 = 0 + lane; i0 < 192; i0 += 16) {
+        for (int first0 = 0; first0 < 192; first0 += 16) {
+            const int i0 = first0 + lane;
             const float t14 = v6[i0];
             const float t15 = t14 * t14;
             acc0 += t15;
