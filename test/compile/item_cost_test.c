@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What nest_item_cost() says of nests whose chains, loads and sectors can be counted by hand. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cases.h"
@@ -110,6 +111,31 @@ Test(item_cost, rounds_divide_a_sum)
         const struct item_cost c = cost_of(&b, "sum");
         cr_expect_eq(c.chain, cases[i].rounds, "%d terms: %g", cases[i].terms, c.chain);
     }
+}
+
+/* With a stride of two a tile begins at an even element and has the window whole: no term asks whether it counts. */
+Test(item_cost, terms_between_strides_are_left_out)
+{
+    const union op_arg strided = {
+        .conv = { .stride = { 2, 2 }, .padding = { 1, 1 }, .dilation = { 1, 1 }, .groups = 1 }
+    };
+    struct build b;
+    struct target t = target_named("gpu_large");
+    struct kernel_plan plan = { 0 };
+    build_begin(&b);
+    const uint32_t in[] = { build_samples(&b, TARN_SHAPE(128, 8, 8, 8)),
+                            build_owned(&b, TARN_SHAPE(8, 16, 3, 3)) };
+    build_output(&b, build_node(&b, &op_conv2d_input, TARN_SHAPE(128, 16, 16, 16), TARN_F32,
+                                &strided, in, 2));
+    const struct program p = build_program(&b);
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    char *text = plan_text(&plan);
+    cr_assert_not_null(text);
+    cr_expect_not_null(strstr(text, "conv2d_input ["), "%s", text);
+    cr_expect_null(strstr(text, " % 2 == 0"));
+    free(text);
+    kernel_plan_free(&plan);
+    build_end(&b);
 }
 
 /* Weights in rows, of which work-items follow columns: a group turns them in local memory. */

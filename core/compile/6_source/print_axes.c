@@ -5,8 +5,7 @@
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 
-#define UNROLL_LANES \
-    8 /* rounds of a sum along the lanes of a team, whose loads are under way together */
+#define UNROLL_LANES 8 /* rounds of a sum along the lanes of a team, under way together */
 
 /* Loop variables are 64 bits wide: proving that 32-bit ones do not overflow took the driver's
  * compiler three quarters of its time. */
