@@ -52,6 +52,13 @@ static tarn_tensor sum_of_planes(tarn_replica *r)
     return tarn_sum(x, TARN_AXES(0, 1, 2), false);
 }
 
+/* Of each row of 28 lanes leave 12 elements. */
+static tarn_tensor sum_of_rows_with_rests(tarn_replica *r)
+{
+    const tarn_tensor x = table(r, 512, 28, 1);
+    return tarn_sum(tarn_mul(x, x), TARN_ALL, false);
+}
+
 static tarn_tensor product(tarn_replica *r)
 {
     const tarn_tensor a = tarn_transpose(table(r, 2500, 24, 1), 0, 1);
@@ -81,10 +88,15 @@ static const struct {
     const char *name;
     tarn_tensor (*make)(tarn_replica *r);
 } sums[] = {
-    { "columns", sum_of_columns }, { "few columns", sum_of_few_columns },
-    { "rows", sum_of_rows },       { "planes", sum_of_planes },
-    { "product", product },        { "narrow product", narrow_product },
-    { "samples", sum_of_samples }, { "product of samples", product_of_samples },
+    { "columns", sum_of_columns },
+    { "few columns", sum_of_few_columns },
+    { "rows", sum_of_rows },
+    { "planes", sum_of_planes },
+    { "rows with rests", sum_of_rows_with_rests },
+    { "product", product },
+    { "narrow product", narrow_product },
+    { "samples", sum_of_samples },
+    { "product of samples", product_of_samples },
 };
 
 static size_t compute(const char *schedule, const char *target, size_t i, float *out)
