@@ -70,6 +70,13 @@ static tarn_tensor narrow_product(tarn_replica *r)
     return tarn_matmul(table(r, 3, 2500, 1), table(r, 2500, 5, 2));
 }
 
+/* Two chunks and a piece; 15 divides 300, but no chunk. */
+static tarn_tensor short_product(tarn_replica *r)
+{
+    return tarn_relu(
+        tarn_matmul(numbers(r, TARN_SHAPE(37, 300), 1), numbers(r, TARN_SHAPE(300, 6), 2)));
+}
+
 /* 37 samples are two blocks and a piece. */
 static tarn_tensor sum_of_samples(tarn_replica *r)
 {
@@ -95,6 +102,7 @@ static const struct {
     { "rows with rests", sum_of_rows_with_rests },
     { "product", product },
     { "narrow product", narrow_product },
+    { "short product", short_product },
     { "samples", sum_of_samples },
     { "product of samples", product_of_samples },
 };
