@@ -357,8 +357,7 @@ static double term_loads(const struct program_ir *p, const struct nest *n, int r
     return sum;
 }
 
-/* Loads for a term of a sum, or for an element of a map. */
-static double loads_of(const struct program_ir *p, const struct nest *n)
+double nest_item_loads(const struct program_ir *p, const struct nest *n)
 {
     double loads = 0;
     bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
@@ -371,15 +370,6 @@ static double loads_of(const struct program_ir *p, const struct nest *n)
     if (n->combine == COMBINE_FMA)
         loads += term_loads(p, n, n->body[1], met);
     return loads;
-}
-
-double nest_round_loads(const struct program_ir *p, const struct nest *n)
-{
-    const struct schedule *s = schedule_of(p, n);
-    double terms = 1;
-    for (int a = 0; a < n->axes; a++)
-        terms *= a == nest_vector_axis(n, s) ? 1 : s->tile[a];
-    return terms * loads_of(p, n);
 }
 
 /* ---- chains --------------------------------------------------------------------------------- */
@@ -444,6 +434,6 @@ struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n
     for (int a = 0; a < n->axes; a++)
         c.terms *= n->extent[a];
     weigh_accesses(p, n, &c);
-    c.loads = loads_of(p, n);
+    c.loads = nest_item_loads(p, n);
     return c;
 }

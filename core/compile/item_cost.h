@@ -27,8 +27,8 @@ struct item_cost {
 /* Of a nest that is code, for a target of work-items; after all stages. Guards are taken to let everything through. */
 struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n);
 
-/* Loads of a work-item in a round of its sums, what several terms share counted once. */
-double nest_round_loads(const struct program_ir *p, const struct nest *n);
+/* Its `loads` alone, which need the tile and no groups. */
+double nest_item_loads(const struct program_ir *p, const struct nest *n);
 
 /* Its `chain` alone: the others take some work to find out. */
 double nest_item_rounds(const struct program_ir *p, const struct nest *n);

@@ -199,7 +199,7 @@ static struct item_figures item_of(const struct device_figures *f)
         .round_cycles = 400,
         .barrier_cycles = f->barrier_seconds * f->cycles_per_second,
         .lane_sum_points = 4,
-        .lane_sum_terms = 512,          /* four loads in flight: as long as a launch or two */
+        .lane_sum_terms = 512,          /* eight in a round: as long as a launch or two */
         .panel_bytes = f->l1_bytes / 3, /* so that a unit has three groups */
         .waste = 1.25,
     };

@@ -208,15 +208,16 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
 {
     const struct item_figures *f = &p->target->item;
     const struct chunks c = nest_chunks(n, false);
-    int axis = n->axes - 1, points = 1, most;
+    int axis = n->axes - 1, terms = nest_points(n, s);
     while (axis >= n->out_axes &&
            (!nest_loops_over(n, s, axis) || (n->batched && axis == n->batch_axis)))
         axis--;
     if (axis < n->out_axes || axis == nest_shared_axis(n) || n->by_sample || s->staging.panels > 0)
         return;
-    for (int a = 0; a < n->axes; a++)
-        points *= a == nest_vector_axis(n, s) ? 1 : s->tile[a];
-    most = (int)fmin(f->loads_under_way / fmax(1, nest_round_loads(p, n)), f->points / points);
+    for (int a = n->out_axes; a < n->axes; a++)
+        terms *= s->tile[a];
+    const double loads = fmax(1, terms * nest_item_loads(p, n));
+    const int most = (int)fmin(f->loads_under_way / loads, f->points / terms);
     for (int size = 2; size <= most && size < n->extent[axis]; size++) {
         bool divides = n->extent[axis] % size == 0;
         for (int l = 0; l < c.levels; l++)

@@ -204,17 +204,14 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing, 
     if (v == ALWAYS || (v == DEPENDS && pr->inside) ||
         (v == DEPENDS && !lanes && enclosing != NULL && strcmp(enclosing, t.data) == 0)) {
         loads ? load_point(pr) : body_point(pr, point, "");
-    } else if (loads) {
-        text_free(&t);
-        return;
-    } else if (v == DEPENDS && lanes) {
+    } else if (v == DEPENDS && !loads && lanes) {
         char mask[NAME];
         text_fill(mask, sizeof mask, "t%d", ++pr->temporaries);
         print_line(pr, "const int16 %s = %s;", mask, t.data);
         memcpy(pr->mask, mask, NAME);
         body_point(pr, point, mask);
         pr->mask[0] = '\0';
-    } else if (v == DEPENDS) {
+    } else if (v == DEPENDS && !loads) {
         print_line(pr, "if (%s) {", t.data);
         pr->indent++;
         const int scope = pr->known_count;
