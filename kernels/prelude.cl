@@ -27,6 +27,11 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #endif
 #define TARN_WIDEN(x) TARN_CONVERT(int16, x)
 
+/* Every other element of 31, none behind the last. */
+#define TARN_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31
+#define TARN_LOAD_EVEN(space, type, from) \
+    TARN_SHUFFLE(TARN_LOAD(space, type, from), TARN_LOAD(space, type, (from) + 15), TARN_EVEN)
+
 /* Transposes a tile of 16 x 16 elements in four rounds. Each round interleaves pairs of registers, which
  * rotates the index (register, lane) by one bit. An order of lanes is a macro, since macros of any number of arguments
  * are an error for NVIDIA's compiler. */

@@ -33,7 +33,8 @@ static bool suits_lanes(const struct nest *n, int axis)
 
 static double access_loads(const struct affine *address, int axis)
 {
-    return address->k[axis] == 0 || address->k[axis] == 1 ? 1 : LANES;
+    const int32_t k = address->k[axis];
+    return k == 0 || k == 1 ? 1 : k == 2 ? 2 : LANES;
 }
 
 /* An expression that loads what an earlier one does not: those are one statement. */
@@ -52,8 +53,8 @@ static bool loads_anew(const struct nest *n, int e)
 }
 
 /* Loads and stores for each term of 16 results, if this axis is the lanes. Lanes that lie apart in memory are read one by
- * one, and so are those under a guard that some fail; what is left of the axis behind its last 16 is computed so,
- * too. Results are stored once for all terms. */
+ * one; under a guard that some fail it takes as long again to see which they are. What is left of the axis behind its last 16
+ * is computed one by one, too. Results are stored once for all terms. */
 static double contraction_cost(const struct nest *n, int axis)
 {
     double loads = 0, terms = 1;
@@ -62,10 +63,11 @@ static double contraction_cost(const struct nest *n, int axis)
         guarded |= n->guard[g].e.k[axis] != 0;
     for (int e = 0; e < n->expr_count; e++)
         if (loads_anew(n, e))
-            loads += guarded ? LANES : access_loads(&n->exprs[e].access.address, axis);
+            loads += access_loads(&n->exprs[e].access.address, axis) * (guarded ? 2 : 1);
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= n->extent[a];
-    loads += access_loads(&n->store[0].address, axis) / (terms < 1 ? 1 : terms);
+    const double stores = n->store[0].address.k[axis] == 1 ? 1 : LANES;
+    loads += stores / (terms < 1 ? 1 : terms);
     const int32_t extent = n->extent[axis];
     return loads * (double)(extent / LANES + extent % LANES) * LANES / extent;
 }

@@ -77,6 +77,8 @@ const char *value_space(const struct value *v);
 /* Scalar part of an affine index (without the lane), and the lane's factor. */
 void print_affine(const struct printer *pr, const struct affine *e, struct text *t);
 int lane_factor(const struct printer *pr, const struct affine *e);
+/* An index as a register of int lanes (a plain int at width 1). */
+void lanes_of(const struct printer *pr, const struct affine *e, struct text *t);
 
 /* "36 * b + ": where batch block b begins in a blocked value, in vectors; "" where one block is all
  * that there is of it. */
@@ -91,6 +93,8 @@ enum verdict { NEVER, ALWAYS, DEPENDS };
 /* Whether a guard holds here; when it depends, `t` gets the condition (scalar, or of lanes). */
 enum verdict print_guard(struct printer *pr, const struct guard *g, struct text *t, bool *lanes);
 
+/* Adds to `t` what is read (print_load.c), and prints what that takes. */
+void load_text(struct printer *pr, const struct expr *e, struct text *t);
 /* Prints what computes an expression; `name` gets what to call it. */
 void print_expr(struct printer *pr, int expr, char name[NAME]);
 /* The same for a transform (print_transform.c), whose row and column must be constants here. */

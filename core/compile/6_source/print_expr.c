@@ -77,8 +77,7 @@ int lane_factor(const struct printer *pr, const struct affine *e)
     return pr->lane_axis < 0 ? 0 : e->k[pr->lane_axis];
 }
 
-/* An index as a register of int lanes (a plain int at width 1). */
-static void lanes_of(const struct printer *pr, const struct affine *e, struct text *t)
+void lanes_of(const struct printer *pr, const struct affine *e, struct text *t)
 {
     struct text scalar = { 0 };
     print_affine(pr, e, &scalar);
@@ -271,131 +270,6 @@ bool print_is_zero(const struct printer *pr, const char *name)
         return false;
     print_zero(pr, zero);
     return strcmp(name, zero) == 0;
-}
-
-static void each_lane(struct text *t, const char *type, const char *mask, const char *pointer,
-                      const char *address, int32_t step, bool vector_address)
-{
-    text_add(t, "(%s)(", type);
-    for (int i = 0; i < LANES; i++) {
-        text_add(t, "%s", i == 0 ? "" : ", ");
-        if (mask[0] != '\0')
-            text_add(t, "%s.s%x ? ", mask, (unsigned)i);
-        if (vector_address)
-            text_add(t, "%s[%s.s%x]", pointer, address, (unsigned)i);
-        else
-            text_add(t, "%s[%s + %d]", pointer, address, i * step);
-        if (mask[0] != '\0')
-            text_add(t, " : 0");
-    }
-    text_add(t, ")");
-}
-
-static bool needs_lane_address(const struct printer *pr, const struct access *a)
-{
-    bool wanted = pr->mask[0] != '\0' || a->gather >= 0;
-    for (int i = 0; i < a->part_count; i++)
-        wanted |= lane_factor(pr, &a->part[i].index.e) != 0;
-    wanted |= nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0;
-    return pr->width > 1 && !a->in_block && wanted;
-}
-
-struct short_text block_start(const struct value *v)
-{
-    struct short_text t = { "" };
-    if (v->place != PLACE_SCRATCH && v->worker_stride == 0)
-        text_fill(t.text, sizeof t.text, "%lld * b + ",
-                  (long long)(tarn_shape_count(v->shape) / v->shape.dim[0]));
-    return t;
-}
-
-/* Lanes of a block that is in memory as a whole, read one by one: where the mask leaves a lane
- * out, the other indices may be out of range, too. */
-static void masked_block_text(struct printer *pr, const struct access *a, const char *type,
-                              const char *pointer, const char *address, struct text *t)
-{
-    const bool by_sample = pr->n->by_sample;
-    char name[NAME];
-    struct text first = { 0 };
-    text_add(&first, "16 * (%s%s)", block_start(&pr->p->values[a->value]).text, address);
-    if (by_sample)
-        text_add(&first, " + i%d - 16 * b", pr->n->batch_axis);
-    print_define(pr, "long", &first, name);
-    each_lane(t, type, pr->mask, pointer, name, by_sample ? 0 : 1, false);
-}
-
-/* The address of an access: a scalar text, or the name of a register of lane addresses. */
-static void address_text(struct printer *pr, const struct access *a, bool lanes, struct text *t)
-{
-    if (lanes)
-        lanes_of(pr, &a->address, t);
-    else
-        print_affine(pr, &a->address, t);
-    for (int i = 0; i < a->part_count; i++) {
-        struct text e = { 0 };
-        if (lanes)
-            lanes_of(pr, &a->part[i].index.e, &e);
-        else
-            print_affine(pr, &a->part[i].index.e, &e);
-        text_add(t, " + %d * ((%s) / %d)", a->part[i].stride, e.data, a->part[i].index.divide);
-        t->failed |= e.failed;
-        text_free(&e);
-    }
-    if (a->gather >= 0) {
-        char index[NAME];
-        print_expr(pr, a->gather, index);
-        text_add(t, " + %d * clamp(%s, (%s)(0), (%s)(%d))", a->gather_stride, index,
-                 register_name(TARN_I32, pr->width), register_name(TARN_I32, pr->width),
-                 a->gather_extent - 1);
-    }
-}
-
-static void load_text(struct printer *pr, const struct expr *e, struct text *t)
-{
-    const struct access *a = &e->access;
-    const struct value *v = &pr->p->values[a->value];
-    const bool narrow = tarn_dtype_bytes(v->dtype) < sizeof(int32_t);
-    const char *type = register_name(e->dtype, pr->width);
-    char pointer[NAME], name[NAME];
-    text_fill(pointer, sizeof pointer, "v%d", a->value);
-    struct text address = { 0 };
-    const bool lanes = needs_lane_address(pr, a);
-    address_text(pr, a, lanes, &address);
-    const int k = lane_factor(pr, &a->address);
-    if (panel_text(pr, e, t)) {
-        text_free(&address);
-        return;
-    }
-    const char *convert = narrow && pr->width > 1 ? "TARN_WIDEN" : "";
-    if (address.data == NULL) {
-        t->failed = true;
-    } else if (a->in_block && pr->mask[0] != '\0') {
-        masked_block_text(pr, a, type, pointer, address.data, t);
-    } else if (a->in_block && pr->n->by_sample) {
-        text_add(t, "(%s)(%s[16 * (%s%s) + i%d - 16 * b])", type, pointer, block_start(v).text,
-                 address.data, pr->n->batch_axis);
-    } else if (a->in_block && pr->items) {
-        text_add(t, "b%d[%d * (%s)]", a->value, LANES, address.data);
-    } else if (a->in_block) {
-        text_add(t, "%s(TARN_LOAD(%s, %s, %s + 16 * (%s%s)))", convert, value_space(v),
-                 memory_type(v), pointer, block_start(v).text, address.data);
-    } else if (lanes) {
-        print_define(pr, "int16", &address, name);
-        each_lane(t, type, pr->mask, pointer, name, 0, true);
-        return;
-    } else if (pr->width == 1 || k == 0) {
-        text_add(t, pr->width == 1 ? "%s%s[%s]" : "(%s)(%s[%s])", pr->width == 1 ? "" : type,
-                 pointer, address.data);
-    } else if (k == 1) {
-        text_add(t, "%s(TARN_LOAD(%s, %s, %s + %s))", convert, value_space(v), memory_type(v),
-                 pointer, address.data);
-    } else if (!square_text(pr, a, t)) {
-        print_define(pr, "long", &address, name);
-        each_lane(t, type, "", pointer, name, k, false);
-        return;
-    }
-    t->failed |= address.failed;
-    text_free(&address);
 }
 
 void expand_code(const char *code, const struct code_names *names, int width, struct text *t)
