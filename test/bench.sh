@@ -82,6 +82,8 @@ figures = json.load(open("out"))["figures"]
 assert len(figures) == 13, figures
 for name, row in figures.items():
     assert row["used"] == row["measured"] > 0, (name, row)
+registers = figures["registers"]
+assert registers["measured"] <= registers["default"], registers  # of which instructions name no more
 END
 fi
 unset TARN_CACHE_DIR

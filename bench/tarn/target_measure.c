@@ -286,7 +286,9 @@ static tarn_status measure_arithmetic(struct bed *b)
 }
 
 /* Sums whose factors come from the first cache, so loads decide; those that find no register add a
- * load each. Counts of registers are powers of two: the largest whose three quarters fit. */
+ * load each. Counts of registers are powers of two: the largest whose three quarters fit. No more than instructions can
+ * name, which the kind of device tells: a unit that begins one multiply-add a cycle and two loads hides those of a few sums too
+ * many. */
 static tarn_status measure_loads(struct bed *b)
 {
     double cycles[OPERANDS], best = INFINITY;
@@ -301,9 +303,12 @@ static tarn_status measure_loads(struct bed *b)
     b->f->loads_per_cycle = rounded(1 / best);
     if (b->f->items)
         return TARN_OK;
+    int fit = b->f->registers;
     for (int i = 0; i < OPERANDS; i++)
         if (cycles[i] < 1.1 * best)
-            b->f->registers = operands[i] / 3 * 4;
+            fit = operands[i] / 3 * 4;
+    if (fit < b->f->registers)
+        b->f->registers = fit;
     return TARN_OK;
 }
 

@@ -162,6 +162,29 @@ static void make_turned(struct build *b)
     build_output(b, build_matmul(b, x, w, false, true));
 }
 
+/* Lanes of which the first and the last lie outside: of a value with zeros around it, less an element that all of a row
+ * share; of windows in steps of two along one image. */
+static void make_edges(struct build *b)
+{
+    const uint32_t x = build_owned(b, TARN_SHAPE(5, 40)),
+                   w = build_owned(b, TARN_SHAPE(2, 2, 3, 3));
+    const uint32_t row = build_reshape(b, build_owned(b, TARN_SHAPE(5)), TARN_SHAPE(5, 1));
+    const uint32_t less = build_map2(b, &op_sub, x, build_expand(b, row, TARN_SHAPE(5, 40)));
+    const uint32_t in[2] = { build_owned(b, TARN_SHAPE(1, 2, 8, 36)), w };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.pad.low[1] = 3;
+    arg.pad.high[1] = 5;
+    build_output(b, build_node(b, &op_pad, TARN_SHAPE(5, 48), TARN_F32, &arg, &less, 1));
+    memset(&arg, 0, sizeof arg);
+    arg.conv.groups = 1;
+    for (int i = 0; i < 2; i++) {
+        arg.conv.stride[i] = 2;
+        arg.conv.padding[i] = arg.conv.dilation[i] = 1;
+    }
+    build_output(b, build_node(b, &op_conv2d, TARN_SHAPE(1, 2, 4, 18), TARN_F32, &arg, in, 2));
+}
+
 const struct graph_case graph_cases[] = {
     { "map_chain", make_map_chain, false },
     { "sum_batch", make_sum_batch, false },
@@ -176,6 +199,7 @@ const struct graph_case graph_cases[] = {
     { "long_sums", make_long_sums, false },
     { "one_row", make_one_row, true },
     { "turned", make_turned, true },
+    { "edges", make_edges, true },
 };
 const int graph_case_count = sizeof graph_cases / sizeof *graph_cases;
 

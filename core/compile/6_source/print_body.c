@@ -206,8 +206,9 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing, 
         loads ? load_point(pr) : body_point(pr, point, "");
     } else if (v == DEPENDS && !loads && lanes) {
         char mask[NAME];
-        text_fill(mask, sizeof mask, "t%d", ++pr->temporaries);
-        print_line(pr, "const int16 %s = %s;", mask, t.data);
+        print_define(pr, "int16", &t,
+                     mask); /* one name for equal ones: what they load is equal, too */
+        t = (struct text){ 0 };
         memcpy(pr->mask, mask, NAME);
         body_point(pr, point, mask);
         pr->mask[0] = '\0';

@@ -48,8 +48,7 @@ static bool lanes_apart(const struct printer *pr, const struct access *a)
     bool apart = a->gather >= 0;
     for (int i = 0; i < a->part_count; i++)
         apart |= lane_factor(pr, &a->part[i].index.e) != 0;
-    return apart ||
-           (nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0);
+    return apart || (nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0);
 }
 
 /* ---- registers ------------------------------------------------------------------------------ */
