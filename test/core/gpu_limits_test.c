@@ -5,16 +5,10 @@
  * reason in CHANGES.md. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "compile/item_cost.h"
-#include "compile/kernel_plan.h"
-#include "deep.h"
-#include "error.h"
 #include "figures.h"
-#include "run/snapshot.h"
-#include "timed.h"
+#include "recorded.h"
 
 enum { TARGETS = 4 };
 static const int units_of[TARGETS] = { 8, 40, 132, 304 };
@@ -41,42 +35,6 @@ static const struct limits table[] = {
     { "resnet", 128, 148, 384, 41, 1, 4, { 2, 11, 44, 64 } },
     { "gpt", 32, 119, 512, 32, 66, 51, { 1, 4, 15, 15 } },
 };
-
-static const struct timed_network *network_named(const char *name)
-{
-    const struct timed_network *const lists[] = { timed_images, timed_rows };
-    for (int i = 0; i < 2; i++)
-        for (const struct timed_network *n = lists[i]; n->name != NULL; n++)
-            if (strcmp(n->name, name) == 0)
-                return n;
-    cr_assert_fail("no network %s", name);
-    return NULL;
-}
-
-/* ---- recording ------------------------------------------------------------------------------ */
-
-static tarn_tensor zeros(tarn_replica *r, tarn_shape s, tarn_dtype dtype)
-{
-    void *data = calloc((size_t)tarn_shape_count(s), tarn_dtype_bytes(dtype));
-    cr_assert_not_null(data);
-    const tarn_tensor t = tarn_from(r, s, dtype, data);
-    free(data);
-    return t;
-}
-
-static void record(tarn_replica *r, const struct timed_network *n, int batch)
-{
-    tarn_shape x = n->x, y = n->y;
-    x.dim[0] = batch;
-    y.dim[0] = y.dim[0] / n->x.dim[0] * batch;
-    const tarn_tensor in = tarn_batch_axis(zeros(r, x, n->words ? TARN_I32 : TARN_F32), 0);
-    const tarn_tensor labels = zeros(r, y, TARN_I32);
-    const tarn_tensor loss =
-        n->loss != NULL ? n->loss(in, labels) : tarn_cross_entropy(n->forward(in), labels);
-    tarn_backward(loss);
-    tarn_optimizer_step(n->optimizer(r));
-    cr_assert_eq(tarn_error_status(r), TARN_OK, "%s", tarn_error(r));
-}
 
 /* ---- judging -------------------------------------------------------------------------------- */
 
@@ -113,23 +71,6 @@ static struct judged judge(const struct kernel_plan *plan, int units)
     return j;
 }
 
-struct compilation {
-    const tarn_replica *r;
-    struct target target;
-    struct kernel_plan plan;
-};
-
-static tarn_status compile_step(void *arg)
-{
-    struct compilation *c = arg;
-    struct snapshot s;
-    tarn_status status = snapshot_take(c->r, NULL, 0, true, &s);
-    if (status == TARN_OK)
-        status = compile_program(&s.program, &c->target, &c->plan);
-    snapshot_free(&s);
-    return status;
-}
-
 static void check_one(const struct limits *l, int units, const char *what, double is, double may_be)
 {
     cr_expect_leq(is, may_be, "%s at %d for %d units: %s %g, may be %g", l->network, l->batch,
@@ -154,20 +95,19 @@ static void check(const struct limits *l, int target, const struct judged *j)
 Test(gpu_limits, steps_keep_to_their_limits)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct compilation c = { .r = NULL };
         tarn_replica *r = tarn_open(NULL);
         cr_assert_not_null(r, "%s", tarn_error(NULL));
-        c.r = r;
-        record(r, network_named(table[i].network), table[i].batch);
+        recorded_step(r, recorded_network_named(table[i].network), table[i].batch);
         for (int t = 0; t < TARGETS; t++) {
             struct device_figures f;
+            struct kernel_plan plan;
             cr_assert(figures_kind("nvidia", &f));
             f.units = units_of[t];
-            c.target = target_of(&f);
-            cr_assert_eq(run_deep(compile_step, &c), TARN_OK, "%s", error_text());
-            const struct judged j = judge(&c.plan, f.units);
+            const struct target target = target_of(&f);
+            recorded_compile(r, &target, &plan);
+            const struct judged j = judge(&plan, f.units);
             check(&table[i], t, &j);
-            kernel_plan_free(&c.plan);
+            kernel_plan_free(&plan);
         }
         tarn_close(r);
     }

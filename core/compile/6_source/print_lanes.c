@@ -35,7 +35,7 @@ void print_lane_body(struct printer *pr)
             loops += open_loop(pr, pr->s->order[i]);
     }
     print_tile(pr);
-    close_squares(pr, &squares);
+    loops -= close_squares(pr, &squares);
     close_loops(pr, loops);
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Training steps and forward passes of all networks with batches that fill no register, and with one sample, whose layouts and lanes are others
+ * than those of a usual batch. Building their kernels would take minutes, so it is only looked at whether each block
+ * of the text that begins also ends, within its kernel. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "figures.h"
+#include "recorded.h"
+
+/* NULL, or what is wrong with the blocks of a program's text. */
+static const char *fault_of(const char *text)
+{
+    int depth = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        depth += (*at == '{') - (*at == '}');
+        if (depth < 0)
+            return "a block ends that did not begin";
+        if (depth > 0 && strncmp(at, "__kernel", 8) == 0)
+            return "a block does not end before the next kernel";
+    }
+    return depth == 0 ? NULL : "a block does not end";
+}
+
+static void check(const tarn_replica *r, const struct timed_network *n, int batch, const char *kind)
+{
+    struct kernel_plan plan;
+    struct device_figures f;
+    cr_assert(figures_wanted(kind, &f));
+    const struct target target = target_of(&f);
+    recorded_compile(r, &target, &plan);
+    for (int k = 0; k < plan.kernel_count; k++) {
+        const struct planned_kernel *kernel = &plan.kernels[k];
+        const char *fault = kernel->source.data != NULL ? fault_of(kernel->source.data) : NULL;
+        cr_expect_null(fault, "%s of %d samples for %s, kernel %s (%s): %s", n->name, batch, kind,
+                       kernel->name, kernel->about, fault);
+    }
+    kernel_plan_free(&plan);
+}
+
+/* Batch norms of one number for each channel are refused. */
+static int least_samples(const struct timed_network *n)
+{
+    return strcmp(n->name, "pointnet") == 0 ? 2 : 1;
+}
+
+static void check_batch(const struct timed_network *n, int batch, bool train)
+{
+    static const char *const kinds[] = { "avx512:2", "avx2:8", "neon:4", "nvidia:132" };
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    if (train)
+        recorded_step(r, n, batch);
+    else
+        recorded_evaluation(r, n, batch);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        check(r, n, batch, kinds[k]);
+    tarn_close(r);
+}
+
+Test(odd_batches, blocks_of_kernels_end, .timeout = 600)
+{
+    static const int batches[] = { 1, 2, 3, 17 };
+    const struct timed_network *n;
+    for (int i = 0; (n = recorded_network(i)) != NULL; i++)
+        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
+            check_batch(n, batches[b], false);
+            if (batches[b] >= least_samples(n))
+                check_batch(n, batches[b], true);
+        }
+}
