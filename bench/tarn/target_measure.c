@@ -238,7 +238,10 @@ static tarn_status per_round(const struct bed *b, struct run r, double *seconds)
     TRY(least(b, two, took));
     *seconds = (took[1] - took[0]) / (2.0 * r.rounds);
     return *seconds > 0 ? TARN_OK
-                        : error_set(TARN_ERR_INTERNAL, "target: %s takes no time", r.name);
+                        : error_set(TARN_ERR_STATE,
+                                    "target: the machine is too busy: three times the rounds of %s "
+                                    "take no longer; nothing is kept",
+                                    r.name);
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */
