@@ -14,8 +14,9 @@
 #include "error.h"
 #include "kernels.h"
 
-#define BETTER 0.97 /* of the time by the rule; nearer, the model cannot tell. */
-#define SIMPLER 1.0 /* Without a change of layout there are half as many kernels. */
+#define BETTER 0.97    /* of the time by the rule; nearer, the model cannot tell. */
+#define CONVOLVED 0.65 /* Of gradients of convolutions whose samples are no lanes it knows least. */
+#define SIMPLER 1.0    /* Without a change of layout there are half as many kernels. */
 
 static tarn_status out_of_memory(void)
 {
@@ -150,10 +151,11 @@ static tarn_status plan_kernels(struct program_ir *p, struct kernel_plan *plan)
 static tarn_status graph_stage(const struct program *program, const struct target *target,
                                struct arena *a, struct module *m)
 {
-    TRY(simplify(program, target, a, false, m));
+    TRY(simplify(program, target, a, CONVOLVE_BLOCKS, m));
     find_batch_axis(m);
-    if (few_samples(m)) {
-        TRY(simplify(program, target, a, true, m));
+    const enum convolutions wanted = convolutions_wanted(m);
+    if (wanted != CONVOLVE_BLOCKS) {
+        TRY(simplify(program, target, a, wanted, m));
         find_batch_axis(m);
     }
     choose_stored(m);
@@ -262,10 +264,13 @@ static tarn_status find_other_place(const struct program *program, const struct 
     struct module m;
     *other = (struct other_place){ SAMPLES_BY_RULE, 0 };
     const tarn_status status = graph_stage(program, t, &a, &m);
-    if (status == TARN_OK && m.batch > 0 && multiplies_rows(&m))
+    const bool gradients = has_gradients(program);
+    if (status == TARN_OK && m.batch > 0 && !gradients && multiplies_rows(&m))
         *other = (struct other_place){ SAMPLES_ALONE, SIMPLER };
-    else if (status == TARN_OK && lanes_would_idle(&m))
-        *other = (struct other_place){ m.batch > 0 ? SAMPLES_ALONE : SAMPLES_BLOCKS, BETTER };
+    else if (status == TARN_OK && m.batch > 0 && lanes_would_idle(&m))
+        *other = (struct other_place){ SAMPLES_ALONE, gradients ? CONVOLVED : BETTER };
+    else if (status == TARN_OK && !gradients && lanes_would_idle(&m))
+        *other = (struct other_place){ SAMPLES_BLOCKS, BETTER };
     arena_free(&a);
     return status;
 }
@@ -276,8 +281,8 @@ tarn_status compile_place_samples(const struct program *program, enum samples_pl
     struct other_place other;
     double by_rule, by_other;
     *out = SAMPLES_BY_RULE;
-    if (!cost_may_place_samples(program))
-        return TARN_OK; /* without a graph that is made once more */
+    if (program->steps > 0) /* the parts of a loop are to agree */
+        return TARN_OK;
     TRY(find_other_place(program, &t, &other));
     if (other.place == SAMPLES_BY_RULE)
         return TARN_OK;

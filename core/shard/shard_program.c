@@ -101,7 +101,7 @@ static bool complete(const struct emitter *e)
 static tarn_status wish_all(struct planner *p)
 {
     const struct target plain = { .winograd = WINOGRAD_NEVER };
-    TRY(simplify(p->in->program, &plain, &p->arena, false, &p->m));
+    TRY(simplify(p->in->program, &plain, &p->arena, CONVOLVE_BLOCKS, &p->m));
     p->values = arena_take(&p->arena, ((size_t)p->m.count + 1) * sizeof *p->values);
     if (p->values == NULL || !find_assigned(p))
         return out_of_memory();

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where samples lie is a question of cost where lanes would idle, and of the rule elsewhere (compile_place_samples()). */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "cases.h"
 #include "error.h"
 #include "tensor/spread_label.h"
 
-/* A convolution of images and, where `trained`, the gradient of its weight. */
+/* A convolution of images and, where `trained`, the gradient of its weight: of rows that are shorter than a register, which
+ * the rule has in blocks whatever there are of them. */
 static void make_convolution(struct build *b, int32_t samples, bool trained)
 {
-    const int32_t channels = 32;
-    const uint32_t x = build_samples(b, TARN_SHAPE(samples, channels, 16, 16));
+    const int32_t channels = 32, side = trained ? 14 : 16;
+    const uint32_t x = build_samples(b, TARN_SHAPE(samples, channels, side, side));
     const uint32_t w = build_owned(b, TARN_SHAPE(channels, channels, 3, 3));
     const uint32_t y = build_conv(b, x, w, 1);
     build_output(b, build_map(b, &op_relu, y));
@@ -80,10 +82,43 @@ Test(place, idle_lanes_cost)
     cr_expect_eq(place_of_convolution(76, false, 0), SAMPLES_BY_RULE, "few lanes idle");
 }
 
-Test(place, gradients_and_shards_keep_the_rule)
+/* Of gradients the model is asked, too, but must see more of a gain: with 2 samples, not with 8. */
+Test(place, gradients_leave_blocks_for_much)
 {
-    cr_expect_eq(place_of_convolution(4, true, 0), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_convolution(2, true, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_convolution(8, true, 0), SAMPLES_BY_RULE);
+}
+
+Test(place, shards_keep_the_rule)
+{
     cr_expect_eq(place_of_convolution(4, false, 2), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_convolution(2, true, 2), SAMPLES_BY_RULE);
+}
+
+/* Winograd's algorithm would transform a window for a few tiles. */
+static bool transforms(int32_t samples)
+{
+    struct build b;
+    struct kernel_plan plan = { 0 };
+    struct target t = target_named("avx512");
+    bool found = false;
+    build_begin(&b);
+    make_convolution(&b, samples, true);
+    const struct program p = build_program(&b);
+    cr_assert_eq(compile_place_samples(&p, &t.samples), TARN_OK, "%s", error_text());
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    for (int i = 0; i < plan.ir->nest_count; i++)
+        found |= strstr(plan.ir->nests[i].name, "winograd") != NULL;
+    kernel_plan_free(&plan);
+    build_end(&b);
+    return found;
+}
+
+Test(place, samples_alone_are_convolved_directly)
+{
+    cr_expect(!transforms(1));
+    cr_expect(!transforms(2));
+    cr_expect(transforms(16));
 }
 
 /* By the rule 12 are a batch and 6 are none. */

@@ -179,7 +179,7 @@ static int count_shards(const struct module *m)
     return 0;
 }
 
-static bool has_gradients(const struct program *p)
+bool has_gradients(const struct program *p)
 {
     for (uint32_t i = 1; i < p->count; i++)
         if (p->nodes[i].op == &op_conv2d_weight)
@@ -223,22 +223,20 @@ static bool few_pay(const struct module *m)
     return alone > 0 && alone >= block;
 }
 
-bool few_samples(const struct module *m)
+enum convolutions convolutions_wanted(const struct module *m)
 {
-    return m->source.few && m->shards == 0 && !m->target->items &&
-           m->target->winograd != WINOGRAD_ALWAYS && !has_gradients(m->program);
+    if (!m->source.few || m->shards > 0 || m->target->items ||
+        m->target->winograd == WINOGRAD_ALWAYS)
+        return CONVOLVE_BLOCKS;
+    return has_gradients(m->program) ? CONVOLVE_DIRECTLY : CONVOLVE_LANES;
 }
 
-bool cost_may_place_samples(const struct program *p)
-{
-    return p->steps == 0 && !has_gradients(p);
-}
-
-/* Single samples have the rule, and those that virtual shards divide. */
+/* Those that virtual shards divide have the rule, and single samples without gradients. */
 bool lanes_would_idle(const struct module *m)
 {
     const int idle = (LANES - m->samples % LANES) % LANES;
-    return m->samples > 1 && idle * IDLE_SHARE >= m->samples && m->shards == 0;
+    const int least = has_gradients(m->program) ? 1 : 2;
+    return m->samples >= least && idle * IDLE_SHARE >= m->samples && m->shards == 0;
 }
 
 /* Whether an operand of a convolution, or of its gradients, is the images of the batch. */

@@ -6,10 +6,13 @@
 
 #include "compile/nest.h"
 
-/* Copies what the roots need: common sub-expressions once, constants through views. `few`: find_batch_axis() said
- * of the program that its samples are no lanes. */
-tarn_status simplify(const struct program *g, const struct target *t, struct arena *a, bool few,
-                     struct module *out);
+/* How convolutions are written: for samples that are lanes, with Winograd's algorithm where it is faster; for such as are
+ * none, as they are, since its transforms of a few tiles take longer than what they save; or with channels or columns for
+ * lanes (few.c). */
+enum convolutions { CONVOLVE_BLOCKS, CONVOLVE_DIRECTLY, CONVOLVE_LANES };
+/* Copies what the roots need: common sub-expressions once, constants through views. */
+tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
+                     enum convolutions how, struct module *out);
 /* What simplify() has made so far. */
 struct module *simplify_module(const struct builder *b);
 /* A node of a program of few samples as nodes that have lanes (few.c); false leaves it as it is. */
@@ -33,17 +36,16 @@ void lay_out_otherwise(struct module *m);
 /* Whether a product of samples is better off in panels, and which: if its readers can do with rows, and the target has a
  * provider for it, lay_out_otherwise() gives it to that (layout.c). */
 bool may_leave_blocks(const struct module *m, uint32_t i, struct product_shape *out);
-/* Whether the cost model may decide where a program's samples lie: it knows too little of convolutions' gradients, and
- * the parts of a loop are to agree. */
-bool cost_may_place_samples(const struct program *p);
+/* Whether a program computes gradients of convolutions' weights. */
+bool has_gradients(const struct program *p);
 /* Whether blocks of the samples that find_batch_axis() found would leave so many lanes idle that it is to
  * decide, */
 bool lanes_would_idle(const struct module *m);
 /* or whether large products are of samples' rows, so that what is around them would turn from one layout to the other and
  * back (products.c): not with virtual shards. */
 bool multiplies_rows(const struct module *m);
-/* Whether it found samples that are no lanes, in a program whose convolutions are better written for that. */
-bool few_samples(const struct module *m);
+/* How convolutions are better written for the samples that it found. */
+enum convolutions convolutions_wanted(const struct module *m);
 /* Whether all samples must have been seen before the node has its value: a kernel ends there. */
 bool needs_all_samples(const struct module *m, uint32_t i);
 /* Blocks of samples, and groups that share them. With virtual shards a group is a shard, so that

@@ -14,7 +14,7 @@ struct builder {
     const struct program *g;
     struct module *m;
     enum winograd winograd;
-    bool few;          /* samples are no lanes */
+    enum convolutions how;
     uint32_t *renamed; /* graph node -> module node + 1 */
     uint32_t *table;   /* hash -> module node + 1 */
     uint32_t mask;
@@ -200,9 +200,9 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     if (n.op->kind == OP_COMPOSED)
         return n.op->expand(b, &n, in);
     uint32_t expanded;
-    if (b->few && few_expand(b, &n, in, &expanded))
+    if (b->how == CONVOLVE_LANES && few_expand(b, &n, in, &expanded))
         return expanded;
-    if (b->winograd != WINOGRAD_NONE && !(b->few && n.op == &op_conv2d) &&
+    if (b->winograd != WINOGRAD_NONE && !(b->how == CONVOLVE_LANES && n.op == &op_conv2d) &&
         winograd_expand(b, m->target, b->winograd, &n, in, &expanded))
         return expanded;
     return module_add(b, &n, in);
@@ -284,15 +284,16 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
     if (n->op == &op_batch_axis)
         return 1; /* the value with another label, and the word */
     const bool winograd = n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE;
-    return (n->op == &op_matmul ? 1u : 0u) /* turned() */ + (b->few ? FEW_NODES : 0u) +
-           (winograd ? WINOGRAD_NODES : 0u);
+    return (n->op == &op_matmul ? 1u : 0u) /* turned() */ +
+           (b->how == CONVOLVE_LANES ? FEW_NODES : 0u) + (winograd ? WINOGRAD_NODES : 0u);
 }
 
-tarn_status simplify(const struct program *g, const struct target *t, struct arena *a, bool few,
-                     struct module *m)
+tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
+                     enum convolutions how, struct module *m)
 {
     *m = (struct module){ .arena = a, .program = g, .target = t };
-    struct builder b = { .g = g, .m = m, .winograd = winograd_wanted(g, t), .few = few };
+    struct builder b = { .g = g, .m = m, .how = how };
+    b.winograd = how == CONVOLVE_DIRECTLY ? WINOGRAD_NONE : winograd_wanted(g, t);
     size_t n = g->count + 1;
     for (uint32_t i = 1; i < g->count; i++)
         n += added_nodes(&b, &g->nodes[i]);
