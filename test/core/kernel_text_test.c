@@ -279,3 +279,29 @@ Test(concat, parts_without_the_batch)
         tarn_close(r);
     }
 }
+
+/* A map whose lanes are the rows, since three of four operands lie so: it reads the fourth in squares and is written in
+ * squares. Two samples are too few for a batch. */
+Test(maps, written_in_squares_without_a_batch)
+{
+    enum { SAMPLES = 2, ROWS = 48, COLUMNS = 32, ALL = SAMPLES * ROWS * COLUMNS };
+    float data[4][ALL], wanted[ALL];
+    for (unsigned i = 0; i < 4; i++)
+        fill(data[i], ALL, 20 + i);
+    for (int n = 0; n < SAMPLES; n++)
+        for (int r = 0; r < ROWS; r++)
+            for (int c = 0; c < COLUMNS; c++) {
+                const int at = (n * ROWS + r) * COLUMNS + c, turned = (n * COLUMNS + c) * ROWS + r;
+                wanted[at] = data[0][at] + data[1][turned] + data[2][turned] + data[3][turned];
+            }
+    for (int way = 0; way < WAYS; way++) {
+        tarn_replica *r = open_with(way);
+        tarn_tensor sum = numbers(r, TARN_SHAPE(SAMPLES, ROWS, COLUMNS), 20);
+        for (unsigned i = 1; i < 4; i++) {
+            const tarn_tensor other = numbers(r, TARN_SHAPE(SAMPLES, COLUMNS, ROWS), 20 + i);
+            sum = tarn_add(sum, tarn_transpose(other, 1, 2));
+        }
+        expect(sum, wanted, ALL);
+        tarn_close(r);
+    }
+}
