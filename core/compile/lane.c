@@ -20,6 +20,31 @@ static bool suits_lanes(const struct nest *n, int axis)
     return n->extent[axis] % LANES == 0;
 }
 
+/* How well a map's loads suit an axis as lanes. */
+static int unit_strides(const struct nest *n, int axis)
+{
+    int score = 0;
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD) {
+            const int32_t k = n->exprs[e].access.address.k[axis];
+            score += k == 1 ? 2 : k == 0 ? 1 : 0;
+        }
+    return score;
+}
+
+static int map_lane(const struct nest *n)
+{
+    int best = -1, best_score = -1;
+    for (int a = n->out_axes - 1; a >= 0; a--) {
+        const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
+        if (score > best_score && suits_lanes(n, a)) {
+            best = a;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
 /* An expression that loads what an earlier one does not: those are one statement. */
 static bool loads_anew(const struct nest *n, int e)
 {
@@ -35,67 +60,62 @@ static bool loads_anew(const struct nest *n, int e)
     return true;
 }
 
-/* Registers that 16 lanes of an access take, of which those that lie apart are `apart`. */
-static double access_registers(const struct affine *address, int axis, double apart)
+/* Registers that 16 lanes of an access take, one by one where they lie apart. */
+static double access_registers(const struct affine *address, int axis)
 {
     const int32_t k = address->k[axis];
-    return k == 0 || k == 1 ? 1 : k == 2 ? 2 : apart;
+    return k == 0 || k == 1 ? 1 : k == 2 ? 2 : LANES;
 }
 
 /* Loads and stores for each term of 16 results, if this axis is the lanes. Under a guard that some lanes fail it takes as
  * long again to see which they are. What is left of the axis behind its last 16 is computed one by one. Results are stored
  * once for all terms. */
-static double lane_cost(const struct nest *n, int axis, double apart)
+static double lane_cost(const struct nest *n, int axis)
 {
-    double cost = 0, stores = 0, terms = 1;
+    double cost = 0, terms = 1;
     bool guarded = false;
     for (int g = 0; g < n->guards; g++)
         guarded |= n->guard[g].e.k[axis] != 0;
     for (int e = 0; e < n->expr_count; e++)
         if (loads_anew(n, e))
-            cost += access_registers(&n->exprs[e].access.address, axis, apart) * (guarded ? 2 : 1);
+            cost += access_registers(&n->exprs[e].access.address, axis) * (guarded ? 2 : 1);
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= n->extent[a];
-    for (int s = 0; s < n->stores; s++)
-        stores += n->store[s].address.k[axis] == 1 ? 1 : apart;
+    const double stores = n->store[0].address.k[axis] == 1 ? 1 : LANES;
     cost += stores / (terms < 1 ? 1 : terms);
     const int32_t extent = n->extent[axis];
     return cost * (double)(extent / LANES + extent % LANES) * LANES / extent;
 }
 
-/* Of several axes the one that costs least, of equals the last. */
-static int cheapest_lane(const struct nest *n, double apart)
+/* Of a contraction: an axis of the result, each of whose elements has an accumulator of its own, so that any of them
+ * leaves the order of sums. Of equals the last. */
+static int contraction_lane(const struct nest *n)
 {
     int best = -1;
     for (int a = n->out_axes - 1; a >= 0; a--)
-        if (suits_lanes(n, a) && (best < 0 || lane_cost(n, a, apart) < lane_cost(n, best, apart)))
+        if (n->extent[a] >= LANES && (best < 0 || lane_cost(n, a) < lane_cost(n, best)))
             best = a;
     return best;
 }
 
-/* A map reads and writes lanes that lie apart in squares, which 16 loads and 64 shuffles turn over for 16 registers. */
-#define SQUARE 5
-
-/* Of maps and contractions the cheapest axis of the result: each of its elements has an accumulator of its own, so that any
- * of them leaves the order of sums.
- * Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
+/* Sums: the last summed axis when it is what memory runs along, by the reduced operand's logical
  * shape. Fusion must not change the choice, or it would change the order of the sum: hence extents
  * and roles only, never the loads that happen to be inlined. */
 int nest_lane(const struct nest *n)
 {
     const int last = n->axes - 1;
     if (n->combine == COMBINE_NONE)
-        return cheapest_lane(n, SQUARE);
+        return map_lane(n);
     if (n->combine == COMBINE_REDUCE && n->by->lanes == NULL)
         return -1;
     if (n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)
         return last;
     for (int a = n->out_axes - 1; a >= 0; a--)
         if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
-            return n->combine == COMBINE_FMA ? cheapest_lane(n, LANES) : a;
+            return n->combine == COMBINE_FMA ? contraction_lane(n) : a;
     if (n->axes > n->out_axes && n->extent[last] >= LANES)
         return last;
-    return n->combine == COMBINE_FMA ? cheapest_lane(n, LANES) : -1;
+    return n->combine == COMBINE_FMA ? contraction_lane(n) : -1;
 }
 
 bool nest_sums_lanes(const struct nest *n)
