@@ -22,6 +22,17 @@ static const char *fault_of(const char *text)
     return depth == 0 ? NULL : "a block does not end";
 }
 
+/* Halves that the rows of a chain read widened are widened by the group that reads them: what other nests of the kernel make is
+ * not there yet. */
+static void check_widened(const struct program_ir *p, const char *network, int batch)
+{
+    for (int i = 0; i < p->nest_count; i++) {
+        const struct nest *n = &p->nests[i];
+        if (strcmp(n->name, "widen") == 0 && !n->batched)
+            cr_expect_geq(p->placements[i].row_axis, 0, "%s of %d: nest %d", network, batch, i);
+    }
+}
+
 static void check(const tarn_replica *r, const struct timed_network *n, int batch, const char *kind)
 {
     struct kernel_plan plan;
@@ -35,6 +46,7 @@ static void check(const tarn_replica *r, const struct timed_network *n, int batc
         cr_expect_null(fault, "%s of %d samples for %s, kernel %s (%s): %s", n->name, batch, kind,
                        kernel->name, kernel->about, fault);
     }
+    check_widened(plan.ir, n->name, batch);
     kernel_plan_free(&plan);
 }
 
@@ -44,11 +56,13 @@ static int least_samples(const struct timed_network *n)
     return strcmp(n->name, "pointnet") == 0 ? 2 : 1;
 }
 
-static void check_batch(const struct timed_network *n, int batch, bool train)
+static void check_batch(const struct timed_network *n, int batch, bool train, tarn_dtype products)
 {
     static const char *const kinds[] = { "avx512:2", "avx2:8", "neon:4", "nvidia:132" };
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
+    if (products != TARN_F32)
+        tarn_autocast(r, products);
     if (train)
         recorded_step(r, n, batch);
     else
@@ -64,8 +78,17 @@ Test(odd_batches, blocks_of_kernels_end, .timeout = 600)
     const struct timed_network *n;
     for (int i = 0; (n = recorded_network(i)) != NULL; i++)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
-            check_batch(n, batches[b], false);
+            check_batch(n, batches[b], false, TARN_F32);
             if (batches[b] >= least_samples(n))
-                check_batch(n, batches[b], true);
+                check_batch(n, batches[b], true, TARN_F32);
         }
+}
+
+Test(odd_batches, halves_are_widened_where_they_are_read, .timeout = 600)
+{
+    static const int batches[] = { 2, 16, 32 };
+    const struct timed_network *n;
+    for (int i = 0; (n = recorded_network(i)) != NULL; i++)
+        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
+            check_batch(n, batches[b], true, TARN_BF16);
 }

@@ -70,13 +70,13 @@ static bool suits(const struct program_ir *p, const struct nest *n, int load)
     return here && dtype_is_half(v->dtype) && is_always_widened(n, load) && is_worth_it(p, n, v);
 }
 
-/* A nest that widens all of a value, into a new one. -1 without memory. */
+/* A nest that widens all of a value, into a new one. The value itself if the nest cannot go along with the samples of a
+ * chain, whose groups would read what another one has not written yet: its lanes are samples. -1 without memory. */
 static int make_nest(struct widening *w, const struct placement *like, int from, const char *code)
 {
     struct program_ir *p = w->p;
     const tarn_shape shape = p->values[from].shape;
     const bool blocked = p->values[from].layout == LAYOUT_BLOCKED;
-    const int to = value_add(p, PLACE_ARENA, p->values[from].layout, 0, shape, TARN_F32);
     struct nest n = {
         .name = "widen", .axes = shape.rank, .out_axes = shape.rank, .batched = blocked, .stores = 1
     };
@@ -94,13 +94,18 @@ static int make_nest(struct widening *w, const struct placement *like, int from,
         .kind = EXPR_MAP, .dtype = TARN_F32, .code = code, .arg = { loaded }, .args = 1
     };
     const int made = loaded < 0 ? -1 : expr_add(p, &n, &wide);
+    n.store[0] = (struct store){
+        .value = from, .expr = made, .address = load.access.address, .in_block = blocked
+    };
+    const int axis = made < 0 || blocked ? -1 : row_axis(p, &n);
+    if (made >= 0 && !blocked && axis < 0)
+        return from;
+    const int to = value_add(p, PLACE_ARENA, p->values[from].layout, 0, shape, TARN_F32);
     if (to < 0 || made < 0)
         return -1;
-    n.store[0] = (struct store){
-        .value = to, .expr = made, .address = load.access.address, .in_block = blocked
-    };
+    n.store[0].value = to;
     w->placements[w->count] = (struct placement){ .kernel = like->kernel,
-                                                  .row_axis = blocked ? -1 : row_axis(p, &n),
+                                                  .row_axis = axis,
                                                   .part_axis = -1,
                                                   .chain = -1,
                                                   .work = 2.0 * p->target->fusion.access_cycles *
@@ -130,6 +135,8 @@ static bool widen_operands(struct widening *w, int nest)
         const int to = widened(w, nest, n->exprs[load].access.value, n->exprs[e].code);
         if (to < 0)
             return false;
+        if (to == n->exprs[load].access.value)
+            continue;
         struct expr wide = n->exprs[load];
         wide.dtype = TARN_F32;
         wide.access.value = to;
