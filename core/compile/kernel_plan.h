@@ -102,7 +102,7 @@ TARN_CHECKED tarn_status compile_place_samples(const struct program *program,
                                                enum samples_place *out);
 
 /* Compiles a program for a target. The same program and target give the same plan, byte for byte.
- * A target that target_check() refuses is TARN_ERR_ARGUMENT. The plan is to be freed even after
+ * A target that target_check() refuses is TARN_ERR_ARGUMENT. The plan is all zero before, and to be freed even after
  * an error, whose line is in error_text(). Needs a deep stack for deep programs (deep.h of
  * backend). */
 TARN_CHECKED tarn_status compile_program(const struct program *program, const struct target *target,
