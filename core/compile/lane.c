@@ -6,6 +6,17 @@
 
 #include "tensor/sum_order.h"
 
+static int unit_strides(const struct nest *n, int axis)
+{
+    int score = 0;
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD) {
+            const int32_t k = n->exprs[e].access.address.k[axis];
+            score += k == 1 ? 2 : k == 0 ? 1 : 0;
+        }
+    return score;
+}
+
 /* Transforms unroll into long code: so there is no second copy of it for a remainder, and no guard
  * that holds for some lanes only. A store that is scattered costs less than lanes that lie idle. */
 static bool suits_lanes(const struct nest *n, int axis)
@@ -20,29 +31,10 @@ static bool suits_lanes(const struct nest *n, int axis)
     return n->extent[axis] % LANES == 0;
 }
 
-/* How well a map's loads suit an axis as lanes. */
-static int unit_strides(const struct nest *n, int axis)
+static double access_loads(const struct affine *address, int axis)
 {
-    int score = 0;
-    for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_LOAD) {
-            const int32_t k = n->exprs[e].access.address.k[axis];
-            score += k == 1 ? 2 : k == 0 ? 1 : 0;
-        }
-    return score;
-}
-
-static int map_lane(const struct nest *n)
-{
-    int best = -1, best_score = -1;
-    for (int a = n->out_axes - 1; a >= 0; a--) {
-        const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
-        if (score > best_score && suits_lanes(n, a)) {
-            best = a;
-            best_score = score;
-        }
-    }
-    return best;
+    const int32_t k = address->k[axis];
+    return k == 0 || k == 1 ? 1 : k == 2 ? 2 : LANES;
 }
 
 /* An expression that loads what an earlier one does not: those are one statement. */
@@ -60,31 +52,24 @@ static bool loads_anew(const struct nest *n, int e)
     return true;
 }
 
-/* Registers that 16 lanes of an access take, one by one where they lie apart. */
-static double access_registers(const struct affine *address, int axis)
+/* Loads and stores for each term of 16 results, if this axis is the lanes. Lanes that lie apart in memory are read one by
+ * one; under a guard that some fail it takes as long again to see which they are. What is left of the axis behind its last 16
+ * is computed one by one, too. Results are stored once for all terms. */
+static double contraction_cost(const struct nest *n, int axis)
 {
-    const int32_t k = address->k[axis];
-    return k == 0 || k == 1 ? 1 : k == 2 ? 2 : LANES;
-}
-
-/* Loads and stores for each term of 16 results, if this axis is the lanes. Under a guard that some lanes fail it takes as
- * long again to see which they are. What is left of the axis behind its last 16 is computed one by one. Results are stored
- * once for all terms. */
-static double lane_cost(const struct nest *n, int axis)
-{
-    double cost = 0, terms = 1;
+    double loads = 0, terms = 1;
     bool guarded = false;
     for (int g = 0; g < n->guards; g++)
         guarded |= n->guard[g].e.k[axis] != 0;
     for (int e = 0; e < n->expr_count; e++)
         if (loads_anew(n, e))
-            cost += access_registers(&n->exprs[e].access.address, axis) * (guarded ? 2 : 1);
+            loads += access_loads(&n->exprs[e].access.address, axis) * (guarded ? 2 : 1);
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= n->extent[a];
     const double stores = n->store[0].address.k[axis] == 1 ? 1 : LANES;
-    cost += stores / (terms < 1 ? 1 : terms);
+    loads += stores / (terms < 1 ? 1 : terms);
     const int32_t extent = n->extent[axis];
-    return cost * (double)(extent / LANES + extent % LANES) * LANES / extent;
+    return loads * (double)(extent / LANES + extent % LANES) * LANES / extent;
 }
 
 /* Of a contraction: an axis of the result, each of whose elements has an accumulator of its own, so that any of them
@@ -93,7 +78,8 @@ static int contraction_lane(const struct nest *n)
 {
     int best = -1;
     for (int a = n->out_axes - 1; a >= 0; a--)
-        if (n->extent[a] >= LANES && (best < 0 || lane_cost(n, a) < lane_cost(n, best)))
+        if (n->extent[a] >= LANES &&
+            (best < 0 || contraction_cost(n, a) < contraction_cost(n, best)))
             best = a;
     return best;
 }
@@ -104,8 +90,17 @@ static int contraction_lane(const struct nest *n)
 int nest_lane(const struct nest *n)
 {
     const int last = n->axes - 1;
-    if (n->combine == COMBINE_NONE)
-        return map_lane(n);
+    if (n->combine == COMBINE_NONE) {
+        int best = -1, best_score = -1;
+        for (int a = n->out_axes - 1; a >= 0; a--) {
+            const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
+            if (score > best_score && suits_lanes(n, a)) {
+                best = a;
+                best_score = score;
+            }
+        }
+        return best;
+    }
     if (n->combine == COMBINE_REDUCE && n->by->lanes == NULL)
         return -1;
     if (n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)

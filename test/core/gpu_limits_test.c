@@ -97,7 +97,9 @@ Test(gpu_limits, steps_keep_to_their_limits)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         tarn_replica *r = tarn_open(NULL);
         cr_assert_not_null(r, "%s", tarn_error(NULL));
-        recorded_step(r, recorded_network_named(table[i].network), table[i].batch);
+        const struct timed_network *n = timed_find(table[i].network);
+        cr_assert_not_null(n, "no network %s", table[i].network);
+        recorded_step(r, n, table[i].batch);
         for (int t = 0; t < TARGETS; t++) {
             struct device_figures f;
             struct kernel_plan plan;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Training steps and forward passes of all networks with batches that fill no register, and with one sample, whose layouts and lanes are others
- * than those of a usual batch. Building their kernels would take minutes, so it is only looked at whether each block
+/* Training steps and forward passes of all networks with batches that fill no register, and with one sample, whose layouts
+ * and lanes are others than those of a usual batch. Building their kernels would take minutes, so it is only looked at whether each block
  * of the text that begins also ends, within its kernel. */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -76,7 +76,7 @@ Test(odd_batches, blocks_of_kernels_end, .timeout = 600)
 {
     static const int batches[] = { 1, 2, 3, 17 };
     const struct timed_network *n;
-    for (int i = 0; (n = recorded_network(i)) != NULL; i++)
+    for (int i = 0; (n = timed_at(i)) != NULL; i++)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
             check_batch(n, batches[b], false, TARN_F32);
             if (batches[b] >= least_samples(n))
@@ -88,7 +88,7 @@ Test(odd_batches, halves_are_widened_where_they_are_read, .timeout = 600)
 {
     static const int batches[] = { 2, 16, 32 };
     const struct timed_network *n;
-    for (int i = 0; (n = recorded_network(i)) != NULL; i++)
+    for (int i = 0; (n = timed_at(i)) != NULL; i++)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
             check_batch(n, batches[b], true, TARN_BF16);
 }

@@ -9,27 +9,6 @@
 #include "error.h"
 #include "run/snapshot.h"
 
-const struct timed_network *recorded_network(int i)
-{
-    const struct timed_network *const lists[] = { timed_images, timed_rows, timed_more,
-                                                  timed_further };
-    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
-        for (const struct timed_network *n = lists[l]; n->name != NULL; n++)
-            if (i-- == 0)
-                return n;
-    return NULL;
-}
-
-const struct timed_network *recorded_network_named(const char *name)
-{
-    const struct timed_network *n;
-    for (int i = 0; (n = recorded_network(i)) != NULL; i++)
-        if (strcmp(n->name, name) == 0)
-            return n;
-    cr_assert_fail("no network %s", name);
-    return NULL;
-}
-
 static tarn_tensor zeros(tarn_replica *r, tarn_shape s, tarn_dtype dtype)
 {
     void *data = calloc((size_t)tarn_shape_count(s), tarn_dtype_bytes(dtype));

@@ -7,10 +7,6 @@
 #include "compile/kernel_plan.h"
 #include "timed.h"
 
-/* The i-th of all such networks; NULL: there are fewer. */
-const struct timed_network *recorded_network(int i);
-/* One of them by its name; fails the test when there is none. */
-const struct timed_network *recorded_network_named(const char *name);
 /* Records a step of zeros with its backward pass and its update. */
 void recorded_step(tarn_replica *r, const struct timed_network *n, int batch);
 /* Records a forward pass in evaluation. */

@@ -94,14 +94,16 @@ static int make_nest(struct widening *w, const struct placement *like, int from,
         .kind = EXPR_MAP, .dtype = TARN_F32, .code = code, .arg = { loaded }, .args = 1
     };
     const int made = loaded < 0 ? -1 : expr_add(p, &n, &wide);
+    if (made < 0)
+        return -1;
     n.store[0] = (struct store){
         .value = from, .expr = made, .address = load.access.address, .in_block = blocked
     };
-    const int axis = made < 0 || blocked ? -1 : row_axis(p, &n);
-    if (made >= 0 && !blocked && axis < 0)
+    const int axis = blocked ? -1 : row_axis(p, &n);
+    if (!blocked && axis < 0)
         return from;
     const int to = value_add(p, PLACE_ARENA, p->values[from].layout, 0, shape, TARN_F32);
-    if (to < 0 || made < 0)
+    if (to < 0)
         return -1;
     n.store[0].value = to;
     w->placements[w->count] = (struct placement){ .kernel = like->kernel,

@@ -206,8 +206,8 @@ static void guarded_point(struct printer *pr, int point, const char *enclosing, 
         loads ? load_point(pr) : body_point(pr, point, "");
     } else if (v == DEPENDS && !loads && lanes) {
         char mask[NAME];
-        print_define(pr, "int16", &t,
-                     mask); /* one name for equal ones: what they load is equal, too */
+        /* One name for equal ones: what they load is equal, too. */
+        print_define(pr, "int16", &t, mask);
         t = (struct text){ 0 };
         memcpy(pr->mask, mask, NAME);
         body_point(pr, point, mask);

@@ -164,10 +164,13 @@ static void block_text(struct printer *pr, const struct expr *e, const char *typ
                  pr->n->batch_axis);
     else if (pr->items)
         text_add(t, "b%d[%d * (%s)]", a->value, LANES, at);
-    else
-        text_add(t, "%s(TARN_LOAD(%s, %s, %s + 16 * (%s%s)))",
-                 tarn_dtype_bytes(v->dtype) < sizeof(int32_t) ? "TARN_WIDEN" : "", value_space(v),
-                 memory_type(v), pointer, block_start(v).text, at);
+    else {
+        struct text first = { 0 };
+        text_add(&first, "16 * (%s%s)", block_start(v).text, at);
+        run_text(pr, e, 1, first.data != NULL ? first.data : "0", t);
+        t->failed |= first.failed;
+        text_free(&first);
+    }
     t->failed |= address.failed;
     text_free(&address);
 }
@@ -185,9 +188,11 @@ static void even_text(struct printer *pr, const struct expr *e, const char *type
     if (pr->width == 1 || k == 0)
         text_add(t, pr->width == 1 ? "%s%s[%s]" : "(%s)(%s[%s])", pr->width == 1 ? "" : type,
                  pointer, at);
-    else if (k == 1 || (k == 2 && !square_text(pr, a, t)))
+    else if (k != 1 && square_text(pr, a, t))
+        ; /* it is called as in the square */
+    else if (k == 1 || k == 2)
         run_text(pr, e, k, at, t);
-    else if (k != 2 && !square_text(pr, a, t)) {
+    else {
         print_define(pr, "long", &address, name);
         each_lane(t, type, "", pointer, name, k, false);
         return;
