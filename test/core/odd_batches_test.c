@@ -92,3 +92,31 @@ Test(odd_batches, halves_are_widened_where_they_are_read, .timeout = 600)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++)
             check_batch(n, batches[b], true, TARN_BF16);
 }
+
+/* What the driver's compiler takes grows with the square of how many nests follow each other without a branch that it cannot
+ * foresee. */
+Test(odd_batches, nests_of_long_chains_stand_in_branches_of_their_own)
+{
+    struct kernel_plan plan;
+    struct device_figures f;
+    int apart = 0;
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    cr_assert(figures_wanted("avx512:2", &f));
+    recorded_step(r, timed_find("resnet"), 1);
+    const struct target target = target_of(&f);
+    recorded_compile(r, &target, &plan);
+    for (int k = 0; k < plan.kernel_count; k++) {
+        const char *text = plan.kernels[k].source.data;
+        int in_a_row = 0;
+        for (const char *at = text; at != NULL && (at = strchr(at, '\n')) != NULL; at++) {
+            const bool branch = strncmp(at, "\n        if (skip != -", 22) == 0;
+            apart += branch;
+            in_a_row = branch ? 0 : in_a_row + (strncmp(at, "\n        /* ", 12) == 0);
+            cr_expect_leq(in_a_row, 32, "kernel %s", plan.kernels[k].name);
+        }
+    }
+    cr_expect_gt(apart, 100);
+    kernel_plan_free(&plan);
+    tarn_close(r);
+}

@@ -52,6 +52,7 @@ struct printer {
     struct text *out;
     int parts; /* of a block of samples, in the section whose nests are printed */
     int indent, width, temporaries;
+    int branches; /* so far, of those between nests that are always taken */
     struct axis_now axis[NEST_AXES];
     bool items; /* a lane is a work-item: width is 1, and the batch axis an axis like others */
     int turns;  /* items: how often a group goes through the kernel, a block of a row each time */

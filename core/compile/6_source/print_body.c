@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums as OpenCL C: accumulators, and the terms of a tile under their guards. In: a scheduled nest, with the loops around
  * them open. Out: its code. Decides nothing. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "compile/6_source/print.h"
@@ -193,35 +194,82 @@ static void load_point(struct printer *pr)
         print_factor(pr, 1, name);
 }
 
-/* Prints one point under its guard, or what it loads if no guard is in the way; `enclosing` is a condition that already
- * holds. */
-static void guarded_point(struct printer *pr, int point, const char *enclosing, bool loads)
+/* When a point of a round counts. */
+struct condition {
+    struct text text; /* if it depends */
+    enum verdict verdict;
+    bool lanes; /* a condition of lanes: they are left out, and not the point */
+};
+
+static struct condition condition_here(struct printer *pr, const char *enclosing)
 {
-    struct text t = { 0 };
-    bool lanes = false;
-    const enum verdict v = guards_here(pr, &t, &lanes);
-    pr->out->failed |= t.failed;
-    if (v == ALWAYS || (v == DEPENDS && pr->inside) ||
-        (v == DEPENDS && !lanes && enclosing != NULL && strcmp(enclosing, t.data) == 0)) {
-        loads ? load_point(pr) : body_point(pr, point, "");
-    } else if (v == DEPENDS && !loads && lanes) {
-        char mask[NAME];
-        /* One name for equal ones: what they load is equal, too. */
-        print_define(pr, "int16", &t, mask);
-        t = (struct text){ 0 };
-        memcpy(pr->mask, mask, NAME);
-        body_point(pr, point, mask);
-        pr->mask[0] = '\0';
-    } else if (v == DEPENDS && !loads) {
-        print_line(pr, "if (%s) {", t.data);
-        pr->indent++;
-        const int scope = pr->known_count;
-        body_point(pr, point, "");
-        known_reset(pr, scope);
-        pr->indent--;
-        print_line(pr, "}");
+    struct condition c = { .verdict = NEVER };
+    c.verdict = guards_here(pr, &c.text, &c.lanes);
+    pr->out->failed |= c.text.failed;
+    const bool holds =
+        enclosing != NULL && !c.lanes && c.text.data != NULL && strcmp(enclosing, c.text.data) == 0;
+    if (c.verdict == DEPENDS && (pr->inside || holds))
+        c.verdict = ALWAYS;
+    return c;
+}
+
+static bool branches(const struct condition *c)
+{
+    return c->verdict == DEPENDS && !c->lanes;
+}
+
+static void point_of_lanes(struct printer *pr, int point, struct condition *c)
+{
+    char mask[NAME];
+    /* One name for equal ones: what they load is equal, too. */
+    print_define(pr, "int16", &c->text, mask);
+    c->text = (struct text){ 0 };
+    memcpy(pr->mask, mask, NAME);
+    body_point(pr, point, mask);
+    pr->mask[0] = '\0';
+}
+
+/* One branch for all points that count when point `first` does: a branch for each would be a load for each, too, and the
+ * driver's compiler takes a time that grows with the square of their number. */
+static void branch(struct printer *pr, struct condition *point, int first, int points)
+{
+    const int scope = pr->known_count;
+    const struct text when = point[first].text;
+    print_line(pr, "if (%s) {", when.data != NULL ? when.data : "");
+    pr->indent++;
+    for (int i = first; i < points; i++)
+        if (branches(&point[i]) && when.data != NULL &&
+            strcmp(point[i].text.data, when.data) == 0) {
+            set_tile_point(pr, 0, pr->n->out_axes, i);
+            body_point(pr, i, "");
+            point[i].verdict = NEVER;
+        }
+    known_reset(pr, scope);
+    pr->indent--;
+    print_line(pr, "}");
+}
+
+/* The points of a tile at one point of the summed axes, in any order: each has a sum of its own. With `loads` only what
+ * those load that always count. */
+static void print_round(struct printer *pr, struct condition *point, int points,
+                        const char *enclosing, bool loads)
+{
+    const int out_axes = pr->n->out_axes;
+    for (int i = 0; i < points; i++) {
+        set_tile_point(pr, 0, out_axes, i);
+        point[i] = condition_here(pr, enclosing);
     }
-    text_free(&t);
+    for (int i = 0; i < points; i++) {
+        set_tile_point(pr, 0, out_axes, i);
+        if (point[i].verdict == ALWAYS)
+            loads ? load_point(pr) : body_point(pr, i, "");
+        else if (!loads && branches(&point[i]))
+            branch(pr, point, i, points);
+        else if (!loads && point[i].verdict == DEPENDS)
+            point_of_lanes(pr, i, &point[i]);
+    }
+    for (int i = 0; i < points; i++)
+        text_free(&point[i].text);
 }
 
 /* What the guards of the body's points come to. */
@@ -254,18 +302,21 @@ static void print_points(struct printer *pr, const char *enclosing)
     const int red_points = tile_points(pr, n->out_axes, n->axes);
     const int out_points = tile_points(pr, 0, n->out_axes);
     const int scope = pr->known_count;
+    struct condition *point = calloc((size_t)out_points, sizeof *point);
+    if (point == NULL) {
+        pr->out->failed = true;
+        return;
+    }
     pr->indent++;
     /* A GPU waits for all loads of a round together if they stand side by side. */
     for (int pass = pr->items ? 0 : 1; pass < 2; pass++)
         for (int k = 0; k < red_points; k++) {
             set_tile_point(pr, n->out_axes, n->axes, k);
-            for (int i = 0; i < out_points; i++) {
-                set_tile_point(pr, 0, n->out_axes, i);
-                guarded_point(pr, i, enclosing, pass == 0);
-            }
+            print_round(pr, point, out_points, enclosing, pass == 0);
         }
     pr->indent--;
     known_reset(pr, scope);
+    free(point);
 }
 
 void print_body(struct printer *pr)

@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* input conv2d relu */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_12026e680c33ca4f(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
+void k_62fd249ae7907bba(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[252];
@@ -102,47 +102,42 @@ void k_12026e680c33ca4f(const int skip, __global uchar *input0, __global uchar *
                                             const float16 t11 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)));
                                             const float16 t12 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
                                             acc0 = fma(t11, t12, acc0);
+                                            const float16 t13 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 27]);
+                                            acc2 = fma(t11, t13, acc2);
                                         }
-                                        const float16 t13 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)));
-                                        const float16 t14 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
-                                        acc1 = fma(t13, t14, acc1);
-                                        if (((i3 - 1 >= 0))) {
-                                            const float16 t15 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)));
-                                            const float16 t16 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 27]);
-                                            acc2 = fma(t15, t16, acc2);
-                                        }
-                                        const float16 t17 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 27]);
-                                        acc3 = fma(t13, t17, acc3);
-                                        const float16 t18 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 1]);
-                                        acc0 = fma(t13, t18, acc0);
-                                        const float16 t19 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)));
-                                        acc1 = fma(t19, t18, acc1);
-                                        const float16 t20 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 28]);
-                                        acc2 = fma(t13, t20, acc2);
-                                        acc3 = fma(t19, t20, acc3);
-                                        const float16 t21 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 2]);
-                                        acc0 = fma(t19, t21, acc0);
+                                        const float16 t14 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 6)));
+                                        const float16 t15 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5]);
+                                        acc1 = fma(t14, t15, acc1);
+                                        const float16 t16 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 27]);
+                                        acc3 = fma(t14, t16, acc3);
+                                        const float16 t17 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 1]);
+                                        acc0 = fma(t14, t17, acc0);
+                                        const float16 t18 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 5)));
+                                        acc1 = fma(t18, t17, acc1);
+                                        const float16 t19 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 28]);
+                                        acc2 = fma(t14, t19, acc2);
+                                        acc3 = fma(t18, t19, acc3);
+                                        const float16 t20 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 2]);
+                                        acc0 = fma(t18, t20, acc0);
                                         if (((i3 + 2 <= 5))) {
-                                            const float16 t22 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)));
-                                            acc1 = fma(t22, t21, acc1);
+                                            const float16 t21 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)));
+                                            acc1 = fma(t21, t20, acc1);
+                                            const float16 t22 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 29]);
+                                            acc3 = fma(t21, t22, acc3);
                                         }
                                         const float16 t23 = (float16)(v3[27 * i1 + 9 * i4 + 3 * i5 + 29]);
-                                        acc2 = fma(t19, t23, acc2);
-                                        if (((i3 + 2 <= 5))) {
-                                            const float16 t24 = (TARN_LOAD(__local, float, v0 + 16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)));
-                                            acc3 = fma(t24, t23, acc3);
-                                        }
+                                        acc2 = fma(t18, t23, acc2);
                                     }
                                 }
                             }
-                            const float16 t25 = TARN_SELECT_16(TARN_BOOL_16(acc0 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc0);
-                            TARN_STORE(__local, float, t25, v2 + 16 * (36 * i1 + 6 * i2 + i3));
-                            const float16 t26 = TARN_SELECT_16(TARN_BOOL_16(acc1 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc1);
-                            TARN_STORE(__local, float, t26, v2 + 16 * (36 * i1 + 6 * i2 + i3 + 1));
-                            const float16 t27 = TARN_SELECT_16(TARN_BOOL_16(acc2 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc2);
-                            TARN_STORE(__local, float, t27, v2 + 16 * (36 * i1 + 6 * i2 + i3 + 36));
-                            const float16 t28 = TARN_SELECT_16(TARN_BOOL_16(acc3 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc3);
-                            TARN_STORE(__local, float, t28, v2 + 16 * (36 * i1 + 6 * i2 + i3 + 37));
+                            const float16 t24 = TARN_SELECT_16(TARN_BOOL_16(acc0 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc0);
+                            TARN_STORE(__local, float, t24, v2 + 16 * (36 * i1 + 6 * i2 + i3));
+                            const float16 t25 = TARN_SELECT_16(TARN_BOOL_16(acc1 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc1);
+                            TARN_STORE(__local, float, t25, v2 + 16 * (36 * i1 + 6 * i2 + i3 + 1));
+                            const float16 t26 = TARN_SELECT_16(TARN_BOOL_16(acc2 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc2);
+                            TARN_STORE(__local, float, t26, v2 + 16 * (36 * i1 + 6 * i2 + i3 + 36));
+                            const float16 t27 = TARN_SELECT_16(TARN_BOOL_16(acc3 < TARN_F_16(0.0f)), TARN_F_16(0.0f), acc3);
+                            TARN_STORE(__local, float, t27, v2 + 16 * (36 * i1 + 6 * i2 + i3 + 37));
                         }
                     }
                 }

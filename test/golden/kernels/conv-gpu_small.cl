@@ -30,7 +30,7 @@ void k_a7fd6179740af536(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_b796300451c2af0e(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_b1ad94c563228108(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -94,12 +94,9 @@ void k_b796300451c2af0e(__global uchar *output0, __global uchar *arena, __global
                         if (((i3 - 1 >= 0))) {
                             const float t19 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
                             acc0 = fma(t19, t12, acc0);
+                            acc2 = fma(t19, t13, acc2);
                         }
                         acc1 = fma(t11, t12, acc1);
-                        if (((i3 - 1 >= 0))) {
-                            const float t20 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 7)];
-                            acc2 = fma(t20, t13, acc2);
-                        }
                         acc3 = fma(t11, t13, acc3);
                         acc0 = fma(t11, t14, acc0);
                         acc1 = fma(t15, t14, acc1);
@@ -107,25 +104,22 @@ void k_b796300451c2af0e(__global uchar *output0, __global uchar *arena, __global
                         acc3 = fma(t15, t16, acc3);
                         acc0 = fma(t15, t17, acc0);
                         if (((i3 + 2 <= 5))) {
-                            const float t21 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
-                            acc1 = fma(t21, t17, acc1);
+                            const float t20 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
+                            acc1 = fma(t20, t17, acc1);
+                            acc3 = fma(t20, t18, acc3);
                         }
                         acc2 = fma(t15, t18, acc2);
-                        if (((i3 + 2 <= 5))) {
-                            const float t22 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5 - 4)];
-                            acc3 = fma(t22, t18, acc3);
-                        }
                     }
                 }
             }
-            const float t23 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3] = t23;
-            const float t24 = TARN_SELECT_1(TARN_BOOL_1(acc1 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc1);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 1] = t24;
-            const float t25 = TARN_SELECT_1(TARN_BOOL_1(acc2 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc2);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 36] = t25;
-            const float t26 = TARN_SELECT_1(TARN_BOOL_1(acc3 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc3);
-            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 37] = t26;
+            const float t21 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3] = t21;
+            const float t22 = TARN_SELECT_1(TARN_BOOL_1(acc1 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc1);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 1] = t22;
+            const float t23 = TARN_SELECT_1(TARN_BOOL_1(acc2 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc2);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 36] = t23;
+            const float t24 = TARN_SELECT_1(TARN_BOOL_1(acc3 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc3);
+            v0[144 * sample + 36 * i1 + 6 * i2 + i3 + 37] = t24;
         }
     }
 }

@@ -215,7 +215,7 @@ void k_9837396ab3f901ec(const int skip, __global uchar *input0, __global uchar *
 
 /* conv2d conv2d */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_c8b6031d5491957e(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
+void k_1517735b8013f642(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[8092];
@@ -361,116 +361,86 @@ void k_c8b6031d5491957e(const int skip, __global uchar *arena, __global const ul
                                                 const float16 t26 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)));
                                                 const float16 t27 = (float16)(v2[9 * i4 + 3 * i5]);
                                                 acc0 = fma(t26, t27, acc0);
+                                                const float16 t28 = (float16)(v2[9 * i4 + 3 * i5 + 1152]);
+                                                acc2 = fma(t26, t28, acc2);
+                                                const float16 t29 = (float16)(v2[9 * i4 + 3 * i5 + 2304]);
+                                                acc4 = fma(t26, t29, acc4);
+                                                const float16 t30 = (float16)(v2[9 * i4 + 3 * i5 + 3456]);
+                                                acc6 = fma(t26, t30, acc6);
+                                                const float16 t31 = (float16)(v2[9 * i4 + 3 * i5 + 4608]);
+                                                acc8 = fma(t26, t31, acc8);
+                                                const float16 t32 = (float16)(v2[9 * i4 + 3 * i5 + 5760]);
+                                                acc10 = fma(t26, t32, acc10);
+                                                const float16 t33 = (float16)(v2[9 * i4 + 3 * i5 + 6912]);
+                                                acc12 = fma(t26, t33, acc12);
                                             }
-                                            const float16 t28 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)));
-                                            const float16 t29 = (float16)(v2[9 * i4 + 3 * i5]);
-                                            acc1 = fma(t28, t29, acc1);
-                                            if (((i3 - 1 >= 0))) {
-                                                const float16 t30 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)));
-                                                const float16 t31 = (float16)(v2[9 * i4 + 3 * i5 + 1152]);
-                                                acc2 = fma(t30, t31, acc2);
-                                            }
-                                            const float16 t32 = (float16)(v2[9 * i4 + 3 * i5 + 1152]);
-                                            acc3 = fma(t28, t32, acc3);
-                                            if (((i3 - 1 >= 0))) {
-                                                const float16 t33 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)));
-                                                const float16 t34 = (float16)(v2[9 * i4 + 3 * i5 + 2304]);
-                                                acc4 = fma(t33, t34, acc4);
-                                            }
-                                            const float16 t35 = (float16)(v2[9 * i4 + 3 * i5 + 2304]);
-                                            acc5 = fma(t28, t35, acc5);
-                                            if (((i3 - 1 >= 0))) {
-                                                const float16 t36 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)));
-                                                const float16 t37 = (float16)(v2[9 * i4 + 3 * i5 + 3456]);
-                                                acc6 = fma(t36, t37, acc6);
-                                            }
+                                            const float16 t34 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 34)));
+                                            const float16 t35 = (float16)(v2[9 * i4 + 3 * i5]);
+                                            acc1 = fma(t34, t35, acc1);
+                                            const float16 t36 = (float16)(v2[9 * i4 + 3 * i5 + 1152]);
+                                            acc3 = fma(t34, t36, acc3);
+                                            const float16 t37 = (float16)(v2[9 * i4 + 3 * i5 + 2304]);
+                                            acc5 = fma(t34, t37, acc5);
                                             const float16 t38 = (float16)(v2[9 * i4 + 3 * i5 + 3456]);
-                                            acc7 = fma(t28, t38, acc7);
-                                            if (((i3 - 1 >= 0))) {
-                                                const float16 t39 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)));
-                                                const float16 t40 = (float16)(v2[9 * i4 + 3 * i5 + 4608]);
-                                                acc8 = fma(t39, t40, acc8);
-                                            }
-                                            const float16 t41 = (float16)(v2[9 * i4 + 3 * i5 + 4608]);
-                                            acc9 = fma(t28, t41, acc9);
-                                            if (((i3 - 1 >= 0))) {
-                                                const float16 t42 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)));
-                                                const float16 t43 = (float16)(v2[9 * i4 + 3 * i5 + 5760]);
-                                                acc10 = fma(t42, t43, acc10);
-                                            }
-                                            const float16 t44 = (float16)(v2[9 * i4 + 3 * i5 + 5760]);
-                                            acc11 = fma(t28, t44, acc11);
-                                            if (((i3 - 1 >= 0))) {
-                                                const float16 t45 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)));
-                                                const float16 t46 = (float16)(v2[9 * i4 + 3 * i5 + 6912]);
-                                                acc12 = fma(t45, t46, acc12);
-                                            }
-                                            const float16 t47 = (float16)(v2[9 * i4 + 3 * i5 + 6912]);
-                                            acc13 = fma(t28, t47, acc13);
-                                            const float16 t48 = (float16)(v2[9 * i4 + 3 * i5 + 1]);
-                                            acc0 = fma(t28, t48, acc0);
-                                            const float16 t49 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)));
-                                            acc1 = fma(t49, t48, acc1);
-                                            const float16 t50 = (float16)(v2[9 * i4 + 3 * i5 + 1153]);
-                                            acc2 = fma(t28, t50, acc2);
-                                            acc3 = fma(t49, t50, acc3);
-                                            const float16 t51 = (float16)(v2[9 * i4 + 3 * i5 + 2305]);
-                                            acc4 = fma(t28, t51, acc4);
-                                            acc5 = fma(t49, t51, acc5);
-                                            const float16 t52 = (float16)(v2[9 * i4 + 3 * i5 + 3457]);
-                                            acc6 = fma(t28, t52, acc6);
-                                            acc7 = fma(t49, t52, acc7);
-                                            const float16 t53 = (float16)(v2[9 * i4 + 3 * i5 + 4609]);
-                                            acc8 = fma(t28, t53, acc8);
-                                            acc9 = fma(t49, t53, acc9);
-                                            const float16 t54 = (float16)(v2[9 * i4 + 3 * i5 + 5761]);
-                                            acc10 = fma(t28, t54, acc10);
-                                            acc11 = fma(t49, t54, acc11);
-                                            const float16 t55 = (float16)(v2[9 * i4 + 3 * i5 + 6913]);
-                                            acc12 = fma(t28, t55, acc12);
-                                            acc13 = fma(t49, t55, acc13);
-                                            const float16 t56 = (float16)(v2[9 * i4 + 3 * i5 + 2]);
-                                            acc0 = fma(t49, t56, acc0);
+                                            acc7 = fma(t34, t38, acc7);
+                                            const float16 t39 = (float16)(v2[9 * i4 + 3 * i5 + 4608]);
+                                            acc9 = fma(t34, t39, acc9);
+                                            const float16 t40 = (float16)(v2[9 * i4 + 3 * i5 + 5760]);
+                                            acc11 = fma(t34, t40, acc11);
+                                            const float16 t41 = (float16)(v2[9 * i4 + 3 * i5 + 6912]);
+                                            acc13 = fma(t34, t41, acc13);
+                                            const float16 t42 = (float16)(v2[9 * i4 + 3 * i5 + 1]);
+                                            acc0 = fma(t34, t42, acc0);
+                                            const float16 t43 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)));
+                                            acc1 = fma(t43, t42, acc1);
+                                            const float16 t44 = (float16)(v2[9 * i4 + 3 * i5 + 1153]);
+                                            acc2 = fma(t34, t44, acc2);
+                                            acc3 = fma(t43, t44, acc3);
+                                            const float16 t45 = (float16)(v2[9 * i4 + 3 * i5 + 2305]);
+                                            acc4 = fma(t34, t45, acc4);
+                                            acc5 = fma(t43, t45, acc5);
+                                            const float16 t46 = (float16)(v2[9 * i4 + 3 * i5 + 3457]);
+                                            acc6 = fma(t34, t46, acc6);
+                                            acc7 = fma(t43, t46, acc7);
+                                            const float16 t47 = (float16)(v2[9 * i4 + 3 * i5 + 4609]);
+                                            acc8 = fma(t34, t47, acc8);
+                                            acc9 = fma(t43, t47, acc9);
+                                            const float16 t48 = (float16)(v2[9 * i4 + 3 * i5 + 5761]);
+                                            acc10 = fma(t34, t48, acc10);
+                                            acc11 = fma(t43, t48, acc11);
+                                            const float16 t49 = (float16)(v2[9 * i4 + 3 * i5 + 6913]);
+                                            acc12 = fma(t34, t49, acc12);
+                                            acc13 = fma(t43, t49, acc13);
+                                            const float16 t50 = (float16)(v2[9 * i4 + 3 * i5 + 2]);
+                                            acc0 = fma(t43, t50, acc0);
                                             if (((i3 + 2 <= 33))) {
-                                                const float16 t57 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
-                                                acc1 = fma(t57, t56, acc1);
+                                                const float16 t51 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
+                                                acc1 = fma(t51, t50, acc1);
+                                                const float16 t52 = (float16)(v2[9 * i4 + 3 * i5 + 1154]);
+                                                acc3 = fma(t51, t52, acc3);
+                                                const float16 t53 = (float16)(v2[9 * i4 + 3 * i5 + 2306]);
+                                                acc5 = fma(t51, t53, acc5);
+                                                const float16 t54 = (float16)(v2[9 * i4 + 3 * i5 + 3458]);
+                                                acc7 = fma(t51, t54, acc7);
+                                                const float16 t55 = (float16)(v2[9 * i4 + 3 * i5 + 4610]);
+                                                acc9 = fma(t51, t55, acc9);
+                                                const float16 t56 = (float16)(v2[9 * i4 + 3 * i5 + 5762]);
+                                                acc11 = fma(t51, t56, acc11);
+                                                const float16 t57 = (float16)(v2[9 * i4 + 3 * i5 + 6914]);
+                                                acc13 = fma(t51, t57, acc13);
                                             }
                                             const float16 t58 = (float16)(v2[9 * i4 + 3 * i5 + 1154]);
-                                            acc2 = fma(t49, t58, acc2);
-                                            if (((i3 + 2 <= 33))) {
-                                                const float16 t59 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
-                                                acc3 = fma(t59, t58, acc3);
-                                            }
-                                            const float16 t60 = (float16)(v2[9 * i4 + 3 * i5 + 2306]);
-                                            acc4 = fma(t49, t60, acc4);
-                                            if (((i3 + 2 <= 33))) {
-                                                const float16 t61 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
-                                                acc5 = fma(t61, t60, acc5);
-                                            }
-                                            const float16 t62 = (float16)(v2[9 * i4 + 3 * i5 + 3458]);
-                                            acc6 = fma(t49, t62, acc6);
-                                            if (((i3 + 2 <= 33))) {
-                                                const float16 t63 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
-                                                acc7 = fma(t63, t62, acc7);
-                                            }
-                                            const float16 t64 = (float16)(v2[9 * i4 + 3 * i5 + 4610]);
-                                            acc8 = fma(t49, t64, acc8);
-                                            if (((i3 + 2 <= 33))) {
-                                                const float16 t65 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
-                                                acc9 = fma(t65, t64, acc9);
-                                            }
-                                            const float16 t66 = (float16)(v2[9 * i4 + 3 * i5 + 5762]);
-                                            acc10 = fma(t49, t66, acc10);
-                                            if (((i3 + 2 <= 33))) {
-                                                const float16 t67 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
-                                                acc11 = fma(t67, t66, acc11);
-                                            }
-                                            const float16 t68 = (float16)(v2[9 * i4 + 3 * i5 + 6914]);
-                                            acc12 = fma(t49, t68, acc12);
-                                            if (((i3 + 2 <= 33))) {
-                                                const float16 t69 = (TARN_LOAD(__global, float, v1 + 16 * (147968 * b + 34 * i2 + i3 + 1156 * i4 + 34 * i5 - 32)));
-                                                acc13 = fma(t69, t68, acc13);
-                                            }
+                                            acc2 = fma(t43, t58, acc2);
+                                            const float16 t59 = (float16)(v2[9 * i4 + 3 * i5 + 2306]);
+                                            acc4 = fma(t43, t59, acc4);
+                                            const float16 t60 = (float16)(v2[9 * i4 + 3 * i5 + 3458]);
+                                            acc6 = fma(t43, t60, acc6);
+                                            const float16 t61 = (float16)(v2[9 * i4 + 3 * i5 + 4610]);
+                                            acc8 = fma(t43, t61, acc8);
+                                            const float16 t62 = (float16)(v2[9 * i4 + 3 * i5 + 5762]);
+                                            acc10 = fma(t43, t62, acc10);
+                                            const float16 t63 = (float16)(v2[9 * i4 + 3 * i5 + 6914]);
+                                            acc12 = fma(t43, t63, acc12);
                                         }
                                     }
                                 }

@@ -191,7 +191,7 @@ void k_67e23ad65b7d46d2(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_67c1af6112f6f1e1(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_3868f391bd472ff0(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -326,37 +326,19 @@ void k_67c1af6112f6f1e1(__global uchar *arena, __global const ulong *offset, __g
                         if (((i3 - 1 >= 0))) {
                             const float t49 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
                             acc0 = fma(t49, t27, acc0);
+                            acc2 = fma(t49, t28, acc2);
+                            acc4 = fma(t49, t29, acc4);
+                            acc6 = fma(t49, t30, acc6);
+                            acc8 = fma(t49, t31, acc8);
+                            acc10 = fma(t49, t32, acc10);
+                            acc12 = fma(t49, t33, acc12);
                         }
                         acc1 = fma(t26, t27, acc1);
-                        if (((i3 - 1 >= 0))) {
-                            const float t50 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            acc2 = fma(t50, t28, acc2);
-                        }
                         acc3 = fma(t26, t28, acc3);
-                        if (((i3 - 1 >= 0))) {
-                            const float t51 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            acc4 = fma(t51, t29, acc4);
-                        }
                         acc5 = fma(t26, t29, acc5);
-                        if (((i3 - 1 >= 0))) {
-                            const float t52 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            acc6 = fma(t52, t30, acc6);
-                        }
                         acc7 = fma(t26, t30, acc7);
-                        if (((i3 - 1 >= 0))) {
-                            const float t53 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            acc8 = fma(t53, t31, acc8);
-                        }
                         acc9 = fma(t26, t31, acc9);
-                        if (((i3 - 1 >= 0))) {
-                            const float t54 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            acc10 = fma(t54, t32, acc10);
-                        }
                         acc11 = fma(t26, t32, acc11);
-                        if (((i3 - 1 >= 0))) {
-                            const float t55 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 35)];
-                            acc12 = fma(t55, t33, acc12);
-                        }
                         acc13 = fma(t26, t33, acc13);
                         acc0 = fma(t26, t34, acc0);
                         acc1 = fma(t35, t34, acc1);
@@ -374,39 +356,21 @@ void k_67c1af6112f6f1e1(__global uchar *arena, __global const ulong *offset, __g
                         acc13 = fma(t35, t41, acc13);
                         acc0 = fma(t35, t42, acc0);
                         if (((i3 + 2 <= 33))) {
-                            const float t56 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            acc1 = fma(t56, t42, acc1);
+                            const float t50 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
+                            acc1 = fma(t50, t42, acc1);
+                            acc3 = fma(t50, t43, acc3);
+                            acc5 = fma(t50, t44, acc5);
+                            acc7 = fma(t50, t45, acc7);
+                            acc9 = fma(t50, t46, acc9);
+                            acc11 = fma(t50, t47, acc11);
+                            acc13 = fma(t50, t48, acc13);
                         }
                         acc2 = fma(t35, t43, acc2);
-                        if (((i3 + 2 <= 33))) {
-                            const float t57 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            acc3 = fma(t57, t43, acc3);
-                        }
                         acc4 = fma(t35, t44, acc4);
-                        if (((i3 + 2 <= 33))) {
-                            const float t58 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            acc5 = fma(t58, t44, acc5);
-                        }
                         acc6 = fma(t35, t45, acc6);
-                        if (((i3 + 2 <= 33))) {
-                            const float t59 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            acc7 = fma(t59, t45, acc7);
-                        }
                         acc8 = fma(t35, t46, acc8);
-                        if (((i3 + 2 <= 33))) {
-                            const float t60 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            acc9 = fma(t60, t46, acc9);
-                        }
                         acc10 = fma(t35, t47, acc10);
-                        if (((i3 + 2 <= 33))) {
-                            const float t61 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            acc11 = fma(t61, t47, acc11);
-                        }
                         acc12 = fma(t35, t48, acc12);
-                        if (((i3 + 2 <= 33))) {
-                            const float t62 = b1[16 * (34 * i2 + i3 + 16184 * i4 + 1156 * i5 + 34 * i6 - 32)];
-                            acc13 = fma(t62, t48, acc13);
-                        }
                     }
                 }
             }

@@ -130,7 +130,7 @@ void k_fc56dff6d4138ead(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_3f97e5eb6938deee(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_9924655bba3dded9(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -239,36 +239,18 @@ void k_3f97e5eb6938deee(__global uchar *output0, __global uchar *arena, __global
                                     const float t33 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
                                     const float t34 = v2[9 * i4 + 3 * i5];
                                     acc0 = fma(t33, t34, acc0);
-                                }
-                                if (((i3 - 1 >= 0))) {
-                                    const float t35 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t36 = v2[9 * i4 + 3 * i5 + 1152];
-                                    acc1 = fma(t35, t36, acc1);
-                                }
-                                if (((i3 - 1 >= 0))) {
-                                    const float t37 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t38 = v2[9 * i4 + 3 * i5 + 2304];
-                                    acc2 = fma(t37, t38, acc2);
-                                }
-                                if (((i3 - 1 >= 0))) {
-                                    const float t39 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t40 = v2[9 * i4 + 3 * i5 + 3456];
-                                    acc3 = fma(t39, t40, acc3);
-                                }
-                                if (((i3 - 1 >= 0))) {
-                                    const float t41 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t42 = v2[9 * i4 + 3 * i5 + 4608];
-                                    acc4 = fma(t41, t42, acc4);
-                                }
-                                if (((i3 - 1 >= 0))) {
-                                    const float t43 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t44 = v2[9 * i4 + 3 * i5 + 5760];
-                                    acc5 = fma(t43, t44, acc5);
-                                }
-                                if (((i3 - 1 >= 0))) {
-                                    const float t45 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 35)];
-                                    const float t46 = v2[9 * i4 + 3 * i5 + 6912];
-                                    acc6 = fma(t45, t46, acc6);
+                                    const float t35 = v2[9 * i4 + 3 * i5 + 1152];
+                                    acc1 = fma(t33, t35, acc1);
+                                    const float t36 = v2[9 * i4 + 3 * i5 + 2304];
+                                    acc2 = fma(t33, t36, acc2);
+                                    const float t37 = v2[9 * i4 + 3 * i5 + 3456];
+                                    acc3 = fma(t33, t37, acc3);
+                                    const float t38 = v2[9 * i4 + 3 * i5 + 4608];
+                                    acc4 = fma(t33, t38, acc4);
+                                    const float t39 = v2[9 * i4 + 3 * i5 + 5760];
+                                    acc5 = fma(t33, t39, acc5);
+                                    const float t40 = v2[9 * i4 + 3 * i5 + 6912];
+                                    acc6 = fma(t33, t40, acc6);
                                 }
                                 acc0 = fma(t25, t26, acc0);
                                 acc1 = fma(t25, t27, acc1);
@@ -278,39 +260,21 @@ void k_3f97e5eb6938deee(__global uchar *output0, __global uchar *arena, __global
                                 acc5 = fma(t25, t31, acc5);
                                 acc6 = fma(t25, t32, acc6);
                                 if (((i3 + 1 <= 33))) {
-                                    const float t47 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t48 = v2[9 * i4 + 3 * i5 + 2];
-                                    acc0 = fma(t47, t48, acc0);
-                                }
-                                if (((i3 + 1 <= 33))) {
-                                    const float t49 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t50 = v2[9 * i4 + 3 * i5 + 1154];
-                                    acc1 = fma(t49, t50, acc1);
-                                }
-                                if (((i3 + 1 <= 33))) {
-                                    const float t51 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t52 = v2[9 * i4 + 3 * i5 + 2306];
-                                    acc2 = fma(t51, t52, acc2);
-                                }
-                                if (((i3 + 1 <= 33))) {
-                                    const float t53 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t54 = v2[9 * i4 + 3 * i5 + 3458];
-                                    acc3 = fma(t53, t54, acc3);
-                                }
-                                if (((i3 + 1 <= 33))) {
-                                    const float t55 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t56 = v2[9 * i4 + 3 * i5 + 4610];
-                                    acc4 = fma(t55, t56, acc4);
-                                }
-                                if (((i3 + 1 <= 33))) {
-                                    const float t57 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t58 = v2[9 * i4 + 3 * i5 + 5762];
-                                    acc5 = fma(t57, t58, acc5);
-                                }
-                                if (((i3 + 1 <= 33))) {
-                                    const float t59 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
-                                    const float t60 = v2[9 * i4 + 3 * i5 + 6914];
-                                    acc6 = fma(t59, t60, acc6);
+                                    const float t41 = b1[16 * (34 * i2 + i3 + 1156 * i4 + 34 * i5 - 33)];
+                                    const float t42 = v2[9 * i4 + 3 * i5 + 2];
+                                    acc0 = fma(t41, t42, acc0);
+                                    const float t43 = v2[9 * i4 + 3 * i5 + 1154];
+                                    acc1 = fma(t41, t43, acc1);
+                                    const float t44 = v2[9 * i4 + 3 * i5 + 2306];
+                                    acc2 = fma(t41, t44, acc2);
+                                    const float t45 = v2[9 * i4 + 3 * i5 + 3458];
+                                    acc3 = fma(t41, t45, acc3);
+                                    const float t46 = v2[9 * i4 + 3 * i5 + 4610];
+                                    acc4 = fma(t41, t46, acc4);
+                                    const float t47 = v2[9 * i4 + 3 * i5 + 5762];
+                                    acc5 = fma(t41, t47, acc5);
+                                    const float t48 = v2[9 * i4 + 3 * i5 + 6914];
+                                    acc6 = fma(t41, t48, acc6);
                                 }
                             }
                         }

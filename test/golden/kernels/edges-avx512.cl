@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* pad conv2d */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_8fed9222300f83e4(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
+void k_06066de4378caacd(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [5,48] */
@@ -196,84 +196,58 @@ void k_8fed9222300f83e4(const int skip, __global uchar *output0, __global uchar 
                                 const float t74 = v4[2 * i3 + 288 * i4 + 36 * i5 - 37];
                                 const float t75 = v5[9 * i4 + 3 * i5];
                                 acc0 = fma(t74, t75, acc0);
+                                const float t76 = v5[9 * i4 + 3 * i5 + 18];
+                                acc4 = fma(t74, t76, acc4);
                             }
                             if (((2 * i3 - 1 >= 0))) {
-                                const float t76 = v4[2 * i3 + 288 * i4 + 36 * i5 + 35];
-                                const float t77 = v5[9 * i4 + 3 * i5];
-                                acc1 = fma(t76, t77, acc1);
-                            }
-                            if (((2 * i3 - 1 >= 0))) {
-                                const float t78 = v4[2 * i3 + 288 * i4 + 36 * i5 + 107];
-                                const float t79 = v5[9 * i4 + 3 * i5];
-                                acc2 = fma(t78, t79, acc2);
-                            }
-                            if (((2 * i3 - 1 >= 0))) {
+                                const float t77 = v4[2 * i3 + 288 * i4 + 36 * i5 + 35];
+                                const float t78 = v5[9 * i4 + 3 * i5];
+                                acc1 = fma(t77, t78, acc1);
+                                const float t79 = v4[2 * i3 + 288 * i4 + 36 * i5 + 107];
+                                acc2 = fma(t79, t78, acc2);
                                 const float t80 = v4[2 * i3 + 288 * i4 + 36 * i5 + 179];
-                                const float t81 = v5[9 * i4 + 3 * i5];
-                                acc3 = fma(t80, t81, acc3);
-                            }
-                            if (((i5 - 1 >= 0)) && ((2 * i3 - 1 >= 0))) {
-                                const float t82 = v4[2 * i3 + 288 * i4 + 36 * i5 - 37];
-                                const float t83 = v5[9 * i4 + 3 * i5 + 18];
-                                acc4 = fma(t82, t83, acc4);
-                            }
-                            if (((2 * i3 - 1 >= 0))) {
-                                const float t84 = v4[2 * i3 + 288 * i4 + 36 * i5 + 35];
-                                const float t85 = v5[9 * i4 + 3 * i5 + 18];
-                                acc5 = fma(t84, t85, acc5);
-                            }
-                            if (((2 * i3 - 1 >= 0))) {
-                                const float t86 = v4[2 * i3 + 288 * i4 + 36 * i5 + 107];
-                                const float t87 = v5[9 * i4 + 3 * i5 + 18];
-                                acc6 = fma(t86, t87, acc6);
-                            }
-                            if (((2 * i3 - 1 >= 0))) {
-                                const float t88 = v4[2 * i3 + 288 * i4 + 36 * i5 + 179];
-                                const float t89 = v5[9 * i4 + 3 * i5 + 18];
-                                acc7 = fma(t88, t89, acc7);
+                                acc3 = fma(t80, t78, acc3);
+                                const float t81 = v5[9 * i4 + 3 * i5 + 18];
+                                acc5 = fma(t77, t81, acc5);
+                                acc6 = fma(t79, t81, acc6);
+                                acc7 = fma(t80, t81, acc7);
                             }
                             if (((i5 - 1 >= 0))) {
-                                const float t90 = v4[2 * i3 + 288 * i4 + 36 * i5 - 36];
-                                const float t91 = v5[9 * i4 + 3 * i5 + 1];
+                                const float t82 = v4[2 * i3 + 288 * i4 + 36 * i5 - 36];
+                                const float t83 = v5[9 * i4 + 3 * i5 + 1];
+                                acc0 = fma(t82, t83, acc0);
+                                const float t84 = v5[9 * i4 + 3 * i5 + 19];
+                                acc4 = fma(t82, t84, acc4);
+                            }
+                            const float t85 = v4[2 * i3 + 288 * i4 + 36 * i5 + 36];
+                            const float t86 = v5[9 * i4 + 3 * i5 + 1];
+                            acc1 = fma(t85, t86, acc1);
+                            const float t87 = v4[2 * i3 + 288 * i4 + 36 * i5 + 108];
+                            acc2 = fma(t87, t86, acc2);
+                            const float t88 = v4[2 * i3 + 288 * i4 + 36 * i5 + 180];
+                            acc3 = fma(t88, t86, acc3);
+                            const float t89 = v5[9 * i4 + 3 * i5 + 19];
+                            acc5 = fma(t85, t89, acc5);
+                            acc6 = fma(t87, t89, acc6);
+                            acc7 = fma(t88, t89, acc7);
+                            if (((i5 - 1 >= 0))) {
+                                const float t90 = v4[2 * i3 + 288 * i4 + 36 * i5 - 35];
+                                const float t91 = v5[9 * i4 + 3 * i5 + 2];
                                 acc0 = fma(t90, t91, acc0);
+                                const float t92 = v5[9 * i4 + 3 * i5 + 20];
+                                acc4 = fma(t90, t92, acc4);
                             }
-                            const float t92 = v4[2 * i3 + 288 * i4 + 36 * i5 + 36];
-                            const float t93 = v5[9 * i4 + 3 * i5 + 1];
-                            acc1 = fma(t92, t93, acc1);
-                            const float t94 = v4[2 * i3 + 288 * i4 + 36 * i5 + 108];
-                            acc2 = fma(t94, t93, acc2);
-                            const float t95 = v4[2 * i3 + 288 * i4 + 36 * i5 + 180];
-                            acc3 = fma(t95, t93, acc3);
-                            if (((i5 - 1 >= 0))) {
-                                const float t96 = v4[2 * i3 + 288 * i4 + 36 * i5 - 36];
-                                const float t97 = v5[9 * i4 + 3 * i5 + 19];
-                                acc4 = fma(t96, t97, acc4);
-                            }
-                            const float t98 = v5[9 * i4 + 3 * i5 + 19];
-                            acc5 = fma(t92, t98, acc5);
-                            acc6 = fma(t94, t98, acc6);
-                            acc7 = fma(t95, t98, acc7);
-                            if (((i5 - 1 >= 0))) {
-                                const float t99 = v4[2 * i3 + 288 * i4 + 36 * i5 - 35];
-                                const float t100 = v5[9 * i4 + 3 * i5 + 2];
-                                acc0 = fma(t99, t100, acc0);
-                            }
-                            const float t101 = v4[2 * i3 + 288 * i4 + 36 * i5 + 37];
-                            const float t102 = v5[9 * i4 + 3 * i5 + 2];
-                            acc1 = fma(t101, t102, acc1);
-                            const float t103 = v4[2 * i3 + 288 * i4 + 36 * i5 + 109];
-                            acc2 = fma(t103, t102, acc2);
-                            const float t104 = v4[2 * i3 + 288 * i4 + 36 * i5 + 181];
-                            acc3 = fma(t104, t102, acc3);
-                            if (((i5 - 1 >= 0))) {
-                                const float t105 = v4[2 * i3 + 288 * i4 + 36 * i5 - 35];
-                                const float t106 = v5[9 * i4 + 3 * i5 + 20];
-                                acc4 = fma(t105, t106, acc4);
-                            }
-                            const float t107 = v5[9 * i4 + 3 * i5 + 20];
-                            acc5 = fma(t101, t107, acc5);
-                            acc6 = fma(t103, t107, acc6);
-                            acc7 = fma(t104, t107, acc7);
+                            const float t93 = v4[2 * i3 + 288 * i4 + 36 * i5 + 37];
+                            const float t94 = v5[9 * i4 + 3 * i5 + 2];
+                            acc1 = fma(t93, t94, acc1);
+                            const float t95 = v4[2 * i3 + 288 * i4 + 36 * i5 + 109];
+                            acc2 = fma(t95, t94, acc2);
+                            const float t96 = v4[2 * i3 + 288 * i4 + 36 * i5 + 181];
+                            acc3 = fma(t96, t94, acc3);
+                            const float t97 = v5[9 * i4 + 3 * i5 + 20];
+                            acc5 = fma(t93, t97, acc5);
+                            acc6 = fma(t95, t97, acc6);
+                            acc7 = fma(t96, t97, acc7);
                         }
                     }
                 }
