@@ -183,3 +183,51 @@ Test(few, as_in_a_block, .timeout = 600)
         cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%s", p->name);
     }
 }
+
+/* Two convolutions, joined, each in parts of which a part reads the neighbours' rows, too; writes what is read of them. */
+static size_t joined(const char *schedule, const char *target, int n, int step, float *out)
+{
+    enum { A = 9 * CHANNELS, B = 11 * CHANNELS, HEIGHT = 13, WIDTH = 15 };
+    static float v[20 * CHANNELS * HEIGHT * WIDTH];
+    const tarn_shape s = TARN_SHAPE(n, CHANNELS, HEIGHT, WIDTH);
+    for (int i = 0; i < tarn_shape_count(s); i++)
+        v[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 22) - 2;
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor w[] = { tarn_parameter(r, "a", TARN_SHAPE(9, CHANNELS, 1, 1), v),
+                              tarn_parameter(r, "b", TARN_SHAPE(11, CHANNELS, 1, 1), v + A) };
+    const tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0);
+    tarn_tensor of[2], all[3];
+    for (int i = 0; i < 2; i++)
+        of[i] = tarn_relu(tarn_conv2d_op(x, w[i], TARN_NONE, (tarn_conv2d_options){ 0 }));
+    const tarn_tensor y = tarn_max_pool2d_with(
+        tarn_concat(of, 2, 1), (tarn_pool_options){ .window = { 3, 3 }, .stride = { step, step } });
+    all[2] = tarn_mean(tarn_mul(y, y), TARN_ALL, false);
+    tarn_gradients(all[2], w, 2, all);
+    cr_assert_eq(tarn_eval(all, 3), TARN_OK, "%s", tarn_error(r));
+    cr_assert_eq(tarn_read(all[0], out, A * sizeof *out), TARN_OK);
+    cr_assert_eq(tarn_read(all[1], out + A, B * sizeof *out), TARN_OK);
+    cr_assert_eq(tarn_read(all[2], out + A + B, sizeof *out), TARN_OK);
+    tarn_close(r);
+    return A + B + 1;
+}
+
+/* Parts of a block make of a nest what they read of it, but the first one all where it does a reader alone. */
+Test(few, parts_read_neighbours, .timeout = 600)
+{
+    static const char *const targets[] = { "avx512:2", "avx2:3", "neon:8" };
+    static float wanted[MOST], seen[MOST];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
+    for (int n = 5; n <= 16; n += 11)
+        for (int step = 1; step <= 2; step++) {
+            const size_t count = joined("gpu", "", n, step, wanted);
+            for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+                cr_expect_eq(joined("cpu", targets[t], n, step, seen), count);
+                cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0,
+                             "%d samples, step %d, for %s", n, step, targets[t]);
+            }
+        }
+}

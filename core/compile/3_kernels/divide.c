@@ -159,7 +159,7 @@ static bool needed_slices(const struct chain *c, const struct section *s, const 
     return true;
 }
 
-/* The slices of an axis that all readers of nest t in the section need. */
+/* The slices of an axis that all readers of nest t in the section need: of one that the first part does alone, all. */
 static bool join_needs(const struct chain *c, const struct section *s, int t, int axis,
                        struct slices *out)
 {
@@ -167,9 +167,10 @@ static bool join_needs(const struct chain *c, const struct section *s, int t, in
     for (int to = t + 1; to < s->end; to++)
         for (int i = c->begin[to]; i < c->begin[to + 1]; i++) {
             struct slices one;
-            if (c->links[i].from != t || s->axis[to - s->first] == FIRST_PART_ALONE)
+            if (c->links[i].from != t)
                 continue;
-            if (!needed_slices(c, s, &c->links[i], axis, &one))
+            if (s->axis[to - s->first] == FIRST_PART_ALONE ||
+                !needed_slices(c, s, &c->links[i], axis, &one))
                 return false;
             if (any && (one.times != out->times || one.extent != out->extent))
                 return false;
