@@ -148,25 +148,31 @@ static int take_count(const char *text, int *out)
     return *out > 0 ? digits : 0;
 }
 
+/* The same behind a sign: whether there is none, or one with its number. */
+static bool take_signed(const char **at, char sign, int *out)
+{
+    if (**at != sign)
+        return true;
+    *at += 1 + take_count(*at + 1, out);
+    return *out > 0;
+}
+
 bool figures_wanted(const char *text, struct device_figures *out)
 {
     char name[16];
     struct device_figures f;
-    int units = 0, items = 0;
-    const size_t length = strcspn(text, ":");
+    int units = 0, items = 0, launch = 0;
+    const size_t length = strcspn(text, ":@");
     const char *at = text + length;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
-    if (!figures_kind(name, &f))
-        return false;
-    if (*at == ':')
-        at += 1 + take_count(at + 1, &units);
-    if (*at == 'x' && units > 0 && f.items)
-        at += 1 + take_count(at + 1, &items);
-    if (*at != '\0' || (at > text + length && (units == 0 || at[-1] == 'x')))
+    if (!figures_kind(name, &f) || !take_signed(&at, ':', &units) ||
+        (units > 0 && f.items && !take_signed(&at, 'x', &items)) ||
+        !take_signed(&at, '@', &launch) || *at != '\0')
         return false;
     *out = f;
     out->units = units > 0 ? units : f.units;
     out->group_items = items;
+    out->launch_seconds = launch > 0 ? launch * 1e-9 : f.launch_seconds;
     return true;
 }
 
@@ -238,7 +244,7 @@ tarn_status target_check_name(void)
                  kinds[i].name);
     return error_set(TARN_ERR_ENVIRONMENT,
                      "TARN_TARGET=%s: no such kind of device; there are %s, with :UNITS behind "
-                     "them, or :UNITSxITEMS of a GPU's groups",
+                     "them, or :UNITSxITEMS of a GPU's groups, and @NANOSECONDS of a launch",
                      name, names);
 }
 

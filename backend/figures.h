@@ -54,7 +54,8 @@ void figures_set(struct device_figures *f, const double values[FIGURE_COUNT]);
 /* Typical figures of a kind of device, one unit, by name: "avx2", "neon". False: no such kind. */
 bool figures_kind(const char *name, struct device_figures *out);
 /* The same with units behind the name, and work-items of a group where a kind has them: "nvidia", "nvidia:132",
- * "nvidia:132x256". False, and *out is as it was: no such kind, or no such numbers. */
+ * "nvidia:132x256"; and last with what a launch costs, in nanoseconds: "avx2:8@1". False, and *out is as it was: no such kind, or no
+ * such numbers. */
 bool figures_wanted(const char *text, struct device_figures *out);
 /* Whether all are within their limits; else TARN_ERR_ARGUMENT, and error_text() says which is not. */
 TARN_CHECKED tarn_status figures_check(const struct device_figures *f);

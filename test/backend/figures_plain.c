@@ -112,18 +112,23 @@ static void check_kept(void)
     }
 }
 
-/* Numbers that are none, or of what a kind has not. */
-static void check_refused_names(void)
+/* Numbers of units, work-items and launches; not those that are none, or of what a kind has not. */
+static void check_numbers(void)
 {
-    static const char *const wrong[] = { "nvidia:",     "nvidia:0",   "nvidia:x64",
-                                         "nvidia:8x",   "nvidia:8x0", "nvidia:8x64x2",
-                                         "nvidia:-1",   "nvidia: 8",  "nvidia:12345678",
-                                         "avx512:8x64", ":8",         "nvidia132" };
+    static const char *const wrong[] = {
+        "nvidia:",   "nvidia:0",  "nvidia:x64",      "nvidia:8x",   "nvidia:8x0", "nvidia:8x64x2",
+        "nvidia:-1", "nvidia: 8", "nvidia:12345678", "avx512:8x64", ":8",         "nvidia132",
+        "avx2@",     "avx2:8@0",  "avx2@1:8",        "avx2:8@1x"
+    };
     struct device_figures f = { .lanes = 77 };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK(!figures_wanted(wrong[i], &f));
         CHECK(f.lanes == 77);
     }
+    CHECK(figures_wanted("avx2:8@1", &f) && f.units == 8 && f.lanes == 8);
+    CHECK(f.launch_seconds > 0.9e-9 && f.launch_seconds < 1.1e-9);
+    CHECK(figures_wanted("nvidia:132x64@100", &f) && f.units == 132 && f.group_items == 64);
+    CHECK(figures_wanted("neon@20", &f) && f.launch_seconds < 1e-7);
 }
 
 /* TARN_TARGET goes before all, and a wrong one opens nothing. */
@@ -143,7 +148,7 @@ static void check_named(void)
     CHECK(figures_of(&d).units == 304 && figures_of(&d).group_items == 256);
     CHECK(setenv("TARN_TARGET", "avx2:64", 1) == 0);
     CHECK(figures_of(&d).lanes == 8 && figures_of(&d).units == 64);
-    check_refused_names();
+    check_numbers();
     CHECK(setenv("TARN_TARGET", "abacus", 1) == 0);
     CHECK(device_list(&list, &count) == TARN_OK && count > 0);
     CHECK(context_open(&list[0], &c) == TARN_ERR_ENVIRONMENT && c == NULL);

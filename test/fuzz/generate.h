@@ -63,6 +63,8 @@ void add_gradient(struct generator *g, int y);
  * elements move. -1: it does not go. */
 int shifted(struct generator *g, int a);
 void generate_batch(struct generator *g);
+/* generate_branches.c */
+void generate_branches(struct generator *g);
 /* generate_net.c: a picture that a convolution with a large window fits on, and the convolution. */
 int large_window(struct generator *g);
 /* generate_train.c */

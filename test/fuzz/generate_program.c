@@ -377,6 +377,8 @@ void generate(struct program *p, unsigned long long seed, struct form form)
         generate_batch(&g);
     else if (kind < train + 24)
         generate_window(&g);
+    else if (kind < train + 30)
+        generate_branches(&g);
     else if (kind < train + 46 - p->mesh * 20)
         generate_probe(&g);
     else

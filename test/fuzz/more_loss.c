@@ -72,8 +72,9 @@ static int cross_entropy_value(struct interpreter *m, const struct line *l)
     }
     int sum = scaled_sum(t, tape_gather(t, logp, hits, hit, 0), (double)(1 - l->f[0]));
     if (smoothing > 0) {
+        const double part = smoothing / s.dim[1]; /* of which float32 takes the nearest number */
         const int rest = scaled_sum(t, tape_gather(t, logp, all, every, 0),
-                                    (double)(float)(smoothing / s.dim[1]));
+                                    m->p->wide ? part : (double)(float)part);
         sum = tape_map2(t, T_ADD, sum, rest);
         for (int k = 0; k < 4; k++) /* the library scales each term, and adds up pairs */
             t->node[sum].e[0] += t->node[rest].e[0] + tape_unit(t) * fabs(t->node[rest].v[0]);
