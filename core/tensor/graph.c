@@ -447,6 +447,7 @@ tarn_tensor graph_input_cut(tarn_replica *r, struct buffer *b, struct upload *up
             replica_fail(r, s, NULL);
         return graph_poison(r);
     }
+    graph_note_given(&r->graph, shape, dtype);
     return graph_record(r, &op_input, NULL, 0, shape, dtype, &arg);
 }
 
@@ -468,7 +469,8 @@ static tarn_status make_leaf(tarn_replica *r, uint32_t node, struct buffer *b, c
     memset(&n->arg, 0, sizeof n->arg);
     n->arg.leaf.slot = slot;
     n->arg.leaf.axis = op == &op_held && steps_lead;
-    n->arg.leaf.bits = op == &op_held && n->shape.rank > 0 && graph_is_batch(g, n->shape.dim[0]);
+    n->arg.leaf.bits =
+        op == &op_held && n->shape.rank > 0 && graph_may_be_batch(g, n->shape.dim[0]);
     const uint32_t key[4] = { UINT32_MAX, node, slot, n->arg.leaf.bits };
     hash_add(g, key, sizeof key);
     return TARN_OK;
@@ -480,14 +482,6 @@ tarn_status graph_evaluate(tarn_replica *r, uint32_t node, struct buffer *b)
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
-
-bool graph_is_batch(const struct graph *g, int32_t rows)
-{
-    for (uint32_t i = 0; i < g->part_count; i++)
-        if (g->parts[i].samples == rows)
-            return true;
-    return rows > 0 && g->batch == rows;
-}
 
 tarn_status graph_hold(tarn_replica *r, uint32_t node, struct buffer *b)
 {
@@ -551,7 +545,8 @@ void graph_reset(tarn_replica *r)
     g->scan_count = 0;
     g->region_count = 0;
     g->in_body = g->in_region = false;
-    g->batch = 0;
+    g->batch = g->given.rows = 0;
+    g->given.bytes = 0;
     r->updates = false;
     if (++r->step == STEP_OWNED)
         r->step = 1;

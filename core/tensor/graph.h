@@ -97,7 +97,11 @@ struct graph {
     bool in_body;   /* what is recorded is the body of a scan */
     bool backward;  /* what is recorded are gradients */
     uint32_t rand_count;
-    int32_t batch;    /* samples, as the program said (tarn_batch_axis); 0: it said nothing */
+    int32_t batch; /* samples, as the program said (tarn_batch_axis); 0: it said nothing */
+    struct {
+        int64_t bytes;
+        int32_t rows;
+    } given;          /* the largest array that the program gave */
     uint64_t hash[2]; /* of everything recorded, in order; owned tensors by their order of use */
 };
 
@@ -157,6 +161,11 @@ tarn_status graph_hold_cut(tarn_replica *r, uint32_t node, struct buffer *b,
 tarn_status graph_keep_buffer(tarn_replica *r, struct buffer *b);
 /* Whether so many rows are a batch's of this step: of a loader, or by the program's word. */
 bool graph_is_batch(const struct graph *g, int32_t rows);
+/* Whether the compiler takes so many rows for samples: where no batch is known, those of the largest array given
+ * (1_graph/batch.c). What one graph of a step leaves to the next must be the same to both. */
+bool graph_may_be_batch(const struct graph *g, int32_t rows);
+/* Notes an array that the program gives. */
+void graph_note_given(struct graph *g, tarn_shape shape, tarn_dtype dtype);
 /* Of one node, by what graph.hash takes of it: equal for equal nodes of other steps and replicas. */
 uint64_t graph_node_hash(tarn_replica *r, uint32_t node);
 /* Appends to graph.scans; its place in *index. False after recording an error. */

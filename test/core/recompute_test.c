@@ -180,6 +180,52 @@ Test(recompute, what_a_loop_puts_out_is_kept)
     compare((struct run){ .net = LOOP });
 }
 
+enum { COUNT = 24, CHANNELS = 12, TAPS = CHANNELS * 3 * 3 * 3 };
+
+/* The gradient of the first weights of convolutions whose results are a loop's steps. */
+static void gradient_before_loop(bool again, bool said, float out[TAPS])
+{
+    static float pixels[COUNT * 3 * 9 * 7];
+    const struct run run = { .again = again };
+    tarn_replica *r = open_first();
+    for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
+        pixels[i] = (float)(i * 37 % 101) / 50 - 1;
+    tarn_seed(r, 3);
+    tarn_tensor x = tarn_from(r, TARN_SHAPE(COUNT, 3, 9, 7), TARN_F32, pixels);
+    if (said)
+        x = tarn_batch_axis(x, 0);
+    begin(r, &run);
+    x = tarn_use_conv2d(x, "first", CHANNELS, 3, (tarn_conv2d_options){ .padding = { 1, 1 } });
+    x = tarn_silu(tarn_use_group_norm(x, "norm", 3));
+    end(r, &run);
+    begin(r, &run);
+    x = tarn_relu(tarn_use_conv2d(x, "second", 8, 3, (tarn_conv2d_options){ .stride = { 2, 2 } }));
+    x = tarn_permute(tarn_reshape(x, TARN_SHAPE(COUNT, 8, 12)), TARN_AXES(0, 2, 1));
+    x = tarn_use_linear(x, "third", 16);
+    end(r, &run);
+    x = tarn_use_gru(x, "loop", 13, (tarn_recurrent_options){ .batch_first = true }, NULL).y;
+    const tarn_tensor loss = tarn_mean(tarn_mul(x, x), TARN_ALL, false);
+    tarn_tensor weight = TARN_NONE, g;
+    for (int i = 0; i < tarn_owned_count(r); i++)
+        if (strcmp(tarn_owned_name(r, i), "first.weight") == 0)
+            weight = tarn_owned_at(r, i).tensor;
+    tarn_gradients(loss, &weight, 1, &g);
+    cr_assert_eq(tarn_read(g, out, TAPS * sizeof *out), TARN_OK, "%s", tarn_error(r));
+    tarn_close(r);
+}
+
+/* What a graph leaves to the one behind the loop are samples to both, whether the program says which axis they are or not:
+ * else sums over them have another order, and convolutions none of their lanes. */
+Test(recompute, samples_before_a_loop_are_samples_behind_it)
+{
+    static float wanted[TAPS], seen[TAPS];
+    gradient_before_loop(false, true, wanted);
+    for (int i = 0; i < 3; i++) {
+        gradient_before_loop(i % 2 == 1, i / 2 == 1, seen);
+        cr_expect_eq(memcmp(seen, wanted, sizeof seen), 0, "%d", i);
+    }
+}
+
 Test(recompute, two_walks_back_compute_it_twice)
 {
     compare((struct run){ .net = PLAIN, .two = true });
