@@ -82,8 +82,16 @@ void tarn_leave(tarn_replica *r)
 static bool fits(tarn_replica *r, const struct used *u, const char *kind,
                  const int32_t sizes[USE_SIZES])
 {
-    if (strcmp(u->kind, kind) == 0 && memcmp(u->sizes, sizes, sizeof u->sizes) == 0)
+    const bool same_kind = strcmp(u->kind, kind) == 0;
+    if (same_kind && memcmp(u->sizes, sizes, sizeof u->sizes) == 0)
         return true;
+    if (same_kind && u->sizes[0] == sizes[0] && u->sizes[1] == sizes[1]) {
+        graph_fail(r, TARN_ERR_ARGUMENT,
+                   "use_%s %s: it is there with the same sizes, %d and %d, but with other options; "
+                   "another layer needs another name",
+                   kind, u->name, sizes[0], sizes[1]);
+        return false;
+    }
     graph_fail(r, TARN_ERR_ARGUMENT,
                "use_%s %s: it is there as %s with other sizes or options, such as %d and %d in "
                "place of %d and %d; another layer needs another name",

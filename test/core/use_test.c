@@ -176,6 +176,9 @@ Test(use, refuses, .timeout = 300)
     refused(r, TARN_ERR_ARGUMENT, "use_linear a: it is there as linear");
     (void)tarn_use_layer_norm(ramp(r, TARN_SHAPE(4, 3)), "a");
     refused(r, TARN_ERR_ARGUMENT, "use_layer_norm a: it is there as linear");
+    (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(2, 3, 5, 5)), "c", 3, 3, half);
+    (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(2, 3, 5, 5)), "c", 3, 3, (tarn_conv2d_options){ 0 });
+    refused(r, TARN_ERR_ARGUMENT, "with the same sizes, 3 and 3, but with other options");
     (void)tarn_use_linear(tarn_number(r, 1), "b", 3);
     refused(r, TARN_ERR_SHAPE, "use_linear b: x [] must have 1 axes or more");
     (void)tarn_use_conv2d(ramp(r, TARN_SHAPE(4, 3)), "b", 3, 3, half);
