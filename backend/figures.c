@@ -149,7 +149,7 @@ static int take_count(const char *text, int *out)
 }
 
 /* The same behind a sign: whether there is none, or one with its number. */
-static bool take_signed(const char **at, char sign, int *out)
+static bool take_behind(const char **at, char sign, int *out)
 {
     if (**at != sign)
         return true;
@@ -165,9 +165,9 @@ bool figures_wanted(const char *text, struct device_figures *out)
     const size_t length = strcspn(text, ":@");
     const char *at = text + length;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
-    if (!figures_kind(name, &f) || !take_signed(&at, ':', &units) ||
-        (units > 0 && f.items && !take_signed(&at, 'x', &items)) ||
-        !take_signed(&at, '@', &launch) || *at != '\0')
+    if (!figures_kind(name, &f) || !take_behind(&at, ':', &units) ||
+        (units > 0 && f.items && !take_behind(&at, 'x', &items)) ||
+        !take_behind(&at, '@', &launch) || *at != '\0')
         return false;
     *out = f;
     out->units = units > 0 ? units : f.units;

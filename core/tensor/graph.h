@@ -159,6 +159,8 @@ tarn_status graph_hold_cut(tarn_replica *r, uint32_t node, struct buffer *b,
                            const struct spec *spec);
 /* The graph owns the buffer from now on, and keeps it to the end of the step. */
 tarn_status graph_keep_buffer(tarn_replica *r, struct buffer *b);
+/* Whether so many rows are a part of one of the step's batches, which loaders delivered. */
+bool graph_is_part(const struct graph *g, int32_t rows);
 /* Whether so many rows are a batch's of this step: of a loader, or by the program's word. */
 bool graph_is_batch(const struct graph *g, int32_t rows);
 /* Whether the compiler takes so many rows for samples: where no batch is known, those of the largest array given

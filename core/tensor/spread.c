@@ -137,15 +137,6 @@ static bool is_sum(const struct node *n)
     return n->spread == SPREAD_PARTIAL || n->spread == SPREAD_LINEAR;
 }
 
-/* The length of a part of one of the step's batches. */
-static bool is_part_length(const struct graph *g, int32_t length)
-{
-    for (uint32_t i = 0; i < g->part_count; i++)
-        if (g->parts[i].samples == length)
-            return true;
-    return false;
-}
-
 /* Samples of the step's batches; 0 when there is none, or they are of several sizes. */
 static int32_t samples_of(const struct graph *g)
 {
@@ -187,7 +178,7 @@ tarn_tensor spread_by_sample(tarn_tensor x)
 
 static enum spread of_leaf(const tarn_replica *r, const struct node *n)
 {
-    const bool rows = n->shape.rank > 0 && is_part_length(&r->graph, n->shape.dim[0]);
+    const bool rows = n->shape.rank > 0 && graph_is_part(&r->graph, n->shape.dim[0]);
     if (n->op == &op_constant || (n->op == &op_iota && n->arg.position.at.stride[0] == 0))
         return n->shape.rank > 0 ? SPREAD_ALIKE : SPREAD_SAME;
     if (n->op == &op_owned)
@@ -262,8 +253,8 @@ static enum spread of_reduce(const struct view_of *v)
     if (!(n->arg.reduce.axes & 1) || s == SPREAD_SAME)
         return s;
     if (s == SPREAD_ALIKE) /* as many equal terms as there are samples round as their number does */
-        return is_part_length(&v->r->graph, x->shape.dim[0]) ? SPREAD_OWN : SPREAD_SAME;
-    return s == SPREAD_SAMPLES && adds(n->op) && is_part_length(&v->r->graph, x->shape.dim[0])
+        return graph_is_part(&v->r->graph, x->shape.dim[0]) ? SPREAD_OWN : SPREAD_SAME;
+    return s == SPREAD_SAMPLES && adds(n->op) && graph_is_part(&v->r->graph, x->shape.dim[0])
                ? SPREAD_PARTIAL
                : SPREAD_OWN; /* rows of samples are taken apart before they are summed */
 }
@@ -292,7 +283,7 @@ static enum spread of_contract(const struct view_of *v)
     for (int k = 0; k < 2; k++) {
         const int axis = spread_leading_axis(&c.in[k], c.axes, x[k]->shape.rank);
         if (x[k]->spread == SPREAD_ALIKE && axis >= c.out_axes && !samples &&
-            is_part_length(&v->r->graph, x[k]->shape.dim[0]))
+            graph_is_part(&v->r->graph, x[k]->shape.dim[0]))
             return SPREAD_OWN;
     }
     if (!samples && !either) {
@@ -304,9 +295,9 @@ static enum spread of_contract(const struct view_of *v)
     if (axis < 0 || !fits_axis(x[1 - k], &c, 1 - k, axis))
         return SPREAD_OWN;
     const bool sums = samples && axis >= c.out_axes;
-    return axis == out                                                ? label
-           : sums && is_part_length(&v->r->graph, x[k]->shape.dim[0]) ? SPREAD_PARTIAL
-                                                                      : SPREAD_OWN;
+    return axis == out                                               ? label
+           : sums && graph_is_part(&v->r->graph, x[k]->shape.dim[0]) ? SPREAD_PARTIAL
+                                                                     : SPREAD_OWN;
 }
 
 static enum spread of_gather(const struct view_of *v)
@@ -330,7 +321,7 @@ static enum spread of_routine(const struct view_of *v)
     const bool samples = v->with[SPREAD_SAMPLES] + v->with[SPREAD_EITHER] > 0;
     if (n->arg.routine.axis > 0)
         return side_by_side(v);
-    const bool alike = v->with[SPREAD_ALIKE] > 0 && is_part_length(&v->r->graph, x->shape.dim[0]);
+    const bool alike = v->with[SPREAD_ALIKE] > 0 && graph_is_part(&v->r->graph, x->shape.dim[0]);
     if (!samples)
         return alike ? SPREAD_OWN : SPREAD_SAME;
     return n->arg.routine.axis < 0 && v->with[SPREAD_SAMPLES] > 0 && v->with[SPREAD_SAME] == 0

@@ -2,12 +2,17 @@
 /* How many rows are samples of this step, as far as that is known while it is recorded. */
 #include "tensor/graph.h"
 
-bool graph_is_batch(const struct graph *g, int32_t rows)
+bool graph_is_part(const struct graph *g, int32_t rows)
 {
     for (uint32_t i = 0; i < g->part_count; i++)
         if (g->parts[i].samples == rows)
             return true;
-    return rows > 0 && g->batch == rows;
+    return false;
+}
+
+bool graph_is_batch(const struct graph *g, int32_t rows)
+{
+    return graph_is_part(g, rows) || (rows > 0 && g->batch == rows);
 }
 
 bool graph_may_be_batch(const struct graph *g, int32_t rows)

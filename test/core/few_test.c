@@ -104,18 +104,29 @@ static const struct program {
     { "transposed", transposed, 5 },
 };
 
+static void fill(float *x, tarn_shape s)
+{
+    for (int i = 0; i < tarn_shape_count(s); i++)
+        x[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 22) - 2;
+}
+
+static tarn_replica *opened(const char *schedule, const char *target)
+{
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    return r;
+}
+
 /* The results of the first `samples` of `n`; returns how many numbers. */
 static size_t run(const struct program *p, const char *schedule, const char *target, int n,
                   int samples, float *out)
 {
     static float x[20 * CHANNELS * 19 * 19], all[MOST];
     const tarn_shape s = TARN_SHAPE(n, CHANNELS, p->side, p->side);
-    for (int i = 0; i < tarn_shape_count(s); i++)
-        x[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 22) - 2;
-    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
-    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    fill(x, s);
+    tarn_replica *r = opened(schedule, target);
     tarn_train(r, false);
     const tarn_tensor y = p->made(tarn_batch_axis(tarn_from(r, s, TARN_F32, x), 0));
     const size_t count = (size_t)tarn_shape_count(tarn_shape_get(y));
@@ -190,12 +201,8 @@ static size_t joined(const char *schedule, const char *target, int n, int step, 
     enum { A = 9 * CHANNELS, B = 11 * CHANNELS, HEIGHT = 13, WIDTH = 15 };
     static float v[20 * CHANNELS * HEIGHT * WIDTH];
     const tarn_shape s = TARN_SHAPE(n, CHANNELS, HEIGHT, WIDTH);
-    for (int i = 0; i < tarn_shape_count(s); i++)
-        v[i] = (float)(random_u32(7, (uint32_t)i) >> 8) / (1 << 22) - 2;
-    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
-    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    fill(v, s);
+    tarn_replica *r = opened(schedule, target);
     const tarn_tensor w[] = { tarn_parameter(r, "a", TARN_SHAPE(9, CHANNELS, 1, 1), v),
                               tarn_parameter(r, "b", TARN_SHAPE(11, CHANNELS, 1, 1), v + A) };
     const tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0);

@@ -203,12 +203,13 @@ struct condition {
 
 static struct condition condition_here(struct printer *pr, const char *enclosing)
 {
-    struct condition c = { .verdict = NEVER };
+    struct condition c = { .lanes = false };
     c.verdict = guards_here(pr, &c.text, &c.lanes);
     pr->out->failed |= c.text.failed;
-    const bool holds =
-        enclosing != NULL && !c.lanes && c.text.data != NULL && strcmp(enclosing, c.text.data) == 0;
-    if (c.verdict == DEPENDS && (pr->inside || holds))
+    if (c.text.failed)
+        c.verdict = NEVER; /* so that the others have a text */
+    else if (c.verdict == DEPENDS &&
+             (pr->inside || (enclosing != NULL && !c.lanes && strcmp(enclosing, c.text.data) == 0)))
         c.verdict = ALWAYS;
     return c;
 }
@@ -234,12 +235,11 @@ static void point_of_lanes(struct printer *pr, int point, struct condition *c)
 static void branch(struct printer *pr, struct condition *point, int first, int points)
 {
     const int scope = pr->known_count;
-    const struct text when = point[first].text;
-    print_line(pr, "if (%s) {", when.data != NULL ? when.data : "");
+    const char *when = point[first].text.data;
+    print_line(pr, "if (%s) {", when);
     pr->indent++;
     for (int i = first; i < points; i++)
-        if (branches(&point[i]) && when.data != NULL &&
-            strcmp(point[i].text.data, when.data) == 0) {
+        if (branches(&point[i]) && strcmp(point[i].text.data, when) == 0) {
             set_tile_point(pr, 0, pr->n->out_axes, i);
             body_point(pr, i, "");
             point[i].verdict = NEVER;

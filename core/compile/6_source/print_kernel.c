@@ -224,13 +224,15 @@ static void open_block(struct printer *pr, const char *head)
 /* Between nests of a long chain there is a branch that the driver's compiler cannot foresee, and that is always taken:
  * asking what a loop may rely on, LLVM goes back through all that came before it, up to where two ways meet. Without
  * them 41 nests took it 30 s, with them 4 s. Nests of samples need none, since they meet in their loop. */
-static int open_apart(struct printer *pr)
+static void print_apart(struct printer *pr)
 {
-    if (pr->n->batched || pr->nest_count <= LONG_CHAIN)
-        return 0;
-    print_line(pr, "if (skip != -%d) {", ++pr->branches);
-    pr->indent++;
-    return 1;
+    const bool apart = !pr->n->batched && pr->nest_count > LONG_CHAIN;
+    if (apart) {
+        print_line(pr, "if (skip != -%d) {", ++pr->branches);
+        pr->indent++;
+    }
+    print_nest(pr);
+    close_loops(pr, apart);
 }
 
 static void print_nests(struct printer *pr, enum role role)
@@ -242,9 +244,8 @@ static void print_nests(struct printer *pr, enum role role)
         const bool alone = placement_of(pr->p, pr->n)->first_part;
         if (alone)
             open_block(pr, "if (part == 0) {");
-        const int apart = open_apart(pr);
-        print_nest(pr);
-        close_loops(pr, apart + alone);
+        print_apart(pr);
+        close_loops(pr, alone);
     }
 }
 
@@ -303,9 +304,7 @@ static void print_all_nests(struct printer *pr)
 {
     for (int i = 0; i < pr->nest_count; i++) {
         take_nest(pr, pr->nests[i]);
-        const int apart = open_apart(pr);
-        print_nest(pr);
-        close_loops(pr, apart);
+        print_apart(pr);
     }
 }
 
