@@ -117,3 +117,28 @@ bool nest_sums_lanes(const struct nest *n)
 {
     return (n->partial && !n->by_sample) || (!n->batched && nest_lane(n) >= n->out_axes);
 }
+
+/* The OUT axis along which most of what is read and written lies side by side; -1: none. */
+static int item_lane(const struct nest *n)
+{
+    int best = -1, best_score = -1;
+    for (int a = n->out_axes - 1; a >= 0; a--) {
+        int score = n->extent[a] == 1 ? 0 : 3 * (n->store[0].address.k[a] == 1);
+        for (int e = 0; e < n->expr_count; e++) {
+            const int32_t k = n->exprs[e].access.address.k[a];
+            if (n->exprs[e].kind == EXPR_LOAD && n->extent[a] > 1)
+                score += k == 1 ? 2 : k == 0 ? 1 : 0;
+        }
+        if (score > best_score) {
+            best = a;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
+int nest_item_lane(const struct nest *n)
+{
+    const int lane = nest_lane(n);
+    return lane < n->out_axes ? item_lane(n) : lane;
+}

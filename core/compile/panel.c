@@ -53,10 +53,15 @@ static double points_using(const struct nest *n, const struct schedule *s, const
     return points;
 }
 
+double strided_requests(const struct access *x, int lane)
+{
+    const int stride = abs(x->address.k[lane]);
+    return stride > WORST_STRIDE ? WORST_STRIDE : stride > 1 ? stride : 1;
+}
+
 double direct_requests(const struct nest *n, const struct schedule *s, const struct access *x)
 {
-    const int stride = abs(x->address.k[s->lane_axis]);
-    return points_using(n, s, x) * (stride > WORST_STRIDE ? WORST_STRIDE : stride > 1 ? stride : 1);
+    return points_using(n, s, x) * strided_requests(x, s->lane_axis);
 }
 
 double panel_terms(const struct nest *n, const struct schedule *s)

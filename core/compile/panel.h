@@ -14,6 +14,8 @@ int32_t staging_box(const struct program_ir *p, const struct nest *n, const stru
 int panel_axes(const struct nest *n, const struct panel *of, int axes[NEST_AXES]);
 /* Terms of each accumulator in a step. */
 double panel_terms(const struct nest *n, const struct schedule *s);
+/* Requests that one of 32 work-items becomes which are neighbours along an axis: what lies apart comes in pieces of its own. */
+double strided_requests(const struct access *x, int lane);
 /* Requests of 32 work-items for an operand, by each of these terms of all accumulators: from memory, */
 double direct_requests(const struct nest *n, const struct schedule *s, const struct access *x);
 /* and from a panel, with those that fill it. */

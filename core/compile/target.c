@@ -197,6 +197,7 @@ static struct item_figures item_of(const struct device_figures *f)
         .resident_teams = 8 * (int)ceil(items / LANES),
         /* and a load from the second cache takes 300 to 600 cycles: rounds of maps took 0.2 to 0.4 us of an H100. */
         .round_cycles = 400,
+        .request_cycles = 3, /* of kernels of an H100: bench/gpu_model.py */
         .barrier_cycles = f->barrier_seconds * f->cycles_per_second,
         .lane_sum_points = 4,
         .lane_sum_terms = 512,          /* eight in a round: as long as a launch or two */

@@ -119,6 +119,7 @@ struct item_figures {
     int teams_per_unit;    /* teams of 16 items that hide the latency of memory on one unit */
     int resident_teams;    /* teams that one unit can have at all */
     double round_cycles;   /* of a round of a loop, all of whose loads are under way */
+    double request_cycles; /* of a unit, for what 32 work-items load at once */
     double barrier_cycles; /* of a group */
     int lane_sum_points;   /* accumulators of a team that adds up its lanes once */
     int lane_sum_terms;    /* of one lane, above which a sum is split among teams */

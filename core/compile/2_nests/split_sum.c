@@ -26,6 +26,12 @@ static bool has_own_lanes(const struct nest *n)
     return n->batched || (nest_shared_axis(n) < 0 && lane_along(n) >= 0);
 }
 
+/* Whether each element has one sum, and no lanes: of few elements, whose last summed axis is shorter than they are. */
+static bool has_no_lanes(const struct nest *n)
+{
+    return !has_own_lanes(n) && nest_shared_axis(n) < 0;
+}
+
 /* Whether an operand of a product lies across the lanes, as weights in rows do: then it goes through local memory
  * (4_schedule/staging.c), which takes fewer rounds than there are terms. */
 static bool has_turned_operand(const struct nest *n)
@@ -52,7 +58,7 @@ static int64_t terms_of(const struct lowering *l, const struct nest *n, int64_t 
         *teams = n->batched ? *teams : (*teams + LANES - 1) / LANES;
         return terms;
     }
-    return terms / LANES;
+    return has_no_lanes(n) ? terms : terms / LANES;
 }
 
 /* Whether each lane would add up many terms, and units could have more teams: those of products have tiles, each of
@@ -73,7 +79,7 @@ bool splits_sum(const struct lowering *l, const struct nest *n)
         has_turned_operand(n))
         return false;
     const bool adds_lanes = n->combine == COMBINE_REDUCE && nest_shared_axis(n) >= 0;
-    return (has_own_lanes(n) || adds_lanes) && is_long(l, n);
+    return (has_own_lanes(n) || has_no_lanes(n) || adds_lanes) && is_long(l, n);
 }
 
 bool splits_rows(const struct lowering *l, const struct nest *n)
@@ -194,17 +200,6 @@ static struct nest sum_of(struct lowering *l, const struct nest *from, int out_a
     return n;
 }
 
-static int make_rest(struct lowering *l, const struct nest *n, struct nest *rest)
-{
-    const int last = n->axes - 1;
-    *rest = *n;
-    if (!nest_own_exprs(l->p, rest))
-        return lower_fail(l, TARN_ERR_MEMORY);
-    rest->extent[last] = n->extent[last] % LANES;
-    nest_change_indices(rest, begin_at, last, n->extent[last] / LANES * LANES);
-    return store_sums(l, rest, -1);
-}
-
 /* The sum of the lanes and that of the rest, which both have values: a sum of one term. */
 static int join_rest(struct lowering *l, const struct nest *lanes, const struct nest *rest,
                      struct nest *n)
@@ -231,14 +226,15 @@ static const struct nest *keep_whole(struct lowering *l, const struct nest *n)
     return whole;
 }
 
-/* Chunks of the terms of each sample, or element, become elements; the lanes stay what they are. */
+/* Chunks of the terms of each sample, or element, become elements; the lanes stay what they are. Where there were none, the
+ * sum of chunks has an axis of one term behind them, or they would become its lanes. */
 int split_rows(struct lowering *l, struct nest *n)
 {
     const int out_axes = n->out_axes, along = n->batched ? -1 : lane_along(n);
-    const bool partial = n->partial;
+    const bool partial = n->partial, no_lanes = has_no_lanes(n);
     const struct chunks c = nest_chunks(n, false);
     struct nest chunks = *n;
-    chunks.whole = keep_whole(l, n);
+    chunks.whole = n->whole != NULL ? n->whole : keep_whole(l, n);
     chunks.partial = false;
     if (chunks.whole == NULL || split_axis(l, &chunks, c.of[0].axis, c.of[0].step) < 0)
         return -1;
@@ -246,6 +242,8 @@ int split_rows(struct lowering *l, struct nest *n)
     if (store_sums(l, &chunks, along) < 0)
         return -1;
     *n = sum_of(l, &chunks, out_axes);
+    if (no_lanes)
+        n->extent[n->axes++] = 1;
     n->batched = chunks.batched;
     n->partial = partial;
     n->batch_axis = chunks.batch_axis;
@@ -253,9 +251,27 @@ int split_rows(struct lowering *l, struct nest *n)
     return n->body[0] < 0 ? -1 : 0;
 }
 
+/* What is left of rows behind their last 16 terms. It is split likewise, which writes where new nests have their expressions. */
+static int make_rest(struct lowering *l, struct nest *n, struct nest *rest)
+{
+    const int last = n->axes - 1;
+    *rest = *n;
+    if (!nest_own_exprs(l->p, rest))
+        return lower_fail(l, TARN_ERR_MEMORY);
+    rest->extent[last] = n->extent[last] % LANES;
+    nest_change_indices(rest, begin_at, last, n->extent[last] / LANES * LANES);
+    if (splits_sum(l, rest)) {
+        if (!nest_own_exprs(l->p, n))
+            return lower_fail(l, TARN_ERR_MEMORY);
+        if (split_rows(l, rest) < 0)
+            return -1;
+    }
+    return store_sums(l, rest, -1);
+}
+
 int split_sum(struct lowering *l, struct nest *n)
 {
-    if (has_own_lanes(n))
+    if (nest_shared_axis(n) < 0 || n->batched)
         return split_rows(l, n);
     const int out_axes = n->out_axes;
     const bool has_rest = n->extent[n->axes - 1] % LANES != 0;

@@ -14,167 +14,18 @@
 
 #include "compile/3_kernels/divide.h"
 #include "compile/3_kernels/fuse.h"
+#include "compile/3_kernels/item_chain.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
-
-#define LONGEST_CHAIN 16 /* nests */
-#define PIECE 8          /* floats */
-#define TERMS_OF_ROUND 8 /* of a sum, whose loads are under way together */
-
-struct item_chain {
-    int nest[LONGEST_CHAIN],
-        axis[LONGEST_CHAIN]; /* each with the axis that groups divide; -1: they have whole blocks */
-    bool again[LONGEST_CHAIN]; /* each group, or each that has this slice, does it for itself */
-    int count, parts;
-    int weight; /* of the code that it repeats */
-    double cycles;
-};
 
 struct item_chains {
     struct item_chain *of; /* by the first nest */
     int *first;            /* by nest: that of its chain; -1: it can have none */
 };
 
-static const struct nest *nest_at(const struct program_ir *p, const struct item_chain *c, int t)
-{
-    return &p->nests[c->nest[t]];
-}
-
 static bool can_chain(const struct nest *n)
 {
     return n->kind == NEST_LOOPS && !n->partial && !n->by_sample;
-}
-
-/* The first nest that the chain does not just repeat. */
-static int head_of(const struct item_chain *c)
-{
-    int t = 0;
-    while (c->again[t])
-        t++;
-    return c->nest[t];
-}
-
-/* ---- cycles --------------------------------------------------------------------------------- */
-
-static double rounds_up(double count, double at_once)
-{
-    return ceil(count / at_once);
-}
-
-static int teams_of_group(const struct program_ir *p)
-{
-    return p->target->item.group_items / LANES;
-}
-
-/* Teams that a nest has work for in each batch block, and terms that each adds up one after the other. */
-static double teams_of(const struct nest *n, double *terms)
-{
-    const bool sums_lanes = nest_sums_lanes(n);
-    double teams = 1;
-    *terms = 1;
-    for (int a = 0; a < n->axes; a++)
-        if (a >= n->out_axes)
-            *terms *= n->extent[a];
-        else if (!n->batched || a != n->batch_axis)
-            teams *= n->extent[a];
-    if (sums_lanes)
-        *terms = ceil(*terms / LANES);
-    else if (!n->batched)
-        teams = ceil(teams / LANES);
-    return teams;
-}
-
-static double teams_at_once(const struct program_ir *p)
-{
-    const struct item_figures *f = &p->target->item;
-    const double teams = (double)f->units * f->resident_teams;
-    return teams < 1 ? 1 : teams;
-}
-
-/* Of batch blocks; rows of partial sums are so many. */
-static double blocks_of(const struct program_ir *p, const struct nest *n)
-{
-    return !n->batched ? 1 : n->partial ? p->groups : p->blocks;
-}
-
-/* Of a work-item that adds up so many terms. */
-static double cycles_of_terms(const struct program_ir *p, double terms)
-{
-    return p->target->item.round_cycles * rounds_up(terms, TERMS_OF_ROUND);
-}
-
-/* Of a nest in a kernel without chains. */
-static double cycles_alone(const struct program_ir *p, const struct nest *n)
-{
-    double terms;
-    const double teams = teams_of(n, &terms) * blocks_of(p, n);
-    return cycles_of_terms(p, terms) * rounds_up(teams, teams_at_once(p));
-}
-
-/* A tile of a by b accumulators loads a + b for as many multiply-adds; where a slice has no room for a square one there
- * are so many times as many. */
-static double more_loads(const struct program_ir *p, const struct item_chain *c, int t)
-{
-    const struct nest *n = nest_at(p, c, t);
-    const double side = sqrt(p->target->item.accumulators);
-    const double slice = c->parts > 1 ? (double)n->extent[c->axis[t]] / c->parts : side;
-    return n->combine != COMBINE_FMA || slice >= side ? 1 : (1 / slice + 1 / side) / (2 / side);
-}
-
-/* Memory comes in pieces of so many floats. A slice of an axis that lies along memory which is shorter uses a part of each,
- * and so there are as many times more of them. */
-static double more_pieces(const struct program_ir *p, const struct item_chain *c, int t)
-{
-    const struct nest *n = nest_at(p, c, t);
-    const int a = c->axis[t];
-    bool along = false;
-    double terms;
-    if (c->parts == 1 || n->batched || nest_sums_lanes(n) ||
-        teams_of(n, &terms) <= teams_of_group(p)) /* so little comes from a cache */
-        return 1;
-    const int32_t slice = n->extent[a] / c->parts;
-    for (int s = 0; s < n->stores; s++)
-        along |= n->store[s].address.k[a] == 1;
-    for (int e = 0; e < n->expr_count; e++)
-        along |= n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.address.k[a] == 1;
-    return along && slice < PIECE ? (double)PIECE / slice : 1;
-}
-
-/* What a group does again, all groups do. The loads of a term are under way together, as those of four terms are. */
-static double cycles_again(const struct program_ir *p, const struct item_chain *c, int t,
-                           double groups)
-{
-    const struct nest *n = nest_at(p, c, t);
-    double terms, loads = 0;
-    const double slices = c->axis[t] < 0 ? 1 : c->parts;
-    const double rounds = rounds_up(teams_of(n, &terms) / slices, teams_of_group(p));
-    for (int e = 0; e < n->expr_count; e++)
-        loads += n->exprs[e].kind == EXPR_LOAD;
-    if (rounds > 1 && nest_sums_lanes(n))
-        return INFINITY;
-    return cycles_of_terms(p, terms * (1 + loads / 4)) * rounds *
-           rounds_up(groups * teams_of_group(p), teams_at_once(p));
-}
-
-static double cycles_of(const struct program_ir *p, const struct item_chain *c)
-{
-    const struct item_figures *f = &p->target->item;
-    const double groups = blocks_of(p, &p->nests[head_of(c)]) * (double)c->parts;
-    double cycles = (c->count - 1) * f->barrier_cycles;
-    for (int t = 0; t < c->count; t++) {
-        const struct nest *n = nest_at(p, c, t);
-        double terms;
-        if (c->again[t]) {
-            cycles += cycles_again(p, c, t, groups);
-            continue;
-        }
-        const double rounds = rounds_up(teams_of(n, &terms) / c->parts, teams_of_group(p));
-        if (rounds > 1 && nest_sums_lanes(n))
-            return INFINITY; /* a team adds up the lanes of one tile */
-        cycles += cycles_of_terms(p, terms) * rounds * more_loads(p, c, t) * more_pieces(p, c, t) *
-                  rounds_up(groups * teams_of_group(p), teams_at_once(p));
-    }
-    return cycles;
 }
 
 /* ---- slices that fit ------------------------------------------------------------------------ */
@@ -216,7 +67,7 @@ static bool is_linked(const struct nest *from, const struct nest *to)
 /* The axis by which nest `t` goes with its neighbour `with`, whose axis is known; -1: none. */
 static int fitting_axis(const struct program_ir *p, const struct item_chain *c, int t, int with)
 {
-    const struct nest *n = nest_at(p, c, t), *other = nest_at(p, c, with);
+    const struct nest *n = chain_nest(p, c, t), *other = chain_nest(p, c, with);
     for (int a = 0; a < n->out_axes; a++)
         if (can_divide(n, a) && (t < with ? slices_fit(n, a, other, c->axis[with])
                                           : slices_fit(other, c->axis[with], n, a)))
@@ -227,12 +78,12 @@ static int fitting_axis(const struct program_ir *p, const struct item_chain *c, 
 /* The axis of a nest that is done again, where all that read it have a slice of it; -1: all of it is done. */
 static int axis_again(const struct program_ir *p, const struct item_chain *c, int t)
 {
-    const struct nest *n = nest_at(p, c, t);
+    const struct nest *n = chain_nest(p, c, t);
     for (int a = 0; a < n->out_axes; a++) {
         bool fits = can_divide(n, a);
         for (int to = t + 1; fits && to < c->count; to++)
-            fits = !is_linked(n, nest_at(p, c, to)) ||
-                   (c->axis[to] >= 0 && slices_fit(n, a, nest_at(p, c, to), c->axis[to]));
+            fits = !is_linked(n, chain_nest(p, c, to)) ||
+                   (c->axis[to] >= 0 && slices_fit(n, a, chain_nest(p, c, to), c->axis[to]));
         if (fits)
             return a;
     }
@@ -246,13 +97,13 @@ static bool spread_axis(const struct program_ir *p, struct item_chain *c)
         changed = false;
         for (int from = 0; from < c->count; from++)
             for (int to = from + 1; to < c->count; to++) {
-                if (c->again[from] || !is_linked(nest_at(p, c, from), nest_at(p, c, to)) ||
+                if (c->again[from] || !is_linked(chain_nest(p, c, from), chain_nest(p, c, to)) ||
                     (c->axis[from] < 0 && c->axis[to] < 0))
                     continue;
                 const int known = c->axis[from] >= 0 ? from : to;
                 const int other = known == from ? to : from;
                 if (c->axis[other] >= 0) {
-                    if (!slices_fit(nest_at(p, c, from), c->axis[from], nest_at(p, c, to),
+                    if (!slices_fit(chain_nest(p, c, from), c->axis[from], chain_nest(p, c, to),
                                     c->axis[to]))
                         return false;
                     continue;
@@ -276,10 +127,10 @@ static void try_parts(const struct program_ir *p, struct item_chain *now, int pa
                       struct item_chain *best)
 {
     for (int t = 0; parts > 1 && t < now->count; t++)
-        if (now->axis[t] >= 0 && nest_at(p, now, t)->extent[now->axis[t]] % parts != 0)
+        if (now->axis[t] >= 0 && chain_nest(p, now, t)->extent[now->axis[t]] % parts != 0)
             return;
     now->parts = parts;
-    now->cycles = cycles_of(p, now);
+    now->cycles = chain_cycles(p, now);
     if (now->cycles < best->cycles)
         *best = *now;
 }
@@ -288,7 +139,7 @@ static void try_parts(const struct program_ir *p, struct item_chain *now, int pa
 static void divide_chain(const struct program_ir *p, struct item_chain *c)
 {
     const int last = c->count - 1;
-    const struct nest *n = nest_at(p, c, last);
+    const struct nest *n = chain_nest(p, c, last);
     struct item_chain best = *c, now = *c;
     best.cycles = INFINITY;
     for (int a = -1; a < n->out_axes; a++) {
@@ -334,7 +185,7 @@ void item_chains_add(const struct program_ir *p, struct item_chains *s, const st
         return;
     s->first[i] = i;
     s->of[i] = (struct item_chain){ .nest = { i }, .axis = { -1 }, .count = 1, .parts = 1 };
-    s->of[i].cycles = cycles_alone(p, n);
+    s->of[i].cycles = nest_cycles_alone(p, n);
 }
 
 /* Puts a nest into a chain, in its place. False without room. */
@@ -416,8 +267,8 @@ static bool fits_locally(const struct program_ir *p, const struct uses *u,
 {
     size_t bytes = 0;
     for (int t = 0; t < c->count; t++)
-        for (int s = 0; c->again[t] && s < nest_at(p, c, t)->stores; s++) {
-            const int value = nest_at(p, c, t)->store[s].value;
+        for (int s = 0; c->again[t] && s < chain_nest(p, c, t)->stores; s++) {
+            const int value = chain_nest(p, c, t)->store[s].value;
             bytes += can_copy(p, u, value) ? p->values[value].bytes + 64 : 0;
         }
     return bytes <= p->target->local_bytes / 8;
@@ -428,7 +279,7 @@ static int weight_again(const struct program_ir *p, const struct item_chain *c)
 {
     int weight = 0;
     for (int t = 0; t < c->count; t++)
-        weight += c->again[t] ? nest_at(p, c, t)->expr_count : 0;
+        weight += c->again[t] ? chain_nest(p, c, t)->expr_count : 0;
     return weight;
 }
 
@@ -496,18 +347,17 @@ static bool find_chain(const struct program_ir *p, const struct uses *u,
 {
     if (!chain_before(p, u, s, n, kernel, again, c))
         return false;
-    const double alone = cycles_alone(p, n), launch = p->target->fusion.cut_work;
+    const double alone = nest_cycles_alone(p, n), launch = p->target->fusion.cut_work;
     const double apart = c->cycles + alone + launch;
     if (!can_chain(n)) {
         /* Its groups go on as they would, after what they repeat. */
-        double terms;
-        const double groups = rounds_up(teams_of(n, &terms), teams_of_group(p)) * blocks_of(p, n);
+        const double groups = nest_groups_alone(p, n);
         if (n->kind != NEST_LOOPS || !only_again(c))
             return false;
         c->cycles = alone + c->count * p->target->item.barrier_cycles;
         for (int t = 0; t < c->count; t++) {
             c->axis[t] = -1;
-            c->cycles += cycles_again(p, c, t, groups);
+            c->cycles += chain_cycles_again(p, c, t, groups);
         }
         c->parts = 1;
     }
@@ -529,7 +379,7 @@ bool item_chains_join(const struct program_ir *p, const struct uses *u, struct i
     c.weight = repeated;
     if (*weight > room || !fits_locally(p, u, &c))
         return false;
-    const int head = head_of(&c);
+    const int head = chain_head(&c);
     s->of[head] = c;
     for (int t = 0; t < c.count; t++)
         if (!c.again[t])
@@ -550,12 +400,12 @@ static bool waits(const struct nest *from, const struct nest *to)
 static int note_chain(struct program_ir *p, const struct item_chain *c, int *readers,
                       struct repetition *list)
 {
-    const int head = head_of(c);
+    const int head = chain_head(c);
     int stage[LONGEST_CHAIN], repeated = 0, reader_count = 0;
     for (int t = 0; t < c->count; t++) {
         stage[t] = 0;
         for (int before = 0; before < t; before++)
-            if (waits(nest_at(p, c, before), nest_at(p, c, t)) && stage[before] >= stage[t])
+            if (waits(chain_nest(p, c, before), chain_nest(p, c, t)) && stage[before] >= stage[t])
                 stage[t] = stage[before] + 1;
         struct placement *here = &p->placements[c->nest[t]];
         if (c->again[t]) {
@@ -569,7 +419,7 @@ static int note_chain(struct program_ir *p, const struct item_chain *c, int *rea
             readers[reader_count++] = c->nest[t];
         }
         here->stage = stage[t];
-        if (!can_chain(nest_at(p, c, t)))
+        if (!can_chain(chain_nest(p, c, t)))
             continue;
         here->chain = head;
         here->parts = c->axis[t] < 0 && c->again[t] ? 1 : c->parts;

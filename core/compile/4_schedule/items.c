@@ -12,34 +12,6 @@
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
 
-/* ---- the axis of consecutive work-items ----------------------------------------------------- */
-
-/* The OUT axis along which most of what is read and written lies side by side; -1: none. */
-static int choose_out_lane(const struct nest *n)
-{
-    int best = -1, best_score = -1;
-    for (int a = n->out_axes - 1; a >= 0; a--) {
-        int score = n->extent[a] == 1 ? 0 : 3 * (n->store[0].address.k[a] == 1);
-        for (int e = 0; e < n->expr_count; e++) {
-            const int32_t k = n->exprs[e].access.address.k[a];
-            if (n->exprs[e].kind == EXPR_LOAD && n->extent[a] > 1)
-                score += k == 1 ? 2 : k == 0 ? 1 : 0;
-        }
-        if (score > best_score) {
-            best = a;
-            best_score = score;
-        }
-    }
-    return best;
-}
-
-/* Which axis is summed over lanes is settled; of the others any will do. */
-static int choose_item_lane(const struct nest *n)
-{
-    const int lane = nest_lane(n);
-    return lane < n->out_axes ? choose_out_lane(n) : lane;
-}
-
 bool nest_loops_over(const struct nest *n, const struct schedule *s, int axis)
 {
     return axis == nest_shared_axis(n) ? n->extent[axis] != LANES : s->tile[axis] < n->extent[axis];
@@ -266,7 +238,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n, stru
         return;
     }
     if (!n->batched)
-        s->lane_axis = choose_item_lane(n);
+        s->lane_axis = nest_item_lane(n);
     if (n->axes > n->out_axes && last != nest_vector_axis(n, s) && !n->by_sample &&
         n->extent[last] <= p->target->item.unrolled_sum)
         s->tile[last] = n->extent[last];

@@ -1,5 +1,5 @@
 /* k0: 30 groups of 32; arena 0, at 0, input 0; at bytes 0 */
-/* k1: 48 groups of 32; arena 0, at 0, owned 0, output 0, owned 1, input 1; at bytes 3840, 0, 0, 0, 16128, 9984 */
+/* k1: 96 groups of 32; arena 0, at 0, owned 0, output 0, owned 1, input 1; at bytes 3840, 0, 0, 0, 16128, 9984 */
 /* k2: 78 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984, 7680 */
 /* k3: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 22272 bytes */
@@ -30,7 +30,7 @@ void k_bd2ebd288847753f(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul relu relu where */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_e2dc0d02e09bcc65(__global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input0)
+void k_e828ffad3e5d9e17(__global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -42,13 +42,13 @@ void k_e2dc0d02e09bcc65(__global uchar *arena, __global const ulong *offset, __g
     __global float *v5 = (__global float *)(arena + offset[4]); /* [48,32] blocked */
     __global float *v6 = (__global float *)(arena + offset[5]); /* [48,32] blocked */
     __global float *v7 = (__global float *)(input0); /* [48,32] */
-    if (section_group >= 0 && section_group < 48) {
+    if (section_group >= 0 && section_group < 96) {
         /* matmul [48 32 | 20] */
         const int group = section_group - 0;
-        const int b = group / 16, part = group % 16;
+        const int b = group / 32, part = group % 32;
         #pragma unroll 1
-        for (int tile = item / 16; tile < 2; tile += 2) {
-            const int i1 = 2 * part + tile;
+        for (int tile = item / 16; tile < 1; tile += 2) {
+            const int i1 = 1 * part + 0;
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 512L * b + lane;
             __global float *b1 = v1 + 320L * b + lane;
@@ -91,13 +91,13 @@ void k_e2dc0d02e09bcc65(__global uchar *arena, __global const ulong *offset, __g
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (section_group >= 0 && section_group < 48) {
+    if (section_group >= 0 && section_group < 96) {
         /* relu [48 32] */
         const int group = section_group - 0;
-        const int b = group / 16, part = group % 16;
+        const int b = group / 32, part = group % 32;
         #pragma unroll 1
-        for (int tile = item / 16; tile < 2; tile += 2) {
-            const int i1 = 2 * part + tile;
+        for (int tile = item / 16; tile < 1; tile += 2) {
+            const int i1 = 1 * part + 0;
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 512L * b + lane;
             const float t21 = b0[16 * (i1)];
@@ -107,13 +107,13 @@ void k_e2dc0d02e09bcc65(__global uchar *arena, __global const ulong *offset, __g
             v3[32 * sample + i1] = t24;
         }
     }
-    if (section_group >= 0 && section_group < 48) {
+    if (section_group >= 0 && section_group < 96) {
         /* relu [48 32] */
         const int group = section_group - 0;
-        const int b = group / 16, part = group % 16;
+        const int b = group / 32, part = group % 32;
         #pragma unroll 1
-        for (int tile = item / 16; tile < 2; tile += 2) {
-            const int i1 = 2 * part + tile;
+        for (int tile = item / 16; tile < 1; tile += 2) {
+            const int i1 = 1 * part + 0;
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 512L * b + lane;
             __global float *b5 = v5 + 512L * b + lane;
@@ -125,13 +125,13 @@ void k_e2dc0d02e09bcc65(__global uchar *arena, __global const ulong *offset, __g
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (section_group >= 0 && section_group < 48) {
+    if (section_group >= 0 && section_group < 96) {
         /* where [48 32] */
         const int group = section_group - 0;
-        const int b = group / 16, part = group % 16;
+        const int b = group / 32, part = group % 32;
         #pragma unroll 1
-        for (int tile = item / 16; tile < 2; tile += 2) {
-            const int i1 = 2 * part + tile;
+        for (int tile = item / 16; tile < 1; tile += 2) {
+            const int i1 = 1 * part + 0;
             const int sample = 16 * b + lane;
             __global float *b6 = v6 + 512L * b + lane;
             __global float *b5 = v5 + 512L * b + lane;

@@ -1,16 +1,16 @@
-/* k0: 82 groups of 32; output 0, input 0, arena 0, at 0, owned 0, input 1; at bytes 0, 64, 128, 0, 8576 */
-/* k1: 3 groups of 32; arena 0, at 0, output 1; at bytes 10368, 128, 0, 10496, 8576 */
-/* k2: 1 groups of 32; output 2, arena 0, at 0; at bytes 10496 */
-/* arena: 10504 bytes */
+/* k0: 86 groups of 32; output 0, input 0, arena 0, at 0, owned 0, input 1; at bytes 0, 64, 640, 0, 9088 */
+/* k1: 3 groups of 32; arena 0, at 0, output 1; at bytes 10880, 0, 11008, 640, 11136, 9088 */
+/* k2: 1 groups of 32; output 2, arena 0, at 0; at bytes 11136 */
+/* arena: 11144 bytes */
 /* sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_9489019bf96e8b57(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
+void k_bdf0a2914b7abb20(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __global float *v0 = (__global float *)(output0); /* [32,1,1] */
     __global float *v1 = (__global float *)(input0); /* [32,5,40] */
-    __global float *v2 = (__global float *)(arena + offset[0]); /* [1] */
+    __global float *v2 = (__global float *)(arena + offset[0]); /* [132] */
     __global float *v3 = (__global float *)(owned0 + offset[1]); /* [66,129,17] */
     __global float *v4 = (__global float *)(arena + offset[2]); /* [2112] */
     __global float *v5 = (__global float *)(owned0 + offset[3]); /* [66,129,17] */
@@ -87,46 +87,377 @@ void k_9489019bf96e8b57(__global uchar *output0, __global uchar *input0, __globa
             v0[sample] = acc0;
         }
     }
-    if (section_group >= 1 && section_group < 2) {
-        /* sum [66 129 1] */
+    if (section_group >= 1 && section_group < 6) {
+        /* sum [66 2 | 128 1] */
         const int group = section_group - 1;
         const int number = group * 32 + item;
-        if (number < 1) {
+        if (number < 132) {
+            const int i1 = number % 2;
+            const int tile = number / 2;
+            const int i0 = tile;
             float acc0 = (float)(0.0f);
-            {
-                float sum1_0 = (float)(0.0f);
-                #pragma unroll 1
-                #pragma clang loop vectorize(disable)
-                for (int cut1 = 0; cut1 < 66; cut1 += 64) {
-                    const int end1 = min(cut1 + 64, (int)66);
-                    float sum0_0 = (float)(0.0f);
-                    #pragma unroll 1
-                    #pragma clang loop vectorize(disable)
-                    for (int i0 = cut1; i0 < end1; i0 += 1) {
-                        #pragma unroll 1
-                        #pragma clang loop vectorize(disable)
-                        for (int cut0 = 0; cut0 < 129; cut0 += 128) {
-                            const int end0 = min(cut0 + 128, (int)129);
-                            acc0 = (float)(0.0f);
-                            #pragma unroll 4
-                            #pragma clang loop vectorize(disable)
-                            for (int i1 = cut0; i1 < end0; i1 += 1) {
-                                const float t21 = v3[2193 * i0 + 17 * i1];
-                                acc0 += t21;
-                            }
-                            sum0_0 += acc0;
-                        }
-                    }
-                    sum1_0 += sum0_0;
+            #pragma unroll 1
+            #pragma clang loop vectorize(disable)
+            for (int i2 = 0; i2 < 128; i2 += 32) {
+                float t21 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 <= 128))) {
+                    const float t22 = v3[2193 * i0 + 2176 * i1 + 17 * i2];
+                    t21 = t22;
                 }
-                acc0 = sum1_0;
+                float t23 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 1 <= 128))) {
+                    const float t24 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 17];
+                    t23 = t24;
+                }
+                float t25 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 2 <= 128))) {
+                    const float t26 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 34];
+                    t25 = t26;
+                }
+                float t27 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 3 <= 128))) {
+                    const float t28 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 51];
+                    t27 = t28;
+                }
+                float t29 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 4 <= 128))) {
+                    const float t30 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 68];
+                    t29 = t30;
+                }
+                float t31 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 5 <= 128))) {
+                    const float t32 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 85];
+                    t31 = t32;
+                }
+                float t33 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 6 <= 128))) {
+                    const float t34 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 102];
+                    t33 = t34;
+                }
+                float t35 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 7 <= 128))) {
+                    const float t36 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 119];
+                    t35 = t36;
+                }
+                float t37 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 8 <= 128))) {
+                    const float t38 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 136];
+                    t37 = t38;
+                }
+                float t39 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 9 <= 128))) {
+                    const float t40 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 153];
+                    t39 = t40;
+                }
+                float t41 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 10 <= 128))) {
+                    const float t42 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 170];
+                    t41 = t42;
+                }
+                float t43 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 11 <= 128))) {
+                    const float t44 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 187];
+                    t43 = t44;
+                }
+                float t45 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 12 <= 128))) {
+                    const float t46 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 204];
+                    t45 = t46;
+                }
+                float t47 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 13 <= 128))) {
+                    const float t48 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 221];
+                    t47 = t48;
+                }
+                float t49 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 14 <= 128))) {
+                    const float t50 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 238];
+                    t49 = t50;
+                }
+                float t51 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 15 <= 128))) {
+                    const float t52 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 255];
+                    t51 = t52;
+                }
+                float t53 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 16 <= 128))) {
+                    const float t54 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 272];
+                    t53 = t54;
+                }
+                float t55 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 17 <= 128))) {
+                    const float t56 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 289];
+                    t55 = t56;
+                }
+                float t57 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 18 <= 128))) {
+                    const float t58 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 306];
+                    t57 = t58;
+                }
+                float t59 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 19 <= 128))) {
+                    const float t60 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 323];
+                    t59 = t60;
+                }
+                float t61 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 20 <= 128))) {
+                    const float t62 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 340];
+                    t61 = t62;
+                }
+                float t63 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 21 <= 128))) {
+                    const float t64 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 357];
+                    t63 = t64;
+                }
+                float t65 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 22 <= 128))) {
+                    const float t66 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 374];
+                    t65 = t66;
+                }
+                float t67 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 23 <= 128))) {
+                    const float t68 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 391];
+                    t67 = t68;
+                }
+                float t69 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 24 <= 128))) {
+                    const float t70 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 408];
+                    t69 = t70;
+                }
+                float t71 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 25 <= 128))) {
+                    const float t72 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 425];
+                    t71 = t72;
+                }
+                float t73 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 26 <= 128))) {
+                    const float t74 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 442];
+                    t73 = t74;
+                }
+                float t75 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 27 <= 128))) {
+                    const float t76 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 459];
+                    t75 = t76;
+                }
+                float t77 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 28 <= 128))) {
+                    const float t78 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 476];
+                    t77 = t78;
+                }
+                float t79 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 29 <= 128))) {
+                    const float t80 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 493];
+                    t79 = t80;
+                }
+                float t81 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 30 <= 128))) {
+                    const float t82 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 510];
+                    t81 = t82;
+                }
+                float t83 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 31 <= 128))) {
+                    const float t84 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 527];
+                    t83 = t84;
+                }
+                float t85 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 <= 128))) {
+                    const float t86 = v3[2193 * i0 + 2176 * i1 + 17 * i2];
+                    t85 = t86;
+                }
+                acc0 += t85;
+                float t87 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 1 <= 128))) {
+                    const float t88 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 17];
+                    t87 = t88;
+                }
+                acc0 += t87;
+                float t89 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 2 <= 128))) {
+                    const float t90 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 34];
+                    t89 = t90;
+                }
+                acc0 += t89;
+                float t91 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 3 <= 128))) {
+                    const float t92 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 51];
+                    t91 = t92;
+                }
+                acc0 += t91;
+                float t93 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 4 <= 128))) {
+                    const float t94 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 68];
+                    t93 = t94;
+                }
+                acc0 += t93;
+                float t95 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 5 <= 128))) {
+                    const float t96 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 85];
+                    t95 = t96;
+                }
+                acc0 += t95;
+                float t97 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 6 <= 128))) {
+                    const float t98 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 102];
+                    t97 = t98;
+                }
+                acc0 += t97;
+                float t99 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 7 <= 128))) {
+                    const float t100 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 119];
+                    t99 = t100;
+                }
+                acc0 += t99;
+                float t101 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 8 <= 128))) {
+                    const float t102 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 136];
+                    t101 = t102;
+                }
+                acc0 += t101;
+                float t103 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 9 <= 128))) {
+                    const float t104 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 153];
+                    t103 = t104;
+                }
+                acc0 += t103;
+                float t105 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 10 <= 128))) {
+                    const float t106 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 170];
+                    t105 = t106;
+                }
+                acc0 += t105;
+                float t107 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 11 <= 128))) {
+                    const float t108 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 187];
+                    t107 = t108;
+                }
+                acc0 += t107;
+                float t109 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 12 <= 128))) {
+                    const float t110 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 204];
+                    t109 = t110;
+                }
+                acc0 += t109;
+                float t111 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 13 <= 128))) {
+                    const float t112 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 221];
+                    t111 = t112;
+                }
+                acc0 += t111;
+                float t113 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 14 <= 128))) {
+                    const float t114 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 238];
+                    t113 = t114;
+                }
+                acc0 += t113;
+                float t115 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 15 <= 128))) {
+                    const float t116 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 255];
+                    t115 = t116;
+                }
+                acc0 += t115;
+                float t117 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 16 <= 128))) {
+                    const float t118 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 272];
+                    t117 = t118;
+                }
+                acc0 += t117;
+                float t119 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 17 <= 128))) {
+                    const float t120 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 289];
+                    t119 = t120;
+                }
+                acc0 += t119;
+                float t121 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 18 <= 128))) {
+                    const float t122 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 306];
+                    t121 = t122;
+                }
+                acc0 += t121;
+                float t123 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 19 <= 128))) {
+                    const float t124 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 323];
+                    t123 = t124;
+                }
+                acc0 += t123;
+                float t125 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 20 <= 128))) {
+                    const float t126 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 340];
+                    t125 = t126;
+                }
+                acc0 += t125;
+                float t127 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 21 <= 128))) {
+                    const float t128 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 357];
+                    t127 = t128;
+                }
+                acc0 += t127;
+                float t129 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 22 <= 128))) {
+                    const float t130 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 374];
+                    t129 = t130;
+                }
+                acc0 += t129;
+                float t131 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 23 <= 128))) {
+                    const float t132 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 391];
+                    t131 = t132;
+                }
+                acc0 += t131;
+                float t133 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 24 <= 128))) {
+                    const float t134 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 408];
+                    t133 = t134;
+                }
+                acc0 += t133;
+                float t135 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 25 <= 128))) {
+                    const float t136 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 425];
+                    t135 = t136;
+                }
+                acc0 += t135;
+                float t137 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 26 <= 128))) {
+                    const float t138 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 442];
+                    t137 = t138;
+                }
+                acc0 += t137;
+                float t139 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 27 <= 128))) {
+                    const float t140 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 459];
+                    t139 = t140;
+                }
+                acc0 += t139;
+                float t141 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 28 <= 128))) {
+                    const float t142 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 476];
+                    t141 = t142;
+                }
+                acc0 += t141;
+                float t143 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 29 <= 128))) {
+                    const float t144 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 493];
+                    t143 = t144;
+                }
+                acc0 += t143;
+                float t145 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 30 <= 128))) {
+                    const float t146 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 510];
+                    t145 = t146;
+                }
+                acc0 += t145;
+                float t147 = (float)(0x0p+0f);
+                if (((128 * i1 + i2 + 31 <= 128))) {
+                    const float t148 = v3[2193 * i0 + 2176 * i1 + 17 * i2 + 527];
+                    t147 = t148;
+                }
+                acc0 += t147;
             }
-            v2[0] = acc0;
+            v2[2 * i0 + i1] = acc0;
         }
     }
-    if (section_group >= 2 && section_group < 68) {
+    if (section_group >= 6 && section_group < 72) {
         /* sum [66 2 16 | 128 1] */
-        const int group = section_group - 2;
+        const int group = section_group - 6;
         const int number = group * 32 + item;
         if (number < 2112) {
             const int i2 = number % 16;
@@ -137,365 +468,365 @@ void k_9489019bf96e8b57(__global uchar *output0, __global uchar *input0, __globa
             #pragma unroll 1
             #pragma clang loop vectorize(disable)
             for (int i3 = 0; i3 < 128; i3 += 32) {
-                float t22 = (float)(0x0p+0f);
+                float t149 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 <= 128))) {
-                    const float t23 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3];
-                    t22 = t23;
+                    const float t150 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3];
+                    t149 = t150;
                 }
-                float t24 = (float)(0x0p+0f);
+                float t151 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 1 <= 128))) {
-                    const float t25 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 17];
-                    t24 = t25;
+                    const float t152 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 17];
+                    t151 = t152;
                 }
-                float t26 = (float)(0x0p+0f);
+                float t153 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 2 <= 128))) {
-                    const float t27 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 34];
-                    t26 = t27;
+                    const float t154 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 34];
+                    t153 = t154;
                 }
-                float t28 = (float)(0x0p+0f);
+                float t155 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 3 <= 128))) {
-                    const float t29 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 51];
-                    t28 = t29;
+                    const float t156 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 51];
+                    t155 = t156;
                 }
-                float t30 = (float)(0x0p+0f);
+                float t157 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 4 <= 128))) {
-                    const float t31 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 68];
-                    t30 = t31;
+                    const float t158 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 68];
+                    t157 = t158;
                 }
-                float t32 = (float)(0x0p+0f);
+                float t159 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 5 <= 128))) {
-                    const float t33 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 85];
-                    t32 = t33;
+                    const float t160 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 85];
+                    t159 = t160;
                 }
-                float t34 = (float)(0x0p+0f);
+                float t161 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 6 <= 128))) {
-                    const float t35 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 102];
-                    t34 = t35;
+                    const float t162 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 102];
+                    t161 = t162;
                 }
-                float t36 = (float)(0x0p+0f);
+                float t163 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 7 <= 128))) {
-                    const float t37 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 119];
-                    t36 = t37;
+                    const float t164 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 119];
+                    t163 = t164;
                 }
-                float t38 = (float)(0x0p+0f);
+                float t165 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 8 <= 128))) {
-                    const float t39 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 136];
-                    t38 = t39;
+                    const float t166 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 136];
+                    t165 = t166;
                 }
-                float t40 = (float)(0x0p+0f);
+                float t167 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 9 <= 128))) {
-                    const float t41 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 153];
-                    t40 = t41;
+                    const float t168 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 153];
+                    t167 = t168;
                 }
-                float t42 = (float)(0x0p+0f);
+                float t169 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 10 <= 128))) {
-                    const float t43 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 170];
-                    t42 = t43;
+                    const float t170 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 170];
+                    t169 = t170;
                 }
-                float t44 = (float)(0x0p+0f);
+                float t171 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 11 <= 128))) {
-                    const float t45 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 187];
-                    t44 = t45;
+                    const float t172 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 187];
+                    t171 = t172;
                 }
-                float t46 = (float)(0x0p+0f);
+                float t173 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 12 <= 128))) {
-                    const float t47 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 204];
-                    t46 = t47;
+                    const float t174 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 204];
+                    t173 = t174;
                 }
-                float t48 = (float)(0x0p+0f);
+                float t175 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 13 <= 128))) {
-                    const float t49 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 221];
-                    t48 = t49;
+                    const float t176 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 221];
+                    t175 = t176;
                 }
-                float t50 = (float)(0x0p+0f);
+                float t177 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 14 <= 128))) {
-                    const float t51 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 238];
-                    t50 = t51;
+                    const float t178 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 238];
+                    t177 = t178;
                 }
-                float t52 = (float)(0x0p+0f);
+                float t179 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 15 <= 128))) {
-                    const float t53 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 255];
-                    t52 = t53;
+                    const float t180 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 255];
+                    t179 = t180;
                 }
-                float t54 = (float)(0x0p+0f);
+                float t181 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 16 <= 128))) {
-                    const float t55 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 272];
-                    t54 = t55;
+                    const float t182 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 272];
+                    t181 = t182;
                 }
-                float t56 = (float)(0x0p+0f);
+                float t183 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 17 <= 128))) {
-                    const float t57 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 289];
-                    t56 = t57;
+                    const float t184 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 289];
+                    t183 = t184;
                 }
-                float t58 = (float)(0x0p+0f);
+                float t185 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 18 <= 128))) {
-                    const float t59 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 306];
-                    t58 = t59;
+                    const float t186 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 306];
+                    t185 = t186;
                 }
-                float t60 = (float)(0x0p+0f);
+                float t187 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 19 <= 128))) {
-                    const float t61 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 323];
-                    t60 = t61;
+                    const float t188 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 323];
+                    t187 = t188;
                 }
-                float t62 = (float)(0x0p+0f);
+                float t189 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 20 <= 128))) {
-                    const float t63 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 340];
-                    t62 = t63;
+                    const float t190 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 340];
+                    t189 = t190;
                 }
-                float t64 = (float)(0x0p+0f);
+                float t191 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 21 <= 128))) {
-                    const float t65 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 357];
-                    t64 = t65;
+                    const float t192 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 357];
+                    t191 = t192;
                 }
-                float t66 = (float)(0x0p+0f);
+                float t193 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 22 <= 128))) {
-                    const float t67 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 374];
-                    t66 = t67;
+                    const float t194 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 374];
+                    t193 = t194;
                 }
-                float t68 = (float)(0x0p+0f);
+                float t195 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 23 <= 128))) {
-                    const float t69 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 391];
-                    t68 = t69;
+                    const float t196 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 391];
+                    t195 = t196;
                 }
-                float t70 = (float)(0x0p+0f);
+                float t197 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 24 <= 128))) {
-                    const float t71 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 408];
-                    t70 = t71;
+                    const float t198 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 408];
+                    t197 = t198;
                 }
-                float t72 = (float)(0x0p+0f);
+                float t199 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 25 <= 128))) {
-                    const float t73 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 425];
-                    t72 = t73;
+                    const float t200 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 425];
+                    t199 = t200;
                 }
-                float t74 = (float)(0x0p+0f);
+                float t201 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 26 <= 128))) {
-                    const float t75 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 442];
-                    t74 = t75;
+                    const float t202 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 442];
+                    t201 = t202;
                 }
-                float t76 = (float)(0x0p+0f);
+                float t203 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 27 <= 128))) {
-                    const float t77 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 459];
-                    t76 = t77;
+                    const float t204 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 459];
+                    t203 = t204;
                 }
-                float t78 = (float)(0x0p+0f);
+                float t205 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 28 <= 128))) {
-                    const float t79 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 476];
-                    t78 = t79;
+                    const float t206 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 476];
+                    t205 = t206;
                 }
-                float t80 = (float)(0x0p+0f);
+                float t207 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 29 <= 128))) {
-                    const float t81 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 493];
-                    t80 = t81;
+                    const float t208 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 493];
+                    t207 = t208;
                 }
-                float t82 = (float)(0x0p+0f);
+                float t209 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 30 <= 128))) {
-                    const float t83 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 510];
-                    t82 = t83;
+                    const float t210 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 510];
+                    t209 = t210;
                 }
-                float t84 = (float)(0x0p+0f);
+                float t211 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 31 <= 128))) {
-                    const float t85 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 527];
-                    t84 = t85;
+                    const float t212 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 527];
+                    t211 = t212;
                 }
-                float t86 = (float)(0x0p+0f);
+                float t213 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 <= 128))) {
-                    const float t87 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3];
-                    t86 = t87;
+                    const float t214 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3];
+                    t213 = t214;
                 }
-                acc0 += t86;
-                float t88 = (float)(0x0p+0f);
+                acc0 += t213;
+                float t215 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 1 <= 128))) {
-                    const float t89 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 17];
-                    t88 = t89;
+                    const float t216 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 17];
+                    t215 = t216;
                 }
-                acc0 += t88;
-                float t90 = (float)(0x0p+0f);
+                acc0 += t215;
+                float t217 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 2 <= 128))) {
-                    const float t91 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 34];
-                    t90 = t91;
+                    const float t218 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 34];
+                    t217 = t218;
                 }
-                acc0 += t90;
-                float t92 = (float)(0x0p+0f);
+                acc0 += t217;
+                float t219 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 3 <= 128))) {
-                    const float t93 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 51];
-                    t92 = t93;
+                    const float t220 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 51];
+                    t219 = t220;
                 }
-                acc0 += t92;
-                float t94 = (float)(0x0p+0f);
+                acc0 += t219;
+                float t221 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 4 <= 128))) {
-                    const float t95 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 68];
-                    t94 = t95;
+                    const float t222 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 68];
+                    t221 = t222;
                 }
-                acc0 += t94;
-                float t96 = (float)(0x0p+0f);
+                acc0 += t221;
+                float t223 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 5 <= 128))) {
-                    const float t97 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 85];
-                    t96 = t97;
+                    const float t224 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 85];
+                    t223 = t224;
                 }
-                acc0 += t96;
-                float t98 = (float)(0x0p+0f);
+                acc0 += t223;
+                float t225 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 6 <= 128))) {
-                    const float t99 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 102];
-                    t98 = t99;
+                    const float t226 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 102];
+                    t225 = t226;
                 }
-                acc0 += t98;
-                float t100 = (float)(0x0p+0f);
+                acc0 += t225;
+                float t227 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 7 <= 128))) {
-                    const float t101 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 119];
-                    t100 = t101;
+                    const float t228 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 119];
+                    t227 = t228;
                 }
-                acc0 += t100;
-                float t102 = (float)(0x0p+0f);
+                acc0 += t227;
+                float t229 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 8 <= 128))) {
-                    const float t103 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 136];
-                    t102 = t103;
+                    const float t230 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 136];
+                    t229 = t230;
                 }
-                acc0 += t102;
-                float t104 = (float)(0x0p+0f);
+                acc0 += t229;
+                float t231 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 9 <= 128))) {
-                    const float t105 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 153];
-                    t104 = t105;
+                    const float t232 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 153];
+                    t231 = t232;
                 }
-                acc0 += t104;
-                float t106 = (float)(0x0p+0f);
+                acc0 += t231;
+                float t233 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 10 <= 128))) {
-                    const float t107 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 170];
-                    t106 = t107;
+                    const float t234 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 170];
+                    t233 = t234;
                 }
-                acc0 += t106;
-                float t108 = (float)(0x0p+0f);
+                acc0 += t233;
+                float t235 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 11 <= 128))) {
-                    const float t109 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 187];
-                    t108 = t109;
+                    const float t236 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 187];
+                    t235 = t236;
                 }
-                acc0 += t108;
-                float t110 = (float)(0x0p+0f);
+                acc0 += t235;
+                float t237 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 12 <= 128))) {
-                    const float t111 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 204];
-                    t110 = t111;
+                    const float t238 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 204];
+                    t237 = t238;
                 }
-                acc0 += t110;
-                float t112 = (float)(0x0p+0f);
+                acc0 += t237;
+                float t239 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 13 <= 128))) {
-                    const float t113 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 221];
-                    t112 = t113;
+                    const float t240 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 221];
+                    t239 = t240;
                 }
-                acc0 += t112;
-                float t114 = (float)(0x0p+0f);
+                acc0 += t239;
+                float t241 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 14 <= 128))) {
-                    const float t115 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 238];
-                    t114 = t115;
+                    const float t242 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 238];
+                    t241 = t242;
                 }
-                acc0 += t114;
-                float t116 = (float)(0x0p+0f);
+                acc0 += t241;
+                float t243 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 15 <= 128))) {
-                    const float t117 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 255];
-                    t116 = t117;
+                    const float t244 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 255];
+                    t243 = t244;
                 }
-                acc0 += t116;
-                float t118 = (float)(0x0p+0f);
+                acc0 += t243;
+                float t245 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 16 <= 128))) {
-                    const float t119 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 272];
-                    t118 = t119;
+                    const float t246 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 272];
+                    t245 = t246;
                 }
-                acc0 += t118;
-                float t120 = (float)(0x0p+0f);
+                acc0 += t245;
+                float t247 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 17 <= 128))) {
-                    const float t121 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 289];
-                    t120 = t121;
+                    const float t248 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 289];
+                    t247 = t248;
                 }
-                acc0 += t120;
-                float t122 = (float)(0x0p+0f);
+                acc0 += t247;
+                float t249 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 18 <= 128))) {
-                    const float t123 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 306];
-                    t122 = t123;
+                    const float t250 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 306];
+                    t249 = t250;
                 }
-                acc0 += t122;
-                float t124 = (float)(0x0p+0f);
+                acc0 += t249;
+                float t251 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 19 <= 128))) {
-                    const float t125 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 323];
-                    t124 = t125;
+                    const float t252 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 323];
+                    t251 = t252;
                 }
-                acc0 += t124;
-                float t126 = (float)(0x0p+0f);
+                acc0 += t251;
+                float t253 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 20 <= 128))) {
-                    const float t127 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 340];
-                    t126 = t127;
+                    const float t254 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 340];
+                    t253 = t254;
                 }
-                acc0 += t126;
-                float t128 = (float)(0x0p+0f);
+                acc0 += t253;
+                float t255 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 21 <= 128))) {
-                    const float t129 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 357];
-                    t128 = t129;
+                    const float t256 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 357];
+                    t255 = t256;
                 }
-                acc0 += t128;
-                float t130 = (float)(0x0p+0f);
+                acc0 += t255;
+                float t257 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 22 <= 128))) {
-                    const float t131 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 374];
-                    t130 = t131;
+                    const float t258 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 374];
+                    t257 = t258;
                 }
-                acc0 += t130;
-                float t132 = (float)(0x0p+0f);
+                acc0 += t257;
+                float t259 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 23 <= 128))) {
-                    const float t133 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 391];
-                    t132 = t133;
+                    const float t260 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 391];
+                    t259 = t260;
                 }
-                acc0 += t132;
-                float t134 = (float)(0x0p+0f);
+                acc0 += t259;
+                float t261 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 24 <= 128))) {
-                    const float t135 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 408];
-                    t134 = t135;
+                    const float t262 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 408];
+                    t261 = t262;
                 }
-                acc0 += t134;
-                float t136 = (float)(0x0p+0f);
+                acc0 += t261;
+                float t263 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 25 <= 128))) {
-                    const float t137 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 425];
-                    t136 = t137;
+                    const float t264 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 425];
+                    t263 = t264;
                 }
-                acc0 += t136;
-                float t138 = (float)(0x0p+0f);
+                acc0 += t263;
+                float t265 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 26 <= 128))) {
-                    const float t139 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 442];
-                    t138 = t139;
+                    const float t266 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 442];
+                    t265 = t266;
                 }
-                acc0 += t138;
-                float t140 = (float)(0x0p+0f);
+                acc0 += t265;
+                float t267 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 27 <= 128))) {
-                    const float t141 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 459];
-                    t140 = t141;
+                    const float t268 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 459];
+                    t267 = t268;
                 }
-                acc0 += t140;
-                float t142 = (float)(0x0p+0f);
+                acc0 += t267;
+                float t269 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 28 <= 128))) {
-                    const float t143 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 476];
-                    t142 = t143;
+                    const float t270 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 476];
+                    t269 = t270;
                 }
-                acc0 += t142;
-                float t144 = (float)(0x0p+0f);
+                acc0 += t269;
+                float t271 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 29 <= 128))) {
-                    const float t145 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 493];
-                    t144 = t145;
+                    const float t272 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 493];
+                    t271 = t272;
                 }
-                acc0 += t144;
-                float t146 = (float)(0x0p+0f);
+                acc0 += t271;
+                float t273 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 30 <= 128))) {
-                    const float t147 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 510];
-                    t146 = t147;
+                    const float t274 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 510];
+                    t273 = t274;
                 }
-                acc0 += t146;
-                float t148 = (float)(0x0p+0f);
+                acc0 += t273;
+                float t275 = (float)(0x0p+0f);
                 if (((128 * i1 + i3 + 31 <= 128))) {
-                    const float t149 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 527];
-                    t148 = t149;
+                    const float t276 = v5[2193 * i0 + 2176 * i1 + i2 + 17 * i3 + 527];
+                    t275 = t276;
                 }
-                acc0 += t148;
+                acc0 += t275;
             }
             v4[32 * i0 + 16 * i1 + i2] = acc0;
         }
     }
-    if (section_group >= 68 && section_group < 82) {
+    if (section_group >= 72 && section_group < 86) {
         /* sum [32 14 | 3 40] */
-        const int group = section_group - 68;
+        const int group = section_group - 72;
         const int team = group * 2 + item / 16;
         if (team < 28) {
             const int b = team / 14;
@@ -510,226 +841,226 @@ void k_9489019bf96e8b57(__global uchar *output0, __global uchar *input0, __globa
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
                 for (int i3 = 0; i3 < 40; i3 += 20) {
-                    float t150 = (float)(0x0p+0f);
+                    float t277 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t151 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3];
-                        t150 = t151;
+                        const float t278 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3];
+                        t277 = t278;
                     }
-                    float t152 = (float)(0x0p+0f);
+                    float t279 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t153 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 1];
-                        t152 = t153;
+                        const float t280 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 1];
+                        t279 = t280;
                     }
-                    float t154 = (float)(0x0p+0f);
+                    float t281 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t155 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 2];
-                        t154 = t155;
+                        const float t282 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 2];
+                        t281 = t282;
                     }
-                    float t156 = (float)(0x0p+0f);
+                    float t283 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t157 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 3];
-                        t156 = t157;
+                        const float t284 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 3];
+                        t283 = t284;
                     }
-                    float t158 = (float)(0x0p+0f);
+                    float t285 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t159 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 4];
-                        t158 = t159;
+                        const float t286 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 4];
+                        t285 = t286;
                     }
-                    float t160 = (float)(0x0p+0f);
+                    float t287 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t161 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 5];
-                        t160 = t161;
+                        const float t288 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 5];
+                        t287 = t288;
                     }
-                    float t162 = (float)(0x0p+0f);
+                    float t289 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t163 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 6];
-                        t162 = t163;
+                        const float t290 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 6];
+                        t289 = t290;
                     }
-                    float t164 = (float)(0x0p+0f);
+                    float t291 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t165 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 7];
-                        t164 = t165;
+                        const float t292 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 7];
+                        t291 = t292;
                     }
-                    float t166 = (float)(0x0p+0f);
+                    float t293 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t167 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 8];
-                        t166 = t167;
+                        const float t294 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 8];
+                        t293 = t294;
                     }
-                    float t168 = (float)(0x0p+0f);
+                    float t295 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t169 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 9];
-                        t168 = t169;
+                        const float t296 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 9];
+                        t295 = t296;
                     }
-                    float t170 = (float)(0x0p+0f);
+                    float t297 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t171 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 10];
-                        t170 = t171;
+                        const float t298 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 10];
+                        t297 = t298;
                     }
-                    float t172 = (float)(0x0p+0f);
+                    float t299 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t173 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 11];
-                        t172 = t173;
+                        const float t300 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 11];
+                        t299 = t300;
                     }
-                    float t174 = (float)(0x0p+0f);
+                    float t301 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t175 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 12];
-                        t174 = t175;
+                        const float t302 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 12];
+                        t301 = t302;
                     }
-                    float t176 = (float)(0x0p+0f);
+                    float t303 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t177 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 13];
-                        t176 = t177;
+                        const float t304 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 13];
+                        t303 = t304;
                     }
-                    float t178 = (float)(0x0p+0f);
+                    float t305 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t179 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 14];
-                        t178 = t179;
+                        const float t306 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 14];
+                        t305 = t306;
                     }
-                    float t180 = (float)(0x0p+0f);
+                    float t307 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t181 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 15];
-                        t180 = t181;
+                        const float t308 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 15];
+                        t307 = t308;
                     }
-                    float t182 = (float)(0x0p+0f);
+                    float t309 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t183 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 16];
-                        t182 = t183;
+                        const float t310 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 16];
+                        t309 = t310;
                     }
-                    float t184 = (float)(0x0p+0f);
+                    float t311 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t185 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 17];
-                        t184 = t185;
+                        const float t312 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 17];
+                        t311 = t312;
                     }
-                    float t186 = (float)(0x0p+0f);
+                    float t313 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t187 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 18];
-                        t186 = t187;
+                        const float t314 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 18];
+                        t313 = t314;
                     }
-                    float t188 = (float)(0x0p+0f);
+                    float t315 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t189 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 19];
-                        t188 = t189;
+                        const float t316 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 19];
+                        t315 = t316;
                     }
-                    float t190 = (float)(0x0p+0f);
+                    float t317 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t191 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3];
-                        t190 = t191;
+                        const float t318 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3];
+                        t317 = t318;
                     }
-                    acc0 += t190;
-                    float t192 = (float)(0x0p+0f);
+                    acc0 += t317;
+                    float t319 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t193 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 1];
-                        t192 = t193;
+                        const float t320 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 1];
+                        t319 = t320;
                     }
-                    acc0 += t192;
-                    float t194 = (float)(0x0p+0f);
+                    acc0 += t319;
+                    float t321 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t195 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 2];
-                        t194 = t195;
+                        const float t322 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 2];
+                        t321 = t322;
                     }
-                    acc0 += t194;
-                    float t196 = (float)(0x0p+0f);
+                    acc0 += t321;
+                    float t323 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t197 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 3];
-                        t196 = t197;
+                        const float t324 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 3];
+                        t323 = t324;
                     }
-                    acc0 += t196;
-                    float t198 = (float)(0x0p+0f);
+                    acc0 += t323;
+                    float t325 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t199 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 4];
-                        t198 = t199;
+                        const float t326 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 4];
+                        t325 = t326;
                     }
-                    acc0 += t198;
-                    float t200 = (float)(0x0p+0f);
+                    acc0 += t325;
+                    float t327 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t201 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 5];
-                        t200 = t201;
+                        const float t328 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 5];
+                        t327 = t328;
                     }
-                    acc0 += t200;
-                    float t202 = (float)(0x0p+0f);
+                    acc0 += t327;
+                    float t329 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t203 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 6];
-                        t202 = t203;
+                        const float t330 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 6];
+                        t329 = t330;
                     }
-                    acc0 += t202;
-                    float t204 = (float)(0x0p+0f);
+                    acc0 += t329;
+                    float t331 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t205 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 7];
-                        t204 = t205;
+                        const float t332 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 7];
+                        t331 = t332;
                     }
-                    acc0 += t204;
-                    float t206 = (float)(0x0p+0f);
+                    acc0 += t331;
+                    float t333 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t207 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 8];
-                        t206 = t207;
+                        const float t334 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 8];
+                        t333 = t334;
                     }
-                    acc0 += t206;
-                    float t208 = (float)(0x0p+0f);
+                    acc0 += t333;
+                    float t335 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t209 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 9];
-                        t208 = t209;
+                        const float t336 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 9];
+                        t335 = t336;
                     }
-                    acc0 += t208;
-                    float t210 = (float)(0x0p+0f);
+                    acc0 += t335;
+                    float t337 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t211 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 10];
-                        t210 = t211;
+                        const float t338 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 10];
+                        t337 = t338;
                     }
-                    acc0 += t210;
-                    float t212 = (float)(0x0p+0f);
+                    acc0 += t337;
+                    float t339 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t213 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 11];
-                        t212 = t213;
+                        const float t340 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 11];
+                        t339 = t340;
                     }
-                    acc0 += t212;
-                    float t214 = (float)(0x0p+0f);
+                    acc0 += t339;
+                    float t341 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t215 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 12];
-                        t214 = t215;
+                        const float t342 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 12];
+                        t341 = t342;
                     }
-                    acc0 += t214;
-                    float t216 = (float)(0x0p+0f);
+                    acc0 += t341;
+                    float t343 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t217 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 13];
-                        t216 = t217;
+                        const float t344 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 13];
+                        t343 = t344;
                     }
-                    acc0 += t216;
-                    float t218 = (float)(0x0p+0f);
+                    acc0 += t343;
+                    float t345 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t219 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 14];
-                        t218 = t219;
+                        const float t346 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 14];
+                        t345 = t346;
                     }
-                    acc0 += t218;
-                    float t220 = (float)(0x0p+0f);
+                    acc0 += t345;
+                    float t347 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t221 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 15];
-                        t220 = t221;
+                        const float t348 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 15];
+                        t347 = t348;
                     }
-                    acc0 += t220;
-                    float t222 = (float)(0x0p+0f);
+                    acc0 += t347;
+                    float t349 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t223 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 16];
-                        t222 = t223;
+                        const float t350 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 16];
+                        t349 = t350;
                     }
-                    acc0 += t222;
-                    float t224 = (float)(0x0p+0f);
+                    acc0 += t349;
+                    float t351 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t225 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 17];
-                        t224 = t225;
+                        const float t352 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 17];
+                        t351 = t352;
                     }
-                    acc0 += t224;
-                    float t226 = (float)(0x0p+0f);
+                    acc0 += t351;
+                    float t353 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t227 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 18];
-                        t226 = t227;
+                        const float t354 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 18];
+                        t353 = t354;
                     }
-                    acc0 += t226;
-                    float t228 = (float)(0x0p+0f);
+                    acc0 += t353;
+                    float t355 = (float)(0x0p+0f);
                     if (((3 * i1 + i2 <= 39))) {
-                        const float t229 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 19];
-                        t228 = t229;
+                        const float t356 = v7[1600 * sample + 120 * i1 + 40 * i2 + i3 + 19];
+                        t355 = t356;
                     }
-                    acc0 += t228;
+                    acc0 += t355;
                 }
             }
             b6[16 * (i1)] = acc0;
@@ -738,19 +1069,50 @@ void k_9489019bf96e8b57(__global uchar *output0, __global uchar *input0, __globa
 }
 
 
-/* sum sum sum */
+/* sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_c06625e926246d26(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
+void k_7814fe64140564f0(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
     __local uint exchange[34];
     __global float *v0 = (__global float *)(arena + offset[0]); /* [1] */
-    __global float *v1 = (__global float *)(arena + offset[1]); /* [2112] */
-    __global float *v2 = (__global float *)(output0); /* [1,1,1] */
-    __global float *v3 = (__global float *)(arena + offset[2]); /* [1] */
-    __global float *v4 = (__global float *)(arena + offset[3]); /* [2,1] */
-    __global float *v5 = (__global float *)(arena + offset[4]); /* [32,14] blocked */
+    __global float *v1 = (__global float *)(arena + offset[1]); /* [132] */
+    __global float *v2 = (__global float *)(arena + offset[2]); /* [1] */
+    __global float *v3 = (__global float *)(arena + offset[3]); /* [2112] */
+    __global float *v4 = (__global float *)(output0); /* [1,1,1] */
+    __global float *v5 = (__global float *)(arena + offset[4]); /* [2,1] */
+    __global float *v6 = (__global float *)(arena + offset[5]); /* [32,14] blocked */
+    if (section_group >= 0 && section_group < 1) {
+        /* sum [66 2 1] */
+        const int group = section_group - 0;
+        #pragma unroll 1
+        for (int number = item; number < 1; number += 32) {
+            float acc0 = (float)(0.0f);
+            {
+                float sum0_0 = (float)(0.0f);
+                #pragma unroll 1
+                #pragma clang loop vectorize(disable)
+                for (int cut0 = 0; cut0 < 66; cut0 += 64) {
+                    const int end0 = min(cut0 + 64, (int)66);
+                    acc0 = (float)(0.0f);
+                    #pragma unroll 1
+                    #pragma clang loop vectorize(disable)
+                    for (int i0 = cut0; i0 < end0; i0 += 1) {
+                        #pragma unroll 4
+                        #pragma clang loop vectorize(disable)
+                        for (int i1 = 0; i1 < 2; i1 += 1) {
+                            const float t1 = v1[2 * i0 + i1];
+                            acc0 += t1;
+                        }
+                    }
+                    sum0_0 += acc0;
+                }
+                acc0 = sum0_0;
+            }
+            v0[0] = acc0;
+        }
+    }
     if (section_group >= 0 && section_group < 1) {
         /* sum [66 2 16] */
         const int group = section_group - 0;
@@ -773,8 +1135,8 @@ void k_c06625e926246d26(__global uchar *arena, __global const ulong *offset, __g
                     #pragma clang loop vectorize(disable)
                     for (int i1 = 0; i1 < 2; i1 += 1) {
                         const int i2 = lane;
-                        const float t1 = v1[32 * i0 + 16 * i1 + i2];
-                        acc0 += t1;
+                        const float t2 = v3[32 * i0 + 16 * i1 + i2];
+                        acc0 += t2;
                     }
                 }
                 sum0_0 += acc0;
@@ -793,25 +1155,25 @@ void k_c06625e926246d26(__global uchar *arena, __global const ulong *offset, __g
         const int tile = live ? team : 0;
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
         const int sample = 16 * b + lane;
-        __global float *b5 = v5 + 224L * b + lane;
+        __global float *b6 = v6 + 224L * b + lane;
         float acc0 = (float)(0.0f);
         #pragma unroll 1
         #pragma clang loop vectorize(disable)
         for (int i1 = 0; i1 < 14; i1 += 7) {
-            const float t2 = b5[16 * (i1)];
-            const float t3 = b5[16 * (i1 + 1)];
-            const float t4 = b5[16 * (i1 + 2)];
-            const float t5 = b5[16 * (i1 + 3)];
-            const float t6 = b5[16 * (i1 + 4)];
-            const float t7 = b5[16 * (i1 + 5)];
-            const float t8 = b5[16 * (i1 + 6)];
-            acc0 += t2;
+            const float t3 = b6[16 * (i1)];
+            const float t4 = b6[16 * (i1 + 1)];
+            const float t5 = b6[16 * (i1 + 2)];
+            const float t6 = b6[16 * (i1 + 3)];
+            const float t7 = b6[16 * (i1 + 4)];
+            const float t8 = b6[16 * (i1 + 5)];
+            const float t9 = b6[16 * (i1 + 6)];
             acc0 += t3;
             acc0 += t4;
             acc0 += t5;
             acc0 += t6;
             acc0 += t7;
             acc0 += t8;
+            acc0 += t9;
         }
         lanes[0 + lane] = acc0;
     }
@@ -827,7 +1189,7 @@ void k_c06625e926246d26(__global uchar *arena, __global const ulong *offset, __g
         float acc0 = 0.0f;
         acc0 += sum0;
         const bool writes = live && lane == 0;
-        if (writes) v0[0] = acc0;
+        if (writes) v2[0] = acc0;
     }
     if (section_group >= 1 && section_group < 3) {
         /* sum [32 14], one row a group */
@@ -839,7 +1201,7 @@ void k_c06625e926246d26(__global uchar *arena, __global const ulong *offset, __g
         const int tile = live ? team : 0;
         __local float *lanes = (__local float *)exchange + 17 * (item / 16);
         if (live && lane == 0) {
-            __global float *row = v4 + 1 * share + 0;
+            __global float *row = v5 + 1 * share + 0;
             float sum = tarn_sum_float(vload16(0, lanes + 0));
             *row = sum;
         }
@@ -851,11 +1213,11 @@ void k_c06625e926246d26(__global uchar *arena, __global const ulong *offset, __g
         #pragma unroll 1
         for (int number = item; number < 1; number += 32) {
             float acc0 = (float)(0.0f);
-            const float t9 = v3[0];
             const float t10 = v0[0];
-            const float t11 = t9 + t10;
-            acc0 += t11;
-            v2[0] = acc0;
+            const float t11 = v2[0];
+            const float t12 = t10 + t11;
+            acc0 += t12;
+            v4[0] = acc0;
         }
     }
 }
