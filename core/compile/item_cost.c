@@ -116,7 +116,7 @@ static void take_staged(const struct program_ir *p, const struct nest *n, int64_
     at[s->lane_axis] = (int32_t)(group % runs) * g->lanes + in % g->lanes;
     group /= runs;
     for (int a = n->out_axes - 1; a >= 0; a--) {
-        const int32_t size = staging_box(p, n, s, a);
+        const int32_t size = staging_box(n, s, a);
         if (a == s->lane_axis)
             continue;
         at[a] = (int32_t)(group % (n->extent[a] / size)) * size;
@@ -138,7 +138,7 @@ static bool place(const struct program_ir *p, const struct nest *n, int64_t grou
         at[a] = a >= n->out_axes && a < n->axes ? n->extent[a] / 2 / s->tile[a] * s->tile[a] : 0;
     if (is_staged(p, n)) {
         take_staged(p, n, group, in, at);
-        return true;
+        return in < s->staging.lanes * s->staging.teams;
     }
     if (n->batched) {
         tile = batch_tile(p, n, group, in, at);
@@ -244,13 +244,13 @@ static double copy_sectors(const struct program_ir *p, const struct nest *n, int
     int axes[NEST_AXES], sectors = 0;
     const int count = panel_axes(n, of, axes);
     for (int i = 0; i < count; i++)
-        all *= staging_box(p, n, s, axes[i]);
+        all *= staging_box(n, s, axes[i]);
     for (int in = 0; in < REQUEST_ITEMS && in < all; in++) {
         int32_t at[NEST_AXES] = { 0 };
         int known = 0;
         for (int i = 0, rest = in; i < count; i++) {
-            at[axes[i]] = rest % staging_box(p, n, s, axes[i]);
-            rest /= staging_box(p, n, s, axes[i]);
+            at[axes[i]] = rest % staging_box(n, s, axes[i]);
+            rest /= staging_box(n, s, axes[i]);
         }
         const int64_t sector = byte_at(p, n, &n->exprs[of->expr].access, at) / SECTOR_BYTES;
         while (known < sectors && seen[known] != sector)

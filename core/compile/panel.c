@@ -8,15 +8,12 @@
 
 #define WORST_STRIDE 8 /* requests that one of scattered floats takes: a sector for each of 32 */
 
-int32_t staging_box(const struct program_ir *p, const struct nest *n, const struct schedule *s,
-                    int a)
+int32_t staging_box(const struct nest *n, const struct schedule *s, int a)
 {
     const struct staging *g = &s->staging;
     if (a >= n->out_axes)
         return a < g->axis ? 0 : a == g->axis ? g->step : n->extent[a];
-    return a == s->lane_axis ? g->lanes
-           : a == g->across  ? s->tile[a] * (p->group_size / g->lanes)
-                             : s->tile[a];
+    return a == s->lane_axis ? g->lanes : a == g->across ? s->tile[a] * g->teams : s->tile[a];
 }
 
 int panel_axes(const struct nest *n, const struct panel *of, int axes[NEST_AXES])
@@ -35,13 +32,23 @@ int panel_axes(const struct nest *n, const struct panel *of, int axes[NEST_AXES]
     return count;
 }
 
+bool panel_in_range(const struct program_ir *p, const struct nest *n, const struct access *x)
+{
+    const struct value *v = &p->values[x->value];
+    int64_t low = x->address.constant, high = low;
+    for (int a = 0; a < n->axes; a++) {
+        const int64_t span = (int64_t)x->address.k[a] * (n->extent[a] - 1);
+        *(span < 0 ? &low : &high) += span;
+    }
+    return low >= 0 && high < tarn_shape_count(v->shape);
+}
+
 /* Elements of a panel. */
-static double elements(const struct program_ir *p, const struct nest *n, const struct schedule *s,
-                       const struct panel *of)
+static double elements(const struct nest *n, const struct schedule *s, const struct panel *of)
 {
     double all = 1;
     for (int a = 0; a < n->axes; a++)
-        all *= of->pitch[a] != 0 ? staging_box(p, n, s, a) : 1;
+        all *= of->pitch[a] != 0 ? staging_box(n, s, a) : 1;
     return all;
 }
 
@@ -84,8 +91,8 @@ double panel_requests(const struct program_ir *p, const struct nest *n, const st
                       const struct panel *of)
 {
     const struct access *x = &n->exprs[of->expr].access;
-    const double run = (double)staging_box(p, n, s, s->staging.axis);
+    const double run = (double)staging_box(n, s, s->staging.axis);
     const double broken = of->by_lanes && run < WORST_STRIDE ? WORST_STRIDE / run : 1;
     return points_using(n, s, x) / load_width(s, of) +
-           (1 + broken) * elements(p, n, s, of) / p->group_size / panel_terms(n, s);
+           (1 + broken) * elements(n, s, of) / p->group_size / panel_terms(n, s);
 }

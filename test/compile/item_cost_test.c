@@ -149,8 +149,8 @@ Test(item_cost, turned_weights_are_read_along_memory)
     const struct item_cost c = cost_of(&b, "matmul");
     cr_expect_eq(c.read.mean, 4, "%g sectors", c.read.mean);
     /* In a tile of four rows: a wide load of these, one of a column; and a load and a store for each element of the
-     * panels, of 64 columns and four rows, by 64 work-items. */
-    cr_expect_eq(c.loads, (1 + 1 + 2 + 2 * 4 / 64.0) / 4, "%g loads", c.loads);
+     * panels, of 16 columns and four times four rows, by 64 work-items. */
+    cr_expect_eq(c.loads, (1 + 1 + 2 * (16 + 16) / 64.0) / 4, "%g loads", c.loads);
     cr_expect_lt(c.chain, 256, "a panel's loads are under way together: %g", c.chain);
 }
 

@@ -17,11 +17,14 @@ struct shape {
     bool halves;
 };
 
-/* Lanes of 32 to 256 with several tiles in a group, steps that are not the longest, sums of several chunks. */
+/* Lanes of 32 to 256 with several tiles in a group, steps that are not the longest, sums of several chunks; columns that leave
+ * work-items of a group idle; columns in several runs; a last chunk that is shorter, whose copy would go beyond its value. */
 static const struct shape shapes[] = {
     { 64, 40, 64, true, false },   { 16, 256, 256, true, false },  { 48, 130, 96, true, false },
     { 32, 320, 384, true, false }, { 64, 320, 128, false, false }, { 32, 37, 64, true, false },
     { 40, 64, 100, true, false },  { 32, 96, 128, true, true },    { 8, 700, 512, false, true },
+    { 60, 64, 48, true, false },   { 65, 65, 65, true, false },    { 26, 91, 130, false, true },
+    { 256, 128, 512, true, true }, { 64, 2090, 128, true, false }, { 48, 1350, 80, false, false },
 };
 
 static float *numbers(int count, unsigned salt)

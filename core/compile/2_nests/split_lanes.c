@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of few rows. A register of lanes is one accumulator, and each multiply-add waits for the one before it: so
- * there must be several. Where the other axes of the result are too short for that, the axis of the lanes becomes two, of
- * registers and of lanes in one, and the schedule unrolls the first: registers side by side, whose operand is read in
- * longer runs of memory, too. In: flattened nests. Out: such nests with an axis more. No sum changes its order: each
- * element of the result has an accumulator of its own before and after. */
+/* Products whose lanes have several elements of the result each. The axis of the lanes becomes two, one of which is theirs,
+ * and the schedule unrolls the other. In: flattened nests. Out: such nests with an axis more. No sum changes its order:
+ * each element of the result has an accumulator of its own before and after.
+ *
+ * Vectors: products of few rows. A register of lanes is one accumulator, and each multiply-add waits for the one before it: so
+ * there must be several. Where the other axes of the result are too short for that they are registers side by side, whose
+ * operand is read in longer runs of memory, too.
+ *
+ * Work-items: a tile along other axes alone loads all of the operand that these do not share for each column. Columns of a
+ * work-item are a run of the axis apart, so that those of neighbours still lie side by side. */
 #include <string.h>
 
 #include "compile/2_nests/nest_passes.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
+
+#define MOST_COLUMNS 4 /* of a work-item: with as many rows, half a load for a multiply-add */
 
 /* Elements of the other operands lie apart where lanes are turned over, in squares that fill the registers. */
 static bool lies_apart(const struct nest *n, int lane)
@@ -27,29 +34,67 @@ static bool has_few_rows(const struct program_ir *p, const struct nest *n, int l
     return rows < p->target->vector.latency;
 }
 
-static void split_axis(struct nest *n, int axis)
+/* The axis becomes runs of so many elements. */
+static void split_axis(struct nest *n, int axis, int32_t run)
 {
     memmove(&n->extent[axis + 1], &n->extent[axis],
             (size_t)(NEST_AXES - 1 - axis) * sizeof *n->extent);
-    n->extent[axis] /= LANES;
-    n->extent[axis + 1] = LANES;
+    n->extent[axis] /= run;
+    n->extent[axis + 1] = run;
     for (int s = 0; s < n->stores; s++)
-        affine_into_runs(&n->store[s].address, axis, LANES);
-    nest_change_indices(n, affine_into_runs, axis, LANES);
+        affine_into_runs(&n->store[s].address, axis, run);
+    nest_change_indices(n, affine_into_runs, axis, run);
     n->axes++;
     n->out_axes++;
 }
 
+static bool has_guard_along(const struct nest *n, int axis)
+{
+    for (int g = 0; g < n->guards; g++)
+        if (n->guard[g].e.k[axis] != 0)
+            return true;
+    return false;
+}
+
+/* Whether an operand is the same for all elements along the axis. */
+static bool shares_operand(const struct nest *n, int axis)
+{
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD && !access_uses(&n->exprs[e].access, axis))
+            return true;
+    return false;
+}
+
+static void split_for_vectors(const struct program_ir *p, struct nest *n)
+{
+    const int lane = nest_lane(n);
+    if (n->guards == 0 && lane >= 0 && lane < n->out_axes && n->extent[lane] % LANES == 0 &&
+        n->extent[lane] > LANES && !lies_apart(n, lane) && has_few_rows(p, n, lane))
+        split_axis(n, lane, LANES);
+}
+
+static void split_for_items(struct nest *n)
+{
+    const int lane = nest_item_lane(n);
+    if (lane < 0 || lane >= n->out_axes || has_guard_along(n, lane) || !shares_operand(n, lane))
+        return;
+    for (int columns = MOST_COLUMNS; columns > 1; columns /= 2)
+        if (n->extent[lane] % (columns * 2 * LANES) == 0) {
+            split_axis(n, lane, n->extent[lane] / columns);
+            return;
+        }
+}
+
 void split_lanes(struct program_ir *p)
 {
-    for (int i = 0; !p->target->items && i < p->nest_count; i++) {
+    for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
         if (n->kind != NEST_LOOPS || n->combine != COMBINE_FMA || n->batched || n->transformed ||
-            n->guards > 0 || n->axes == NEST_AXES)
+            n->axes == NEST_AXES)
             continue;
-        const int lane = nest_lane(n);
-        if (lane >= 0 && lane < n->out_axes && n->extent[lane] % LANES == 0 &&
-            n->extent[lane] > LANES && !lies_apart(n, lane) && has_few_rows(p, n, lane))
-            split_axis(n, lane);
+        if (p->target->items)
+            split_for_items(n);
+        else
+            split_for_vectors(p, n);
     }
 }

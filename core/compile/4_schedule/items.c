@@ -10,6 +10,7 @@
 #include "compile/chunk.h"
 #include "compile/item_cost.h"
 #include "compile/lane.h"
+#include "compile/panel.h"
 #include "tensor/sum_order.h"
 
 bool nest_loops_over(const struct nest *n, const struct schedule *s, int axis)
@@ -58,20 +59,36 @@ static int distinct_addresses(const struct access *x, const struct unrolled *of,
     return run * apart;
 }
 
-/* Loads for one multiply-add of the tile; what all lanes read alike comes at half the price. */
-static double loads_per_term(const struct nest *n, const struct schedule *s, int a, int t1, int b,
-                             int t2)
+/* What a load of the tile that all lanes read alike costs next to one that each does for itself: where it goes through
+ * local memory, several that lie side by side come at once. */
+static double price_alike(const struct program_ir *p, const struct nest *n,
+                          const struct schedule *s, const struct access *x,
+                          const struct unrolled *of, int count)
+{
+    int side = 1;
+    if (!may_be_staged(p, n, s))
+        return 0.5;
+    for (int i = 0; i < count; i++)
+        if (of[i].axis < n->out_axes && access_uses(x, of[i].axis) && of[i].size > side)
+            side = of[i].size;
+    return side % WIDE == 0 ? 1.0 / WIDE : side % 2 == 0 ? 0.5 : 1;
+}
+
+/* Loads for one multiply-add of the tile. */
+static double loads_per_term(const struct program_ir *p, const struct nest *n,
+                             const struct schedule *s, int a, int t1, int b, int t2)
 {
     const int lane = nest_vector_axis(n, s), last = n->axes - 1;
     const int red = last >= n->out_axes ? s->tile[last] : 1;
     const struct unrolled of[] = { { a, t1 }, { last, red }, { b, t2 } };
+    const int count = a == b ? 2 : 3;
     double loads = 0;
     for (int e = 0; e < n->expr_count; e++) {
         const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
-        const int times = distinct_addresses(x, of, a == b ? 2 : 3);
-        loads += (x->in_block || (lane >= 0 && access_uses(x, lane)) ? 1.0 : 0.5) * times;
+        const bool own = x->in_block || (lane >= 0 && access_uses(x, lane));
+        loads += (own ? 1 : price_alike(p, n, s, x, of, count)) * distinct_addresses(x, of, count);
     }
     return loads / (t1 * t2 * red) + 0.001 * (t1 * t2);
 }
@@ -111,7 +128,7 @@ static void choose_team_tile(const struct program_ir *p, const struct nest *n,
     for (int a = 0; a < n->axes; a++)
         *(a < n->out_axes ? &out : &red) *= a == lane ? 1 : tile[a];
     red = red > stride ? red / stride : 1;
-    double best = loads_per_term(n, before, 0, 0 == lane ? 1 : tile[0], 0, 1);
+    double best = loads_per_term(p, n, before, 0, 0 == lane ? 1 : tile[0], 0, 1);
     for (int a = 0; a < n->out_axes; a++)
         for (int b = a; b < n->out_axes && a != lane; b++)
             for (int i = 1; b != lane && i * out <= most && i <= n->extent[a]; i++)
@@ -120,7 +137,7 @@ static void choose_team_tile(const struct program_ir *p, const struct nest *n,
                     if (chain_slice(p, n, a) % ti != 0 || chain_slice(p, n, b) % tk != 0 ||
                         i * k * out * red > points)
                         continue;
-                    const double cost = loads_per_term(n, before, a, ti, b, tk);
+                    const double cost = loads_per_term(p, n, before, a, ti, b, tk);
                     if (cost < best) {
                         best = cost;
                         axis[0] = a;
@@ -164,7 +181,9 @@ static void choose_filling_tile(const struct program_ir *p, const struct nest *n
 {
     const struct item_figures *f = &p->target->item;
     const bool chained = placement_of(p, n)->chain >= 0;
-    const int64_t wanted = chained ? p->group_size / LANES : (int64_t)f->units * f->teams_per_unit;
+    /* A tenth of all may lie idle. */
+    const int64_t wanted =
+        chained ? p->group_size / LANES : (int64_t)f->units * f->teams_per_unit * 9 / 10;
     const int stride = unroll_strides(p, n, s);
     const struct schedule before = *s;
     for (int most = most_points(p, n); most >= 1; most -= (most + 3) / 4) {

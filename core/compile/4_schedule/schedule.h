@@ -24,7 +24,9 @@ void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
                         const struct schedule *s, int32_t *extent);
 /* and along which summed axis; -1: there is not just one. */
 int packed_axis(const struct nest *n);
-/* Items: what a nest of which all else is chosen reads through local memory (staging.c). */
+/* Items: whether a nest whose lanes are chosen is one that can read through local memory; and, when all else is chosen, what
+ * it reads so (staging.c). */
+bool may_be_staged(const struct program_ir *p, const struct nest *n, const struct schedule *s);
 void choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s);
 /* Schedules of all nests, in which nothing is chosen yet. NULL without memory. */
 struct schedule *new_schedules(const struct program_ir *p);

@@ -14,47 +14,33 @@
 
 /* ---- who does what -------------------------------------------------------------------------- */
 
-/* Work-items along the axis of lanes, and tiles along another one for the rest of the group. False: neither fits. */
-static bool share_group(const struct program_ir *p, const struct nest *n, struct schedule *s)
+/* Shares a group out: so many work-items along the axis of lanes, as often as there is room and tiles along another axis;
+ * -1: once. False: not even that. */
+static bool share_group(const struct program_ir *p, const struct nest *n, struct schedule *s,
+                        int lanes, int across)
 {
     struct staging *g = &s->staging;
-    for (g->lanes = p->group_size; g->lanes >= 2 * LANES; g->lanes /= 2) {
-        const int teams = p->group_size / g->lanes;
-        if (p->group_size % g->lanes != 0 || n->extent[s->lane_axis] % g->lanes != 0)
-            continue;
-        for (g->across = 0; g->across < n->out_axes; g->across++)
-            if (g->across != s->lane_axis && n->extent[g->across] / s->tile[g->across] % teams == 0)
-                return true;
-        g->across = -1;
-        if (teams == 1)
-            return true;
-    }
-    return false;
+    if (n->extent[s->lane_axis] % lanes != 0 || across == s->lane_axis)
+        return false;
+    g->lanes = lanes;
+    g->across = across;
+    g->teams = across < 0 ? 1 : p->group_size / lanes;
+    while (across >= 0 && g->teams > 1 && n->extent[across] / s->tile[across] % g->teams != 0)
+        g->teams--;
+    return across < 0 || g->teams > 1;
 }
 
 /* ---- panels --------------------------------------------------------------------------------- */
 
-static bool in_range(const struct program_ir *p, const struct nest *n, const struct access *x)
-{
-    const struct value *v = &p->values[x->value];
-    int64_t low = x->address.constant, high = low;
-    for (int a = 0; a < n->axes; a++) {
-        const int64_t span = (int64_t)x->address.k[a] * (n->extent[a] - 1);
-        *(span < 0 ? &low : &high) += span;
-    }
-    return low >= 0 && high < tarn_shape_count(v->shape);
-}
-
-static bool can_stage(const struct program_ir *p, const struct nest *n, const struct expr *e)
+static bool can_stage(const struct program_ir *p, const struct expr *e)
 {
     const struct access *x = &e->access;
     return e->kind == EXPR_LOAD && x->gather < 0 && x->part_count == 0 && !x->in_block &&
-           !dtype_is_wide(p->values[x->value].dtype) && in_range(p, n, x);
+           !dtype_is_wide(p->values[x->value].dtype);
 }
 
 /* Lays out what a group reads of a load: first the axis along which a work-item, or its neighbours, read it. */
-static struct panel lay_out(const struct program_ir *p, const struct nest *n,
-                            const struct schedule *s, int expr, int begin)
+static struct panel lay_out(const struct nest *n, const struct schedule *s, int expr, int begin)
 {
     const struct access *x = &n->exprs[expr].access;
     struct panel out = { .expr = expr, .begin = begin, .first = -1 };
@@ -66,17 +52,17 @@ static struct panel lay_out(const struct program_ir *p, const struct nest *n,
         out.first = s->lane_axis;
     if (out.first < 0)
         return out;
-    const int32_t along = staging_box(p, n, s, out.first);
+    const int32_t along = staging_box(n, s, out.first);
     /* Rows begin in other banks of local memory, since the copy may go from row to row; wide ones whole
      * registers apart. */
     int32_t pitch = out.by_lanes ? along + 1 : (along + WIDE - 1) / WIDE * WIDE + WIDE;
     out.pitch[out.first] = 1;
     for (int i = 0; i < n->axes; i++) {
         const int a = i < n->out_axes ? i : n->axes - 1 - (i - n->out_axes);
-        if (a == out.first || !access_uses(x, a) || staging_box(p, n, s, a) == 0)
+        if (a == out.first || !access_uses(x, a) || staging_box(n, s, a) == 0)
             continue;
         out.pitch[a] = pitch;
-        pitch *= staging_box(p, n, s, a);
+        pitch *= staging_box(n, s, a);
     }
     out.words = (pitch + WIDE - 1) / WIDE * WIDE;
     return out;
@@ -84,7 +70,8 @@ static struct panel lay_out(const struct program_ir *p, const struct nest *n,
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
-/* Stages with this axis and step those loads that gain; what that saves, in cycles of a unit for a term. */
+/* Stages with this axis and step those loads that gain; what that saves, in cycles of a unit for a term. Work-items that only
+ * copy leave their share of loads and multiply-adds, of which a unit does 128 in a cycle, to the rest. */
 static double saved(const struct program_ir *p, const struct nest *n, const bool *met,
                     struct schedule *s)
 {
@@ -92,32 +79,38 @@ static double saved(const struct program_ir *p, const struct nest *n, const bool
     struct staging *g = &s->staging;
     const double terms = panel_terms(n, s), warps = p->group_size / 32.0;
     const double resident = fmax(1, (double)f->resident_teams * LANES / p->group_size);
-    double sum = -2 * f->barrier_cycles / resident / terms;
+    const double share = (double)g->lanes * g->teams / p->group_size;
+    double before = p->group_size * nest_points(n, s) / p->target->time.term_rate, after = before;
     int begin = 0;
     g->panels = 0;
-    for (int e = 0; e < n->expr_count && g->panels < MOST_PANELS; e++) {
-        if (!met[e] || !can_stage(p, n, &n->exprs[e]))
+    for (int e = 0; e < n->expr_count; e++) {
+        if (!met[e] || n->exprs[e].kind != EXPR_LOAD)
             continue;
-        const struct panel of = lay_out(p, n, s, e, begin);
+        const double direct = direct_requests(n, s, &n->exprs[e].access);
+        before += warps * direct;
+        after += warps * direct;
+        if (g->panels == MOST_PANELS || !can_stage(p, &n->exprs[e]))
+            continue;
+        const struct panel of = lay_out(n, s, e, begin);
         if (of.first < 0 || (size_t)(begin + of.words) * sizeof(float) > f->panel_bytes)
             continue;
-        const double gain =
-            direct_requests(n, s, &n->exprs[e].access) - panel_requests(p, n, s, &of);
+        const double gain = direct - panel_requests(p, n, s, &of);
         if (gain <= 0)
             continue;
-        sum += warps * gain;
+        after -= warps * gain;
         g->panel[g->panels++] = of;
         begin += of.words;
     }
-    return g->panels > 0 ? sum : 0;
+    return g->panels > 0 ? before - after / share - 2 * f->barrier_cycles / resident / terms : 0;
 }
 
 /* ---- the choice ----------------------------------------------------------------------------- */
 
-static bool suits(const struct program_ir *p, const struct nest *n, const struct schedule *s)
+bool may_be_staged(const struct program_ir *p, const struct nest *n, const struct schedule *s)
 {
-    return n->combine == COMBINE_FMA && !n->batched && n->axes > n->out_axes &&
-           !nest_sums_lanes(n) && s->lane_axis >= 0 && placement_of(p, n)->chain < 0;
+    return p->target->item.panel_bytes > 0 && n->combine == COMBINE_FMA && !n->batched &&
+           n->axes > n->out_axes && !nest_sums_lanes(n) && s->lane_axis >= 0 &&
+           placement_of(p, n)->chain < 0;
 }
 
 /* The expressions that a body is made of. */
@@ -130,31 +123,51 @@ static void mark(const struct nest *n, int root, bool *met)
         mark(n, n->exprs[root].arg[i], met);
 }
 
+/* The step of a summed axis that saves the most, for a group that is shared out. */
+static void choose_step(const struct program_ir *p, const struct nest *n, const bool *met,
+                        struct schedule *s, double *most, struct staging *best)
+{
+    const struct chunks c = nest_chunks(n, false);
+    for (int axis = n->out_axes; axis < n->axes && s->tile[axis] == 1; axis++) {
+        int32_t range = n->extent[axis];
+        for (int l = 0; l < c.levels; l++)
+            range = c.of[l].axis == axis && c.of[l].step < range ? c.of[l].step : range;
+        for (int step = 1; step <= range && step <= LINE; step++) {
+            s->staging.axis = axis;
+            s->staging.step = step;
+            const double gain = saved(p, n, met, s);
+            if (n->extent[axis] % step == 0 && range % step == 0 && gain > *most) {
+                *most = gain;
+                *best = s->staging;
+            }
+        }
+    }
+}
+
+static int staged_groups(const struct nest *n, const struct schedule *s)
+{
+    int groups = 1;
+    for (int a = 0; a < n->out_axes; a++)
+        groups *= n->extent[a] / staging_box(n, s, a);
+    return groups;
+}
+
 void choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s)
 {
     struct staging best = { 0 };
     double most = 0;
-    if (p->target->item.panel_bytes == 0 || !suits(p, n, s) || !share_group(p, n, s))
+    if (!may_be_staged(p, n, s))
         return;
     bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
     if (met == NULL)
         return;
     mark(n, n->body[0], met);
     mark(n, n->body[1], met);
-    const struct chunks c = nest_chunks(n, false);
-    for (int axis = n->out_axes; axis < n->axes && s->tile[axis] == 1; axis++) {
-        int32_t range = n->extent[axis];
-        for (int l = 0; l < c.levels; l++)
-            range = c.of[l].axis == axis && c.of[l].step < range ? c.of[l].step : range;
-        for (int step = 1; step <= range && step <= LINE; step *= 2) {
-            s->staging.axis = axis;
-            s->staging.step = step;
-            const double gain = saved(p, n, met, s);
-            if (n->extent[axis] % step == 0 && range % step == 0 && gain > most) {
-                most = gain;
-                best = s->staging;
-            }
-        }
-    }
+    for (int lanes = p->group_size; lanes >= LANES; lanes--)
+        for (int across = -1; across < n->out_axes; across++)
+            if (share_group(p, n, s, lanes, across))
+                choose_step(p, n, met, s, &most, &best);
     s->staging = best;
+    if (best.panels > 0)
+        s->groups = staged_groups(n, s);
 }

@@ -24,13 +24,19 @@ static struct short_text digit(const char *number, long long below, int32_t size
     return t;
 }
 
+/* Whether work-items of a group are left over, which only copy. */
+static bool has_idle(const struct printer *pr)
+{
+    return pr->s->staging.lanes * pr->s->staging.teams < pr->p->group_size;
+}
+
 /* Of a group the first element of the axes along which its work-items lie, and of a work-item its own. */
 static void print_group_axes(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const struct staging *g = &pr->s->staging;
     const char *type = item_index_type(pr);
-    const int lane = pr->s->lane_axis, rows = pr->p->group_size / g->lanes;
+    const int lane = pr->s->lane_axis, rows = g->teams;
     const int32_t runs = n->extent[lane] / g->lanes;
     long long below = runs;
     set_loop(pr, lane, 1);
@@ -59,7 +65,7 @@ static void print_panel_place(struct printer *pr, int k)
     const struct value *v = &pr->p->values[pr->n->exprs[of->expr].access.value];
     const int tile = g->across >= 0 ? of->pitch[g->across] * pr->s->tile[g->across] : 0;
     char across[NAME] = "";
-    if (tile > 0 && g->lanes < pr->p->group_size)
+    if (tile > 0 && g->teams > 1)
         text_fill(across, sizeof across, " + item / %d * %d", g->lanes, tile);
     print_line(pr, "__local %s *panel%d = (__local %s *)(exchange + %d);", memory_type(v), k,
                memory_type(v), of->begin);
@@ -74,7 +80,7 @@ static void print_panel_place(struct printer *pr, int k)
 
 static int32_t panel_box(const struct printer *pr, int axis)
 {
-    return staging_box(pr->p, pr->n, pr->s, axis);
+    return staging_box(pr->n, pr->s, axis);
 }
 
 /* The work-items of a group copy a panel, element by element along memory. */
@@ -115,8 +121,15 @@ static void print_copy_in(struct printer *pr, int k)
         below *= panel_box(pr, a);
     }
     print_affine(pr, &x->address, &from);
-    if (!from.failed && !to.failed && from.data != NULL && to.data != NULL)
-        print_line(pr, "panel%d[%s] = v%d[%s];", k, to.data, x->value, from.data);
+    if (!from.failed && !to.failed && from.data != NULL && to.data != NULL) {
+        if (panel_in_range(pr->p, pr->n, x))
+            print_line(pr, "panel%d[%s] = v%d[%s];", k, to.data, x->value, from.data);
+        else
+            print_line(pr, "panel%d[%s] = v%d[clamp((%s)(%s), (%s)0, (%s)%lld)];", k, to.data,
+                       x->value, item_index_type(pr), from.data, item_index_type(pr),
+                       item_index_type(pr),
+                       (long long)tarn_shape_count(pr->p->values[x->value].shape) - 1);
+    }
     pr->out->failed |= from.failed || to.failed;
     for (int a = 0; a < pr->n->axes; a++)
         pr->axis[a] = before[a];
@@ -171,7 +184,7 @@ static void open_step(struct printer *pr, struct sum_loops *l)
         print_copy_in(pr, k);
     close_loops(pr, 1);
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
-    print_line(pr, "if (mine) {");
+    print_line(pr, "if (%s) {", has_idle(pr) ? "busy" : "mine");
     pr->indent++;
     l->cut_axis = g->axis;
     l->cut_level = STAGE_LEVEL;
@@ -206,6 +219,9 @@ void print_staged_nest(struct printer *pr, int start)
     describe_nest(pr);
     print_line(pr, "const bool mine = section_group >= %d && section_group < %d;", start,
                start + pr->s->groups);
+    if (has_idle(pr))
+        print_line(pr, "const bool busy = mine && item < %d;",
+                   pr->s->staging.lanes * pr->s->staging.teams);
     print_line(pr, "const %s group = mine ? section_group - %d : 0;", item_index_type(pr), start);
     known_reset(pr, 0);
     print_group_axes(pr);
@@ -213,7 +229,7 @@ void print_staged_nest(struct printer *pr, int start)
         print_panel_place(pr, k);
     declare_accumulators(pr);
     print_staged_sum(pr);
-    print_line(pr, "if (mine) {");
+    print_line(pr, "if (%s) {", has_idle(pr) ? "busy" : "mine");
     pr->indent++;
     print_item_results(pr, "");
     close_loops(pr, 2);

@@ -1,6 +1,6 @@
 /* k0: 30 groups of 32; arena 0, at 0, input 0; at bytes 0 */
 /* k1: 96 groups of 32; arena 0, at 0, owned 0, output 0, owned 1, input 1; at bytes 3840, 0, 0, 0, 16128, 9984 */
-/* k2: 78 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984, 7680 */
+/* k2: 63 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984, 7680 */
 /* k3: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 22272 bytes */
 /* input */
@@ -147,7 +147,7 @@ void k_e828ffad3e5d9e17(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_87116b8956928b7e(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_a53ef09013502c72(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -156,42 +156,54 @@ void k_87116b8956928b7e(__global uchar *arena, __global const ulong *offset, __g
     __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
     __global float *v2 = (__global float *)(input0); /* [48,20] */
     __global float *v3 = (__global float *)(arena + offset[2]); /* [3,32] */
-    if (section_group >= 0 && section_group < 30) {
+    if (section_group >= 0 && section_group < 15) {
         /* matmul [32 20 | 48], one row a group */
         const int group = section_group - 0;
         const int number = group * 32 + item;
-        if (number < 960) {
-            const int share = number / 320;
+        if (number < 480) {
+            const int share = number / 160;
             const int first = share * 3 / 3, last = (share + 1) * 3 / 3;
             const int i1 = number % 20;
-            const int tile = number / 20 % 16;
-            const int i0 = tile * 2;
+            const int tile = number / 20 % 8;
+            const int i0 = tile * 4;
             float row0 = 0.0f;
             float row1 = 0.0f;
+            float row2 = 0.0f;
+            float row3 = 0.0f;
             #pragma unroll 1
             #pragma clang loop vectorize(disable)
             for (int b = first; b < last; ++b) {
                 float acc0 = (float)(0.0f);
                 float acc1 = (float)(0.0f);
+                float acc2 = (float)(0.0f);
+                float acc3 = (float)(0.0f);
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
                 for (int i2 = 16 * b; i2 < min((int)(16 * b + 16), (int)48); ++i2) {
                     const float t1 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b]);
                     const float t2 = v2[i1 + 20 * i2];
                     const float t3 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b]);
+                    const float t4 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b]);
+                    const float t5 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b]);
                     acc0 = fma(t1, t2, acc0);
                     acc1 = fma(t3, t2, acc1);
+                    acc2 = fma(t4, t2, acc2);
+                    acc3 = fma(t5, t2, acc3);
                 }
                 row0 = b > first ? acc0 + row0 : acc0;
                 row1 = b > first ? acc1 + row1 : acc1;
+                row2 = b > first ? acc2 + row2 : acc2;
+                row3 = b > first ? acc3 + row3 : acc3;
             }
             v0[640 * share + 20 * i0 + i1] = row0;
             v0[640 * share + 20 * i0 + i1 + 20] = row1;
+            v0[640 * share + 20 * i0 + i1 + 40] = row2;
+            v0[640 * share + 20 * i0 + i1 + 60] = row3;
         }
     }
-    if (section_group >= 30 && section_group < 78) {
+    if (section_group >= 15 && section_group < 63) {
         /* sum [32 | 48], one row a group */
-        const int group = section_group - 30;
+        const int group = section_group - 15;
         const int share = group / 16;
         const int b = share * 3 / 3;
         const int team = (group % 16) * 2 + item / 16;
@@ -202,14 +214,14 @@ void k_87116b8956928b7e(__global uchar *arena, __global const ulong *offset, __g
         const int sample = 16 * b + lane;
         __global float *b1 = v1 + 512L * b + lane;
         float acc0 = (float)(0.0f);
-        const float t4 = b1[16 * (i0)];
-        acc0 += t4;
+        const float t6 = b1[16 * (i0)];
+        acc0 += t6;
         lanes[0 + lane] = acc0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (section_group >= 30 && section_group < 78) {
+    if (section_group >= 15 && section_group < 63) {
         /* sum [32 | 48], one row a group */
-        const int group = section_group - 30;
+        const int group = section_group - 15;
         const int share = group / 16;
         const int b = share * 3 / 3;
         const int team = (group % 16) * 2 + item / 16;

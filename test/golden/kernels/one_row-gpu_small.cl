@@ -3,7 +3,7 @@
 /* arena: 2816 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_0bddc557563574e3(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+void k_858909737ca64429(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -12,13 +12,13 @@ void k_0bddc557563574e3(__global uchar *arena, __global const ulong *offset, __g
     __global float *v1 = (__global float *)(input0); /* [1,256] */
     __global float *v2 = (__global float *)(owned0 + offset[1]); /* [704,256] */
     {
-        /* matmul [1 704 | 256] */
+        /* matmul [1 2 352 | 256] */
         const bool mine = section_group >= 0 && section_group < 22;
         const int group = mine ? section_group - 0 : 0;
-        const int from1 = group % 22 * 32;
-        const int i1 = from1 + item % 32;
-        const int from0 = 0 * 1;
-        const int i0 = from0 + item / 32 * 1;
+        const int from2 = group % 11 * 32;
+        const int i2 = from2 + item % 32;
+        const int i1 = group / 11 % 2 * 1;
+        const int i0 = 0 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
         __local const float *own0 = panel0 + item % 32;
         float acc0 = (float)(0.0f);
@@ -37,18 +37,19 @@ void k_0bddc557563574e3(__global uchar *arena, __global const ulong *offset, __g
                         #pragma unroll 16
                         #pragma clang loop vectorize(disable)
                         for (int e = item; e < 1024; e += 32) {
-                            const int p2 = e % 32;
-                            const int p1 = e / 32 % 32;
-                            panel0[33 * p2 + 1 * p1] = v2[256 * (from1 + p1) + (cut8 + p2)];
+                            const int p3 = e % 32;
+                            const int p2 = e / 32 % 32;
+                            const int p1 = 0;
+                            panel0[33 * p3 + 1 * p2 + 33 * p1] = v2[90112 * (i1 + p1) + 256 * (from2 + p2) + (cut8 + p3)];
                         }
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
                         #pragma unroll 4
                         #pragma clang loop vectorize(disable)
-                        for (int i2 = cut8; i2 < end8; i2 += 1) {
-                            const float t1 = v1[256 * i0 + i2];
-                            const float t2 = own0[33 * (i2 - cut8)];
+                        for (int i3 = cut8; i3 < end8; i3 += 1) {
+                            const float t1 = v1[256 * i0 + i3];
+                            const float t2 = own0[33 * (i3 - cut8)];
                             acc0 = fma(t1, t2, acc0);
                         }
                     }
@@ -60,7 +61,7 @@ void k_0bddc557563574e3(__global uchar *arena, __global const ulong *offset, __g
         }
         if (mine) {
             const float t3 = TARN_SELECT_1(TARN_BOOL_1(acc0 < TARN_F_1(0.0f)), TARN_F_1(0.0f), acc0);
-            v0[704 * i0 + i1] = t3;
+            v0[704 * i0 + 352 * i1 + i2] = t3;
         }
     }
 }
@@ -68,7 +69,7 @@ void k_0bddc557563574e3(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_ca4bc219bdb6d208(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_789db274a50e7bad(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -77,13 +78,13 @@ void k_ca4bc219bdb6d208(__global uchar *output0, __global uchar *arena, __global
     __global float *v1 = (__global float *)(arena + offset[0]); /* [1,704] */
     __global float *v2 = (__global float *)(owned0 + offset[1]); /* [640,704] */
     {
-        /* matmul [1 640 | 704] */
+        /* matmul [1 4 160 | 704] */
         const bool mine = section_group >= 0 && section_group < 20;
         const int group = mine ? section_group - 0 : 0;
-        const int from1 = group % 20 * 32;
-        const int i1 = from1 + item % 32;
-        const int from0 = 0 * 1;
-        const int i0 = from0 + item / 32 * 1;
+        const int from2 = group % 5 * 32;
+        const int i2 = from2 + item % 32;
+        const int i1 = group / 5 % 4 * 1;
+        const int i0 = 0 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
         __local const float *own0 = panel0 + item % 32;
         float acc0 = (float)(0.0f);
@@ -102,18 +103,19 @@ void k_ca4bc219bdb6d208(__global uchar *output0, __global uchar *arena, __global
                         #pragma unroll 16
                         #pragma clang loop vectorize(disable)
                         for (int e = item; e < 1024; e += 32) {
-                            const int p2 = e % 32;
-                            const int p1 = e / 32 % 32;
-                            panel0[33 * p2 + 1 * p1] = v2[704 * (from1 + p1) + (cut8 + p2)];
+                            const int p3 = e % 32;
+                            const int p2 = e / 32 % 32;
+                            const int p1 = 0;
+                            panel0[33 * p3 + 1 * p2 + 33 * p1] = v2[112640 * (i1 + p1) + 704 * (from2 + p2) + (cut8 + p3)];
                         }
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
                         #pragma unroll 4
                         #pragma clang loop vectorize(disable)
-                        for (int i2 = cut8; i2 < end8; i2 += 1) {
-                            const float t1 = v1[704 * i0 + i2];
-                            const float t2 = own0[33 * (i2 - cut8)];
+                        for (int i3 = cut8; i3 < end8; i3 += 1) {
+                            const float t1 = v1[704 * i0 + i3];
+                            const float t2 = own0[33 * (i3 - cut8)];
                             acc0 = fma(t1, t2, acc0);
                         }
                     }
@@ -124,7 +126,7 @@ void k_ca4bc219bdb6d208(__global uchar *output0, __global uchar *arena, __global
             acc0 = sum0_0;
         }
         if (mine) {
-            v0[640 * i0 + i1] = acc0;
+            v0[640 * i0 + 160 * i1 + i2] = acc0;
         }
     }
 }

@@ -2,24 +2,25 @@
 /* arena: 0 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_80cc2e3c9404f1d6(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_f812d8293fc25896(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __local uint exchange[4112] __attribute__((aligned(16)));
+    __local uint exchange[544] __attribute__((aligned(16)));
     __global float *v0 = (__global float *)(output0); /* [32,256] */
     __global float *v1 = (__global float *)(owned0 + offset[0]); /* [32,320] */
     __global float *v2 = (__global float *)(owned1 + offset[1]); /* [256,320] */
     {
-        /* matmul [32 256 | 320] */
+        /* matmul [32 4 64 | 320] */
         const bool mine = section_group >= 0 && section_group < 32;
         const int group = mine ? section_group - 0 : 0;
-        const int from1 = 0 * 256;
-        const int i1 = from1 + item % 256;
-        const int from0 = group % 32 * 1;
-        const int i0 = from0 + item / 256 * 1;
+        const int from2 = group % 4 * 16;
+        const int i2 = from2 + item % 16;
+        const int i1 = group / 4 % 4 * 1;
+        const int from0 = group / 16 % 2 * 16;
+        const int i0 = from0 + item / 16 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
-        __local const float *own0 = panel0 + item % 256;
+        __local const float *own0 = panel0 + item % 16;
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
@@ -30,24 +31,25 @@ void k_80cc2e3c9404f1d6(__global uchar *output0, __global uchar *owned0, __globa
                 acc0 = (float)(0.0f);
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int cut8 = cut0; cut8 < end0; cut8 += 16) {
-                    const int end8 = cut8 + 16;
+                for (int cut8 = cut0; cut8 < end0; cut8 += 32) {
+                    const int end8 = cut8 + 32;
                     if (mine) {
-                        #pragma unroll 16
+                        #pragma unroll 2
                         #pragma clang loop vectorize(disable)
-                        for (int e = item; e < 4096; e += 256) {
-                            const int p2 = e % 16;
-                            const int p1 = e / 16 % 256;
-                            panel0[257 * p2 + 1 * p1] = v2[320 * (from1 + p1) + (cut8 + p2)];
+                        for (int e = item; e < 512; e += 256) {
+                            const int p3 = e % 32;
+                            const int p2 = e / 32 % 16;
+                            const int p1 = 0;
+                            panel0[17 * p3 + 1 * p2 + 17 * p1] = v2[20480 * (i1 + p1) + 320 * (from2 + p2) + (cut8 + p3)];
                         }
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
                         #pragma unroll 4
                         #pragma clang loop vectorize(disable)
-                        for (int i2 = cut8; i2 < end8; i2 += 1) {
-                            const float t1 = v1[320 * i0 + i2];
-                            const float t2 = own0[257 * (i2 - cut8)];
+                        for (int i3 = cut8; i3 < end8; i3 += 1) {
+                            const float t1 = v1[320 * i0 + i3];
+                            const float t2 = own0[17 * (i3 - cut8)];
                             acc0 = fma(t1, t2, acc0);
                         }
                     }
@@ -58,7 +60,7 @@ void k_80cc2e3c9404f1d6(__global uchar *output0, __global uchar *owned0, __globa
             acc0 = sum0_0;
         }
         if (mine) {
-            v0[256 * i0 + i1] = acc0;
+            v0[256 * i0 + 64 * i1 + i2] = acc0;
         }
     }
 }
