@@ -203,7 +203,7 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
     while (axis >= n->out_axes &&
            (!nest_loops_over(n, s, axis) || (n->batched && axis == n->batch_axis)))
         axis--;
-    if (axis < n->out_axes || axis == nest_shared_axis(n) || n->by_sample || s->staging.panels > 0)
+    if (axis < n->out_axes || axis == nest_shared_axis(n) || n->by_sample)
         return;
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= s->tile[a];
@@ -211,6 +211,8 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
     const int most = (int)fmin(f->loads_under_way / loads, f->points / terms);
     for (int size = 2; size <= most && size < n->extent[axis]; size++) {
         bool divides = n->extent[axis] % size == 0;
+        if (s->staging.panels > 0 && axis == s->staging.axis)
+            divides &= s->staging.step % size == 0;
         for (int l = 0; l < c.levels; l++)
             divides &= c.of[l].axis != axis || c.of[l].step % size == 0;
         s->tile[axis] = divides ? size : s->tile[axis];

@@ -8,8 +8,7 @@
 #include "tensor/sum_order.h"
 
 #define STAGE_LEVEL CHUNK_LEVELS
-#define MOST_UNROLLED 16 /* loads under way of a copy */
-#define UNROLLED_SUM 4   /* of small tiles, as without panels */
+#define MOST_UNDER_WAY 16 /* loads of a copy */
 
 /* "e / 16 % 8", the digit of a number that is below so many digits; "0" of one that can have no other. */
 static struct short_text digit(const char *number, long long below, int32_t size)
@@ -83,59 +82,125 @@ static int32_t panel_box(const struct printer *pr, int axis)
     return staging_box(pr->n, pr->s, axis);
 }
 
-/* The work-items of a group copy a panel, element by element along memory. */
-static void print_copy_in(struct printer *pr, int k)
+/* How a group copies a panel: element by element along memory, of which each work-item has every so manyth. */
+struct copy {
+    int panel, axes[NEST_AXES], count;
+    long long all; /* elements; */
+    int at_once;   /* a work-item has so many of them under way, */
+    bool loops;    /* and goes on with the next ones, */
+    bool part;     /* and has not always as many */
+};
+
+static struct copy copy_of(const struct printer *pr, int k)
 {
-    const struct panel *of = &pr->s->staging.panel[k];
-    const struct access *x = &pr->n->exprs[of->expr].access;
+    struct copy c = { .panel = k, .all = 1 };
+    const int items = pr->p->group_size;
+    c.count = panel_axes(pr->n, &pr->s->staging.panel[k], c.axes);
+    for (int i = 0; i < c.count; i++)
+        c.all *= panel_box(pr, c.axes[i]);
+    const long long rounds = (c.all + items - 1) / items;
+    c.at_once = rounds < MOST_UNDER_WAY ? (int)rounds : MOST_UNDER_WAY;
+    c.loops = rounds > c.at_once;
+    c.part = c.all % ((long long)items * c.at_once) != 0;
+    return c;
+}
+
+/* Element number `round` of a work-item: where it lies, and where in the panel. */
+static void print_copied(struct printer *pr, const struct copy *c, int round)
+{
+    const struct staging *g = &pr->s->staging;
+    const struct panel *of = &g->panel[c->panel];
     struct axis_now before[NEST_AXES];
     struct text from = { 0 }, to = { 0 };
-    int axes[NEST_AXES];
-    const int count = panel_axes(pr->n, of, axes);
-    long long all = 1;
-    for (int i = 0; i < count; i++)
-        all *= panel_box(pr, axes[i]);
-    const int rounds = (int)((all + pr->p->group_size - 1) / pr->p->group_size);
-    print_hints(pr, rounds < MOST_UNROLLED ? rounds : MOST_UNROLLED);
-    print_line(pr, "for (int e = item; e < %lld; e += %d) {", all, pr->p->group_size);
-    pr->indent++;
+    char number[NAME];
     long long below = 1;
-    for (int a = 0; a < pr->n->axes; a++)
+    text_fill(number, sizeof number, "e%d_%d", c->panel, round);
+    print_line(pr, "const int %s = %s + %d;", number, c->loops ? "base" : "item",
+               round * pr->p->group_size);
+    for (int a = 0; a < pr->n->axes; a++) {
         before[a] = pr->axis[a];
-    for (int a = 0; a < pr->n->out_axes; a++)
-        pr->axis[a].constant = 0;
-    for (int i = 0; i < count; i++) {
-        const int a = axes[i];
+        if (a < pr->n->out_axes)
+            pr->axis[a].constant = 0;
+    }
+    for (int i = 0; i < c->count; i++) {
+        const int a = c->axes[i];
         struct axis_now *now = &pr->axis[a];
+        const struct short_text part = digit(number, below, panel_box(pr, a));
         *now = (struct axis_now){ .step = 1 };
-        print_line(pr, "const int p%d = %s;", a, digit("e", below, panel_box(pr, a)).text);
-        text_add(&to, "%s%d * p%d", i > 0 ? " + " : "", of->pitch[a], a);
-        if (a == pr->s->staging.axis)
-            text_fill(now->variable, sizeof now->variable, "(cut%d + p%d)", STAGE_LEVEL, a);
-        else if (a == pr->s->lane_axis || a == pr->s->staging.across)
-            text_fill(now->variable, sizeof now->variable, "(from%d + p%d)", a, a);
+        text_add(&to, "%s%d * (%s)", i > 0 ? " + " : "", of->pitch[a], part.text);
+        if (a == g->axis)
+            text_fill(now->variable, sizeof now->variable, "(cut%d + %s)", STAGE_LEVEL, part.text);
+        else if (a == pr->s->lane_axis || a == g->across)
+            text_fill(now->variable, sizeof now->variable, "(from%d + %s)", a, part.text);
         else if (a < pr->n->out_axes)
-            text_fill(now->variable, sizeof now->variable, "(i%d + p%d)", a, a);
+            text_fill(now->variable, sizeof now->variable, "(i%d + %s)", a, part.text);
         else
-            text_fill(now->variable, sizeof now->variable, "p%d", a);
+            text_fill(now->variable, sizeof now->variable, "(%s)", part.text);
         below *= panel_box(pr, a);
     }
+    const struct access *x = &pr->n->exprs[of->expr].access;
     print_affine(pr, &x->address, &from);
     if (!from.failed && !to.failed && from.data != NULL && to.data != NULL) {
+        const struct value *v = &pr->p->values[x->value];
+        const char *type = item_index_type(pr);
+        char within[NAME] = "";
+        if (c->part)
+            text_fill(within, sizeof within, "%s < %lld", number, c->all);
+        print_line(pr, "const int to%s = %s;", number, to.data);
         if (panel_in_range(pr->p, pr->n, x))
-            print_line(pr, "panel%d[%s] = v%d[%s];", k, to.data, x->value, from.data);
+            print_line(pr, "const %s c%s = %s%sv%d[%s]%s;", memory_type(v), number, within,
+                       c->part ? " ? " : "", x->value, from.data, c->part ? " : 0" : "");
         else
-            print_line(pr, "panel%d[%s] = v%d[clamp((%s)(%s), (%s)0, (%s)%lld)];", k, to.data,
-                       x->value, item_index_type(pr), from.data, item_index_type(pr),
-                       item_index_type(pr),
-                       (long long)tarn_shape_count(pr->p->values[x->value].shape) - 1);
+            print_line(pr, "const %s c%s = %s%sv%d[clamp((%s)(%s), (%s)0, (%s)%lld)]%s;",
+                       memory_type(v), number, within, c->part ? " ? " : "", x->value, type,
+                       from.data, type, type, (long long)tarn_shape_count(v->shape) - 1,
+                       c->part ? " : 0" : "");
     }
     pr->out->failed |= from.failed || to.failed;
     for (int a = 0; a < pr->n->axes; a++)
         pr->axis[a] = before[a];
     text_free(&from);
     text_free(&to);
-    close_loops(pr, 1);
+}
+
+static void print_loads(struct printer *pr, const struct copy *c)
+{
+    for (int round = 0; round < c->at_once; round++)
+        print_copied(pr, c, round);
+}
+
+static void print_stores(struct printer *pr, const struct copy *c)
+{
+    for (int round = 0; round < c->at_once; round++) {
+        if (c->part)
+            print_line(pr, "if (e%d_%d < %lld)", c->panel, round, c->all);
+        print_line(pr, "%spanel%d[toe%d_%d] = ce%d_%d;", c->part ? "    " : "", c->panel, c->panel,
+                   round, c->panel, round);
+    }
+}
+
+/* The copies of all panels: what a work-item loads of them at once is under way together, for which no driver's compiler has
+ * to know how many rounds a loop has. */
+static void print_copies(struct printer *pr)
+{
+    const int panels = pr->s->staging.panels;
+    for (int k = 0; k < panels; k++) {
+        const struct copy c = copy_of(pr, k);
+        if (!c.loops) {
+            print_loads(pr, &c);
+            continue;
+        }
+        print_for(pr, "for (int base = item; base < %lld; base += %d) {", c.all,
+                  c.at_once * pr->p->group_size);
+        print_loads(pr, &c);
+        print_stores(pr, &c);
+        close_loops(pr, 1);
+    }
+    for (int k = 0; k < panels; k++) {
+        const struct copy c = copy_of(pr, k);
+        if (!c.loops)
+            print_stores(pr, &c);
+    }
 }
 
 /* ---- what is read of them ------------------------------------------------------------------- */
@@ -180,8 +245,7 @@ static void open_step(struct printer *pr, struct sum_loops *l)
     print_line(pr, "const %s end%d = cut%d + %d;", l->index, STAGE_LEVEL, STAGE_LEVEL, g->step);
     print_line(pr, "if (mine) {");
     pr->indent++;
-    for (int k = 0; k < g->panels; k++)
-        print_copy_in(pr, k);
+    print_copies(pr);
     close_loops(pr, 1);
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
     print_line(pr, "if (%s) {", has_idle(pr) ? "busy" : "mine");
@@ -195,17 +259,13 @@ static void open_step(struct printer *pr, struct sum_loops *l)
 static void print_staged_sum(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int unroll = tile_points(pr, 0, n->out_axes) > 4 ? 1 : UNROLLED_SUM;
     struct sum_loops l;
-    int innermost = -1;
-    for (int a = n->out_axes; a < n->axes; a++)
-        innermost = pr->s->tile[a] < n->extent[a] ? a : innermost;
     sum_begin(pr, &l, false, item_index_type(pr));
     for (int a = n->out_axes; a < n->axes; a++) {
         sum_cut(pr, &l, a);
         if (a == pr->s->staging.axis)
             open_step(pr, &l);
-        sum_opened(&l, open_red(pr, a, false, a == innermost ? unroll : 1));
+        sum_opened(&l, open_red(pr, a, false, 1));
     }
     print_body(pr);
     sum_end(pr, &l);
