@@ -265,7 +265,7 @@ tarn_status gemm_choose(struct context *c, const struct gemm *g,
     *out = guess;
     if (candidates < 2)
         return TARN_OK;
-    snprintf(key, sizeof key, "gemm 4 %zu %zu %zu %zu %d%d%d|%s|%s|%u", g->m, g->n, g->k, g->batch,
+    snprintf(key, sizeof key, "gemm 5 %zu %zu %zu %zu %d%d%d|%s|%s|%u", g->m, g->n, g->k, g->batch,
              g->transpose_a, g->transpose_b, serial, c->device.name, c->device.driver,
              c->device.compute_units);
     *out = remembered(key, providers, count);

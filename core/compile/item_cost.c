@@ -398,7 +398,8 @@ static double sum_rounds(const struct program_ir *p, const struct nest *n)
                                                     : (double)rounds_up(extent, s->tile[a]);
     }
     if (n->partial)
-        rounds *= (double)rounds_up(p->blocks, p->groups) * (n->by_sample ? LANES : 1);
+        rounds *= (double)rounds_up(p->blocks, p->groups) *
+                  (n->by_sample ? (double)LANES / s->tile[n->batch_axis] : 1);
     if (is_staged(p, n)) {
         double steps = (double)n->extent[s->staging.axis] / s->staging.step;
         for (int a = n->out_axes; a < s->staging.axis; a++)

@@ -46,6 +46,8 @@ static void split_axis(struct nest *n, int axis, int32_t run)
     nest_change_indices(n, affine_into_runs, axis, run);
     n->axes++;
     n->out_axes++;
+    n->sample_lane += n->by_sample; /* the lanes are within a run */
+    n->batch_axis += n->batched && n->batch_axis > axis;
 }
 
 static bool has_guard_along(const struct nest *n, int axis)
@@ -68,15 +70,17 @@ static bool shares_operand(const struct nest *n, int axis)
 static void split_for_vectors(const struct program_ir *p, struct nest *n)
 {
     const int lane = nest_lane(n);
-    if (n->guards == 0 && lane >= 0 && lane < n->out_axes && n->extent[lane] % LANES == 0 &&
-        n->extent[lane] > LANES && !lies_apart(n, lane) && has_few_rows(p, n, lane))
+    if (!n->batched && n->guards == 0 && lane >= 0 && lane < n->out_axes &&
+        n->extent[lane] % LANES == 0 && n->extent[lane] > LANES && !lies_apart(n, lane) &&
+        has_few_rows(p, n, lane))
         split_axis(n, lane, LANES);
 }
 
 static void split_for_items(struct nest *n)
 {
-    const int lane = nest_item_lane(n);
-    if (lane < 0 || lane >= n->out_axes || has_guard_along(n, lane) || !shares_operand(n, lane))
+    const int lane = n->by_sample ? n->sample_lane : nest_item_lane(n);
+    if ((n->batched && !n->by_sample) || lane < 0 || lane >= n->out_axes ||
+        has_guard_along(n, lane) || !shares_operand(n, lane))
         return;
     for (int columns = MOST_COLUMNS; columns > 1; columns /= 2)
         if (n->extent[lane] % (columns * 2 * LANES) == 0) {
@@ -89,7 +93,7 @@ void split_lanes(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
-        if (n->kind != NEST_LOOPS || n->combine != COMBINE_FMA || n->batched || n->transformed ||
+        if (n->kind != NEST_LOOPS || n->combine != COMBINE_FMA || n->transformed ||
             n->axes == NEST_AXES)
             continue;
         if (p->target->items)

@@ -62,15 +62,17 @@ static int64_t terms_of(const struct lowering *l, const struct nest *n, int64_t 
 }
 
 /* Whether each lane would add up many terms, and units could have more teams: those of products have tiles, each of
- * several elements of the result. */
+ * several elements of the result. Where most of what units can hold lies idle, two chunks are many. */
 static bool is_long(const struct lowering *l, const struct nest *n)
 {
     const struct item_figures *f = &l->p->target->item;
     int64_t teams;
     const int64_t terms = terms_of(l, n, &teams);
     const int64_t room = (int64_t)f->units * f->resident_teams;
+    const bool idle = terms >= 2 * SUM_CHUNK && terms / SUM_CHUNK * teams <= room / 4;
     return l->p->target->items && nest_chunks(n, false).levels > 0 && n->axes + 2 <= NEST_AXES &&
-           terms > f->lane_sum_terms && teams < (n->combine == COMBINE_FMA ? TILE * room : room);
+           (terms > f->lane_sum_terms ? teams < (n->combine == COMBINE_FMA ? TILE * room : room)
+                                      : idle);
 }
 
 bool splits_sum(const struct lowering *l, const struct nest *n)

@@ -175,15 +175,21 @@ static int most_points(const struct program_ir *p, const struct nest *n)
     return points > 1 ? points : 1;
 }
 
-/* The largest tile that leaves teams enough for all compute units, or for the group of a chain. */
+/* Teams that keep a unit busy. Where groups wait at barriers there are two, of which one computes meanwhile. */
+static int teams_of_unit(const struct program_ir *p, const struct nest *n, const struct schedule *s)
+{
+    const int two = 2 * p->group_size / LANES, fill = p->target->item.teams_per_unit;
+    return may_be_staged(p, n, s) && two > fill ? two : fill;
+}
+
+/* The largest tile that leaves teams enough for all compute units but a tenth, or for the group of a chain. */
 static void choose_filling_tile(const struct program_ir *p, const struct nest *n,
                                 struct schedule *s)
 {
     const struct item_figures *f = &p->target->item;
     const bool chained = placement_of(p, n)->chain >= 0;
-    /* A tenth of all may lie idle. */
     const int64_t wanted =
-        chained ? p->group_size / LANES : (int64_t)f->units * f->teams_per_unit * 9 / 10;
+        chained ? p->group_size / LANES : (int64_t)f->units * teams_of_unit(p, n, s) * 9 / 10;
     const int stride = unroll_strides(p, n, s);
     const struct schedule before = *s;
     for (int most = most_points(p, n); most >= 1; most -= (most + 3) / 4) {
@@ -201,9 +207,10 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
     const struct chunks c = nest_chunks(n, false);
     int axis = n->axes - 1, terms = nest_points(n, s);
     while (axis >= n->out_axes &&
-           (!nest_loops_over(n, s, axis) || (n->batched && axis == n->batch_axis)))
+           (!nest_loops_over(n, s, axis) || (n->batched && axis == n->batch_axis && !n->by_sample)))
         axis--;
-    if (axis < n->out_axes || axis == nest_shared_axis(n) || n->by_sample)
+    if (axis < n->out_axes || axis == nest_shared_axis(n) ||
+        (n->by_sample && n->extent[axis] % LANES != 0)) /* the last block has fewer samples */
         return;
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= s->tile[a];
@@ -213,6 +220,8 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
         bool divides = n->extent[axis] % size == 0;
         if (s->staging.panels > 0 && axis == s->staging.axis)
             divides &= s->staging.step % size == 0;
+        if (n->by_sample)
+            divides &= LANES % size == 0;
         for (int l = 0; l < c.levels; l++)
             divides &= c.of[l].axis != axis || c.of[l].step % size == 0;
         s->tile[axis] = divides ? size : s->tile[axis];

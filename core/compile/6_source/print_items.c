@@ -364,10 +364,14 @@ static void print_sample_rows(struct printer *pr)
         print_line(pr, "%s row%d = %s;", type, i, identity(n));
     print_for(pr, "for (int b = first; b < last; ++b) {");
     declare_accumulators(pr);
-    set_loop(pr, n->batch_axis, 1);
-    print_for(pr, "for (%s i%d = %d * b; i%d < min((%s)(%d * b + %d), (%s)%d); ++i%d) {", index,
-              n->batch_axis, LANES, n->batch_axis, index, LANES, LANES, index, samples,
-              n->batch_axis);
+    const int batch = n->batch_axis, step = pr->s->tile[batch];
+    set_loop(pr, batch, step);
+    if (samples % LANES == 0)
+        print_for(pr, "for (%s i%d = %d * b; i%d < %d * b + %d; i%d += %d) {", index, batch, LANES,
+                  batch, LANES, LANES, batch, step);
+    else
+        print_for(pr, "for (%s i%d = %d * b; i%d < min((%s)(%d * b + %d), (%s)%d); ++i%d) {", index,
+                  batch, LANES, batch, index, LANES, LANES, index, samples, batch);
     print_body(pr);
     close_loops(pr, 1);
     for (int i = 0; i < nest_points(n, pr->s); i++) {

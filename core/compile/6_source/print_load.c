@@ -84,6 +84,15 @@ static void run_text(const struct printer *pr, const struct expr *e, int step, c
 
 /* ---- under a condition of lanes ------------------------------------------------------------- */
 
+/* Of a sum that takes one sample after the other: which of its block. */
+static void add_sample(const struct printer *pr, struct text *t)
+{
+    const int batch = pr->n->batch_axis;
+    text_add(t, " + i%d - 16 * b", batch);
+    if (pr->axis[batch].constant > 0)
+        text_add(t, " + %d", pr->axis[batch].constant);
+}
+
 /* Lanes of a block that is in memory as a whole, read one by one: where the mask leaves a lane
  * out, the other indices may be out of range, too. */
 static void masked_block_text(struct printer *pr, const struct access *a, const char *type,
@@ -94,7 +103,7 @@ static void masked_block_text(struct printer *pr, const struct access *a, const 
     struct text first = { 0 };
     text_add(&first, "16 * (%s%s)", block_start(&pr->p->values[a->value]).text, address);
     if (by_sample)
-        text_add(&first, " + i%d - 16 * b", pr->n->batch_axis);
+        add_sample(pr, &first);
     print_define(pr, "long", &first, name);
     each_lane(t, type, pr->mask, pointer, name, by_sample ? 0 : 1, false);
 }
@@ -159,10 +168,11 @@ static void block_text(struct printer *pr, const struct expr *e, const char *typ
     const char *at = address.data != NULL ? address.data : "0";
     if (pr->mask[0] != '\0')
         masked_block_text(pr, a, type, pointer, at, t);
-    else if (pr->n->by_sample)
-        text_add(t, "(%s)(%s[16 * (%s%s) + i%d - 16 * b])", type, pointer, block_start(v).text, at,
-                 pr->n->batch_axis);
-    else if (pr->items)
+    else if (pr->n->by_sample) {
+        text_add(t, "(%s)(%s[16 * (%s%s)", type, pointer, block_start(v).text, at);
+        add_sample(pr, t);
+        text_add(t, "])");
+    } else if (pr->items)
         text_add(t, "b%d[%d * (%s)]", a->value, LANES, at);
     else {
         struct text first = { 0 };

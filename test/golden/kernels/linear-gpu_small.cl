@@ -147,7 +147,7 @@ void k_e828ffad3e5d9e17(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_a53ef09013502c72(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_774a65ec43ee5d93(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -179,16 +179,43 @@ void k_a53ef09013502c72(__global uchar *arena, __global const ulong *offset, __g
                 float acc3 = (float)(0.0f);
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int i2 = 16 * b; i2 < min((int)(16 * b + 16), (int)48); ++i2) {
+                for (int i2 = 16 * b; i2 < 16 * b + 16; i2 += 4) {
                     const float t1 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b]);
                     const float t2 = v2[i1 + 20 * i2];
                     const float t3 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b]);
                     const float t4 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b]);
                     const float t5 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b]);
+                    const float t6 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 1]);
+                    const float t7 = v2[i1 + 20 * i2 + 20];
+                    const float t8 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b + 1]);
+                    const float t9 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b + 1]);
+                    const float t10 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b + 1]);
+                    const float t11 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 2]);
+                    const float t12 = v2[i1 + 20 * i2 + 40];
+                    const float t13 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b + 2]);
+                    const float t14 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b + 2]);
+                    const float t15 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b + 2]);
+                    const float t16 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 3]);
+                    const float t17 = v2[i1 + 20 * i2 + 60];
+                    const float t18 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b + 3]);
+                    const float t19 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b + 3]);
+                    const float t20 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b + 3]);
                     acc0 = fma(t1, t2, acc0);
                     acc1 = fma(t3, t2, acc1);
                     acc2 = fma(t4, t2, acc2);
                     acc3 = fma(t5, t2, acc3);
+                    acc0 = fma(t6, t7, acc0);
+                    acc1 = fma(t8, t7, acc1);
+                    acc2 = fma(t9, t7, acc2);
+                    acc3 = fma(t10, t7, acc3);
+                    acc0 = fma(t11, t12, acc0);
+                    acc1 = fma(t13, t12, acc1);
+                    acc2 = fma(t14, t12, acc2);
+                    acc3 = fma(t15, t12, acc3);
+                    acc0 = fma(t16, t17, acc0);
+                    acc1 = fma(t18, t17, acc1);
+                    acc2 = fma(t19, t17, acc2);
+                    acc3 = fma(t20, t17, acc3);
                 }
                 row0 = b > first ? acc0 + row0 : acc0;
                 row1 = b > first ? acc1 + row1 : acc1;
@@ -214,8 +241,8 @@ void k_a53ef09013502c72(__global uchar *arena, __global const ulong *offset, __g
         const int sample = 16 * b + lane;
         __global float *b1 = v1 + 512L * b + lane;
         float acc0 = (float)(0.0f);
-        const float t6 = b1[16 * (i0)];
-        acc0 += t6;
+        const float t21 = b1[16 * (i0)];
+        acc0 += t21;
         lanes[0 + lane] = acc0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_f812d8293fc25896(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_2d15ef965be4da53(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -34,23 +34,44 @@ void k_f812d8293fc25896(__global uchar *output0, __global uchar *owned0, __globa
                 for (int cut8 = cut0; cut8 < end0; cut8 += 32) {
                     const int end8 = cut8 + 32;
                     if (mine) {
-                        #pragma unroll 2
-                        #pragma clang loop vectorize(disable)
-                        for (int e = item; e < 512; e += 256) {
-                            const int p3 = e % 32;
-                            const int p2 = e / 32 % 16;
-                            const int p1 = 0;
-                            panel0[17 * p3 + 1 * p2 + 17 * p1] = v2[20480 * (i1 + p1) + 320 * (from2 + p2) + (cut8 + p3)];
-                        }
+                        const int e0_0 = item + 0;
+                        const int toe0_0 = 17 * (e0_0 % 32) + 1 * (e0_0 / 32 % 16) + 17 * (0);
+                        const float ce0_0 = v2[20480 * (i1 + 0) + 320 * (from2 + e0_0 / 32 % 16) + (cut8 + e0_0 % 32)];
+                        const int e0_1 = item + 256;
+                        const int toe0_1 = 17 * (e0_1 % 32) + 1 * (e0_1 / 32 % 16) + 17 * (0);
+                        const float ce0_1 = v2[20480 * (i1 + 0) + 320 * (from2 + e0_1 / 32 % 16) + (cut8 + e0_1 % 32)];
+                        panel0[toe0_0] = ce0_0;
+                        panel0[toe0_1] = ce0_1;
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
-                        #pragma unroll 4
+                        #pragma unroll 1
                         #pragma clang loop vectorize(disable)
-                        for (int i3 = cut8; i3 < end8; i3 += 1) {
+                        for (int i3 = cut8; i3 < end8; i3 += 8) {
                             const float t1 = v1[320 * i0 + i3];
                             const float t2 = own0[17 * (i3 - cut8)];
+                            const float t3 = v1[320 * i0 + i3 + 1];
+                            const float t4 = own0[17 * (i3 - cut8) + 17];
+                            const float t5 = v1[320 * i0 + i3 + 2];
+                            const float t6 = own0[17 * (i3 - cut8) + 34];
+                            const float t7 = v1[320 * i0 + i3 + 3];
+                            const float t8 = own0[17 * (i3 - cut8) + 51];
+                            const float t9 = v1[320 * i0 + i3 + 4];
+                            const float t10 = own0[17 * (i3 - cut8) + 68];
+                            const float t11 = v1[320 * i0 + i3 + 5];
+                            const float t12 = own0[17 * (i3 - cut8) + 85];
+                            const float t13 = v1[320 * i0 + i3 + 6];
+                            const float t14 = own0[17 * (i3 - cut8) + 102];
+                            const float t15 = v1[320 * i0 + i3 + 7];
+                            const float t16 = own0[17 * (i3 - cut8) + 119];
                             acc0 = fma(t1, t2, acc0);
+                            acc0 = fma(t3, t4, acc0);
+                            acc0 = fma(t5, t6, acc0);
+                            acc0 = fma(t7, t8, acc0);
+                            acc0 = fma(t9, t10, acc0);
+                            acc0 = fma(t11, t12, acc0);
+                            acc0 = fma(t13, t14, acc0);
+                            acc0 = fma(t15, t16, acc0);
                         }
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
