@@ -158,6 +158,7 @@ tarn_status context_open(const struct device *device, struct context **out)
     if (c == NULL)
         return error_set(TARN_ERR_MEMORY, "open: out of host memory");
     c->device = *device;
+    c->event_every = device->kind == DEVICE_CPU ? 1 : EVENT_EVERY;
     device_describe(device, c->label, sizeof c->label);
     const tarn_status made = lock_make(&c->upload_lock, "open");
     if (made != TARN_OK) {
@@ -241,6 +242,7 @@ tarn_status context_flush(struct context *c)
 {
     if (!c->unflushed)
         return TARN_OK;
+    TRY(event_close(c));
     const cl_int code = clFlush(c->compute);
     if (code != CL_SUCCESS)
         return cl_failed(c, "clFlush", code);

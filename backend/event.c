@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands in flight: their events are kept and polled. OpenCL knows no deadline, and clFinish
- * succeeds over commands that failed, so neither it nor clWaitForEvents is used. */
+ * succeeds over commands that failed, so neither it nor clWaitForEvents is used.
+ *
+ * GPUs' drivers take microseconds for an event, and for each question about it: there only some launches have one, and
+ * what lies between two of them is asked for together. The newest command that was flushed always has one. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,14 +119,35 @@ static tarn_status too_late(const struct context *c, const char *label, double l
                      label, c->label, limit);
 }
 
-/* How long a command may be late: not because the driver compiles it, or one that is in line
- * before. */
+/* Command number `from`, or the first one after it that has an event; c->next: none has. */
+static uint64_t with_event(const struct context *c, uint64_t from)
+{
+    while (from < c->next && c->ring[from % TRACKED].event == NULL)
+        from++;
+    return from;
+}
+
+cl_event event_before(const struct context *c, queue_mark mark)
+{
+    const uint64_t at = with_event(c, mark - 1);
+    return at < c->next ? c->ring[at % TRACKED].event : NULL;
+}
+
+bool event_wanted(const struct context *c, bool first)
+{
+    return first || c->profiled || c->silent + 1 >= c->event_every;
+}
+
+/* How long the oldest command may be late: not because the driver compiles it, or one that is in line
+ * before. Of several that are asked for together each may take as long. */
 static double limit_of(const struct context *c)
 {
+    const uint64_t together = with_event(c, c->first) - c->first + 1;
+    double limit = c->timeout;
     for (uint64_t i = c->first; i < c->next; i++)
-        if (c->ring[i % TRACKED].first)
-            return c->build_timeout > c->timeout ? c->build_timeout : c->timeout;
-    return c->timeout;
+        if (c->ring[i % TRACKED].first && c->build_timeout > limit)
+            limit = c->build_timeout;
+    return limit * (double)together;
 }
 
 tarn_status event_wait(const struct context *c, cl_event event, const char *label)
@@ -146,7 +170,8 @@ tarn_status event_wait(const struct context *c, cl_event event, const char *labe
 
 void event_forget(struct tracked *t)
 {
-    clReleaseEvent(t->event);
+    if (t->event != NULL)
+        clReleaseEvent(t->event);
     if (t->cause != NULL)
         clReleaseEvent(t->cause);
     *t = (struct tracked){ 0 };
@@ -198,18 +223,24 @@ static tarn_status tracked_status(const struct context *c, const struct tracked 
     return TARN_OK;
 }
 
-/* Takes the oldest command off the ring; remembers the first failure. */
-static void retire(struct context *c, cl_int status)
+/* Takes the oldest commands off the ring, up to number `last`, the only one of them that has an event; remembers the first
+ * failure. */
+static void retire(struct context *c, uint64_t last, cl_int status)
 {
-    struct tracked *t = &c->ring[c->first % TRACKED];
+    struct tracked *t = &c->ring[last % TRACKED];
     if (status < 0 && c->failed == TARN_OK) {
-        c->failed = command_failed(c, t->label, status);
+        char label[300];
+        snprintf(label, sizeof label, "%s", t->label);
+        if (last > c->first)
+            snprintf(label, sizeof label, "%s, or one of the %d launches before it", t->label,
+                     (int)(last - c->first));
+        c->failed = command_failed(c, label, status);
         snprintf(c->failure, sizeof c->failure, "%s", error_text());
     }
     if (c->profiled && status >= 0)
         note_times(c, t);
-    event_forget(t);
-    c->first++;
+    while (c->first <= last)
+        event_forget(&c->ring[c->first++ % TRACKED]);
 }
 
 static tarn_status report(struct context *c)
@@ -245,16 +276,19 @@ tarn_status context_mark(struct context *c, queue_mark *out)
     return TARN_OK;
 }
 
-/* Takes the commands before `mark` that have ended off the ring; whether there were any. */
+/* Takes the commands before `mark` that are known to have ended off the ring; whether there were any. */
 static tarn_status retire_ended(struct context *c, queue_mark mark, bool *any)
 {
     *any = false;
     while (c->first < mark) {
         cl_int status;
-        TRY(tracked_status(c, &c->ring[c->first % TRACKED], &status));
+        const uint64_t last = with_event(c, c->first);
+        if (last == c->next)
+            break;
+        TRY(tracked_status(c, &c->ring[last % TRACKED], &status));
         if (status > CL_COMPLETE)
             break;
-        retire(c, status);
+        retire(c, last, status);
         *any = true;
     }
     return TARN_OK;
@@ -283,7 +317,7 @@ tarn_status context_settle(struct context *c, queue_mark mark)
     for (;;) {
         cl_int status;
         bool progress = false;
-        TRY(event_status(c, c->ring[(mark - 1) % TRACKED].event, &status));
+        TRY(event_status(c, event_before(c, mark), &status));
         const double waited = seconds_now() - start;
         if (status <= CL_COMPLETE || waited > LOOK_AFTER)
             TRY(retire_ended(c, mark, &progress));
@@ -332,5 +366,17 @@ tarn_status event_track_cause(struct context *c, cl_event event, cl_event cause,
     }
     c->ring[c->next % TRACKED] = t;
     c->next++;
+    c->silent = event == NULL ? c->silent + 1 : 0;
     return TARN_OK;
+}
+
+tarn_status event_close(struct context *c)
+{
+    cl_event event;
+    if (c->silent == 0)
+        return TARN_OK;
+    c->silent = 0; /* a full ring may wait, and so flush, meanwhile */
+    const cl_int code = clEnqueueMarkerWithWaitList(c->compute, 0, NULL, &event);
+    return code == CL_SUCCESS ? event_track(c, event, c->ring[(c->next - 1) % TRACKED].label)
+                              : cl_failed(c, "clEnqueueMarkerWithWaitList", code);
 }

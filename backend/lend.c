@@ -110,7 +110,7 @@ void lend_newest(struct context *c)
     struct lender *l = c->lender;
     if (l == NULL || c->first == c->next)
         return;
-    const cl_event event = c->ring[(c->next - 1) % TRACKED].event;
+    const cl_event event = event_before(c, c->next);
     if (clRetainEvent(event) != CL_SUCCESS)
         return;
     pthread_mutex_lock(&l->lock);

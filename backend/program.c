@@ -406,9 +406,9 @@ static tarn_status enqueue(struct kernel *k, const struct kernel_arg *args, int 
         return error_set(TARN_ERR_DEVICE, "%s on device \"%s\": planned", k->label, c->label);
     awake_now(c);
     const size_t global = groups * local;
-    cl_event event;
-    const cl_int code =
-        clEnqueueNDRangeKernel(c->compute, k->kernel, 1, NULL, &global, &local, 0, NULL, &event);
+    cl_event event = NULL;
+    const cl_int code = clEnqueueNDRangeKernel(c->compute, k->kernel, 1, NULL, &global, &local, 0,
+                                               NULL, event_wanted(c, first) ? &event : NULL);
     if (code != CL_SUCCESS)
         return cl_failed(c, k->label, code);
     k->program->launched = true;

@@ -124,7 +124,7 @@ static cl_int enqueue_begin(struct shared *s, queue_mark after, bool read, void 
 {
     struct context *c = s->context;
     const bool runs = c->first < after;
-    const cl_event *producer = runs ? &c->ring[(after - 1) % TRACKED].event : NULL;
+    const cl_event made = runs ? event_before(c, after) : NULL, *producer = runs ? &made : NULL;
     const size_t bytes = s->buffer->bytes > 0 ? s->buffer->bytes : 1;
     cl_int code;
     pthread_mutex_lock(&c->upload_lock);

@@ -162,7 +162,7 @@ tarn_status upload_release(struct upload *u)
     if (c->next == c->first)
         return TARN_OK;    /* nothing runs that could read it */
     TRY(context_flush(c)); /* the loader's thread waits for it and cannot flush this queue */
-    const cl_event last = c->ring[(c->next - 1) % TRACKED].event;
+    const cl_event last = event_before(c, c->next);
     const cl_int code = clRetainEvent(last);
     if (code != CL_SUCCESS)
         return cl_failed(c, "clRetainEvent", code);
