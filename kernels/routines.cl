@@ -153,6 +153,8 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
         __global float *to_row = out + (TARN_LINE(line, rows, inner) + row * inner) * width;
         __global const float *terms = source + start * width;
         long c = 0;
+        for (; first == end && c + 16 <= width; c += 16) /* most rows of a large table */
+            TARN_STORE(__global, float, (float16)(0), to_row + c);
         for (; c + 16 <= width; c += 16)
             TARN_STORE(__global, float,
                        tarn_segment_lanes(terms + c, sorted, start, inner, first, end, pitch, shard),

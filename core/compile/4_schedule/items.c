@@ -215,7 +215,9 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= s->tile[a];
     const double loads = fmax(1, terms * nest_item_loads(p, n));
-    const int most = (int)fmin(f->loads_under_way / loads, f->points / terms);
+    /* The sums of the samples before are in registers, too. */
+    const double room = f->loads_under_way - (n->by_sample ? nest_points(n, s) : 0);
+    const int most = (int)fmin(room / loads, f->points / terms);
     for (int size = 2; size <= most && size < n->extent[axis]; size++) {
         bool divides = n->extent[axis] % size == 0;
         if (s->staging.panels > 0 && axis == s->staging.axis)

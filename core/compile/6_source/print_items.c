@@ -433,15 +433,21 @@ static void print_piece(struct printer *pr)
     pr->indent--;
 }
 
+/* Whether a nest adds up blocks of the batch, and the lanes of each. */
+static bool adds_blocks(const struct nest *n)
+{
+    return n->kind == NEST_LOOPS && n->partial && !n->by_sample;
+}
+
 /* What is done before the barrier, and the lanes' sums after it. */
 enum half { TERMS, SUMS };
 
 static void print_half(struct printer *pr, int start, enum half half)
 {
     const struct nest *n = pr->n;
-    const bool rows = n->kind == NEST_LOOPS && n->partial && !n->by_sample;
-    print_line(pr, "if (section_group >= %d && section_group < %d%s) {", start,
-               start + pr->s->groups, pr->turns > 1 && !rows ? " && turn == 0" : "");
+    const bool rows = adds_blocks(n);
+    print_line(pr, "if (section_group >= %d && section_group < %d) {", start,
+               start + pr->s->groups);
     pr->indent++;
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", item_index_type(pr), start);
@@ -506,7 +512,7 @@ static int count_turns(const struct printer *pr)
 {
     bool rows = false;
     for (int i = 0; i < pr->nest_count; i++)
-        rows |= pr->p->nests[pr->nests[i]].partial && sums_lanes(&pr->p->nests[pr->nests[i]]);
+        rows |= adds_blocks(&pr->p->nests[pr->nests[i]]);
     return rows ? (pr->p->blocks + pr->p->groups - 1) / pr->p->groups : 1;
 }
 
@@ -525,8 +531,16 @@ static int place_groups(const struct printer *pr, int *start)
     return groups;
 }
 
+/* Which nests of a kernel. */
+enum which { ALL, BLOCKS, OTHERS };
+
+static bool is_of(const struct nest *n, enum which which)
+{
+    return which == ALL || adds_blocks(n) == (which == BLOCKS);
+}
+
 /* The nests of the kernel that come after so many barriers. */
-static void print_stage(struct printer *pr, const int *start, int stage)
+static void print_stage(struct printer *pr, const int *start, int stage, enum which which)
 {
     bool sums = false;
     for (int half = TERMS; half <= SUMS; half++) {
@@ -535,7 +549,7 @@ static void print_stage(struct printer *pr, const int *start, int stage)
         for (int i = 0; i < pr->nest_count; i++) {
             take_nest(pr, pr->nests[i]);
             if (placement_of(pr->p, pr->n)->stage != stage || pr->s->staging.panels > 0 ||
-                (half == SUMS && !sums_lanes(pr->n)))
+                !is_of(pr->n, which) || (half == SUMS && !sums_lanes(pr->n)))
                 continue;
             print_half(pr, start[i], (enum half)half);
             sums |= sums_lanes(pr->n);
@@ -543,9 +557,19 @@ static void print_stage(struct printer *pr, const int *start, int stage)
     }
 }
 
+/* Those that add up blocks, block by block. The others stand outside of that loop: compilers take what they find out once
+ * out of it, into registers of all. */
+static void print_turns(struct printer *pr, const int *start)
+{
+    print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", pr->turns);
+    print_stage(pr, start, 0, BLOCKS);
+    print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+    close_loops(pr, 1);
+}
+
 /* Barriers stand in no branch, which not every driver compiles rightly. So all sections do what comes before one
- * first, and then what comes after it; those that add up blocks, block by block. Before all of them come those that read
- * through local memory, each with barriers of its own. */
+ * first, and then what comes after it. Before them come those that read
+ * through local memory, each with barriers of its own, and those that take several turns. */
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
     int *start = arena_take(pr->p->arena, ((size_t)pr->nest_count + 1) * sizeof *start);
@@ -561,17 +585,13 @@ void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
     }
     pr->turns = count_turns(pr);
     if (pr->turns > 1)
-        print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", pr->turns);
+        print_turns(pr, start);
     for (int i = 0; i < pr->nest_count; i++)
         if (pr->p->placements[pr->nests[i]].stage > last)
             last = pr->p->placements[pr->nests[i]].stage;
     for (int stage = 0; stage <= last; stage++) {
         if (stage > 0)
             print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
-        print_stage(pr, start, stage);
-    }
-    if (pr->turns > 1) {
-        print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
-        close_loops(pr, 1);
+        print_stage(pr, start, stage, pr->turns > 1 ? OTHERS : ALL);
     }
 }

@@ -158,7 +158,7 @@ void k_76b6a91372a97517(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_4b757b115f60c989(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_85b0f64c62bae3c5(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -184,7 +184,7 @@ void k_4b757b115f60c989(__global uchar *arena, __global const ulong *offset, __g
                 float acc0 = (float)(0.0f);
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int i2 = 16 * b; i2 < 16 * b + 16; i2 += 16) {
+                for (int i2 = 16 * b; i2 < 16 * b + 16; i2 += 8) {
                     const float t1 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b]);
                     const float t2 = v2[i1 + 20 * i2];
                     const float t3 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 1]);
@@ -201,22 +201,6 @@ void k_4b757b115f60c989(__global uchar *arena, __global const ulong *offset, __g
                     const float t14 = v2[i1 + 20 * i2 + 120];
                     const float t15 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 7]);
                     const float t16 = v2[i1 + 20 * i2 + 140];
-                    const float t17 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 8]);
-                    const float t18 = v2[i1 + 20 * i2 + 160];
-                    const float t19 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 9]);
-                    const float t20 = v2[i1 + 20 * i2 + 180];
-                    const float t21 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 10]);
-                    const float t22 = v2[i1 + 20 * i2 + 200];
-                    const float t23 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 11]);
-                    const float t24 = v2[i1 + 20 * i2 + 220];
-                    const float t25 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 12]);
-                    const float t26 = v2[i1 + 20 * i2 + 240];
-                    const float t27 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 13]);
-                    const float t28 = v2[i1 + 20 * i2 + 260];
-                    const float t29 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 14]);
-                    const float t30 = v2[i1 + 20 * i2 + 280];
-                    const float t31 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 15]);
-                    const float t32 = v2[i1 + 20 * i2 + 300];
                     acc0 = fma(t1, t2, acc0);
                     acc0 = fma(t3, t4, acc0);
                     acc0 = fma(t5, t6, acc0);
@@ -225,14 +209,6 @@ void k_4b757b115f60c989(__global uchar *arena, __global const ulong *offset, __g
                     acc0 = fma(t11, t12, acc0);
                     acc0 = fma(t13, t14, acc0);
                     acc0 = fma(t15, t16, acc0);
-                    acc0 = fma(t17, t18, acc0);
-                    acc0 = fma(t19, t20, acc0);
-                    acc0 = fma(t21, t22, acc0);
-                    acc0 = fma(t23, t24, acc0);
-                    acc0 = fma(t25, t26, acc0);
-                    acc0 = fma(t27, t28, acc0);
-                    acc0 = fma(t29, t30, acc0);
-                    acc0 = fma(t31, t32, acc0);
                 }
                 row0 = b > first ? acc0 + row0 : acc0;
             }
@@ -252,8 +228,8 @@ void k_4b757b115f60c989(__global uchar *arena, __global const ulong *offset, __g
         const int sample = 16 * b + lane;
         __global float *b1 = v1 + 512L * b + lane;
         float acc0 = (float)(0.0f);
-        const float t33 = b1[16 * (i0)];
-        acc0 += t33;
+        const float t17 = b1[16 * (i0)];
+        acc0 += t17;
         lanes[0 + lane] = acc0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
