@@ -144,8 +144,9 @@ struct staging {
     int panels; /* 0: it does not */
     struct panel panel[MOST_PANELS];
     int axis, step; /* the summed axis, and how much of it is there at a time */
-    int lanes, teams; /* so many work-items along the lanes' axis, so many times; others only copy, */
-    int across;       /* and the axis along which these teams have tiles, or -1 */
+    int lanes,
+        teams;  /* so many work-items along the lanes' axis, so many times; others only copy, */
+    int across; /* and the axis along which these teams have tiles, or -1 */
 };
 
 /* How a nest runs: made by 4_schedule. It changes no result. */
