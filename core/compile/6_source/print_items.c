@@ -534,11 +534,6 @@ static int place_groups(const struct printer *pr, int *start)
 /* Which nests of a kernel. */
 enum which { ALL, BLOCKS, OTHERS };
 
-static bool is_of(const struct nest *n, enum which which)
-{
-    return which == ALL || adds_blocks(n) == (which == BLOCKS);
-}
-
 /* The nests of the kernel that come after so many barriers. */
 static void print_stage(struct printer *pr, const int *start, int stage, enum which which)
 {
@@ -549,7 +544,8 @@ static void print_stage(struct printer *pr, const int *start, int stage, enum wh
         for (int i = 0; i < pr->nest_count; i++) {
             take_nest(pr, pr->nests[i]);
             if (placement_of(pr->p, pr->n)->stage != stage || pr->s->staging.panels > 0 ||
-                !is_of(pr->n, which) || (half == SUMS && !sums_lanes(pr->n)))
+                (which != ALL && adds_blocks(pr->n) != (which == BLOCKS)) ||
+                (half == SUMS && !sums_lanes(pr->n)))
                 continue;
             print_half(pr, start[i], (enum half)half);
             sums |= sums_lanes(pr->n);
@@ -559,17 +555,23 @@ static void print_stage(struct printer *pr, const int *start, int stage, enum wh
 
 /* Those that add up blocks, block by block. The others stand outside of that loop: compilers take what they find out once
  * out of it, into registers of all. */
-static void print_turns(struct printer *pr, const int *start)
+static void print_turns(struct printer *pr, const int *start, int stage)
 {
+    bool any = false;
+    for (int i = 0; i < pr->nest_count; i++)
+        any |= adds_blocks(&pr->p->nests[pr->nests[i]]) &&
+               pr->p->placements[pr->nests[i]].stage == stage;
+    if (!any)
+        return;
     print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", pr->turns);
-    print_stage(pr, start, 0, BLOCKS);
+    print_stage(pr, start, stage, BLOCKS);
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
     close_loops(pr, 1);
 }
 
 /* Barriers stand in no branch, which not every driver compiles rightly. So all sections do what comes before one
- * first, and then what comes after it. Before them come those that read
- * through local memory, each with barriers of its own, and those that take several turns. */
+ * first, and then what comes after it; those that take several turns before the others. Before all of them come those that read
+ * through local memory, each with barriers of its own. */
 void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
 {
     int *start = arena_take(pr->p->arena, ((size_t)pr->nest_count + 1) * sizeof *start);
@@ -584,14 +586,14 @@ void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
             print_staged_nest(pr, start[i]);
     }
     pr->turns = count_turns(pr);
-    if (pr->turns > 1)
-        print_turns(pr, start);
     for (int i = 0; i < pr->nest_count; i++)
         if (pr->p->placements[pr->nests[i]].stage > last)
             last = pr->p->placements[pr->nests[i]].stage;
     for (int stage = 0; stage <= last; stage++) {
         if (stage > 0)
             print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+        if (pr->turns > 1)
+            print_turns(pr, start, stage);
         print_stage(pr, start, stage, pr->turns > 1 ? OTHERS : ALL);
     }
 }
