@@ -89,7 +89,8 @@ static void check(const struct limits *l, int target, const struct judged *j)
     check_one(l, units, "nests of long chains", j->chains, l->chains);
     check_one(l, units, "nests of scattered accesses", j->scattered, l->scattered);
     check_one(l, units, "contractions of many loads", j->loading, l->loading);
-    check_one(l, units, "launches of fewer groups than nine tenths of the units", j->narrow, l->narrow[target]);
+    check_one(l, units, "launches of fewer groups than nine tenths of the units", j->narrow,
+              l->narrow[target]);
 }
 
 Test(gpu_limits, steps_keep_to_their_limits)
