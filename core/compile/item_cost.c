@@ -138,7 +138,7 @@ static bool place(const struct program_ir *p, const struct nest *n, int64_t grou
         at[a] = a >= n->out_axes && a < n->axes ? n->extent[a] / 2 / s->tile[a] * s->tile[a] : 0;
     if (is_staged(p, n)) {
         take_staged(p, n, group, in, at);
-        return in < s->staging.lanes * s->staging.teams;
+        return in < staging_items(&s->staging);
     }
     if (n->batched) {
         tile = batch_tile(p, n, group, in, at);

@@ -6,9 +6,10 @@
 
 #include "tensor/sum_order.h"
 
-static int unit_strides(const struct nest *n, int axis)
+/* How much of what is read and written lies side by side along an axis. */
+static int side_by_side(const struct nest *n, int axis)
 {
-    int score = 0;
+    int score = 3 * (n->store[0].address.k[axis] == 1);
     for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD) {
             const int32_t k = n->exprs[e].access.address.k[axis];
@@ -93,7 +94,7 @@ int nest_lane(const struct nest *n)
     if (n->combine == COMBINE_NONE) {
         int best = -1, best_score = -1;
         for (int a = n->out_axes - 1; a >= 0; a--) {
-            const int score = unit_strides(n, a) + 3 * (n->store[0].address.k[a] == 1);
+            const int score = side_by_side(n, a);
             if (score > best_score && suits_lanes(n, a)) {
                 best = a;
                 best_score = score;
@@ -123,12 +124,7 @@ static int item_lane(const struct nest *n)
 {
     int best = -1, best_score = -1;
     for (int a = n->out_axes - 1; a >= 0; a--) {
-        int score = n->extent[a] == 1 ? 0 : 3 * (n->store[0].address.k[a] == 1);
-        for (int e = 0; e < n->expr_count; e++) {
-            const int32_t k = n->exprs[e].access.address.k[a];
-            if (n->exprs[e].kind == EXPR_LOAD && n->extent[a] > 1)
-                score += k == 1 ? 2 : k == 0 ? 1 : 0;
-        }
+        const int score = n->extent[a] == 1 ? 0 : side_by_side(n, a);
         if (score > best_score) {
             best = a;
             best_score = score;

@@ -105,3 +105,13 @@ void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_
             change(&e->guard[k].e, axis, by);
     }
 }
+
+void nest_into_runs(struct nest *n, int axis, int32_t run)
+{
+    memmove(&n->extent[axis + 1], &n->extent[axis],
+            (size_t)(NEST_AXES - 1 - axis) * sizeof *n->extent);
+    n->extent[axis] = (n->extent[axis] + run - 1) / run;
+    n->extent[axis + 1] = run;
+    n->axes++;
+    nest_change_indices(n, affine_into_runs, axis, run);
+}

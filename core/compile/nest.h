@@ -149,6 +149,12 @@ struct staging {
     int across; /* and the axis along which these teams have tiles, or -1 */
 };
 
+/* Work-items of a group that compute. */
+static inline int staging_items(const struct staging *g)
+{
+    return g->lanes * g->teams;
+}
+
 /* How a nest runs: made by 4_schedule. It changes no result. */
 struct schedule {
     int lane_axis;        /* not batched: the axis whose elements are lanes, or -1 */
@@ -210,6 +216,9 @@ int nest_read_instead(struct nest *n, int value, int instead);
 /* Changes each index in a nest, but the addresses of its stores. */
 typedef void affine_change(struct affine *e, int axis, int32_t by);
 void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_t by);
+/* Makes an axis two: runs of so many elements, of which the last may be shorter, and the elements of one; but not in the
+ * addresses of its stores, and OUT axes are as many as before. */
+void nest_into_runs(struct nest *n, int axis, int32_t run);
 /* The axis whose elements are the lanes of a register; -1: none. */
 static inline bool nest_has_batch_lanes(const struct nest *n)
 {

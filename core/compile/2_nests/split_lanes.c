@@ -9,8 +9,6 @@
  *
  * Work-items: a tile along other axes alone loads all of the operand that these do not share for each column. Columns of a
  * work-item are a run of the axis apart, so that those of neighbours still lie side by side. */
-#include <string.h>
-
 #include "compile/2_nests/nest_passes.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
@@ -37,14 +35,9 @@ static bool has_few_rows(const struct program_ir *p, const struct nest *n, int l
 /* The axis becomes runs of so many elements. */
 static void split_axis(struct nest *n, int axis, int32_t run)
 {
-    memmove(&n->extent[axis + 1], &n->extent[axis],
-            (size_t)(NEST_AXES - 1 - axis) * sizeof *n->extent);
-    n->extent[axis] /= run;
-    n->extent[axis + 1] = run;
+    nest_into_runs(n, axis, run);
     for (int s = 0; s < n->stores; s++)
         affine_into_runs(&n->store[s].address, axis, run);
-    nest_change_indices(n, affine_into_runs, axis, run);
-    n->axes++;
     n->out_axes++;
     n->sample_lane += n->by_sample; /* the lanes are within a run */
     n->batch_axis += n->batched && n->batch_axis > axis;

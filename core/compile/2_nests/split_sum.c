@@ -110,12 +110,7 @@ static void move_last(struct affine *e, int axis, int32_t by)
 static int split_axis(struct lowering *l, struct nest *n, int axis, int32_t run)
 {
     const int32_t extent = n->extent[axis];
-    memmove(&n->extent[axis + 1], &n->extent[axis],
-            (size_t)(NEST_AXES - 1 - axis) * sizeof *n->extent);
-    n->extent[axis] = (extent + run - 1) / run;
-    n->extent[axis + 1] = run;
-    n->axes++;
-    nest_change_indices(n, affine_into_runs, axis, run);
+    nest_into_runs(n, axis, run);
     if (extent % run == 0)
         return 0;
     struct guard inside = { .divide = 1, .extent = extent };

@@ -71,7 +71,7 @@ static struct panel lay_out(const struct nest *n, const struct schedule *s, int 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
 /* Stages with this axis and step those loads that gain; what that saves, in cycles of a unit for a term. Work-items that only
- * copy leave their share of loads and multiply-adds, of which a unit does 128 in a cycle, to the rest. */
+ * copy leave their share of loads and multiply-adds to the rest. */
 static double saved(const struct program_ir *p, const struct nest *n, const bool *met,
                     struct schedule *s)
 {
@@ -79,7 +79,7 @@ static double saved(const struct program_ir *p, const struct nest *n, const bool
     struct staging *g = &s->staging;
     const double terms = panel_terms(n, s), warps = p->group_size / 32.0;
     const double resident = fmax(1, (double)f->resident_teams * LANES / p->group_size);
-    const double share = (double)g->lanes * g->teams / p->group_size;
+    const double share = (double)staging_items(g) / p->group_size;
     double before = p->group_size * nest_points(n, s) / p->target->time.term_rate, after = before;
     int begin = 0;
     g->panels = 0;
@@ -133,10 +133,12 @@ static void choose_step(const struct program_ir *p, const struct nest *n, const 
         for (int l = 0; l < c.levels; l++)
             range = c.of[l].axis == axis && c.of[l].step < range ? c.of[l].step : range;
         for (int step = 1; step <= range && step <= LINE; step++) {
+            if (n->extent[axis] % step != 0 || range % step != 0)
+                continue;
             s->staging.axis = axis;
             s->staging.step = step;
             const double gain = saved(p, n, met, s);
-            if (n->extent[axis] % step == 0 && range % step == 0 && gain > *most) {
+            if (gain > *most) {
                 *most = gain;
                 *best = s->staging;
             }

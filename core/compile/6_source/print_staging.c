@@ -26,7 +26,7 @@ static struct short_text digit(const char *number, long long below, int32_t size
 /* Whether work-items of a group are left over, which only copy. */
 static bool has_idle(const struct printer *pr)
 {
-    return pr->s->staging.lanes * pr->s->staging.teams < pr->p->group_size;
+    return staging_items(&pr->s->staging) < pr->p->group_size;
 }
 
 /* Of a group the first element of the axes along which its work-items lie, and of a work-item its own. */
@@ -111,7 +111,7 @@ static void print_copied(struct printer *pr, const struct copy *c, int round)
     const struct staging *g = &pr->s->staging;
     const struct panel *of = &g->panel[c->panel];
     struct axis_now before[NEST_AXES];
-    struct text from = { 0 }, to = { 0 };
+    struct text address = { 0 }, from = { 0 }, to = { 0 };
     char number[NAME];
     long long below = 1;
     text_fill(number, sizeof number, "e%d_%d", c->panel, round);
@@ -139,26 +139,28 @@ static void print_copied(struct printer *pr, const struct copy *c, int round)
         below *= panel_box(pr, a);
     }
     const struct access *x = &pr->n->exprs[of->expr].access;
-    print_affine(pr, &x->address, &from);
-    if (!from.failed && !to.failed && from.data != NULL && to.data != NULL) {
-        const struct value *v = &pr->p->values[x->value];
-        const char *type = item_index_type(pr);
-        char within[NAME] = "";
-        if (c->part)
-            text_fill(within, sizeof within, "%s < %lld", number, c->all);
+    const struct value *v = &pr->p->values[x->value];
+    const char *type = item_index_type(pr);
+    const bool inside = panel_in_range(pr->p, pr->n, x);
+    char within[NAME] = "";
+    if (c->part)
+        text_fill(within, sizeof within, "%s < %lld ? ", number, c->all);
+    print_affine(pr, &x->address, &address);
+    if (!inside)
+        text_add(&from, "clamp((%s)(", type);
+    text_add(&from, "%s", address.data != NULL ? address.data : "0");
+    if (!inside)
+        text_add(&from, "), (%s)0, (%s)%lld)", type, type,
+                 (long long)tarn_shape_count(v->shape) - 1);
+    if (from.data != NULL && to.data != NULL) {
         print_line(pr, "const int to%s = %s;", number, to.data);
-        if (panel_in_range(pr->p, pr->n, x))
-            print_line(pr, "const %s c%s = %s%sv%d[%s]%s;", memory_type(v), number, within,
-                       c->part ? " ? " : "", x->value, from.data, c->part ? " : 0" : "");
-        else
-            print_line(pr, "const %s c%s = %s%sv%d[clamp((%s)(%s), (%s)0, (%s)%lld)]%s;",
-                       memory_type(v), number, within, c->part ? " ? " : "", x->value, type,
-                       from.data, type, type, (long long)tarn_shape_count(v->shape) - 1,
-                       c->part ? " : 0" : "");
+        print_line(pr, "const %s c%s = %sv%d[%s]%s;", memory_type(v), number, within, x->value,
+                   from.data, c->part ? " : 0" : "");
     }
-    pr->out->failed |= from.failed || to.failed;
+    pr->out->failed |= address.failed || from.failed || to.failed;
     for (int a = 0; a < pr->n->axes; a++)
         pr->axis[a] = before[a];
+    text_free(&address);
     text_free(&from);
     text_free(&to);
 }
@@ -280,8 +282,7 @@ void print_staged_nest(struct printer *pr, int start)
     print_line(pr, "const bool mine = section_group >= %d && section_group < %d;", start,
                start + pr->s->groups);
     if (has_idle(pr))
-        print_line(pr, "const bool busy = mine && item < %d;",
-                   pr->s->staging.lanes * pr->s->staging.teams);
+        print_line(pr, "const bool busy = mine && item < %d;", staging_items(&pr->s->staging));
     print_line(pr, "const %s group = mine ? section_group - %d : 0;", item_index_type(pr), start);
     known_reset(pr, 0);
     print_group_axes(pr);
