@@ -115,6 +115,10 @@ struct buffer; /* device memory, taken from and given back to the context's pool
 /* bytes == 0 is legal (a minimal buffer is made). Refuses more than the device's largest buffer.
  * Contents are undefined. */
 TARN_CHECKED tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out);
+/* With these contents; `data` may be reused on return. Does not wait for commands in flight where the host sees the
+ * device's memory. */
+TARN_CHECKED tarn_status buffer_new_of(struct context *c, size_t bytes, const void *data,
+                                       struct buffer **out);
 /* Gives it back to the pool; commands already enqueued may still use it, since the compute queue
  * is in order. NULL is a no-op. */
 void buffer_free(struct buffer *b);

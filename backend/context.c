@@ -101,6 +101,7 @@ static tarn_status ask_memory(struct context *c)
     if (code != CL_SUCCESS && code != CL_INVALID_VALUE)
         return cl_failed(c, "clGetDeviceInfo", code);
     c->fine_grain = code == CL_SUCCESS && (how & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
+    c->near_host = c->fine_grain && c->device.kind == DEVICE_CPU;
     return TARN_OK;
 }
 

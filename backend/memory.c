@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: buffers from a pool of size classes. */
+/* Device memory: buffers from a pool of size classes. Where the device is the host's processor they lie in memory
+ * that both see, so that a copy to or from them is no command, whose way to a worker and back takes longer than the
+ * smallest networks compute. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,25 +32,34 @@ static int class_of(size_t bytes, size_t *capacity)
     return k;
 }
 
+/* `keep`: all but the device's memory. */
+static void release(struct buffer *b, bool keep)
+{
+    replay_forget(b->context);
+    if (!keep)
+        clReleaseMemObject(b->memory);
+    if (!keep && b->host != NULL)
+        clSVMFree(b->context->context, b->host);
+    free(b);
+}
+
 void pool_release(struct context *c, bool keep)
 {
     for (int k = 0; k < POOL_CLASSES; k++)
         while (c->pool[k] != NULL) {
             struct buffer *b = c->pool[k];
             c->pool[k] = b->next;
-            replay_forget(c);
-            if (!keep)
-                clReleaseMemObject(b->memory);
-            free(b);
+            release(b, keep);
         }
     c->stats.pooled_bytes = 0;
 }
 
-static struct buffer *take_pooled(struct context *c, int k, size_t capacity)
+/* `idle`: only one that no command in flight uses. */
+static struct buffer *take_pooled(struct context *c, int k, size_t capacity, bool idle)
 {
     for (struct buffer **at = &c->pool[k]; *at != NULL; at = &(*at)->next) {
         struct buffer *b = *at;
-        if (b->capacity == capacity) {
+        if (b->capacity == capacity && (!idle || context_is_past(c, b->used))) {
             *at = b->next;
             c->stats.pooled_bytes -= capacity;
             return b;
@@ -68,13 +79,26 @@ static bool short_of_memory(cl_int code)
     return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES;
 }
 
-static cl_mem allocate(struct context *c, size_t capacity, struct origin o, cl_int *code)
+static cl_int allocate(struct buffer *b, struct origin o)
 {
-    if (is_planned(&backend_refuse_nth)) {
-        *code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-        return NULL;
+    const struct context *c = b->context;
+    cl_int code;
+    if (is_planned(&backend_refuse_nth))
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (c->near_host && o.flags == 0) {
+        const cl_svm_mem_flags how = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER;
+        b->host = clSVMAlloc(c->context, how, b->capacity, 0);
+        if (b->host == NULL)
+            return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        o = (struct origin){ CL_MEM_USE_HOST_PTR, b->host };
     }
-    return clCreateBuffer(c->context, CL_MEM_READ_WRITE | o.flags, capacity, o.memory, code);
+    b->memory =
+        clCreateBuffer(c->context, CL_MEM_READ_WRITE | o.flags, b->capacity, o.memory, &code);
+    if (code != CL_SUCCESS && b->host != NULL) {
+        clSVMFree(c->context, b->host);
+        b->host = NULL;
+    }
+    return code;
 }
 
 static tarn_status create(struct context *c, size_t bytes, size_t capacity, struct origin o,
@@ -83,8 +107,9 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
     struct buffer *b = calloc(1, sizeof *b);
     if (b == NULL)
         return error_set(TARN_ERR_MEMORY, "buffer: out of host memory");
-    cl_int code;
-    b->memory = allocate(c, capacity, o, &code);
+    b->context = c;
+    b->capacity = capacity;
+    cl_int code = allocate(b, o);
     if (short_of_memory(code) && c->stats.pooled_bytes > 0) {
         /* Idle buffers of other sizes hold memory, once the commands that use them ended. */
         const tarn_status status = context_finish(c);
@@ -93,7 +118,7 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
             return status;
         }
         pool_release(c, false);
-        b->memory = allocate(c, capacity, o, &code);
+        code = allocate(b, o);
     }
     if (code != CL_SUCCESS) {
         free(b);
@@ -101,14 +126,14 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
                          "clCreateBuffer of %zu bytes on device \"%s\", %zu in use: %s (%d)", bytes,
                          c->label, c->stats.live_bytes, cl_error_name(code), code);
     }
-    b->context = c;
-    b->capacity = capacity;
     c->counters.buffers_created++;
     *out = b;
     return TARN_OK;
 }
 
-static tarn_status make(struct context *c, size_t bytes, bool pooled, struct origin o,
+enum source { POOL, POOL_IDLE, FRESH };
+
+static tarn_status make(struct context *c, size_t bytes, enum source source, struct origin o,
                         struct buffer **out)
 {
     *out = NULL;
@@ -123,7 +148,7 @@ static tarn_status make(struct context *c, size_t bytes, bool pooled, struct ori
     const int k = class_of(bytes, &capacity);
     if (o.memory != NULL)
         capacity = bytes > 0 ? bytes : 1;
-    struct buffer *b = pooled ? take_pooled(c, k, capacity) : NULL;
+    struct buffer *b = source != FRESH ? take_pooled(c, k, capacity, source == POOL_IDLE) : NULL;
     if (b == NULL)
         TRY(create(c, bytes, capacity, o, &b));
     b->bytes = bytes;
@@ -138,13 +163,32 @@ static tarn_status make(struct context *c, size_t bytes, bool pooled, struct ori
 
 tarn_status buffer_new(struct context *c, size_t bytes, struct buffer **out)
 {
-    return make(c, bytes, true, (struct origin){ 0 }, out);
+    return make(c, bytes, POOL, (struct origin){ 0 }, out);
+}
+
+tarn_status buffer_new_of(struct context *c, size_t bytes, const void *data, struct buffer **out)
+{
+    *out = NULL;
+    TRY(context_poll(c));
+    TRY(make(c, bytes, c->near_host ? POOL_IDLE : POOL, (struct origin){ 0 }, out));
+    struct buffer *b = *out;
+    if (b->host != NULL) {
+        if (bytes > 0)
+            memcpy(b->host, data, bytes);
+        return TARN_OK;
+    }
+    const tarn_status status = buffer_write(b, 0, data, bytes);
+    if (status != TARN_OK) {
+        buffer_free(b);
+        *out = NULL;
+    }
+    return status;
 }
 
 tarn_status buffer_fresh(struct context *c, size_t bytes, cl_mem_flags flags, void *memory,
                          struct buffer **out)
 {
-    return make(c, bytes, false, (struct origin){ flags, memory }, out);
+    return make(c, bytes, FRESH, (struct origin){ flags, memory }, out);
 }
 
 void buffer_drop(struct buffer *b, bool keep)
@@ -153,10 +197,7 @@ void buffer_drop(struct buffer *b, bool keep)
         return;
     b->context->stats.live--;
     b->context->stats.live_bytes -= b->bytes;
-    replay_forget(b->context);
-    if (!keep)
-        clReleaseMemObject(b->memory);
-    free(b);
+    release(b, keep);
 }
 
 void buffer_free(struct buffer *b)
@@ -169,6 +210,7 @@ void buffer_free(struct buffer *b)
     c->stats.live--;
     c->stats.live_bytes -= b->bytes;
     c->stats.pooled_bytes += b->capacity;
+    b->used = c->next;
     b->next = c->pool[k];
     c->pool[k] = b;
 }

@@ -47,6 +47,7 @@ struct context {
     bool no_bitcode;                   /* the driver does not give or does not take it: bitcode.c */
     bool no_declared;                  /* the driver's compiler does not take our declarations */
     bool fine_grain; /* host and device can use the same memory without commands in between */
+    bool near_host;  /* so do they for all buffers: the device is the host's processor */
     struct tracked ring[TRACKED];
     int event_every;      /* so manyth launch has an event; 1: each */
     int silent;           /* the newest commands that have none */
@@ -78,8 +79,11 @@ struct kernel {
 struct buffer {
     struct context *context;
     cl_mem memory;
+    void
+        *host; /* the same bytes for the host, between commands; NULL: it needs commands for them */
     size_t bytes;    /* asked for */
     size_t capacity; /* of the class */
+    queue_mark used; /* in the pool: no later command uses it */
     struct buffer *next;
 };
 

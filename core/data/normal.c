@@ -57,9 +57,7 @@ tarn_status normal_check(const tarn_loader_options *o, tarn_shape sample, tarn_d
 static tarn_status upload(struct context *c, const float *values, int32_t count,
                           struct buffer **out)
 {
-    const size_t bytes = (size_t)count * sizeof *values;
-    TRY(buffer_new(c, bytes, out));
-    return buffer_write(*out, 0, values, bytes);
+    return buffer_new_of(c, (size_t)count * sizeof *values, values, out);
 }
 
 tarn_status normal_make(struct context *c, const tarn_loader_options *o, tarn_dtype dtype,

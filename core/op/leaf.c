@@ -85,11 +85,8 @@ tarn_tensor tarn_from(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, const
     if (data == NULL && bytes)
         return graph_fail(r, TARN_ERR_ARGUMENT, "from: data is NULL for %s", shape_text(shape));
     struct buffer *b = NULL;
-    tarn_status s = buffer_new(r->context, bytes, &b);
-    if (s == TARN_OK && bytes)
-        s = buffer_write(b, 0, data, bytes);
+    const tarn_status s = buffer_new_of(r->context, bytes, data, &b);
     if (s != TARN_OK) {
-        buffer_free(b);
         replica_fail(r, s, NULL);
         return graph_poison(r);
     }

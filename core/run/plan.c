@@ -64,9 +64,7 @@ static tarn_status add_offsets(struct context *c, const struct planned_kernel *f
             offsets[s * count + i] =
                 from->offsets[i] + (slot < 0 ? 0 : loop->lies[s * loop->slots + (size_t)slot]);
         }
-    tarn_status status = buffer_new(c, bytes, &k->offsets);
-    if (status == TARN_OK)
-        status = buffer_write(k->offsets, 0, offsets, bytes);
+    const tarn_status status = buffer_new_of(c, bytes, offsets, &k->offsets);
     free(offsets);
     return status;
 }

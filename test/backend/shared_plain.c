@@ -117,13 +117,18 @@ static tarn_status spin(struct rig *r, uint32_t times)
     return kernel_launch(r->spin, args, 2, 4, LOCAL);
 }
 
-static tarn_status twice(struct rig *r)
+static tarn_status twice_of(struct rig *r, struct buffer *from)
 {
     const struct kernel_arg args[] = { { .buffer = r->out },
-                                       { .buffer = shared_buffer(r->shared) },
+                                       { .buffer = from },
                                        { .size = sizeof(uint32_t),
                                          .value.u32 = (uint32_t)r->count } };
     return kernel_launch(r->twice, args, 3, (r->count + LOCAL - 1) / LOCAL, LOCAL);
+}
+
+static tarn_status twice(struct rig *r)
+{
+    return twice_of(r, shared_buffer(r->shared));
 }
 
 static void check_out(struct rig *r, int factor, int plus)
@@ -180,6 +185,33 @@ static void check_one_way(struct rig *r)
     CHECK(host != NULL && ((int *)host)[r->count - 1] == (int)(r->count - 1) * 9);
     CHECK(shared_end(r->shared, false) == TARN_OK && twice(r) == TARN_OK);
     check_out(r, 18, 0);
+}
+
+/* ---- contents while commands are in flight -------------------------------------------------- */
+
+/* What was given back while commands read it is not written to before they ended. */
+static void check_contents(const struct device *d)
+{
+    struct rig r;
+    if (!open_rig(&r, d, COUNT, SHARED_BEST))
+        return;
+    const size_t bytes = r.count * sizeof(int);
+    for (int round = 1; round <= ROUNDS; round++) {
+        struct buffer *first = NULL, *second = NULL;
+        for (size_t i = 0; i < r.count; i++)
+            r.got[i] = (int)i * round;
+        CHECK(buffer_new_of(r.context, bytes, r.got, &first) == TARN_OK);
+        CHECK(spin(&r, 1000000) == TARN_OK && twice_of(&r, first) == TARN_OK);
+        CHECK(context_flush(r.context) == TARN_OK);
+        buffer_free(first);
+        memset(r.got, 0xab, bytes);
+        CHECK(buffer_new_of(r.context, bytes, r.got, &second) == TARN_OK);
+        check_out(&r, 2 * round, 0);
+        CHECK(buffer_read(second, 0, r.got, bytes) == TARN_OK);
+        CHECK(r.got[0] == (int)0xabababab && r.got[r.count - 1] == (int)0xabababab);
+        buffer_free(second);
+    }
+    close_rig(&r);
 }
 
 static int by_size(const void *a, const void *b)
@@ -344,6 +376,7 @@ int main(void)
         pair[0] = pair[1] = whole;
     for (int way = 0; way <= SHARED_COPIED; way++)
         check_way(&whole, pair, (enum shared_way)way);
+    check_contents(&whole);
     printf("shared: %d failures\n", failures);
     return failures > 0;
 }
