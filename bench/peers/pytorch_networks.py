@@ -157,16 +157,16 @@ class Mlp(AdamW):
 
 
 class Block(nn.Module):
-    def __init__(self, causal):
+    def __init__(self, causal, width=WIDTH, heads=4):
         super().__init__()
-        self.causal = causal
-        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
-        self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+        self.causal, self.heads = causal, heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def attention(self, x):
-        n, t, _ = x.shape
-        parts = self.qkv(x).reshape(n, t, 3, 4, WIDTH // 4).permute(2, 0, 3, 1, 4)
+        n, t, width = x.shape
+        parts = self.qkv(x).reshape(n, t, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         if hasattr(F, "scaled_dot_product_attention"):
             y = F.scaled_dot_product_attention(*parts, is_causal=self.causal)
         else:
@@ -566,11 +566,128 @@ class Speech(Net):
         return self.head(self.rows(h)[0]).reshape(-1, 10)
 
 
+# ---- as in timed_large.c -----------------------------------------------------------------------------------
+
+class Resnet18(Images):
+    shape = (16, 3, 64, 64)
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.blocks, last = unit(3, 64, 1), nn.ModuleList(), 64
+        for i in range(8):
+            out, stride = 64 << i // 2, 2 if i in (2, 4, 6) else 1
+            short = unit(last, out, stride, 1) if stride > 1 else nn.Identity()
+            self.blocks.append(nn.ModuleList([unit(last, out, stride), unit(out, out, 1), short]))
+            last = out
+        self.fc = nn.Linear(512, 10)
+
+    def forward(self, x):
+        x = F.relu(self.stem(x))
+        for first, second, short in self.blocks:
+            x = F.relu(second(F.relu(first(x))) + short(x))
+        return self.fc(x.mean((2, 3)))
+
+
+class Inverted(Images):
+    shape = (32, 3, 96, 96)
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.blocks, last = unit(3, 32, 2), nn.ModuleList(), 32
+        for out, stride in (16, 1), (24, 2), (24, 1), (32, 2), (32, 1), (64, 2), (64, 1):
+            wide = 6 * last
+            self.blocks.append(nn.Sequential(unit(last, wide, 1, 1), nn.ReLU6(), unit(wide, wide, stride, groups=wide),
+                                             nn.ReLU6(), unit(wide, out, 1, 1)))
+            last = out
+        self.fc = nn.Linear(64, 10)
+
+    def forward(self, x):
+        x = F.relu6(self.stem(x))
+        for block in self.blocks:
+            h = block(x)
+            x = x + h if h.shape == x.shape else h
+        return self.fc(x.mean((2, 3)))
+
+
+def twice(i, o):
+    return nn.Sequential(unit(i, o, 1), nn.ReLU(), unit(o, o, 1), nn.ReLU())
+
+
+class UnetWide(Net):
+    shape = (4, 3, 128, 128)
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.ModuleList(twice(i, o) for i, o in ((3, 32), (32, 64), (64, 128), (128, 256)))
+        self.wider = nn.ModuleList(nn.ConvTranspose2d(2 * o, o, 2, 2) for o in (128, 64, 32))
+        self.up, self.head = nn.ModuleList(twice(2 * o, o) for o in (128, 64, 32)), nn.Conv2d(32, 10, 1)
+
+    def batch(self, n):
+        return torch.rand(n, *self.shape[1:]), torch.tensor(measure.labels(n * 128 * 128)).reshape(n, 128, 128)
+
+    def forward(self, x):
+        sides = []
+        for i, down in enumerate(self.down):
+            x = down(F.max_pool2d(x, 2) if i else x)
+            sides.append(x)
+        for wider, up, side in zip(self.wider, self.up, sides[-2::-1]):
+            x = up(torch.cat([wider(x), side], 1))
+        return self.head(x)
+
+
+class Wide(AdamW):
+    shape = (256, 2048)
+
+    def __init__(self):
+        super().__init__()
+        self.layers, self.head = nn.ModuleList(nn.Linear(2048, 2048) for _ in range(3)), nn.Linear(2048, 10)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = F.relu(layer(x))
+        return self.head(x)
+
+
+class Gpt512(AdamW):
+    shape = (8, 128)
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(8192, 512), nn.Embedding(128, 512)
+        self.blocks = nn.Sequential(*(Block(True, 512, 8) for _ in range(4)))
+        self.norm, self.head = nn.LayerNorm(512), nn.Linear(512, 8192, bias=False)
+
+    def batch(self, n):
+        x = torch.tensor(measure.labels(n * 128, 8192))
+        return x.reshape(n, 128), x
+
+    def forward(self, x):
+        return self.head(self.norm(self.blocks(self.words(x) + self.places.weight))).flatten(0, 1)
+
+
+class Lstm512(Images):
+    shape, clip = (20, 32), 1.0
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.lstm = nn.Embedding(8192, 512), nn.LSTM(512, 512, 2, batch_first=True)
+        self.head = nn.Linear(512, 8192)
+
+    def batch(self, n):
+        x = torch.tensor(measure.labels(n * 32, 8192))
+        return x.reshape(n, 32), x
+
+    def forward(self, x):
+        return self.head(self.lstm(self.words(x))[0]).flatten(0, 1)
+
+
 NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Unet, "vae": Vae, "mlp": Mlp,
             "gpt": Gpt, "gpt-8192": Gpt8192, "vit": Vit, "lstm": Recurrent, "gru": Gru, "convnext": ConvNext, "mixer": Mixer,
             "vgg": Vgg, "densenet": Densenet, "squeeze": Squeeze, "wavenet": Wavenet, "translate": Translate,
             "recommend": Recommend, "graph": Graph, "experts": Experts,
-            "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech}
+            "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech,
+            "resnet-18": Resnet18, "inverted": Inverted, "unet-wide": UnetWide, "wide": Wide, "gpt-512": Gpt512,
+            "lstm-512": Lstm512}
 
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("network", choices=NETWORKS)
