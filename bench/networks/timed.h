@@ -21,7 +21,8 @@ struct timed_network {
 };
 
 /* Lists that end with a network without a name, one of each file. */
-extern const struct timed_network timed_images[], timed_rows[], timed_more[], timed_further[], timed_large[];
+extern const struct timed_network timed_images[], timed_rows[], timed_more[], timed_further[],
+    timed_large[];
 
 /* By its name; NULL: there is none. */
 const struct timed_network *timed_find(const char *name);

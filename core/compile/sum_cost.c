@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "tensor/sum_order.h"
+
 /* What the tables here have room for; target_check() refuses larger figures. */
 #define POINTS_ROOM TARGET_MOST_POINTS
 #define SEEN_CAPACITY 1024u
@@ -196,6 +198,9 @@ struct sum_cycles sum_cycles(const struct target *t, const struct nest *n, const
     for (int a = 0; a < n->out_axes; a++)
         loops += a != model.lane;
     out.body = register_cycles(&model, s->tile, &out.by_loads) * sum_vectors(&model);
-    out.waiting = traffic(&model, &known, s->tile, s->order, loops);
+    if (s->panels.used && !n->batched)
+        out.waiting = s->panels.waiting * s->groups * LANES / n->extent[model.lane];
+    else
+        out.waiting = traffic(&model, &known, s->tile, s->order, loops);
     return out;
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "tensor/sum_order.h"
+
 /* ---- loads of the body ---------------------------------------------------------------------- */
 
 static bool is_known(const int *list, int count, int e)
@@ -51,10 +53,14 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
     memset(w, 0, sizeof *w);
     w->parts = 1 + a->part_count;
     memcpy(w->k[0], a->address.k, sizeof w->k[0]);
-    for (int i = 0; i < a->part_count; i++)
+    w->divide[0] = 1;
+    for (int i = 0; i < a->part_count; i++) {
         memcpy(w->k[1 + i], a->part[i].index.e.k, sizeof w->k[0]);
+        w->divide[1 + i] = a->part[i].index.divide;
+    }
     w->vector = a->in_block || a->gather >= 0;
     w->step = a->in_block ? 64 : 4;
+    w->vectors = 1;
     for (int i = 0; t->lane >= 0 && i < w->parts; i++) {
         w->vector |= w->k[i][t->lane] != 0;
         w->k[i][t->lane] = 0;
@@ -70,6 +76,23 @@ void tiling_begin(struct tiling *t, const struct vector_figures *core, const str
     *t = (struct tiling){ .n = n, .core = core, .lane = nest_vector_axis(n, s) };
     for (int i = 0; i < (n->combine == COMBINE_FMA ? 2 : 1); i++)
         collect(t, n->body[i], seen, &t->size);
+}
+
+/* Windows that slide along the lanes touch the same, but for its ends. */
+void tiling_whole_lanes(struct tiling *t)
+{
+    for (int l = 0; l < t->load_count; l++) {
+        struct walk *w = &t->loads[l];
+        if (!w->vector)
+            continue;
+        w->vectors = t->n->extent[t->lane] / LANES;
+        for (int i = 0; i < w->parts; i++) {
+            for (int a = 0; a < t->n->axes; a++)
+                if (size_of(w->k[i][a]) < LANES)
+                    w->k[i][a] = 0;
+            sort_axes(w, i, t->n->axes);
+        }
+    }
 }
 
 /* ---- caches --------------------------------------------------------------------------------- */
@@ -106,9 +129,12 @@ static double touched(const struct walk *w, int part, const int32_t *extent)
 static double bytes_of(const struct tiling *t, int load, const int32_t *extent)
 {
     double elements = 1;
-    for (int i = 0; i < t->loads[load].parts; i++)
-        elements *= touched(&t->loads[load], i, extent);
-    return elements * (t->loads[load].vector ? 64 : 4);
+    for (int i = 0; i < t->loads[load].parts; i++) {
+        const double count = touched(&t->loads[load], i, extent);
+        const int32_t divide = t->by_sets ? t->loads[load].divide[i] : 1;
+        elements *= count > divide ? count / divide : 1;
+    }
+    return elements * t->loads[load].vectors * (t->loads[load].vector ? 64 : 4);
 }
 
 static double bytes_touched(const struct tiling *t, const int32_t *extent)

@@ -10,9 +10,10 @@
 /* A load of the body: how its address moves with each axis. */
 struct walk {
     bool vector;
-    int step; /* bytes from one element to the next */
+    int step;    /* bytes from one element to the next */
+    int vectors; /* for each: more than one where all along a summed axis count as one element */
     int parts;
-    int32_t k[1 + TARN_MAX_RANK][NEST_AXES];
+    int32_t k[1 + TARN_MAX_RANK][NEST_AXES], divide[1 + TARN_MAX_RANK];
     int8_t axis[1 + TARN_MAX_RANK][NEST_AXES]; /* those that move it, the shortest steps first, */
     int axes[1 + TARN_MAX_RANK];               /* and how many they are */
 };
@@ -26,12 +27,16 @@ struct tiling {
     int size; /* expressions of the body */
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
-    bool by_sets; /* traffic() knows that lines a long step apart push each other out of a cache */
+    bool
+        by_sets; /* traffic() knows that lines a long step apart push each other out of a cache, and that quotients leave
+                     out elements */
 };
 
 /* Finds the loads, and how large the body is. */
 void tiling_begin(struct tiling *t, const struct vector_figures *core, const struct nest *n,
                   const struct schedule *s);
+/* From now on what lies along the lanes' axis, a summed one, is one element. */
+void tiling_whole_lanes(struct tiling *t);
 /* Bytes that a tile's loads touch while some of the loops run whole, by the set of these: no other order of the same loops
  * changes them. Empty at first; of one tile. */
 #define FOOTPRINTS 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradients of a sequence's convolution, whose result was losses of all moments of all samples: rows, which become samples
- * again (1_graph/batch.c), and are read in panels (4_schedule/panels.c). */
+/* Gradients of weights that are read in panels (4_schedule/panels.c): of few images; and of a sequence's convolution, whose
+ * result was losses of all moments of all samples: rows, which become samples again (1_graph/batch.c). */
 #include <criterion/criterion.h>
 
 #include "cases.h"
@@ -19,6 +19,31 @@ static void make(struct build *b)
     const uint32_t images = build_reshape(b, turned, TARN_SHAPE(SAMPLES, OUT, 1, MOMENTS));
     build_output(b, build_conv_weight(b, x, images, 0));
     build_output(b, build_reduce(b, &op_sum, images, 1 << 0 | 1 << 3));
+}
+
+/* Of so few samples that columns are lanes: a gradient of weights goes through rows in panels, too. */
+Test(images, columns_are_lanes_of_panels)
+{
+    static const char *const targets[] = { "avx2", "avx512", "neon" };
+    for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+        const struct target target = target_named(targets[t]);
+        struct kernel_plan plan = { 0 };
+        struct build b;
+        build_begin(&b);
+        const uint32_t x = build_samples(&b, TARN_SHAPE(2, IN, 128, 128));
+        const uint32_t given = build_owned(&b, TARN_SHAPE(2, OUT, 128, 128));
+        build_output(&b, build_conv_weight(&b, x, given, 1));
+        const struct program p = build_program(&b);
+        cr_assert_eq(compile_program(&p, &target, &plan), TARN_OK, "%s", error_text());
+        int panels = 0;
+        for (int i = 0; i < plan.ir->nest_count; i++) {
+            const struct schedule *s = &plan.ir->schedules[i];
+            panels += s->panels.used && s->lane_axis >= plan.ir->nests[i].out_axes;
+        }
+        cr_expect_eq(panels, 1, "%s: %d nests in panels", targets[t], panels);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
 }
 
 Test(images, rows_become_samples_and_panels)

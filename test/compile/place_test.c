@@ -82,11 +82,11 @@ Test(place, idle_lanes_cost)
     cr_expect_eq(place_of_convolution(76, false, 0), SAMPLES_BY_RULE, "few lanes idle");
 }
 
-/* Of gradients the model is asked, too, but must see more of a gain: with 2 samples, not with 8. */
+/* Of gradients the model is asked, too, but must see more of a gain: with 2 samples, not with 11. */
 Test(place, gradients_leave_blocks_for_much)
 {
     cr_expect_eq(place_of_convolution(2, true, 0), SAMPLES_ALONE);
-    cr_expect_eq(place_of_convolution(8, true, 0), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_convolution(11, true, 0), SAMPLES_BY_RULE);
 }
 
 Test(place, shards_keep_the_rule)

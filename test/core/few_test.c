@@ -238,3 +238,50 @@ Test(few, parts_read_neighbours, .timeout = 600)
             }
         }
 }
+
+/* Steps of 2 forward, and of 2 and 3 back, whose gradients skip columns, by groups, too; writes those of all weights. */
+static size_t strided(const char *schedule, const char *target, int n, float *out)
+{
+    enum { SIDE = 21 };
+    static const char *const names[] = { "a.weight", "b.weight", "c.weight", "d.weight" };
+    static float v[4 * CHANNELS * SIDE * SIDE];
+    const tarn_shape s = TARN_SHAPE(n, CHANNELS, SIDE, SIDE);
+    fill(v, s);
+    tarn_replica *r = opened(schedule, target);
+    tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0), of[4], g[4];
+    x = tarn_relu(conv(x, "a", 40, 3, padded(1)));
+    x = tarn_relu(
+        conv(x, "b", 20, 3, (tarn_conv2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 } }));
+    x = tarn_use_conv_transpose2d(x, "c", 24, 4,
+                                  (tarn_conv_transpose2d_options){ .stride = { 2, 3 } });
+    x = conv(x, "d", 24, 3, (tarn_conv2d_options){ .stride = { 1, 2 }, .groups = 24 });
+    for (int i = 0; i < 4; i++)
+        of[i] = tarn_find(r, names[i]);
+    tarn_gradients(tarn_mean(tarn_mul(x, x), TARN_ALL, false), of, 4, g);
+    cr_assert_eq(tarn_eval(g, 4), TARN_OK, "%s", tarn_error(r));
+    size_t count = 0;
+    for (int i = 0; i < 4; i++) {
+        const size_t some = (size_t)tarn_shape_count(tarn_shape_get(g[i]));
+        cr_assert_leq(count + some, MOST);
+        cr_assert_eq(tarn_read(g[i], out + count, some * sizeof *out), TARN_OK);
+        count += some;
+    }
+    tarn_close(r);
+    return count;
+}
+
+Test(few, gradients_skip_columns, .timeout = 600)
+{
+    static float wanted[MOST], seen[MOST];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
+    for (int n = 1; n <= 4; n += 3) {
+        const size_t count = strided("gpu", "", n, wanted);
+        cr_expect_eq(strided("cpu", "avx512", n, seen), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%d samples", n);
+        cr_expect_eq(setenv("TARN_FUSE", "0", 1), 0);
+        cr_expect_eq(strided("cpu", "neon", n, seen), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%d samples, unfused", n);
+        cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+    }
+}

@@ -237,6 +237,21 @@ static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32
     return true;
 }
 
+/* Lanes of columns would each have a condition of their own, which all but one of `stride` columns fail. */
+static bool skips_columns(const struct node *n)
+{
+    return n->op == &op_conv2d_input && n->arg.conv.stride[1] > 1 && lanes_from_channels(n);
+}
+
+bool few_skipping(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
+{
+    if (n->shape.rank != 4 || tarn_shape_count(n->shape) == 0 || !skips_columns(n))
+        return false;
+    *out = from_channels(b, n, in);
+    simplify_module(b)->stored[*out] = true;
+    return true;
+}
+
 bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out)
 {
     if (n->shape.rank != 4 || tarn_shape_count(n->shape) == 0)

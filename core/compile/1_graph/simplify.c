@@ -202,6 +202,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     uint32_t expanded;
     if (b->how == CONVOLVE_LANES && few_expand(b, &n, in, &expanded))
         return expanded;
+    if (b->how == CONVOLVE_DIRECTLY && few_skipping(b, &n, in, &expanded))
+        return expanded;
     if (b->winograd != WINOGRAD_NONE && !(b->how == CONVOLVE_LANES && n.op == &op_conv2d) &&
         winograd_expand(b, m->target, b->winograd, &n, in, &expanded))
         return expanded;
@@ -285,7 +287,7 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
         return 1; /* the value with another label, and the word */
     const bool winograd = n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE;
     return (n->op == &op_matmul ? 1u : 0u) /* turned() */ +
-           (b->how == CONVOLVE_LANES ? FEW_NODES : 0u) + (winograd ? WINOGRAD_NODES : 0u);
+           (b->how != CONVOLVE_BLOCKS ? FEW_NODES : 0u) + (winograd ? WINOGRAD_NODES : 0u);
 }
 
 tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,

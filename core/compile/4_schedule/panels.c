@@ -8,6 +8,7 @@
 #include "compile/4_schedule/schedule.h"
 #include "compile/traffic.h"
 #include "compile/chunk.h"
+#include "tensor/sum_order.h"
 
 #define WORTH 0.95 /* of the time without: the model is no better than that */
 /* Drivers keep what is private on a thread's stack; some have few kilobytes to spare. */
@@ -29,14 +30,28 @@ static int step_axis(const struct nest *n)
     return -1;
 }
 
-/* Panels are for sums over a block of samples, whose chunks, if any, are steps of the same axis. */
-static bool suits(const struct nest *n, const struct schedule *s)
+/* Of images whose columns are lanes: rows, the axis whose steps are chunks. Whole images go around it. */
+static int row_axis(const struct nest *n, const struct schedule *s, const struct chunks *c)
+{
+    const int lane = s->lane_axis;
+    if (n->batched || lane < n->out_axes || n->extent[lane] % LANES != 0)
+        return -1;
+    const int axis = c->levels > 0 ? c->of[0].axis : step_axis(n);
+    return axis < lane ? axis : -1;
+}
+
+/* Panels are for sums over a block of samples, or with lanes along a summed axis, whose chunks, if any, are steps of the
+ * same axis. Returns this, or -1. */
+static int axis_of_panels(const struct nest *n, const struct schedule *s)
 {
     const struct chunks c = nest_chunks(n, false);
+    if (n->combine != COMBINE_FMA || c.levels > 1)
+        return -1;
+    if (!n->partial || !nest_has_batch_lanes(n))
+        return row_axis(n, s, &c);
     const int axis = step_axis(n);
-    return n->combine == COMBINE_FMA && n->partial && nest_has_batch_lanes(n) && axis >= 0 &&
-           c.levels <= 1 && (c.levels == 0 || c.of[0].axis == axis) &&
-           (s->split_axis < 0 || !slices_overlap(s->slices));
+    const bool meets = c.levels == 0 || c.of[0].axis == axis;
+    return meets && (s->split_axis < 0 || !slices_overlap(s->slices)) ? axis : -1;
 }
 
 static double product(const int *size, const struct search *f)
@@ -72,6 +87,10 @@ static double cycles_of(const struct search *f, const struct panels *p)
         inside[a] = a < n->out_axes ? p->size[a] : n->extent[a];
         if (a < n->out_axes && a != f->t.lane)
             rounds *= (double)f->whole[a] / p->size[a];
+        if (a >= n->out_axes && a < p->axis && a != n->batch_axis) {
+            rounds *= n->extent[a];
+            inside[a] = 1;
+        }
     }
     inside[p->axis] = p->step;
     rounds *= (n->extent[p->axis] + p->step - 1) / p->step;
@@ -118,9 +137,12 @@ void choose_panels(const struct target *t, const struct nest *n, struct schedule
 {
     const struct vector_figures *c = &t->vector;
     struct search f = { .s = s };
-    if (!suits(n, s))
+    const int axis = axis_of_panels(n, s);
+    if (axis < 0)
         return;
     tiling_begin(&f.t, c, n, s);
+    if (f.t.lane >= n->out_axes && !n->batched)
+        tiling_whole_lanes(&f.t);
     memcpy(f.whole, n->extent, sizeof f.whole);
     if (s->split_axis >= 0)
         f.whole[s->split_axis] =
@@ -128,19 +150,18 @@ void choose_panels(const struct target *t, const struct nest *n, struct schedule
     double vectors = 1;
     for (int a = 0; a < n->axes; a++) {
         f.loops += a < n->out_axes && a != f.t.lane;
-        vectors *= a == f.t.lane ? 1 : f.whole[a];
+        vectors *= a != f.t.lane ? f.whole[a] : n->batched ? 1 : (double)f.whole[a] / LANES;
     }
     const struct chunks chunks = nest_chunks(n, false);
-    const int axis = step_axis(n);
     const int most = chunks.levels > 0 ? chunks.of[0].step : n->extent[axis] - 1;
     const double arithmetic = c->cycles_per_term * vectors;
     double best = WORTH * (arithmetic + cycles_without(&f)) - arithmetic;
     for (int step = s->tile[axis]; step <= most; step *= 2) {
         struct panels p = { .used = true, .axis = axis, .step = step };
         memcpy(p.size, s->tile, sizeof p.size);
-        const double cycles = grow(&f, &p);
-        if (cycles < best) {
-            best = cycles;
+        p.waiting = grow(&f, &p);
+        if (p.waiting < best) {
+            best = p.waiting;
             s->panels = p;
         }
     }

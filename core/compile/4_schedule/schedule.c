@@ -240,12 +240,15 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
     split_by_rows(p, n, at, s);
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)
         choose_fitting_tile(p, n, s);
-    choose_panels(p->target, n, s);
+    if (n->batched)
+        choose_panels(p->target, n, s);
     choose_packing(&p->target->vector, n, s);
     s->by_registers = turns_over(p, n, s);
     if (!n->batched && !at->tiny && at->row_axis < 0)
         split_among_groups(p->target, n, at,
                            at->section == 0 ? p->groups * kernel_parts(p, at->kernel) : 0, s);
+    if (!n->batched)
+        choose_panels(p->target, n, s);
     drop_packing(n, s);
 }
 

@@ -196,6 +196,8 @@ void sum_text(const struct printer *pr, const char *a, const char *b, char out[S
 void combine_line(struct printer *pr, const char *acc, const char *v);
 /* The accumulators have the sums of what was left over by the lanes: combines these, sum0, ... */
 void combine_lane_sums(struct printer *pr);
+/* The loop of a summed axis whose lanes are added up: full vectors, or the rest. */
+int open_lanes(struct printer *pr, int lane, bool rest);
 /* What is combined or multiplied, for all unrolled points. */
 void print_body(struct printer *pr);
 /* The condition of all guards of a sum at the current point of its tile; *lanes: it is one of lanes. */

@@ -146,8 +146,7 @@ void print_tile_results(struct printer *pr)
 
 /* ---- loops ---------------------------------------------------------------------------------- */
 
-/* The loop of a summed axis whose lanes are added up: full vectors, or the rest. */
-static int open_lanes(struct printer *pr, int lane, bool rest)
+int open_lanes(struct printer *pr, int lane, bool rest)
 {
     const struct loop_range r = loop_range(pr, lane);
     set_loop(pr, lane, 1);

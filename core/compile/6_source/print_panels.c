@@ -4,6 +4,7 @@
  * loops. */
 
 #include "compile/6_source/print.h"
+#include "tensor/sum_order.h"
 
 /* Of the step that is open, as loop_range() names it. */
 #define STEP_LEVEL CHUNK_LEVELS
@@ -65,6 +66,12 @@ static int open_tile_loops(struct printer *pr)
     return loops;
 }
 
+/* Whether lanes are shares of each sum. */
+static bool adds_lanes(const struct printer *pr)
+{
+    return !nest_has_batch_lanes(pr->n);
+}
+
 static void end_tile(struct printer *pr, int loops)
 {
     print_line(pr, "at += %d;", tile_points(pr, 0, pr->n->out_axes));
@@ -72,17 +79,41 @@ static void end_tile(struct printer *pr, int loops)
     close_loops(pr, 1);
 }
 
-/* Opens the loops over the tiles of a panel, with the accumulators that `from` keeps. */
-static int begin_tile(struct printer *pr, const char *from)
+/* Opens the loops over the tiles of a panel. */
+static int begin_tile(struct printer *pr)
 {
-    const char *type = register_name(pr->n->acc_dtype, pr->width);
     print_line(pr, "{");
     pr->indent++;
     print_line(pr, "long at = 0;");
-    const int loops = open_tile_loops(pr);
+    return open_tile_loops(pr);
+}
+
+/* A tile's accumulators, which `from` keeps. */
+static void take_kept(struct printer *pr, const char *from)
+{
+    const char *type = register_name(pr->n->acc_dtype, pr->width);
     for (int i = 0; i < tile_points(pr, 0, pr->n->out_axes); i++)
         print_line(pr, "%s acc%d = %s[at + %d];", type, i, from, i);
-    return loops;
+}
+
+/* What their lanes add up to, in print_lane_sum()'s order. */
+static void take_sums(struct printer *pr, const char *from)
+{
+    const int points = tile_points(pr, 0, pr->n->out_axes);
+    const char *type = register_name(pr->n->acc_dtype, 1);
+    for (int i = 0; i < points; i++)
+        print_line(pr, "const %s sum%d = %s(%s[at + %d]);", type, i, lanes_function(pr->n).text,
+                   from, i);
+    pr->width = 1;
+    pr->lane_axis = -1;
+    declare_accumulators(pr);
+    combine_lane_sums(pr);
+}
+
+/* A summed axis around the chunks. */
+static bool is_outside(const struct printer *pr, int axis)
+{
+    return adds_lanes(pr) && axis >= pr->n->out_axes && axis < pr->s->panels.axis;
 }
 
 /* The terms of one step, for all tiles. */
@@ -92,11 +123,15 @@ static void print_step(struct printer *pr)
     const struct sum_loops l = { .index = "long",
                                  .cut_axis = pr->s->panels.axis,
                                  .cut_level = STEP_LEVEL };
-    const int tiles = begin_tile(pr, "kept");
+    const int tiles = begin_tile(pr);
+    take_kept(pr, "kept");
     int loops = 0;
     pr->sum = &l;
     for (int a = n->out_axes; a < n->axes; a++)
-        loops += a == n->batch_axis ? 0 : open_loop(pr, a);
+        if (a == pr->lane_axis && adds_lanes(pr))
+            loops += open_lanes(pr, a, false);
+        else if (!is_outside(pr, a) && (!n->batched || a != n->batch_axis))
+            loops += open_loop(pr, a);
     print_body(pr);
     close_loops(pr, loops);
     pr->guards_met = 0;
@@ -143,6 +178,9 @@ static const char *print_sum_in_steps(struct printer *pr)
     print_line(pr, "%s sums[%d];", type, points);
     print_line(pr, "for (int k = 0; k < %d; k++) kept[k] = sums[k] = (%s)(%s);", points, type,
                zero);
+    int outside = 0;
+    for (int a = n->out_axes; a < n->axes; a++)
+        outside += is_outside(pr, a) ? open_loop(pr, a) : 0;
     print_for(pr, "for (long cut0 = 0; cut0 < %d; cut0 += %d) {", extent, c.of[0].step);
     print_line(pr, "const long end0 = min(cut0 + %d, (long)%d);", c.of[0].step, extent);
     print_steps(pr, "cut0", "end0");
@@ -150,14 +188,20 @@ static const char *print_sum_in_steps(struct printer *pr)
     print_line(pr, "    sums[k] += kept[k];");
     print_line(pr, "    kept[k] = (%s)(%s);", type, zero);
     print_line(pr, "}");
-    close_loops(pr, 1);
+    close_loops(pr, 1 + outside);
     return "sums";
 }
 
 void print_panels(struct printer *pr)
 {
+    if (adds_lanes(pr)) {
+        pr->width = LANES;
+        pr->lane_axis = pr->s->lane_axis;
+    }
     const int panels = open_panel_loops(pr);
-    const int tiles = begin_tile(pr, print_sum_in_steps(pr));
+    const char *sums = print_sum_in_steps(pr);
+    const int tiles = begin_tile(pr);
+    (adds_lanes(pr) ? take_sums : take_kept)(pr, sums);
     print_tile_results(pr);
     end_tile(pr, tiles);
     close_loops(pr, panels);
