@@ -143,7 +143,8 @@ static bool column_stays(double lines, size_t pitch, int sets, int ways)
 }
 
 /* Cycles that a block of samples, as lanes, waits for the right operand, of which it reads single elements: along its
- * rows, or a few columns after the other, so that each line is touched several times. */
+ * rows, or a few columns after the other, so that each line is touched several times. No core asks ahead for the lines of
+ * a column that the second cache does not hold either. */
 static double waits_in_block(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -153,8 +154,9 @@ static double waits_in_block(const struct target *t, const struct product_shape 
     const double again = fmax(1, LANES / tile_rows(v)) - 1;
     if (s->transpose_b || column_stays(k, pitch, v->sets, v->ways))
         return lines * line;
-    const bool near = column_stays(k, pitch, v->second_sets, SECOND_WAYS);
-    return lines * (line + again * UNASKED * (near ? v->line_cycles : v->second_line_cycles));
+    if (column_stays(k, pitch, v->second_sets, SECOND_WAYS))
+        return lines * (line + again * UNASKED * v->line_cycles);
+    return lines * UNASKED * (line + again * v->second_line_cycles);
 }
 
 /* Blocks are dealt to the units; panels are cut for as many as there are. What leaves its block is turned over on the way
