@@ -237,16 +237,18 @@ static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32
     return true;
 }
 
-/* Lanes of columns would each have a condition of their own, which all but one of `stride` columns fail. */
-static bool skips_columns(const struct node *n)
+/* Whether columns are no lanes: too few, or each with a condition of its own, which all but one of `stride` columns
+ * fail. */
+static bool lacks_columns(const struct node *n)
 {
-    return n->op == &op_conv2d_input && n->arg.conv.stride[1] > 1 && lanes_from_channels(n);
+    return n->shape.dim[3] < LANES || (n->op == &op_conv2d_input && n->arg.conv.stride[1] > 1);
 }
 
-bool few_skipping(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
+bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
 {
-    if (n->shape.rank != 4 || tarn_shape_count(n->shape) == 0 || !skips_columns(n))
-        return false;
+    if ((n->op != &op_conv2d && n->op != &op_conv2d_input) || tarn_shape_count(n->shape) == 0 ||
+        !lacks_columns(n) || n->shape.dim[1] / n->arg.conv.groups < LANES)
+        return false; /* channels each by themselves would lie apart in the operand */
     *out = from_channels(b, n, in);
     simplify_module(b)->stored[*out] = true;
     return true;

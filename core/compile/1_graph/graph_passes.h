@@ -17,9 +17,9 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
 struct module *simplify_module(const struct builder *b);
 /* A node of a program of few samples as nodes that have lanes (few.c); false leaves it as it is. */
 bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out);
-/* Likewise where other lanes than channels are the rule, and its result lies as others do: a strided convolution's
- * gradient in its image, or a transposed one. */
-bool few_skipping(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out);
+/* Likewise where columns are lanes by rule, and results lie as others do: a convolution, or a gradient of one in its image,
+ * whose columns are none. */
+bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out);
 /* Whether a convolution's channels are enough to be lanes: within a group, or, where each channel is a group, from one
  * to the next. */
 bool lanes_from_channels(const struct node *conv);

@@ -202,7 +202,7 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     uint32_t expanded;
     if (b->how == CONVOLVE_LANES && few_expand(b, &n, in, &expanded))
         return expanded;
-    if (b->how == CONVOLVE_DIRECTLY && few_skipping(b, &n, in, &expanded))
+    if (b->how == CONVOLVE_DIRECTLY && few_columns(b, &n, in, &expanded))
         return expanded;
     if (b->winograd != WINOGRAD_NONE && !(b->how == CONVOLVE_LANES && n.op == &op_conv2d) &&
         winograd_expand(b, m->target, b->winograd, &n, in, &expanded))
