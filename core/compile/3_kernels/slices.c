@@ -3,17 +3,25 @@
  * and reads whole slices of memory where the axis is a digit of the address: element (hi * E + d) * S
  * + lo has digit d, E the axis' extent and S its stride. In: a nest, an address and an axis. Out: the
  * digits that belong to an index, whatever the other axes are. */
+#include <string.h>
+
 #include "compile/3_kernels/divide.h"
 
 #define MARKED_MOST 1024 /* expressions of a nest */
 
-/* Marks the expressions that are computed from `load`: operands come before what uses them. */
+/* Marks the expressions that are computed from `load`. What widen.c and halves.c put in between stands behind its
+ * readers. */
 static void mark_above(const struct nest *n, int load, bool *above)
 {
-    for (int e = load; e < n->expr_count; e++) {
-        above[e] = e == load;
-        for (int i = 0; i < n->exprs[e].args; i++)
-            above[e] |= n->exprs[e].arg[i] >= load && above[n->exprs[e].arg[i]];
+    bool more = true;
+    memset(above, 0, (size_t)n->expr_count * sizeof *above);
+    above[load] = true;
+    while (more) {
+        more = false;
+        for (int e = 0; e < n->expr_count; e++)
+            for (int i = 0; i < n->exprs[e].args; i++)
+                if (!above[e] && above[n->exprs[e].arg[i]])
+                    above[e] = more = true;
     }
 }
 
@@ -47,7 +55,7 @@ static void take_guards_above(const struct nest *n, int load, int axis, struct r
     if (load < 0 || n->expr_count > MARKED_MOST)
         return;
     mark_above(n, load, above);
-    for (int e = load; e < n->expr_count; e++)
+    for (int e = 0; e < n->expr_count; e++)
         for (int g = 0; n->exprs[e].kind == EXPR_GUARD && above[e] && g < n->exprs[e].guards; g++)
             take_guard(n, &n->exprs[e].guard[g], axis, r);
 }
@@ -106,7 +114,7 @@ static bool counts_up(const struct nest *n, const struct affine *address, int lo
     if (load < 0 || n->expr_count > MARKED_MOST)
         return false;
     mark_above(n, load, above);
-    for (int e = load; e < n->expr_count; e++)
+    for (int e = 0; e < n->expr_count; e++)
         for (int g = 0; n->exprs[e].kind == EXPR_GUARD && above[e] && g < n->exprs[e].guards; g++)
             if (is_held(n, address, &n->exprs[e].guard[g], axis, r->times, d))
                 return true;
