@@ -13,14 +13,13 @@
 #include "compile/6_source/source.h"
 #include "error.h"
 #include "kernels.h"
-#include "tensor/sum_order.h"
 
 #define BETTER 0.97 /* of the time by the rule; nearer, the model cannot tell. */
 /* Gradients of convolutions take longer out of blocks than it says, but where blocks are nearly empty: measured for nine
  * networks with 4 and 8 samples. */
 #define CONVOLVED 0.8
-#define NEARLY_EMPTY (LANES / 4)
-#define SIMPLER 1.0 /* Without a change of layout there are half as many kernels. */
+#define NEARLY_EMPTY 4 /* samples, of a block of 16 */
+#define SIMPLER 1.0    /* Without a change of layout there are half as many kernels. */
 
 static tarn_status out_of_memory(void)
 {
