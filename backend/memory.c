@@ -131,6 +131,7 @@ static tarn_status create(struct context *c, size_t bytes, size_t capacity, stru
     return TARN_OK;
 }
 
+/* From where a buffer is: the pool, of it one that no command in flight uses, or the driver. */
 enum source { POOL, POOL_IDLE, FRESH };
 
 static tarn_status make(struct context *c, size_t bytes, enum source source, struct origin o,

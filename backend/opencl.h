@@ -79,8 +79,7 @@ struct kernel {
 struct buffer {
     struct context *context;
     cl_mem memory;
-    void
-        *host; /* the same bytes for the host, between commands; NULL: it needs commands for them */
+    void *host;      /* the same bytes, for the host between commands; NULL: not for it */
     size_t bytes;    /* asked for */
     size_t capacity; /* of the class */
     queue_mark used; /* in the pool: no later command uses it */

@@ -43,6 +43,12 @@ tarn_tensor timed_prepare(tarn_replica *r, const struct timed_network *n, int ba
 /* One training step, with its mark. */
 tarn_status timed_train(const struct timed_work *w);
 
+/* A convolution without bias that keeps the size of the image, but for the stride, and its norm. */
+tarn_tensor timed_unit(tarn_tensor x, const char *name, int out, int window, int stride,
+                       int groups);
+/* Words [N, T] through blocks of attention; a row of logits for each place of each text. */
+tarn_tensor timed_text(tarn_tensor x, int words, int width, int heads);
+
 tarn_optimizer *timed_adam(tarn_replica *r);
 tarn_optimizer *timed_adamw(tarn_replica *r);
 tarn_optimizer *timed_sgd(tarn_replica *r);

@@ -2,9 +2,7 @@
 /* Networks for images: MNIST's of the examples, a ResNet, a depthwise-separable one, a U-Net and a VAE. */
 #include "timed.h"
 
-/* A convolution without bias that keeps the size of the image, but for the stride, and its norm. */
-static tarn_tensor unit(tarn_tensor x, const char *name, int out, int window, int stride,
-                        int groups)
+tarn_tensor timed_unit(tarn_tensor x, const char *name, int out, int window, int stride, int groups)
 {
     const tarn_conv2d_make_options make = {
         .window = { window },
@@ -35,11 +33,11 @@ static tarn_tensor mnist(tarn_tensor x)
 /* Where a block halves the image, every second pixel goes on, with zeros for the new channels. */
 static tarn_tensor resnet(tarn_tensor x)
 {
-    x = tarn_relu(unit(x, "stem", 16, 3, 1, 1));
+    x = tarn_relu(timed_unit(x, "stem", 16, 3, 1, 1));
     for (int i = 0; i < 9; i++) {
         const int out = 16 << i / 3, halves = i > 0 && i % 3 == 0;
-        tarn_tensor h = tarn_relu(unit(x, TARN_NAME("%d.first", i), out, 3, 1 + halves, 1));
-        h = unit(h, TARN_NAME("%d.second", i), out, 3, 1, 1);
+        tarn_tensor h = tarn_relu(timed_unit(x, TARN_NAME("%d.first", i), out, 3, 1 + halves, 1));
+        h = timed_unit(h, TARN_NAME("%d.second", i), out, 3, 1, 1);
         for (int axis = 2; halves && axis < 4; axis++)
             x = tarn_slice(x, axis, 0, tarn_shape_get(x).dim[axis], 2);
         const tarn_shape more = TARN_SHAPE(0, out / 4, 0, 0);
@@ -53,11 +51,11 @@ static tarn_tensor depthwise(tarn_tensor x)
     static const struct {
         int in, out, stride;
     } blocks[] = { { 32, 64, 1 }, { 64, 128, 2 }, { 128, 128, 1 }, { 128, 256, 2 } };
-    x = tarn_clamp(unit(x, "stem", 32, 3, 1, 1), 0, 6);
+    x = tarn_clamp(timed_unit(x, "stem", 32, 3, 1, 1), 0, 6);
     for (int i = 0; i < 4; i++) {
         const int in = blocks[i].in;
-        x = tarn_clamp(unit(x, TARN_NAME("%d.each", i), in, 3, blocks[i].stride, in), 0, 6);
-        x = tarn_clamp(unit(x, TARN_NAME("%d.all", i), blocks[i].out, 1, 1, 1), 0, 6);
+        x = tarn_clamp(timed_unit(x, TARN_NAME("%d.each", i), in, 3, blocks[i].stride, in), 0, 6);
+        x = tarn_clamp(timed_unit(x, TARN_NAME("%d.all", i), blocks[i].out, 1, 1, 1), 0, 6);
     }
     return tarn_use_linear(tarn_flatten(tarn_global_avg_pool(x), 1), "fc", CLASSES);
 }

@@ -4,32 +4,18 @@
 
 enum { WIDE = 2048, DEPTH = 512, PLACES = 128, WORDS = 8192, HIDDEN = 512, MOMENTS = 32 };
 
-static tarn_tensor unit(tarn_tensor x, const char *name, int out, int window, int stride,
-                        int groups)
-{
-    const tarn_conv2d_make_options make = {
-        .window = { window },
-        .no_bias = true,
-        .options = { { stride, stride }, { window / 2, window / 2 }, { 1, 1 }, groups },
-    };
-    tarn_enter(x.replica, "%s", name);
-    x = tarn_use_batch_norm(tarn_use_conv2d_with(x, "conv", out, make), "norm");
-    tarn_leave(x.replica);
-    return x;
-}
-
 /* ---- images ---------------------------------------------------------------------------------- */
 
 static tarn_tensor resnet18(tarn_tensor x)
 {
-    x = tarn_relu(unit(x, "stem", 64, 3, 1, 1));
+    x = tarn_relu(timed_unit(x, "stem", 64, 3, 1, 1));
     for (int i = 0; i < 8; i++) {
         const int out = 64 << i / 2, stride = i > 0 && i % 2 == 0 ? 2 : 1;
         tarn_enter(x.replica, "blocks.%d", i);
-        tarn_tensor h = tarn_relu(unit(x, "first", out, 3, stride, 1));
-        h = unit(h, "second", out, 3, 1, 1);
+        tarn_tensor h = tarn_relu(timed_unit(x, "first", out, 3, stride, 1));
+        h = timed_unit(h, "second", out, 3, 1, 1);
         if (stride > 1)
-            x = unit(x, "short", out, 1, stride, 1);
+            x = timed_unit(x, "short", out, 1, stride, 1);
         tarn_leave(x.replica);
         x = tarn_relu(tarn_add(h, x));
     }
@@ -40,13 +26,13 @@ static tarn_tensor resnet18(tarn_tensor x)
 static tarn_tensor inverted(tarn_tensor x)
 {
     static const int out[] = { 16, 24, 24, 32, 32, 64, 64 }, stride[] = { 1, 2, 1, 2, 1, 2, 1 };
-    x = tarn_clamp(unit(x, "stem", 32, 3, 2, 1), 0, 6);
+    x = tarn_clamp(timed_unit(x, "stem", 32, 3, 2, 1), 0, 6);
     for (int i = 0; i < 7; i++) {
         const int in = tarn_shape_get(x).dim[1], wide = 6 * in;
         tarn_enter(x.replica, "blocks.%d", i);
-        tarn_tensor h = tarn_clamp(unit(x, "up", wide, 1, 1, 1), 0, 6);
-        h = tarn_clamp(unit(h, "each", wide, 3, stride[i], wide), 0, 6);
-        h = unit(h, "down", out[i], 1, 1, 1);
+        tarn_tensor h = tarn_clamp(timed_unit(x, "up", wide, 1, 1, 1), 0, 6);
+        h = tarn_clamp(timed_unit(h, "each", wide, 3, stride[i], wide), 0, 6);
+        h = timed_unit(h, "down", out[i], 1, 1, 1);
         tarn_leave(x.replica);
         x = in == out[i] ? tarn_add(x, h) : h;
     }
@@ -57,8 +43,8 @@ static tarn_tensor inverted(tarn_tensor x)
 static tarn_tensor twice(tarn_tensor x, const char *name, int out)
 {
     tarn_enter(x.replica, "%s", name);
-    x = tarn_relu(unit(x, "first", out, 3, 1, 1));
-    x = tarn_relu(unit(x, "second", out, 3, 1, 1));
+    x = tarn_relu(timed_unit(x, "first", out, 3, 1, 1));
+    x = tarn_relu(timed_unit(x, "second", out, 3, 1, 1));
     tarn_leave(x.replica);
     return x;
 }
@@ -92,15 +78,7 @@ static tarn_tensor wide(tarn_tensor x)
 
 static tarn_tensor gpt_512(tarn_tensor x)
 {
-    const tarn_transformer_block_options options = { .heads = 8, .causal = true };
-    const tarn_tensor places = tarn_arange(x.replica, PLACES);
-    tarn_tensor h = tarn_use_embedding(x, "words", WORDS, DEPTH);
-    h = tarn_add(h, tarn_use_embedding(places, "places", PLACES, DEPTH));
-    for (int i = 0; i < 4; i++)
-        h = tarn_use_transformer_block(h, TARN_NAME("blocks.%d", i), options, TARN_NONE);
-    h = tarn_use_layer_norm(h, "norm");
-    const tarn_linear_options no_bias = { .no_bias = true };
-    return tarn_use_linear_with(tarn_reshape(h, TARN_SHAPE(-1, DEPTH)), "head", WORDS, no_bias);
+    return timed_text(x, WORDS, DEPTH, 8);
 }
 
 /* A model of language with two layers of recurrence. */

@@ -2,7 +2,7 @@
 /* Networks of rows: fully connected layers, transformers and recurrences. */
 #include "timed.h"
 
-enum { WIDTH = 128, LAYERS = 4, CONTEXT = 64, PATCH = 4, PATCHES = 8 * 8, HIDDEN = 128 };
+enum { WIDTH = 128, LAYERS = 4, HEADS = 4, CONTEXT = 64, PATCH = 4, PATCHES = 8 * 8, HIDDEN = 128 };
 
 static tarn_tensor mlp(tarn_tensor x)
 {
@@ -13,32 +13,32 @@ static tarn_tensor mlp(tarn_tensor x)
 
 /* ---- transformers --------------------------------------------------------------------------- */
 
-static tarn_tensor blocks(tarn_tensor x, bool causal)
+static tarn_tensor blocks(tarn_tensor x, int heads, bool causal)
 {
-    const tarn_transformer_block_options options = { .heads = 4, .causal = causal };
+    const tarn_transformer_block_options options = { .heads = heads, .causal = causal };
     for (int i = 0; i < LAYERS; i++)
         x = tarn_use_transformer_block(x, TARN_NAME("blocks.%d", i), options, TARN_NONE);
     return tarn_use_layer_norm(x, "norm");
 }
 
-/* A row of logits for each place of each text. */
-static tarn_tensor gpt(tarn_tensor x, int words)
+tarn_tensor timed_text(tarn_tensor x, int words, int width, int heads)
 {
-    const tarn_tensor places = tarn_arange(x.replica, CONTEXT);
-    tarn_tensor h = tarn_use_embedding(x, "words", words, WIDTH);
-    h = blocks(tarn_add(h, tarn_use_embedding(places, "places", CONTEXT, WIDTH)), true);
+    const int32_t context = tarn_shape_get(x).dim[1];
+    const tarn_tensor places = tarn_arange(x.replica, context);
+    tarn_tensor h = tarn_use_embedding(x, "words", words, width);
+    h = blocks(tarn_add(h, tarn_use_embedding(places, "places", context, width)), heads, true);
     const tarn_linear_options no_bias = { .no_bias = true };
-    return tarn_use_linear_with(tarn_reshape(h, TARN_SHAPE(-1, WIDTH)), "head", words, no_bias);
+    return tarn_use_linear_with(tarn_reshape(h, TARN_SHAPE(-1, width)), "head", words, no_bias);
 }
 
 static tarn_tensor gpt_65(tarn_tensor x)
 {
-    return gpt(x, 65);
+    return timed_text(x, 65, WIDTH, HEADS);
 }
 
 static tarn_tensor gpt_8192(tarn_tensor x)
 {
-    return gpt(x, 8192);
+    return timed_text(x, 8192, WIDTH, HEADS);
 }
 
 static tarn_tensor vit(tarn_tensor x)
@@ -52,7 +52,7 @@ static tarn_tensor vit(tarn_tensor x)
     first = tarn_broadcast_to(first, TARN_SHAPE(samples, 1, WIDTH));
     tarn_tensor h = tarn_concat((tarn_tensor[]){ first, tarn_transpose(patches, 1, 2) }, 2, 1);
     h = tarn_add(h, tarn_use_parameter(r, "places", TARN_SHAPE(1 + PATCHES, WIDTH), init));
-    return tarn_use_linear(tarn_select(blocks(h, false), 1, 0), "head", CLASSES);
+    return tarn_use_linear(tarn_select(blocks(h, HEADS, false), 1, 0), "head", CLASSES);
 }
 
 /* ---- recurrences, over the rows of an image -------------------------------------------------- */

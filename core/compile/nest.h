@@ -126,8 +126,7 @@ struct panels {
     bool used;
     int size[NEST_AXES]; /* of the OUT axes: a multiple of the tile */
     int axis, step;      /* the summed axis, and how much of it is a step */
-    double
-        waiting; /* cycles for caches, of the share of one of those that divide the nest; lanes are one sum */
+    double waiting;      /* cycles for caches, of the share of one group; all lanes together */
 };
 
 /* What a group of work-items has in local memory of a load, for a step of a summed axis. */

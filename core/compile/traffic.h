@@ -27,9 +27,7 @@ struct tiling {
     int size; /* expressions of the body */
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
-    bool
-        by_sets; /* traffic() knows that lines a long step apart push each other out of a cache, and that quotients leave
-                     out elements */
+    bool by_sets; /* far lines push each other out of a cache, and quotients leave out elements */
 };
 
 /* Finds the loads, and how large the body is. */

@@ -14,8 +14,7 @@ static const struct shape {
     int n, c, size, o, window, stride, padding;
     bool sequence; /* of one row */
 } shapes[] = {
-    { 20, 32, 15, 48, 1, 1, 0,
-      false }, /* two chunks of unequal length, and a block that is not full */
+    { 20, 32, 15, 48, 1, 1, 0, false }, /* two unequal chunks, and a block that is not full */
     { 16, 40, 14, 64, 1, 1, 0, false }, /* one block, which parts share */
     { 33, 32, 11, 64, 1, 1, 0, false }, /* no chunks; three blocks for two rows */
     { 20, 8, 40, 24, 3, 2, 1, false },  /* padding leaves terms out; many chunks */
@@ -23,8 +22,7 @@ static const struct shape {
     { 16, 48, 100, 32, 2, 1, 0, true },
     /* Columns are lanes: */
     { 3, 16, 64, 32, 3, 1, 1, false }, /* two chunks an image */
-    { 1, 24, 96, 20, 3, 2, 1,
-      false }, /* one image, whose last chunk is shorter; columns that lie apart */
+    { 1, 24, 96, 20, 3, 2, 1, false }, /* a last chunk that is shorter; columns lie apart */
     { 2, 40, 32, 48, 1, 1, 0, false }, /* an image is a chunk */
     { 1, 32, 16, 24, 3, 1, 1, false }, /* no chunks */
 };
