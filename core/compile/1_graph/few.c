@@ -11,6 +11,8 @@
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
+#define LEAST_READERS 4 /* channels that read each element of a copy: for fewer it is not worth its time */
+
 /* Dimensions of a value with channels last, by those of [N, C, H, W], and the way back. */
 static const int32_t last[4] = { 0, 2, 3, 1 }, back[4] = { 0, 3, 1, 2 };
 
@@ -125,20 +127,61 @@ static uint32_t turned_weight(struct builder *b, uint32_t w, int d)
     return permuted(b, copy, again);
 }
 
-/* The image with all that windows reach; `conv` becomes that of a convolution without padding. */
-static uint32_t padded_image(struct builder *b, uint32_t x, union op_arg *conv)
+/* Zeros before and behind the columns of an operand, so that each window finds one where it looks. */
+struct margins {
+    int32_t low, high, padding; /* and the padding that the convolution has of them then */
+};
+
+static int32_t not_below_0(int32_t x)
 {
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    tarn_shape shape = expand_shape(b, x);
-    for (int i = 0; i < 2; i++) {
-        arg.pad.low[2 + i] = arg.pad.high[2 + i] = conv->conv.padding[i];
-        shape.dim[2 + i] += 2 * conv->conv.padding[i];
-        conv->conv.padding[i] = 0;
+    return x > 0 ? x : 0;
+}
+
+/* The convolution of a node, with its operands' shapes and the one of its weight. */
+static struct margins margins_of(const struct node *n, tarn_shape image, int32_t columns,
+                                 int32_t window)
+{
+    const int32_t padding = n->arg.conv.padding[1];
+    const int32_t reach = (window - 1) * n->arg.conv.dilation[1];
+    struct margins m = { .low = padding };
+    if (n->op == &op_conv2d_input) { /* column x + padding - what a window is along */
+        m.low = not_below_0(reach - padding);
+        m.high = not_below_0(columns + padding - image.dim[3]);
+        m.padding = padding + m.low;
+        return m;
     }
-    const uint32_t padded = expand_make(b, &op_pad, shape, expand_dtype(b, x), &arg, &x, 1);
-    simplify_module(b)->stored[padded] = true;
-    return padded;
+    const int32_t seen = (columns - 1) * n->arg.conv.stride[1] + reach - padding + 1;
+    m.high = not_below_0(seen - image.dim[3]);
+    return m;
+}
+
+/* A convolution whose columns are lanes, or a gradient in its image or weight, of a copy of the image with zeros beside its
+ * columns: none of its lanes has a condition then, which would take registers from the sums. Rows keep theirs. */
+static bool from_columns(struct builder *b, const struct node *n, const uint32_t in[2],
+                         uint32_t *out)
+{
+    const bool of_weight = n->op == &op_conv2d_weight;
+    const tarn_shape image = expand_shape(b, in[0]), other = expand_shape(b, in[1]);
+    const tarn_shape weight = of_weight ? n->shape : other;
+    const int32_t columns = (of_weight ? other : n->shape).dim[3];
+    const int32_t readers =
+        n->op == &op_conv2d_input ? weight.dim[1] : weight.dim[0] / n->arg.conv.groups;
+    const struct margins m = margins_of(n, image, columns, weight.dim[3]);
+    if (columns < LANES || readers < LEAST_READERS || m.low + m.high == 0 ||
+        m.low + m.high > image.dim[3])
+        return false;
+    union op_arg arg = n->arg, pad;
+    memset(&pad, 0, sizeof pad);
+    pad.pad.low[3] = m.low;
+    pad.pad.high[3] = m.high;
+    arg.conv.padding[1] = m.padding;
+    tarn_shape wide = image;
+    wide.dim[3] += m.low + m.high;
+    const uint32_t copy = expand_make(b, &op_pad, wide, expand_dtype(b, in[0]), &pad, in, 1);
+    simplify_module(b)->stored[copy] = true;
+    const uint32_t operands[2] = { copy, in[1] };
+    *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
+    return true;
 }
 
 bool lanes_from_channels(const struct node *n)
@@ -162,19 +205,11 @@ static uint32_t from_channels(struct builder *b, const struct node *n, const uin
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
                         uint32_t *out)
 {
-    uint32_t operands[2] = { in[0], in[1] };
     if (lanes_from_channels(n)) {
         *out = from_channels(b, n, in);
         return true;
     }
-    if (n->op == &op_conv2d_input)
-        return false;
-    if (n->shape.dim[3] < LANES || n->arg.conv.stride[1] != 1 || n->arg.conv.padding[1] == 0)
-        return false;
-    union op_arg arg = n->arg;
-    operands[0] = padded_image(b, in[0], &arg);
-    *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
-    return true;
+    return n->op == &op_conv2d && n->arg.conv.stride[1] == 1 && from_columns(b, n, in, out);
 }
 
 /* A map or a join of values that have their channels last, all or some of them, has them last, too. */
@@ -246,8 +281,13 @@ static bool lacks_columns(const struct node *n)
 
 bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
 {
-    if ((n->op != &op_conv2d && n->op != &op_conv2d_input) || tarn_shape_count(n->shape) == 0 ||
-        !lacks_columns(n) || n->shape.dim[1] / n->arg.conv.groups < LANES)
+    const bool of_weight = n->op == &op_conv2d_weight;
+    if ((n->op != &op_conv2d && n->op != &op_conv2d_input && !of_weight) ||
+        tarn_shape_count(n->shape) == 0)
+        return false;
+    if (of_weight || !lacks_columns(n))
+        return from_columns(b, n, in, out);
+    if (n->shape.dim[1] / n->arg.conv.groups < LANES)
         return false; /* channels each by themselves would lie apart in the operand */
     *out = from_channels(b, n, in);
     simplify_module(b)->stored[*out] = true;
