@@ -6,9 +6,8 @@ enum { WIDE = 2048, DEPTH = 512, PLACES = 128, WORDS = 8192, HIDDEN = 512, MOMEN
 
 /* ---- images ---------------------------------------------------------------------------------- */
 
-static tarn_tensor resnet18(tarn_tensor x)
+static tarn_tensor residual_blocks(tarn_tensor x)
 {
-    x = tarn_relu(timed_unit(x, "stem", 64, 3, 1, 1));
     for (int i = 0; i < 8; i++) {
         const int out = 64 << i / 2, stride = i > 0 && i % 2 == 0 ? 2 : 1;
         tarn_enter(x.replica, "blocks.%d", i);
@@ -20,6 +19,19 @@ static tarn_tensor resnet18(tarn_tensor x)
         x = tarn_relu(tarn_add(h, x));
     }
     return tarn_use_linear(tarn_flatten(tarn_global_avg_pool(x), 1), "fc", CLASSES);
+}
+
+static tarn_tensor resnet18(tarn_tensor x)
+{
+    return residual_blocks(tarn_relu(timed_unit(x, "stem", 64, 3, 1, 1)));
+}
+
+/* The same for photographs, whose rows are 112 to 7 columns long. */
+static tarn_tensor photos(tarn_tensor x)
+{
+    const tarn_pool_options three = { .window = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } };
+    x = tarn_relu(timed_unit(x, "stem", 64, 7, 2, 1));
+    return residual_blocks(tarn_max_pool2d_with(x, three));
 }
 
 /* Thin, wide for each channel, thin again, as MobileNetV2. */
@@ -96,6 +108,12 @@ const struct timed_network timed_large[] = {
       .y = { 1, { 16 } },
       .classes = CLASSES,
       .forward = resnet18,
+      .optimizer = timed_sgd },
+    { .name = "photos",
+      .x = { 4, { 4, 3, 224, 224 } },
+      .y = { 1, { 4 } },
+      .classes = CLASSES,
+      .forward = photos,
       .optimizer = timed_sgd },
     { .name = "inverted",
       .x = { 4, { 32, 3, 96, 96 } },

@@ -581,11 +581,25 @@ class Resnet18(Images):
             last = out
         self.fc = nn.Linear(512, 10)
 
+    def start(self, x):
+        return F.relu(self.stem(x))
+
     def forward(self, x):
-        x = F.relu(self.stem(x))
+        x = self.start(x)
         for first, second, short in self.blocks:
             x = F.relu(second(F.relu(first(x))) + short(x))
         return self.fc(x.mean((2, 3)))
+
+
+class Photos(Resnet18):
+    shape = (4, 3, 224, 224)
+
+    def __init__(self):
+        super().__init__()
+        self.stem = unit(3, 64, 2, 7)
+
+    def start(self, x):
+        return F.max_pool2d(super().start(x), 3, 2, 1)
 
 
 class Inverted(Images):
@@ -686,7 +700,7 @@ NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Un
             "vgg": Vgg, "densenet": Densenet, "squeeze": Squeeze, "wavenet": Wavenet, "translate": Translate,
             "recommend": Recommend, "graph": Graph, "experts": Experts,
             "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech,
-            "resnet-18": Resnet18, "inverted": Inverted, "unet-wide": UnetWide, "wide": Wide, "gpt-512": Gpt512,
+            "resnet-18": Resnet18, "photos": Photos, "inverted": Inverted, "unet-wide": UnetWide, "wide": Wide, "gpt-512": Gpt512,
             "lstm-512": Lstm512}
 
 p = argparse.ArgumentParser(description=__doc__)

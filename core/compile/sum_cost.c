@@ -195,6 +195,7 @@ struct sum_cycles sum_cycles(const struct target *t, const struct nest *n, const
     /* Not where tiles are chosen: those that read no line twice read lines one by one instead, of which it is not known
      * yet that they take longer than lines in a row. */
     model.by_sets = true;
+    model.in_runs = !n->batched && model.lane >= n->out_axes; /* rows of images */
     for (int a = 0; a < n->out_axes; a++)
         loops += a != model.lane;
     out.body = register_cycles(&model, s->tile, &out.by_loads) * sum_vectors(&model);

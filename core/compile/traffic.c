@@ -272,7 +272,7 @@ double traffic(const struct tiling *t, struct footprints *known, const int *tile
 {
     const struct vector_figures *c = t->core;
     const int first = t->by_sets ? c->sets : 0, second = t->by_sets ? c->second_sets : 0;
+    const double far = t->in_runs ? c->line_cycles : c->second_line_cycles;
     return c->line_cycles / 64 * misses(t, known, tile, order, loops, c->cache_bytes, first) +
-           c->second_line_cycles / 64 *
-               misses(t, known, tile, order, loops, c->second_cache_bytes, second);
+           far / 64 * misses(t, known, tile, order, loops, c->second_cache_bytes, second);
 }

@@ -28,6 +28,7 @@ struct tiling {
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
     bool by_sets; /* far lines push each other out of a cache, and quotients leave out elements */
+    bool in_runs; /* memory is read in long runs, which cores ask for ahead */
 };
 
 /* Finds the loads, and how large the body is. */

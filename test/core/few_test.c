@@ -285,3 +285,66 @@ Test(few, gradients_skip_columns, .timeout = 600)
         cr_expect_eq(unsetenv("TARN_FUSE"), 0);
     }
 }
+
+/* ---- gradients by columns and by channels ---------------------------------------------------- */
+
+static const struct layer {
+    int in, out, window, height, width;
+    tarn_conv2d_options options;
+} layers[] = {
+    { 16, 24, 3, 5, 28, { .padding = { 1, 1 } } },
+    { 5, 32, 3, 4, 37, { .padding = { 1, 1 } } }, /* channels of the result are lanes */
+    { 6, 7, 3, 4, 37, { .padding = { 1, 1 } } },  /* neither are */
+    { 32, 16, 3, 6, 56, { .padding = { 2, 2 }, .dilation = { 2, 2 } } },
+    { 16, 16, 5, 9, 67, { .stride = { 2, 2 }, .padding = { 2, 2 } } },
+    { 16, 16, 3, 6, 32, { .padding = { 1, 1 } } },
+    { 32, 32, 1, 3, 28, { .groups = 1 } },
+    { 32, 48, 3, 7, 7, { .padding = { 1, 1 } } },
+    { 32, 34, 3, 5, 45, { .padding = { 0, 3 }, .groups = 2 } },
+    { 32, 32, 3, 5, 20, { .padding = { 1, 1 }, .groups = 32 } },
+    { 16, 16, 3, 3, 18, { .padding = { 1, 19 } } }, /* more zeros than columns */
+    { 16, 16, 4, 6, 36, { .stride = { 1, 3 } } },   /* a last column that no window sees */
+};
+
+/* Writes the gradients of a layer's weight and image. */
+static size_t layer_gradients(const struct layer *l, const char *schedule, const char *target,
+                              float *out)
+{
+    static float v[2 * 32 * 9 * 67];
+    const tarn_shape s = TARN_SHAPE(2, l->in, l->height, l->width);
+    cr_assert_leq((size_t)tarn_shape_count(s), sizeof v / sizeof *v);
+    fill(v, s);
+    tarn_replica *r = opened(schedule, target);
+    const tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0);
+    const tarn_tensor y = conv(x, "layer", l->out, l->window, l->options);
+    const tarn_tensor of[2] = { tarn_find(r, "layer.weight"), x };
+    tarn_tensor g[2];
+    tarn_gradients(tarn_mean(tarn_mul(y, y), TARN_ALL, false), of, 2, g);
+    cr_assert_eq(tarn_eval(g, 2), TARN_OK, "%s", tarn_error(r));
+    size_t count = 0;
+    for (int i = 0; i < 2; i++) {
+        const size_t some = (size_t)tarn_shape_count(tarn_shape_get(g[i]));
+        cr_assert_leq(count + some, MOST);
+        cr_assert_eq(tarn_read(g[i], out + count, some * sizeof *out), TARN_OK);
+        count += some;
+    }
+    tarn_close(r);
+    return count;
+}
+
+Test(few, gradients_of_columns_and_channels, .timeout = 600)
+{
+    static const char *const targets[] = { "avx512:2", "avx2:3", "neon:8" };
+    static float wanted[MOST], seen[MOST];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const size_t count = layer_gradients(&layers[i], "gpu", "", wanted);
+        for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+            cr_expect_eq(setenv("TARN_FUSE", t == 2 ? "0" : "1", 1), 0);
+            cr_expect_eq(layer_gradients(&layers[i], "cpu", targets[t], seen), count);
+            cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "layer %zu for %s", i,
+                         targets[t]);
+        }
+        cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+    }
+}

@@ -6,15 +6,13 @@
  * the weight for a few tiles. In: a node. Out: nodes in its place, or the word that it stays. No sum changes its order. */
 #include <string.h>
 
+#include "compile/1_graph/few.h"
 #include "compile/1_graph/graph_passes.h"
 #include "tensor/expand.h"
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
-#define LEAST_READERS 4 /* channels that read each element of a copy: for fewer it is not worth its time */
-
-/* Dimensions of a value with channels last, by those of [N, C, H, W], and the way back. */
-static const int32_t last[4] = { 0, 2, 3, 1 }, back[4] = { 0, 3, 1, 2 };
+const int32_t channels_last[4] = { 0, 2, 3, 1 }, channels_second[4] = { 0, 3, 1, 2 };
 
 static tarn_shape permuted_shape(tarn_shape from, const int32_t order[4])
 {
@@ -48,7 +46,7 @@ static void last_contract(const struct op *op, const struct node *n, const tarn_
     struct node plain = *n;
     struct contract c;
     memset(&c, 0, sizeof c);
-    plain.shape = permuted_shape(n->shape, back);
+    plain.shape = permuted_shape(n->shape, channels_second);
     op->contract(&plain, in, &c);
     *out = c;
     for (int a = 0; a < c.axes; a++)
@@ -56,7 +54,7 @@ static void last_contract(const struct op *op, const struct node *n, const tarn_
     const struct contract_map moved = moved_map(&c, &c.out);
     out->out = moved;
     for (int d = 0; d < 4; d++)
-        out->out.dim[d] = moved.dim[last[d]];
+        out->out.dim[d] = moved.dim[channels_last[d]];
     for (int k = 0; k < 2; k++)
         out->in[k] = moved_map(&c, &c.in[k]);
 }
@@ -93,7 +91,7 @@ static bool has_order(const struct node *n, const int32_t order[4])
            memcmp(n->arg.permute.order, order, 4 * sizeof *order) == 0;
 }
 
-static uint32_t permuted(struct builder *b, uint32_t x, const int32_t order[4])
+uint32_t permuted(struct builder *b, uint32_t x, const int32_t order[4])
 {
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
@@ -106,13 +104,14 @@ static uint32_t with_channels_last(struct builder *b, uint32_t x)
 {
     const struct module *m = simplify_module(b);
     const struct node *n = &m->nodes[x];
-    if (has_order(n, back))
+    if (has_order(n, channels_second))
         return module_operand(m, x, 0);
     if (n->op == &op_constant) {
         const union op_arg arg = n->arg;
-        return expand_make(b, n->op, permuted_shape(n->shape, last), n->dtype, &arg, NULL, 0);
+        return expand_make(b, n->op, permuted_shape(n->shape, channels_last), n->dtype, &arg, NULL,
+                           0);
     }
-    return permuted(b, x, last);
+    return permuted(b, x, channels_last);
 }
 
 /* The weight as it was, read from a copy in which its dimension `d`, channels of the result, lie side by side. */
@@ -127,79 +126,21 @@ static uint32_t turned_weight(struct builder *b, uint32_t w, int d)
     return permuted(b, copy, again);
 }
 
-/* Zeros before and behind the columns of an operand, so that each window finds one where it looks. */
-struct margins {
-    int32_t low, high, padding; /* and the padding that the convolution has of them then */
-};
-
-static int32_t not_below_0(int32_t x)
-{
-    return x > 0 ? x : 0;
-}
-
-/* The convolution of a node, with its operands' shapes and the one of its weight. */
-static struct margins margins_of(const struct node *n, tarn_shape image, int32_t columns,
-                                 int32_t window)
-{
-    const int32_t padding = n->arg.conv.padding[1];
-    const int32_t reach = (window - 1) * n->arg.conv.dilation[1];
-    struct margins m = { .low = padding };
-    if (n->op == &op_conv2d_input) { /* column x + padding - what a window is along */
-        m.low = not_below_0(reach - padding);
-        m.high = not_below_0(columns + padding - image.dim[3]);
-        m.padding = padding + m.low;
-        return m;
-    }
-    const int32_t seen = (columns - 1) * n->arg.conv.stride[1] + reach - padding + 1;
-    m.high = not_below_0(seen - image.dim[3]);
-    return m;
-}
-
-/* A convolution whose columns are lanes, or a gradient in its image or weight, of a copy of the image with zeros beside its
- * columns: none of its lanes has a condition then, which would take registers from the sums. Rows keep theirs. */
-static bool from_columns(struct builder *b, const struct node *n, const uint32_t in[2],
-                         uint32_t *out)
-{
-    const bool of_weight = n->op == &op_conv2d_weight;
-    const tarn_shape image = expand_shape(b, in[0]), other = expand_shape(b, in[1]);
-    const tarn_shape weight = of_weight ? n->shape : other;
-    const int32_t columns = (of_weight ? other : n->shape).dim[3];
-    const int32_t readers =
-        n->op == &op_conv2d_input ? weight.dim[1] : weight.dim[0] / n->arg.conv.groups;
-    const struct margins m = margins_of(n, image, columns, weight.dim[3]);
-    if (columns < LANES || readers < LEAST_READERS || m.low + m.high == 0 ||
-        m.low + m.high > image.dim[3])
-        return false;
-    union op_arg arg = n->arg, pad;
-    memset(&pad, 0, sizeof pad);
-    pad.pad.low[3] = m.low;
-    pad.pad.high[3] = m.high;
-    arg.conv.padding[1] = m.padding;
-    tarn_shape wide = image;
-    wide.dim[3] += m.low + m.high;
-    const uint32_t copy = expand_make(b, &op_pad, wide, expand_dtype(b, in[0]), &pad, in, 1);
-    simplify_module(b)->stored[copy] = true;
-    const uint32_t operands[2] = { copy, in[1] };
-    *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
-    return true;
-}
-
 bool lanes_from_channels(const struct node *n)
 {
     const int32_t channels = n->shape.dim[1], each = channels / n->arg.conv.groups;
     return each >= LANES || (each == 1 && channels >= LANES);
 }
 
-/* A convolution, or a transposed one, whose result has its channels last. */
-static uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t in[2])
+uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t in[2])
 {
     const bool transposed = n->op == &op_conv2d_input;
     const bool by_groups = n->shape.dim[1] == n->arg.conv.groups;
     const uint32_t operands[2] = { in[0], turned_weight(b, in[1], transposed && !by_groups) };
     const uint32_t made =
         expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
-                    permuted_shape(n->shape, last), n->dtype, &n->arg, operands, 2);
-    return permuted(b, made, back);
+                    permuted_shape(n->shape, channels_last), n->dtype, &n->arg, operands, 2);
+    return permuted(b, made, channels_second);
 }
 
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
@@ -218,7 +159,7 @@ static bool elementwise(struct builder *b, const struct node *n, const uint32_t 
     const struct module *m = simplify_module(b);
     uint32_t operands[FEW_OPERANDS], turned = 0;
     for (uint32_t k = 0; k < n->in_count; k++)
-        turned += has_order(&m->nodes[in[k]], back);
+        turned += has_order(&m->nodes[in[k]], channels_second);
     if (turned == 0 || n->in_count > FEW_OPERANDS ||
         (n->op->kind == OP_CONCAT && turned < n->in_count))
         return false;
@@ -226,10 +167,10 @@ static bool elementwise(struct builder *b, const struct node *n, const uint32_t 
         operands[k] = with_channels_last(b, in[k]);
     union op_arg arg = n->arg;
     if (n->op->kind == OP_CONCAT)
-        arg.concat.axis = back[n->arg.concat.axis];
-    const uint32_t made = expand_make(b, n->op, permuted_shape(n->shape, last), n->dtype, &arg,
-                                      operands, n->in_count);
-    *out = permuted(b, made, back);
+        arg.concat.axis = channels_second[n->arg.concat.axis];
+    const uint32_t made = expand_make(b, n->op, permuted_shape(n->shape, channels_last), n->dtype,
+                                      &arg, operands, n->in_count);
+    *out = permuted(b, made, channels_second);
     return true;
 }
 
@@ -257,7 +198,7 @@ static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32
     const struct module *m = simplify_module(b);
     const struct node *repeated = view_of(m, &op_expand, &x);
     const struct node *apart = repeated != NULL ? view_of(m, &op_reshape, &x) : NULL;
-    if (apart == NULL || apart->shape.rank != 6 || !has_order(&m->nodes[x], back))
+    if (apart == NULL || apart->shape.rank != 6 || !has_order(&m->nodes[x], channels_second))
         return false;
     const tarn_shape e = repeated->shape, from = apart->shape, s = m->nodes[x].shape, to = n->shape;
     if (from.dim[0] != s.dim[0] || from.dim[1] != s.dim[1] || from.dim[2] != s.dim[2] ||
@@ -268,29 +209,8 @@ static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32
     x = viewed(b, &op_reshape, TARN_SHAPE(s.dim[0], s.dim[2], 1, s.dim[3], 1, s.dim[1]), x);
     x = viewed(b, &op_expand,
                TARN_SHAPE(e.dim[0], e.dim[2], e.dim[3], e.dim[4], e.dim[5], e.dim[1]), x);
-    *out = permuted(b, viewed(b, &op_reshape, permuted_shape(to, last), x), back);
-    return true;
-}
-
-/* Whether columns are no lanes: too few, or each with a condition of its own, which all but one of `stride` columns
- * fail. */
-static bool lacks_columns(const struct node *n)
-{
-    return n->shape.dim[3] < LANES || (n->op == &op_conv2d_input && n->arg.conv.stride[1] > 1);
-}
-
-bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
-{
-    const bool of_weight = n->op == &op_conv2d_weight;
-    if ((n->op != &op_conv2d && n->op != &op_conv2d_input && !of_weight) ||
-        tarn_shape_count(n->shape) == 0)
-        return false;
-    if (of_weight || !lacks_columns(n))
-        return from_columns(b, n, in, out);
-    if (n->shape.dim[1] / n->arg.conv.groups < LANES)
-        return false; /* channels each by themselves would lie apart in the operand */
-    *out = from_channels(b, n, in);
-    simplify_module(b)->stored[*out] = true;
+    *out =
+        permuted(b, viewed(b, &op_reshape, permuted_shape(to, channels_last), x), channels_second);
     return true;
 }
 

@@ -24,7 +24,7 @@ bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], 
  * to the next. */
 bool lanes_from_channels(const struct node *conv);
 #define FEW_OPERANDS 8                /* of more a node stays as it is */
-#define FEW_NODES (FEW_OPERANDS + 1u) /* at most, beside the node itself */
+#define FEW_NODES (FEW_OPERANDS + 4u) /* at most, beside the node itself */
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so
  * (winograd.c); false leaves it as it is. */
 enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no weight gradients */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What few.c and few_columns.c make convolutions of few samples of. */
+#ifndef TARN_FEW_H
+#define TARN_FEW_H
+
+#include "compile/1_graph/graph_passes.h"
+
+/* Dimensions of a value with channels last, by those of [N, C, H, W], and the way back. */
+extern const int32_t channels_last[4], channels_second[4];
+
+uint32_t permuted(struct builder *b, uint32_t x, const int32_t order[4]);
+/* A convolution, or a transposed one, whose result lies with its channels last. */
+uint32_t from_channels(struct builder *b, const struct node *conv, const uint32_t in[2]);
+/* A convolution whose columns are lanes, or its gradient in the image, of a copy of the image with zeros beside its
+ * columns; false where it has no need of one, or it is not worth its time. */
+bool from_columns(struct builder *b, const struct node *conv, const uint32_t in[2], uint32_t *out);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of simplify.c: what is read of copies where the samples of training are no lanes. Convolutions whose columns are
+ * lanes, and their gradients, read the image with zeros beside its columns: none of the lanes has a condition then, whose
+ * masks would take registers from the sums. Where columns are too few, channels are lanes, side by side in a copy. The
+ * gradient of a weight is two sums where some columns remain behind those that fill registers: lanes are added up and then
+ * the rest, which is what one nest does, too, but element by element. In: a node. Out: nodes in its place, or the word that
+ * it stays. No sum changes its order. */
+#include <string.h>
+
+#include "compile/1_graph/few.h"
+#include "tensor/expand.h"
+#include "tensor/shape.h"
+#include "tensor/sum_order.h"
+
+#define LEAST_READERS \
+    4 /* channels that read each element of a copy: for fewer it is not worth its time */
+
+/* ---- zeros beside columns -------------------------------------------------------------------- */
+
+/* Columns of zeros, so that each window finds one where it looks. */
+struct margins {
+    int32_t low, high, padding; /* and the padding that the convolution has of them then */
+};
+
+static int32_t not_below_0(int32_t x)
+{
+    return x > 0 ? x : 0;
+}
+
+static tarn_shape weight_shape(const struct builder *b, const struct node *n, const uint32_t in[2])
+{
+    return n->op == &op_conv2d_weight ? n->shape : expand_shape(b, in[1]);
+}
+
+/* Of the convolution's result, or of an image's gradient. */
+static int32_t columns_of(const struct builder *b, const struct node *n, const uint32_t in[2])
+{
+    return n->op == &op_conv2d_weight ? expand_shape(b, in[1]).dim[3] : n->shape.dim[3];
+}
+
+static struct margins margins_of(const struct builder *b, const struct node *n,
+                                 const uint32_t in[2])
+{
+    const int32_t image = expand_shape(b, in[0]).dim[3], columns = columns_of(b, n, in);
+    const int32_t padding = n->arg.conv.padding[1];
+    const int32_t reach = (weight_shape(b, n, in).dim[3] - 1) * n->arg.conv.dilation[1];
+    struct margins m = { .low = padding };
+    if (n->op == &op_conv2d_input) { /* reads column x + padding - what a window is along */
+        m.low = not_below_0(reach - padding);
+        m.high = not_below_0(columns + padding - image);
+        m.padding = padding + m.low;
+        return m;
+    }
+    m.high = not_below_0((columns - 1) * n->arg.conv.stride[1] + reach - padding + 1 - image);
+    return m;
+}
+
+/* Whether a copy takes less time than it saves, and no more than twice the memory. */
+static bool is_worth_a_copy(const struct builder *b, const struct node *n, const uint32_t in[2],
+                            const struct margins *m)
+{
+    const tarn_shape weight = weight_shape(b, n, in);
+    const int32_t readers =
+        n->op == &op_conv2d_input ? weight.dim[1] : weight.dim[0] / n->arg.conv.groups;
+    return readers >= LEAST_READERS && m->low + m->high <= expand_shape(b, in[0]).dim[3];
+}
+
+static uint32_t with_zeros(struct builder *b, uint32_t x, const struct margins *m)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    arg.pad.low[3] = m->low;
+    arg.pad.high[3] = m->high;
+    tarn_shape wide = expand_shape(b, x);
+    wide.dim[3] += m->low + m->high;
+    return m->low + m->high == 0 ? x
+                                 : expand_make(b, &op_pad, wide, expand_dtype(b, x), &arg, &x, 1);
+}
+
+bool from_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
+{
+    const struct margins m = margins_of(b, n, in);
+    if (columns_of(b, n, in) < LANES || m.low + m.high == 0 || !is_worth_a_copy(b, n, in, &m))
+        return false;
+    union op_arg arg = n->arg;
+    arg.conv.padding[1] = m.padding;
+    const uint32_t operands[2] = { with_zeros(b, in[0], &m), in[1] };
+    simplify_module(b)->stored[operands[0]] = true;
+    *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
+    return true;
+}
+
+/* ---- gradients of weights -------------------------------------------------------------------- */
+
+/* Whether nest_lane() takes columns for lanes: no elements of the weight lie side by side in sixteens. */
+static bool adds_columns(const struct node *n, int32_t columns)
+{
+    const tarn_shape w = n->shape;
+    const int32_t inner = w.dim[3] > 1 ? w.dim[3] : w.dim[2] > 1 ? w.dim[2] : w.dim[1];
+    return columns >= LANES && inner < LANES;
+}
+
+static bool has_channels(const struct node *n)
+{
+    return n->shape.dim[1] >= LANES || n->shape.dim[0] / n->arg.conv.groups >= LANES;
+}
+
+/* Lanes are channels of the image, or else those of the result. */
+static uint32_t of_channels(struct builder *b, const struct node *n, uint32_t x, uint32_t y,
+                            const union op_arg *arg)
+{
+    uint32_t operands[2] = { x, y };
+    uint32_t *turned = &operands[n->shape.dim[1] < LANES];
+    const uint32_t copy = permuted(b, *turned, channels_last);
+    simplify_module(b)->stored[copy] = true;
+    *turned = permuted(b, copy, channels_second);
+    return expand_make(b, &op_conv2d_weight, n->shape, n->dtype, arg, operands, 2);
+}
+
+static uint32_t some_columns(struct builder *b, uint32_t x, int32_t first, int32_t count)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    tarn_shape s = expand_shape(b, x);
+    for (int d = 0; d < s.rank; d++)
+        arg.slice.step[d] = 1;
+    arg.slice.start[3] = first;
+    s.dim[3] = count;
+    return expand_make(b, &op_slice, s, expand_dtype(b, x), &arg, &x, 1);
+}
+
+/* The sum over columns that fill registers, and that over the rest. */
+static uint32_t in_two(struct builder *b, const struct node *n, uint32_t x, uint32_t y,
+                       const union op_arg *arg)
+{
+    const int32_t columns = expand_shape(b, y).dim[3], whole = columns / LANES * LANES;
+    const int32_t stride = arg->conv.stride[1];
+    const int32_t window = (n->shape.dim[3] - 1) * arg->conv.dilation[1] + 1;
+    const uint32_t first[2] = { some_columns(b, x, 0, (whole - 1) * stride + window),
+                                some_columns(b, y, 0, whole) };
+    const uint32_t rest[2] = { some_columns(b, x, whole * stride,
+                                            (columns - whole - 1) * stride + window),
+                               some_columns(b, y, whole, columns - whole) };
+    const uint32_t both[2] = { of_channels(b, n, rest[0], rest[1], arg),
+                               expand_make(b, &op_conv2d_weight, n->shape, n->dtype, arg, first,
+                                           2) };
+    union op_arg none;
+    memset(&none, 0, sizeof none);
+    return expand_make(b, &op_add, n->shape, n->dtype, &none, both, 2);
+}
+
+static bool weight_gradient(struct builder *b, const struct node *n, const uint32_t in[2],
+                            uint32_t *out)
+{
+    const struct margins m = margins_of(b, n, in);
+    const int32_t columns = columns_of(b, n, in);
+    const bool adds = adds_columns(n, columns);
+    if (!is_worth_a_copy(b, n, in, &m))
+        return false;
+    if (!has_channels(n) || (adds && columns % LANES == 0))
+        return from_columns(b, n, in, out);
+    union op_arg arg = n->arg;
+    arg.conv.padding[1] = m.padding;
+    const uint32_t x = with_zeros(b, in[0], &m);
+    if (adds)
+        simplify_module(b)->stored[x] = true;
+    *out = adds ? in_two(b, n, x, in[1], &arg) : of_channels(b, n, x, in[1], &arg);
+    return true;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Whether columns are no lanes: too few, or each with a condition of its own, which all but one of `stride` columns
+ * fail. */
+static bool lacks_columns(const struct node *n)
+{
+    return n->shape.dim[3] < LANES || (n->op == &op_conv2d_input && n->arg.conv.stride[1] > 1);
+}
+
+bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
+{
+    const bool of_weight = n->op == &op_conv2d_weight;
+    if ((n->op != &op_conv2d && n->op != &op_conv2d_input && !of_weight) ||
+        tarn_shape_count(n->shape) == 0)
+        return false;
+    if (of_weight)
+        return tarn_shape_count(expand_shape(b, in[1])) > 0 && weight_gradient(b, n, in, out);
+    if (!lacks_columns(n))
+        return from_columns(b, n, in, out);
+    if (n->shape.dim[1] / n->arg.conv.groups < LANES)
+        return false; /* channels each by themselves would lie apart in the operand */
+    *out = from_channels(b, n, in);
+    simplify_module(b)->stored[*out] = true;
+    return true;
+}
