@@ -102,14 +102,14 @@ int nest_lane(const struct nest *n)
         }
         return best;
     }
-    if (n->combine == COMBINE_REDUCE && n->by->lanes == NULL)
-        return -1;
-    if (n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)
+    /* Those of a search are of the result: what lanes have found is not put together. */
+    const bool joins = n->combine != COMBINE_REDUCE || n->by->lanes != NULL;
+    if (joins && n->combine != COMBINE_FMA && n->red_last && n->extent[last] >= LANES)
         return last;
     for (int a = n->out_axes - 1; a >= 0; a--)
         if (n->extent[a] >= LANES && n->store[0].address.k[a] == 1)
             return n->combine == COMBINE_FMA ? contraction_lane(n) : a;
-    if (n->axes > n->out_axes && n->extent[last] >= LANES)
+    if (joins && n->axes > n->out_axes && n->extent[last] >= LANES)
         return last;
     return n->combine == COMBINE_FMA ? contraction_lane(n) : -1;
 }
