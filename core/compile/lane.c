@@ -6,6 +6,8 @@
 
 #include "tensor/sum_order.h"
 
+#define EXPRS_SEEN 256 /* of a nest: with more all loads count for each term */
+
 /* How much of what is read and written lies side by side along an axis. */
 static int side_by_side(const struct nest *n, int axis)
 {
@@ -53,24 +55,50 @@ static bool loads_anew(const struct nest *n, int e)
     return true;
 }
 
+/* Whether expression `e` is what a term is made of: all others are loaded once for all terms, when a result is stored. */
+static bool is_of_terms(const struct nest *n, int e)
+{
+    bool used[EXPRS_SEEN] = { false };
+    if (n->expr_count > EXPRS_SEEN)
+        return true;
+    used[n->body[0]] = used[n->body[1]] = true;
+    for (int i = n->expr_count - 1; i >= 0; i--) /* arguments stand before what uses them */
+        for (int k = 0; used[i] && k < n->exprs[i].args; k++)
+            used[n->exprs[i].arg[k]] = true;
+    return used[e];
+}
+
+/* Registers for the axis: the last one begins among the elements of the one before, but where a result goes through functions
+ * of the driver, which may have other bits for registers than for single elements. Then these are left over. */
+static double registers_along(const struct nest *n, int axis)
+{
+    bool heavy = false;
+    for (int e = 0; e < n->expr_count; e++)
+        heavy |= n->exprs[e].kind == EXPR_MAP && n->exprs[e].heavy;
+    const int whole = n->extent[axis] / LANES, rest = n->extent[axis] % LANES;
+    return whole + (heavy ? rest : rest > 0);
+}
+
 /* Loads and stores for each term of 16 results, if this axis is the lanes. Lanes that lie apart in memory are read one by
- * one; under a guard that some fail it takes as long again to see which they are. What is left of the axis behind its last 16
- * is computed one by one, too. Results are stored once for all terms. */
+ * one; under a guard that some fail it takes as long again to see which they are. */
 static double contraction_cost(const struct nest *n, int axis)
 {
-    double loads = 0, terms = 1;
+    double loads = 0, once = n->store[0].address.k[axis] == 1 ? 1 : LANES, terms = 1;
     bool guarded = false;
     for (int g = 0; g < n->guards; g++)
         guarded |= n->guard[g].e.k[axis] != 0;
     for (int e = 0; e < n->expr_count; e++)
-        if (loads_anew(n, e))
-            loads += access_loads(&n->exprs[e].access.address, axis) * (guarded ? 2 : 1);
+        if (loads_anew(n, e)) {
+            const double each = access_loads(&n->exprs[e].access.address, axis);
+            if (is_of_terms(n, e))
+                loads += each * (guarded ? 2 : 1);
+            else
+                once += each;
+        }
     for (int a = n->out_axes; a < n->axes; a++)
         terms *= n->extent[a];
-    const double stores = n->store[0].address.k[axis] == 1 ? 1 : LANES;
-    loads += stores / (terms < 1 ? 1 : terms);
-    const int32_t extent = n->extent[axis];
-    return loads * (double)(extent / LANES + extent % LANES) * LANES / extent;
+    loads += once / (terms < 1 ? 1 : terms);
+    return loads * registers_along(n, axis) * LANES / n->extent[axis];
 }
 
 /* Of a contraction: an axis of the result, each of whose elements has an accumulator of its own, so that any of them

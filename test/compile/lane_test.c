@@ -28,21 +28,25 @@ static int lanes_of(int rows, int columns, int terms)
     return extent;
 }
 
+/* The last register of 28 columns begins among those of the first. */
 Test(lane, results_are_stored_along_memory)
 {
     cr_expect_eq(lanes_of(64, 48, 40), 48);
-}
-
-/* The last 12 of 28 columns would be computed one by one, which costs more than storing 16 rows apart. */
-Test(lane, whole_registers_go_before_a_remainder)
-{
-    cr_expect_eq(lanes_of(64, 28, 40), 64);
+    cr_expect_eq(lanes_of(64, 28, 40), 28);
     cr_expect_eq(lanes_of(28, 64, 40), 64);
 }
 
-/* 1,000 columns have 8 of 1,000 as a remainder; with a single term storing is what costs. */
+/* Two registers for 17 columns cost more than storing 16 rows apart. */
+Test(lane, full_registers_go_before_one_that_overlaps)
+{
+    cr_expect_eq(lanes_of(64, 17, 40), 64);
+    cr_expect_eq(lanes_of(17, 64, 40), 64);
+}
+
+/* 1,000 columns have a register that overlaps in 63; with few terms storing is what costs. */
 Test(lane, a_small_remainder_or_a_short_sum_stays)
 {
     cr_expect_eq(lanes_of(64, 1009, 2), 1009);
-    cr_expect_eq(lanes_of(24, 28, 40), 24, "8 in 24 is less than 12 in 28");
+    cr_expect_eq(lanes_of(64, 17, 2), 17);
+    cr_expect_eq(lanes_of(17, 28, 40), 28, "4 in 32 are less than 15");
 }
