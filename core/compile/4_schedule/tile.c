@@ -121,6 +121,18 @@ static void try_tile(const struct tiling *t, const int *tile, struct candidates 
     offer(best, n, &new);
 }
 
+/* Whether of a strided convolution's gradient the source could not say which points of a tile a window meets, as it can where
+ * each tile begins at a multiple of the stride. */
+static bool hides_strides(const struct nest *n, int axis, int size)
+{
+    for (int g = 0; g < n->guards; g++) {
+        const int64_t step = n->guard[g].e.k[axis];
+        if (n->guard[g].divide > 1 && step * size % n->guard[g].divide != 0)
+            return true;
+    }
+    return false;
+}
+
 /* All tiles of at most so many OUT axes, from axis `from` on, by their divisors. */
 static void try_axes(const struct tiling *t, int *tile, int from, int axes, int most,
                      struct candidates *best)
@@ -131,7 +143,7 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
     for (int a = from; a < n->out_axes && axes > 0; a++) {
         const int count = a == t->lane ? 0 : divisors(n->extent[a], most, d);
         for (int i = 0; i < count; i++) {
-            if (d[i] == 1)
+            if (d[i] == 1 || hides_strides(n, a, d[i]))
                 continue;
             tile[a] = d[i];
             try_axes(t, tile, a + 1, axes - 1, most / d[i], best);
