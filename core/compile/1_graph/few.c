@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of simplify.c: convolutions, transposed ones too, of so few samples that these are no lanes. Where there are
  * channels enough these are, side by side in memory: of the result, of maps, joins and enlargements of such results, and
- * of a copy of the weight. Of fewer channels columns are lanes, with zeros around the image, so that no lane has a
- * condition of its own. Such a copy costs an element for each of many multiply-adds. Winograd's algorithm would transform
- * the weight for a few tiles. In: a node. Out: nodes in its place, or the word that it stays. No sum changes its order. */
+ * of a copy of the weight. Of fewer channels columns are lanes (few_columns.c). Such a copy costs an element for each of many
+ * multiply-adds. Winograd's algorithm would transform the weight for a few tiles. In: a node. Out: nodes in its place, or the
+ * word that it stays. No sum changes its order. */
 #include <string.h>
 
 #include "compile/1_graph/few.h"

@@ -65,16 +65,20 @@ static bool is_worth_a_copy(const struct builder *b, const struct node *n, const
     return readers >= LEAST_READERS && m->low + m->high <= expand_shape(b, in[0]).dim[3];
 }
 
-static uint32_t with_zeros(struct builder *b, uint32_t x, const struct margins *m)
+/* The image itself where there are no margins. */
+static uint32_t with_zeros(struct builder *b, uint32_t x, const struct margins *m, bool stored)
 {
     union op_arg arg;
+    if (m->low + m->high == 0)
+        return x;
     memset(&arg, 0, sizeof arg);
     arg.pad.low[3] = m->low;
     arg.pad.high[3] = m->high;
     tarn_shape wide = expand_shape(b, x);
     wide.dim[3] += m->low + m->high;
-    return m->low + m->high == 0 ? x
-                                 : expand_make(b, &op_pad, wide, expand_dtype(b, x), &arg, &x, 1);
+    const uint32_t padded = expand_make(b, &op_pad, wide, expand_dtype(b, x), &arg, &x, 1);
+    simplify_module(b)->stored[padded] |= stored;
+    return padded;
 }
 
 bool from_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
@@ -84,8 +88,7 @@ bool from_columns(struct builder *b, const struct node *n, const uint32_t in[2],
         return false;
     union op_arg arg = n->arg;
     arg.conv.padding[1] = m.padding;
-    const uint32_t operands[2] = { with_zeros(b, in[0], &m), in[1] };
-    simplify_module(b)->stored[operands[0]] = true;
+    const uint32_t operands[2] = { with_zeros(b, in[0], &m, true), in[1] };
     *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
     return true;
 }
@@ -161,9 +164,7 @@ static bool weight_gradient(struct builder *b, const struct node *n, const uint3
         return from_columns(b, n, in, out);
     union op_arg arg = n->arg;
     arg.conv.padding[1] = m.padding;
-    const uint32_t x = with_zeros(b, in[0], &m);
-    if (adds)
-        simplify_module(b)->stored[x] = true;
+    const uint32_t x = with_zeros(b, in[0], &m, adds);
     *out = adds ? in_two(b, n, x, in[1], &arg) : of_channels(b, n, x, in[1], &arg);
     return true;
 }
