@@ -700,8 +700,8 @@ NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Un
             "vgg": Vgg, "densenet": Densenet, "squeeze": Squeeze, "wavenet": Wavenet, "translate": Translate,
             "recommend": Recommend, "graph": Graph, "experts": Experts,
             "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech,
-            "resnet-18": Resnet18, "photos": Photos, "inverted": Inverted, "unet-wide": UnetWide, "wide": Wide, "gpt-512": Gpt512,
-            "lstm-512": Lstm512}
+            "resnet-18": Resnet18, "photos": Photos, "inverted": Inverted, "unet-wide": UnetWide, "wide": Wide,
+            "gpt-512": Gpt512, "lstm-512": Lstm512}
 
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("network", choices=NETWORKS)

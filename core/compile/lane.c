@@ -4,6 +4,8 @@
  * sum. */
 #include "compile/lane.h"
 
+#include <string.h>
+
 #include "tensor/sum_order.h"
 
 #define EXPRS_SEEN 256 /* of a nest: with more all loads count for each term */
@@ -55,42 +57,44 @@ static bool loads_anew(const struct nest *n, int e)
     return true;
 }
 
-/* Whether expression `e` is what a term is made of: all others are loaded once for all terms, when a result is stored. */
-static bool is_of_terms(const struct nest *n, int e)
+/* Marks what a term is made of: all else is loaded once for all terms, when a result is stored. */
+static void mark_terms(const struct nest *n, bool used[EXPRS_SEEN])
 {
-    bool used[EXPRS_SEEN] = { false };
+    memset(used, n->expr_count > EXPRS_SEEN, EXPRS_SEEN * sizeof *used);
     if (n->expr_count > EXPRS_SEEN)
-        return true;
+        return;
     used[n->body[0]] = used[n->body[1]] = true;
-    for (int i = n->expr_count - 1; i >= 0; i--) /* arguments stand before what uses them */
-        for (int k = 0; used[i] && k < n->exprs[i].args; k++)
-            used[n->exprs[i].arg[k]] = true;
-    return used[e];
+    for (int e = n->expr_count - 1; e >= 0; e--) { /* arguments stand before what uses them */
+        const struct expr *x = &n->exprs[e];
+        for (int k = 0; used[e] && k < x->args; k++)
+            used[x->arg[k]] = true;
+        if (used[e] && x->kind == EXPR_LOAD && x->access.gather >= 0)
+            used[x->access.gather] = true;
+    }
 }
 
 /* Registers for the axis: the last one begins among the elements of the one before, but where a result goes through functions
  * of the driver, which may have other bits for registers than for single elements. Then these are left over. */
 static double registers_along(const struct nest *n, int axis)
 {
-    bool heavy = false;
-    for (int e = 0; e < n->expr_count; e++)
-        heavy |= n->exprs[e].kind == EXPR_MAP && n->exprs[e].heavy;
     const int whole = n->extent[axis] / LANES, rest = n->extent[axis] % LANES;
-    return whole + (heavy ? rest : rest > 0);
+    return whole + (nest_is_heavy(n) ? rest : rest > 0);
 }
 
 /* Loads and stores for each term of 16 results, if this axis is the lanes. Lanes that lie apart in memory are read one by
- * one; under a guard that some fail it takes as long again to see which they are. */
+ * one; under a guard that some fail it takes as long again to see which they are. What an epilogue reads, and results, are loaded
+ * and stored once for all terms. */
 static double contraction_cost(const struct nest *n, int axis)
 {
     double loads = 0, once = n->store[0].address.k[axis] == 1 ? 1 : LANES, terms = 1;
-    bool guarded = false;
+    bool guarded = false, of_terms[EXPRS_SEEN];
+    mark_terms(n, of_terms);
     for (int g = 0; g < n->guards; g++)
         guarded |= n->guard[g].e.k[axis] != 0;
     for (int e = 0; e < n->expr_count; e++)
         if (loads_anew(n, e)) {
             const double each = access_loads(&n->exprs[e].access.address, axis);
-            if (is_of_terms(n, e))
+            if (e >= EXPRS_SEEN || of_terms[e])
                 loads += each * (guarded ? 2 : 1);
             else
                 once += each;

@@ -294,6 +294,14 @@ static inline bool nest_searches(const struct nest *n)
 {
     return n->combine == COMBINE_REDUCE && n->by->found != NULL;
 }
+/* Whether functions of the driver are called, which may have other bits for registers than for single elements. */
+static inline bool nest_is_heavy(const struct nest *n)
+{
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_MAP && n->exprs[e].heavy)
+            return true;
+    return false;
+}
 static inline int nest_red_axes(const struct nest *n)
 {
     return n->axes - n->out_axes;

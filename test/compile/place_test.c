@@ -25,10 +25,10 @@ static void make_images(struct build *b, int32_t samples, int32_t side, bool tra
                             &arg, in, 2));
 }
 
-/* Gradients of rows that are shorter than a register, which the rule has in blocks whatever there are of them. */
-static void make_convolution(struct build *b, int32_t samples, bool trained)
+/* Gradients are of rows that are shorter than a register, which the rule has in blocks whatever there are of them. */
+static int32_t side_of(bool trained)
 {
-    make_images(b, samples, trained ? 14 : 16, trained);
+    return trained ? 14 : 16;
 }
 
 /* Three layers of 1,024 features: weights are most of what is read. */
@@ -61,13 +61,18 @@ static void divide(struct build *b, int32_t samples, int shards)
             b->nodes[i].spread = SPREAD_SAMPLES;
 }
 
-static enum samples_place place_of_convolution(int32_t samples, bool trained, int shards)
+static enum samples_place place_of_images(int32_t samples, int32_t side, bool trained, int shards)
 {
     struct build b;
     build_begin(&b);
-    make_convolution(&b, samples, trained);
+    make_images(&b, samples, side, trained);
     divide(&b, samples, shards);
     return place_of(&b);
+}
+
+static enum samples_place place_of_convolution(int32_t samples, bool trained, int shards)
+{
+    return place_of_images(samples, side_of(trained), trained, shards);
 }
 
 static enum samples_place place_of_layers(int32_t samples)
@@ -87,19 +92,11 @@ Test(place, idle_lanes_cost)
     cr_expect_eq(place_of_convolution(76, false, 0), SAMPLES_BY_RULE, "few lanes idle");
 }
 
-static enum samples_place place_of_images(int32_t samples, int32_t side)
-{
-    struct build b;
-    build_begin(&b);
-    make_images(&b, samples, side, true);
-    return place_of(&b);
-}
-
 /* Of gradients the model is asked, too: with 2 samples, not with 13, whose tiles Winograd's algorithm transforms. */
 Test(place, gradients_leave_blocks_for_much)
 {
-    cr_expect_eq(place_of_images(2, 14), SAMPLES_ALONE);
-    cr_expect_eq(place_of_images(13, 16), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_images(2, 14, true, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_images(13, 16, true, 0), SAMPLES_BY_RULE);
 }
 
 Test(place, shards_keep_the_rule)
@@ -116,7 +113,7 @@ static bool transforms(int32_t samples)
     struct target t = target_named("avx512");
     bool found = false;
     build_begin(&b);
-    make_convolution(&b, samples, true);
+    make_images(&b, samples, side_of(true), true);
     const struct program p = build_program(&b);
     cr_assert_eq(compile_place_samples(&p, &t.samples), TARN_OK, "%s", error_text());
     cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());

@@ -239,6 +239,25 @@ Test(few, parts_read_neighbours, .timeout = 600)
         }
 }
 
+/* Writes the gradients of the mean of y * y, closes the replica, and returns how many numbers. */
+static size_t read_gradients(tarn_replica *r, tarn_tensor y, const tarn_tensor *of, int n,
+                             float *out)
+{
+    tarn_tensor g[4];
+    size_t count = 0;
+    cr_assert_leq(n, 4);
+    tarn_gradients(tarn_mean(tarn_mul(y, y), TARN_ALL, false), of, n, g);
+    cr_assert_eq(tarn_eval(g, n), TARN_OK, "%s", tarn_error(r));
+    for (int i = 0; i < n; i++) {
+        const size_t some = (size_t)tarn_shape_count(tarn_shape_get(g[i]));
+        cr_assert_leq(count + some, MOST);
+        cr_assert_eq(tarn_read(g[i], out + count, some * sizeof *out), TARN_OK);
+        count += some;
+    }
+    tarn_close(r);
+    return count;
+}
+
 /* Steps of 2 forward, and of 2 and 3 back, whose gradients skip columns, by groups, too; writes those of all weights. */
 static size_t strided(const char *schedule, const char *target, int n, float *out)
 {
@@ -248,7 +267,7 @@ static size_t strided(const char *schedule, const char *target, int n, float *ou
     const tarn_shape s = TARN_SHAPE(n, CHANNELS, SIDE, SIDE);
     fill(v, s);
     tarn_replica *r = opened(schedule, target);
-    tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0), of[4], g[4];
+    tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0), of[4];
     x = tarn_relu(conv(x, "a", 40, 3, padded(1)));
     x = tarn_relu(
         conv(x, "b", 20, 3, (tarn_conv2d_options){ .stride = { 2, 2 }, .padding = { 1, 1 } }));
@@ -257,17 +276,7 @@ static size_t strided(const char *schedule, const char *target, int n, float *ou
     x = conv(x, "d", 24, 3, (tarn_conv2d_options){ .stride = { 1, 2 }, .groups = 24 });
     for (int i = 0; i < 4; i++)
         of[i] = tarn_find(r, names[i]);
-    tarn_gradients(tarn_mean(tarn_mul(x, x), TARN_ALL, false), of, 4, g);
-    cr_assert_eq(tarn_eval(g, 4), TARN_OK, "%s", tarn_error(r));
-    size_t count = 0;
-    for (int i = 0; i < 4; i++) {
-        const size_t some = (size_t)tarn_shape_count(tarn_shape_get(g[i]));
-        cr_assert_leq(count + some, MOST);
-        cr_assert_eq(tarn_read(g[i], out + count, some * sizeof *out), TARN_OK);
-        count += some;
-    }
-    tarn_close(r);
-    return count;
+    return read_gradients(r, x, of, 4, out);
 }
 
 Test(few, gradients_skip_columns, .timeout = 600)
@@ -318,18 +327,7 @@ static size_t layer_gradients(const struct layer *l, const char *schedule, const
     const tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0);
     const tarn_tensor y = conv(x, "layer", l->out, l->window, l->options);
     const tarn_tensor of[2] = { tarn_find(r, "layer.weight"), x };
-    tarn_tensor g[2];
-    tarn_gradients(tarn_mean(tarn_mul(y, y), TARN_ALL, false), of, 2, g);
-    cr_assert_eq(tarn_eval(g, 2), TARN_OK, "%s", tarn_error(r));
-    size_t count = 0;
-    for (int i = 0; i < 2; i++) {
-        const size_t some = (size_t)tarn_shape_count(tarn_shape_get(g[i]));
-        cr_assert_leq(count + some, MOST);
-        cr_assert_eq(tarn_read(g[i], out + count, some * sizeof *out), TARN_OK);
-        count += some;
-    }
-    tarn_close(r);
-    return count;
+    return read_gradients(r, y, of, 2, out);
 }
 
 Test(few, gradients_of_columns_and_channels, .timeout = 600)

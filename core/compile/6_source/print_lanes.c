@@ -6,8 +6,7 @@
 #include "tensor/sum_order.h"
 
 /* Whether the last register of the vector axis may begin among the elements of the one before, and computes
- * these again: sums, which are long, rather than as many single ones as are left over. Functions of the driver
- * may have other bits for registers than for single elements. */
+ * these again: sums, which are long, rather than as many single ones as are left over. */
 static bool ends_overlap(const struct printer *pr)
 {
     const struct nest *n = pr->n;
@@ -18,10 +17,7 @@ static bool ends_overlap(const struct printer *pr)
     for (int s = 0; s < n->stores; s++)
         if (pr->p->values[n->store[s].value].place != PLACE_ARENA)
             return false; /* what is owned may be read before it is written */
-    for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_MAP && n->exprs[e].heavy)
-            return false;
-    return true;
+    return !nest_is_heavy(n);
 }
 
 void print_lane_body(struct printer *pr)
