@@ -92,10 +92,13 @@ Test(place, idle_lanes_cost)
     cr_expect_eq(place_of_convolution(76, false, 0), SAMPLES_BY_RULE, "few lanes idle");
 }
 
-/* Of gradients the model is asked, too: with 2 samples, not with 13, whose tiles Winograd's algorithm transforms. */
+/* Of gradients the model is asked, too, but must see more of a gain: with 2 samples, not with 11 or 10, for a gain of some
+ * percent, nor with 13, whose tiles Winograd's algorithm transforms. */
 Test(place, gradients_leave_blocks_for_much)
 {
     cr_expect_eq(place_of_images(2, 14, true, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_images(11, 12, true, 0), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_images(10, 32, true, 0), SAMPLES_BY_RULE);
     cr_expect_eq(place_of_images(13, 16, true, 0), SAMPLES_BY_RULE);
 }
 
