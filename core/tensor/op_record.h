@@ -139,6 +139,7 @@ union op_arg {
     struct {
         int32_t window[2], tiles[2], size[2], padding[2]; /* size: of the result's image */
         int32_t channels[2];                              /* of image and result; products alone */
+        int32_t last;                                     /* images and points have channels last */
     } winograd;
     struct {
         int32_t axis;

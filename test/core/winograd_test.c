@@ -26,6 +26,11 @@ static const struct shape_case cases[] = {
     { 16, 17, 2, 5, 5, { 5, 3 }, { 2, 0 } },   { 16, 2, 1, 3, 3, { 3, 3 }, { 0, 2 } },
     { 3, 1, 2, 80, 6, { 3, 3 }, { 2, 1 } }
 };
+/* Few samples, of channels that fill registers. */
+static const struct shape_case few_cases[] = { { 2, 16, 32, 12, 20, { 3, 3 }, { 1, 1 } },
+                                               { 1, 32, 16, 25, 30, { 3, 3 }, { 0, 2 } },
+                                               { 3, 16, 16, 11, 9, { 5, 5 }, { 2, 1 } },
+                                               { 4, 16, 48, 14, 14, { 3, 5 }, { 1, 0 } } };
 
 /* ---- the three ops, in double --------------------------------------------------------------- */
 
@@ -71,25 +76,41 @@ static struct ref plain(const struct ref *x, const struct ref *w, int ph, int pw
     return ref_conv2d(x, w, NULL, &o);
 }
 
-/* The gradient of the input is a convolution with the turned window, that of the weight one with
- * samples for channels. */
+/* The weight with its channels exchanged and its window turned round. */
+static struct ref turned(const struct data *d)
+{
+    const int area = d->s.window[0] * d->s.window[1], order[4] = { 1, 0, 2, 3 };
+    struct ref w = ref_permute(&d->w, order);
+    for (int i = 0; i < d->s.c * d->s.o; i++)
+        for (int a = 0; a < area / 2; a++) {
+            double *v = w.v + i * area;
+            const double keep = v[a];
+            v[a] = v[area - 1 - a];
+            v[area - 1 - a] = keep;
+        }
+    return w;
+}
+
+/* The convolution of which the gradient of the input is the result; its operands are the caller's to free. */
+static struct data backwards(const struct data *d)
+{
+    const int *p = d->s.padding, *k = d->s.window;
+    const struct shape_case s = {
+        d->s.n, d->s.o, d->s.c, d->oh, d->ow, { k[0], k[1] }, { k[0] - 1 - p[0], k[1] - 1 - p[1] }
+    };
+    return (struct data){ .s = s, .oh = d->s.h, .ow = d->s.w, .x = d->g, .w = turned(d) };
+}
+
+/* The gradient of the weight is a convolution with samples for channels. */
 static struct ref expected(const struct data *d, int kind)
 {
-    const int *p = d->s.padding, *k = d->s.window, order[4] = { 1, 0, 2, 3 };
+    const int *p = d->s.padding, order[4] = { 1, 0, 2, 3 };
     if (kind == 0)
         return plain(&d->x, &d->w, p[0], p[1]);
     if (kind == 1) {
-        struct ref turned = ref_permute(&d->w, order);
-        const int area = k[0] * k[1];
-        for (int i = 0; i < d->s.c * d->s.o; i++)
-            for (int a = 0; a < area / 2; a++) {
-                double *v = turned.v + i * area;
-                const double keep = v[a];
-                v[a] = v[area - 1 - a];
-                v[area - 1 - a] = keep;
-            }
-        struct ref out = plain(&d->g, &turned, k[0] - 1 - p[0], k[1] - 1 - p[1]);
-        ref_free(&turned);
+        struct data back = backwards(d);
+        struct ref out = plain(&back.x, &back.w, back.s.padding[0], back.s.padding[1]);
+        ref_free(&back.w);
         return out;
     }
     struct ref x = ref_permute(&d->x, order), g = ref_permute(&d->g, order);
@@ -171,9 +192,16 @@ static void bound_of_tile(const struct data *d, int kind, const struct tables t[
 }
 
 /* Each of four transforms rounds at most 9 times for a direction, or rounds 7 terms of the weight's
- * factors too; the product sums over channels, or over tiles and samples, in lanes and groups. */
-static struct ref bounds(const struct data *d, int kind, const struct ref *like)
+ * factors too; the product sums over channels, or over tiles and samples, in lanes and groups. Of few samples the
+ * gradient of the input is computed as the convolution that it is. */
+static struct ref bounds(const struct data *d, int kind, const struct ref *like, bool few)
 {
+    if (few && kind == 1) {
+        struct data back = backwards(d);
+        struct ref out = bounds(&back, 0, like, few);
+        ref_free(&back.w);
+        return out;
+    }
     struct ref out = ref_new(4, like->dim);
     struct tables t[2];
     for (int i = 0; i < 2; i++) {
@@ -186,9 +214,8 @@ static struct ref bounds(const struct data *d, int kind, const struct ref *like)
         for (int x = 0; x < d->ow; x += STEP, ++tiles)
             for (int n = 0; n < d->s.n; n++)
                 bound_of_tile(d, kind, t, n, y, x, &out);
-    const int chain = kind == 0   ? d->s.c
-                      : kind == 1 ? d->s.o
-                                  : tiles * ((d->s.n + LANES - 1) / LANES) + 8;
+    const int samples = few ? d->s.n : (d->s.n + LANES - 1) / LANES;
+    const int chain = kind == 0 ? d->s.c : kind == 1 ? d->s.o : tiles * samples + 8;
     const double terms = 6 * 9 + sum_roundings(chain), unit = 1.0 / (1 << 24);
     for (size_t i = 0; i < ref_count(&out); i++)
         out.v[i] *= terms * unit / (1 - terms * unit);
@@ -217,11 +244,13 @@ static tarn_tensor upload(tarn_replica *r, const struct ref *t)
     return tarn_from(r, tarn_shape_of(4, t->dim), TARN_F32, values);
 }
 
-/* All three results of one step. */
-static void compute(tarn_replica *r, const struct data *d, float *out[KINDS])
+/* All three results of one step; `few` of samples that are known to be a batch. */
+static void compute(tarn_replica *r, const struct data *d, bool few, float *out[KINDS])
 {
     static const struct op *const ops[KINDS] = { &op_conv2d, &op_conv2d_input, &op_conv2d_weight };
     const tarn_tensor x = upload(r, &d->x), w = upload(r, &d->w), g = upload(r, &d->g);
+    if (few)
+        (void)tarn_batch_axis(x, 0);
     const tarn_tensor in[KINDS][2] = { { x, w }, { g, w }, { x, g } };
     const struct ref *shape[KINDS] = { &d->g, &d->x, &d->w };
     tarn_tensor y[KINDS];
@@ -243,10 +272,10 @@ static void compute(tarn_replica *r, const struct data *d, float *out[KINDS])
     }
 }
 
-static void check_values(const struct data *d, int kind, const float *got)
+static void check_values(const struct data *d, int kind, bool few, const float *got)
 {
     static const char *const names[KINDS] = { "forward", "input gradient", "weight gradient" };
-    struct ref want = expected(d, kind), bound = bounds(d, kind, &want);
+    struct ref want = expected(d, kind), bound = bounds(d, kind, &want, few);
     double worst = 0, largest = 0, weakest = 0;
     for (size_t i = 0; i < ref_count(&want); i++) {
         const double error = fabs(got[i] - want.v[i]);
@@ -266,44 +295,61 @@ static void check_values(const struct data *d, int kind, const float *got)
     ref_free(&bound);
 }
 
-Test(winograd, against_reference, .timeout = 600)
+static void check_reference(const char *winograd, const struct shape_case *of, size_t count,
+                            bool few)
 {
-    tarn_replica *r = open_with("1", "1");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct data d = make(&cases[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct data d = make(&of[i]);
         float *got[KINDS];
-        compute(r, &d, got);
+        tarn_replica *r = open_with(winograd, "1");
+        compute(r, &d, few, got);
+        tarn_close(r);
         for (int k = 0; k < KINDS; k++) {
-            check_values(&d, k, got[k]);
+            check_values(&d, k, few, got[k]);
             free(got[k]);
         }
         data_free(&d);
     }
-    tarn_close(r);
+}
+
+Test(winograd, against_reference, .timeout = 600)
+{
+    check_reference("1", cases, sizeof cases / sizeof *cases, false);
+}
+
+Test(winograd, few_against_reference, .timeout = 600)
+{
+    check_reference("auto", few_cases, sizeof few_cases / sizeof *few_cases, true);
 }
 
 /* Fusion changes no bit, and the setting does change some: it is heeded. */
+static void check_settings(const char *winograd, const struct shape_case *of, bool few)
+{
+    const char *const settings[3][2] = { { winograd, "1" }, { winograd, "0" }, { "0", "1" } };
+    struct data d = make(of);
+    const size_t count[KINDS] = { ref_count(&d.g), ref_count(&d.x), ref_count(&d.w) };
+    float *got[3][KINDS];
+    for (int s = 0; s < 3; s++) {
+        tarn_replica *r = open_with(settings[s][0], settings[s][1]);
+        compute(r, &d, few, got[s]);
+        tarn_close(r);
+    }
+    for (int k = 0; k < KINDS; k++) {
+        const size_t bytes = count[k] * sizeof(float);
+        cr_expect_eq(memcmp(got[0][k], got[1][k], bytes), 0, "%d samples, result %d", of->n, k);
+        cr_expect_neq(memcmp(got[0][k], got[2][k], bytes), 0, "%d samples, result %d", of->n, k);
+        for (int s = 0; s < 3; s++)
+            free(got[s][k]);
+    }
+    data_free(&d);
+}
+
 Test(winograd, fused_and_not, .timeout = 600)
 {
-    static const char *const settings[3][2] = { { "1", "1" }, { "1", "0" }, { "0", "1" } };
-    for (size_t i = 1; i < 4; i++) {
-        struct data d = make(&cases[i]);
-        const size_t count[KINDS] = { ref_count(&d.g), ref_count(&d.x), ref_count(&d.w) };
-        float *got[3][KINDS];
-        for (int s = 0; s < 3; s++) {
-            tarn_replica *r = open_with(settings[s][0], settings[s][1]);
-            compute(r, &d, got[s]);
-            tarn_close(r);
-        }
-        for (int k = 0; k < KINDS; k++) {
-            const size_t bytes = count[k] * sizeof(float);
-            cr_expect_eq(memcmp(got[0][k], got[1][k], bytes), 0, "case %zu, result %d", i, k);
-            cr_expect_neq(memcmp(got[0][k], got[2][k], bytes), 0, "case %zu, result %d", i, k);
-            for (int s = 0; s < 3; s++)
-                free(got[s][k]);
-        }
-        data_free(&d);
-    }
+    for (size_t i = 1; i < 4; i++)
+        check_settings("1", &cases[i], false);
+    for (size_t i = 0; i < sizeof few_cases / sizeof *few_cases; i++)
+        check_settings("auto", &few_cases[i], true);
 }
 
 /* ---- parts of a block ------------------------------------------------------------------------ */

@@ -2,8 +2,8 @@
 /* Part of simplify.c: convolutions, transposed ones too, of so few samples that these are no lanes. Where there are
  * channels enough these are, side by side in memory: of the result, of maps, joins and enlargements of such results, and
  * of a copy of the weight. Of fewer channels columns are lanes (few_columns.c). Such a copy costs an element for each of many
- * multiply-adds. Winograd's algorithm would transform the weight for a few tiles. In: a node. Out: nodes in its place, or the
- * word that it stays. No sum changes its order. */
+ * multiply-adds. Where there are tiles enough for what a transformed weight costs, Winograd's algorithm is faster
+ * (few_winograd.c). In: a node. Out: nodes in its place, or the word that it stays. Without it no sum changes its order. */
 #include <string.h>
 
 #include "compile/1_graph/few.h"
@@ -114,6 +114,15 @@ static uint32_t with_channels_last(struct builder *b, uint32_t x)
     return permuted(b, x, channels_last);
 }
 
+uint32_t channels_last_of(struct builder *b, uint32_t x)
+{
+    const uint32_t last = with_channels_last(b, x);
+    const struct module *m = simplify_module(b);
+    if (has_order(&m->nodes[last], channels_last))
+        m->stored[last] = true;
+    return last;
+}
+
 /* The weight as it was, read from a copy in which its dimension `d`, channels of the result, lie side by side. */
 static uint32_t turned_weight(struct builder *b, uint32_t w, int d)
 {
@@ -146,6 +155,8 @@ uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t i
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
                         uint32_t *out)
 {
+    if (few_winograd(b, n, in, out))
+        return true;
     if (lanes_from_channels(n)) {
         *out = from_channels(b, n, in);
         return true;

@@ -3,8 +3,9 @@
  * lanes, and their gradients, read the image with zeros beside its columns: none of the lanes has a condition then, whose
  * masks would take registers from the sums. Where columns are too few, channels are lanes, side by side in a copy. The
  * gradient of a weight is two sums where some columns remain behind those that fill registers: lanes are added up and then
- * the rest, which is what one nest does, too, but element by element. In: a node. Out: nodes in its place, or the word that
- * it stays. No sum changes its order. */
+ * the rest, which is what one nest does, too, but element by element. Where it is faster than all of this, Winograd's algorithm
+ * comes first (few_winograd.c). In: a node. Out: nodes in its place, or the word that it stays. Without that no sum changes
+ * its order. */
 #include <string.h>
 
 #include "compile/1_graph/few.h"
@@ -184,6 +185,10 @@ bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], 
     if ((n->op != &op_conv2d && n->op != &op_conv2d_input && !of_weight) ||
         tarn_shape_count(n->shape) == 0)
         return false;
+    if (few_winograd(b, n, in, out)) {
+        simplify_module(b)->stored[*out] |= !of_weight;
+        return true;
+    }
     if (of_weight)
         return tarn_shape_count(expand_shape(b, in[1])) > 0 && weight_gradient(b, n, in, out);
     if (!lacks_columns(n))

@@ -6,15 +6,17 @@
 
 #include "compile/nest.h"
 
-/* How convolutions are written: for samples that are lanes, with Winograd's algorithm where it is faster; for such as are
- * none, as they are, since its transforms of a few tiles take longer than what they save; or with channels or columns for
- * lanes (few.c). */
+/* How convolutions are written: for samples that are lanes; for such as are none, in training, where columns are lanes, or
+ * channels for Winograd's algorithm (few_columns.c, few_winograd.c); or likewise in evaluation, where channels are lanes as a
+ * rule (few.c). */
 enum convolutions { CONVOLVE_BLOCKS, CONVOLVE_DIRECTLY, CONVOLVE_LANES };
 /* Copies what the roots need: common sub-expressions once, constants through views. */
 tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
                      enum convolutions how, struct module *out);
 /* What simplify() has made so far. */
 struct module *simplify_module(const struct builder *b);
+/* Whether convolutions may be Winograd's. */
+bool simplify_winograd(const struct builder *b);
 /* A node of a program of few samples as nodes that have lanes (few.c); false leaves it as it is. */
 bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out);
 /* Likewise where columns are lanes by rule, and results lie as others do: a convolution, or a gradient of one in its image,

@@ -116,6 +116,11 @@ struct module *simplify_module(const struct builder *b)
     return b->m;
 }
 
+bool simplify_winograd(const struct builder *b)
+{
+    return b->winograd == WINOGRAD_ALL;
+}
+
 /* The compiler must know which rows are samples; the other labels said what to record. */
 static uint32_t relabelled(struct builder *b, uint32_t x, const struct node *as)
 {
@@ -204,7 +209,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         return expanded;
     if (b->how == CONVOLVE_DIRECTLY && few_columns(b, &n, in, &expanded))
         return expanded;
-    if (b->winograd != WINOGRAD_NONE && !(b->how == CONVOLVE_LANES && n.op == &op_conv2d) &&
+    if (b->winograd != WINOGRAD_NONE && b->how != CONVOLVE_DIRECTLY &&
+        !(b->how == CONVOLVE_LANES && n.op == &op_conv2d) &&
         winograd_expand(b, m->target, b->winograd, &n, in, &expanded))
         return expanded;
     return module_add(b, &n, in);
@@ -295,7 +301,7 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
 {
     *m = (struct module){ .arena = a, .program = g, .target = t };
     struct builder b = { .g = g, .m = m, .how = how };
-    b.winograd = how == CONVOLVE_DIRECTLY ? WINOGRAD_NONE : winograd_wanted(g, t);
+    b.winograd = winograd_wanted(g, t);
     size_t n = g->count + 1;
     for (uint32_t i = 1; i < g->count; i++)
         n += added_nodes(&b, &g->nodes[i]);

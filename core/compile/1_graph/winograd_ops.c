@@ -18,11 +18,30 @@ static void set_each(struct contract_map *m, int count, const int *axes)
         set_coef(m, d, axes[d], 1);
 }
 
-/* The dimension that holds the channels, and of each all tiles. */
-static void set_plane(const struct node *n, struct contract_map *m, int dim, int channel, int tile)
+/* How far apart a plane's tiles lie. */
+static int32_t tile_step(const struct node *n, int32_t channels)
 {
-    set_coef(m, dim, channel, n->arg.winograd.tiles[0] * n->arg.winograd.tiles[1]);
-    set_coef(m, dim, tile, 1);
+    return n->arg.winograd.last ? channels : 1;
+}
+
+/* The dimension that holds the channels and the tiles: of each channel all tiles, or of each tile all channels. */
+static void set_plane(const struct node *n, struct contract_map *m, int dim, int channel, int tile,
+                      int32_t channels)
+{
+    const int32_t *tiles = n->arg.winograd.tiles;
+    set_coef(m, dim, channel, n->arg.winograd.last ? 1 : tiles[0] * tiles[1]);
+    set_coef(m, dim, tile, tile_step(n, channels));
+}
+
+/* Dimensions of an image's channels, and of its rows, behind which are the columns. */
+static int channel_dim(const struct node *n)
+{
+    return n->arg.winograd.last ? 3 : 1;
+}
+
+static int row_dim(const struct node *n)
+{
+    return n->arg.winograd.last ? 1 : 2;
 }
 
 static int32_t points_of(const struct node *n, int i)
@@ -51,20 +70,24 @@ static void set_axes(struct transform_map *c, int count, const int32_t *extents)
 static void take_tiles(const struct node *n, tarn_shape in, enum transform_role role,
                        struct transform_map *c)
 {
+    const bool last = n->arg.winograd.last;
     const int32_t *tiles = n->arg.winograd.tiles, *window = n->arg.winograd.window;
-    set_axes(
-        c, 6,
-        (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1), in.dim[1], tiles[0], tiles[1] });
+    const int32_t channels = in.dim[channel_dim(n)];
+    const int channel = last ? 5 : 3, row = last ? 3 : 4;
+    set_axes(c, 6, (int32_t[6]){ in.dim[0], points_of(n, 0), points_of(n, 1) });
+    c->extent[channel] = channels;
+    c->extent[row] = tiles[0];
+    c->extent[row + 1] = tiles[1];
     set_each(&c->out, 3, (int[]){ 0, 1, 2 });
-    set_plane(n, &c->out, 3, 3, 5);
-    set_coef(&c->out, 3, 4, tiles[1]);
+    set_plane(n, &c->out, 3, channel, row + 1, channels);
+    set_coef(&c->out, 3, row, tiles[1] * tile_step(n, channels));
     set_coef(&c->in, 0, 0, 1);
-    set_coef(&c->in, 1, 3, 1);
+    set_coef(&c->in, channel_dim(n), channel, 1);
     for (int i = 0; i < 2; i++) {
         add_transform(c, role, window[i], 1 + i,
                       role == TRANSFORM_INPUT ? points_of(n, i) : WINOGRAD_STEP);
-        set_coef(&c->in, 2 + i, 4 + i, WINOGRAD_STEP);
-        set_coef(&c->in, 2 + i, 6 + i, 1);
+        set_coef(&c->in, row_dim(n) + i, row + i, WINOGRAD_STEP);
+        set_coef(&c->in, row_dim(n) + i, 6 + i, 1);
     }
 }
 
@@ -87,6 +110,18 @@ static void weight_transform(const struct node *n, tarn_shape in, struct transfo
         add_transform(c, TRANSFORM_WEIGHT, n->arg.winograd.window[i], 1 + i, in.dim[1 + i]);
 }
 
+/* The same of [A,K,K,B], where B are the lanes. */
+static void weight_last_transform(const struct node *n, tarn_shape in, struct transform_map *c)
+{
+    set_axes(c, 4, (int32_t[]){ in.dim[0], points_of(n, 0), points_of(n, 1), in.dim[3] });
+    set_each(&c->out, 2, (int[]){ 1, 2 });
+    set_coef(&c->out, 2, 0, in.dim[3]);
+    set_coef(&c->out, 2, 3, 1);
+    set_each(&c->in, 4, (int[]){ 0, 4, 5, 3 });
+    for (int i = 0; i < 2; i++)
+        add_transform(c, TRANSFORM_WEIGHT, n->arg.winograd.window[i], 1 + i, in.dim[1 + i]);
+}
+
 static void window_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
     set_axes(c, 3, n->shape.dim);
@@ -99,18 +134,23 @@ static void window_transform(const struct node *n, tarn_shape in, struct transfo
 static void result_transform(const struct node *n, tarn_shape in, struct transform_map *c)
 {
     const int32_t *tiles = n->arg.winograd.tiles;
-    set_axes(c, 6,
-             (int32_t[]){ in.dim[0], n->shape.dim[1], tiles[0], WINOGRAD_STEP, tiles[1],
-                          WINOGRAD_STEP });
-    set_each(&c->out, 2, (int[]){ 0, 1 });
+    const int32_t channels = n->shape.dim[channel_dim(n)];
+    const int channel = n->arg.winograd.last ? 5 : 1, row = n->arg.winograd.last ? 1 : 2;
+    set_axes(c, 6, (int32_t[6]){ in.dim[0] });
+    c->extent[channel] = channels;
+    set_coef(&c->out, 0, 0, 1);
+    set_coef(&c->out, channel_dim(n), channel, 1);
     set_each(&c->in, 3, (int[]){ 0, 6, 7 });
-    set_plane(n, &c->in, 3, 1, 4);
-    set_coef(&c->in, 3, 2, tiles[1]);
+    set_plane(n, &c->in, 3, channel, row + 2, channels);
+    set_coef(&c->in, 3, row, tiles[1] * tile_step(n, channels));
     for (int i = 0; i < 2; i++) {
-        add_transform(c, TRANSFORM_OUTPUT, n->arg.winograd.window[i], 3 + 2 * i, in.dim[1 + i]);
-        set_coef(&c->out, 2 + i, 2 + 2 * i, WINOGRAD_STEP);
-        set_coef(&c->out, 2 + i, 3 + 2 * i, 1);
-        c->out.dim[2 + i].guarded = true;
+        const int d = row_dim(n) + i, tile = row + 2 * i;
+        c->extent[tile] = tiles[i];
+        c->extent[tile + 1] = WINOGRAD_STEP;
+        add_transform(c, TRANSFORM_OUTPUT, n->arg.winograd.window[i], tile + 1, in.dim[1 + i]);
+        set_coef(&c->out, d, tile, WINOGRAD_STEP);
+        set_coef(&c->out, d, tile + 1, 1);
+        c->out.dim[d].guarded = true;
     }
 }
 
@@ -173,6 +213,7 @@ static void column_transform(const struct node *n, tarn_shape in, struct transfo
     }
 TRANSFORM_OP(input, "winograd input");
 TRANSFORM_OP(weight, "winograd weight");
+TRANSFORM_OP(weight_last, "winograd weight");
 TRANSFORM_OP(given, "winograd given");
 TRANSFORM_OP(result, "winograd result");
 TRANSFORM_OP(row, "winograd row");
@@ -181,24 +222,27 @@ TRANSFORM_OP(window, "winograd window");
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Axes of a product: sample, both coordinates of the point, channels of result and operand, tile. */
+/* Axes of a product: sample, both coordinates of the point, then channels of the result and tile, or the other way round,
+ * and channels of the operand. */
 static void product_over(const struct node *n, bool back, struct contract *c)
 {
+    const bool last = n->arg.winograd.last;
+    const int channel = last ? 4 : 3, tile = last ? 3 : 4;
     const int32_t *tiles = n->arg.winograd.tiles;
     const int32_t to = n->arg.winograd.channels[!back], from = n->arg.winograd.channels[back];
     *c = (struct contract){ .axes = 6, .out_axes = 5 };
     for (int d = 0; d < 3; d++)
         c->extent[d] = n->shape.dim[d];
-    c->extent[3] = to;
-    c->extent[4] = tiles[0] * tiles[1];
+    c->extent[channel] = to;
+    c->extent[tile] = tiles[0] * tiles[1];
     c->extent[5] = from;
     set_each(&c->out, 3, (int[]){ 0, 1, 2 });
-    set_plane(n, &c->out, 3, 3, 4);
+    set_plane(n, &c->out, 3, channel, tile, to);
     set_each(&c->in[0], 3, (int[]){ 0, 1, 2 });
-    set_plane(n, &c->in[0], 3, 5, 4);
+    set_plane(n, &c->in[0], 3, 5, tile, from);
     set_each(&c->in[1], 2, (int[]){ 1, 2 });
-    set_coef(&c->in[1], 2, 3, back ? 1 : from);
-    set_coef(&c->in[1], 2, 5, back ? to : 1);
+    set_coef(&c->in[1], 2, channel, back || last ? 1 : from);
+    set_coef(&c->in[1], 2, 5, back || last ? to : 1);
 }
 
 static void product_contract(const struct node *n, const tarn_shape in[2], struct contract *c)
@@ -226,7 +270,7 @@ static void product_weight_contract(const struct node *n, const tarn_shape in[2]
     set_coef(&c->out, 2, 2, extent[3]);
     for (int k = 0; k < 2; k++) {
         set_each(&c->in[k], 3, (int[]){ 4, 0, 1 });
-        set_plane(n, &c->in[k], 3, k == 0 ? 3 : 2, 5);
+        set_plane(n, &c->in[k], 3, k == 0 ? 3 : 2, 5, channels[k]);
     }
 }
 

@@ -13,15 +13,18 @@
 
 #define WINOGRAD_STEP 4
 
-/* Transforms. Each reads its op_arg.winograd. */
-extern const struct op op_winograd_input;  /* [N,C,H,W], padded to whole tiles -> [N,a,a,P] */
-extern const struct op op_winograd_weight; /* [Q,K,K] -> [a,a,Q] */
-extern const struct op op_winograd_given;  /* the same of a gradient -> [N,a,a,P] */
-extern const struct op op_winograd_result; /* [N,a,a,P] -> [N,O,OH,OW] */
-extern const struct op op_winograd_row;    /* [N,a,a,C,T,T] -> [N,a,C,T,W] */
-extern const struct op op_winograd_column; /* [N,a,C,T,W] -> [N,C,H,W] */
-extern const struct op op_winograd_window; /* [a,a,Q] -> [Q,K,K] */
-/* Products at each of the a x a points: sums over channels, or over samples and tiles. */
+/* Transforms. Each reads its op_arg.winograd, whose `last` says of images that they are [N,H,W,C], and of planes that
+ * they hold of each tile all channels. */
+extern const struct op op_winograd_input;       /* [N,C,H,W], padded to whole tiles -> [N,a,a,P] */
+extern const struct op op_winograd_weight;      /* [Q,K,K] -> [a,a,Q] */
+extern const struct op op_winograd_weight_last; /* [A,K,K,B] -> [a,a,A*B] */
+extern const struct op op_winograd_given;       /* the same of a gradient -> [N,a,a,P] */
+extern const struct op op_winograd_result;      /* [N,a,a,P] -> [N,O,OH,OW] */
+extern const struct op op_winograd_row;         /* [N,a,a,C,T,T] -> [N,a,C,T,W] */
+extern const struct op op_winograd_column;      /* [N,a,C,T,W] -> [N,C,H,W] */
+extern const struct op op_winograd_window;      /* [a,a,Q] -> [Q,K,K] */
+/* Products at each of the a x a points: sums over channels, or over samples and tiles. With `last` the first one's Q
+ * is C * O. */
 extern const struct op op_winograd_product;        /* [N,a,a,P], [a,a,Q] -> [N,a,a,P] */
 extern const struct op op_winograd_product_input;  /* [N,a,a,P], [a,a,Q] -> [N,a,a,C*T] */
 extern const struct op op_winograd_product_weight; /* [N,a,a,P], [N,a,a,P] -> [a,a,Q] */
