@@ -263,8 +263,8 @@ static tarn_tensor sentence(tarn_tensor x)
     tarn_tensor parts[3];
     x = tarn_transpose(tarn_use_embedding(x, "words", WORDS, 64), 1, 2);
     for (int i = 0; i < 3; i++) {
-        parts[i] = tarn_use_conv1d(x, TARN_NAME("windows%d", i), 100, 3 + i,
-                                   (tarn_conv1d_options){ 0 });
+        parts[i] =
+            tarn_use_conv1d(x, TARN_NAME("windows%d", i), 100, 3 + i, (tarn_conv1d_options){ 0 });
         parts[i] = tarn_max(tarn_relu(parts[i]), TARN_AXES(2), false);
     }
     return tarn_use_linear(tarn_dropout(tarn_concat(parts, 3, 1), 0.5f), "head", CLASSES);
@@ -292,7 +292,8 @@ static tarn_tensor rays(tarn_tensor x)
     for (int i = 0; i < 4; i++)
         h = tarn_relu(tarn_use_linear(h, TARN_NAME("fc%d", i), 128));
     h = tarn_use_linear(h, "out", 4);
-    tarn_tensor dense = tarn_relu(tarn_reshape(tarn_slice(h, 2, 3, 4, 1), TARN_SHAPE(count, DEPTHS)));
+    tarn_tensor dense =
+        tarn_relu(tarn_reshape(tarn_slice(h, 2, 3, 4, 1), TARN_SHAPE(count, DEPTHS)));
     dense = tarn_mul_scalar(dense, 1.0f / DEPTHS);
     const tarn_tensor before = tarn_exp(tarn_sub(dense, tarn_cumsum(dense, 1)));
     const tarn_tensor weight = tarn_mul(before, tarn_neg(tarn_expm1(tarn_neg(dense))));
@@ -329,8 +330,8 @@ static tarn_tensor policy_loss(tarn_tensor x, tarn_tensor y)
     const tarn_tensor taken = tarn_gather(all, 1, tarn_reshape(y, TARN_SHAPE(-1, 1)));
     const tarn_tensor ratio = tarn_exp(tarn_add_scalar(taken, 1.8f));
     const tarn_tensor gain = tarn_sub(tarn_slice(x, 1, 0, 1, 1), number(r, 0.5f));
-    const tarn_tensor least = tarn_minimum(tarn_mul(ratio, gain),
-                                           tarn_mul(tarn_clamp(ratio, 0.8f, 1.2f), gain));
+    const tarn_tensor least =
+        tarn_minimum(tarn_mul(ratio, gain), tarn_mul(tarn_clamp(ratio, 0.8f, 1.2f), gain));
     const tarn_tensor worth = tarn_slice(both, 1, ACTIONS, ACTIONS + 1, 1);
     const tarn_tensor miss = tarn_mse_loss(worth, tarn_slice(x, 1, 1, 2, 1));
     const tarn_tensor certain =

@@ -27,8 +27,8 @@ static const struct shape_case cases[] = {
     { 3, 1, 2, 80, 6, { 3, 3 }, { 2, 1 } }
 };
 /* Few samples, of channels that fill registers. */
-static const struct shape_case few_cases[] = { { 2, 16, 32, 12, 20, { 3, 3 }, { 1, 1 } },
-                                               { 1, 32, 16, 25, 30, { 3, 3 }, { 0, 2 } },
+static const struct shape_case few_cases[] = { { 2, 32, 48, 12, 20, { 3, 3 }, { 1, 1 } },
+                                               { 1, 32, 32, 25, 30, { 3, 3 }, { 0, 2 } },
                                                { 3, 16, 16, 11, 9, { 5, 5 }, { 2, 1 } },
                                                { 4, 16, 48, 14, 14, { 3, 5 }, { 1, 0 } } };
 

@@ -155,7 +155,7 @@ uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t i
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
                         uint32_t *out)
 {
-    if (few_winograd(b, n, in, out))
+    if (few_winograd(b, n, in, false, out))
         return true;
     if (lanes_from_channels(n)) {
         *out = from_channels(b, n, in);

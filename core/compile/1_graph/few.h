@@ -9,8 +9,10 @@
 extern const int32_t channels_last[4], channels_second[4];
 
 uint32_t permuted(struct builder *b, uint32_t x, const int32_t order[4]);
-/* Winograd's algorithm with channels for lanes, for a convolution or a gradient of one; false where it is not faster. */
-bool few_winograd(struct builder *b, const struct node *conv, const uint32_t in[2], uint32_t *out);
+/* Winograd's algorithm with channels for lanes, for a convolution or a gradient of one; false where it is not faster.
+ * `turns`: images have their channels second elsewhere. */
+bool few_winograd(struct builder *b, const struct node *conv, const uint32_t in[2], bool turns,
+                  uint32_t *out);
 /* The same image with channels last: what it is turned from, or a copy. */
 uint32_t channels_last_of(struct builder *b, uint32_t x);
 /* A convolution, or a transposed one, whose result lies with its channels last. */

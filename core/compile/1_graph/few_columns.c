@@ -185,7 +185,7 @@ bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], 
     if ((n->op != &op_conv2d && n->op != &op_conv2d_input && !of_weight) ||
         tarn_shape_count(n->shape) == 0)
         return false;
-    if (few_winograd(b, n, in, out)) {
+    if (few_winograd(b, n, in, true, out)) {
         simplify_module(b)->stored[*out] |= !of_weight;
         return true;
     }

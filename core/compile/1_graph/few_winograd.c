@@ -24,22 +24,25 @@ struct plan_of {
 #define TAKE_CYCLES 16.0
 #define GIVE_CYCLES 12.0
 #define WEIGHT_CYCLES 40.0
+#define TURN_CYCLES 27.0  /* of a pixel, in a copy between layouts */
 #define DIRECT_CYCLES 1.3 /* of a term of a convolution, */
 #define POINT_CYCLES 1.15 /* and of one of a product at a point */
 #define WORTH 0.85        /* What is nearer was not faster in all cases. */
 
-static bool is_faster(const struct plan_of *p)
+static bool is_faster(const struct plan_of *p, bool turns)
 {
     const double in = p->x.dim[1], out = p->y.dim[1], n = p->y.dim[0];
     const double pixels = n * p->y.dim[2] * p->y.dim[3], tiles = n * p->tiles[0] * p->tiles[1];
     const double direct = DIRECT_CYCLES * pixels * p->w.dim[2] * p->w.dim[3] * in * out;
-    const double made = p->a[0] * p->a[1] *
-                        (tiles * (POINT_CYCLES * in * out + TAKE_CYCLES * in + GIVE_CYCLES * out) +
-                         WEIGHT_CYCLES * in * out);
+    const double made =
+        p->a[0] * p->a[1] *
+            (tiles * (POINT_CYCLES * in * out + TAKE_CYCLES * in + GIVE_CYCLES * out) +
+             WEIGHT_CYCLES * in * out) +
+        (turns ? TURN_CYCLES * pixels * (in + out) : 0);
     return made < WORTH * direct;
 }
 
-static bool suits(struct plan_of *p, const union op_arg *arg)
+static bool suits(struct plan_of *p, const union op_arg *arg, bool turns)
 {
     double most = p->x.dim[1] > p->y.dim[1] ? p->x.dim[1] : p->y.dim[1];
     if (arg->conv.groups != 1 || p->x.dim[1] % LANES != 0 || p->y.dim[1] % LANES != 0)
@@ -52,7 +55,7 @@ static bool suits(struct plan_of *p, const union op_arg *arg)
         p->tiles[i] = (p->y.dim[2 + i] + WINOGRAD_STEP - 1) / WINOGRAD_STEP;
         most *= (double)p->a[i] * p->tiles[i];
     }
-    return most <= INT32_MAX && is_faster(p);
+    return most <= INT32_MAX && is_faster(p, turns);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -176,7 +179,8 @@ static uint32_t weight_gradient(const struct plan_of *p, const uint32_t in[2])
     return expand_make(p->b, &op_reshape, p->w, TARN_F32, NULL, &made, 1);
 }
 
-bool few_winograd(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
+bool few_winograd(struct builder *b, const struct node *n, const uint32_t in[2], bool turns,
+                  uint32_t *out)
 {
     const tarn_shape s[2] = { expand_shape(b, in[0]), expand_shape(b, in[1]) };
     const bool back = n->op == &op_conv2d_input, of_weight = n->op == &op_conv2d_weight;
@@ -190,7 +194,7 @@ bool few_winograd(struct builder *b, const struct node *n, const uint32_t in[2],
         return false;
     for (int i = 0; i < 2; i++)
         p.padding[i] = back ? p.w.dim[2 + i] - 1 - n->arg.conv.padding[i] : n->arg.conv.padding[i];
-    if (p.padding[0] < 0 || p.padding[1] < 0 || !suits(&p, &n->arg))
+    if (p.padding[0] < 0 || p.padding[1] < 0 || !suits(&p, &n->arg, turns))
         return false;
     *out = of_weight ? weight_gradient(&p, in) : image_of(&p, in, back);
     return true;
