@@ -30,6 +30,8 @@ TARN_API tarn_tensor tarn_silu(tarn_tensor x);
 TARN_API tarn_tensor tarn_softplus(tarn_tensor x, float beta, float threshold);
 /** x > 0 ? x : slope * x, float32. PyTorch's default slope is 0.01. */
 TARN_API tarn_tensor tarn_leaky_relu(tarn_tensor x, float slope);
+/** x > 0 ? x : alpha * (exp(x) - 1), float32. PyTorch's default alpha is 1. */
+TARN_API tarn_tensor tarn_elu(tarn_tensor x, float alpha);
 /** The largest whole number not above x. Integers stay as they are. The gradient is 0, as of the two
  *  below. */
 TARN_API tarn_tensor tarn_floor(tarn_tensor x);
@@ -37,6 +39,12 @@ TARN_API tarn_tensor tarn_floor(tarn_tensor x);
 TARN_API tarn_tensor tarn_round(tarn_tensor x);
 /** -1, 0 or 1 in x's type; 0 for NaN, as torch.sign. */
 TARN_API tarn_tensor tarn_sign(tarn_tensor x);
+
+/* ---- reductions --------------------------------------------------------------------------- */
+
+/** The logarithm of the sum of exp(x) over axes, float32, from the distances to the largest element, so that nothing
+ *  overflows; `axes` and `keep` as of tarn_sum(). As torch.logsumexp. */
+TARN_API tarn_tensor tarn_logsumexp(tarn_tensor x, tarn_shape axes, bool keep);
 
 /* ---- random numbers ------------------------------------------------------------------------- */
 
@@ -55,6 +63,9 @@ TARN_API tarn_tensor tarn_randn_truncated(tarn_replica *r, tarn_shape shape, flo
  *  poison. */
 TARN_API void tarn_split(tarn_tensor x, const int32_t *sizes, int count, int axis,
                          tarn_tensor *parts);
+/** Adds low[i] and high[i] elements before and after axis i, those behind the first and before the last one in reverse order: fewer
+ *  than the axis has. As torch.nn.functional.pad with "reflect", but for all axes, the first one first. */
+TARN_API tarn_tensor tarn_pad_reflect(tarn_tensor x, tarn_shape low, tarn_shape high);
 /** Joins 1 to 64 tensors of one shape along a new axis, which is `axis` of the result. */
 TARN_API tarn_tensor tarn_stack(const tarn_tensor *parts, int count, int axis);
 /** Element `index` of an axis, which is left out: x[:, index] for axis 1. A negative index counts from the end.
@@ -92,6 +103,8 @@ TARN_API tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor tar
  *  with TARN_NONE. Never overflows. */
 TARN_API tarn_tensor tarn_bce_with_logits(tarn_tensor x, tarn_tensor target,
                                           tarn_tensor pos_weight);
+/** Mean of |a - b|. */
+TARN_API tarn_tensor tarn_l1_loss(tarn_tensor a, tarn_tensor b);
 /** Mean of d^2 / (2 beta) where d = |a - b| < beta, of d - beta / 2 elsewhere; of d with beta 0. PyTorch's
  *  default is 1. */
 TARN_API tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, float beta);
@@ -142,6 +155,11 @@ typedef struct tarn_resize_options {
 /** x float32 [N, C, H, W] to any size, of at most 32,767 pixels along an axis, each a mean of four neighbours. As
  *  torch.nn.functional.interpolate with "bilinear", of `size` or of `scale_factor`, without antialias. */
 TARN_API tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options options);
+/** x [N, C factor^2, H, W] -> [N, C, H factor, W factor]: each pixel's channels become a square of pixels; factors from 1
+ *  to 64. As torch.nn.functional.pixel_shuffle. */
+TARN_API tarn_tensor tarn_pixel_shuffle(tarn_tensor x, int factor);
+/** The way back: x [N, C, H factor, W factor] -> [N, C factor^2, H, W]. */
+TARN_API tarn_tensor tarn_pixel_unshuffle(tarn_tensor x, int factor);
 /** Mean over all axes from 2 on, which stay as length 1: [N, C, 1, 1] of images. As
  *  torch.nn.functional.adaptive_avg_pool2d(x, 1). */
 TARN_API tarn_tensor tarn_global_avg_pool(tarn_tensor x);

@@ -140,6 +140,14 @@ tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
     return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
 }
 
+tarn_tensor tarn_l1_loss(tarn_tensor a, tarn_tensor b)
+{
+    tarn_replica *r;
+    if (!graph_operands("l1_loss", (tarn_tensor[]){ a, b }, 2, &r))
+        return graph_poison(r);
+    return tarn_mean(tarn_abs(difference(a, b)), TARN_ALL, false);
+}
+
 /* Distance z and what of it lies below `limit`, m: m (z - m / 2) is z^2 / 2 below the limit and
  * limit (z - limit / 2) above, with one slope, m, and nothing that overflows before its time. */
 static tarn_tensor bent_distance(tarn_tensor a, tarn_tensor b, float limit)

@@ -477,6 +477,17 @@ tarn_tensor tarn_leaky_relu(tarn_tensor x, float slope)
     return map_scalars(&op_leaky_relu, x, slope, 0.0f);
 }
 
+/* What is not chosen is computed, too, and must neither overflow nor have a slope. */
+tarn_tensor tarn_elu(tarn_tensor x, float alpha)
+{
+    if (!graph_operand(NULL, x, "elu", 0))
+        return graph_poison(x.replica);
+    x = op_high(x);
+    const tarn_tensor zero = constant_for(x, 0.0f), positive = tarn_gt(x, zero);
+    const tarn_tensor below = tarn_expm1(tarn_where(positive, zero, x));
+    return tarn_where(positive, x, tarn_mul_scalar(below, alpha));
+}
+
 tarn_tensor tarn_softplus(tarn_tensor x, float beta, float threshold)
 {
     if (!graph_operand(NULL, x, "softplus", 0))

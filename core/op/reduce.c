@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions. Nodes keep reduced axes as length 1; a reshape drops them where the caller wants. */
+#include <math.h>
 #include <string.h>
 
 #include "op/op.h"
@@ -184,6 +185,24 @@ tarn_tensor tarn_mean(tarn_tensor x, tarn_shape axes, bool keep)
     const double count = (double)reduced_count(x, mask);
     const tarn_dtype of = tarn_dtype_get(op_high(x));
     const tarn_tensor y = op_as(mean_of(op_floats(x), mask, count), of);
+    return keep ? y : drop_axes(y, mask);
+}
+
+tarn_tensor tarn_logsumexp(tarn_tensor x, tarn_shape axes, bool keep)
+{
+    uint32_t mask;
+    if (!op_axes(x, "logsumexp", axes, &mask))
+        return graph_poison(x.replica);
+    tarn_dtype of;
+    x = op_wide(op_high(x), &of);
+    const tarn_tensor most = tarn_detach(op_reduce(&op_max, x, mask));
+    /* Nothing is subtracted where that would be infinity from infinity. */
+    const tarn_tensor finite = tarn_lt(
+        tarn_abs(most), op_constant_of(x.replica, TARN_SCALAR, tarn_dtype_get(most), INFINITY));
+    const tarn_tensor zero = op_constant_of(x.replica, TARN_SCALAR, tarn_dtype_get(most), 0);
+    const tarn_tensor away = tarn_where(finite, most, zero);
+    const tarn_tensor sum = op_reduce(&op_sum, tarn_exp(tarn_sub(x, away)), mask);
+    const tarn_tensor y = op_as(tarn_add(tarn_log(sum), away), of);
     return keep ? y : drop_axes(y, mask);
 }
 

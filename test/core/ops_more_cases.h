@@ -50,6 +50,60 @@ static struct ref ref_of_einsum(const struct ref *in, const struct op_case *c)
     return y;
 }
 
+DEVICE(pad_reflect, tarn_pad_reflect(in[0], tarn_shape_of(c->in[0].rank, c->arg),
+                                     tarn_shape_of(c->in[0].rank, c->arg + 4)))
+static int reflected_at(int i, int low, int extent)
+{
+    const int at = i < low ? low - i : i - low;
+    return at < extent ? at : 2 * (extent - 1) - at;
+}
+static struct ref ref_of_pad_reflect(const struct ref *in, const struct op_case *c)
+{
+    const int *s = in[0].dim, *low = c->arg, *high = c->arg + 4;
+    struct ref y = ref_new(2, (const int[]){ low[0] + s[0] + high[0], low[1] + s[1] + high[1] });
+    for (int i = 0; i < y.dim[0]; i++)
+        for (int j = 0; j < y.dim[1]; j++)
+            y.v[i * y.dim[1] + j] =
+                in[0].v[reflected_at(i, low[0], s[0]) * s[1] + reflected_at(j, low[1], s[1])];
+    return y;
+}
+
+DEVICE(pixel_shuffle, tarn_pixel_shuffle(in[0], c->arg[0]))
+DEVICE(pixel_unshuffle, tarn_pixel_unshuffle(in[0], c->arg[0]))
+/* Pixel (y, x) of channel c comes from channel (c f + y % f) f + x % f, or goes there. */
+static struct ref pixels(const struct ref *in, int f, bool back)
+{
+    const int *s = in->dim, c = back ? s[1] : s[1] / (f * f), h = back ? s[2] : s[2] * f,
+              w = back ? s[3] : s[3] * f;
+    struct ref y = ref_new(4, back ? (const int[]){ s[0], c * f * f, h / f, w / f }
+                                   : (const int[]){ s[0], c, h, w });
+    for (int i = 0; i < s[0] * c * h * w; i++) {
+        const int px = i % w, py = i / w % h, pc = i / w / h;
+        const int at = (((pc * f + py % f) * f + px % f) * (h / f) + py / f) * (w / f) + px / f;
+        y.v[back ? at : i] = in->v[back ? i : at];
+    }
+    return y;
+}
+REFERENCE(pixel_shuffle, pixels(&in[0], c->arg[0], false))
+REFERENCE(pixel_unshuffle, pixels(&in[0], c->arg[0], true))
+
+/* ---- others ---------------------------------------------------------------------------------- */
+
+FUNCTION1(elu, x > 0 ? x : 0.75 * expm1(x))
+DEVICE(elu, tarn_elu(in[0], 0.75f))
+REFERENCE(elu, ref_unary(f_elu, &in[0]))
+
+DEVICE(logsumexp, tarn_logsumexp(in[0], axes_of((unsigned)c->arg[0]), c->arg[1] != 0))
+static struct ref ref_of_logsumexp(const struct ref *in, const struct op_case *c)
+{
+    struct ref e = ref_unary(exp, &in[0]);
+    struct ref y = ref_sum(&e, (unsigned)c->arg[0], c->arg[1] != 0);
+    for (size_t i = 0; i < ref_count(&y); i++)
+        y.v[i] = log(y.v[i]);
+    ref_free(&e);
+    return y;
+}
+
 /* ---- losses --------------------------------------------------------------------------------- */
 
 /* arg: ignored class or -1, smoothing in percent; x [N, C, M]. */
@@ -108,6 +162,17 @@ static struct ref ref_of_bent(const struct ref *in, const struct op_case *c)
     return scalar_of(sum / (double)n / (c->arg[0] ? 1 : 0.75));
 }
 
+DEVICE(l1, tarn_l1_loss(in[0], in[1]))
+static struct ref ref_of_l1(const struct ref *in, const struct op_case *c)
+{
+    const size_t n = ref_count(&in[0]);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(in[0].v[i] - in[1].v[i]);
+    (void)c;
+    return scalar_of(sum / (double)n);
+}
+
 /* arg: batch_mean, log_target. */
 DEVICE(kl_div, tarn_kl_div(in[0], in[1], (tarn_kl_div_options){ c->arg[0] != 0, c->arg[1] != 0 }))
 static struct ref ref_of_kl_div(const struct ref *in, const struct op_case *c)
@@ -133,6 +198,14 @@ static const struct op_case more_cases[] = {
     { "cross_entropy weighted", CALLS(cross_entropy_with), BOUND_COMPOSED, 0, 60, false, { 2, 16 },  3, { IN(SIGNED, 3, 5, 4, 3), INDEX(4, 2, 5, 3), IN(POSITIVE, 1, 4) } },
     { "bce_with_logits [7,5]",  CALLS(bce),    BOUND_COMPOSED, 0, 60, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },
     { "bce pos_weight [16,3]",  CALLS(bce),    BOUND_COMPOSED, 0, 70, false, { 0 }, 3, { IN(SIGNED, 2, 16, 3), IN(POSITIVE, 2, 16, 3), IN(POSITIVE, 1, 3) } },
+    { "pad_reflect [3,17]",     CALLS(pad_reflect), BOUND_EXACT, 0, 0, false, { 2, 0, 0, 0, 1, 16 }, S1(2, D(3, 17)) },
+    { "pad_reflect [16,2]",     CALLS(pad_reflect), BOUND_EXACT, 0, 0, false, { 0, 1, 0, 0, 15, 1 }, S1(2, D(16, 2)) },
+    { "pixel_shuffle [2,12,3,5]", CALLS(pixel_shuffle), BOUND_EXACT, 0, 0, false, { 2 }, S1(4, D(2, 12, 3, 5)) },
+    { "pixel_unshuffle [1,2,6,9]", CALLS(pixel_unshuffle), BOUND_EXACT, 0, 0, false, { 3 }, S1(4, D(1, 2, 6, 9)) },
+    { "elu [33,3]",             CALLS(elu),    BOUND_COMPOSED, 0, 20, false, { 0 }, S1(2, D(33, 3)) },
+    { "logsumexp [17,5] axis 1", CALLS(logsumexp), BOUND_COMPOSED, 0, 40, false, { 2 }, S1(2, D(17, 5)) },
+    { "logsumexp [3,2,7] 0 2 keep", CALLS(logsumexp), BOUND_COMPOSED, 0, 60, false, { 5, 1 }, S1(3, D(3, 2, 7)) },
+    { "l1 [17,3]",              CALLS(l1),     BOUND_COMPOSED, 0, 80, false, { 0 }, 2, { IN(SIGNED, 2, 17, 3), IN(SIGNED, 2, 17, 3) } },
     { "smooth_l1 [17,2]",       CALLS(bent),   BOUND_COMPOSED, 0, 50, false, { 0 }, 2, { IN(SIGNED, 2, 17, 2), IN(SIGNED, 2, 17, 2) } },
     { "huber [33]",             CALLS(bent),   BOUND_COMPOSED, 0, 50, false, { 1 }, 2, { IN(SIGNED, 1, 33), IN(SIGNED, 1, 33) } },
     { "kl_div [7,5]",           CALLS(kl_div), BOUND_COMPOSED, 0, 50, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },

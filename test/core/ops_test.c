@@ -157,11 +157,16 @@ Test(values, smooth_maps_have_their_limits, .timeout = 600)
     static const float leaky[] = { -INFINITY, -2.5e29f, -50, 200, 1e30f, INFINITY };
     static const float leaks[] = { 0.25f, 0.25f, 0.25f, 1, 1, 1 };
     static const float below[] = { -1, -1, -1, INFINITY, INFINITY, INFINITY };
+    static const float bent[] = { -0.5f, -0.5f, -0.5f, 200, 1e30f, INFINITY };
     const tarn_tensor x = tarn_from(r, TARN_SHAPE(6), TARN_F32, far);
-    const tarn_tensor y[] = { tarn_silu(x), tarn_softplus(x, 1, 20), tarn_softplus(x, 1, INFINITY),
-                              tarn_leaky_relu(x, 0.25f), tarn_expm1(x) };
-    const float *const values[] = { rising, rising, rising, leaky, below };
-    const float *const slopes[] = { slope, slope, slope, leaks, NULL };
+    const tarn_tensor y[] = { tarn_silu(x),
+                              tarn_softplus(x, 1, 20),
+                              tarn_softplus(x, 1, INFINITY),
+                              tarn_leaky_relu(x, 0.25f),
+                              tarn_expm1(x),
+                              tarn_elu(x, 0.5f) };
+    const float *const values[] = { rising, rising, rising, leaky, below, bent };
+    const float *const slopes[] = { slope, slope, slope, leaks, NULL, slope };
     tarn_tensor g[COUNT(y)];
     for (int i = 0; i < COUNT(y); i++)
         tarn_gradients(tarn_sum(y[i], TARN_ALL, false), &x, 1, &g[i]);
@@ -221,6 +226,10 @@ Test(values, reductions_pass_nan_on, .timeout = 600)
     expect_values("max", tarn_max(x, TARN_AXES(1), false), top, 3);
     expect_values("min", tarn_min(x, TARN_AXES(1), false), low, 3);
     expect_values("sum", tarn_sum(x, TARN_AXES(1), false), sum, 3);
+    expect_values("logsumexp", tarn_logsumexp(x, TARN_AXES(1), false), sum, 3);
+    const float far[] = { 1000, -1e30f, 1e30f, -1000 }, most[] = { 1000, 1e30f };
+    const tarn_tensor wide = tarn_from(r, TARN_SHAPE(2, 2), TARN_F32, far);
+    expect_values("logsumexp of much", tarn_logsumexp(wide, TARN_AXES(1), false), most, 2);
     expect_values("argmax", tarn_cast(tarn_argmax(x, 1, false), TARN_F32), at, 3);
     const float pooled[] = { NAN };
     expect_values("max_pool", tarn_max_pool2d(tarn_reshape(x, TARN_SHAPE(1, 1, 3, 3)), 2), pooled,
