@@ -65,8 +65,6 @@ UNARY(roll, X, 0, 1)
 UNARY(pad, X, TARN_SHAPE(1, 0, 0, 0), TARN_SHAPE(0, 0, 0, 0), 0)
 UNARY(pad_reflect, X, TARN_SHAPE(1, 0, 0, 0), TARN_SHAPE(0, 0, 0, 0))
 UNARY(elu, X, 1)
-UNARY(pixel_shuffle, X, 1)
-UNARY(pixel_unshuffle, X, 2)
 UNARY(logsumexp, X, TARN_ALL, false)
 UNARY(sum, X, TARN_ALL, false)
 UNARY(mean, X, TARN_ALL, false)
@@ -208,9 +206,7 @@ static const struct call calls[] = {
     { "permute", 1, 0, { X }, run_permute }, { "transpose", 1, 0, { X }, run_transpose },
     { "broadcast", 1, 0, { X }, run_broadcast_to }, { "slice", 1, 0, { X }, run_slice },
     { "flip", 1, 0, { X }, run_flip }, { "roll", 1, 0, { X }, run_roll },
-    { "pad_reflect", 1, 0, { X }, run_pad_reflect }, { "elu", 1, 0, { X }, run_elu },
-    { "pixel_shuffle", 1, 0, { X }, run_pixel_shuffle }, { "pixel_unshuffle", 1, 0, { X }, run_pixel_unshuffle },
-    { "logsumexp", 1, 0, { X }, run_logsumexp },
+    { "pad_reflect", 1, 0, { X }, run_pad_reflect }, { "elu", 1, 0, { X }, run_elu }, { "logsumexp", 1, 0, { X }, run_logsumexp },
     { "pad", 1, 0, { X }, run_pad }, { "concat", 3, 0, { X, X, X }, run_concat },
     { "sum", 1, 0, { X }, run_sum }, { "mean", 1, 0, { X }, run_mean }, { "max", 1, 0, { X }, run_max },
     { "min", 1, 0, { X }, run_min }, { "argmax", 1, 0, { X }, run_argmax }, { "var", 1, 0, { X }, run_var },

@@ -183,8 +183,9 @@ static int bent_value(struct interpreter *m, const struct line *l)
 
 static tarn_tensor bent_call(const struct line *l, const tarn_tensor *in)
 {
-    return l->op == OP_ID_huber_loss ? tarn_huber_loss(in[0], in[1], l->f[0])
-                                     : tarn_smooth_l1_loss(in[0], in[1], l->f[0]);
+    return l->op == OP_ID_l1_loss      ? tarn_l1_loss(in[0], in[1])
+           : l->op == OP_ID_huber_loss ? tarn_huber_loss(in[0], in[1], l->f[0])
+                                       : tarn_smooth_l1_loss(in[0], in[1], l->f[0]);
 }
 
 static bool bent_grow(struct generator *g, struct line *l, int a)
@@ -192,7 +193,7 @@ static bool bent_grow(struct generator *g, struct line *l, int a)
     static const float limits[] = { 0.5f, 1, 1.75f, 0 };
     l->in[1] = leaf_of(g, shape_of_line(g, a));
     l->ins = 2;
-    l->f[0] = limits[below(g, l->op == OP_ID_huber_loss ? 3 : 4)];
+    l->f[0] = l->op == OP_ID_l1_loss ? 0 : limits[below(g, l->op == OP_ID_huber_loss ? 3 : 4)];
     return true;
 }
 
@@ -231,6 +232,7 @@ const struct more more_losses[] = {
       cross_entropy_grow },
     { OP_ID_bce_with_logits, pair_shape, bce_value, bce_call, bce_grow },
     { OP_ID_smooth_l1_loss, pair_shape, bent_value, bent_call, bent_grow },
+    { OP_ID_l1_loss, pair_shape, bent_value, bent_call, bent_grow },
     { OP_ID_huber_loss, pair_shape, bent_value, bent_call, bent_grow },
     { OP_ID_kl_div, pair_shape, kl_value, kl_call, kl_grow },
 };
