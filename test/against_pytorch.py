@@ -300,9 +300,6 @@ class Program(More):
     def op_leaky_relu(self, line, a):
         return F.leaky_relu(a, line["f"][0])
 
-    def op_elu(self, line, a):
-        return F.elu(a, line["f"][0])
-
     def op_gelu(self, _, a):
         return F.gelu(a)
 
@@ -342,19 +339,6 @@ class Program(More):
     def op_concat(self, line, *parts):
         return torch.cat(parts, line["arg"][0])
 
-    def op_pad_reflect(self, line, a):
-        for axis, (low, high) in enumerate(zip(line["first"], line["second"])):
-            last = a.shape[axis] - 1
-            places = (torch.arange(-low, last + 1 + high)).abs()
-            a = a.index_select(axis, torch.where(places > last, 2 * last - places, places))
-        return a
-
-    def op_pixel_shuffle(self, line, a):
-        return F.pixel_shuffle(a, line["arg"][0])
-
-    def op_pixel_unshuffle(self, line, a):
-        return F.pixel_unshuffle(a, line["arg"][0])
-
     # ---- reductions ----------------------------------------------------------------------------
 
     @staticmethod
@@ -364,9 +348,6 @@ class Program(More):
     def reduce(self, function, line, a, **options):
         axes = self.axes(line, a)
         return function(a, dim=axes, keepdim=bool(line["arg"][0]), **options) if axes else a * 1
-
-    def op_logsumexp(self, line, a):
-        return self.reduce(torch.logsumexp, line, a)
 
     def op_sum(self, line, a):
         return self.reduce(torch.sum, line, a)

@@ -67,6 +67,9 @@ class More:
     def op_smooth_l1_loss(self, line, a, b):
         return F.smooth_l1_loss(a, b, beta=line["f"][0])
 
+    def op_l1_loss(self, _, a, b):
+        return F.l1_loss(a, b)
+
     def op_huber_loss(self, line, a, b):
         return F.huber_loss(a, b, delta=line["f"][0])
 
@@ -85,6 +88,25 @@ class More:
     def op_conv_transpose2d_op(self, line, a, w, bias=None):
         o = line["arg"]
         return F.conv_transpose2d(a, w, bias, o[0:2], o[2:4], o[4:6], o[6])
+
+    def op_pad_reflect(self, line, a):
+        for axis, (low, high) in enumerate(zip(line["first"], line["second"])):
+            last = a.shape[axis] - 1
+            places = (torch.arange(-low, last + 1 + high)).abs()
+            a = a.index_select(axis, torch.where(places > last, 2 * last - places, places))
+        return a
+
+    def op_pixel_shuffle(self, line, a):
+        return F.pixel_shuffle(a, line["arg"][0])
+
+    def op_pixel_unshuffle(self, line, a):
+        return F.pixel_unshuffle(a, line["arg"][0])
+
+    def op_logsumexp(self, line, a):
+        return self.reduce(torch.logsumexp, line, a)
+
+    def op_elu(self, line, a):
+        return F.elu(a, line["f"][0])
 
     def op_upsample_nearest2d(self, line, a):
         return F.interpolate(a, scale_factor=line["arg"][:2], mode="nearest")
