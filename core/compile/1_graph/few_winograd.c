@@ -42,9 +42,16 @@ static bool is_faster(const struct plan_of *p, bool turns)
     return made < WORTH * direct;
 }
 
+/* Planes begin at whole registers, and an odd number of them apart, as winograd_ops.h has it of elements. */
+static int64_t plane_of(const struct plan_of *p, int32_t channels)
+{
+    const int64_t elements = (int64_t)channels * p->tiles[0] * p->tiles[1];
+    return (((elements + LANES - 1) / LANES) | 1) * LANES;
+}
+
 static bool suits(struct plan_of *p, const union op_arg *arg, bool turns)
 {
-    double most = p->x.dim[1] > p->y.dim[1] ? p->x.dim[1] : p->y.dim[1];
+    const int32_t channels = p->x.dim[1] > p->y.dim[1] ? p->x.dim[1] : p->y.dim[1];
     if (arg->conv.groups != 1 || p->x.dim[1] % LANES != 0 || p->y.dim[1] % LANES != 0)
         return false;
     for (int i = 0; i < 2; i++) {
@@ -53,9 +60,9 @@ static bool suits(struct plan_of *p, const union op_arg *arg, bool turns)
             return false;
         p->a[i] = WINOGRAD_STEP + p->w.dim[2 + i] - 1;
         p->tiles[i] = (p->y.dim[2 + i] + WINOGRAD_STEP - 1) / WINOGRAD_STEP;
-        most *= (double)p->a[i] * p->tiles[i];
     }
-    return most <= INT32_MAX && is_faster(p, turns);
+    /* Indices within a sample have 32 bits. */
+    return (double)plane_of(p, channels) * p->a[0] * p->a[1] <= INT32_MAX && is_faster(p, turns);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -72,12 +79,9 @@ static union op_arg options(const struct plan_of *p)
     return arg;
 }
 
-/* Planes begin at whole registers, and an odd number of them apart, as winograd_ops.h has it of elements. */
 static tarn_shape at_points(const struct plan_of *p, int32_t channels)
 {
-    const int32_t elements = channels * p->tiles[0] * p->tiles[1];
-    const int32_t plane = (((elements + LANES - 1) / LANES) | 1) * LANES;
-    return TARN_SHAPE(p->y.dim[0], p->a[0], p->a[1], plane);
+    return TARN_SHAPE(p->y.dim[0], p->a[0], p->a[1], (int32_t)plane_of(p, channels));
 }
 
 /* An image with its channels last, and zeros around it, so that its tiles need no conditions. */
