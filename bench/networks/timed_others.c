@@ -6,11 +6,6 @@
 enum { SIDE = 32, LETTERS = 80, WORDS = 4096, LENGTH = 64, HEADS = 8, SHARED = 2, STATES = 256 };
 enum { RAYS = 512, DEPTHS = 32, OCTAVES = 6, ACTIONS = 6 };
 
-static tarn_tensor number(tarn_replica *r, float value)
-{
-    return tarn_full(r, TARN_SCALAR, value);
-}
-
 /* ---- images ---------------------------------------------------------------------------------- */
 
 static tarn_tensor conv(tarn_tensor x, const char *name, int out, int window, int stride)
@@ -324,12 +319,11 @@ static tarn_tensor policy(tarn_tensor x)
 /* A proximal policy's: what the chosen actions bring, within limits of how far the policy may move. */
 static tarn_tensor policy_loss(tarn_tensor x, tarn_tensor y)
 {
-    tarn_replica *r = x.replica;
     const tarn_tensor both = policy(x);
     const tarn_tensor all = tarn_log_softmax(tarn_slice(both, 1, 0, ACTIONS, 1), 1);
     const tarn_tensor taken = tarn_gather(all, 1, tarn_reshape(y, TARN_SHAPE(-1, 1)));
     const tarn_tensor ratio = tarn_exp(tarn_add_scalar(taken, 1.8f));
-    const tarn_tensor gain = tarn_sub(tarn_slice(x, 1, 0, 1, 1), number(r, 0.5f));
+    const tarn_tensor gain = tarn_add_scalar(tarn_slice(x, 1, 0, 1, 1), -0.5f);
     const tarn_tensor least =
         tarn_minimum(tarn_mul(ratio, gain), tarn_mul(tarn_clamp(ratio, 0.8f, 1.2f), gain));
     const tarn_tensor worth = tarn_slice(both, 1, ACTIONS, ACTIONS + 1, 1);

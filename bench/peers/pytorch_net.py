@@ -36,19 +36,21 @@ class Block(nn.Module):
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
-    def attention(self, x):
+    def attention(self, x, seen):
         n, t, width = x.shape
         parts = self.qkv(x).reshape(n, t, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         if hasattr(F, "scaled_dot_product_attention"):
-            y = F.scaled_dot_product_attention(*parts, is_causal=self.causal)
+            y = F.scaled_dot_product_attention(*parts, attn_mask=seen, is_causal=self.causal)
         else:
             q, k, v = parts
             scores = q @ k.transpose(2, 3) * q.shape[3] ** -0.5
             if self.causal:
                 scores = scores.masked_fill(torch.ones(t, t, dtype=torch.bool).triu(1), -torch.inf)
+            if seen is not None:
+                scores = scores.masked_fill(~seen, -torch.inf)
             y = scores.softmax(3) @ v
         return self.out(y.transpose(1, 2).reshape(x.shape))
 
-    def forward(self, x):
-        x = x + self.attention(self.norm1(x))
+    def forward(self, x, seen=None):  # which keys; None: all
+        x = x + self.attention(self.norm1(x), seen)
         return x + self.down(F.gelu(self.up(self.norm2(x))))

@@ -213,23 +213,13 @@ class Llama(Texts, AdamW):
         return self.head(self.norm(x)).flatten(0, 1)
 
 
-class MaskedBlock(Block):
-    """Block, of which some keys are not seen."""
-
-    def forward(self, x, seen):
-        n, t, width = x.shape
-        q, k, v = self.qkv(self.norm1(x)).reshape(n, t, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        x = x + self.out(F.scaled_dot_product_attention(q, k, v, attn_mask=seen).transpose(1, 2).flatten(2))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
-
-
 class Masked(Texts, AdamW):
     shape = (16, 64)
 
     def __init__(self):
         super().__init__()
         self.words, self.places = nn.Embedding(self.V, 128), nn.Parameter(0.02 * torch.randn(64, 128))
-        self.norm, self.blocks = nn.LayerNorm(128), nn.ModuleList(MaskedBlock(False) for _ in range(4))
+        self.norm, self.blocks = nn.LayerNorm(128), nn.ModuleList(Block(False) for _ in range(4))
         self.pool, self.head = nn.Linear(128, 128), nn.Linear(128, 10)
 
     def forward(self, x):

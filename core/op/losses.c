@@ -173,7 +173,7 @@ tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, float beta)
         !limit_fits(r, "smooth_l1_loss", "beta", beta, true))
         return graph_poison(r);
     if (beta == 0.0f)
-        return tarn_mean(tarn_abs(difference(a, b)), TARN_ALL, false);
+        return tarn_l1_loss(a, b);
     const tarn_tensor beta_of = tarn_full(r, TARN_SCALAR, beta);
     return tarn_mean(tarn_div(bent_distance(a, b, beta), beta_of), TARN_ALL, false);
 }

@@ -41,47 +41,46 @@ tarn_tensor tarn_upsample_nearest2d(tarn_tensor x, int high, int wide)
                         TARN_SHAPE(n, c, h * high, w * wide));
 }
 
-/* [N, C, H, W] of which `low` and `high` are what the axes are divided by; fails where they are not. */
-static bool divides(tarn_tensor x, const char *name, int factor, int channels, int sides)
+/* Whether channels of [N, C, H, W] become squares of so many pixels, or `back`. */
+static bool squares_fit(tarn_tensor x, const char *name, int factor, bool back)
 {
     const tarn_shape s = tarn_shape_get(x);
-    if (s.rank == 4 && factor >= 1 && factor <= FACTOR_MOST && s.dim[1] % channels == 0 &&
-        s.dim[2] % sides == 0 && s.dim[3] % sides == 0 && (int64_t)s.dim[1] * channels <= INT32_MAX)
+    const int64_t f = factor;
+    if (s.rank == 4 && f >= 1 && f <= FACTOR_MOST &&
+        (back ? s.dim[2] % f == 0 && s.dim[3] % f == 0 && s.dim[1] * f * f <= INT32_MAX
+              : s.dim[1] % (f * f) == 0 && s.dim[2] * f <= INT32_MAX && s.dim[3] * f <= INT32_MAX))
         return true;
-    graph_fail(
-        x.replica, TARN_ERR_SHAPE,
-        "%s: %s by %d: must be [N, C, H, W] whose %s the factor%s divides, factors from 1 to %d",
-        name, shape_text(s), factor, channels > 1 ? "channels" : "height and width",
-        channels > 1 ? "'s square" : "", FACTOR_MOST);
+    graph_fail(x.replica, TARN_ERR_SHAPE,
+               "%s: %s by %d: must be [N, C, H, W] whose %s, factors from 1 to %d", name,
+               shape_text(s), factor,
+               back ? "height and width the factor divides"
+                    : "channels the factor's square divides",
+               FACTOR_MOST);
     return false;
 }
 
 tarn_tensor tarn_pixel_shuffle(tarn_tensor x, int factor)
 {
-    if (!graph_operand(NULL, x, "pixel_shuffle", 0))
-        return graph_poison(x.replica);
-    const int f = factor >= 1 && factor <= FACTOR_MOST ? factor : 1;
-    if (!divides(x, "pixel_shuffle", factor, f * f, 1))
+    if (!graph_operand(NULL, x, "pixel_shuffle", 0) ||
+        !squares_fit(x, "pixel_shuffle", factor, false))
         return graph_poison(x.replica);
     const tarn_shape s = tarn_shape_get(x);
-    const int32_t n = s.dim[0], c = s.dim[1] / (f * f), h = s.dim[2], w = s.dim[3];
-    const tarn_tensor apart = tarn_reshape(x, TARN_SHAPE(n, c, f, f, h, w));
+    const int32_t n = s.dim[0], c = s.dim[1] / (factor * factor), h = s.dim[2], w = s.dim[3];
+    const tarn_tensor apart = tarn_reshape(x, TARN_SHAPE(n, c, factor, factor, h, w));
     return tarn_reshape(tarn_permute(apart, TARN_AXES(0, 1, 4, 2, 5, 3)),
-                        TARN_SHAPE(n, c, h * f, w * f));
+                        TARN_SHAPE(n, c, h * factor, w * factor));
 }
 
 tarn_tensor tarn_pixel_unshuffle(tarn_tensor x, int factor)
 {
-    if (!graph_operand(NULL, x, "pixel_unshuffle", 0))
-        return graph_poison(x.replica);
-    const int f = factor >= 1 && factor <= FACTOR_MOST ? factor : 1;
-    if (!divides(x, "pixel_unshuffle", factor, 1, f))
+    if (!graph_operand(NULL, x, "pixel_unshuffle", 0) ||
+        !squares_fit(x, "pixel_unshuffle", factor, true))
         return graph_poison(x.replica);
     const tarn_shape s = tarn_shape_get(x);
-    const int32_t n = s.dim[0], c = s.dim[1], h = s.dim[2] / f, w = s.dim[3] / f;
-    const tarn_tensor apart = tarn_reshape(x, TARN_SHAPE(n, c, h, f, w, f));
+    const int32_t n = s.dim[0], c = s.dim[1], h = s.dim[2] / factor, w = s.dim[3] / factor;
+    const tarn_tensor apart = tarn_reshape(x, TARN_SHAPE(n, c, h, factor, w, factor));
     return tarn_reshape(tarn_permute(apart, TARN_AXES(0, 1, 3, 5, 2, 4)),
-                        TARN_SHAPE(n, c * f * f, h, w));
+                        TARN_SHAPE(n, c * factor * factor, h, w));
 }
 
 /* Along one axis: output s i + p lies (p + 1/2) / s - 1/2 away from input i, so it is a mean of i and of

@@ -7,10 +7,9 @@
 #include "generate.h"
 #include "more.h"
 
-static bool is_float(const struct program *p, const struct line *l)
+static bool some_floats(const struct program *p, const struct line *l)
 {
-    l = operand_of(p, l, 0);
-    return l->dtype == TARN_F32 && tarn_shape_count(l->shape) > 0;
+    return all_floats(p, l) && tarn_shape_count(operand_of(p, l, 0)->shape) > 0;
 }
 
 /* Element by element of the result, the operand's number; freed here. */
@@ -36,7 +35,7 @@ static bool reflect_shape(const struct program *p, struct line *l)
 {
     const tarn_shape x = operand_of(p, l, 0)->shape;
     l->shape = x;
-    if (!is_float(p, l) || l->list[0].rank != x.rank || l->list[1].rank != x.rank)
+    if (!some_floats(p, l) || l->list[0].rank != x.rank || l->list[1].rank != x.rank)
         return false;
     for (int d = 0; d < x.rank; d++) {
         const int low = l->list[0].dim[d], high = l->list[1].dim[d];
@@ -81,7 +80,7 @@ static bool pixel_shape(const struct program *p, struct line *l)
 {
     const tarn_shape x = operand_of(p, l, 0)->shape;
     const int f = l->arg[0], back = l->op == OP_ID_pixel_unshuffle;
-    if (!is_float(p, l) || x.rank != 4 || (back ? x.dim[2] % f : x.dim[1] % (f * f)) != 0 ||
+    if (!some_floats(p, l) || x.rank != 4 || (back ? x.dim[2] % f : x.dim[1] % (f * f)) != 0 ||
         (back && x.dim[3] % f != 0))
         return false;
     l->shape = back ? TARN_SHAPE(x.dim[0], x.dim[1] * f * f, x.dim[2] / f, x.dim[3] / f)
@@ -127,7 +126,7 @@ static bool pixel_grow(struct generator *g, struct line *l, int a)
 static bool elu_shape(const struct program *p, struct line *l)
 {
     l->shape = operand_of(p, l, 0)->shape;
-    return is_float(p, l);
+    return some_floats(p, l);
 }
 
 /* Where bounds do not tell the sign, both pieces count. */
@@ -172,7 +171,7 @@ static bool logsumexp_shape(const struct program *p, struct line *l)
     for (int d = 0; d < x.rank; d++)
         if (l->arg[0] || !(mask >> d & 1))
             l->shape.dim[l->shape.rank++] = mask >> d & 1 ? 1 : x.dim[d];
-    return is_float(p, l);
+    return some_floats(p, l);
 }
 
 static int logsumexp_value(struct interpreter *m, const struct line *l)
