@@ -30,7 +30,8 @@ struct value {
         worker_stride; /* likewise: one block for each worker of its kernel; 0: room for all blocks */
     int room; /* value + 1, of all workers of its chain, in which it lies for the samples at hand (rooms.c); 0: in none */
     int first, last; /* kernels that write and read it */
-    int window_of;   /* value + 1 that this is a piece of (windows.c); 0: none */
+    int window_of;   /* value + 1 that this is a piece of (windows.c); 0: none; */
+    int window_from; /* then its first element */
     int named_in;    /* the kernel + 1 that named it last (print_kernel.c); 0: none */
 };
 

@@ -57,6 +57,7 @@ static int window_at(struct program_ir *p, struct windows *w, int value, int fro
     p->values[number] = of;
     p->values[number].offset += (size_t)from * samples * tarn_dtype_bytes(of.dtype);
     p->values[number].window_of = value + 1;
+    p->values[number].window_from += from;
     w->list[w->count++] = (struct window){ value, from, number };
     return number;
 }

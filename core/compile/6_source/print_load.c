@@ -119,7 +119,8 @@ static bool stays_inside(const struct printer *pr, const struct access *a)
         low += reach < 0 ? reach : 0;
         high += reach > 0 ? reach : 0;
     }
-    return low >= 0 && high < tarn_shape_count(pr->p->values[a->value].shape);
+    const struct value *v = &pr->p->values[a->value];
+    return low >= -v->window_from && high < tarn_shape_count(v->shape) - v->window_from;
 }
 
 /* Whether all of a value lies where its pointer points: else there is only what the samples at hand have of it. */
@@ -143,8 +144,8 @@ static void masked_text(struct printer *pr, const struct expr *e, const char *ty
         struct text first = { 0 };
         print_affine(pr, &a->address, &first);
         print_define(pr, "long", &first, name);
-        text_add(t, "%s >= 0 && %s <= %lldL ? ", name, name,
-                 (long long)tarn_shape_count(v->shape) - 1 - k * (LANES - 1));
+        text_add(t, "%s >= %d && %s <= %lldL ? ", name, -v->window_from, name,
+                 (long long)tarn_shape_count(v->shape) - v->window_from - 1 - k * (LANES - 1));
         run_text(pr, e, k, name, t);
         text_add(t, " : ");
     }
