@@ -112,12 +112,13 @@ static void take_staged(const struct program_ir *p, const struct nest *n, int64_
 {
     const struct schedule *s = schedule_of(p, n);
     const struct staging *g = &s->staging;
-    const int32_t runs = n->extent[s->lane_axis] / g->lanes;
-    at[s->lane_axis] = (int32_t)(group % runs) * g->lanes + in % g->lanes;
+    const int lane = nest_vector_axis(n, s);
+    const int32_t runs = staging_extent(n, s, lane) / g->lanes, last = n->extent[lane] - 1;
+    at[lane] = (int32_t)least((int32_t)(group % runs) * g->lanes + in % g->lanes, last);
     group /= runs;
     for (int a = n->out_axes - 1; a >= 0; a--) {
         const int32_t size = staging_box(n, s, a);
-        if (a == s->lane_axis)
+        if (a == lane)
             continue;
         at[a] = (int32_t)(group % (n->extent[a] / size)) * size;
         at[a] += a == g->across ? in / g->lanes * s->tile[a] : 0;
@@ -241,16 +242,19 @@ static double copy_sectors(const struct program_ir *p, const struct nest *n, int
     const struct schedule *s = schedule_of(p, n);
     const struct panel *of = &s->staging.panel[panel];
     int64_t all = 1, seen[REQUEST_ITEMS];
-    int axes[NEST_AXES], sectors = 0;
+    int axes[NEST_AXES], turn[NEST_AXES], sectors = 0;
     const int count = panel_axes(n, of, axes);
-    for (int i = 0; i < count; i++)
-        all *= staging_box(n, s, axes[i]);
+    for (int i = 0; i < count; i++) {
+        turn[i] = of->in_turn && axes[i] == of->first ? s->tile[of->first] : 1;
+        all *= of->box[axes[i]] / turn[i];
+    }
     for (int in = 0; in < REQUEST_ITEMS && in < all; in++) {
         int32_t at[NEST_AXES] = { 0 };
         int known = 0;
         for (int i = 0, rest = in; i < count; i++) {
-            at[axes[i]] = rest % staging_box(n, s, axes[i]);
-            rest /= staging_box(n, s, axes[i]);
+            const int32_t here = of->box[axes[i]] / turn[i];
+            at[axes[i]] = rest % here * turn[i];
+            rest /= here;
         }
         const int64_t sector = byte_at(p, n, &n->exprs[of->expr].access, at) / SECTOR_BYTES;
         while (known < sectors && seen[known] != sector)
@@ -326,14 +330,23 @@ static int tile_addresses(const struct program_ir *p, const struct nest *n, cons
     return count;
 }
 
+double nest_item_addresses(const struct program_ir *p, const struct nest *n, const struct access *x)
+{
+    int terms;
+    const int addresses = tile_addresses(p, n, x, &terms);
+    return (double)addresses / terms;
+}
+
 /* Those of a panel, and the loads and stores that fill it. */
 static double panel_loads(const struct program_ir *p, const struct nest *n, int panel)
 {
     const struct schedule *s = schedule_of(p, n);
+    const struct panel *of = &s->staging.panel[panel];
     double points = 1;
     for (int a = 0; a < n->out_axes; a++)
-        points *= a == s->lane_axis ? 1 : s->tile[a];
-    return panel_requests(p, n, s, &s->staging.panel[panel]) / points;
+        points *= a == nest_vector_axis(n, s) ? 1 : s->tile[a];
+    const double addresses = points * nest_item_addresses(p, n, &n->exprs[of->expr].access);
+    return panel_requests(p, n, s, of, addresses) / points;
 }
 
 static double term_loads(const struct program_ir *p, const struct nest *n, int root, bool *met)
@@ -349,9 +362,7 @@ static double term_loads(const struct program_ir *p, const struct nest *n, int r
     if (panel >= 0)
         return sum + panel_loads(p, n, panel);
     if (e->kind == EXPR_LOAD) {
-        int terms;
-        const int addresses = tile_addresses(p, n, &e->access, &terms);
-        sum += (double)addresses / terms;
+        sum += nest_item_addresses(p, n, &e->access);
         sum += term_loads(p, n, e->access.gather, met);
     }
     return sum;

@@ -30,6 +30,10 @@ struct item_cost nest_item_cost(const struct program_ir *p, const struct nest *n
 /* Its `loads` alone, which need the tile and no groups. */
 double nest_item_loads(const struct program_ir *p, const struct nest *n);
 
+/* Addresses of one of its loads, for each term of a tile: likewise. */
+double nest_item_addresses(const struct program_ir *p, const struct nest *n,
+                           const struct access *x);
+
 /* Its `chain` alone: the others take some work to find out. */
 double nest_item_rounds(const struct program_ir *p, const struct nest *n);
 

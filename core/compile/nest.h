@@ -129,14 +129,20 @@ struct panels {
     double waiting;      /* cycles for caches, of the share of one group; all lanes together */
 };
 
-/* What a group of work-items has in local memory of a load, for a step of a summed axis. */
+/* What a group of work-items has in local memory of a load, for a step of a summed axis. Where a window goes along an axis
+ * both meet in the same elements, which are there once: a copy goes through those of one of the two. */
 struct panel {
     int expr;
-    int first;     /* the OUT axis whose elements lie side by side */
-    bool by_lanes; /* which is that of the lanes: else all work-items of a team read the same */
+    int first; /* the axis whose elements lie side by side */
+    bool
+        by_lanes; /* neighbours read others of its elements: else all work-items of a team read the same */
+    bool
+        in_turn; /* a work-item copies a tile of `first`, which is not what memory runs along, to store it at once */
     int pitch
         [NEST_AXES]; /* words from one element of an axis to the next; 0: the panel has no such axis */
-    int begin, words; /* in the group's local memory */
+    int32_t box[NEST_AXES]; /* what a copy goes through of an axis; 0: nothing */
+    int32_t low[NEST_AXES]; /* the first of that, from where the group begins */
+    int begin, words;       /* in the group's local memory */
 };
 #define MOST_PANELS 2
 
@@ -173,6 +179,9 @@ struct schedule {
     int packed; /* which factor of a product is copied for all rows (packing.c); -1: neither */
     int packed_outside; /* loops of `order` that are outside of that over the lanes then */
     struct staging staging;
+    int lanes_at_once; /* accumulators whose lanes a team adds up between two barriers; 0: all */
+    bool
+        far_sums; /* work-items: running sums of chunks are in memory, as registers are for accumulators */
 };
 
 /* Nests of kernel k, in order: nest[begin[k]] to nest[begin[k + 1] - 1]. */

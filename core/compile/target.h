@@ -110,11 +110,11 @@ struct vector_figures {
 /* Compute units with work-items. */
 struct item_figures {
     int units;
-    int group_items;       /* work-items of a group */
-    int accumulators;      /* of a work-item, */
-    int running_sums;      /* and with the sums of chunks that are done */
-    int unrolled_sum;      /* as above */
-    int points;            /* as above */
+    int group_items;  /* work-items of a group */
+    int accumulators; /* of a work-item, */
+    int running_sums; /* and with the sums of chunks that are done, or where these are in memory */
+    int unrolled_sum; /* as above */
+    int points;       /* as above */
     int loads_under_way;   /* of a work-item, that a round of a sum asks for at once */
     int teams_per_unit;    /* teams of 16 items that hide the latency of memory on one unit */
     int resident_teams;    /* teams that one unit can have at all */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands that go through local memory change no bit: products of all shapes that groups can share, and of those that
- * they cannot, scheduled for a CPU, for items without local memory, and for GPUs with groups of several sizes. */
+ * they cannot, and convolutions of blocks of samples with their gradients, scheduled for a CPU, for items without local
+ * memory, and for GPUs with groups of several sizes. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,4 +81,101 @@ Test(staging, products_keep_their_bits, .timeout = 600)
             cr_expect_eq(memcmp(cpu, gpu, bytes), 0, "shape %zu, %s: bits differ", i, targets[t]);
         }
     }
+}
+
+/* ---- convolutions ---------------------------------------------------------------------------- */
+
+struct images {
+    int samples, in, height, width, out, window, stride, padding, groups;
+};
+
+/* Windows that go over borders, along both axes; strides; a last block that is not full; rows of several blocks; windows of
+ * one and of two elements; groups; few tiles for a GPU of two units, and many. */
+static const struct images layers[] = {
+    { 32, 16, 10, 12, 24, 3, 1, 1, 1 }, { 48, 8, 9, 9, 16, 3, 2, 1, 1 },
+    { 20, 16, 8, 8, 16, 5, 1, 2, 1 },   { 64, 20, 6, 6, 32, 1, 1, 0, 1 },
+    { 32, 12, 8, 8, 12, 3, 1, 1, 3 },   { 32, 64, 8, 8, 64, 3, 1, 1, 1 },
+    { 33, 16, 7, 7, 8, 3, 1, 1, 1 },    { 32, 16, 8, 16, 16, 4, 2, 1, 1 },
+    { 272, 4, 8, 8, 8, 3, 1, 1, 1 },    { 32, 3, 16, 16, 16, 3, 1, 1, 1 },
+};
+
+/* Of the result, and of both gradients. */
+struct results {
+    float *of[3];
+    size_t bytes[3];
+};
+
+/* What the texts of a GPU's kernels should have: operands in local memory, and lanes that are added up in turn. */
+struct seen {
+    bool panels, turns;
+};
+
+static void look(tarn_log_level level, const char *text, void *user)
+{
+    struct seen *seen = user;
+    (void)level;
+    seen->panels |= strstr(text, "own0[") != NULL;
+    seen->turns |= strstr(text, "const bool has = mine") != NULL;
+}
+
+static struct results convolve(const char *schedule, const char *target, const struct images *l)
+{
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_shape sx = TARN_SHAPE(l->samples, l->in, l->height, l->width);
+    const tarn_shape sw = TARN_SHAPE(l->out, l->in / l->groups, l->window, l->window);
+    float *a = numbers((int)tarn_shape_count(sx), 3), *b = numbers((int)tarn_shape_count(sw), 4);
+    const tarn_tensor x = tarn_batch_axis(tarn_from(r, sx, TARN_F32, a), 0);
+    const tarn_tensor w = tarn_batch_axis(tarn_from(r, sw, TARN_F32, b), TARN_NO_BATCH);
+    const tarn_conv2d_options options = { .stride = { l->stride, l->stride },
+                                          .padding = { l->padding, l->padding },
+                                          .groups = l->groups };
+    tarn_tensor all[3] = { tarn_relu(tarn_conv2d_op(x, w, TARN_NONE, options)) };
+    const tarn_tensor operands[2] = { x, w };
+    tarn_gradients(tarn_sum(tarn_mul(all[0], all[0]), TARN_ALL, false), operands, 2, all + 1);
+    struct results out;
+    for (int i = 0; i < 3; i++) {
+        out.bytes[i] = (size_t)tarn_shape_count(tarn_shape_get(all[i])) * sizeof(float);
+        out.of[i] = malloc(out.bytes[i]);
+        cr_assert_not_null(out.of[i]);
+        cr_assert_eq(tarn_read(all[i], out.of[i], out.bytes[i]), TARN_OK, "%s", tarn_error(r));
+    }
+    tarn_close(r);
+    free(a);
+    free(b);
+    return out;
+}
+
+static void forget(struct results *r)
+{
+    for (int i = 0; i < 3; i++)
+        free(r->of[i]);
+}
+
+Test(staging, convolutions_keep_their_bits, .timeout = 900)
+{
+    static const char *const targets[] = { "nvidia:4x64", "nvidia:2x256" };
+    static const char *const names[] = { "result", "image's gradient", "weight's gradient" };
+    struct seen seen = { false, false };
+    cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
+    cr_assert_eq(setenv("TARN_GEMM", "nest", 1), 0);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        struct results cpu = convolve("cpu", "", &layers[i]);
+        for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+            cr_assert_eq(setenv("TARN_DEBUG", "kernels", 1), 0);
+            tarn_set_log(look, &seen);
+            struct results gpu = convolve("auto", targets[t], &layers[i]);
+            tarn_set_log(NULL, NULL);
+            cr_assert_eq(unsetenv("TARN_DEBUG"), 0);
+            for (int k = 0; k < 3; k++)
+                cr_expect_eq(memcmp(cpu.of[k], gpu.of[k], cpu.bytes[k]), 0,
+                             "layer %zu, %s: the %s has other bits", i, targets[t], names[k]);
+            forget(&gpu);
+        }
+        forget(&cpu);
+    }
+    cr_expect(seen.panels, "no convolution reads local memory");
+    cr_expect(seen.turns, "no lanes are added up in turn");
 }

@@ -114,7 +114,7 @@ static double most_uses(const struct nest *n, const struct access *x, int lane,
  * work-items read alike comes in wide loads. */
 static double term_requests(const struct nest *n, double accumulators, const struct share *s)
 {
-    const int lane = n->batched ? -1 : nest_item_lane(n);
+    const int lane = n->batched ? n->batch_axis : nest_item_lane(n);
     double requests = 0, least = sqrt(accumulators);
     for (int e = 0; e < n->expr_count; e++)
         if (n->exprs[e].kind == EXPR_LOAD)
@@ -124,10 +124,11 @@ static double term_requests(const struct nest *n, double accumulators, const str
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
         const double uses = fmax(1, fmin(most_uses(n, x, lane, s), accumulators / least));
-        const bool alike = lane >= 0 && !access_uses(x, lane);
-        requests += (lane < 0    ? 1
-                     : s->staged ? alike ? 1.0 / WIDE : 1
-                                 : strided_requests(x, lane)) /
+        const bool alike = lane >= 0 && !x->in_block && !access_uses(x, lane);
+        requests += (lane < 0                    ? 1
+                     : s->staged                 ? alike ? 1.0 / WIDE : 0.5
+                     : n->batched || x->in_block ? 1
+                                                 : strided_requests(x, lane)) /
                     uses;
     }
     return requests;
@@ -142,7 +143,8 @@ static double cycles_of_loads(const struct program_ir *p, const struct nest *n,
     if (n->combine != COMBINE_FMA || nest_sums_lanes(n))
         return 0;
     const double results = teams_of(n, &terms) * blocks_of(p, n) * LANES;
-    const double accumulators = fmin(fmax(results / s->items, 1), f->accumulators);
+    const int most = s->staged ? f->running_sums : f->accumulators;
+    const double accumulators = fmin(fmax(results / s->items, 1), most);
     const double units = fmax(1, fmin(f->units, s->items / f->group_items));
     return f->request_cycles * results * terms / REQUEST_ITEMS * term_requests(n, accumulators, s) /
            units;
@@ -164,7 +166,7 @@ double nest_cycles_alone(const struct program_ir *p, const struct nest *n)
     const struct share share = {
         .items = fmin(teams, fmax(1, (double)f->units * f->teams_per_unit)) * LANES,
         .axis = -1,
-        .staged = !n->batched && f->panel_bytes > 0,
+        .staged = !n->by_sample && f->panel_bytes > 0,
     };
     return fmax(cycles_of_terms(p, terms) * rounds_up(teams, teams_at_once(p)),
                 cycles_of_loads(p, n, &share));

@@ -38,7 +38,7 @@ static bool part_uses(const struct access *x, int axis)
 static int distinct_addresses(const struct access *x, const struct unrolled *of, int count)
 {
     int run = 1, apart = 1, step = 0; /* so many runs of elements that are `step` apart */
-    bool done[3] = { false };
+    bool done[NEST_AXES] = { false };
     for (int left = count; left > 0; left--) {
         int next = -1;
         for (int i = 0; i < count; i++)
@@ -59,38 +59,60 @@ static int distinct_addresses(const struct access *x, const struct unrolled *of,
     return run * apart;
 }
 
-/* What a load of the tile that all lanes read alike costs next to one that each does for itself: where it goes through
- * local memory, several that lie side by side come at once. */
-static double price_alike(const struct program_ir *p, const struct nest *n,
-                          const struct schedule *s, const struct access *x,
-                          const struct unrolled *of, int count)
+/* What a load of the tile costs next to one that each lane does for itself: where it goes through local memory, several that
+ * lie side by side come at once, and what lanes of two teams read is as much as two of these can take. */
+static double load_price(const struct nest *n, const struct schedule *s, const struct access *x,
+                         const struct unrolled *of, int count, bool staged)
 {
+    const int lane = nest_vector_axis(n, s);
+    const bool own = x->in_block || (lane >= 0 && access_uses(x, lane));
     int side = 1;
-    if (!may_be_staged(p, n, s))
-        return 0.5;
+    if (!staged)
+        return own ? 1 : 0.5;
     for (int i = 0; i < count; i++)
         if (of[i].axis < n->out_axes && access_uses(x, of[i].axis) && of[i].size > side)
             side = of[i].size;
-    return side % WIDE == 0 ? 1.0 / WIDE : side % 2 == 0 ? 0.5 : 1;
+    const double wide = side % WIDE == 0 ? 1.0 / WIDE : side % 2 == 0 ? 0.5 : 1;
+    return own ? fmax(wide, 0.5) : wide;
 }
 
-/* Loads for one multiply-add of the tile. */
-static double loads_per_term(const struct program_ir *p, const struct nest *n,
-                             const struct schedule *s, int a, int t1, int b, int t2)
+/* Elements of the innermost summed axis in a round: of the tile, or what a sum that adds up lanes is unrolled to later. */
+static int summed_in_round(const struct nest *n, const struct schedule *s)
+{
+    const int last = n->axes - 1;
+    if (last < n->out_axes)
+        return 1;
+    return n->partial && s->tile[last] == 1 && n->extent[last] % WIDE == 0 ? WIDE : s->tile[last];
+}
+
+/* Loads for one multiply-add of a tile that has so much of two axes. */
+static double loads_per_term(const struct nest *n, const struct schedule *s, bool staged, int a,
+                             int t1, int b, int t2)
 {
     const int lane = nest_vector_axis(n, s), last = n->axes - 1;
-    const int red = last >= n->out_axes ? s->tile[last] : 1;
-    const struct unrolled of[] = { { a, t1 }, { last, red }, { b, t2 } };
-    const int count = a == b ? 2 : 3;
-    double loads = 0;
+    struct unrolled of[NEST_AXES];
+    int count = 0;
+    double loads = 0, points = 1;
+    for (int x = 0; x < n->axes; x++) {
+        const int size = x == a                      ? t1
+                         : x == b                    ? t2
+                         : x == last && last != lane ? summed_in_round(n, s)
+                                                     : s->tile[x];
+        if (x == lane || size == 1)
+            continue;
+        of[count++] = (struct unrolled){ x, size };
+        points *= x < n->out_axes ? size : 1;
+    }
     for (int e = 0; e < n->expr_count; e++) {
         const struct access *x = &n->exprs[e].access;
         if (n->exprs[e].kind != EXPR_LOAD)
             continue;
-        const bool own = x->in_block || (lane >= 0 && access_uses(x, lane));
-        loads += (own ? 1 : price_alike(p, n, s, x, of, count)) * distinct_addresses(x, of, count);
+        loads += load_price(n, s, x, of, count, staged) * distinct_addresses(x, of, count);
     }
-    return loads / (t1 * t2 * red) + 0.001 * (t1 * t2);
+    double terms = points;
+    for (int i = 0; i < count; i++)
+        terms *= of[i].axis >= n->out_axes ? of[i].size : 1;
+    return loads / terms + 0.001 * points;
 }
 
 /* Where a stride leaves out all but each second term, say, a tile of two elements and all of the window know at compile
@@ -116,10 +138,26 @@ static int unroll_strides(const struct program_ir *p, const struct nest *n, stru
     return stride;
 }
 
+/* A gradient's window, which goes along what is summed: where a tile has all of it, elements of a round are those of the next
+ * one, too. */
+static void unroll_window(const struct program_ir *p, const struct nest *n, struct schedule *s)
+{
+    const int window = n->out_axes - 1, last = n->axes - 1;
+    if (!n->partial || n->by_sample || window == n->batch_axis || last < n->out_axes ||
+        n->extent[window] > p->target->item.unrolled_sum || placement_of(p, n)->stage > 0)
+        return;
+    for (int e = 0; e < n->expr_count; e++) {
+        const struct access *x = &n->exprs[e].access;
+        if (n->exprs[e].kind == EXPR_LOAD && x->address.k[window] != 0 &&
+            x->address.k[window] == x->address.k[last])
+            s->tile[window] = n->extent[window];
+    }
+}
+
 /* The two OUT axes, and how much of them beyond what is unrolled already, that save the most loads with `most`
  * accumulators. */
 static void choose_team_tile(const struct program_ir *p, const struct nest *n,
-                             const struct schedule *before, int stride, int most,
+                             const struct schedule *before, bool staged, int stride, int most,
                              struct schedule *s)
 {
     const int points = p->target->item.points, lane = nest_vector_axis(n, s);
@@ -128,7 +166,7 @@ static void choose_team_tile(const struct program_ir *p, const struct nest *n,
     for (int a = 0; a < n->axes; a++)
         *(a < n->out_axes ? &out : &red) *= a == lane ? 1 : tile[a];
     red = red > stride ? red / stride : 1;
-    double best = loads_per_term(p, n, before, 0, 0 == lane ? 1 : tile[0], 0, 1);
+    double best = loads_per_term(n, before, staged, 0, 0 == lane ? 1 : tile[0], 0, 1);
     for (int a = 0; a < n->out_axes; a++)
         for (int b = a; b < n->out_axes && a != lane; b++)
             for (int i = 1; b != lane && i * out <= most && i <= n->extent[a]; i++)
@@ -137,7 +175,7 @@ static void choose_team_tile(const struct program_ir *p, const struct nest *n,
                     if (chain_slice(p, n, a) % ti != 0 || chain_slice(p, n, b) % tk != 0 ||
                         i * k * out * red > points)
                         continue;
-                    const double cost = loads_per_term(p, n, before, a, ti, b, tk);
+                    const double cost = loads_per_term(n, before, staged, a, ti, b, tk);
                     if (cost < best) {
                         best = cost;
                         axis[0] = a;
@@ -160,40 +198,60 @@ static int64_t teams(const struct program_ir *p, const struct nest *n, const str
     return nest_sums_lanes(n) || s->lane_axis < 0 ? tiles : tiles * n->extent[s->lane_axis] / LANES;
 }
 
-/* Accumulators of a work-item. Where sums are cut into chunks, or into the blocks of a row, each has running sums beside
- * it. Those whose lanes are added up all lie in local memory then, of which two groups of a unit should have a part. */
-static int most_points(const struct program_ir *p, const struct nest *n)
+/* Sums that a work-item has for each point: running ones, too, where it is cut into chunks or into the blocks of a row. */
+static int sums_of_point(const struct nest *n)
+{
+    return 1 + n->by_sample + nest_chunks(n, false).levels;
+}
+
+/* Accumulators of teams whose lanes local memory has room for, next to those of another group of the unit. */
+static int room_for_lanes(const struct program_ir *p, const struct nest *n)
+{
+    const size_t words = (size_t)(p->group_size / LANES * ITEM_PITCH);
+    const size_t room = p->target->local_bytes / 2 / words / tarn_dtype_bytes(n->acc_dtype);
+    return room > 1 ? (int)room : 1;
+}
+
+/* A row's lanes are added up once a block: some accumulators after the other, where there is no room for all. */
+static bool takes_turns(const struct program_ir *p, const struct nest *n)
+{
+    return n->partial && !n->by_sample && n->combine == COMBINE_FMA &&
+           placement_of(p, n)->stage == 0;
+}
+
+/* Accumulators of a work-item. */
+static int most_points(const struct program_ir *p, const struct nest *n, bool staged)
 {
     const struct item_figures *f = &p->target->item;
-    const int sums = f->running_sums / (1 + n->by_sample + nest_chunks(n, false).levels);
+    const int sums = f->running_sums / sums_of_point(n), room = room_for_lanes(p, n);
+    if (takes_turns(p, n) || staged)
+        return f->running_sums;
     const int each = sums < f->accumulators ? sums : f->accumulators;
     const int most = !n->batched && nest_sums_lanes(n) ? f->lane_sum_points : each;
-    const size_t words = (size_t)(p->group_size / LANES * ITEM_PITCH);
-    const size_t of_point = words * tarn_dtype_bytes(n->acc_dtype);
-    const int room = (int)(p->target->local_bytes / 2 / of_point);
     const int points = !nest_sums_lanes(n) || room > most ? most : room;
     return points > 1 ? points : 1;
 }
 
 /* Teams that keep a unit busy. Where groups wait at barriers there are two, of which one computes meanwhile. */
-static int teams_of_unit(const struct program_ir *p, const struct nest *n, const struct schedule *s)
+static int teams_of_unit(const struct program_ir *p, bool staged)
 {
     const int two = 2 * p->group_size / LANES, fill = p->target->item.teams_per_unit;
-    return may_be_staged(p, n, s) && two > fill ? two : fill;
+    return staged && two > fill ? two : fill;
 }
 
 /* The largest tile that leaves teams enough for all compute units but a tenth, or for the group of a chain. */
-static void choose_filling_tile(const struct program_ir *p, const struct nest *n,
+static void choose_filling_tile(const struct program_ir *p, const struct nest *n, bool staged,
                                 struct schedule *s)
 {
     const struct item_figures *f = &p->target->item;
     const bool chained = placement_of(p, n)->chain >= 0;
     const int64_t wanted =
-        chained ? p->group_size / LANES : (int64_t)f->units * teams_of_unit(p, n, s) * 9 / 10;
+        chained ? p->group_size / LANES : (int64_t)f->units * teams_of_unit(p, staged) * 9 / 10;
     const int stride = unroll_strides(p, n, s);
+    unroll_window(p, n, s);
     const struct schedule before = *s;
-    for (int most = most_points(p, n); most >= 1; most -= (most + 3) / 4) {
-        choose_team_tile(p, n, &before, stride, most, s);
+    for (int most = most_points(p, n, staged); most >= 1; most -= (most + 3) / 4) {
+        choose_team_tile(p, n, &before, staged, stride, most, s);
         if ((chained ? nest_slice_tiles(p, n, s) : teams(p, n, s)) >= wanted)
             break;
     }
@@ -262,6 +320,40 @@ static void divide(const struct program_ir *p, const struct nest *n, struct sche
             (int)pieces(tiles * (s->lane_axis < 0 ? 1 : n->extent[s->lane_axis]), p->group_size);
 }
 
+/* Where running sums are, and of how many accumulators lanes are added up at a time. */
+static void choose_sums(const struct program_ir *p, const struct nest *n, struct schedule *s)
+{
+    const int sums = sums_of_point(n), points = nest_points(n, s), room = room_for_lanes(p, n);
+    s->far_sums = n->combine == COMBINE_FMA && sums > 1 && !n->by_sample &&
+                  points * sums > p->target->item.running_sums;
+    if (takes_turns(p, n) && points > room)
+        s->lanes_at_once = room >= LANES ? room / LANES * LANES : room;
+}
+
+static void tile_nest(const struct program_ir *p, const struct nest *n, bool staged,
+                      struct schedule *s)
+{
+    if (n->combine == COMBINE_FMA)
+        choose_filling_tile(p, n, staged, s);
+    divide(p, n, s);
+}
+
+#define FARTHER \
+    0.7 /* of the time through local memory: so much less what comes from farther away has to take, since it waits, too */
+
+/* A tile for local memory, or the one that is best without it: whichever takes less time. */
+static void tile_by_cycles(const struct program_ir *p, const struct nest *n, struct schedule *s)
+{
+    const struct schedule before = *s;
+    tile_nest(p, n, true, s);
+    const double cycles = choose_staging(p, n, s);
+    const struct schedule staged = *s;
+    *s = before;
+    tile_nest(p, n, false, s);
+    if (staged.staging.panels > 0 && FARTHER * cycles < unstaged_cycles(p, n, s))
+        *s = staged;
+}
+
 static void schedule_nest(const struct program_ir *p, const struct nest *n, struct schedule *s)
 {
     const int last = n->axes - 1;
@@ -274,10 +366,11 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n, stru
     if (n->axes > n->out_axes && last != nest_vector_axis(n, s) && !n->by_sample &&
         n->extent[last] <= p->target->item.unrolled_sum)
         s->tile[last] = n->extent[last];
-    if (n->combine == COMBINE_FMA)
-        choose_filling_tile(p, n, s);
-    divide(p, n, s);
-    choose_staging(p, n, s);
+    if (may_be_staged(p, n, s))
+        tile_by_cycles(p, n, s);
+    else
+        tile_nest(p, n, false, s);
+    choose_sums(p, n, s);
     unroll_sum(p, n, s);
 }
 

@@ -24,10 +24,11 @@ void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
                         const struct schedule *s, int32_t *extent);
 /* and along which summed axis; -1: there is not just one. */
 int packed_axis(const struct nest *n);
-/* Items: whether a nest whose lanes are chosen is one that can read through local memory; and, when all else is chosen, what
- * it reads so (staging.c). */
+/* Items: whether a nest whose lanes are chosen is one that can read through local memory; what it reads so, when all else is
+ * chosen (staging.c), and cycles of a unit for a term of the whole group then; and those without. */
 bool may_be_staged(const struct program_ir *p, const struct nest *n, const struct schedule *s);
-void choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s);
+double choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s);
+double unstaged_cycles(const struct program_ir *p, const struct nest *n, const struct schedule *s);
 /* Schedules of all nests, in which nothing is chosen yet. NULL without memory. */
 struct schedule *new_schedules(const struct program_ir *p);
 /* Tiles of the OUT axes that are no lanes, and accumulators of one. */

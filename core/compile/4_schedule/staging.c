@@ -7,8 +7,10 @@
 
 #include "compile/4_schedule/schedule.h"
 #include "compile/chunk.h"
+#include "compile/item_cost.h"
 #include "compile/lane.h"
 #include "compile/panel.h"
+#include "tensor/sum_order.h"
 
 #define LINE 32 /* floats of a line of memory: longer runs gain nothing */
 
@@ -20,7 +22,9 @@ static bool share_group(const struct program_ir *p, const struct nest *n, struct
                         int lanes, int across)
 {
     struct staging *g = &s->staging;
-    if (n->extent[s->lane_axis] % lanes != 0 || across == s->lane_axis)
+    const int lane = nest_vector_axis(n, s);
+    if (staging_extent(n, s, lane) % lanes != 0 || across == lane ||
+        (n->batched && lanes % LANES != 0))
         return false;
     g->lanes = lanes;
     g->across = across;
@@ -32,47 +36,33 @@ static bool share_group(const struct program_ir *p, const struct nest *n, struct
 
 /* ---- panels --------------------------------------------------------------------------------- */
 
-static bool can_stage(const struct program_ir *p, const struct expr *e)
+/* Samples past the last one are read of blocks, which have room for them, alone. */
+static bool can_stage(const struct program_ir *p, const struct nest *n, const struct expr *e)
 {
     const struct access *x = &e->access;
-    return e->kind == EXPR_LOAD && x->gather < 0 && x->part_count == 0 && !x->in_block &&
-           !dtype_is_wide(p->values[x->value].dtype);
-}
-
-/* Lays out what a group reads of a load: first the axis along which a work-item, or its neighbours, read it. */
-static struct panel lay_out(const struct nest *n, const struct schedule *s, int expr, int begin)
-{
-    const struct access *x = &n->exprs[expr].access;
-    struct panel out = { .expr = expr, .begin = begin, .first = -1 };
-    out.by_lanes = access_uses(x, s->lane_axis);
-    for (int a = 0; a < n->out_axes; a++)
-        if (access_uses(x, a) && (out.first < 0 || s->tile[a] > s->tile[out.first]))
-            out.first = a;
-    if (out.by_lanes)
-        out.first = s->lane_axis;
-    if (out.first < 0)
-        return out;
-    const int32_t along = staging_box(n, s, out.first);
-    /* Rows begin in other banks of local memory, since the copy may go from row to row; wide ones whole
-     * registers apart. */
-    int32_t pitch = out.by_lanes ? along + 1 : (along + WIDE - 1) / WIDE * WIDE + WIDE;
-    out.pitch[out.first] = 1;
-    for (int i = 0; i < n->axes; i++) {
-        const int a = i < n->out_axes ? i : n->axes - 1 - (i - n->out_axes);
-        if (a == out.first || !access_uses(x, a) || staging_box(n, s, a) == 0)
-            continue;
-        out.pitch[a] = pitch;
-        pitch *= staging_box(n, s, a);
-    }
-    out.words = (pitch + WIDE - 1) / WIDE * WIDE;
-    return out;
+    const bool tail = n->batched && n->extent[n->batch_axis] % LANES != 0;
+    return e->kind == EXPR_LOAD && x->gather < 0 && x->part_count == 0 &&
+           !dtype_is_wide(p->values[x->value].dtype) &&
+           (x->in_block || !tail || !access_uses(x, n->batch_axis));
 }
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
-/* Stages with this axis and step those loads that gain; what that saves, in cycles of a unit for a term. Work-items that only
- * copy leave their share of loads and multiply-adds to the rest. */
-static double saved(const struct program_ir *p, const struct nest *n, const bool *met,
+/* Cycles of a unit for a term of all accumulators of a group whose loads come from memory. */
+static double unstaged(const struct program_ir *p, const struct nest *n, const double *addresses,
+                       const struct schedule *s)
+{
+    double cycles = p->group_size * nest_points(n, s) / p->target->time.term_rate;
+    for (int e = 0; e < n->expr_count; e++)
+        if (addresses[e] > 0)
+            cycles +=
+                p->group_size / 32.0 * direct_requests(n, s, &n->exprs[e].access, addresses[e]);
+    return cycles;
+}
+
+/* Stages with this axis and step those loads that gain; what of these cycles that saves. Work-items that only copy leave
+ * their share of loads and multiply-adds to the rest. */
+static double saved(const struct program_ir *p, const struct nest *n, const double *addresses,
                     struct schedule *s)
 {
     const struct item_figures *f = &p->target->item;
@@ -80,21 +70,18 @@ static double saved(const struct program_ir *p, const struct nest *n, const bool
     const double terms = panel_terms(n, s), warps = p->group_size / 32.0;
     const double resident = fmax(1, (double)f->resident_teams * LANES / p->group_size);
     const double share = (double)staging_items(g) / p->group_size;
-    double before = p->group_size * nest_points(n, s) / p->target->time.term_rate, after = before;
+    const double before = unstaged(p, n, addresses, s);
+    double after = before;
     int begin = 0;
     g->panels = 0;
-    for (int e = 0; e < n->expr_count; e++) {
-        if (!met[e] || n->exprs[e].kind != EXPR_LOAD)
+    for (int e = 0; e < n->expr_count && g->panels < MOST_PANELS; e++) {
+        if (addresses[e] == 0 || !can_stage(p, n, &n->exprs[e]))
             continue;
-        const double direct = direct_requests(n, s, &n->exprs[e].access);
-        before += warps * direct;
-        after += warps * direct;
-        if (g->panels == MOST_PANELS || !can_stage(p, &n->exprs[e]))
-            continue;
-        const struct panel of = lay_out(n, s, e, begin);
+        const struct panel of = panel_of_load(n, s, e, begin);
         if (of.first < 0 || (size_t)(begin + of.words) * sizeof(float) > f->panel_bytes)
             continue;
-        const double gain = direct - panel_requests(p, n, s, &of);
+        const double gain = direct_requests(n, s, &n->exprs[e].access, addresses[e]) -
+                            panel_requests(p, n, s, &of, addresses[e]);
         if (gain <= 0)
             continue;
         after -= warps * gain;
@@ -108,8 +95,8 @@ static double saved(const struct program_ir *p, const struct nest *n, const bool
 
 bool may_be_staged(const struct program_ir *p, const struct nest *n, const struct schedule *s)
 {
-    return p->target->item.panel_bytes > 0 && n->combine == COMBINE_FMA && !n->batched &&
-           n->axes > n->out_axes && !nest_sums_lanes(n) && s->lane_axis >= 0 &&
+    return p->target->item.panel_bytes > 0 && n->combine == COMBINE_FMA && !n->by_sample &&
+           n->axes > n->out_axes && !nest_sums_lanes(n) && nest_vector_axis(n, s) >= 0 &&
            placement_of(p, n)->chain < 0;
 }
 
@@ -124,7 +111,7 @@ static void mark(const struct nest *n, int root, bool *met)
 }
 
 /* The step of a summed axis that saves the most, for a group that is shared out. */
-static void choose_step(const struct program_ir *p, const struct nest *n, const bool *met,
+static void choose_step(const struct program_ir *p, const struct nest *n, const double *addresses,
                         struct schedule *s, double *most, struct staging *best)
 {
     const struct chunks c = nest_chunks(n, false);
@@ -137,7 +124,7 @@ static void choose_step(const struct program_ir *p, const struct nest *n, const 
                 continue;
             s->staging.axis = axis;
             s->staging.step = step;
-            const double gain = saved(p, n, met, s);
+            const double gain = saved(p, n, addresses, s);
             if (gain > *most) {
                 *most = gain;
                 *best = s->staging;
@@ -150,26 +137,45 @@ static int staged_groups(const struct nest *n, const struct schedule *s)
 {
     int groups = 1;
     for (int a = 0; a < n->out_axes; a++)
-        groups *= n->extent[a] / staging_box(n, s, a);
+        groups *= staging_extent(n, s, a) / staging_box(n, s, a);
     return groups;
 }
 
-void choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s)
+/* Of each load, for a term of all accumulators; 0 of what is no term's. NULL without memory. */
+static double *count_addresses(const struct program_ir *p, const struct nest *n,
+                               const struct schedule *s)
+{
+    bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
+    double *addresses = arena_take(p->arena, ((size_t)n->expr_count + 1) * sizeof *addresses);
+    if (met == NULL || addresses == NULL)
+        return NULL;
+    mark(n, n->body[0], met);
+    mark(n, n->body[1], met);
+    for (int e = 0; e < n->expr_count; e++)
+        if (met[e] && n->exprs[e].kind == EXPR_LOAD)
+            addresses[e] = nest_points(n, s) * nest_item_addresses(p, n, &n->exprs[e].access);
+    return addresses;
+}
+
+double choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s)
 {
     struct staging best = { 0 };
     double most = 0;
-    if (!may_be_staged(p, n, s))
-        return;
-    bool *met = arena_take(p->arena, (size_t)n->expr_count + 1);
-    if (met == NULL)
-        return;
-    mark(n, n->body[0], met);
-    mark(n, n->body[1], met);
+    const double *addresses = count_addresses(p, n, s);
+    if (addresses == NULL)
+        return 0;
     for (int lanes = p->group_size; lanes >= LANES; lanes--)
         for (int across = -1; across < n->out_axes; across++)
             if (share_group(p, n, s, lanes, across))
-                choose_step(p, n, met, s, &most, &best);
+                choose_step(p, n, addresses, s, &most, &best);
     s->staging = best;
     if (best.panels > 0)
         s->groups = staged_groups(n, s);
+    return (unstaged(p, n, addresses, s) - most) / nest_points(n, s);
+}
+
+double unstaged_cycles(const struct program_ir *p, const struct nest *n, const struct schedule *s)
+{
+    const double *addresses = count_addresses(p, n, s);
+    return addresses == NULL ? 0 : unstaged(p, n, addresses, s) / nest_points(n, s);
 }

@@ -11,7 +11,7 @@
 
 /* An axis as the code at this point sees it: variable + constant. */
 struct axis_now {
-    char variable[32]; /* "": none */
+    char variable[64]; /* "": none */
     int32_t constant;
     int32_t step; /* the variable is a multiple of this */
     int32_t high; /* and lies in [0, high] */
@@ -239,11 +239,25 @@ struct loop_range loop_range(const struct printer *pr, int axis);
 /* The functions of kernels/math.cl that a kernel calls, to stand before it. */
 void print_math(const char *kernel, struct text *out);
 
-/* For GPUs. The type of indices of a nest; the loop of a summed axis, as of open_loop(); the results of a tile, each store
- * under a condition. */
+/* For GPUs (print_items.c). The type of indices of a nest; whether groups do it in a chain; what depends on the batch block
+ * b; the tile with number `from`; the loops over summed axes, of a sum along lanes those after the last full 16, with the
+ * body; the results of a tile, each store under a condition. */
 const char *item_index_type(const struct printer *pr);
+bool item_in_chain(const struct printer *pr);
+void print_block(struct printer *pr);
+void print_tile_axes(struct printer *pr, const char *from);
+void print_item_sum(struct printer *pr, bool rest);
 int open_red(struct printer *pr, int axis, bool rest, int unroll);
 void print_item_results(struct printer *pr, const char *condition);
+/* Sums over the lanes of a team (print_team_sums.c): what comes before a barrier, and after it, of rows of samples and of
+ * others; rows that have barriers of their own, of groups from number `start` on; rows without lanes, which need none. */
+int team_lanes_at_once(const struct nest *n, const struct schedule *s);
+void print_row_terms(struct printer *pr);
+void print_row_sums(struct printer *pr);
+void print_lane_terms(struct printer *pr);
+void print_lane_sums(struct printer *pr);
+void print_rows_in_turn(struct printer *pr, int start);
+void print_sample_rows(struct printer *pr);
 /* Prints a nest that reads through local memory, whose groups begin with number `start`. */
 void print_staged_nest(struct printer *pr, int start);
 /* Adds to `t` what a load is called in local memory; false where it is not there. */

@@ -5,6 +5,8 @@
 
 #include "compile/6_source/print.h"
 
+#define MOST_AT_ONCE 16 /* running sums that are read from memory */
+
 static const char *vector_type(const struct printer *pr)
 {
     return register_name(pr->n->acc_dtype, pr->width);
@@ -14,8 +16,50 @@ static const char *vector_type(const struct printer *pr)
 static void declare_running(struct printer *pr, int level)
 {
     const char *type = vector_type(pr);
-    for (int i = 0; i < tile_points(pr, 0, pr->n->out_axes); i++)
+    const int points = tile_points(pr, 0, pr->n->out_axes);
+    if (pr->s->far_sums) {
+        /* Volatile, or compilers would look for registers. */
+        print_line(pr, "volatile %s sum%d[%d];", type, level, points);
+        print_line(pr, "for (int i = 0; i < %d; ++i)", points);
+        print_line(pr, "    sum%d[i] = %s;", level, identity(pr->n));
+        return;
+    }
+    for (int i = 0; i < points; i++)
         print_line(pr, "%s sum%d_%d = (%s)(%s);", type, level, i, type, identity(pr->n));
+}
+
+/* A name of the running sum of a point. */
+static struct short_text running(const struct printer *pr, int level, int point)
+{
+    struct short_text t;
+    text_fill(t.text, sizeof t.text, pr->s->far_sums ? "sum%d[%d]" : "sum%d_%d", level, point);
+    return t;
+}
+
+/* Adds what a chunk came to, `from` level 0 on another chunk's running sums, else accumulators. Those in memory come several
+ * at once: what is volatile keeps its order. */
+static void add_chunk(struct printer *pr, int level)
+{
+    const int points = tile_points(pr, 0, pr->n->out_axes);
+    const char *type = vector_type(pr);
+    for (int first = 0; first < points; first += MOST_AT_ONCE) {
+        const int end = first + MOST_AT_ONCE < points ? first + MOST_AT_ONCE : points;
+        for (int i = first; i < end && pr->s->far_sums; i++)
+            print_line(pr, "const %s before%d_%d = %s;", type, level, i,
+                       running(pr, level, i).text);
+        for (int i = first; i < end; i++) {
+            struct short_text chunk = { "" };
+            if (level > 0)
+                chunk = running(pr, level - 1, i);
+            else
+                text_fill(chunk.text, sizeof chunk.text, "acc%d", i);
+            if (pr->s->far_sums)
+                print_line(pr, "%s = before%d_%d + %s;", running(pr, level, i).text, level, i,
+                           chunk.text);
+            else
+                print_line(pr, "%s += %s;", running(pr, level, i).text, chunk.text);
+        }
+    }
 }
 
 struct loop_range loop_range(const struct printer *pr, int axis)
@@ -86,18 +130,16 @@ void sum_end(struct printer *pr, struct sum_loops *l)
     const int points = tile_points(pr, 0, pr->n->out_axes);
     while (l->loops > 0) {
         const int level = l->level[--l->loops];
-        for (int i = 0; i < points && level == 0; i++)
-            print_line(pr, "sum0_%d += acc%d;", i, i);
+        if (level >= 0 && level < CHUNK_LEVELS)
+            add_chunk(pr, level);
         if (level == CHUNK_LEVELS)
             print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);"); /* panels are filled again */
-        for (int i = 0; i < points && level > 0 && level < CHUNK_LEVELS; i++)
-            print_line(pr, "sum%d_%d += sum%d_%d;", level, i, level - 1, i);
         close_loops(pr, 1);
     }
     pr->sum = NULL;
     if (l->c.levels == 0)
         return;
     for (int i = 0; i < points; i++)
-        print_line(pr, "acc%d = sum%d_%d;", i, l->c.levels - 1, i);
+        print_line(pr, "acc%d = %s;", i, running(pr, l->c.levels - 1, i).text);
     close_loops(pr, 1);
 }

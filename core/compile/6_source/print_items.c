@@ -34,7 +34,7 @@ const char *item_index_type(const struct printer *pr)
 
 /* Takes the number `from` apart into the tiles of the OUT axes, the last axis fastest; of the axis that groups of a
  * chain divide into those of slice `part`. */
-static void print_tile_axes(struct printer *pr, const char *from)
+void print_tile_axes(struct printer *pr, const char *from)
 {
     const struct nest *n = pr->n;
     const char *type = item_index_type(pr);
@@ -78,7 +78,7 @@ static int next_in_block(const struct nest *n, int done)
 }
 
 /* Declares what depends on the batch block b: the lane's sample, and where its elements begin. */
-static void print_block(struct printer *pr)
+void print_block(struct printer *pr)
 {
     struct program_ir *p = pr->p;
     const struct nest *n = pr->n;
@@ -101,7 +101,7 @@ static void print_block(struct printer *pr)
 
 /* ---- loops over summed axes ----------------------------------------------------------------- */
 
-static void print_red_loops(struct printer *pr, bool rest)
+void print_item_sum(struct printer *pr, bool rest)
 {
     const struct nest *n = pr->n;
     const int batch = n->batched ? n->batch_axis : -1;
@@ -164,14 +164,14 @@ static void print_inside(struct printer *pr, const char *condition)
 {
     if (pr->n->combine != COMBINE_NONE) {
         declare_accumulators(pr);
-        print_red_loops(pr, false);
+        print_item_sum(pr, false);
     }
     print_item_results(pr, condition);
 }
 
 /* ---- a work-item or a lane for each element ------------------------------------------------- */
 
-static bool in_chain(const struct printer *pr)
+bool item_in_chain(const struct printer *pr)
 {
     return placement_of(pr->p, pr->n)->chain >= 0;
 }
@@ -183,7 +183,7 @@ static void print_items(struct printer *pr)
     const int lane = pr->s->lane_axis, size = pr->p->group_size;
     const int32_t along = lane < 0 ? 1 : chain_slice(pr->p, n, lane);
     const long long count = nest_slice_tiles(pr->p, n, pr->s) * along;
-    if (in_chain(pr)) {
+    if (item_in_chain(pr)) {
         print_for(pr, "for (%s number = item; number < %lld; number += %d) {", item_index_type(pr),
                   count, size);
     } else {
@@ -254,175 +254,6 @@ static void print_samples(struct printer *pr)
     close_loops(pr, 1);
 }
 
-/* ---- sums over the lanes of a team ---------------------------------------------------------- */
-
-/* A tile for each team, in a chain of the slice. Those past the end compute the last one again and store nothing, since
- * barriers need all work-items of the group. */
-static void print_team_tile(struct printer *pr, const char *group)
-{
-    const long long tiles = nest_slice_tiles(pr->p, pr->n, pr->s);
-    if (in_chain(pr))
-        print_line(pr, "const int team = item / %d;", LANES);
-    else
-        print_line(pr, "const %s team = %s * %d + item / %d;", item_index_type(pr), group,
-                   pr->p->group_size / LANES, LANES);
-    print_line(pr, "const bool live = team < %lld;", tiles);
-    print_line(pr, "const %s tile = live ? team : %lld;", item_index_type(pr), tiles - 1);
-    print_tile_axes(pr, "tile");
-    print_line(pr, "__local %s *lanes = (__local %s *)exchange + %d * (item / %d);",
-               register_name(pr->n->acc_dtype, 1), register_name(pr->n->acc_dtype, 1),
-               ITEM_PITCH * nest_points(pr->n, pr->s), LANES);
-}
-
-/* Lays the accumulators into local memory: one row of 16 lanes for each point. */
-static void print_exchange(struct printer *pr)
-{
-    for (int i = 0; i < nest_points(pr->n, pr->s); i++)
-        print_line(pr, "lanes[%d + lane] = acc%d;", ITEM_PITCH * i, i);
-}
-
-/* The row that a group is for, the block of it whose turn it is, and the tiles of the teams. */
-static int open_row(struct printer *pr)
-{
-    const int blocks = pr->p->blocks, groups = pr->p->groups, each = pr->s->groups / groups;
-    char within[NAME];
-    text_fill(within, sizeof within, "(group %% %d)", each);
-    print_line(pr, "const int share = group / %d;", each);
-    print_line(pr, "const int b = share * %d / %d%s;", blocks, groups,
-               pr->turns > 1 ? " + turn" : "");
-    print_team_tile(pr, within);
-    if (pr->turns == 1)
-        return 0;
-    print_line(pr, "if (b < (share + 1) * %d / %d) {", blocks, groups);
-    pr->indent++;
-    return 1;
-}
-
-/* A sum over the batch: the team adds up a block for one tile. */
-static void print_row_terms(struct printer *pr)
-{
-    const int opened = open_row(pr);
-    print_block(pr);
-    declare_accumulators(pr);
-    print_red_loops(pr, false);
-    print_exchange(pr);
-    close_loops(pr, opened);
-}
-
-/* Then lane k of the team adds up the lanes of points k, k + 16, ... and adds that to its row. */
-static void print_row_sums(struct printer *pr)
-{
-    const struct nest *n = pr->n;
-    const struct store *s = &n->store[0];
-    const char *type = register_name(n->acc_dtype, 1);
-    const int opened = open_row(pr);
-    for (int i = 0; i < nest_points(n, pr->s); i++) {
-        struct text address = { 0 };
-        set_tile_point(pr, 0, n->out_axes, i);
-        print_affine(pr, &s->address, &address);
-        pr->out->failed |= address.failed;
-        print_line(pr, "if (live && lane == %d) {", i % LANES);
-        pr->indent++;
-        print_line(pr, "__global %s *row = v%d + %d * share + %s;", type, s->value,
-                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0");
-        print_line(pr, "%s sum = %s(vload16(0, lanes + %d));", type, lanes_function(n).text,
-                   ITEM_PITCH * i);
-        if (pr->turns > 1) {
-            print_line(pr, "if (turn > 0)");
-            pr->indent++;
-            combine_line(pr, "sum", "*row");
-            pr->indent--;
-        }
-        print_line(pr, "*row = sum;");
-        close_loops(pr, 1);
-        text_free(&address);
-    }
-    close_loops(pr, opened);
-}
-
-/* A sum over the batch, one sample after the other: a work-item for each element of a tile's row,
- * in each group of blocks. */
-static void print_sample_rows(struct printer *pr)
-{
-    const struct nest *n = pr->n;
-    const int blocks = pr->p->blocks, groups = pr->p->groups, lane = pr->s->lane_axis;
-    const char *index = item_index_type(pr), *type = register_name(n->acc_dtype, 1);
-    const int32_t along = n->extent[lane], samples = n->extent[n->batch_axis];
-    const struct store *s = &n->store[0];
-    print_line(pr, "const %s number = group * %d + item;", index, pr->p->group_size);
-    print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n, pr->s) * along * groups));
-    pr->indent++;
-    print_line(pr, "const int share = number / %lld;", (long long)(nest_tiles(n, pr->s) * along));
-    print_line(pr, "const int first = share * %d / %d, last = (share + 1) * %d / %d;", blocks,
-               groups, blocks, groups);
-    set_loop(pr, lane, 1);
-    print_line(pr, "const %s i%d = number %% %d;", index, lane, along);
-    print_line(pr, "const %s tile = number / %d %% %lld;", index, along,
-               (long long)nest_tiles(n, pr->s));
-    print_tile_axes(pr, "tile");
-    for (int i = 0; i < nest_points(n, pr->s); i++)
-        print_line(pr, "%s row%d = %s;", type, i, identity(n));
-    print_for(pr, "for (int b = first; b < last; ++b) {");
-    declare_accumulators(pr);
-    const int batch = n->batch_axis, step = pr->s->tile[batch];
-    set_loop(pr, batch, step);
-    if (samples % LANES == 0)
-        print_for(pr, "for (%s i%d = %d * b; i%d < %d * b + %d; i%d += %d) {", index, batch, LANES,
-                  batch, LANES, LANES, batch, step);
-    else
-        print_for(pr, "for (%s i%d = %d * b; i%d < min((%s)(%d * b + %d), (%s)%d); ++i%d) {", index,
-                  batch, LANES, batch, index, LANES, LANES, index, samples, batch);
-    print_body(pr);
-    close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n, pr->s); i++) {
-        char acc[16], row[16], both[SUM_TEXT];
-        text_fill(acc, sizeof acc, "acc%d", i);
-        text_fill(row, sizeof row, "row%d", i);
-        sum_text(pr, acc, row, both);
-        print_line(pr, "%s = b > first ? %s : %s;", row, both, acc);
-    }
-    close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n, pr->s); i++) {
-        struct text address = { 0 };
-        set_tile_point(pr, 0, n->out_axes, i);
-        print_affine(pr, &s->address, &address);
-        pr->out->failed |= address.failed;
-        print_line(pr, "v%d[%d * share + %s] = row%d;", s->value,
-                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
-                   i);
-        text_free(&address);
-    }
-    close_loops(pr, 1);
-}
-
-/* A sum along the lanes. */
-static void print_lane_terms(struct printer *pr)
-{
-    print_team_tile(pr, "group");
-    declare_accumulators(pr);
-    print_red_loops(pr, false);
-    print_exchange(pr);
-}
-
-/* The elements after the last full 16 are added up by all lanes alike, and the first lane stores. */
-static void print_lane_sums(struct printer *pr)
-{
-    const struct nest *n = pr->n;
-    const char *type = register_name(n->acc_dtype, 1);
-    const int points = nest_points(n, pr->s);
-    print_team_tile(pr, "group");
-    for (int i = 0; i < points; i++) {
-        print_line(pr, "const %s sum%d = %s(vload16(0, lanes + %d));", type, i,
-                   lanes_function(n).text, ITEM_PITCH * i);
-        print_line(pr, "%s acc%d = %s;", type, i, identity(n));
-    }
-    if (n->extent[pr->s->lane_axis] % LANES != 0)
-        print_red_loops(pr, true);
-    combine_lane_sums(pr);
-    print_line(pr, "const bool writes = live && lane == 0;");
-    print_item_results(pr, "if (writes) ");
-}
-
 /* A piece of a routine for each work-item. */
 static void print_piece(struct printer *pr)
 {
@@ -452,9 +283,9 @@ static void print_half(struct printer *pr, int start, enum half half)
     describe_nest(pr);
     print_line(pr, "const %s group = section_group - %d;", item_index_type(pr), start);
     const struct placement *here = placement_of(pr->p, n);
-    if (in_chain(pr) && !n->batched && here->parts > 1 && here->replicated)
+    if (item_in_chain(pr) && !n->batched && here->parts > 1 && here->replicated)
         print_line(pr, "const int part = group %% %d;", here->parts);
-    else if (in_chain(pr) && !n->batched && here->parts > 1)
+    else if (item_in_chain(pr) && !n->batched && here->parts > 1)
         print_line(pr, "const int part = group;");
     known_reset(pr, 0);
     if (n->kind == NEST_ROUTINE)
@@ -464,7 +295,7 @@ static void print_half(struct printer *pr, int start, enum half half)
     else if (rows)
         half == TERMS ? print_row_terms(pr) : print_row_sums(pr);
     else if (n->batched)
-        in_chain(pr) ? print_chained_samples(pr) : print_samples(pr);
+        item_in_chain(pr) ? print_chained_samples(pr) : print_samples(pr);
     else if (nest_sums_lanes(n))
         half == TERMS ? print_lane_terms(pr) : print_lane_sums(pr);
     else
@@ -487,7 +318,7 @@ static int exchange_words(const struct program_ir *p, const struct nest *n)
     int words = 0;
     for (int k = 0; k < s->staging.panels; k++)
         words = s->staging.panel[k].begin + s->staging.panel[k].words;
-    return sums_lanes(n) ? nest_points(n, s) * (p->group_size / LANES * ITEM_PITCH) : words;
+    return sums_lanes(n) ? team_lanes_at_once(n, s) * (p->group_size / LANES * ITEM_PITCH) : words;
 }
 
 void print_team(const struct program_ir *p, int kernel, struct text *out)
@@ -505,6 +336,12 @@ void print_team(const struct program_ir *p, int kernel, struct text *out)
     if (words > 0)
         text_add(out, "    __local %s exchange[%d]%s;\n", wide ? "ulong" : "uint", words,
                  staged ? " __attribute__((aligned(16)))" : "");
+}
+
+/* Whether a nest has barriers of its own, outside of those of all sections. */
+static bool stands_alone(const struct schedule *s)
+{
+    return s->staging.panels > 0 || s->lanes_at_once > 0;
 }
 
 /* Turns of the longest row of a sum over the batch: a block is one. */
@@ -543,7 +380,7 @@ static void print_stage(struct printer *pr, const int *start, int stage, enum wh
             print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
         for (int i = 0; i < pr->nest_count; i++) {
             take_nest(pr, pr->nests[i]);
-            if (placement_of(pr->p, pr->n)->stage != stage || pr->s->staging.panels > 0 ||
+            if (placement_of(pr->p, pr->n)->stage != stage || stands_alone(pr->s) ||
                 (which != ALL && adds_blocks(pr->n) != (which == BLOCKS)) ||
                 (half == SUMS && !sums_lanes(pr->n)))
                 continue;
@@ -560,6 +397,7 @@ static void print_turns(struct printer *pr, const int *start, int stage)
     bool any = false;
     for (int i = 0; i < pr->nest_count; i++)
         any |= adds_blocks(&pr->p->nests[pr->nests[i]]) &&
+               !stands_alone(&pr->p->schedules[pr->nests[i]]) &&
                pr->p->placements[pr->nests[i]].stage == stage;
     if (!any)
         return;
@@ -580,12 +418,14 @@ void print_nests_gpu(struct printer *pr, struct planned_kernel *k)
         return;
     k->groups = place_groups(pr, start);
     pr->items = true;
+    pr->turns = count_turns(pr);
     for (int i = 0; i < pr->nest_count; i++) {
         take_nest(pr, pr->nests[i]);
         if (pr->s->staging.panels > 0)
             print_staged_nest(pr, start[i]);
+        else if (pr->s->lanes_at_once > 0)
+            print_rows_in_turn(pr, start[i]);
     }
-    pr->turns = count_turns(pr);
     for (int i = 0; i < pr->nest_count; i++)
         if (pr->p->placements[pr->nests[i]].stage > last)
             last = pr->p->placements[pr->nests[i]].stage;

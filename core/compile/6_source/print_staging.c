@@ -35,13 +35,19 @@ static void print_group_axes(struct printer *pr)
     const struct nest *n = pr->n;
     const struct staging *g = &pr->s->staging;
     const char *type = item_index_type(pr);
-    const int lane = pr->s->lane_axis, rows = g->teams;
-    const int32_t runs = n->extent[lane] / g->lanes;
+    const int lane = nest_vector_axis(n, pr->s), rows = g->teams;
+    const int32_t runs = staging_extent(n, pr->s, lane) / g->lanes;
     long long below = runs;
-    set_loop(pr, lane, 1);
     print_line(pr, "const %s from%d = %s * %d;", type, lane, digit("group", 1, runs).text,
                g->lanes);
-    print_line(pr, "const %s i%d = from%d + item %% %d;", type, lane, lane, g->lanes);
+    if (n->batched) {
+        print_line(pr, "const int b = from%d / %d + item %% %d / %d;", lane, LANES, g->lanes,
+                   LANES);
+        print_block(pr);
+    } else {
+        set_loop(pr, lane, 1);
+        print_line(pr, "const %s i%d = from%d + item %% %d;", type, lane, lane, g->lanes);
+    }
     for (int a = n->out_axes - 1; a >= 0; a--) {
         const int32_t tile = pr->s->tile[a];
         const int32_t size = a == g->across ? tile * rows : tile, tiles = n->extent[a] / size;
@@ -62,107 +68,160 @@ static void print_panel_place(struct printer *pr, int k)
     const struct staging *g = &pr->s->staging;
     const struct panel *of = &g->panel[k];
     const struct value *v = &pr->p->values[pr->n->exprs[of->expr].access.value];
+    const int pitch = of->pitch[nest_vector_axis(pr->n, pr->s)];
     const int tile = g->across >= 0 ? of->pitch[g->across] * pr->s->tile[g->across] : 0;
-    char across[NAME] = "";
+    int before = 0;
+    char lanes[NAME] = "", across[NAME] = "", first[NAME] = "";
+    for (int a = 0; a < pr->n->axes; a++)
+        before -= of->low[a] * of->pitch[a];
+    if (before > 0)
+        text_fill(first, sizeof first, " + %d", before);
+    if (of->by_lanes)
+        text_fill(lanes, sizeof lanes, " + item %% %d * %d", g->lanes, pitch);
     if (tile > 0 && g->teams > 1)
         text_fill(across, sizeof across, " + item / %d * %d", g->lanes, tile);
     print_line(pr, "__local %s *panel%d = (__local %s *)(exchange + %d);", memory_type(v), k,
                memory_type(v), of->begin);
-    if (of->by_lanes)
-        print_line(pr, "__local const %s *own%d = panel%d + item %% %d%s;", memory_type(v), k, k,
-                   g->lanes, across);
-    else
-        print_line(pr, "__local const %s *own%d = panel%d%s;", memory_type(v), k, k, across);
+    print_line(pr, "__local const %s *own%d = panel%d%s%s%s;", memory_type(v), k, k, first, lanes,
+               across);
 }
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-static int32_t panel_box(const struct printer *pr, int axis)
-{
-    return staging_box(pr->n, pr->s, axis);
-}
-
 /* How a group copies a panel: element by element along memory, of which each work-item has every so manyth. */
 struct copy {
     int panel, axes[NEST_AXES], count;
-    long long all; /* elements; */
+    int in_turn; /* so many elements of the panel's first axis are a work-item's, one after the other */
+    long long all; /* elements, or such runs of them; */
     int at_once;   /* a work-item has so many of them under way, */
     bool loops;    /* and goes on with the next ones, */
     bool part;     /* and has not always as many */
 };
 
+static int32_t copied_along(const struct printer *pr, const struct copy *c, int axis)
+{
+    const struct panel *of = &pr->s->staging.panel[c->panel];
+    return of->box[axis] / (axis == of->first ? c->in_turn : 1);
+}
+
 static struct copy copy_of(const struct printer *pr, int k)
 {
-    struct copy c = { .panel = k, .all = 1 };
+    const struct panel *of = &pr->s->staging.panel[k];
+    struct copy c = { .panel = k, .all = 1, .in_turn = 1 };
     const int items = pr->p->group_size;
-    c.count = panel_axes(pr->n, &pr->s->staging.panel[k], c.axes);
+    if (of->in_turn)
+        c.in_turn = pr->s->tile[of->first];
+    c.count = panel_axes(pr->n, of, c.axes);
     for (int i = 0; i < c.count; i++)
-        c.all *= panel_box(pr, c.axes[i]);
+        c.all *= copied_along(pr, &c, c.axes[i]);
     const long long rounds = (c.all + items - 1) / items;
-    c.at_once = rounds < MOST_UNDER_WAY ? (int)rounds : MOST_UNDER_WAY;
+    const int most = MOST_UNDER_WAY / c.in_turn;
+    c.at_once = rounds < most ? (int)rounds : most;
     c.loops = rounds > c.at_once;
     c.part = c.all % ((long long)items * c.at_once) != 0;
     return c;
 }
 
-/* Element number `round` of a work-item: where it lies, and where in the panel. */
-static void print_copied(struct printer *pr, const struct copy *c, int round)
+/* Where a group has the first element of an axis of its copies; "0" of summed axes that are there as a whole. */
+static struct short_text group_origin(const struct printer *pr, int axis)
 {
     const struct staging *g = &pr->s->staging;
-    const struct panel *of = &g->panel[c->panel];
-    struct axis_now before[NEST_AXES];
-    struct text address = { 0 }, from = { 0 }, to = { 0 };
-    char number[NAME];
+    const struct axis_now *now = &pr->axis[axis];
+    struct short_text t = { "0" };
+    if (axis == g->axis)
+        text_fill(t.text, sizeof t.text, "cut%d", STAGE_LEVEL);
+    else if (axis == g->across || axis == nest_vector_axis(pr->n, pr->s))
+        text_fill(t.text, sizeof t.text, "from%d", axis);
+    else if (axis < g->axis && now->variable[0] != '\0')
+        text_fill(t.text, sizeof t.text, "i%d", axis);
+    return t;
+}
+
+/* The axes of element number `name` of a copy, as the address and the panel have them. */
+static void take_copied(struct printer *pr, const struct copy *c, const char *name, int turn,
+                        struct text *to, char lane[NAME])
+{
+    const struct panel *of = &pr->s->staging.panel[c->panel];
     long long below = 1;
-    text_fill(number, sizeof number, "e%d_%d", c->panel, round);
-    print_line(pr, "const int %s = %s + %d;", number, c->loops ? "base" : "item",
-               round * pr->p->group_size);
     for (int a = 0; a < pr->n->axes; a++) {
-        before[a] = pr->axis[a];
-        if (a < pr->n->out_axes)
-            pr->axis[a].constant = 0;
+        pr->axis[a] = (struct axis_now){ .step = 1 };
+        text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "%s", group_origin(pr, a).text);
     }
     for (int i = 0; i < c->count; i++) {
         const int a = c->axes[i];
-        struct axis_now *now = &pr->axis[a];
-        const struct short_text part = digit(number, below, panel_box(pr, a));
-        *now = (struct axis_now){ .step = 1 };
-        text_add(&to, "%s%d * (%s)", i > 0 ? " + " : "", of->pitch[a], part.text);
-        if (a == g->axis)
-            text_fill(now->variable, sizeof now->variable, "(cut%d + %s)", STAGE_LEVEL, part.text);
-        else if (a == pr->s->lane_axis || a == g->across)
-            text_fill(now->variable, sizeof now->variable, "(from%d + %s)", a, part.text);
-        else if (a < pr->n->out_axes)
-            text_fill(now->variable, sizeof now->variable, "(i%d + %s)", a, part.text);
+        const int32_t along = copied_along(pr, c, a);
+        const int times = a == of->first ? c->in_turn : 1;
+        const struct short_text part = digit(name, below, along);
+        char origin[NAME];
+        text_fill(origin, sizeof origin, "%s", group_origin(pr, a).text);
+        text_add(to, "%s%d * (%s)", i > 0 ? " + " : "", of->pitch[a] * times, part.text);
+        if (pr->n->batched && a == pr->n->batch_axis)
+            text_fill(lane, NAME, "%s", part.text);
+        if (times > 1)
+            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %d * (%s))", origin,
+                      times, part.text);
         else
-            text_fill(now->variable, sizeof now->variable, "(%s)", part.text);
-        below *= panel_box(pr, a);
+            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %s)", origin,
+                      part.text);
+        pr->axis[a].constant = of->low[a] + (a == of->first ? turn : 0);
+        below *= along;
     }
-    const struct access *x = &pr->n->exprs[of->expr].access;
+}
+
+/* An element's address; a guard leaves out those that lie outside, for which there is another one. */
+static void copied_from(struct printer *pr, const struct copy *c, const char *lane,
+                        struct text *from)
+{
+    const struct access *x = &pr->n->exprs[pr->s->staging.panel[c->panel].expr].access;
     const struct value *v = &pr->p->values[x->value];
     const char *type = item_index_type(pr);
     const bool inside = panel_in_range(pr->p, pr->n, x);
-    char within[NAME] = "";
-    if (c->part)
-        text_fill(within, sizeof within, "%s < %lld ? ", number, c->all);
+    const struct elements all = panel_range(pr->p, x);
+    const long long each = tarn_shape_count(v->shape) / (x->in_block ? v->shape.dim[0] : 1);
+    struct text address = { 0 };
     print_affine(pr, &x->address, &address);
+    if (x->in_block)
+        text_add(from, "%lld%s * (from%d / %d + %s / %d) + %s %% %d + %d * ", LANES * each,
+                 strcmp(type, "long") == 0 ? "L" : "", pr->n->batch_axis, LANES, lane, LANES, lane,
+                 LANES, LANES);
     if (!inside)
-        text_add(&from, "clamp((%s)(", type);
-    text_add(&from, "%s", address.data != NULL ? address.data : "0");
+        text_add(from, "clamp((%s)", type);
+    text_add(from, "(%s)", address.data != NULL ? address.data : "0");
     if (!inside)
-        text_add(&from, "), (%s)0, (%s)%lld)", type, type,
-                 (long long)tarn_shape_count(v->shape) - 1);
-    if (from.data != NULL && to.data != NULL) {
-        print_line(pr, "const int to%s = %s;", number, to.data);
-        print_line(pr, "const %s c%s = %sv%d[%s]%s;", memory_type(v), number, within, x->value,
-                   from.data, c->part ? " : 0" : "");
-    }
-    pr->out->failed |= address.failed || from.failed || to.failed;
-    for (int a = 0; a < pr->n->axes; a++)
-        pr->axis[a] = before[a];
+        text_add(from, ", (%s)%lld, (%s)%lld)", type, (long long)all.from, type,
+                 (long long)all.to - 1);
+    from->failed |= address.failed;
     text_free(&address);
-    text_free(&from);
-    text_free(&to);
+}
+
+/* What a work-item loads in a round. */
+static void print_copied(struct printer *pr, const struct copy *c, int round)
+{
+    const struct access *x = &pr->n->exprs[pr->s->staging.panel[c->panel].expr].access;
+    const char *type = memory_type(&pr->p->values[x->value]);
+    struct axis_now before[NEST_AXES];
+    char name[NAME], within[NAME] = "";
+    memcpy(before, pr->axis, sizeof before);
+    text_fill(name, sizeof name, "e%d_%d", c->panel, round);
+    print_line(pr, "const int %s = %s + %d;", name, c->loops ? "base" : "item",
+               round * pr->p->group_size);
+    if (c->part)
+        text_fill(within, sizeof within, "%s < %lld ? ", name, c->all);
+    for (int turn = 0; turn < c->in_turn; turn++) {
+        struct text from = { 0 }, to = { 0 };
+        char lane[NAME] = "0";
+        take_copied(pr, c, name, turn, &to, lane);
+        copied_from(pr, c, lane, &from);
+        memcpy(pr->axis, before, sizeof before);
+        pr->out->failed |= from.failed || to.failed || from.data == NULL || to.data == NULL;
+        if (turn == 0 && to.data != NULL)
+            print_line(pr, "const int to%s = %s;", name, to.data);
+        if (from.data != NULL)
+            print_line(pr, "const %s c%s_%d = %sv%d[%s]%s;", type, name, turn, within, x->value,
+                       from.data, c->part ? " : 0" : "");
+        text_free(&from);
+        text_free(&to);
+    }
 }
 
 static void print_loads(struct printer *pr, const struct copy *c)
@@ -173,11 +232,15 @@ static void print_loads(struct printer *pr, const struct copy *c)
 
 static void print_stores(struct printer *pr, const struct copy *c)
 {
+    const int k = c->panel;
     for (int round = 0; round < c->at_once; round++) {
         if (c->part)
-            print_line(pr, "if (e%d_%d < %lld)", c->panel, round, c->all);
-        print_line(pr, "%spanel%d[toe%d_%d] = ce%d_%d;", c->part ? "    " : "", c->panel, c->panel,
-                   round, c->panel, round);
+            print_line(pr, "if (e%d_%d < %lld) {", k, round, c->all);
+        for (int turn = 0; turn < c->in_turn; turn++)
+            print_line(pr, "%spanel%d[toe%d_%d + %d] = ce%d_%d_%d;", c->part ? "    " : "", k, k,
+                       round, turn, k, round, turn);
+        if (c->part)
+            print_line(pr, "}");
     }
 }
 
@@ -292,7 +355,7 @@ void print_staged_nest(struct printer *pr, int start)
     print_staged_sum(pr);
     print_line(pr, "if (%s) {", has_idle(pr) ? "busy" : "mine");
     pr->indent++;
-    print_item_results(pr, "");
+    print_item_results(pr, pr->tail && pr->n->batched ? "if (present) " : "");
     close_loops(pr, 2);
     known_reset(pr, 0);
 }

@@ -3,7 +3,7 @@
 /* arena: 2816 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_54b238616e62d092(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+void k_e05bb5d3e28fbca9(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -21,7 +21,7 @@ void k_54b238616e62d092(__global uchar *arena, __global const ulong *offset, __g
         const int i1 = group / 2 % 2 * 1;
         const int i0 = 0 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
-        __local const float *own0 = panel0 + item % 176;
+        __local const float *own0 = panel0 + item % 176 * 1;
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
@@ -37,48 +37,48 @@ void k_54b238616e62d092(__global uchar *arena, __global const ulong *offset, __g
                     if (mine) {
                         const int e0_0 = item + 0;
                         const int toe0_0 = 177 * (e0_0 % 16) + 1 * (e0_0 / 16 % 176) + 177 * (0);
-                        const float ce0_0 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_0 / 16 % 176) + (cut8 + e0_0 % 16)];
+                        const float ce0_0_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_0 / 16 % 176) + (cut8 + e0_0 % 16))];
                         const int e0_1 = item + 256;
                         const int toe0_1 = 177 * (e0_1 % 16) + 1 * (e0_1 / 16 % 176) + 177 * (0);
-                        const float ce0_1 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_1 / 16 % 176) + (cut8 + e0_1 % 16)];
+                        const float ce0_1_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_1 / 16 % 176) + (cut8 + e0_1 % 16))];
                         const int e0_2 = item + 512;
                         const int toe0_2 = 177 * (e0_2 % 16) + 1 * (e0_2 / 16 % 176) + 177 * (0);
-                        const float ce0_2 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_2 / 16 % 176) + (cut8 + e0_2 % 16)];
+                        const float ce0_2_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_2 / 16 % 176) + (cut8 + e0_2 % 16))];
                         const int e0_3 = item + 768;
                         const int toe0_3 = 177 * (e0_3 % 16) + 1 * (e0_3 / 16 % 176) + 177 * (0);
-                        const float ce0_3 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_3 / 16 % 176) + (cut8 + e0_3 % 16)];
+                        const float ce0_3_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_3 / 16 % 176) + (cut8 + e0_3 % 16))];
                         const int e0_4 = item + 1024;
                         const int toe0_4 = 177 * (e0_4 % 16) + 1 * (e0_4 / 16 % 176) + 177 * (0);
-                        const float ce0_4 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_4 / 16 % 176) + (cut8 + e0_4 % 16)];
+                        const float ce0_4_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_4 / 16 % 176) + (cut8 + e0_4 % 16))];
                         const int e0_5 = item + 1280;
                         const int toe0_5 = 177 * (e0_5 % 16) + 1 * (e0_5 / 16 % 176) + 177 * (0);
-                        const float ce0_5 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_5 / 16 % 176) + (cut8 + e0_5 % 16)];
+                        const float ce0_5_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_5 / 16 % 176) + (cut8 + e0_5 % 16))];
                         const int e0_6 = item + 1536;
                         const int toe0_6 = 177 * (e0_6 % 16) + 1 * (e0_6 / 16 % 176) + 177 * (0);
-                        const float ce0_6 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_6 / 16 % 176) + (cut8 + e0_6 % 16)];
+                        const float ce0_6_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_6 / 16 % 176) + (cut8 + e0_6 % 16))];
                         const int e0_7 = item + 1792;
                         const int toe0_7 = 177 * (e0_7 % 16) + 1 * (e0_7 / 16 % 176) + 177 * (0);
-                        const float ce0_7 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_7 / 16 % 176) + (cut8 + e0_7 % 16)];
+                        const float ce0_7_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_7 / 16 % 176) + (cut8 + e0_7 % 16))];
                         const int e0_8 = item + 2048;
                         const int toe0_8 = 177 * (e0_8 % 16) + 1 * (e0_8 / 16 % 176) + 177 * (0);
-                        const float ce0_8 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_8 / 16 % 176) + (cut8 + e0_8 % 16)];
+                        const float ce0_8_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_8 / 16 % 176) + (cut8 + e0_8 % 16))];
                         const int e0_9 = item + 2304;
                         const int toe0_9 = 177 * (e0_9 % 16) + 1 * (e0_9 / 16 % 176) + 177 * (0);
-                        const float ce0_9 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_9 / 16 % 176) + (cut8 + e0_9 % 16)];
+                        const float ce0_9_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_9 / 16 % 176) + (cut8 + e0_9 % 16))];
                         const int e0_10 = item + 2560;
                         const int toe0_10 = 177 * (e0_10 % 16) + 1 * (e0_10 / 16 % 176) + 177 * (0);
-                        const float ce0_10 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_10 / 16 % 176) + (cut8 + e0_10 % 16)];
-                        panel0[toe0_0] = ce0_0;
-                        panel0[toe0_1] = ce0_1;
-                        panel0[toe0_2] = ce0_2;
-                        panel0[toe0_3] = ce0_3;
-                        panel0[toe0_4] = ce0_4;
-                        panel0[toe0_5] = ce0_5;
-                        panel0[toe0_6] = ce0_6;
-                        panel0[toe0_7] = ce0_7;
-                        panel0[toe0_8] = ce0_8;
-                        panel0[toe0_9] = ce0_9;
-                        panel0[toe0_10] = ce0_10;
+                        const float ce0_10_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_10 / 16 % 176) + (cut8 + e0_10 % 16))];
+                        panel0[toe0_0 + 0] = ce0_0_0;
+                        panel0[toe0_1 + 0] = ce0_1_0;
+                        panel0[toe0_2 + 0] = ce0_2_0;
+                        panel0[toe0_3 + 0] = ce0_3_0;
+                        panel0[toe0_4 + 0] = ce0_4_0;
+                        panel0[toe0_5 + 0] = ce0_5_0;
+                        panel0[toe0_6 + 0] = ce0_6_0;
+                        panel0[toe0_7 + 0] = ce0_7_0;
+                        panel0[toe0_8 + 0] = ce0_8_0;
+                        panel0[toe0_9 + 0] = ce0_9_0;
+                        panel0[toe0_10 + 0] = ce0_10_0;
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (busy) {
@@ -127,7 +127,7 @@ void k_54b238616e62d092(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_fb4c5391a6624729(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_184a044279a969af(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -145,7 +145,7 @@ void k_fb4c5391a6624729(__global uchar *output0, __global uchar *arena, __global
         const int i1 = group % 4 * 1;
         const int i0 = 0 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
-        __local const float *own0 = panel0 + item % 160;
+        __local const float *own0 = panel0 + item % 160 * 1;
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
@@ -164,84 +164,100 @@ void k_fb4c5391a6624729(__global uchar *output0, __global uchar *arena, __global
                         for (int base = item; base < 5120; base += 4096) {
                             const int e0_0 = base + 0;
                             const int toe0_0 = 161 * (e0_0 % 32) + 1 * (e0_0 / 32 % 160) + 161 * (0);
-                            const float ce0_0 = e0_0 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_0 / 32 % 160) + (cut8 + e0_0 % 32)] : 0;
+                            const float ce0_0_0 = e0_0 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_0 / 32 % 160) + (cut8 + e0_0 % 32))] : 0;
                             const int e0_1 = base + 256;
                             const int toe0_1 = 161 * (e0_1 % 32) + 1 * (e0_1 / 32 % 160) + 161 * (0);
-                            const float ce0_1 = e0_1 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_1 / 32 % 160) + (cut8 + e0_1 % 32)] : 0;
+                            const float ce0_1_0 = e0_1 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_1 / 32 % 160) + (cut8 + e0_1 % 32))] : 0;
                             const int e0_2 = base + 512;
                             const int toe0_2 = 161 * (e0_2 % 32) + 1 * (e0_2 / 32 % 160) + 161 * (0);
-                            const float ce0_2 = e0_2 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_2 / 32 % 160) + (cut8 + e0_2 % 32)] : 0;
+                            const float ce0_2_0 = e0_2 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_2 / 32 % 160) + (cut8 + e0_2 % 32))] : 0;
                             const int e0_3 = base + 768;
                             const int toe0_3 = 161 * (e0_3 % 32) + 1 * (e0_3 / 32 % 160) + 161 * (0);
-                            const float ce0_3 = e0_3 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_3 / 32 % 160) + (cut8 + e0_3 % 32)] : 0;
+                            const float ce0_3_0 = e0_3 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_3 / 32 % 160) + (cut8 + e0_3 % 32))] : 0;
                             const int e0_4 = base + 1024;
                             const int toe0_4 = 161 * (e0_4 % 32) + 1 * (e0_4 / 32 % 160) + 161 * (0);
-                            const float ce0_4 = e0_4 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_4 / 32 % 160) + (cut8 + e0_4 % 32)] : 0;
+                            const float ce0_4_0 = e0_4 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_4 / 32 % 160) + (cut8 + e0_4 % 32))] : 0;
                             const int e0_5 = base + 1280;
                             const int toe0_5 = 161 * (e0_5 % 32) + 1 * (e0_5 / 32 % 160) + 161 * (0);
-                            const float ce0_5 = e0_5 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_5 / 32 % 160) + (cut8 + e0_5 % 32)] : 0;
+                            const float ce0_5_0 = e0_5 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_5 / 32 % 160) + (cut8 + e0_5 % 32))] : 0;
                             const int e0_6 = base + 1536;
                             const int toe0_6 = 161 * (e0_6 % 32) + 1 * (e0_6 / 32 % 160) + 161 * (0);
-                            const float ce0_6 = e0_6 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_6 / 32 % 160) + (cut8 + e0_6 % 32)] : 0;
+                            const float ce0_6_0 = e0_6 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_6 / 32 % 160) + (cut8 + e0_6 % 32))] : 0;
                             const int e0_7 = base + 1792;
                             const int toe0_7 = 161 * (e0_7 % 32) + 1 * (e0_7 / 32 % 160) + 161 * (0);
-                            const float ce0_7 = e0_7 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_7 / 32 % 160) + (cut8 + e0_7 % 32)] : 0;
+                            const float ce0_7_0 = e0_7 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_7 / 32 % 160) + (cut8 + e0_7 % 32))] : 0;
                             const int e0_8 = base + 2048;
                             const int toe0_8 = 161 * (e0_8 % 32) + 1 * (e0_8 / 32 % 160) + 161 * (0);
-                            const float ce0_8 = e0_8 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_8 / 32 % 160) + (cut8 + e0_8 % 32)] : 0;
+                            const float ce0_8_0 = e0_8 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_8 / 32 % 160) + (cut8 + e0_8 % 32))] : 0;
                             const int e0_9 = base + 2304;
                             const int toe0_9 = 161 * (e0_9 % 32) + 1 * (e0_9 / 32 % 160) + 161 * (0);
-                            const float ce0_9 = e0_9 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_9 / 32 % 160) + (cut8 + e0_9 % 32)] : 0;
+                            const float ce0_9_0 = e0_9 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_9 / 32 % 160) + (cut8 + e0_9 % 32))] : 0;
                             const int e0_10 = base + 2560;
                             const int toe0_10 = 161 * (e0_10 % 32) + 1 * (e0_10 / 32 % 160) + 161 * (0);
-                            const float ce0_10 = e0_10 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_10 / 32 % 160) + (cut8 + e0_10 % 32)] : 0;
+                            const float ce0_10_0 = e0_10 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_10 / 32 % 160) + (cut8 + e0_10 % 32))] : 0;
                             const int e0_11 = base + 2816;
                             const int toe0_11 = 161 * (e0_11 % 32) + 1 * (e0_11 / 32 % 160) + 161 * (0);
-                            const float ce0_11 = e0_11 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_11 / 32 % 160) + (cut8 + e0_11 % 32)] : 0;
+                            const float ce0_11_0 = e0_11 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_11 / 32 % 160) + (cut8 + e0_11 % 32))] : 0;
                             const int e0_12 = base + 3072;
                             const int toe0_12 = 161 * (e0_12 % 32) + 1 * (e0_12 / 32 % 160) + 161 * (0);
-                            const float ce0_12 = e0_12 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_12 / 32 % 160) + (cut8 + e0_12 % 32)] : 0;
+                            const float ce0_12_0 = e0_12 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_12 / 32 % 160) + (cut8 + e0_12 % 32))] : 0;
                             const int e0_13 = base + 3328;
                             const int toe0_13 = 161 * (e0_13 % 32) + 1 * (e0_13 / 32 % 160) + 161 * (0);
-                            const float ce0_13 = e0_13 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_13 / 32 % 160) + (cut8 + e0_13 % 32)] : 0;
+                            const float ce0_13_0 = e0_13 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_13 / 32 % 160) + (cut8 + e0_13 % 32))] : 0;
                             const int e0_14 = base + 3584;
                             const int toe0_14 = 161 * (e0_14 % 32) + 1 * (e0_14 / 32 % 160) + 161 * (0);
-                            const float ce0_14 = e0_14 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_14 / 32 % 160) + (cut8 + e0_14 % 32)] : 0;
+                            const float ce0_14_0 = e0_14 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_14 / 32 % 160) + (cut8 + e0_14 % 32))] : 0;
                             const int e0_15 = base + 3840;
                             const int toe0_15 = 161 * (e0_15 % 32) + 1 * (e0_15 / 32 % 160) + 161 * (0);
-                            const float ce0_15 = e0_15 < 5120 ? v2[112640 * (i1 + 0) + 704 * (from2 + e0_15 / 32 % 160) + (cut8 + e0_15 % 32)] : 0;
-                            if (e0_0 < 5120)
-                                panel0[toe0_0] = ce0_0;
-                            if (e0_1 < 5120)
-                                panel0[toe0_1] = ce0_1;
-                            if (e0_2 < 5120)
-                                panel0[toe0_2] = ce0_2;
-                            if (e0_3 < 5120)
-                                panel0[toe0_3] = ce0_3;
-                            if (e0_4 < 5120)
-                                panel0[toe0_4] = ce0_4;
-                            if (e0_5 < 5120)
-                                panel0[toe0_5] = ce0_5;
-                            if (e0_6 < 5120)
-                                panel0[toe0_6] = ce0_6;
-                            if (e0_7 < 5120)
-                                panel0[toe0_7] = ce0_7;
-                            if (e0_8 < 5120)
-                                panel0[toe0_8] = ce0_8;
-                            if (e0_9 < 5120)
-                                panel0[toe0_9] = ce0_9;
-                            if (e0_10 < 5120)
-                                panel0[toe0_10] = ce0_10;
-                            if (e0_11 < 5120)
-                                panel0[toe0_11] = ce0_11;
-                            if (e0_12 < 5120)
-                                panel0[toe0_12] = ce0_12;
-                            if (e0_13 < 5120)
-                                panel0[toe0_13] = ce0_13;
-                            if (e0_14 < 5120)
-                                panel0[toe0_14] = ce0_14;
-                            if (e0_15 < 5120)
-                                panel0[toe0_15] = ce0_15;
+                            const float ce0_15_0 = e0_15 < 5120 ? v2[(112640 * (i1 + 0) + 704 * (from2 + e0_15 / 32 % 160) + (cut8 + e0_15 % 32))] : 0;
+                            if (e0_0 < 5120) {
+                                panel0[toe0_0 + 0] = ce0_0_0;
+                            }
+                            if (e0_1 < 5120) {
+                                panel0[toe0_1 + 0] = ce0_1_0;
+                            }
+                            if (e0_2 < 5120) {
+                                panel0[toe0_2 + 0] = ce0_2_0;
+                            }
+                            if (e0_3 < 5120) {
+                                panel0[toe0_3 + 0] = ce0_3_0;
+                            }
+                            if (e0_4 < 5120) {
+                                panel0[toe0_4 + 0] = ce0_4_0;
+                            }
+                            if (e0_5 < 5120) {
+                                panel0[toe0_5 + 0] = ce0_5_0;
+                            }
+                            if (e0_6 < 5120) {
+                                panel0[toe0_6 + 0] = ce0_6_0;
+                            }
+                            if (e0_7 < 5120) {
+                                panel0[toe0_7 + 0] = ce0_7_0;
+                            }
+                            if (e0_8 < 5120) {
+                                panel0[toe0_8 + 0] = ce0_8_0;
+                            }
+                            if (e0_9 < 5120) {
+                                panel0[toe0_9 + 0] = ce0_9_0;
+                            }
+                            if (e0_10 < 5120) {
+                                panel0[toe0_10 + 0] = ce0_10_0;
+                            }
+                            if (e0_11 < 5120) {
+                                panel0[toe0_11 + 0] = ce0_11_0;
+                            }
+                            if (e0_12 < 5120) {
+                                panel0[toe0_12 + 0] = ce0_12_0;
+                            }
+                            if (e0_13 < 5120) {
+                                panel0[toe0_13 + 0] = ce0_13_0;
+                            }
+                            if (e0_14 < 5120) {
+                                panel0[toe0_14 + 0] = ce0_14_0;
+                            }
+                            if (e0_15 < 5120) {
+                                panel0[toe0_15 + 0] = ce0_15_0;
+                            }
                         }
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);

@@ -3,7 +3,7 @@
 /* arena: 2816 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_abe1535dfd645baa(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+void k_e8a9a9ab566a7078(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -20,7 +20,7 @@ void k_abe1535dfd645baa(__global uchar *arena, __global const ulong *offset, __g
         const int i1 = group / 11 % 2 * 1;
         const int i0 = 0 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
-        __local const float *own0 = panel0 + item % 32;
+        __local const float *own0 = panel0 + item % 32 * 1;
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
@@ -39,68 +39,68 @@ void k_abe1535dfd645baa(__global uchar *arena, __global const ulong *offset, __g
                         for (int base = item; base < 1024; base += 512) {
                             const int e0_0 = base + 0;
                             const int toe0_0 = 33 * (e0_0 % 32) + 1 * (e0_0 / 32 % 32) + 33 * (0);
-                            const float ce0_0 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_0 / 32 % 32) + (cut8 + e0_0 % 32)];
+                            const float ce0_0_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_0 / 32 % 32) + (cut8 + e0_0 % 32))];
                             const int e0_1 = base + 32;
                             const int toe0_1 = 33 * (e0_1 % 32) + 1 * (e0_1 / 32 % 32) + 33 * (0);
-                            const float ce0_1 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_1 / 32 % 32) + (cut8 + e0_1 % 32)];
+                            const float ce0_1_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_1 / 32 % 32) + (cut8 + e0_1 % 32))];
                             const int e0_2 = base + 64;
                             const int toe0_2 = 33 * (e0_2 % 32) + 1 * (e0_2 / 32 % 32) + 33 * (0);
-                            const float ce0_2 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_2 / 32 % 32) + (cut8 + e0_2 % 32)];
+                            const float ce0_2_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_2 / 32 % 32) + (cut8 + e0_2 % 32))];
                             const int e0_3 = base + 96;
                             const int toe0_3 = 33 * (e0_3 % 32) + 1 * (e0_3 / 32 % 32) + 33 * (0);
-                            const float ce0_3 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_3 / 32 % 32) + (cut8 + e0_3 % 32)];
+                            const float ce0_3_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_3 / 32 % 32) + (cut8 + e0_3 % 32))];
                             const int e0_4 = base + 128;
                             const int toe0_4 = 33 * (e0_4 % 32) + 1 * (e0_4 / 32 % 32) + 33 * (0);
-                            const float ce0_4 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_4 / 32 % 32) + (cut8 + e0_4 % 32)];
+                            const float ce0_4_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_4 / 32 % 32) + (cut8 + e0_4 % 32))];
                             const int e0_5 = base + 160;
                             const int toe0_5 = 33 * (e0_5 % 32) + 1 * (e0_5 / 32 % 32) + 33 * (0);
-                            const float ce0_5 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_5 / 32 % 32) + (cut8 + e0_5 % 32)];
+                            const float ce0_5_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_5 / 32 % 32) + (cut8 + e0_5 % 32))];
                             const int e0_6 = base + 192;
                             const int toe0_6 = 33 * (e0_6 % 32) + 1 * (e0_6 / 32 % 32) + 33 * (0);
-                            const float ce0_6 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_6 / 32 % 32) + (cut8 + e0_6 % 32)];
+                            const float ce0_6_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_6 / 32 % 32) + (cut8 + e0_6 % 32))];
                             const int e0_7 = base + 224;
                             const int toe0_7 = 33 * (e0_7 % 32) + 1 * (e0_7 / 32 % 32) + 33 * (0);
-                            const float ce0_7 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_7 / 32 % 32) + (cut8 + e0_7 % 32)];
+                            const float ce0_7_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_7 / 32 % 32) + (cut8 + e0_7 % 32))];
                             const int e0_8 = base + 256;
                             const int toe0_8 = 33 * (e0_8 % 32) + 1 * (e0_8 / 32 % 32) + 33 * (0);
-                            const float ce0_8 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_8 / 32 % 32) + (cut8 + e0_8 % 32)];
+                            const float ce0_8_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_8 / 32 % 32) + (cut8 + e0_8 % 32))];
                             const int e0_9 = base + 288;
                             const int toe0_9 = 33 * (e0_9 % 32) + 1 * (e0_9 / 32 % 32) + 33 * (0);
-                            const float ce0_9 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_9 / 32 % 32) + (cut8 + e0_9 % 32)];
+                            const float ce0_9_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_9 / 32 % 32) + (cut8 + e0_9 % 32))];
                             const int e0_10 = base + 320;
                             const int toe0_10 = 33 * (e0_10 % 32) + 1 * (e0_10 / 32 % 32) + 33 * (0);
-                            const float ce0_10 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_10 / 32 % 32) + (cut8 + e0_10 % 32)];
+                            const float ce0_10_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_10 / 32 % 32) + (cut8 + e0_10 % 32))];
                             const int e0_11 = base + 352;
                             const int toe0_11 = 33 * (e0_11 % 32) + 1 * (e0_11 / 32 % 32) + 33 * (0);
-                            const float ce0_11 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_11 / 32 % 32) + (cut8 + e0_11 % 32)];
+                            const float ce0_11_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_11 / 32 % 32) + (cut8 + e0_11 % 32))];
                             const int e0_12 = base + 384;
                             const int toe0_12 = 33 * (e0_12 % 32) + 1 * (e0_12 / 32 % 32) + 33 * (0);
-                            const float ce0_12 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_12 / 32 % 32) + (cut8 + e0_12 % 32)];
+                            const float ce0_12_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_12 / 32 % 32) + (cut8 + e0_12 % 32))];
                             const int e0_13 = base + 416;
                             const int toe0_13 = 33 * (e0_13 % 32) + 1 * (e0_13 / 32 % 32) + 33 * (0);
-                            const float ce0_13 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_13 / 32 % 32) + (cut8 + e0_13 % 32)];
+                            const float ce0_13_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_13 / 32 % 32) + (cut8 + e0_13 % 32))];
                             const int e0_14 = base + 448;
                             const int toe0_14 = 33 * (e0_14 % 32) + 1 * (e0_14 / 32 % 32) + 33 * (0);
-                            const float ce0_14 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_14 / 32 % 32) + (cut8 + e0_14 % 32)];
+                            const float ce0_14_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_14 / 32 % 32) + (cut8 + e0_14 % 32))];
                             const int e0_15 = base + 480;
                             const int toe0_15 = 33 * (e0_15 % 32) + 1 * (e0_15 / 32 % 32) + 33 * (0);
-                            const float ce0_15 = v2[90112 * (i1 + 0) + 256 * (from2 + e0_15 / 32 % 32) + (cut8 + e0_15 % 32)];
-                            panel0[toe0_0] = ce0_0;
-                            panel0[toe0_1] = ce0_1;
-                            panel0[toe0_2] = ce0_2;
-                            panel0[toe0_3] = ce0_3;
-                            panel0[toe0_4] = ce0_4;
-                            panel0[toe0_5] = ce0_5;
-                            panel0[toe0_6] = ce0_6;
-                            panel0[toe0_7] = ce0_7;
-                            panel0[toe0_8] = ce0_8;
-                            panel0[toe0_9] = ce0_9;
-                            panel0[toe0_10] = ce0_10;
-                            panel0[toe0_11] = ce0_11;
-                            panel0[toe0_12] = ce0_12;
-                            panel0[toe0_13] = ce0_13;
-                            panel0[toe0_14] = ce0_14;
-                            panel0[toe0_15] = ce0_15;
+                            const float ce0_15_0 = v2[(90112 * (i1 + 0) + 256 * (from2 + e0_15 / 32 % 32) + (cut8 + e0_15 % 32))];
+                            panel0[toe0_0 + 0] = ce0_0_0;
+                            panel0[toe0_1 + 0] = ce0_1_0;
+                            panel0[toe0_2 + 0] = ce0_2_0;
+                            panel0[toe0_3 + 0] = ce0_3_0;
+                            panel0[toe0_4 + 0] = ce0_4_0;
+                            panel0[toe0_5 + 0] = ce0_5_0;
+                            panel0[toe0_6 + 0] = ce0_6_0;
+                            panel0[toe0_7 + 0] = ce0_7_0;
+                            panel0[toe0_8 + 0] = ce0_8_0;
+                            panel0[toe0_9 + 0] = ce0_9_0;
+                            panel0[toe0_10 + 0] = ce0_10_0;
+                            panel0[toe0_11 + 0] = ce0_11_0;
+                            panel0[toe0_12 + 0] = ce0_12_0;
+                            panel0[toe0_13 + 0] = ce0_13_0;
+                            panel0[toe0_14 + 0] = ce0_14_0;
+                            panel0[toe0_15 + 0] = ce0_15_0;
                         }
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
@@ -150,7 +150,7 @@ void k_abe1535dfd645baa(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_d185c48191abc9b1(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_16c6e1f289786d03(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -167,7 +167,7 @@ void k_d185c48191abc9b1(__global uchar *output0, __global uchar *arena, __global
         const int i1 = group / 5 % 4 * 1;
         const int i0 = 0 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
-        __local const float *own0 = panel0 + item % 32;
+        __local const float *own0 = panel0 + item % 32 * 1;
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
@@ -186,68 +186,68 @@ void k_d185c48191abc9b1(__global uchar *output0, __global uchar *arena, __global
                         for (int base = item; base < 1024; base += 512) {
                             const int e0_0 = base + 0;
                             const int toe0_0 = 33 * (e0_0 % 32) + 1 * (e0_0 / 32 % 32) + 33 * (0);
-                            const float ce0_0 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_0 / 32 % 32) + (cut8 + e0_0 % 32)];
+                            const float ce0_0_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_0 / 32 % 32) + (cut8 + e0_0 % 32))];
                             const int e0_1 = base + 32;
                             const int toe0_1 = 33 * (e0_1 % 32) + 1 * (e0_1 / 32 % 32) + 33 * (0);
-                            const float ce0_1 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_1 / 32 % 32) + (cut8 + e0_1 % 32)];
+                            const float ce0_1_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_1 / 32 % 32) + (cut8 + e0_1 % 32))];
                             const int e0_2 = base + 64;
                             const int toe0_2 = 33 * (e0_2 % 32) + 1 * (e0_2 / 32 % 32) + 33 * (0);
-                            const float ce0_2 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_2 / 32 % 32) + (cut8 + e0_2 % 32)];
+                            const float ce0_2_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_2 / 32 % 32) + (cut8 + e0_2 % 32))];
                             const int e0_3 = base + 96;
                             const int toe0_3 = 33 * (e0_3 % 32) + 1 * (e0_3 / 32 % 32) + 33 * (0);
-                            const float ce0_3 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_3 / 32 % 32) + (cut8 + e0_3 % 32)];
+                            const float ce0_3_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_3 / 32 % 32) + (cut8 + e0_3 % 32))];
                             const int e0_4 = base + 128;
                             const int toe0_4 = 33 * (e0_4 % 32) + 1 * (e0_4 / 32 % 32) + 33 * (0);
-                            const float ce0_4 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_4 / 32 % 32) + (cut8 + e0_4 % 32)];
+                            const float ce0_4_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_4 / 32 % 32) + (cut8 + e0_4 % 32))];
                             const int e0_5 = base + 160;
                             const int toe0_5 = 33 * (e0_5 % 32) + 1 * (e0_5 / 32 % 32) + 33 * (0);
-                            const float ce0_5 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_5 / 32 % 32) + (cut8 + e0_5 % 32)];
+                            const float ce0_5_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_5 / 32 % 32) + (cut8 + e0_5 % 32))];
                             const int e0_6 = base + 192;
                             const int toe0_6 = 33 * (e0_6 % 32) + 1 * (e0_6 / 32 % 32) + 33 * (0);
-                            const float ce0_6 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_6 / 32 % 32) + (cut8 + e0_6 % 32)];
+                            const float ce0_6_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_6 / 32 % 32) + (cut8 + e0_6 % 32))];
                             const int e0_7 = base + 224;
                             const int toe0_7 = 33 * (e0_7 % 32) + 1 * (e0_7 / 32 % 32) + 33 * (0);
-                            const float ce0_7 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_7 / 32 % 32) + (cut8 + e0_7 % 32)];
+                            const float ce0_7_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_7 / 32 % 32) + (cut8 + e0_7 % 32))];
                             const int e0_8 = base + 256;
                             const int toe0_8 = 33 * (e0_8 % 32) + 1 * (e0_8 / 32 % 32) + 33 * (0);
-                            const float ce0_8 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_8 / 32 % 32) + (cut8 + e0_8 % 32)];
+                            const float ce0_8_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_8 / 32 % 32) + (cut8 + e0_8 % 32))];
                             const int e0_9 = base + 288;
                             const int toe0_9 = 33 * (e0_9 % 32) + 1 * (e0_9 / 32 % 32) + 33 * (0);
-                            const float ce0_9 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_9 / 32 % 32) + (cut8 + e0_9 % 32)];
+                            const float ce0_9_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_9 / 32 % 32) + (cut8 + e0_9 % 32))];
                             const int e0_10 = base + 320;
                             const int toe0_10 = 33 * (e0_10 % 32) + 1 * (e0_10 / 32 % 32) + 33 * (0);
-                            const float ce0_10 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_10 / 32 % 32) + (cut8 + e0_10 % 32)];
+                            const float ce0_10_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_10 / 32 % 32) + (cut8 + e0_10 % 32))];
                             const int e0_11 = base + 352;
                             const int toe0_11 = 33 * (e0_11 % 32) + 1 * (e0_11 / 32 % 32) + 33 * (0);
-                            const float ce0_11 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_11 / 32 % 32) + (cut8 + e0_11 % 32)];
+                            const float ce0_11_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_11 / 32 % 32) + (cut8 + e0_11 % 32))];
                             const int e0_12 = base + 384;
                             const int toe0_12 = 33 * (e0_12 % 32) + 1 * (e0_12 / 32 % 32) + 33 * (0);
-                            const float ce0_12 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_12 / 32 % 32) + (cut8 + e0_12 % 32)];
+                            const float ce0_12_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_12 / 32 % 32) + (cut8 + e0_12 % 32))];
                             const int e0_13 = base + 416;
                             const int toe0_13 = 33 * (e0_13 % 32) + 1 * (e0_13 / 32 % 32) + 33 * (0);
-                            const float ce0_13 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_13 / 32 % 32) + (cut8 + e0_13 % 32)];
+                            const float ce0_13_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_13 / 32 % 32) + (cut8 + e0_13 % 32))];
                             const int e0_14 = base + 448;
                             const int toe0_14 = 33 * (e0_14 % 32) + 1 * (e0_14 / 32 % 32) + 33 * (0);
-                            const float ce0_14 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_14 / 32 % 32) + (cut8 + e0_14 % 32)];
+                            const float ce0_14_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_14 / 32 % 32) + (cut8 + e0_14 % 32))];
                             const int e0_15 = base + 480;
                             const int toe0_15 = 33 * (e0_15 % 32) + 1 * (e0_15 / 32 % 32) + 33 * (0);
-                            const float ce0_15 = v2[112640 * (i1 + 0) + 704 * (from2 + e0_15 / 32 % 32) + (cut8 + e0_15 % 32)];
-                            panel0[toe0_0] = ce0_0;
-                            panel0[toe0_1] = ce0_1;
-                            panel0[toe0_2] = ce0_2;
-                            panel0[toe0_3] = ce0_3;
-                            panel0[toe0_4] = ce0_4;
-                            panel0[toe0_5] = ce0_5;
-                            panel0[toe0_6] = ce0_6;
-                            panel0[toe0_7] = ce0_7;
-                            panel0[toe0_8] = ce0_8;
-                            panel0[toe0_9] = ce0_9;
-                            panel0[toe0_10] = ce0_10;
-                            panel0[toe0_11] = ce0_11;
-                            panel0[toe0_12] = ce0_12;
-                            panel0[toe0_13] = ce0_13;
-                            panel0[toe0_14] = ce0_14;
-                            panel0[toe0_15] = ce0_15;
+                            const float ce0_15_0 = v2[(112640 * (i1 + 0) + 704 * (from2 + e0_15 / 32 % 32) + (cut8 + e0_15 % 32))];
+                            panel0[toe0_0 + 0] = ce0_0_0;
+                            panel0[toe0_1 + 0] = ce0_1_0;
+                            panel0[toe0_2 + 0] = ce0_2_0;
+                            panel0[toe0_3 + 0] = ce0_3_0;
+                            panel0[toe0_4 + 0] = ce0_4_0;
+                            panel0[toe0_5 + 0] = ce0_5_0;
+                            panel0[toe0_6 + 0] = ce0_6_0;
+                            panel0[toe0_7 + 0] = ce0_7_0;
+                            panel0[toe0_8 + 0] = ce0_8_0;
+                            panel0[toe0_9 + 0] = ce0_9_0;
+                            panel0[toe0_10 + 0] = ce0_10_0;
+                            panel0[toe0_11 + 0] = ce0_11_0;
+                            panel0[toe0_12 + 0] = ce0_12_0;
+                            panel0[toe0_13 + 0] = ce0_13_0;
+                            panel0[toe0_14 + 0] = ce0_14_0;
+                            panel0[toe0_15 + 0] = ce0_15_0;
                         }
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);

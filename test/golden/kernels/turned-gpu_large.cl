@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_2d15ef965be4da53(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_3c6d6b56c6f99c2a(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -20,7 +20,7 @@ void k_2d15ef965be4da53(__global uchar *output0, __global uchar *owned0, __globa
         const int from0 = group / 16 % 2 * 16;
         const int i0 = from0 + item / 16 * 1;
         __local float *panel0 = (__local float *)(exchange + 0);
-        __local const float *own0 = panel0 + item % 16;
+        __local const float *own0 = panel0 + item % 16 * 1;
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
@@ -36,12 +36,12 @@ void k_2d15ef965be4da53(__global uchar *output0, __global uchar *owned0, __globa
                     if (mine) {
                         const int e0_0 = item + 0;
                         const int toe0_0 = 17 * (e0_0 % 32) + 1 * (e0_0 / 32 % 16) + 17 * (0);
-                        const float ce0_0 = v2[20480 * (i1 + 0) + 320 * (from2 + e0_0 / 32 % 16) + (cut8 + e0_0 % 32)];
+                        const float ce0_0_0 = v2[(20480 * (i1 + 0) + 320 * (from2 + e0_0 / 32 % 16) + (cut8 + e0_0 % 32))];
                         const int e0_1 = item + 256;
                         const int toe0_1 = 17 * (e0_1 % 32) + 1 * (e0_1 / 32 % 16) + 17 * (0);
-                        const float ce0_1 = v2[20480 * (i1 + 0) + 320 * (from2 + e0_1 / 32 % 16) + (cut8 + e0_1 % 32)];
-                        panel0[toe0_0] = ce0_0;
-                        panel0[toe0_1] = ce0_1;
+                        const float ce0_1_0 = v2[(20480 * (i1 + 0) + 320 * (from2 + e0_1 / 32 % 16) + (cut8 + e0_1 % 32))];
+                        panel0[toe0_0 + 0] = ce0_0_0;
+                        panel0[toe0_1 + 0] = ce0_1_0;
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
