@@ -3,6 +3,7 @@
  * barriers, which stand in no branch, and those of its section do the work between them. In: a nest with staging. Out:
  * its code. Decides nothing. */
 
+#include "compile/4_schedule/schedule.h"
 #include "compile/6_source/print.h"
 #include "compile/panel.h"
 #include "tensor/sum_order.h"
@@ -287,8 +288,9 @@ bool panel_text(struct printer *pr, const struct expr *e, struct text *t)
         if (a < pr->n->out_axes)
             pr->axis[a].variable[0] = '\0';
     }
-    text_fill(pr->axis[g->axis].variable, sizeof pr->axis->variable, "(i%d - cut%d)", g->axis,
-              STAGE_LEVEL);
+    if (nest_loops_over(pr->n, pr->s, g->axis))
+        text_fill(pr->axis[g->axis].variable, sizeof pr->axis->variable, "(i%d - cut%d)", g->axis,
+                  STAGE_LEVEL);
     print_affine(pr, &at, &place);
     for (int a = 0; a < pr->n->axes; a++)
         pr->axis[a] = before[a];
