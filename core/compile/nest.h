@@ -180,8 +180,7 @@ struct schedule {
     int packed_outside; /* loops of `order` that are outside of that over the lanes then */
     struct staging staging;
     int lanes_at_once; /* accumulators whose lanes a team adds up between two barriers; 0: all */
-    bool
-        far_sums; /* work-items: running sums of chunks are in memory, as registers are for accumulators */
+    bool far_sums; /* work-items: running sums are in memory, and registers left to accumulators */
 };
 
 /* Nests of kernel k, in order: nest[begin[k]] to nest[begin[k + 1] - 1]. */

@@ -82,7 +82,9 @@ static int summed_in_round(const struct nest *n, const struct schedule *s)
     const int last = n->axes - 1;
     if (last < n->out_axes)
         return 1;
-    return n->partial && s->tile[last] == 1 && n->extent[last] % WIDE == 0 ? WIDE : s->tile[last];
+    return n->partial && !n->by_sample && s->tile[last] == 1 && n->extent[last] % WIDE == 0
+               ? WIDE
+               : s->tile[last];
 }
 
 /* Loads for one multiply-add of a tile that has so much of two axes. */
