@@ -45,7 +45,7 @@ void k_94a051cf06e6d5f6(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_ce188300151eafa2(__global uchar *arena, __global const ulong *offset)
+void k_52953c622752d5a3(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -98,7 +98,7 @@ void k_ce188300151eafa2(__global uchar *arena, __global const ulong *offset)
                 for (int i5 = 0; i5 < 5; i5 += 1) {
                     const int t1 = b1[16 * (9 * i2 + i3 + 9 * i5)];
                     const float t2 = TARN_FROM_BF16_1(t1);
-                    const int t3 = own0[200 * (i4 - cut8) + 40 * i5];
+                    const int t3 = own0[40 * i5];
                     const float t4 = TARN_FROM_BF16_1(t3);
                     const int t5 = b1[16 * (9 * i2 + i3 + 9 * i5 + 1)];
                     const float t6 = TARN_FROM_BF16_1(t5);
@@ -108,31 +108,31 @@ void k_ce188300151eafa2(__global uchar *arena, __global const ulong *offset)
                     const float t10 = TARN_FROM_BF16_1(t9);
                     const int t11 = b1[16 * (9 * i2 + i3 + 9 * i5 + 4)];
                     const float t12 = TARN_FROM_BF16_1(t11);
-                    const int t13 = own0[200 * (i4 - cut8) + 40 * i5 + 1];
+                    const int t13 = own0[40 * i5 + 1];
                     const float t14 = TARN_FROM_BF16_1(t13);
-                    const int t15 = own0[200 * (i4 - cut8) + 40 * i5 + 8];
+                    const int t15 = own0[40 * i5 + 8];
                     const float t16 = TARN_FROM_BF16_1(t15);
                     const int t17 = b1[16 * (9 * i2 + i3 + 9 * i5 + 5)];
                     const float t18 = TARN_FROM_BF16_1(t17);
-                    const int t19 = own0[200 * (i4 - cut8) + 40 * i5 + 9];
+                    const int t19 = own0[40 * i5 + 9];
                     const float t20 = TARN_FROM_BF16_1(t19);
-                    const int t21 = own0[200 * (i4 - cut8) + 40 * i5 + 16];
+                    const int t21 = own0[40 * i5 + 16];
                     const float t22 = TARN_FROM_BF16_1(t21);
                     const int t23 = b1[16 * (9 * i2 + i3 + 9 * i5 + 6)];
                     const float t24 = TARN_FROM_BF16_1(t23);
-                    const int t25 = own0[200 * (i4 - cut8) + 40 * i5 + 17];
+                    const int t25 = own0[40 * i5 + 17];
                     const float t26 = TARN_FROM_BF16_1(t25);
-                    const int t27 = own0[200 * (i4 - cut8) + 40 * i5 + 24];
+                    const int t27 = own0[40 * i5 + 24];
                     const float t28 = TARN_FROM_BF16_1(t27);
                     const int t29 = b1[16 * (9 * i2 + i3 + 9 * i5 + 7)];
                     const float t30 = TARN_FROM_BF16_1(t29);
-                    const int t31 = own0[200 * (i4 - cut8) + 40 * i5 + 25];
+                    const int t31 = own0[40 * i5 + 25];
                     const float t32 = TARN_FROM_BF16_1(t31);
-                    const int t33 = own0[200 * (i4 - cut8) + 40 * i5 + 32];
+                    const int t33 = own0[40 * i5 + 32];
                     const float t34 = TARN_FROM_BF16_1(t33);
                     const int t35 = b1[16 * (9 * i2 + i3 + 9 * i5 + 8)];
                     const float t36 = TARN_FROM_BF16_1(t35);
-                    const int t37 = own0[200 * (i4 - cut8) + 40 * i5 + 33];
+                    const int t37 = own0[40 * i5 + 33];
                     const float t38 = TARN_FROM_BF16_1(t37);
                     acc0 = fma(t2, t4, acc0);
                     acc1 = fma(t6, t4, acc1);
