@@ -113,6 +113,10 @@ static void take_staged(const struct program_ir *p, const struct nest *n, int64_
     const struct schedule *s = schedule_of(p, n);
     const struct staging *g = &s->staging;
     const int lane = nest_vector_axis(n, s);
+    const int64_t each = n->partial ? s->groups / p->groups : s->groups;
+    if (n->by_sample)
+        at[n->batch_axis] = (int32_t)(LANES * first_block(p, group / each));
+    group %= each;
     const int32_t runs = staging_extent(n, s, lane) / g->lanes, last = n->extent[lane] - 1;
     at[lane] = (int32_t)least((int32_t)(group % runs) * g->lanes + in % g->lanes, last);
     group /= runs;
@@ -412,7 +416,8 @@ static double sum_rounds(const struct program_ir *p, const struct nest *n)
         rounds *= (double)rounds_up(p->blocks, p->groups) *
                   (n->by_sample ? (double)LANES / s->tile[n->batch_axis] : 1);
     if (is_staged(p, n)) {
-        double steps = (double)n->extent[s->staging.axis] / s->staging.step;
+        double steps = n->by_sample ? (double)rounds_up(p->blocks, p->groups)
+                                    : (double)n->extent[s->staging.axis] / s->staging.step;
         for (int a = n->out_axes; a < s->staging.axis; a++)
             steps *= n->extent[a];
         rounds = UNDER_WAY * steps + rounds / LOCAL_ROUNDS;

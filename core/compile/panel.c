@@ -16,7 +16,7 @@
 
 int32_t staging_extent(const struct nest *n, const struct schedule *s, int a)
 {
-    const bool samples = n->batched && a == nest_vector_axis(n, s);
+    const bool samples = nest_has_batch_lanes(n) && a == nest_vector_axis(n, s);
     return samples ? (n->extent[a] + LANES - 1) / LANES * LANES : n->extent[a];
 }
 
@@ -207,7 +207,11 @@ double strided_requests(const struct access *x, int lane)
 double direct_requests(const struct nest *n, const struct schedule *s, const struct access *x,
                        double addresses)
 {
-    return addresses * (x->in_block ? 1 : strided_requests(x, nest_vector_axis(n, s)));
+    /* Lanes that are no samples lie a block's samples apart. */
+    const double apart = !x->in_block ? strided_requests(x, nest_vector_axis(n, s))
+                         : n->by_sample && access_uses(x, s->lane_axis) ? WORST_STRIDE
+                                                                        : 1;
+    return addresses * apart;
 }
 
 double panel_terms(const struct nest *n, const struct schedule *s)

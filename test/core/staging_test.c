@@ -106,9 +106,10 @@ struct results {
     size_t bytes[3];
 };
 
-/* What the texts of a GPU's kernels should have: operands in local memory, and lanes that are added up in turn. */
+/* What the texts of a GPU's kernels should have: operands in local memory, lanes that are added up in turn, and sums over
+ * samples one after the other that read local memory. */
 struct seen {
-    bool panels, turns;
+    bool panels, turns, samples;
 };
 
 static void look(tarn_log_level level, const char *text, void *user)
@@ -117,6 +118,7 @@ static void look(tarn_log_level level, const char *text, void *user)
     (void)level;
     seen->panels |= strstr(text, "own0[") != NULL;
     seen->turns |= strstr(text, "const bool has = mine") != NULL;
+    seen->samples |= strstr(text, "const bool has = b <") != NULL;
 }
 
 static struct results convolve(const char *schedule, const char *target, const struct images *l)
@@ -159,7 +161,7 @@ Test(staging, convolutions_keep_their_bits, .timeout = 900)
 {
     static const char *const targets[] = { "nvidia:4x64", "nvidia:2x256" };
     static const char *const names[] = { "result", "image's gradient", "weight's gradient" };
-    struct seen seen = { false, false };
+    struct seen seen = { false, false, false };
     cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
     cr_assert_eq(setenv("TARN_GEMM", "nest", 1), 0);
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
@@ -179,4 +181,62 @@ Test(staging, convolutions_keep_their_bits, .timeout = 900)
     }
     cr_expect(seen.panels, "no convolution reads local memory");
     cr_expect(seen.turns, "no lanes are added up in turn");
+}
+
+/* ---- layers of many samples ------------------------------------------------------------------ */
+
+struct layer {
+    int samples, in, out;
+};
+
+/* Rows of one block, and of several, some of which have one less; columns that leave work-items idle. */
+static const struct layer dense[] = {
+    { 64, 128, 96 }, { 320, 64, 256 }, { 272, 160, 48 }, { 1040, 32, 64 }, { 48, 80, 320 },
+};
+
+static float *weight_gradient(const char *schedule, const char *target, const struct layer *l,
+                              size_t *bytes)
+{
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    float *a = numbers(l->samples * l->in, 5), *b = numbers(l->out * l->in, 6);
+    const tarn_tensor x =
+        tarn_batch_axis(tarn_from(r, TARN_SHAPE(l->samples, l->in), TARN_F32, a), 0);
+    const tarn_tensor w =
+        tarn_batch_axis(tarn_from(r, TARN_SHAPE(l->out, l->in), TARN_F32, b), TARN_NO_BATCH);
+    const tarn_tensor y = tarn_relu(tarn_matmul(tarn_relu(x), tarn_transpose(w, 0, 1)));
+    tarn_tensor g;
+    tarn_gradients(tarn_sum(tarn_mul(y, y), TARN_ALL, false), &w, 1, &g);
+    *bytes = (size_t)(l->out * l->in) * sizeof(float);
+    float *out = malloc(*bytes);
+    cr_assert_not_null(out);
+    cr_assert_eq(tarn_read(g, out, *bytes), TARN_OK, "%s", tarn_error(r));
+    tarn_close(r);
+    free(a);
+    free(b);
+    return out;
+}
+
+Test(staging, sums_over_samples_keep_their_bits, .timeout = 600)
+{
+    static const char *const targets[] = { "nvidia:4x64", "nvidia:2x256" };
+    struct seen seen = { false, false, false };
+    size_t bytes;
+    cr_assert_eq(setenv("TARN_GEMM", "nest", 1), 0);
+    for (size_t i = 0; i < sizeof dense / sizeof *dense; i++) {
+        float *cpu = weight_gradient("cpu", "", &dense[i], &bytes);
+        for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+            cr_assert_eq(setenv("TARN_DEBUG", "kernels", 1), 0);
+            tarn_set_log(look, &seen);
+            float *gpu = weight_gradient("auto", targets[t], &dense[i], &bytes);
+            tarn_set_log(NULL, NULL);
+            cr_assert_eq(unsetenv("TARN_DEBUG"), 0);
+            cr_expect_eq(memcmp(cpu, gpu, bytes), 0, "layer %zu, %s: bits differ", i, targets[t]);
+            free(gpu);
+        }
+        free(cpu);
+    }
+    cr_expect(seen.samples, "no sum over samples reads local memory");
 }

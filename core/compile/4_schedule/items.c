@@ -226,8 +226,10 @@ static int most_points(const struct program_ir *p, const struct nest *n, bool st
 {
     const struct item_figures *f = &p->target->item;
     const int sums = f->running_sums / sums_of_point(n), room = room_for_lanes(p, n);
-    if (takes_turns(p, n) || staged)
+    if (takes_turns(p, n) || (staged && !n->by_sample))
         return f->running_sums;
+    if (staged) /* the row's sums are not far: they are touched once in 16 terms */
+        return f->accumulators;
     const int each = sums < f->accumulators ? sums : f->accumulators;
     const int most = !n->batched && nest_sums_lanes(n) ? f->lane_sum_points : each;
     const int points = !nest_sums_lanes(n) || room > most ? most : room;

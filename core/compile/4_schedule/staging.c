@@ -24,7 +24,7 @@ static bool share_group(const struct program_ir *p, const struct nest *n, struct
     struct staging *g = &s->staging;
     const int lane = nest_vector_axis(n, s);
     if (staging_extent(n, s, lane) % lanes != 0 || across == lane ||
-        (n->batched && lanes % LANES != 0))
+        (nest_has_batch_lanes(n) && lanes % LANES != 0))
         return false;
     g->lanes = lanes;
     g->across = across;
@@ -95,7 +95,10 @@ static double saved(const struct program_ir *p, const struct nest *n, const doub
 
 bool may_be_staged(const struct program_ir *p, const struct nest *n, const struct schedule *s)
 {
-    return p->target->item.panel_bytes > 0 && n->combine == COMBINE_FMA && !n->by_sample &&
+    const bool whole =
+        !n->by_sample || (n->extent[n->batch_axis] % LANES == 0 && n->axes == n->out_axes + 1 &&
+                          placement_of(p, n)->stage == 0);
+    return p->target->item.panel_bytes > 0 && n->combine == COMBINE_FMA && whole &&
            n->axes > n->out_axes && !nest_sums_lanes(n) && nest_vector_axis(n, s) >= 0 &&
            placement_of(p, n)->chain < 0;
 }
@@ -120,7 +123,8 @@ static void choose_step(const struct program_ir *p, const struct nest *n, const 
         for (int l = 0; l < c.levels; l++)
             range = c.of[l].axis == axis && c.of[l].step < range ? c.of[l].step : range;
         for (int step = 1; step <= range && step <= LINE; step++) {
-            if (n->extent[axis] % step != 0 || range % step != 0)
+            if (n->extent[axis] % step != 0 || range % step != 0 ||
+                (n->by_sample && step != LANES)) /* a block */
                 continue;
             s->staging.axis = axis;
             s->staging.step = step;
@@ -133,9 +137,9 @@ static void choose_step(const struct program_ir *p, const struct nest *n, const 
     }
 }
 
-static int staged_groups(const struct nest *n, const struct schedule *s)
+static int staged_groups(const struct program_ir *p, const struct nest *n, const struct schedule *s)
 {
-    int groups = 1;
+    int groups = n->partial ? p->groups : 1;
     for (int a = 0; a < n->out_axes; a++)
         groups *= staging_extent(n, s, a) / staging_box(n, s, a);
     return groups;
@@ -170,7 +174,7 @@ double choose_staging(const struct program_ir *p, const struct nest *n, struct s
                 choose_step(p, n, addresses, s, &most, &best);
     s->staging = best;
     if (best.panels > 0)
-        s->groups = staged_groups(n, s);
+        s->groups = staged_groups(p, n, s);
     return (unstaged(p, n, addresses, s) - most) / nest_points(n, s);
 }
 

@@ -41,7 +41,7 @@ static void print_group_axes(struct printer *pr)
     long long below = runs;
     print_line(pr, "const %s from%d = %s * %d;", type, lane, digit("group", 1, runs).text,
                g->lanes);
-    if (n->batched) {
+    if (nest_has_batch_lanes(n)) {
         print_line(pr, "const int b = from%d / %d + item %% %d / %d;", lane, LANES, g->lanes,
                    LANES);
         print_block(pr);
@@ -181,7 +181,10 @@ static void copied_from(struct printer *pr, const struct copy *c, const char *la
     const long long each = tarn_shape_count(v->shape) / (x->in_block ? v->shape.dim[0] : 1);
     struct text address = { 0 };
     print_affine(pr, &x->address, &address);
-    if (x->in_block)
+    if (x->in_block && pr->n->by_sample)
+        text_add(from, "%lld%s * b + %s + %d * ", LANES * each,
+                 strcmp(type, "long") == 0 ? "L" : "", lane, LANES);
+    else if (x->in_block)
         text_add(from, "%lld%s * (from%d / %d + %s / %d) + %s %% %d + %d * ", LANES * each,
                  strcmp(type, "long") == 0 ? "L" : "", pr->n->batch_axis, LANES, lane, LANES, lane,
                  LANES, LANES);
@@ -339,25 +342,103 @@ static void print_staged_sum(struct printer *pr)
     pr->guards_met = 0;
 }
 
-void print_staged_nest(struct printer *pr, int start)
+/* The groups of the kernel that do the nest, and the work-items of these that compute. */
+static void print_who(struct printer *pr, int start)
 {
-    print_line(pr, "{");
-    pr->indent++;
-    describe_nest(pr);
     print_line(pr, "const bool mine = section_group >= %d && section_group < %d;", start,
                start + pr->s->groups);
     if (has_idle(pr))
         print_line(pr, "const bool busy = mine && item < %d;", staging_items(&pr->s->staging));
-    print_line(pr, "const %s group = mine ? section_group - %d : 0;", item_index_type(pr), start);
+}
+
+/* Where all that a group has lies: its tiles, and panels. */
+static void print_places(struct printer *pr)
+{
     known_reset(pr, 0);
     print_group_axes(pr);
     for (int k = 0; k < pr->s->staging.panels; k++)
         print_panel_place(pr, k);
+}
+
+/* A sum over samples one after the other: groups have a row each of some tiles, and a block's samples in local memory. */
+static void print_staged_rows(struct printer *pr, int start)
+{
+    const struct nest *n = pr->n;
+    const int blocks = pr->p->blocks, groups = pr->p->groups, each = pr->s->groups / groups;
+    const int batch = n->batch_axis, points = nest_points(n, pr->s), step = pr->s->tile[batch];
+    const char *index = item_index_type(pr), *busy = has_idle(pr) ? "busy" : "mine";
+    const char *type = register_name(n->acc_dtype, 1);
+    const struct store *s = &n->store[0];
+    print_who(pr, start);
+    print_line(pr, "const %s all = mine ? section_group - %d : 0;", index, start);
+    print_line(pr, "const %s group = all %% %d, share = all / %d;", index, each, each);
+    print_places(pr);
+    for (int i = 0; i < points; i++)
+        print_line(pr, "%s row%d = %s;", type, i, identity(n));
+    print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", (blocks + groups - 1) / groups);
+    print_line(pr, "const int b = share * %d / %d + turn, cut%d = %d * b;", blocks, groups,
+               STAGE_LEVEL, LANES);
+    print_line(pr, "const bool has = b < (share + 1) * %d / %d;", blocks, groups);
+    declare_accumulators(pr);
+    print_line(pr, "if (mine && has) {");
+    pr->indent++;
+    print_copies(pr);
+    close_loops(pr, 1);
+    print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+    print_line(pr, "if (%s && has) {", busy);
+    pr->indent++;
+    set_loop(pr, batch, step);
+    print_for(pr, "for (%s i%d = cut%d; i%d < cut%d + %d; i%d += %d) {", index, batch, STAGE_LEVEL,
+              batch, STAGE_LEVEL, LANES, batch, step);
+    print_body(pr);
+    close_loops(pr, 1);
+    for (int i = 0; i < points; i++) {
+        char acc[16], row[16], both[SUM_TEXT];
+        text_fill(acc, sizeof acc, "acc%d", i);
+        text_fill(row, sizeof row, "row%d", i);
+        sum_text(pr, acc, row, both);
+        print_line(pr, "%s = turn > 0 ? %s : %s;", row, both, acc);
+    }
+    close_loops(pr, 1);
+    print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
+    close_loops(pr, 1);
+    print_line(pr, "if (%s) {", busy);
+    pr->indent++;
+    for (int i = 0; i < points; i++) {
+        struct text address = { 0 };
+        set_tile_point(pr, 0, n->out_axes, i);
+        print_affine(pr, &s->address, &address);
+        pr->out->failed |= address.failed;
+        print_line(pr, "v%d[%d * share + %s] = row%d;", s->value,
+                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
+                   i);
+        text_free(&address);
+    }
+    close_loops(pr, 1);
+}
+
+static void print_staged_results(struct printer *pr, int start)
+{
+    print_who(pr, start);
+    print_line(pr, "const %s group = mine ? section_group - %d : 0;", item_index_type(pr), start);
+    print_places(pr);
     declare_accumulators(pr);
     print_staged_sum(pr);
     print_line(pr, "if (%s) {", has_idle(pr) ? "busy" : "mine");
     pr->indent++;
     print_item_results(pr, pr->tail && pr->n->batched ? "if (present) " : "");
-    close_loops(pr, 2);
+    close_loops(pr, 1);
+}
+
+void print_staged_nest(struct printer *pr, int start)
+{
+    print_line(pr, "{");
+    pr->indent++;
+    describe_nest(pr);
+    if (pr->n->by_sample)
+        print_staged_rows(pr, start);
+    else
+        print_staged_results(pr, start);
+    close_loops(pr, 1);
     known_reset(pr, 0);
 }
