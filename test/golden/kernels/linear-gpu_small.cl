@@ -1,6 +1,6 @@
 /* k0: 30 groups of 32; arena 0, at 0, input 0; at bytes 0 */
 /* k1: 96 groups of 32; arena 0, at 0, owned 0, output 0, owned 1, input 1; at bytes 3840, 0, 0, 0, 16128, 9984 */
-/* k2: 63 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984, 7680 */
+/* k2: 72 groups of 32; arena 0, at 0, input 0; at bytes 0, 9984, 7680 */
 /* k3: 21 groups of 32; owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 22272 bytes */
 /* input */
@@ -147,59 +147,98 @@ void k_e828ffad3e5d9e17(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_774a65ec43ee5d93(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_279f4e4b4ebaeeb8(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
-    __local uint exchange[34];
+    __local uint exchange[128] __attribute__((aligned(16)));
     __global float *v0 = (__global float *)(arena + offset[0]); /* [3,640] */
     __global float *v1 = (__global float *)(arena + offset[1]); /* [48,32] blocked */
     __global float *v2 = (__global float *)(input0); /* [48,20] */
     __global float *v3 = (__global float *)(arena + offset[2]); /* [3,32] */
-    if (section_group >= 0 && section_group < 15) {
+    {
         /* matmul [32 20 | 48], one row a group */
-        const int group = section_group - 0;
-        const int number = group * 32 + item;
-        if (number < 480) {
-            const int share = number / 160;
-            const int first = share * 3 / 3, last = (share + 1) * 3 / 3;
-            const int i1 = number % 20;
-            const int tile = number / 20 % 8;
-            const int i0 = tile * 4;
-            float row0 = 0.0f;
-            float row1 = 0.0f;
-            float row2 = 0.0f;
-            float row3 = 0.0f;
-            #pragma unroll 1
-            #pragma clang loop vectorize(disable)
-            for (int b = first; b < last; ++b) {
-                float acc0 = (float)(0.0f);
-                float acc1 = (float)(0.0f);
-                float acc2 = (float)(0.0f);
-                float acc3 = (float)(0.0f);
+        const bool mine = section_group >= 0 && section_group < 24;
+        const bool busy = mine && item < 20;
+        const int all = mine ? section_group - 0 : 0;
+        const int group = all % 8, share = all / 8;
+        const int from1 = 0 * 20;
+        const int i1 = from1 + item % 20;
+        const int i0 = group % 8 * 4;
+        __local float *panel0 = (__local float *)(exchange + 0);
+        __local const float *own0 = panel0;
+        float row0 = 0.0f;
+        float row1 = 0.0f;
+        float row2 = 0.0f;
+        float row3 = 0.0f;
+        #pragma unroll 1
+        #pragma clang loop vectorize(disable)
+        for (int turn = 0; turn < 1; ++turn) {
+            const int b = share * 3 / 3 + turn, cut8 = 16 * b;
+            const bool has = b < (share + 1) * 3 / 3;
+            float acc0 = (float)(0.0f);
+            float acc1 = (float)(0.0f);
+            float acc2 = (float)(0.0f);
+            float acc3 = (float)(0.0f);
+            if (mine && has) {
+                const int e0_0 = item + 0;
+                const int toe0_0 = 8 * (e0_0 % 16) + 4 * (0);
+                const float ce0_0_0 = e0_0 < 16 ? v1[512 * b + e0_0 % 16 + 16 * ((i0 + 4 * (0)))] : 0;
+                const float ce0_0_1 = e0_0 < 16 ? v1[512 * b + e0_0 % 16 + 16 * ((i0 + 4 * (0)) + 1)] : 0;
+                const float ce0_0_2 = e0_0 < 16 ? v1[512 * b + e0_0 % 16 + 16 * ((i0 + 4 * (0)) + 2)] : 0;
+                const float ce0_0_3 = e0_0 < 16 ? v1[512 * b + e0_0 % 16 + 16 * ((i0 + 4 * (0)) + 3)] : 0;
+                if (e0_0 < 16) {
+                    panel0[toe0_0 + 0] = ce0_0_0;
+                    panel0[toe0_0 + 1] = ce0_0_1;
+                    panel0[toe0_0 + 2] = ce0_0_2;
+                    panel0[toe0_0 + 3] = ce0_0_3;
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (busy && has) {
                 #pragma unroll 1
                 #pragma clang loop vectorize(disable)
-                for (int i2 = 16 * b; i2 < 16 * b + 16; i2 += 4) {
-                    const float t1 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b]);
+                for (int i2 = cut8; i2 < cut8 + 16; i2 += 8) {
+                    const float t1 = own0[8 * (i2 - cut8)];
                     const float t2 = v2[i1 + 20 * i2];
-                    const float t3 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b]);
-                    const float t4 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b]);
-                    const float t5 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b]);
-                    const float t6 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 1]);
+                    const float t3 = own0[8 * (i2 - cut8) + 1];
+                    const float t4 = own0[8 * (i2 - cut8) + 2];
+                    const float t5 = own0[8 * (i2 - cut8) + 3];
+                    const float t6 = own0[8 * (i2 - cut8) + 8];
                     const float t7 = v2[i1 + 20 * i2 + 20];
-                    const float t8 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b + 1]);
-                    const float t9 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b + 1]);
-                    const float t10 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b + 1]);
-                    const float t11 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 2]);
+                    const float t8 = own0[8 * (i2 - cut8) + 9];
+                    const float t9 = own0[8 * (i2 - cut8) + 10];
+                    const float t10 = own0[8 * (i2 - cut8) + 11];
+                    const float t11 = own0[8 * (i2 - cut8) + 16];
                     const float t12 = v2[i1 + 20 * i2 + 40];
-                    const float t13 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b + 2]);
-                    const float t14 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b + 2]);
-                    const float t15 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b + 2]);
-                    const float t16 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b + 3]);
+                    const float t13 = own0[8 * (i2 - cut8) + 17];
+                    const float t14 = own0[8 * (i2 - cut8) + 18];
+                    const float t15 = own0[8 * (i2 - cut8) + 19];
+                    const float t16 = own0[8 * (i2 - cut8) + 24];
                     const float t17 = v2[i1 + 20 * i2 + 60];
-                    const float t18 = (float)(v1[16 * (32 * b + i0 + 1) + i2 - 16 * b + 3]);
-                    const float t19 = (float)(v1[16 * (32 * b + i0 + 2) + i2 - 16 * b + 3]);
-                    const float t20 = (float)(v1[16 * (32 * b + i0 + 3) + i2 - 16 * b + 3]);
+                    const float t18 = own0[8 * (i2 - cut8) + 25];
+                    const float t19 = own0[8 * (i2 - cut8) + 26];
+                    const float t20 = own0[8 * (i2 - cut8) + 27];
+                    const float t21 = own0[8 * (i2 - cut8) + 32];
+                    const float t22 = v2[i1 + 20 * i2 + 80];
+                    const float t23 = own0[8 * (i2 - cut8) + 33];
+                    const float t24 = own0[8 * (i2 - cut8) + 34];
+                    const float t25 = own0[8 * (i2 - cut8) + 35];
+                    const float t26 = own0[8 * (i2 - cut8) + 40];
+                    const float t27 = v2[i1 + 20 * i2 + 100];
+                    const float t28 = own0[8 * (i2 - cut8) + 41];
+                    const float t29 = own0[8 * (i2 - cut8) + 42];
+                    const float t30 = own0[8 * (i2 - cut8) + 43];
+                    const float t31 = own0[8 * (i2 - cut8) + 48];
+                    const float t32 = v2[i1 + 20 * i2 + 120];
+                    const float t33 = own0[8 * (i2 - cut8) + 49];
+                    const float t34 = own0[8 * (i2 - cut8) + 50];
+                    const float t35 = own0[8 * (i2 - cut8) + 51];
+                    const float t36 = own0[8 * (i2 - cut8) + 56];
+                    const float t37 = v2[i1 + 20 * i2 + 140];
+                    const float t38 = own0[8 * (i2 - cut8) + 57];
+                    const float t39 = own0[8 * (i2 - cut8) + 58];
+                    const float t40 = own0[8 * (i2 - cut8) + 59];
                     acc0 = fma(t1, t2, acc0);
                     acc1 = fma(t3, t2, acc1);
                     acc2 = fma(t4, t2, acc2);
@@ -216,21 +255,40 @@ void k_774a65ec43ee5d93(__global uchar *arena, __global const ulong *offset, __g
                     acc1 = fma(t18, t17, acc1);
                     acc2 = fma(t19, t17, acc2);
                     acc3 = fma(t20, t17, acc3);
+                    acc0 = fma(t21, t22, acc0);
+                    acc1 = fma(t23, t22, acc1);
+                    acc2 = fma(t24, t22, acc2);
+                    acc3 = fma(t25, t22, acc3);
+                    acc0 = fma(t26, t27, acc0);
+                    acc1 = fma(t28, t27, acc1);
+                    acc2 = fma(t29, t27, acc2);
+                    acc3 = fma(t30, t27, acc3);
+                    acc0 = fma(t31, t32, acc0);
+                    acc1 = fma(t33, t32, acc1);
+                    acc2 = fma(t34, t32, acc2);
+                    acc3 = fma(t35, t32, acc3);
+                    acc0 = fma(t36, t37, acc0);
+                    acc1 = fma(t38, t37, acc1);
+                    acc2 = fma(t39, t37, acc2);
+                    acc3 = fma(t40, t37, acc3);
                 }
-                row0 = b > first ? acc0 + row0 : acc0;
-                row1 = b > first ? acc1 + row1 : acc1;
-                row2 = b > first ? acc2 + row2 : acc2;
-                row3 = b > first ? acc3 + row3 : acc3;
+                row0 = turn > 0 ? acc0 + row0 : acc0;
+                row1 = turn > 0 ? acc1 + row1 : acc1;
+                row2 = turn > 0 ? acc2 + row2 : acc2;
+                row3 = turn > 0 ? acc3 + row3 : acc3;
             }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        if (busy) {
             v0[640 * share + 20 * i0 + i1] = row0;
             v0[640 * share + 20 * i0 + i1 + 20] = row1;
             v0[640 * share + 20 * i0 + i1 + 40] = row2;
             v0[640 * share + 20 * i0 + i1 + 60] = row3;
         }
     }
-    if (section_group >= 15 && section_group < 63) {
+    if (section_group >= 24 && section_group < 72) {
         /* sum [32 | 48], one row a group */
-        const int group = section_group - 15;
+        const int group = section_group - 24;
         const int share = group / 16;
         const int b = share * 3 / 3;
         const int team = (group % 16) * 2 + item / 16;
@@ -241,14 +299,14 @@ void k_774a65ec43ee5d93(__global uchar *arena, __global const ulong *offset, __g
         const int sample = 16 * b + lane;
         __global float *b1 = v1 + 512L * b + lane;
         float acc0 = (float)(0.0f);
-        const float t21 = b1[16 * (i0)];
-        acc0 += t21;
+        const float t41 = b1[16 * (i0)];
+        acc0 += t41;
         lanes[0 + lane] = acc0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (section_group >= 15 && section_group < 63) {
+    if (section_group >= 24 && section_group < 72) {
         /* sum [32 | 48], one row a group */
-        const int group = section_group - 15;
+        const int group = section_group - 24;
         const int share = group / 16;
         const int b = share * 3 / 3;
         const int team = (group % 16) * 2 + item / 16;
