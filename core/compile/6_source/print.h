@@ -258,6 +258,10 @@ void print_lane_terms(struct printer *pr);
 void print_lane_sums(struct printer *pr);
 void print_rows_in_turn(struct printer *pr, int start);
 void print_sample_rows(struct printer *pr);
+/* Rows that a work-item adds up sample by sample: `begun` says that one has a block already. */
+void declare_rows(struct printer *pr);
+void add_to_rows(struct printer *pr, const char *begun);
+void store_rows(struct printer *pr);
 /* Prints a nest that reads through local memory, whose groups begin with number `start`. */
 void print_staged_nest(struct printer *pr, int start);
 /* Adds to `t` what a load is called in local memory; false where it is not there. */

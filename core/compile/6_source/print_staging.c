@@ -365,16 +365,13 @@ static void print_staged_rows(struct printer *pr, int start)
 {
     const struct nest *n = pr->n;
     const int blocks = pr->p->blocks, groups = pr->p->groups, each = pr->s->groups / groups;
-    const int batch = n->batch_axis, points = nest_points(n, pr->s), step = pr->s->tile[batch];
+    const int batch = n->batch_axis, step = pr->s->tile[batch];
     const char *index = item_index_type(pr), *busy = has_idle(pr) ? "busy" : "mine";
-    const char *type = register_name(n->acc_dtype, 1);
-    const struct store *s = &n->store[0];
     print_who(pr, start);
     print_line(pr, "const %s all = mine ? section_group - %d : 0;", index, start);
     print_line(pr, "const %s group = all %% %d, share = all / %d;", index, each, each);
     print_places(pr);
-    for (int i = 0; i < points; i++)
-        print_line(pr, "%s row%d = %s;", type, i, identity(n));
+    declare_rows(pr);
     print_for(pr, "for (int turn = 0; turn < %d; ++turn) {", (blocks + groups - 1) / groups);
     print_line(pr, "const int b = share * %d / %d + turn, cut%d = %d * b;", blocks, groups,
                STAGE_LEVEL, LANES);
@@ -392,28 +389,13 @@ static void print_staged_rows(struct printer *pr, int start)
               batch, STAGE_LEVEL, LANES, batch, step);
     print_body(pr);
     close_loops(pr, 1);
-    for (int i = 0; i < points; i++) {
-        char acc[16], row[16], both[SUM_TEXT];
-        text_fill(acc, sizeof acc, "acc%d", i);
-        text_fill(row, sizeof row, "row%d", i);
-        sum_text(pr, acc, row, both);
-        print_line(pr, "%s = turn > 0 ? %s : %s;", row, both, acc);
-    }
+    add_to_rows(pr, "turn > 0");
     close_loops(pr, 1);
     print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
     close_loops(pr, 1);
     print_line(pr, "if (%s) {", busy);
     pr->indent++;
-    for (int i = 0; i < points; i++) {
-        struct text address = { 0 };
-        set_tile_point(pr, 0, n->out_axes, i);
-        print_affine(pr, &s->address, &address);
-        pr->out->failed |= address.failed;
-        print_line(pr, "v%d[%d * share + %s] = row%d;", s->value,
-                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
-                   i);
-        text_free(&address);
-    }
+    store_rows(pr);
     close_loops(pr, 1);
 }
 

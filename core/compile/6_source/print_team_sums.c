@@ -145,15 +145,50 @@ void print_rows_in_turn(struct printer *pr, int start)
     known_reset(pr, 0);
 }
 
+/* What a work-item adds up of its row, all points of the tile; */
+void declare_rows(struct printer *pr)
+{
+    const struct nest *n = pr->n;
+    for (int i = 0; i < nest_points(n, pr->s); i++)
+        print_line(pr, "%s row%d = %s;", register_name(n->acc_dtype, 1), i, identity(n));
+}
+
+/* what a block's samples came to is added, or is the first of it; */
+void add_to_rows(struct printer *pr, const char *begun)
+{
+    for (int i = 0; i < nest_points(pr->n, pr->s); i++) {
+        char acc[16], row[16], both[SUM_TEXT];
+        text_fill(acc, sizeof acc, "acc%d", i);
+        text_fill(row, sizeof row, "row%d", i);
+        sum_text(pr, acc, row, both);
+        print_line(pr, "%s = %s ? %s : %s;", row, begun, both, acc);
+    }
+}
+
+/* and it is stored. */
+void store_rows(struct printer *pr)
+{
+    const struct store *s = &pr->n->store[0];
+    for (int i = 0; i < nest_points(pr->n, pr->s); i++) {
+        struct text address = { 0 };
+        set_tile_point(pr, 0, pr->n->out_axes, i);
+        print_affine(pr, &s->address, &address);
+        pr->out->failed |= address.failed;
+        print_line(pr, "v%d[%d * share + %s] = row%d;", s->value,
+                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
+                   i);
+        text_free(&address);
+    }
+}
+
 /* A sum over the batch, one sample after the other: a work-item for each element of a tile's row,
  * in each group of blocks. */
 void print_sample_rows(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const int blocks = pr->p->blocks, groups = pr->p->groups, lane = pr->s->lane_axis;
-    const char *index = item_index_type(pr), *type = register_name(n->acc_dtype, 1);
+    const char *index = item_index_type(pr);
     const int32_t along = n->extent[lane], samples = n->extent[n->batch_axis];
-    const struct store *s = &n->store[0];
     print_line(pr, "const %s number = group * %d + item;", index, pr->p->group_size);
     print_line(pr, "if (number < %lld) {", (long long)(nest_tiles(n, pr->s) * along * groups));
     pr->indent++;
@@ -165,8 +200,7 @@ void print_sample_rows(struct printer *pr)
     print_line(pr, "const %s tile = number / %d %% %lld;", index, along,
                (long long)nest_tiles(n, pr->s));
     print_tile_axes(pr, "tile");
-    for (int i = 0; i < nest_points(n, pr->s); i++)
-        print_line(pr, "%s row%d = %s;", type, i, identity(n));
+    declare_rows(pr);
     print_for(pr, "for (int b = first; b < last; ++b) {");
     declare_accumulators(pr);
     const int batch = n->batch_axis, step = pr->s->tile[batch];
@@ -179,24 +213,9 @@ void print_sample_rows(struct printer *pr)
                   batch, LANES, batch, index, LANES, LANES, index, samples, batch);
     print_body(pr);
     close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n, pr->s); i++) {
-        char acc[16], row[16], both[SUM_TEXT];
-        text_fill(acc, sizeof acc, "acc%d", i);
-        text_fill(row, sizeof row, "row%d", i);
-        sum_text(pr, acc, row, both);
-        print_line(pr, "%s = b > first ? %s : %s;", row, both, acc);
-    }
+    add_to_rows(pr, "b > first");
     close_loops(pr, 1);
-    for (int i = 0; i < nest_points(n, pr->s); i++) {
-        struct text address = { 0 };
-        set_tile_point(pr, 0, n->out_axes, i);
-        print_affine(pr, &s->address, &address);
-        pr->out->failed |= address.failed;
-        print_line(pr, "v%d[%d * share + %s] = row%d;", s->value,
-                   pr->p->values[s->value].shape.dim[1], address.data != NULL ? address.data : "0",
-                   i);
-        text_free(&address);
-    }
+    store_rows(pr);
     close_loops(pr, 1);
 }
 
