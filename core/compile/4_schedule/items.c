@@ -13,6 +13,10 @@
 #include "compile/panel.h"
 #include "tensor/sum_order.h"
 
+/* Loads from memory are to take so much less than those through local memory to be chosen: they wait, too, which is not
+ * counted. */
+#define FARTHER 0.7
+
 bool nest_loops_over(const struct nest *n, const struct schedule *s, int axis)
 {
     return axis == nest_shared_axis(n) ? n->extent[axis] != LANES : s->tile[axis] < n->extent[axis];
@@ -278,7 +282,8 @@ static void unroll_sum(const struct program_ir *p, const struct nest *n, struct 
         terms *= s->tile[a];
     const double loads = fmax(1, terms * nest_item_loads(p, n));
     /* The sums of the samples before are in registers, too. */
-    const double room = f->loads_under_way - (n->by_sample ? nest_points(n, s) : 0);
+    const bool crowded = n->by_sample && s->staging.panels == 0;
+    const double room = f->loads_under_way - (crowded ? nest_points(n, s) : 0);
     const int most = (int)fmin(room / loads, f->points / terms);
     for (int size = 2; size <= most && size < n->extent[axis]; size++) {
         bool divides = n->extent[axis] % size == 0;
@@ -341,9 +346,6 @@ static void tile_nest(const struct program_ir *p, const struct nest *n, bool sta
         choose_filling_tile(p, n, staged, s);
     divide(p, n, s);
 }
-
-#define FARTHER \
-    0.7 /* of the time through local memory: so much less what comes from farther away has to take, since it waits, too */
 
 /* A tile for local memory, or the one that is best without it: whichever takes less time. */
 static void tile_by_cycles(const struct program_ir *p, const struct nest *n, struct schedule *s)
