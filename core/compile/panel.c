@@ -36,9 +36,10 @@ static bool uses(const struct nest *n, const struct access *x, int a)
 }
 
 /* Where an axis and a window along it meet in the same elements, one of them takes in those of the other, whose steps are
- * as long or a multiple. Returns the axis that is left out, or -1. */
+ * as long or a multiple; one that has others' is not left out itself, which they are counted by. Returns the axis that is
+ * left out, or -1. */
 static int join_window(const struct nest *n, const struct schedule *s, struct panel *of, int a,
-                       int r, int *ratio)
+                       int r, bool *taken, int *ratio)
 {
     const struct affine *e = &n->exprs[of->expr].access.address;
     const int ka = e->k[a], kr = e->k[r];
@@ -51,8 +52,9 @@ static int join_window(const struct nest *n, const struct schedule *s, struct pa
         return -1;
     *ratio = e->k[other] / e->k[base];
     const int32_t span = *ratio * (of->box[other] - 1), both = of->box[base] + abs(span);
-    if (both >= of->box[base] * of->box[other] || of->low[base] != 0)
+    if (both >= of->box[base] * of->box[other] || of->low[base] != 0 || taken[other])
         return -1;
+    taken[base] = true;
     of->box[base] = both;
     of->low[base] = span < 0 ? span : 0;
     of->box[other] = 0;
@@ -103,12 +105,13 @@ struct panel panel_of_load(const struct nest *n, const struct schedule *s, int e
     const int lane = nest_vector_axis(n, s);
     struct panel out = { .expr = expr, .begin = begin, .first = -1 };
     int ratio[NEST_AXES] = { 0 }, base[NEST_AXES];
+    bool taken[NEST_AXES] = { false };
     for (int a = 0; a < n->axes; a++)
         out.box[a] = uses(n, x, a) ? staging_box(n, s, a) : 0;
     for (int a = 0; a < n->out_axes; a++)
         for (int r = n->out_axes; r < n->axes; r++) {
             int by;
-            const int other = join_window(n, s, &out, a, r, &by);
+            const int other = join_window(n, s, &out, a, r, taken, &by);
             if (other >= 0) {
                 ratio[other] = by;
                 base[other] = other == a ? r : a;

@@ -90,7 +90,7 @@ struct images {
 };
 
 /* Windows that go over borders, along both axes; strides; a last block that is not full; rows of several blocks; windows of
- * one element; groups; one channel, one row; few tiles for a GPU of two units, and many. */
+ * one element; groups; one channel, one row; rows shorter than windows; few tiles for a GPU of two units, and many. */
 static const struct images layers[] = {
     { 32, 16, 10, 12, 24, 3, 1, 1, 1 }, { 48, 8, 9, 9, 16, 3, 2, 1, 1 },
     { 20, 16, 8, 8, 16, 5, 1, 2, 1 },   { 64, 20, 6, 6, 32, 1, 1, 0, 1 },
@@ -98,6 +98,7 @@ static const struct images layers[] = {
     { 33, 16, 7, 7, 8, 3, 1, 1, 1 },    { 32, 16, 8, 16, 16, 4, 2, 1, 1 },
     { 272, 4, 8, 8, 8, 3, 1, 1, 1 },    { 32, 3, 16, 16, 16, 3, 1, 1, 1 },
     { 64, 1, 16, 16, 10, 5, 1, 0, 1 },  { 64, 2, 1, 12, 16, 1, 1, 0, 2 },
+    { 32, 8, 12, 2, 16, 3, 1, 1, 1 },   { 64, 4, 9, 3, 8, 5, 1, 2, 1 },
 };
 
 /* Of the result, and of both gradients. */
