@@ -56,6 +56,26 @@ int expr_add(struct program_ir *p, struct nest *n, const struct expr *e)
     return n->expr_count++;
 }
 
+struct elements access_elements(const struct program_ir *p, const struct access *x)
+{
+    const struct value *v = &p->values[x->value];
+    const int64_t count = tarn_shape_count(v->shape) / (x->in_block ? v->shape.dim[0] : 1);
+    return (struct elements){ -v->window_from, count - v->window_from };
+}
+
+bool access_stays_inside(const struct program_ir *p, const struct nest *n, const struct access *x)
+{
+    const struct elements all = access_elements(p, x);
+    int64_t low = x->address.constant, high = low;
+    if (x->gather >= 0 || x->part_count > 0)
+        return false;
+    for (int a = 0; a < n->axes; a++) {
+        const int64_t reach = (int64_t)x->address.k[a] * (n->extent[a] - 1);
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    return low >= all.from && high < all.to;
+}
+
 bool nest_own_exprs(struct program_ir *p, struct nest *n)
 {
     const size_t count = (size_t)n->expr_count;

@@ -220,6 +220,13 @@ int expr_add(struct program_ir *p, struct nest *n, const struct expr *e);
 bool nest_own_exprs(struct program_ir *p, struct nest *n);
 /* For people: the op at the core of the nest that makes a value, or a piece of it. */
 const char *value_maker(const struct program_ir *p, int value);
+/* The elements that there are of a load's value, or in blocks of a sample of it, as its address counts them: [from, to); and
+ * whether it stays among these wherever the axes are. */
+struct elements {
+    int64_t from, to;
+};
+struct elements access_elements(const struct program_ir *p, const struct access *x);
+bool access_stays_inside(const struct program_ir *p, const struct nest *n, const struct access *x);
 /* Lets loads of one value read another; returns how many. */
 int nest_read_instead(struct nest *n, int value, int instead);
 /* Changes each index in a nest, but the addresses of its stores. */

@@ -74,11 +74,14 @@ static int widest_axis(const struct nest *n, const struct schedule *s, const str
     return best;
 }
 
-/* Elements that one load takes, of those that lie side by side in a tile. */
+int panel_load_width(int side)
+{
+    return side % WIDE == 0 ? WIDE : side % 2 == 0 ? 2 : 1;
+}
+
 static int load_width(const struct schedule *s, const struct panel *of, int lane)
 {
-    const int size = of->first == lane ? 1 : s->tile[of->first];
-    return size % WIDE == 0 ? WIDE : size % 2 == 0 ? 2 : 1;
+    return of->first == lane ? 1 : panel_load_width(s->tile[of->first]);
 }
 
 /* Rows that neighbours read in loads of such a width begin at multiples of it, of which the multiple is odd: so that they
@@ -171,24 +174,6 @@ int panel_axes(const struct nest *n, const struct panel *of, int axes[NEST_AXES]
         count++;
     }
     return count;
-}
-
-struct elements panel_range(const struct program_ir *p, const struct access *x)
-{
-    const struct value *v = &p->values[x->value];
-    const int64_t count = tarn_shape_count(v->shape) / (x->in_block ? v->shape.dim[0] : 1);
-    return (struct elements){ -v->window_from, count - v->window_from };
-}
-
-bool panel_in_range(const struct program_ir *p, const struct nest *n, const struct access *x)
-{
-    const struct elements all = panel_range(p, x);
-    int64_t low = x->address.constant, high = low;
-    for (int a = 0; a < n->axes; a++) {
-        const int64_t span = (int64_t)x->address.k[a] * (n->extent[a] - 1);
-        *(span < 0 ? &low : &high) += span;
-    }
-    return low >= all.from && high < all.to;
 }
 
 static double elements(const struct nest *n, const struct panel *of)

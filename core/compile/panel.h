@@ -6,6 +6,8 @@
 #include "compile/nest.h"
 
 #define WIDE 4 /* elements of a wide load: 16 bytes of float */
+/* Of a tile's elements that lie side by side, those that one load takes. */
+int panel_load_width(int side);
 
 /* What a group has of an axis at a time; 0 of summed axes outside of the staged one, which stand still. */
 int32_t staging_box(const struct nest *n, const struct schedule *s, int a);
@@ -15,14 +17,6 @@ int32_t staging_extent(const struct nest *n, const struct schedule *s, int a);
 struct panel panel_of_load(const struct nest *n, const struct schedule *s, int expr, int begin);
 /* The axes that a copy goes through, the one along which memory is read in the smallest steps first; how many there are. */
 int panel_axes(const struct nest *n, const struct panel *of, int axes[NEST_AXES]);
-/* The elements that there are of a load's value, or of a sample of it, as it counts them: [from, to). */
-struct elements {
-    int64_t from, to;
-};
-struct elements panel_range(const struct program_ir *p, const struct access *x);
-/* Whether all that a load's axes come to lies within its value, or within its sample. Guards leave out the rest, and a copy
- * takes some other element for it. */
-bool panel_in_range(const struct program_ir *p, const struct nest *n, const struct access *x);
 /* Terms of each accumulator in a step. */
 double panel_terms(const struct nest *n, const struct schedule *s);
 /* Requests that one of 32 work-items becomes which are neighbours along an axis: what lies apart comes in pieces of its own. */

@@ -37,6 +37,16 @@ static float *numbers(int count, unsigned salt)
     return v;
 }
 
+static tarn_replica *open_for(const char *schedule, const char *target)
+{
+    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
+    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
+    cr_assert_eq(setenv("TARN_GEMM", "nest", 1), 0);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    return r;
+}
+
 static tarn_tensor operand(tarn_replica *r, int rows, int columns, const float *v, bool halves)
 {
     const tarn_tensor x =
@@ -46,11 +56,7 @@ static tarn_tensor operand(tarn_replica *r, int rows, int columns, const float *
 
 static void multiply(const char *schedule, const char *target, const struct shape *s, float *out)
 {
-    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
-    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
-    cr_assert_eq(setenv("TARN_GEMM", "nest", 1), 0);
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    tarn_replica *r = open_for(schedule, target);
     float *a = numbers(s->rows * s->depth, 1), *b = numbers(s->depth * s->columns, 2);
     const tarn_tensor x = operand(r, s->rows, s->depth, a, s->halves);
     const tarn_tensor w = s->turned
@@ -124,10 +130,7 @@ static void look(tarn_log_level level, const char *text, void *user)
 
 static struct results convolve(const char *schedule, const char *target, const struct images *l)
 {
-    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
-    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    tarn_replica *r = open_for(schedule, target);
     const tarn_shape sx = TARN_SHAPE(l->samples, l->in, l->height, l->width);
     const tarn_shape sw = TARN_SHAPE(l->out, l->in / l->groups, l->window, l->window);
     float *a = numbers((int)tarn_shape_count(sx), 3), *b = numbers((int)tarn_shape_count(sw), 4);
@@ -164,7 +167,6 @@ Test(staging, convolutions_keep_their_bits, .timeout = 900)
     static const char *const names[] = { "result", "image's gradient", "weight's gradient" };
     struct seen seen = { false, false, false };
     cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
-    cr_assert_eq(setenv("TARN_GEMM", "nest", 1), 0);
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         struct results cpu = convolve("cpu", "", &layers[i]);
         for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
@@ -198,10 +200,7 @@ static const struct layer dense[] = {
 static float *weight_gradient(const char *schedule, const char *target, const struct layer *l,
                               size_t *bytes)
 {
-    cr_assert_eq(setenv("TARN_SCHEDULE", schedule, 1), 0);
-    cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    tarn_replica *r = open_for(schedule, target);
     float *a = numbers(l->samples * l->in, 5), *b = numbers(l->out * l->in, 6);
     const tarn_tensor x =
         tarn_batch_axis(tarn_from(r, TARN_SHAPE(l->samples, l->in), TARN_F32, a), 0);
@@ -225,7 +224,6 @@ Test(staging, sums_over_samples_keep_their_bits, .timeout = 600)
     static const char *const targets[] = { "nvidia:4x64", "nvidia:2x256" };
     struct seen seen = { false, false, false };
     size_t bytes;
-    cr_assert_eq(setenv("TARN_GEMM", "nest", 1), 0);
     for (size_t i = 0; i < sizeof dense / sizeof *dense; i++) {
         float *cpu = weight_gradient("cpu", "", &dense[i], &bytes);
         for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {

@@ -125,10 +125,10 @@ static double term_requests(const struct nest *n, double accumulators, const str
             continue;
         const double uses = fmax(1, fmin(most_uses(n, x, lane, s), accumulators / least));
         const bool alike = lane >= 0 && !x->in_block && !access_uses(x, lane);
-        requests += (lane < 0                    ? 1
-                     : s->staged                 ? alike ? 1.0 / WIDE : 0.5
-                     : n->batched || x->in_block ? 1
-                                                 : strided_requests(x, lane)) /
+        requests += (lane < 0     ? 1
+                     : s->staged  ? alike ? 1.0 / WIDE : 0.5
+                     : n->batched ? 1
+                                  : strided_requests(x, lane)) /
                     uses;
     }
     return requests;

@@ -76,7 +76,7 @@ static double load_price(const struct nest *n, const struct schedule *s, const s
     for (int i = 0; i < count; i++)
         if (of[i].axis < n->out_axes && access_uses(x, of[i].axis) && of[i].size > side)
             side = of[i].size;
-    const double wide = side % WIDE == 0 ? 1.0 / WIDE : side % 2 == 0 ? 0.5 : 1;
+    const double wide = 1.0 / panel_load_width(side);
     return own ? fmax(wide, 0.5) : wide;
 }
 
@@ -98,7 +98,7 @@ static double loads_per_term(const struct nest *n, const struct schedule *s, boo
     const int lane = nest_vector_axis(n, s), last = n->axes - 1;
     struct unrolled of[NEST_AXES];
     int count = 0;
-    double loads = 0, points = 1;
+    double loads = 0, points = 1, terms = 1;
     for (int x = 0; x < n->axes; x++) {
         const int size = x == a                      ? t1
                          : x == b                    ? t2
@@ -108,6 +108,7 @@ static double loads_per_term(const struct nest *n, const struct schedule *s, boo
             continue;
         of[count++] = (struct unrolled){ x, size };
         points *= x < n->out_axes ? size : 1;
+        terms *= size;
     }
     for (int e = 0; e < n->expr_count; e++) {
         const struct access *x = &n->exprs[e].access;
@@ -115,9 +116,6 @@ static double loads_per_term(const struct nest *n, const struct schedule *s, boo
             continue;
         loads += load_price(n, s, x, of, count, staged) * distinct_addresses(x, of, count);
     }
-    double terms = points;
-    for (int i = 0; i < count; i++)
-        terms *= of[i].axis >= n->out_axes ? of[i].size : 1;
     return loads / terms + 0.001 * points;
 }
 
@@ -144,13 +142,20 @@ static int unroll_strides(const struct program_ir *p, const struct nest *n, stru
     return stride;
 }
 
+/* A row's lanes are added up once a block: some accumulators after the other, where there is no room for all. */
+static bool takes_turns(const struct program_ir *p, const struct nest *n)
+{
+    return n->partial && !n->by_sample && n->combine == COMBINE_FMA &&
+           placement_of(p, n)->stage == 0;
+}
+
 /* A gradient's window, which goes along what is summed: where a tile has all of it, elements of a round are those of the next
  * one, too. */
 static void unroll_window(const struct program_ir *p, const struct nest *n, struct schedule *s)
 {
     const int window = n->out_axes - 1, last = n->axes - 1;
-    if (!n->partial || n->by_sample || window == n->batch_axis || last < n->out_axes ||
-        n->extent[window] > p->target->item.unrolled_sum || placement_of(p, n)->stage > 0)
+    if (!takes_turns(p, n) || window == n->batch_axis ||
+        n->extent[window] > p->target->item.unrolled_sum)
         return;
     for (int e = 0; e < n->expr_count; e++) {
         const struct access *x = &n->exprs[e].access;
@@ -216,13 +221,6 @@ static int room_for_lanes(const struct program_ir *p, const struct nest *n)
     const size_t words = (size_t)(p->group_size / LANES * ITEM_PITCH);
     const size_t room = p->target->local_bytes / 2 / words / tarn_dtype_bytes(n->acc_dtype);
     return room > 1 ? (int)room : 1;
-}
-
-/* A row's lanes are added up once a block: some accumulators after the other, where there is no room for all. */
-static bool takes_turns(const struct program_ir *p, const struct nest *n)
-{
-    return n->partial && !n->by_sample && n->combine == COMBINE_FMA &&
-           placement_of(p, n)->stage == 0;
 }
 
 /* Accumulators of a work-item. */

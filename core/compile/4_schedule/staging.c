@@ -63,14 +63,13 @@ static double unstaged(const struct program_ir *p, const struct nest *n, const d
 /* Stages with this axis and step those loads that gain; what of these cycles that saves. Work-items that only copy leave
  * their share of loads and multiply-adds to the rest. */
 static double saved(const struct program_ir *p, const struct nest *n, const double *addresses,
-                    struct schedule *s)
+                    double before, struct schedule *s)
 {
     const struct item_figures *f = &p->target->item;
     struct staging *g = &s->staging;
     const double terms = panel_terms(n, s), warps = p->group_size / 32.0;
     const double resident = fmax(1, (double)f->resident_teams * LANES / p->group_size);
     const double share = (double)staging_items(g) / p->group_size;
-    const double before = unstaged(p, n, addresses, s);
     double after = before;
     int begin = 0;
     g->panels = 0;
@@ -115,7 +114,7 @@ static void mark(const struct nest *n, int root, bool *met)
 
 /* The step of a summed axis that saves the most, for a group that is shared out. */
 static void choose_step(const struct program_ir *p, const struct nest *n, const double *addresses,
-                        struct schedule *s, double *most, struct staging *best)
+                        double before, struct schedule *s, double *most, struct staging *best)
 {
     const struct chunks c = nest_chunks(n, false);
     for (int axis = n->out_axes; axis < n->axes && s->tile[axis] == 1; axis++) {
@@ -128,7 +127,7 @@ static void choose_step(const struct program_ir *p, const struct nest *n, const 
                 continue;
             s->staging.axis = axis;
             s->staging.step = step;
-            const double gain = saved(p, n, addresses, s);
+            const double gain = saved(p, n, addresses, before, s);
             if (gain > *most) {
                 *most = gain;
                 *best = s->staging;
@@ -168,14 +167,15 @@ double choose_staging(const struct program_ir *p, const struct nest *n, struct s
     const double *addresses = count_addresses(p, n, s);
     if (addresses == NULL)
         return 0;
+    const double before = unstaged(p, n, addresses, s);
     for (int lanes = p->group_size; lanes >= LANES; lanes--)
         for (int across = -1; across < n->out_axes; across++)
             if (share_group(p, n, s, lanes, across))
-                choose_step(p, n, addresses, s, &most, &best);
+                choose_step(p, n, addresses, before, s, &most, &best);
     s->staging = best;
     if (best.panels > 0)
         s->groups = staged_groups(p, n, s);
-    return (unstaged(p, n, addresses, s) - most) / nest_points(n, s);
+    return (before - most) / nest_points(n, s);
 }
 
 double unstaged_cycles(const struct program_ir *p, const struct nest *n, const struct schedule *s)

@@ -249,6 +249,9 @@ void print_tile_axes(struct printer *pr, const char *from);
 void print_item_sum(struct printer *pr, bool rest);
 int open_red(struct printer *pr, int axis, bool rest, int unroll);
 void print_item_results(struct printer *pr, const char *condition);
+/* Of a nest with barriers of its own, whose groups begin with number `start`: whether this group is one (`mine`), whether the
+ * work-item is one of so many that compute, where others only copy (`busy`), and the group's number. */
+void print_mine(struct printer *pr, int start, int items, const char *group);
 /* Sums over the lanes of a team (print_team_sums.c): what comes before a barrier, and after it, of rows of samples and of
  * others; rows that have barriers of their own, of groups from number `start` on; rows without lanes, which need none. */
 int team_lanes_at_once(const struct nest *n, const struct schedule *s);

@@ -304,6 +304,16 @@ static void print_half(struct printer *pr, int start, enum half half)
     close_loops(pr, 1);
 }
 
+void print_mine(struct printer *pr, int start, int items, const char *group)
+{
+    print_line(pr, "const bool mine = section_group >= %d && section_group < %d;", start,
+               start + pr->s->groups);
+    if (items < pr->p->group_size)
+        print_line(pr, "const bool busy = mine && item < %d;", items);
+    print_line(pr, "const %s %s = mine ? section_group - %d : 0;", item_index_type(pr), group,
+               start);
+}
+
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 static bool sums_lanes(const struct nest *n)

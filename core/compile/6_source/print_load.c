@@ -108,21 +108,6 @@ static void masked_block_text(struct printer *pr, const struct access *a, const 
     each_lane(t, type, pr->mask, pointer, name, by_sample ? 0 : 1, false);
 }
 
-/* Whether what an access names lies in its value wherever loops and lanes are, the condition holding or not. */
-static bool stays_inside(const struct printer *pr, const struct access *a)
-{
-    int64_t low = a->address.constant, high = low;
-    if (a->gather >= 0 || a->part_count > 0)
-        return false;
-    for (int axis = 0; axis < pr->n->axes; axis++) {
-        const int64_t reach = (int64_t)a->address.k[axis] * (pr->n->extent[axis] - 1);
-        low += reach < 0 ? reach : 0;
-        high += reach > 0 ? reach : 0;
-    }
-    const struct value *v = &pr->p->values[a->value];
-    return low >= -v->window_from && high < tarn_shape_count(v->shape) - v->window_from;
-}
-
 /* Whether all of a value lies where its pointer points: else there is only what the samples at hand have of it. */
 static bool is_whole(const struct value *v)
 {
@@ -136,7 +121,7 @@ static void masked_text(struct printer *pr, const struct expr *e, const char *ty
                         const char *pointer, struct text *t)
 {
     const struct access *a = &e->access;
-    const struct value *v = &pr->p->values[a->value];
+    const struct elements all = access_elements(pr->p, a);
     const int k = lane_factor(pr, &a->address);
     struct text lanes = { 0 }, kept = { 0 };
     char name[NAME];
@@ -144,8 +129,8 @@ static void masked_text(struct printer *pr, const struct expr *e, const char *ty
         struct text first = { 0 };
         print_affine(pr, &a->address, &first);
         print_define(pr, "long", &first, name);
-        text_add(t, "%s >= %d && %s <= %lldL ? ", name, -v->window_from, name,
-                 (long long)tarn_shape_count(v->shape) - v->window_from - 1 - k * (LANES - 1));
+        text_add(t, "%s >= %lld && %s <= %lldL ? ", name, (long long)all.from, name,
+                 (long long)all.to - 1 - k * (LANES - 1));
         run_text(pr, e, k, name, t);
         text_add(t, " : ");
     }
@@ -222,7 +207,8 @@ void load_text(struct printer *pr, const struct expr *e, struct text *t)
     text_fill(pointer, sizeof pointer, "v%d", a->value);
     if (panel_text(pr, e, t))
         return;
-    const bool masked = pr->mask[0] != '\0' && !(whole && !apart && stays_inside(pr, a));
+    const bool masked =
+        pr->mask[0] != '\0' && !(whole && !apart && access_stays_inside(pr->p, pr->n, a));
     if (a->in_block) {
         block_text(pr, e, type, pointer, t);
     } else if (masked && whole) {

@@ -153,16 +153,15 @@ static void take_copied(struct printer *pr, const struct copy *c, const char *na
         const int32_t along = copied_along(pr, c, a);
         const int times = a == of->first ? c->in_turn : 1;
         const struct short_text part = digit(name, below, along);
-        char origin[NAME];
-        text_fill(origin, sizeof origin, "%s", group_origin(pr, a).text);
+        const struct short_text origin = group_origin(pr, a);
         text_add(to, "%s%d * (%s)", i > 0 ? " + " : "", of->pitch[a] * times, part.text);
         if (pr->n->batched && a == pr->n->batch_axis)
             text_fill(lane, NAME, "%s", part.text);
         if (times > 1)
-            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %d * (%s))", origin,
-                      times, part.text);
+            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %d * (%s))",
+                      origin.text, times, part.text);
         else
-            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %s)", origin,
+            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %s)", origin.text,
                       part.text);
         pr->axis[a].constant = of->low[a] + (a == of->first ? turn : 0);
         below *= along;
@@ -174,11 +173,10 @@ static void copied_from(struct printer *pr, const struct copy *c, const char *la
                         struct text *from)
 {
     const struct access *x = &pr->n->exprs[pr->s->staging.panel[c->panel].expr].access;
-    const struct value *v = &pr->p->values[x->value];
     const char *type = item_index_type(pr);
-    const bool inside = panel_in_range(pr->p, pr->n, x);
-    const struct elements all = panel_range(pr->p, x);
-    const long long each = tarn_shape_count(v->shape) / (x->in_block ? v->shape.dim[0] : 1);
+    const bool inside = access_stays_inside(pr->p, pr->n, x);
+    const struct elements all = access_elements(pr->p, x);
+    const long long each = all.to - all.from;
     struct text address = { 0 };
     print_affine(pr, &x->address, &address);
     if (x->in_block && pr->n->by_sample)
@@ -342,15 +340,6 @@ static void print_staged_sum(struct printer *pr)
     pr->guards_met = 0;
 }
 
-/* The groups of the kernel that do the nest, and the work-items of these that compute. */
-static void print_who(struct printer *pr, int start)
-{
-    print_line(pr, "const bool mine = section_group >= %d && section_group < %d;", start,
-               start + pr->s->groups);
-    if (has_idle(pr))
-        print_line(pr, "const bool busy = mine && item < %d;", staging_items(&pr->s->staging));
-}
-
 /* Where all that a group has lies: its tiles, and panels. */
 static void print_places(struct printer *pr)
 {
@@ -367,8 +356,7 @@ static void print_staged_rows(struct printer *pr, int start)
     const int blocks = pr->p->blocks, groups = pr->p->groups, each = pr->s->groups / groups;
     const int batch = n->batch_axis, step = pr->s->tile[batch];
     const char *index = item_index_type(pr), *busy = has_idle(pr) ? "busy" : "mine";
-    print_who(pr, start);
-    print_line(pr, "const %s all = mine ? section_group - %d : 0;", index, start);
+    print_mine(pr, start, staging_items(&pr->s->staging), "all");
     print_line(pr, "const %s group = all %% %d, share = all / %d;", index, each, each);
     print_places(pr);
     declare_rows(pr);
@@ -401,8 +389,7 @@ static void print_staged_rows(struct printer *pr, int start)
 
 static void print_staged_results(struct printer *pr, int start)
 {
-    print_who(pr, start);
-    print_line(pr, "const %s group = mine ? section_group - %d : 0;", item_index_type(pr), start);
+    print_mine(pr, start, staging_items(&pr->s->staging), "group");
     print_places(pr);
     declare_accumulators(pr);
     print_staged_sum(pr);

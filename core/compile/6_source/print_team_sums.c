@@ -29,11 +29,11 @@ static void print_team_tile(struct printer *pr, const char *group)
                ITEM_PITCH * team_lanes_at_once(pr->n, pr->s), LANES);
 }
 
-/* Lays the accumulators into local memory: one row of 16 lanes for each point. */
-static void print_exchange(struct printer *pr)
+/* Lays accumulators into local memory: one row of 16 lanes for each point. */
+static void print_exchange(struct printer *pr, int first, int end)
 {
-    for (int i = 0; i < nest_points(pr->n, pr->s); i++)
-        print_line(pr, "lanes[%d + lane] = acc%d;", ITEM_PITCH * i, i);
+    for (int i = first; i < end; i++)
+        print_line(pr, "lanes[%d + lane] = acc%d;", ITEM_PITCH * (i - first), i);
 }
 
 /* The row that a group is for, the block of it whose turn it is, and the tiles of the teams. */
@@ -60,7 +60,7 @@ void print_row_terms(struct printer *pr)
     print_block(pr);
     declare_accumulators(pr);
     print_item_sum(pr, false);
-    print_exchange(pr);
+    print_exchange(pr, 0, nest_points(pr->n, pr->s));
     close_loops(pr, opened);
 }
 
@@ -109,9 +109,7 @@ void print_rows_in_turn(struct printer *pr, int start)
     print_line(pr, "{");
     pr->indent++;
     describe_nest(pr);
-    print_line(pr, "const bool mine = section_group >= %d && section_group < %d;", start,
-               start + pr->s->groups);
-    print_line(pr, "const %s group = mine ? section_group - %d : 0;", item_index_type(pr), start);
+    print_mine(pr, start, pr->p->group_size, "group");
     print_line(pr, "const int share = group / %d;", each);
     char within[NAME];
     text_fill(within, sizeof within, "(group %% %d)", each);
@@ -130,9 +128,9 @@ void print_rows_in_turn(struct printer *pr, int start)
     for (int first = 0; first < points; first += most) {
         const int end = first + most < points ? first + most : points;
         print_line(pr, "if (has) {");
-        for (int i = first; i < end; i++)
-            print_line(pr, "    lanes[%d + lane] = acc%d;", ITEM_PITCH * (i - first), i);
-        print_line(pr, "}");
+        pr->indent++;
+        print_exchange(pr, first, end);
+        close_loops(pr, 1);
         print_line(pr, "barrier(CLK_LOCAL_MEM_FENCE);");
         print_line(pr, "if (has) {");
         pr->indent++;
@@ -225,7 +223,7 @@ void print_lane_terms(struct printer *pr)
     print_team_tile(pr, "group");
     declare_accumulators(pr);
     print_item_sum(pr, false);
-    print_exchange(pr);
+    print_exchange(pr, 0, nest_points(pr->n, pr->s));
 }
 
 /* The elements after the last full 16 are added up by all lanes alike, and the first lane stores. */
