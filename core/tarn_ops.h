@@ -66,6 +66,11 @@ TARN_API void tarn_split(tarn_tensor x, const int32_t *sizes, int count, int axi
 /** Adds low[i] and high[i] elements before and after axis i, those behind the first and before the last one in reverse order: fewer
  *  than the axis has. As torch.nn.functional.pad with "reflect", but for all axes, the first one first. */
 TARN_API tarn_tensor tarn_pad_reflect(tarn_tensor x, tarn_shape low, tarn_shape high);
+/** The same with the elements from the axis's other end, as if it went on in a circle: as many as it has at most. As
+ *  "circular". */
+TARN_API tarn_tensor tarn_pad_circular(tarn_tensor x, tarn_shape low, tarn_shape high);
+/** The same with copies of the axis's first and last element. As "replicate". */
+TARN_API tarn_tensor tarn_pad_replicate(tarn_tensor x, tarn_shape low, tarn_shape high);
 /** Joins 1 to 64 tensors of one shape along a new axis, which is `axis` of the result. */
 TARN_API tarn_tensor tarn_stack(const tarn_tensor *parts, int count, int axis);
 /** Element `index` of an axis, which is left out: x[:, index] for axis 1. A negative index counts from the end.
@@ -160,6 +165,13 @@ TARN_API tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o
 TARN_API tarn_tensor tarn_pixel_shuffle(tarn_tensor x, int factor);
 /** The way back: x [N, C, H factor, W factor] -> [N, C factor^2, H, W]. */
 TARN_API tarn_tensor tarn_pixel_unshuffle(tarn_tensor x, int factor);
+/** Zero means: stride 1, no padding, dilation 1. [0] is the height; a zero [1] takes the value of [0], but of padding. */
+typedef struct tarn_unfold_options {
+    int32_t window[2], stride[2], padding[2], dilation[2];
+} tarn_unfold_options;
+/** Windows of x [N, C, H, W] as columns: [N, C KH KW, L], L windows row by row, zeros beside the image. As
+ *  torch.nn.functional.unfold. Memory of all windows is taken where a product reads them. */
+TARN_API tarn_tensor tarn_unfold2d(tarn_tensor x, tarn_unfold_options options);
 /** Mean over all axes from 2 on, which stay as length 1: [N, C, 1, 1] of images. As
  *  torch.nn.functional.adaptive_avg_pool2d(x, 1). */
 TARN_API tarn_tensor tarn_global_avg_pool(tarn_tensor x);
@@ -167,11 +179,15 @@ TARN_API tarn_tensor tarn_global_avg_pool(tarn_tensor x);
 TARN_API tarn_tensor tarn_global_max_pool(tarn_tensor x);
 
 /** Normalises x float32 [N, C, ...] over each of `groups` groups of channels of a sample:
- *  (x - mean) * rsqrt(var + eps) * weight + bias; weight [C], bias [C] or TARN_NONE. */
+ *  (x - mean) * rsqrt(var + eps) * weight + bias; weight and bias [C] or TARN_NONE. */
 TARN_API tarn_tensor tarn_group_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                         int groups, float eps);
-/** x * rsqrt(mean(x^2) + eps) * weight over the last axes, those of `weight`; float32. As
- *  torch.nn.functional.rms_norm. */
+/** The same of x [N, C, L, ...] over each channel of a sample. As torch.nn.functional.instance_norm without running
+ *  statistics, and nn.InstanceNorm1d to 3d, whose eps is 1e-5. */
+TARN_API tarn_tensor tarn_instance_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                           float eps);
+/** x * rsqrt(mean(x^2) + eps) * weight over the last axes, those of `weight`, or the last one where that is TARN_NONE;
+ *  float32. As torch.nn.functional.rms_norm. */
 TARN_API tarn_tensor tarn_rms_norm_op(tarn_tensor x, tarn_tensor weight, float eps);
 
 /** Zero means: every query sees every key, scale 1 / sqrt(E), no dropout. */
@@ -179,6 +195,13 @@ typedef struct tarn_attention_options {
     bool causal;          /* query i sees keys 0 to i */
     float scale, dropout; /* dropout of weights, while the replica trains */
     tarn_tensor key_mask; /* uint8 or int32 [N, S]: keys with 0 are not seen; or TARN_NONE */
+    /* Broadcasts to [..., L, S]: of whole numbers 0 for keys that a query does not see; of a float type what is added to
+     * its scores, such as biases of relative positions, which get their gradient; or TARN_NONE. As PyTorch's attn_mask.
+     * With it memory of L x S is taken. */
+    tarn_tensor mask;
+    bool
+        grouped_heads; /* k and v [N, ..., H, S, E] may have fewer heads H than q, each for as many of q's in a row: PyTorch's
+                           enable_gqa */
 } tarn_attention_options;
 /** softmax(scale q k^T) v of float32 q [..., L, E], k [..., S, E], v [..., S, V] -> [..., L, V]. A query
  *  that sees no key gives NaN, as in torch.nn.functional.scaled_dot_product_attention. */

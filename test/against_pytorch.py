@@ -361,6 +361,9 @@ class Program(More):
     def op_min(self, line, a):
         return self.reduce(torch.amin, line, a)
 
+    def op_argmin(self, line, a):
+        return torch.argmin(a, line["arg"][1], keepdim=bool(line["arg"][0])).double()
+
     def op_argmax(self, line, a):
         return torch.argmax(a, line["arg"][1], keepdim=bool(line["arg"][0])).double()
 

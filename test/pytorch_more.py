@@ -89,12 +89,15 @@ class More:
         o = line["arg"]
         return F.conv_transpose2d(a, w, bias, o[0:2], o[2:4], o[4:6], o[6])
 
-    def op_pad_reflect(self, line, a):
+    @staticmethod
+    def pad_ends(line, a, place):
         for axis, (low, high) in enumerate(zip(line["first"], line["second"])):
-            last = a.shape[axis] - 1
-            places = (torch.arange(-low, last + 1 + high)).abs()
-            a = a.index_select(axis, torch.where(places > last, 2 * last - places, places))
+            extent = a.shape[axis]
+            a = a.index_select(axis, place(torch.arange(-low, extent + high), extent))
         return a
+
+    def op_pad_reflect(self, line, a):
+        return self.pad_ends(line, a, lambda k, extent: extent - 1 - (extent - 1 - k.abs()).abs())
 
     def op_pixel_shuffle(self, line, a):
         return F.pixel_shuffle(a, line["arg"][0])
@@ -124,7 +127,22 @@ class More:
     def op_global_max_pool(self, line, a):
         return F.adaptive_max_pool1d(a.flatten(2), 1).reshape(line["shape"])
 
-    def op_group_norm_op(self, line, a, w, bias=None):
+    def op_pad_circular(self, line, a):
+        return self.pad_ends(line, a, lambda k, extent: k % extent)
+
+    def op_pad_replicate(self, line, a):
+        return self.pad_ends(line, a, lambda k, extent: k.clamp(0, extent - 1))
+
+    def op_unfold2d(self, line, a):
+        window, stride, padding, dilation = (line["arg"][i:i + 2] for i in (0, 2, 4, 6))
+        return F.unfold(a, window, dilation, padding, stride)
+
+    def op_instance_norm_op(self, line, a, w=None, bias=None):
+        if a[0, 0].numel() == 1:  # PyTorch refuses it
+            return F.group_norm(a, a.shape[1], w, bias, line["f"][0])
+        return F.instance_norm(a, None, None, w, bias, eps=line["f"][0])
+
+    def op_group_norm_op(self, line, a, w=None, bias=None):
         return F.group_norm(a, line["arg"][0], w, bias, line["f"][0])
 
     def op_rms_norm_op(self, line, a, w):
@@ -132,15 +150,20 @@ class More:
 
     # ---- attention -----------------------------------------------------------------------------
 
-    def op_attention(self, line, q, k, v, mask=None):
-        scale = line["f"][0] or q.shape[-1] ** -0.5
-        scores = scale * q @ k.transpose(-1, -2)
-        if line["arg"][0]:
-            scores = scores.masked_fill(~torch.ones(scores.shape[-2:]).tril().bool(), -torch.inf)
+    def op_attention(self, line, q, k, v, *masks):
+        causal, has_keys, grouped = line["arg"][:3]
+        keys, mask = masks[0] if has_keys else None, masks[has_keys] if len(masks) > has_keys else None
+        flags = self.lines[line["in"][-1]]["type"] != line["type"]
+        hidden = torch.zeros(q.shape[:-1] + (k.shape[-2],), dtype=q.dtype)
+        if causal:
+            hidden = hidden.masked_fill(~torch.ones(hidden.shape[-2:]).tril().bool(), -torch.inf)
+        if has_keys:
+            seen = keys.detach().reshape([keys.shape[0]] + [1] * (q.dim() - 2) + [-1]) != 0
+            hidden = hidden.masked_fill(~seen, -torch.inf)
         if mask is not None:
-            mask = mask.detach().reshape([mask.shape[0]] + [1] * (q.dim() - 2) + [-1])
-            scores = scores.masked_fill(mask == 0, -torch.inf)
-        return torch.softmax(scores, -1) @ v
+            hidden = hidden.masked_fill(mask.detach() == 0, -torch.inf) if flags else hidden + mask
+        return F.scaled_dot_product_attention(q, k, v, hidden, scale=line["f"][0] or None,
+                                              enable_gqa=bool(grouped))
 
     @staticmethod
     def heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask):

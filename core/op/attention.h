@@ -10,6 +10,9 @@ struct attention {
     tarn_tensor q, k, v;
     tarn_tensor
         seen; /* int32 [N, S], N the first axis: 0 for keys that no query sees; or TARN_NONE */
+    tarn_tensor
+        mask; /* broadcasts to [..., L, S]: of int32 0 for keys that a query does not see, of floats what is added to
+                         scores; or TARN_NONE, as blocks have it */
     double scale;
     bool causal;
 };

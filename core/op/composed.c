@@ -212,34 +212,48 @@ static tarn_tensor lift(tarn_tensor t, int rank)
     return op_reshape_to(t, shape);
 }
 
+const char *op_shape_text(tarn_tensor t)
+{
+    return t.replica != NULL ? shape_text(tarn_shape_get(t)) : "none";
+}
+
+bool op_norm_axes(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, tarn_shape *axes)
+{
+    const bool weighted = weight.replica != NULL, biased = bias.replica != NULL;
+    const tarn_shape s = tarn_shape_get(x), last = TARN_SHAPE(s.dim[s.rank > 0 ? s.rank - 1 : 0]);
+    const tarn_shape w = weighted ? tarn_shape_get(weight) : last;
+    const int first = s.rank - w.rank;
+    bool fits = w.rank >= 1 && first >= 0 && dtype_is_float(tarn_dtype_get(x)) &&
+                (!weighted || dtype_is_single(tarn_dtype_get(weight))) &&
+                (!biased || (weighted && shape_equal(w, tarn_shape_get(bias))));
+    *axes = (tarn_shape){ .rank = 0 };
+    for (int i = 0; fits && i < w.rank; i++) {
+        fits = s.dim[first + i] == w.dim[i];
+        axes->dim[axes->rank++] = first + i;
+    }
+    return fits;
+}
+
 tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, float eps)
 {
     tarn_replica *r;
-    const bool biased = bias.replica != NULL;
-    if (!graph_operands("layer_norm", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
+    if (!graph_operands_some("layer_norm", (tarn_tensor[]){ x, weight, bias }, 1, 3, &r))
         return graph_poison(r);
-    const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(weight);
-    const int first = s.rank - w.rank;
-    bool fits = w.rank >= 1 && first >= 0 && dtype_is_float(tarn_dtype_get(x)) &&
-                dtype_is_single(tarn_dtype_get(weight)) &&
-                (!biased || shape_equal(w, tarn_shape_get(bias)));
-    uint32_t axes = 0;
-    for (int i = 0; fits && i < w.rank; i++) {
-        fits = s.dim[first + i] == w.dim[i];
-        axes |= UINT32_C(1) << (first + i);
-    }
-    if (!fits)
+    const tarn_shape s = tarn_shape_get(x);
+    tarn_shape list;
+    uint32_t axes;
+    if (!op_norm_axes(x, weight, bias, &list) || !op_axes(x, "layer_norm", list, &axes))
         return graph_fail(r, TARN_ERR_SHAPE,
                           "layer_norm: x %s, weight %s, bias %s: all must be float32, weight and "
                           "bias of the same shape, which is that of the last axes of x",
-                          shape_text(s), shape_text(w),
-                          biased ? shape_text(tarn_shape_get(bias)) : "none");
+                          shape_text(s), op_shape_text(weight), op_shape_text(bias));
     tarn_tensor mean, var;
     tarn_dtype of;
     x = op_wide(op_high(x), &of);
-    const tarn_tensor y =
-        tarn_mul(op_normalise(x, axes, false, eps, &mean, &var), lift(weight, s.rank));
-    return op_as(biased ? tarn_add(y, lift(bias, s.rank)) : y, of);
+    tarn_tensor y = op_normalise(x, axes, false, eps, &mean, &var);
+    if (weight.replica != NULL)
+        y = tarn_mul(y, lift(weight, s.rank));
+    return op_as(bias.replica != NULL ? tarn_add(y, lift(bias, s.rank)) : y, of);
 }
 
 /* ---- dropout -------------------------------------------------------------------------------- */

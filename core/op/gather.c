@@ -141,41 +141,6 @@ tarn_tensor tarn_roll(tarn_tensor x, int axis, int by)
         at);
 }
 
-/* `count` elements behind the first one, or before the last one, the nearest one last, or first. */
-static tarn_tensor reflected(tarn_tensor x, int axis, int count, bool low)
-{
-    const int extent = tarn_shape_get(x).dim[axis], first = low ? 1 : extent - 1 - count;
-    return tarn_flip(tarn_slice(x, axis, first, first + count, 1), TARN_AXES(axis));
-}
-
-tarn_tensor tarn_pad_reflect(tarn_tensor x, tarn_shape low, tarn_shape high)
-{
-    if (!graph_operand(NULL, x, "pad_reflect", 0))
-        return graph_poison(x.replica);
-    const tarn_shape s = tarn_shape_get(x);
-    bool fits = low.rank == s.rank && high.rank == s.rank;
-    for (int d = 0; fits && d < s.rank; d++)
-        fits = low.dim[d] >= 0 && high.dim[d] >= 0 &&
-               ((low.dim[d] == 0 && high.dim[d] == 0) ||
-                (low.dim[d] < s.dim[d] && high.dim[d] < s.dim[d]));
-    if (!fits)
-        return graph_fail(
-            x.replica, TARN_ERR_SHAPE,
-            "pad_reflect: %s by %s and %s: for each axis a number from 0 to its length less one",
-            shape_text(s), shape_text(low), shape_text(high));
-    for (int d = 0; d < s.rank; d++) {
-        tarn_tensor parts[3];
-        int count = 0;
-        if (low.dim[d] > 0)
-            parts[count++] = reflected(x, d, low.dim[d], true);
-        parts[count++] = x;
-        if (high.dim[d] > 0)
-            parts[count++] = reflected(x, d, high.dim[d], false);
-        x = count > 1 ? tarn_concat(parts, count, d) : x;
-    }
-    return graph_value(x);
-}
-
 tarn_tensor op_join(tarn_tensor *pieces, uint32_t count)
 {
     while (count > 1) {

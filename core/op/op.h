@@ -120,6 +120,11 @@ tarn_tensor op_rows_weight_of(tarn_tensor a, tarn_tensor b);
 
 /* How many values a sum over these axes adds up: of all replicas when `synced`. 0: an error. */
 int64_t op_count_over(tarn_tensor x, uint32_t axes, bool synced);
+/* The axes that a norm goes over: the last ones, those of `weight`, or of TARN_NONE the last one; `bias` is like the weight, or
+ * TARN_NONE. False, without an error: they do not fit. */
+bool op_norm_axes(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, tarn_shape *axes);
+/* The shape of a tensor, "none" of TARN_NONE. */
+const char *op_shape_text(tarn_tensor t);
 /* (x - mean) * rsqrt(var + eps) over the axes of the mask, with the biased variance in two
  * passes. The sums go over all replicas when `synced`. The gradient is that of the whole; `mean`
  * and `var` (reduced axes of length 1) carry none. */

@@ -160,6 +160,17 @@ tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep)
     return reduce(&op_argmax, x, TARN_AXES(axis), keep);
 }
 
+tarn_tensor tarn_argmin(tarn_tensor x, int axis, bool keep)
+{
+    if (!graph_operand(NULL, x, "argmin", 0))
+        return graph_poison(x.replica);
+    if (dtype_is_float(tarn_dtype_get(x)))
+        return tarn_argmax(tarn_neg(x), axis, keep);
+    /* -1 - x, which the least integer has, too; unsigned ones are widened first. */
+    return tarn_argmax(tarn_sub(op_constant_of(x.replica, TARN_SCALAR, TARN_I32, -1), x), axis,
+                       keep);
+}
+
 /* How many elements go into one of the result. */
 static int64_t reduced_count(tarn_tensor x, uint32_t mask)
 {

@@ -106,16 +106,22 @@ uint32_t graph_resolve(tarn_tensor t)
     return graph_operand(NULL, t, NULL, 0);
 }
 
-bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r)
+bool graph_operands_some(const char *op, const tarn_tensor *in, int needed, int count,
+                         tarn_replica **r)
 {
     *r = NULL;
     for (int i = 0; i < count && *r == NULL; i++)
         *r = in[i].replica;
     for (int i = 0; i < count; i++) {
-        if (!graph_operand(*r, in[i], op, i))
+        if ((i < needed || in[i].replica != NULL) && !graph_operand(*r, in[i], op, i))
             return false;
     }
     return true;
+}
+
+bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r)
+{
+    return graph_operands_some(op, in, count, count, r);
 }
 
 const struct node *graph_node(tarn_tensor t)

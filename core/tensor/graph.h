@@ -116,6 +116,9 @@ uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int numbe
 /* The same for all operands of an op, none of which may be missing. `*r` becomes the replica of the
  * first that has one. */
 bool graph_operands(const char *op, const tarn_tensor *in, int count, tarn_replica **r);
+/* The same where those behind the first `needed` may be TARN_NONE. */
+bool graph_operands_some(const char *op, const tarn_tensor *in, int needed, int count,
+                         tarn_replica **r);
 const struct node *graph_node(tarn_tensor t);
 /* Bytes of all elements. */
 size_t node_bytes(const struct node *n);

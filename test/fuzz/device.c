@@ -206,6 +206,8 @@ static tarn_tensor reduce(const struct line *l, tarn_tensor a)
         return tarn_min(a, l->list[0], keep);
     case OP_ID_argmax:
         return tarn_argmax(a, l->arg[1], keep);
+    case OP_ID_argmin:
+        return tarn_argmin(a, l->arg[1], keep);
     default:
         return tarn_var(a, l->list[0], l->arg[1], keep);
     }

@@ -362,7 +362,7 @@ static int grow_reduction(struct generator *g, enum op_id op, int a)
 {
     const int rank = shape_of_line(g, a).rank;
     struct line l = { .op = op, .in = { a }, .ins = 1, .arg = { chance(g, 50) } };
-    if (rank == 0 && op == OP_ID_argmax)
+    if (rank == 0 && program_searches(op))
         return -1;
     l.list[0] = chance(g, 15) ? TARN_ALL : (tarn_shape){ .rank = 0 };
     for (int d = 0; d < rank && l.list[0].rank >= 0; d++)

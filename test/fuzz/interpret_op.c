@@ -506,7 +506,8 @@ int interpret_reduce(struct interpreter *m, const struct line *l, int x, tarn_sh
         y = extreme(t, x, count, group, l->op == OP_ID_max ? 1 : -1, false);
         break;
     case OP_ID_argmax:
-        y = argmax(t, x, from, l->arg[1]);
+    case OP_ID_argmin:
+        y = argmax(t, l->op == OP_ID_argmin ? tape_map(t, T_NEG, x) : x, from, l->arg[1]);
         break;
     case OP_ID_var: {
         const int mean = tape_scale(t, tape_scatter(t, x, count, group), 1 / terms);

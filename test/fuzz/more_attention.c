@@ -7,7 +7,8 @@
 #include "generate.h"
 #include "more.h"
 
-/* ---- attention by itself: arg[0] causal, f[0] scale -------------------------------------------- */
+/* ---- attention by itself: arg[0] causal, arg[1] a mask of keys, arg[2] grouped heads, f[0] scale; operands q, k, v, the mask
+ * of keys, a mask of queries and keys ------------------------------------------------------------- */
 
 /* Products of [G, L, E] and [G, S, E] to [G, L, S]. */
 static int scores(struct tape *t, int q, int k, int groups, int length, int keys, int width)
@@ -23,9 +24,14 @@ static int scores(struct tape *t, int q, int k, int groups, int length, int keys
     return sum_products(t, &s, q, k, (int64_t)groups * length * keys);
 }
 
-/* A score far below all others where the key is not seen: of `heads` groups each sample has. -1: a query
- * sees no key. */
-static int hide(struct tape *t, int x, tarn_shape s, bool causal, int mask, int heads)
+/* What hides keys: nodes of flags (-1: none), of keys of each sample, which has so many groups, and of all scores. */
+struct hidden {
+    bool causal;
+    int keys, groups, flags;
+};
+
+/* A score far below all others where the key is not seen. -1: a query sees no key. */
+static int hide(struct tape *t, int x, tarn_shape s, const struct hidden *h)
 {
     int *index = malloc((size_t)tarn_shape_count(s) * sizeof *index + 1);
     bool some = true;
@@ -34,10 +40,11 @@ static int hide(struct tape *t, int x, tarn_shape s, bool causal, int mask, int 
     for (int i = 0; i < s.dim[0] * s.dim[1]; i++) {
         bool any = false;
         for (int j = 0; j < s.dim[2]; j++) {
-            const int sample = i / s.dim[1] / heads;
-            const bool seen = (!causal || j <= i % s.dim[1]) &&
-                              (mask < 0 || t->node[mask].v[sample * s.dim[2] + j] != 0);
-            index[i * s.dim[2] + j] = seen ? i * s.dim[2] + j : -1;
+            const int sample = i / s.dim[1] / h->groups, at = i * s.dim[2] + j;
+            const bool seen = (!h->causal || j <= i % s.dim[1]) &&
+                              (h->keys < 0 || t->node[h->keys].v[sample * s.dim[2] + j] != 0) &&
+                              (h->flags < 0 || t->node[h->flags].v[at] != 0);
+            index[at] = seen ? at : -1;
             any |= seen;
         }
         some &= any;
@@ -47,13 +54,14 @@ static int hide(struct tape *t, int x, tarn_shape s, bool causal, int mask, int 
     return some ? y : -1;
 }
 
-/* q [G, L, E], k [G, S, E], v [G, S, V]. */
+/* q [G, L, E], k [G, S, E], v [G, S, V]; `added` to scores, -1: nothing. */
 static int attention(struct tape *t, const int in[3], tarn_shape s, int width, int values,
-                     double scale, bool causal, int mask, int heads)
+                     double scale, const struct hidden *h, int added)
 {
-    const int all =
+    const int products =
         scores(t, tape_scale(t, in[0], scale), in[1], s.dim[0], s.dim[1], s.dim[2], width);
-    const int seen = hide(t, all, s, causal, mask, heads);
+    const int all = added < 0 ? products : tape_map2(t, T_ADD, products, added);
+    const int seen = hide(t, all, s, h);
     if (seen < 0)
         return -1;
     const int weights = softmax(t, seen, s, 2, false);
@@ -77,43 +85,95 @@ static bool floats_to(const struct program *p, const struct line *l, int count)
     return true;
 }
 
+/* [..., L, S] */
+static tarn_shape scores_shape(tarn_shape q, tarn_shape k)
+{
+    q.dim[q.rank - 1] = k.dim[k.rank - 2];
+    return q;
+}
+
+static bool spreads_to(tarn_shape s, tarn_shape all)
+{
+    for (int i = 1; i <= s.rank; i++)
+        if (i > all.rank || (s.dim[s.rank - i] != 1 && s.dim[s.rank - i] != all.dim[all.rank - i]))
+            return false;
+    return true;
+}
+
 static bool attention_shape(const struct program *p, struct line *l)
 {
     const tarn_shape q = operand_of(p, l, 0)->shape, k = operand_of(p, l, 1)->shape,
                      v = operand_of(p, l, 2)->shape;
-    if (!floats_to(p, l, 3) || q.rank < 3 || k.rank != q.rank || v.rank != q.rank ||
-        k.dim[k.rank - 2] < 1)
+    if (!floats_to(p, l, 3) || q.rank < (l->arg[2] ? 4 : 3) || k.rank != q.rank ||
+        v.rank != q.rank || k.dim[k.rank - 2] < 1)
         return false;
     const int last = q.rank - 1;
     for (int d = 0; d < last - 1; d++)
-        if (q.dim[d] != k.dim[d] || q.dim[d] != v.dim[d])
+        if (k.dim[d] != v.dim[d] ||
+            (l->arg[2] && d == last - 2 ? k.dim[d] < 1 || q.dim[d] % k.dim[d] != 0
+                                        : q.dim[d] != k.dim[d]))
             return false;
     l->shape = q;
     l->shape.dim[last] = v.dim[last];
-    return q.dim[last] == k.dim[last] && k.dim[last - 1] == v.dim[last - 1] &&
-           mask_fits(p, l, 3, q.dim[0], k.dim[last - 1]);
+    const int masks = 3 + l->arg[1];
+    return q.dim[last] == k.dim[last] && k.dim[last - 1] == v.dim[last - 1] && l->ins >= masks &&
+           (!l->arg[1] || mask_fits(p, l, 3, q.dim[0], k.dim[last - 1])) &&
+           (l->ins == masks || spreads_to(operand_of(p, l, masks)->shape, scores_shape(q, k)));
+}
+
+/* k or v: the heads of axis -3 for all of q's. */
+static int for_all_heads(struct interpreter *m, const struct line *l, int k, tarn_shape q)
+{
+    const tarn_shape from = shape_of(m, l, k);
+    const int x = interpret_operand(m, l, k), axis = from.rank - 3;
+    if (!l->arg[2] || from.dim[axis] == q.dim[axis])
+        return x;
+    tarn_shape to = from;
+    to.dim[axis] = q.dim[axis];
+    const int count = (int)tarn_shape_count(to);
+    int *index = malloc((size_t)count * sizeof *index + 1), at[TARN_MAX_RANK] = { 0 };
+    if (index == NULL)
+        abort();
+    for (int i = 0; i < count; i++, next_position(to, at)) {
+        int place[TARN_MAX_RANK];
+        memcpy(place, at, sizeof place);
+        place[axis] /= q.dim[axis] / from.dim[axis];
+        index[i] = (int)position_of(from, place);
+    }
+    const int y = tape_gather(m->tape, x, count, index, 0);
+    free(index);
+    return y;
 }
 
 static int attention_value(struct interpreter *m, const struct line *l)
 {
     const tarn_shape q = shape_of(m, l, 0), k = shape_of(m, l, 1), v = shape_of(m, l, 2);
-    const int last = q.rank - 1, in[] = { interpret_operand(m, l, 0), interpret_operand(m, l, 1),
-                                          interpret_operand(m, l, 2) };
-    int heads = 1;
+    const int last = q.rank - 1, in[] = { interpret_operand(m, l, 0), for_all_heads(m, l, 1, q),
+                                          for_all_heads(m, l, 2, q) };
+    int groups = 1, added = -1;
     for (int d = 1; d < last - 1; d++)
-        heads *= q.dim[d];
+        groups *= q.dim[d];
+    struct hidden h = { l->arg[0] != 0, l->arg[1] ? interpret_operand(m, l, 3) : -1, groups, -1 };
+    const int own = 3 + l->arg[1];
+    if (l->ins > own) {
+        const int mask = spread_to(m->tape, interpret_operand(m, l, own), shape_of(m, l, own),
+                                   scores_shape(q, k));
+        *(program_floats(operand_of(m->p, l, own)->dtype) ? &added : &h.flags) = mask;
+    }
     const double scale = l->f[0] != 0 ? (double)l->f[0] : 1 / sqrt((double)q.dim[last]);
-    return attention(m->tape, in, TARN_SHAPE(q.dim[0] * heads, q.dim[last - 1], k.dim[last - 1]),
-                     q.dim[last], v.dim[last], scale, l->arg[0] != 0,
-                     l->ins > 3 ? interpret_operand(m, l, 3) : -1, heads);
+    return attention(m->tape, in, TARN_SHAPE(q.dim[0] * groups, q.dim[last - 1], k.dim[last - 1]),
+                     q.dim[last], v.dim[last], scale, &h, added);
 }
 
 static tarn_tensor attention_call(const struct line *l, const tarn_tensor *in)
 {
+    const int own = 3 + l->arg[1];
     return tarn_attention(in[0], in[1], in[2],
                           (tarn_attention_options){ .causal = l->arg[0] != 0,
                                                     .scale = l->f[0],
-                                                    .key_mask = l->ins > 3 ? in[3] : TARN_NONE });
+                                                    .key_mask = l->arg[1] ? in[3] : TARN_NONE,
+                                                    .mask = l->ins > own ? in[own] : TARN_NONE,
+                                                    .grouped_heads = l->arg[2] != 0 });
 }
 
 /* Few masks hide all keys, which would be NaN. */
@@ -129,11 +189,16 @@ static bool attention_grow(struct generator *g, struct line *l, int a)
               heads = 1 + below(g, 2);
     const int length = 1 + below(g, 5), keys = 4 + below(g, 3), width = 1 + below(g, 4);
     (void)a;
-    l->in[0] = leaf_of(g, chance(g, 50) ? TARN_SHAPE(n, heads, length, width)
-                                        : TARN_SHAPE(n, length, width));
+    l->arg[2] = chance(g, 30);
+    const int each = l->arg[2] ? 1 + below(g, 3) : 1;
+    l->in[0] = leaf_of(g, l->arg[2] || chance(g, 50) ? TARN_SHAPE(n, heads * each, length, width)
+                                                     : TARN_SHAPE(n, length, width));
     if (l->in[0] < 0)
         return false;
-    tarn_shape s = shape_of_line(g, l->in[0]);
+    tarn_shape s = shape_of_line(g, l->in[0]), all = s;
+    all.dim[s.rank - 1] = keys;
+    if (l->arg[2])
+        s.dim[1] = heads;
     s.dim[s.rank - 2] = keys;
     l->in[1] = leaf_of(g, s);
     s.dim[s.rank - 1] = 1 + below(g, 4);
@@ -141,8 +206,13 @@ static bool attention_grow(struct generator *g, struct line *l, int a)
     l->arg[0] = chance(g, 50);
     l->f[0] = chance(g, 50) ? 0.5f : 0;
     l->ins = 3;
-    if (!l->arg[0] && chance(g, 50))
+    l->arg[1] = !l->arg[0] && chance(g, 50);
+    if (l->arg[1])
         l->in[l->ins++] = key_mask(g, n, keys);
+    if (chance(g, 30))
+        l->in[l->ins++] = leaf_of(g, relative_shape(g, all));
+    else if (!l->arg[0] && !l->arg[1] && chance(g, 50))
+        l->in[l->ins++] = new_leaf(g, relative_shape(g, all), TARN_I32, FILL_INDEX, 4);
     return true;
 }
 
@@ -193,8 +263,9 @@ static int heads_value(struct tape *t, int x, tarn_shape s, int memory, int keys
         const int part = linear(t, k == 0 ? x : memory, n * rows, e, w[0], k * e, e, w[1]);
         in[k] = turn(t, part, n, rows, heads, each);
     }
-    const int y = attention(t, in, TARN_SHAPE(n * heads, length, keys), each, each,
-                            1 / sqrt((double)each), causal, mask, heads);
+    const int y =
+        attention(t, in, TARN_SHAPE(n * heads, length, keys), each, each, 1 / sqrt((double)each),
+                  &(struct hidden){ causal, mask, heads, -1 }, -1);
     return y < 0 ? -1
                  : linear(t, turn(t, y, n, heads, length, each), n * length, e, w[2], 0, e, w[3]);
 }

@@ -29,9 +29,9 @@ static int *room_for(tarn_shape s)
     return index;
 }
 
-/* ---- reflections: lists are what comes before and behind -------------------------------------- */
+/* ---- pads of an axis's own elements: lists are what comes before and behind -------------------- */
 
-static bool reflect_shape(const struct program *p, struct line *l)
+static bool ends_shape(const struct program *p, struct line *l)
 {
     const tarn_shape x = operand_of(p, l, 0)->shape;
     l->shape = x;
@@ -39,32 +39,48 @@ static bool reflect_shape(const struct program *p, struct line *l)
         return false;
     for (int d = 0; d < x.rank; d++) {
         const int low = l->list[0].dim[d], high = l->list[1].dim[d];
-        if ((low > 0 && low >= x.dim[d]) || (high > 0 && high >= x.dim[d]))
+        const int most = l->op == OP_ID_pad_reflect    ? x.dim[d] - 1
+                         : l->op == OP_ID_pad_circular ? x.dim[d]
+                                                       : MAX_ELEMENTS;
+        if ((low > 0 && low > most) || (high > 0 && high > most))
             return false;
         l->shape.dim[d] += low + high;
     }
     return true;
 }
 
-static int reflect_value(struct interpreter *m, const struct line *l)
+/* Where element k of a padded axis of so many comes from. */
+static int end_place(enum op_id op, int k, int extent)
+{
+    const int last = extent - 1;
+    if (op == OP_ID_pad_circular)
+        return (k + extent) % extent;
+    if (op == OP_ID_pad_replicate)
+        return k < 0 ? 0 : k > last ? last : k;
+    return abs(k) > last ? 2 * last - abs(k) : abs(k);
+}
+
+static int ends_value(struct interpreter *m, const struct line *l)
 {
     const tarn_shape from = shape_of(m, l, 0);
     const int count = (int)tarn_shape_count(l->shape);
     int *index = room_for(l->shape), at[TARN_MAX_RANK] = { 0 };
     for (int i = 0; i < count; i++, next_position(l->shape, at))
-        for (int d = 0; d < from.rank; d++) {
-            const int last = from.dim[d] - 1, k = abs(at[d] - l->list[0].dim[d]);
-            index[i] = index[i] * from.dim[d] + (k > last ? 2 * last - k : k);
-        }
+        for (int d = 0; d < from.rank; d++)
+            index[i] =
+                index[i] * from.dim[d] + end_place(l->op, at[d] - l->list[0].dim[d], from.dim[d]);
     return gathered(m, l, index);
 }
 
-static tarn_tensor reflect_call(const struct line *l, const tarn_tensor *in)
+static tarn_tensor ends_call(const struct line *l, const tarn_tensor *in)
 {
-    return tarn_pad_reflect(in[0], l->list[0], l->list[1]);
+    if (l->op == OP_ID_pad_circular)
+        return tarn_pad_circular(in[0], l->list[0], l->list[1]);
+    return l->op == OP_ID_pad_reflect ? tarn_pad_reflect(in[0], l->list[0], l->list[1])
+                                      : tarn_pad_replicate(in[0], l->list[0], l->list[1]);
 }
 
-static bool reflect_grow(struct generator *g, struct line *l, int a)
+static bool ends_grow(struct generator *g, struct line *l, int a)
 {
     const tarn_shape s = shape_of_line(g, a);
     l->list[0].rank = l->list[1].rank = s.rank;
@@ -202,8 +218,67 @@ static bool logsumexp_grow(struct generator *g, struct line *l, int a)
     return true;
 }
 
+/* ---- windows as columns: arg is window, stride, padding, dilation, two each -------------------- */
+
+/* Windows along axis 2 + i; below 1: none. */
+static int windows_of(const struct line *l, tarn_shape x, int i)
+{
+    const int reach = l->arg[6 + i] * (l->arg[i] - 1) + 1;
+    const int room = x.dim[2 + i] + 2 * l->arg[4 + i] - reach;
+    return room < 0 ? 0 : room / l->arg[2 + i] + 1;
+}
+
+static bool unfold_shape(const struct program *p, struct line *l)
+{
+    const tarn_shape x = operand_of(p, l, 0)->shape;
+    if (!some_floats(p, l) || x.rank != 4 || windows_of(l, x, 0) < 1 || windows_of(l, x, 1) < 1)
+        return false;
+    l->shape = TARN_SHAPE(x.dim[0], x.dim[1] * l->arg[0] * l->arg[1],
+                          windows_of(l, x, 0) * windows_of(l, x, 1));
+    return true;
+}
+
+static int unfold_value(struct interpreter *m, const struct line *l)
+{
+    const tarn_shape x = shape_of(m, l, 0);
+    const int *a = l->arg, count = (int)tarn_shape_count(l->shape), wide = windows_of(l, x, 1);
+    int *index = room_for(l->shape), at[TARN_MAX_RANK] = { 0 };
+    for (int i = 0; i < count; i++, next_position(l->shape, at)) {
+        const int window = at[1] % (a[0] * a[1]), channel = at[1] / (a[0] * a[1]);
+        const int row = at[2] / wide * a[2] + window / a[1] * a[6] - a[4];
+        const int column = at[2] % wide * a[3] + window % a[1] * a[7] - a[5];
+        const bool inside = row >= 0 && row < x.dim[2] && column >= 0 && column < x.dim[3];
+        index[i] = inside ? (int)position_of(x, (int[]){ at[0], channel, row, column }) : -1;
+    }
+    return gathered(m, l, index);
+}
+
+static tarn_tensor unfold_call(const struct line *l, const tarn_tensor *in)
+{
+    const int *a = l->arg;
+    return tarn_unfold2d(
+        in[0],
+        (tarn_unfold_options){ { a[0], a[1] }, { a[2], a[3] }, { a[4], a[5] }, { a[6], a[7] } });
+}
+
+static bool unfold_grow(struct generator *g, struct line *l, int a)
+{
+    l->in[0] = image(g, a);
+    for (int i = 0; i < 2; i++) {
+        l->arg[i] = 1 + below(g, 3);
+        l->arg[2 + i] = 1 + below(g, 2);
+        l->arg[4 + i] = below(g, 2);
+        l->arg[6 + i] = 1 + chance(g, 20);
+    }
+    g->pooled = true;
+    return true;
+}
+
 const struct more more_further[] = {
-    { OP_ID_pad_reflect, reflect_shape, reflect_value, reflect_call, reflect_grow },
+    { OP_ID_pad_reflect, ends_shape, ends_value, ends_call, ends_grow },
+    { OP_ID_pad_circular, ends_shape, ends_value, ends_call, ends_grow },
+    { OP_ID_pad_replicate, ends_shape, ends_value, ends_call, ends_grow },
+    { OP_ID_unfold2d, unfold_shape, unfold_value, unfold_call, unfold_grow },
     { OP_ID_pixel_shuffle, pixel_shape, pixel_value, pixel_call, pixel_grow },
     { OP_ID_pixel_unshuffle, pixel_shape, pixel_value, pixel_call, pixel_grow },
     { OP_ID_elu, elu_shape, elu_value, elu_call, elu_grow },

@@ -348,7 +348,8 @@ static int group_norm_value(struct interpreter *m, const struct line *l)
 {
     struct tape *t = m->tape;
     const tarn_shape s = shape_of(m, l, 0);
-    const int groups = s.dim[0] * l->arg[0], each = (int)(tarn_shape_count(s) / groups);
+    const int groups = s.dim[0] * (l->op == OP_ID_instance_norm_op ? s.dim[1] : l->arg[0]),
+              each = (int)(tarn_shape_count(s) / groups);
     int *group = malloc((size_t)tarn_shape_count(s) * sizeof *group + 1), mean, var;
     if (group == NULL)
         abort();
@@ -356,15 +357,19 @@ static int group_norm_value(struct interpreter *m, const struct line *l)
         group[i] = i / each;
     int y = normalise(t, interpret_operand(m, l, 0), groups, group, (double)l->f[0], &mean, &var);
     free(group);
-    y = tape_map2(t, T_MUL, y, along(t, interpret_operand(m, l, 1), s, 1));
+    if (l->ins > 1)
+        y = tape_map2(t, T_MUL, y, along(t, interpret_operand(m, l, 1), s, 1));
     return l->ins < 3 ? y : tape_map2(t, T_ADD, y, along(t, interpret_operand(m, l, 2), s, 1));
 }
 
 static tarn_tensor group_norm_call(const struct line *l, const tarn_tensor *in)
 {
-    const tarn_group_norm layer = { in[1], optional(l, in, 2), l->arg[0], l->f[0] };
+    const tarn_tensor weight = optional(l, in, 1), bias = optional(l, in, 2);
+    const tarn_group_norm layer = { weight, bias, l->arg[0], l->f[0] };
+    if (l->op == OP_ID_instance_norm_op)
+        return tarn_instance_norm_op(in[0], weight, bias, l->f[0]);
     return l->op == OP_ID_group_norm_op
-               ? tarn_group_norm_op(in[0], in[1], optional(l, in, 2), l->arg[0], l->f[0])
+               ? tarn_group_norm_op(in[0], weight, bias, l->arg[0], l->f[0])
                : tarn_group_norm_forward(&layer, in[0]);
 }
 
@@ -374,7 +379,7 @@ static bool group_norm_grow(struct generator *g, struct line *l, int a)
     (void)a;
     l->in[0] = leaf_of(g, chance(g, 50) ? TARN_SHAPE(g->batch, channels, 3 + below(g, 5))
                                         : TARN_SHAPE(g->batch, channels, 2 + below(g, 2), 2));
-    l->ins = chance(g, 70) ? 3 : 2;
+    l->ins = chance(g, 70) ? 3 : 1 + below(g, 2);
     for (int k = 1; k < l->ins; k++)
         l->in[k] = leaf_of(g, TARN_SHAPE(channels));
     l->arg[0] = groups;
@@ -434,6 +439,8 @@ const struct more more_images[] = {
     { OP_ID_global_avg_pool, global_shape, global_value, global_call, global_grow },
     { OP_ID_global_max_pool, global_shape, global_value, global_call, global_grow },
     { OP_ID_group_norm_op, group_norm_shape, group_norm_value, group_norm_call, group_norm_grow },
+    { OP_ID_instance_norm_op, group_norm_shape, group_norm_value, group_norm_call,
+      group_norm_grow },
     { OP_ID_group_norm_forward, group_norm_shape, group_norm_value, group_norm_call,
       group_norm_grow },
     { OP_ID_rms_norm_op, rms_shape, rms_value, rms_call, rms_grow },

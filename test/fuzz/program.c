@@ -485,6 +485,11 @@ static bool statement(const struct program *p, const struct line *l)
     return true;
 }
 
+bool program_searches(enum op_id op)
+{
+    return op == OP_ID_argmax || op == OP_ID_argmin;
+}
+
 static bool needs_tensor(const struct line *x, enum op_id user, int operand)
 {
     const bool layer = program_is_layer(x->op);
@@ -497,7 +502,7 @@ static bool needs_tensor(const struct line *x, enum op_id user, int operand)
 
 static tarn_dtype reduced_type(const struct line *l, tarn_dtype x)
 {
-    if (l->op == OP_ID_argmax)
+    if (program_searches(l->op))
         return TARN_I32;
     if (l->op == OP_ID_max || l->op == OP_ID_min)
         return x;
@@ -531,14 +536,14 @@ bool program_infer(struct program *p, int i)
         break;
     case 'r':
         l->dtype = reduced_type(l, x->dtype);
-        if (l->op == OP_ID_argmax && l->arg[1] >= x->shape.rank)
+        if (program_searches(l->op) && l->arg[1] >= x->shape.rank)
             return false;
         for (int d = 0; d < l->list[0].rank; d++)
-            if (l->op != OP_ID_argmax && l->list[0].dim[d] >= x->shape.rank)
+            if (!program_searches(l->op) && l->list[0].dim[d] >= x->shape.rank)
                 return false;
         good = reduce_shape(l, x->shape,
-                            l->op == OP_ID_argmax ? 1u << l->arg[1]
-                                                  : axes_mask(l->list[0], x->shape.rank),
+                            program_searches(l->op) ? 1u << l->arg[1]
+                                                    : axes_mask(l->list[0], x->shape.rank),
                             l->op != OP_ID_sum, &l->shape);
         break;
     case 'n':

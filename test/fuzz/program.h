@@ -82,6 +82,8 @@ bool program_is_parameter(enum op_id op);
 
 /* float32, or a half type (halves.c). */
 bool program_floats(tarn_dtype dtype);
+/* tarn_argmax and tarn_argmin: the axis is arg[1], the result a position. */
+bool program_searches(enum op_id op);
 bool program_half(tarn_dtype dtype);
 /* v as a half type has it, where it is one. */
 double program_rounded(double v, tarn_dtype dtype);
