@@ -411,8 +411,6 @@ TARN_API tarn_tensor tarn_max(tarn_tensor x, tarn_shape axes, bool keep);
 TARN_API tarn_tensor tarn_min(tarn_tensor x, tarn_shape axes, bool keep);
 /** int32 index of the first maximum along one axis. NaN counts as the largest. */
 TARN_API tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep);
-/** The same of the first minimum; NaN counts as the smallest. */
-TARN_API tarn_tensor tarn_argmin(tarn_tensor x, int axis, bool keep);
 /** Squared distances from the mean, added up over axes and divided by their n - correction,
  *  float32; correction 0 is that of the elements, 1 the unbiased estimate. Two passes. */
 TARN_API tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep);
@@ -500,8 +498,8 @@ TARN_API tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target);
 TARN_API tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target);
 /** Mean of (a - b)^2. */
 TARN_API tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b);
-/** Normalises the last axes, those of `weight`: (x - mean) * rsqrt(var + eps) * weight + bias. Both may be TARN_NONE, as
- *  with PyTorch's elementwise_affine=False, the bias alone, too; without a weight it is the last axis. */
+/** Normalises the last axes, those of `weight`: (x - mean) * rsqrt(var + eps) * weight + bias. The bias may be TARN_NONE, and
+ *  both, as with PyTorch's elementwise_affine=False: then it is the last axis. */
 TARN_API tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                         float eps);
 /** Zeroes with probability p and scales the rest by 1 / (1 - p), when the replica trains. */

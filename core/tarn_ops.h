@@ -42,6 +42,8 @@ TARN_API tarn_tensor tarn_sign(tarn_tensor x);
 
 /* ---- reductions --------------------------------------------------------------------------- */
 
+/** int32 index of the first minimum along one axis. NaN counts as the smallest. */
+TARN_API tarn_tensor tarn_argmin(tarn_tensor x, int axis, bool keep);
 /** The logarithm of the sum of exp(x) over axes, float32, from the distances to the largest element, so that nothing
  *  overflows; `axes` and `keep` as of tarn_sum(). As torch.logsumexp. */
 TARN_API tarn_tensor tarn_logsumexp(tarn_tensor x, tarn_shape axes, bool keep);

@@ -17,6 +17,12 @@ bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, in
     return false;
 }
 
+bool layer_has_weight(const char *kind, tarn_tensor x, tarn_tensor weight)
+{
+    tarn_replica *r;
+    return graph_operands(kind, (tarn_tensor[]){ x, weight }, 2, &r);
+}
+
 char *layer_name(tarn_replica *r, const char *name, const char *part)
 {
     const size_t bytes = strlen(name) + strlen(part) + 2;

@@ -8,6 +8,8 @@
 
 /* False, after recording an error, when the name is missing or a size is below 1. */
 bool layer_check(tarn_replica *r, const char *kind, const char *name, int in, int out);
+/* False, after recording an error, where a norm's layer, which always has a weight, was not made. */
+bool layer_has_weight(const char *kind, tarn_tensor x, tarn_tensor weight);
 /* "name.part" in memory of its own; NULL after recording an error. */
 char *layer_name(tarn_replica *r, const char *name, const char *part);
 /* A parameter uniform in +-1/sqrt(fan_in). */

@@ -117,5 +117,7 @@ tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x)
 {
     if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "layer_norm: the layer is NULL");
+    if (!layer_has_weight("layer_norm", x, layer->weight))
+        return graph_poison(x.replica);
     return tarn_layer_norm_op(x, layer->weight, layer->bias, layer->eps);
 }

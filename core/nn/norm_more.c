@@ -22,6 +22,8 @@ tarn_tensor tarn_group_norm_forward(const tarn_group_norm *layer, tarn_tensor x)
 {
     if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "group_norm: the layer is NULL");
+    if (!layer_has_weight("group_norm", x, layer->weight))
+        return graph_poison(x.replica);
     return tarn_group_norm_op(x, layer->weight, layer->bias, layer->groups, layer->eps);
 }
 
@@ -37,5 +39,7 @@ tarn_tensor tarn_rms_norm_forward(const tarn_rms_norm *layer, tarn_tensor x)
 {
     if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "rms_norm: the layer is NULL");
+    if (!layer_has_weight("rms_norm", x, layer->weight))
+        return graph_poison(x.replica);
     return tarn_rms_norm_op(x, layer->weight, layer->eps);
 }

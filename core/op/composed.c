@@ -237,7 +237,9 @@ bool op_norm_axes(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, tarn_shap
 tarn_tensor tarn_layer_norm_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias, float eps)
 {
     tarn_replica *r;
-    if (!graph_operands_some("layer_norm", (tarn_tensor[]){ x, weight, bias }, 1, 3, &r))
+    const int needed =
+        bias.replica != NULL ? 3 : 1; /* a bias alone is a weight that was forgotten */
+    if (!graph_operands_some("layer_norm", (tarn_tensor[]){ x, weight, bias }, needed, 3, &r))
         return graph_poison(r);
     const tarn_shape s = tarn_shape_get(x);
     tarn_shape list;

@@ -145,7 +145,7 @@ static void expect_refused(tarn_shape q, tarn_shape k, tarn_shape mask, bool gro
     const tarn_attention_options options = { .mask = mask.rank > 0 ? tarn_ones(r, mask) : TARN_NONE,
                                              .grouped_heads = grouped };
     cr_expect(tarn_failed(tarn_attention(tarn_ones(r, q), keys, keys, options)));
-    cr_expect_str_eq(tarn_error(r), line);
+    cr_expect_eq(strncmp(tarn_error(r), line, strlen(line)), 0, "%s", tarn_error(r));
     tarn_close(r);
 }
 
@@ -164,7 +164,7 @@ Test(attention_mask, refuses, .timeout = 60)
         "of q");
     expect_refused(q, TARN_SHAPE(2, 2, 5, 8), none, false,
                    "attention: q [2,4,3,8], k [2,2,5,8], v [2,2,5,8] must be [..., L, E], [..., S, "
-                   "E] and [..., S, V]");
+                   "E] and [..., S, V] (step 1)");
     expect_refused(q, q, TARN_SHAPE(4, 3), false,
-                   "attention: mask [4,3] must broadcast to [2,4,3,3]");
+                   "attention: mask [4,3] must broadcast to [2,4,3,3] (step 1)");
 }

@@ -341,7 +341,7 @@ static bool group_norm_shape(const struct program *p, struct line *l)
     for (int k = 1; k < l->ins; k++)
         if (!is_vector(operand_of(p, l, k)->shape, x.dim[1]))
             return false;
-    return true;
+    return l->op != OP_ID_group_norm_forward || l->ins > 1;
 }
 
 static int group_norm_value(struct interpreter *m, const struct line *l)
@@ -379,7 +379,7 @@ static bool group_norm_grow(struct generator *g, struct line *l, int a)
     (void)a;
     l->in[0] = leaf_of(g, chance(g, 50) ? TARN_SHAPE(g->batch, channels, 3 + below(g, 5))
                                         : TARN_SHAPE(g->batch, channels, 2 + below(g, 2), 2));
-    l->ins = chance(g, 70) ? 3 : 1 + below(g, 2);
+    l->ins = chance(g, 70) ? 3 : l->op == OP_ID_group_norm_forward ? 2 : 1 + below(g, 2);
     for (int k = 1; k < l->ins; k++)
         l->in[k] = leaf_of(g, TARN_SHAPE(channels));
     l->arg[0] = groups;
