@@ -2,6 +2,7 @@
 """PyTorch's calls for what Tarn makes of other operations; a part of against_pytorch.py."""
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 
 class More:
@@ -162,8 +163,9 @@ class More:
             hidden = hidden.masked_fill(~seen, -torch.inf)
         if mask is not None:
             hidden = hidden.masked_fill(mask.detach() == 0, -torch.inf) if flags else hidden + mask
-        return F.scaled_dot_product_attention(q, k, v, hidden, scale=line["f"][0] or None,
-                                              enable_gqa=bool(grouped))
+        with sdpa_kernel(SDPBackend.MATH):  # which has second gradients
+            return F.scaled_dot_product_attention(q, k, v, hidden, scale=line["f"][0] or None,
+                                                  enable_gqa=bool(grouped))
 
     @staticmethod
     def heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask):

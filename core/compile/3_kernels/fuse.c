@@ -71,6 +71,22 @@ static bool is_tiny(const struct program_ir *p, const struct nest *n)
            at(p, n)->work <= (alone ? p->target->fusion.alone_work : p->target->fusion.tiny_work);
 }
 
+/* Cycles in which units have nothing to do where a nest goes on with samples, of which there may be fewer than units, or some
+ * more. */
+static double idle_cycles(const struct program_ir *p, double work)
+{
+    const double samples = p->module->samples, units = p->target->vector.units;
+    return samples < 1 ? 0 : work * (ceil(samples / units) / samples - 1 / units);
+}
+
+/* The axis along which a nest goes on with samples, unless a launch, after which all units share it, costs less. */
+static int worthy_row_axis(const struct program_ir *p, const struct nest *n)
+{
+    const bool waits = p->module->program->steps == 0 &&
+                       idle_cycles(p, at(p, n)->work) > p->target->fusion.tiny_work;
+    return waits ? -1 : row_axis(p, n);
+}
+
 static bool is_by_rows(const struct program_ir *p, const struct nest *n)
 {
     return at(p, n)->row_axis >= 0 && !at(p, n)->tiny;
@@ -438,7 +454,7 @@ tarn_status fuse(struct program_ir *p)
         at(p, n)->work = nest_work(p->target, n);
         at(p, n)->tiny = is_tiny(p, n);
         at(p, n)->kernel = at(p, n)->part_axis = at(p, n)->chain = -1;
-        at(p, n)->row_axis = row_axis(p, n);
+        at(p, n)->row_axis = worthy_row_axis(p, n);
     }
     find_once(p);
     const bool by_rows = share_rows_of_loop(p, &u);
