@@ -160,6 +160,10 @@ typedef struct tarn_recurrent_options {
     float dropout;  /* of what a layer puts out, but for the last one's, when the replica trains */
     bool keep;      /* as in tarn_scan_args: a faster gradient, in more memory, always */
     bool recompute; /* and never */
+    /* Each layer is two, one from the first step to the last and one back. What they put out lies side by side,
+     * y [.., 2 hidden], the first one's first, and goes to both of the next layer. */
+    bool bidirectional;
+    bool relu; /* of tarn_rnn alone: relu for tanh */
 } tarn_recurrent_options;
 typedef struct tarn_recurrent {
     int input, hidden;
@@ -167,27 +171,32 @@ typedef struct tarn_recurrent {
     /* Of each layer: [gates * hidden, input or hidden], [gates * hidden, hidden], [gates * hidden] twice. */
     tarn_tensor weight_ih[TARN_RECURRENT_LAYERS], weight_hh[TARN_RECURRENT_LAYERS],
         bias_ih[TARN_RECURRENT_LAYERS], bias_hh[TARN_RECURRENT_LAYERS];
+    /* Those of the way back, if `bidirectional`; inputs of all layers but the first are 2 hidden then. */
+    tarn_tensor weight_ih_reverse[TARN_RECURRENT_LAYERS], weight_hh_reverse[TARN_RECURRENT_LAYERS],
+        bias_ih_reverse[TARN_RECURRENT_LAYERS], bias_hh_reverse[TARN_RECURRENT_LAYERS];
 } tarn_recurrent;
 
-/** A long short-term memory, as torch.nn.LSTM of one direction; gates i, f, g, o. */
+/** A long short-term memory, as torch.nn.LSTM; gates i, f, g, o. */
 typedef struct tarn_lstm {
     tarn_recurrent of;
 } tarn_lstm;
-/** Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0, .bias_hh_l0, and so on for _l1 ..., uniform in
- *  +-1 / sqrt(hidden) as PyTorch's. On failure they are poison. */
+/** Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0, .bias_hh_l0, if `bidirectional` then
+ *  .weight_ih_l0_reverse and so on, and the same for _l1 ..., uniform in +-1 / sqrt(hidden) as PyTorch's. On failure
+ *  they are poison. */
 TARN_API tarn_lstm tarn_lstm_make(tarn_replica *r, const char *name, int input, int hidden,
                                   tarn_recurrent_options options);
-/** y: the last layer's h after each step; h and c: all layers' after the last step, [layers, N,
- *  hidden]. */
+/** y: the last layer's h after each step; h and c: all layers' after the last step, [layers, N, hidden]; if
+ *  `bidirectional` [2 layers, N, hidden], each layer's after its last step in both directions, which are the last and
+ *  the first of x. */
 typedef struct tarn_lstm_result {
     tarn_tensor y, h, c;
 } tarn_lstm_result;
-/** x float32 [T, N, input], or [N, T, input] if batch_first; first states [layers, N, hidden], or NULL
+/** x float32 [T, N, input], or [N, T, input] if batch_first; first states of the form of the last ones, or NULL
  *  twice for zeros. Each layer is a tarn_scan(): see there for what is kept for the gradient. */
 TARN_API tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x,
                                             const tarn_tensor *h, const tarn_tensor *c);
 
-/** A gated recurrent unit, as torch.nn.GRU of one direction; gates r, z, n. */
+/** A gated recurrent unit, as torch.nn.GRU; gates r, z, n. */
 typedef struct tarn_gru {
     tarn_recurrent of;
 } tarn_gru;
@@ -200,6 +209,21 @@ typedef struct tarn_gru_result {
 } tarn_gru_result;
 /** As tarn_lstm_forward(). */
 TARN_API tarn_gru_result tarn_gru_forward(const tarn_gru *layer, tarn_tensor x,
+                                          const tarn_tensor *h);
+
+/** Elman's recurrent network, as torch.nn.RNN: h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it. */
+typedef struct tarn_rnn {
+    tarn_recurrent of;
+} tarn_rnn;
+/** Parameters as those of tarn_lstm_make(). */
+TARN_API tarn_rnn tarn_rnn_make(tarn_replica *r, const char *name, int input, int hidden,
+                                tarn_recurrent_options options);
+/** As tarn_lstm_result. */
+typedef struct tarn_rnn_result {
+    tarn_tensor y, h;
+} tarn_rnn_result;
+/** As tarn_lstm_forward(). */
+TARN_API tarn_rnn_result tarn_rnn_forward(const tarn_rnn *layer, tarn_tensor x,
                                           const tarn_tensor *h);
 
 /** A convolution layer over sequences [N, C, L]. */

@@ -101,6 +101,9 @@ TARN_API tarn_lstm_result tarn_use_lstm(tarn_tensor x, const char *name, int hid
 /** tarn_gru_forward. */
 TARN_API tarn_gru_result tarn_use_gru(tarn_tensor x, const char *name, int hidden,
                                       tarn_recurrent_options options, const tarn_tensor *h);
+/** tarn_rnn_forward. */
+TARN_API tarn_rnn_result tarn_use_rnn(tarn_tensor x, const char *name, int hidden,
+                                      tarn_recurrent_options options, const tarn_tensor *h);
 /** tarn_multi_head_attention_forward. */
 TARN_API tarn_tensor tarn_use_multi_head_attention(tarn_tensor x, const char *name,
                                                    tarn_multi_head_attention_options options,

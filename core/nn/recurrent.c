@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LSTM and GRU: layers of loops. What all steps do alike with their inputs is one product outside of the
- * loop; the step itself adds what comes of the state. */
+/* LSTM, GRU and plain recurrent networks: layers of loops, of one direction or two. What all steps do alike with their
+ * inputs is one product outside of the loop; the step itself adds what comes of the state. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,19 +9,78 @@
 #include "tensor/shape.h"
 #include "tensor/spread.h"
 
-enum { LSTM_GATES = 4, GRU_GATES = 3 };
+enum { LSTM_GATES = 4, GRU_GATES = 3, RNN_GATES = 1 };
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static tarn_tensor weight(tarn_replica *r, const char *name, const char *part, int layer,
-                          tarn_shape shape, int hidden)
+/* Those of one layer in one direction; biases TARN_NONE: none. */
+struct weights {
+    tarn_tensor ih, hh, bias_ih, bias_hh;
+};
+
+static struct weights weights_of(const tarn_recurrent *m, int layer, int direction)
 {
-    char full[32];
-    snprintf(full, sizeof full, "%s_l%d", part, layer);
-    return layer_parameter(r, name, full, shape, hidden);
+    if (direction == 0)
+        return (struct weights){ m->weight_ih[layer], m->weight_hh[layer], m->bias_ih[layer],
+                                 m->bias_hh[layer] };
+    return (struct weights){ m->weight_ih_reverse[layer], m->weight_hh_reverse[layer],
+                             m->bias_ih_reverse[layer], m->bias_hh_reverse[layer] };
 }
 
-/* PyTorch's names and order: of each layer weight_ih, weight_hh, bias_ih, bias_hh. */
+static void set_weights(tarn_recurrent *m, int layer, int direction, struct weights w)
+{
+    (direction == 0 ? m->weight_ih : m->weight_ih_reverse)[layer] = w.ih;
+    (direction == 0 ? m->weight_hh : m->weight_hh_reverse)[layer] = w.hh;
+    (direction == 0 ? m->bias_ih : m->bias_ih_reverse)[layer] = w.bias_ih;
+    (direction == 0 ? m->bias_hh : m->bias_hh_reverse)[layer] = w.bias_hh;
+}
+
+static int directions_of(const tarn_recurrent *m)
+{
+    return m->options.bidirectional ? 2 : 1;
+}
+
+struct maker {
+    tarn_replica *r;
+    const char *name;
+    int layer, direction, hidden;
+};
+
+static tarn_tensor weight(const struct maker *k, const char *part, tarn_shape shape)
+{
+    char full[32];
+    snprintf(full, sizeof full, "%s_l%d%s", part, k->layer, k->direction == 0 ? "" : "_reverse");
+    return layer_parameter(k->r, k->name, full, shape, k->hidden);
+}
+
+static struct weights make_weights(const struct maker *k, int in, int rows, bool no_bias)
+{
+    struct weights w = { .bias_ih = TARN_NONE, .bias_hh = TARN_NONE };
+    w.ih = weight(k, "weight_ih", TARN_SHAPE(rows, in));
+    w.hh = weight(k, "weight_hh", TARN_SHAPE(rows, k->hidden));
+    if (no_bias)
+        return w;
+    w.bias_ih = weight(k, "bias_ih", TARN_SHAPE(rows));
+    w.bias_hh = weight(k, "bias_hh", TARN_SHAPE(rows));
+    return w;
+}
+
+static bool options_fit(tarn_replica *r, const char *kind, const char *name, int hidden, int gates,
+                        const tarn_recurrent_options *o)
+{
+    if (o->layers < 1 || o->layers > TARN_RECURRENT_LAYERS)
+        graph_fail(r, TARN_ERR_ARGUMENT, "%s %s: %d layers; 1 to %d are possible", kind, name,
+                   o->layers, TARN_RECURRENT_LAYERS);
+    else if (o->relu && gates != RNN_GATES)
+        graph_fail(r, TARN_ERR_ARGUMENT, "%s %s: the option relu is one of rnn alone", kind, name);
+    else if (hidden > INT32_MAX / (2 * gates))
+        graph_fail(r, TARN_ERR_SHAPE, "%s %s: %d hidden features are too many", kind, name, hidden);
+    else
+        return true;
+    return false;
+}
+
+/* PyTorch's names and order: of each layer, and of each direction in it, weight_ih, weight_hh, bias_ih, bias_hh. */
 static tarn_recurrent make(tarn_replica *r, const char *kind, const char *name, int input,
                            int hidden, int gates, tarn_recurrent_options options)
 {
@@ -30,25 +89,17 @@ static tarn_recurrent make(tarn_replica *r, const char *kind, const char *name, 
     if (m.options.layers == 0)
         m.options.layers = 1;
     for (int l = 0; l < TARN_RECURRENT_LAYERS; l++)
-        m.weight_ih[l] = m.weight_hh[l] = m.bias_ih[l] = m.bias_hh[l] = poison;
-    if (!layer_check(r, kind, name, input, hidden))
+        for (int d = 0; d < 2; d++)
+            set_weights(&m, l, d, (struct weights){ poison, poison, poison, poison });
+    if (!layer_check(r, kind, name, input, hidden) ||
+        !options_fit(r, kind, name, hidden, gates, &m.options))
         return m;
-    if (m.options.layers < 1 || m.options.layers > TARN_RECURRENT_LAYERS) {
-        graph_fail(r, TARN_ERR_ARGUMENT, "%s %s: %d layers; 1 to %d are possible", kind, name,
-                   m.options.layers, TARN_RECURRENT_LAYERS);
-        return m;
-    }
-    const int rows = gates * hidden;
-    for (int l = 0; l < m.options.layers; l++) {
-        const int in = l == 0 ? input : hidden;
-        m.weight_ih[l] = weight(r, name, "weight_ih", l, TARN_SHAPE(rows, in), hidden);
-        m.weight_hh[l] = weight(r, name, "weight_hh", l, TARN_SHAPE(rows, hidden), hidden);
-        m.bias_ih[l] = m.bias_hh[l] = TARN_NONE;
-        if (options.no_bias)
-            continue;
-        m.bias_ih[l] = weight(r, name, "bias_ih", l, TARN_SHAPE(rows), hidden);
-        m.bias_hh[l] = weight(r, name, "bias_hh", l, TARN_SHAPE(rows), hidden);
-    }
+    for (int l = 0; l < m.options.layers; l++)
+        for (int d = 0; d < directions_of(&m); d++) {
+            const struct maker k = { r, name, l, d, hidden };
+            const int in = l == 0 ? input : hidden * directions_of(&m);
+            set_weights(&m, l, d, make_weights(&k, in, gates * hidden, options.no_bias));
+        }
     return m;
 }
 
@@ -64,12 +115,19 @@ tarn_gru tarn_gru_make(tarn_replica *r, const char *name, int input, int hidden,
     return (tarn_gru){ make(r, "gru", name, input, hidden, GRU_GATES, options) };
 }
 
+tarn_rnn tarn_rnn_make(tarn_replica *r, const char *name, int input, int hidden,
+                       tarn_recurrent_options options)
+{
+    return (tarn_rnn){ make(r, "rnn", name, input, hidden, RNN_GATES, options) };
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* What a step uses from outside. Of a half type are what comes in and what goes on. */
 struct cell {
     tarn_tensor weight, bias; /* [gates * H, H]; TARN_NONE: no bias */
     int hidden;
+    bool relu;
     tarn_dtype type;     /* of states */
     tarn_dtype computed; /* what a step computes in: float64 where anything is, else float32 */
 };
@@ -121,6 +179,16 @@ static void gru_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor
     y[0] = next[0];
 }
 
+/* Carries h. */
+static void rnn_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
+                     tarn_tensor *y, void *user)
+{
+    const struct cell *c = user;
+    const tarn_tensor sum = tarn_add(wide(c, x[0]), product(c, carry[0]));
+    next[0] = tarn_cast(c->relu ? tarn_relu(sum) : tarn_tanh(sum), c->type);
+    y[0] = next[0];
+}
+
 /* ---- layers ---------------------------------------------------------------------------------- */
 
 struct kind {
@@ -131,6 +199,7 @@ struct kind {
 };
 static const struct kind lstm_kind = { "lstm", LSTM_GATES, 2, lstm_step, true };
 static const struct kind gru_kind = { "gru", GRU_GATES, 1, gru_step, false };
+static const struct kind rnn_kind = { "rnn", RNN_GATES, 1, rnn_step, true };
 
 /* Checks x and the states; false after recording an error. */
 static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
@@ -148,7 +217,8 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
                    samples == 0 ? "samples, steps" : "steps, samples", m->input);
         return false;
     }
-    const tarn_shape want = TARN_SHAPE(m->options.layers, s.dim[samples], m->hidden);
+    const tarn_shape want =
+        TARN_SHAPE(m->options.layers * directions_of(m), s.dim[samples], m->hidden);
     for (int i = 0; states != NULL && i < k->states; i++) {
         if (!graph_operand(r, states[i], k->name, 1 + i))
             return false;
@@ -162,12 +232,10 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
 }
 
 /* Whether anything that a layer's gates are made of is of float64. */
-static bool is_double(const tarn_recurrent *m, int layer, tarn_tensor x, const tarn_tensor *states,
-                      int count)
+static bool is_double(const struct weights *w, tarn_tensor x, const tarn_tensor *states, int count)
 {
     bool is = tarn_dtype_get(x) == TARN_F64;
-    const tarn_tensor of[] = { m->weight_ih[layer], m->weight_hh[layer], m->bias_ih[layer],
-                               m->bias_hh[layer] };
+    const tarn_tensor of[] = { w->ih, w->hh, w->bias_ih, w->bias_hh };
     for (int i = 0; i < 4; i++)
         is |= of[i].replica != NULL && tarn_dtype_get(of[i]) == TARN_F64;
     for (int i = 0; states != NULL && i < count; i++)
@@ -175,14 +243,14 @@ static bool is_double(const tarn_recurrent *m, int layer, tarn_tensor x, const t
     return is;
 }
 
-/* One layer's state: of all layers' [layers, N, H] its own [N, H], or zeros. */
+/* The first state of a layer in one direction: of all [count, N, H] its own [N, H], or zeros. */
 static tarn_tensor state_of(const tarn_recurrent *m, tarn_replica *r, const tarn_tensor *states,
-                            int i, int layer, int samples, tarn_dtype dtype)
+                            int i, int number, int samples, tarn_dtype dtype)
 {
     const tarn_shape shape = TARN_SHAPE(samples, m->hidden);
-    const tarn_tensor of = states == NULL
-                               ? op_constant_of(r, shape, dtype_single(dtype), 0)
-                               : tarn_reshape(tarn_slice(states[i], 0, layer, layer + 1, 1), shape);
+    const tarn_tensor of =
+        states == NULL ? op_constant_of(r, shape, dtype_single(dtype), 0)
+                       : tarn_reshape(tarn_slice(states[i], 0, number, number + 1, 1), shape);
     return tarn_cast(of, dtype);
 }
 
@@ -205,24 +273,39 @@ static tarn_tensor gates_of(tarn_tensor x, tarn_tensor weight, tarn_tensor bias)
     return rows ? tarn_reshape(x, TARN_SHAPE(s.dim[0], s.dim[1], w.dim[0])) : x;
 }
 
-/* Runs one layer over all steps, along `axis`; `last` gets its states. */
-static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int layer,
-                             tarn_tensor x, int axis, const tarn_tensor *first, tarn_tensor *last)
+/* What runs: layers of a kind over samples whose steps lie along `axis`. */
+struct run {
+    const struct kind *k;
+    const tarn_recurrent *m;
+    const tarn_tensor *states; /* first ones; NULL: zeros */
+    int samples, axis;
+};
+
+/* Runs one layer over all steps in one direction; `last` gets its states. */
+static tarn_tensor run_direction(const struct run *n, int layer, int direction, tarn_tensor x,
+                                 tarn_tensor *last)
 {
-    const bool biased = m->bias_ih[layer].replica != NULL;
+    const struct kind *k = n->k;
+    const tarn_recurrent *m = n->m;
+    tarn_replica *r = x.replica;
+    const struct weights w = weights_of(m, layer, direction);
+    const tarn_dtype type = is_double(&w, x, n->states, k->states) ? TARN_F64 : r->autocast;
+    tarn_tensor first[2], y;
+    const int number = layer * directions_of(m) + direction;
+    for (int i = 0; i < k->states; i++)
+        first[i] = state_of(m, r, n->states, i, number, n->samples, type);
+    const bool biased = w.bias_ih.replica != NULL;
     struct cell cell = { .weight = TARN_NONE,
                          .bias = TARN_NONE,
                          .hidden = m->hidden,
-                         .type = tarn_dtype_get(first[0]),
-                         .computed = dtype_single(tarn_dtype_get(first[0])) };
-    cell.weight = wide(&cell, op_low(m->weight_hh[layer]));
+                         .relu = m->options.relu,
+                         .type = type,
+                         .computed = dtype_single(type) };
+    cell.weight = wide(&cell, op_low(w.hh));
     if (biased && !k->bias_outside)
-        cell.bias = wide(&cell, op_low(m->bias_hh[layer]));
-    const tarn_tensor both = biased && k->bias_outside
-                                 ? tarn_add(m->bias_ih[layer], m->bias_hh[layer])
-                                 : m->bias_ih[layer];
-    const tarn_tensor gates = gates_of(x, m->weight_ih[layer], both);
-    tarn_tensor y;
+        cell.bias = wide(&cell, op_low(w.bias_hh));
+    const tarn_tensor both = biased && k->bias_outside ? tarn_add(w.bias_ih, w.bias_hh) : w.bias_ih;
+    const tarn_tensor gates = gates_of(x, w.ih, both);
     const tarn_scan_args args = { .body = k->step,
                                   .user = &cell,
                                   .carry = first,
@@ -232,8 +315,9 @@ static tarn_tensor run_layer(const struct kind *k, const tarn_recurrent *m, int 
                                   .ys = 1,
                                   .keep = m->options.keep,
                                   .recompute = m->options.recompute,
-                                  .axis = axis };
-    tarn_scan(x.replica, &args, last, &y);
+                                  .axis = n->axis,
+                                  .reversed = direction == 1 };
+    tarn_scan(r, &args, last, &y);
     return y;
 }
 
@@ -247,24 +331,25 @@ static void forward(const struct kind *k, const tarn_recurrent *m, tarn_tensor x
     const int samples = tarn_shape_get(x).dim[m->options.batch_first ? 0 : 1];
     /* Loops read steps that lie together, and what comes in is narrower than the gates that are made of it. */
     const bool turned = m->options.batch_first && !has_shards(r);
-    const int axis = m->options.batch_first && !turned;
+    const struct run run = { k, m, states, samples, m->options.batch_first && !turned };
     if (turned)
         x = op_steps_of(x, true);
-    tarn_tensor last[2][TARN_RECURRENT_LAYERS];
+    tarn_tensor last[2][2 * TARN_RECURRENT_LAYERS];
+    int count = 0; /* of states, of one kind */
     for (int l = 0; l < m->options.layers; l++) {
-        tarn_tensor first[2], after[2];
-        const tarn_dtype type = is_double(m, l, x, states, k->states) ? TARN_F64 : r->autocast;
-        for (int i = 0; i < k->states; i++)
-            first[i] = state_of(m, r, states, i, l, samples, type);
-        x = run_layer(k, m, l, x, axis, first, after);
-        for (int i = 0; i < k->states; i++)
-            last[i][l] = tarn_reshape(after[i], TARN_SHAPE(1, samples, m->hidden));
+        tarn_tensor after[2], part[2];
+        for (int d = 0; d < directions_of(m); d++, count++) {
+            part[d] = run_direction(&run, l, d, x, after);
+            for (int i = 0; i < k->states; i++)
+                last[i][count] = tarn_reshape(after[i], TARN_SHAPE(1, samples, m->hidden));
+        }
+        x = tarn_concat(part, directions_of(m), 2);
         if (l + 1 < m->options.layers && m->options.dropout > 0)
             x = tarn_dropout(x, m->options.dropout);
     }
     *y = turned ? op_steps_of(x, false) : x;
     for (int i = 0; i < k->states; i++)
-        out[i] = m->options.layers == 1 ? last[i][0] : tarn_concat(last[i], m->options.layers, 0);
+        out[i] = tarn_concat(last[i], count, 0);
 }
 
 tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x, const tarn_tensor *h,
@@ -289,15 +374,28 @@ tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x, const 
     return result;
 }
 
+/* Of a kind with one state. */
+static void forward_one(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
+                        const tarn_tensor *first, tarn_tensor *y, tarn_tensor *h)
+{
+    tarn_tensor out[2];
+    if (m == NULL)
+        *y = out[0] = graph_fail(x.replica, TARN_ERR_ARGUMENT, "%s: the layer is NULL", k->name);
+    else
+        forward(k, m, x, first, y, out);
+    *h = out[0];
+}
+
 tarn_gru_result tarn_gru_forward(const tarn_gru *layer, tarn_tensor x, const tarn_tensor *h)
 {
     tarn_gru_result result = { TARN_NONE, TARN_NONE };
-    tarn_tensor out[2];
-    if (layer == NULL) {
-        result.y = result.h = graph_fail(x.replica, TARN_ERR_ARGUMENT, "gru: the layer is NULL");
-        return result;
-    }
-    forward(&gru_kind, &layer->of, x, h, &result.y, out);
-    result.h = out[0];
+    forward_one(&gru_kind, layer != NULL ? &layer->of : NULL, x, h, &result.y, &result.h);
+    return result;
+}
+
+tarn_rnn_result tarn_rnn_forward(const tarn_rnn *layer, tarn_tensor x, const tarn_tensor *h)
+{
+    tarn_rnn_result result = { TARN_NONE, TARN_NONE };
+    forward_one(&rnn_kind, layer != NULL ? &layer->of : NULL, x, h, &result.y, &result.h);
     return result;
 }

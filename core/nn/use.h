@@ -21,6 +21,7 @@ union used_layer {
     tarn_embedding_layer embedding;
     tarn_lstm lstm;
     tarn_gru gru;
+    tarn_rnn rnn;
     tarn_multi_head_attention attention;
     tarn_transformer_block block;
 };

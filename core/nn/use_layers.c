@@ -210,14 +210,19 @@ tarn_tensor tarn_use_embedding(tarn_tensor index, const char *name, int rows, in
     return layer != NULL ? tarn_embedding_forward(layer, index) : graph_poison(index.replica);
 }
 
+/* All that tells recurrent layers of a kind apart. */
+#define RECURRENT_SIZES(in, hidden, o) \
+    { \
+        (in), (hidden), (o).layers, (o).batch_first, (o).no_bias, bits_of((o).dropout), (o).keep, \
+            (o).bidirectional, (o).relu \
+    }
+
 tarn_lstm_result tarn_use_lstm(tarn_tensor x, const char *name, int hidden,
                                tarn_recurrent_options o, const tarn_tensor *h, const tarn_tensor *c)
 {
     const tarn_tensor none = graph_poison(x.replica);
     const int32_t in = length_of(x, "lstm", name, 3, 2);
-    const int32_t sizes[USE_SIZES] = {
-        in, hidden, o.layers, o.batch_first, o.no_bias, bits_of(o.dropout), o.keep
-    };
+    const int32_t sizes[USE_SIZES] = RECURRENT_SIZES(in, hidden, o);
     const tarn_lstm *layer = NULL;
     if (in > 0)
         USE(x.replica, "lstm", lstm, name, sizes, tarn_lstm_make(x.replica, full, in, hidden, o));
@@ -230,13 +235,23 @@ tarn_gru_result tarn_use_gru(tarn_tensor x, const char *name, int hidden, tarn_r
 {
     const tarn_tensor none = graph_poison(x.replica);
     const int32_t in = length_of(x, "gru", name, 3, 2);
-    const int32_t sizes[USE_SIZES] = {
-        in, hidden, o.layers, o.batch_first, o.no_bias, bits_of(o.dropout), o.keep
-    };
+    const int32_t sizes[USE_SIZES] = RECURRENT_SIZES(in, hidden, o);
     const tarn_gru *layer = NULL;
     if (in > 0)
         USE(x.replica, "gru", gru, name, sizes, tarn_gru_make(x.replica, full, in, hidden, o));
     return layer != NULL ? tarn_gru_forward(layer, x, h) : (tarn_gru_result){ none, none };
+}
+
+tarn_rnn_result tarn_use_rnn(tarn_tensor x, const char *name, int hidden, tarn_recurrent_options o,
+                             const tarn_tensor *h)
+{
+    const tarn_tensor none = graph_poison(x.replica);
+    const int32_t in = length_of(x, "rnn", name, 3, 2);
+    const int32_t sizes[USE_SIZES] = RECURRENT_SIZES(in, hidden, o);
+    const tarn_rnn *layer = NULL;
+    if (in > 0)
+        USE(x.replica, "rnn", rnn, name, sizes, tarn_rnn_make(x.replica, full, in, hidden, o));
+    return layer != NULL ? tarn_rnn_forward(layer, x, h) : (tarn_rnn_result){ none, none };
 }
 
 tarn_tensor tarn_use_multi_head_attention(tarn_tensor x, const char *name,

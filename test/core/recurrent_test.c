@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LSTM and GRU against stored results of PyTorch: outputs, last states and all gradients; and what they keep for
- * these. */
+/* LSTM, GRU and RNN against stored results of PyTorch: outputs, last states and all gradients; their names; and what
+ * they keep for gradients. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "golden.h"
 
@@ -11,19 +12,23 @@ TestSuite(recurrent, .timeout = 900);
 
 enum { INPUT = 5, HIDDEN = 6, STEPS = 7, MOST = 1 << 12 };
 
+enum kind { OF_LSTM, OF_GRU, OF_RNN };
+
 struct layer {
     const char *name;
-    bool gru;
+    enum kind kind;
     tarn_recurrent_options options;
 };
 
 /* Roundings one after the other: of each step sums over inputs and state, both of them again in the
  * gradient, and 40 for what functions may be off (5 ULP each) and other maps. Nothing stretches them: a
- * slope of a gate is at most 1/4, and a row of a matrix adds up to at most 6 / sqrt(6). */
+ * slope of a gate is at most 1/4, and a row of a matrix adds up to at most 6 / sqrt(6), of those of an RNN, which are a
+ * fifth of that, to less than 1. */
 static double tolerance(const struct layer *l)
 {
     const int layers = l->options.layers > 0 ? l->options.layers : 1;
-    const double n = 2.0 * layers * STEPS * (INPUT + HIDDEN + 40), u = n * 0x1p-24;
+    const int inputs = l->options.bidirectional ? 2 * HIDDEN : INPUT;
+    const double n = 2.0 * layers * STEPS * (inputs + HIDDEN + 40), u = n * 0x1p-24;
     return u / (1 - u);
 }
 
@@ -78,18 +83,25 @@ static void check_layer(const struct layer *l)
     cr_assert(g != NULL && r != NULL, "%s", tarn_error(NULL));
     tarn_lstm lstm;
     tarn_gru gru;
-    if (l->gru)
+    tarn_rnn rnn;
+    if (l->kind == OF_GRU)
         gru = tarn_gru_make(r, "net", INPUT, HIDDEN, l->options);
+    else if (l->kind == OF_RNN)
+        rnn = tarn_rnn_make(r, "net", INPUT, HIDDEN, l->options);
     else
         lstm = tarn_lstm_make(r, "net", INPUT, HIDDEN, l->options);
     tarn_tensor of[3 + 16], gradient[3 + 16], y, last[2];
     char names[16][40], name[48];
-    const int count = take_weights(r, g, l, of + 3, names), states = l->gru ? 1 : 2;
+    const int count = take_weights(r, g, l, of + 3, names), states = l->kind == OF_LSTM ? 2 : 1;
     of[0] = stored(r, g, l, "x");
     of[1] = stored(r, g, l, "first0");
-    of[2] = l->gru ? of[1] : stored(r, g, l, "first1");
-    if (l->gru) {
+    of[2] = states == 1 ? of[1] : stored(r, g, l, "first1");
+    if (l->kind == OF_GRU) {
         const tarn_gru_result out = tarn_gru_forward(&gru, of[0], &of[1]);
+        y = out.y;
+        last[0] = out.h;
+    } else if (l->kind == OF_RNN) {
+        const tarn_rnn_result out = tarn_rnn_forward(&rnn, of[0], &of[1]);
         y = out.y;
         last[0] = out.h;
     } else {
@@ -124,17 +136,91 @@ static void check_layer(const struct layer *l)
 
 Test(recurrent, lstm_of_two_layers)
 {
-    check_layer(&(struct layer){ "lstm", false, { .layers = 2, .batch_first = true } });
+    check_layer(&(struct layer){ "lstm", OF_LSTM, { .layers = 2, .batch_first = true } });
 }
 
 Test(recurrent, gru_of_two_layers)
 {
-    check_layer(&(struct layer){ "gru", true, { .layers = 2 } });
+    check_layer(&(struct layer){ "gru", OF_GRU, { .layers = 2 } });
 }
 
 Test(recurrent, lstm_without_bias)
 {
-    check_layer(&(struct layer){ "lstm_plain", false, { .no_bias = true } });
+    check_layer(&(struct layer){ "lstm_plain", OF_LSTM, { .no_bias = true } });
+}
+
+Test(recurrent, lstm_of_two_directions)
+{
+    check_layer(&(struct layer){
+        "lstm_both", OF_LSTM, { .layers = 2, .batch_first = true, .bidirectional = true } });
+}
+
+Test(recurrent, gru_of_two_directions)
+{
+    check_layer(&(struct layer){ "gru_both", OF_GRU, { .bidirectional = true } });
+}
+
+Test(recurrent, rnn_of_two_layers)
+{
+    check_layer(&(struct layer){ "rnn", OF_RNN, { .layers = 2 } });
+}
+
+Test(recurrent, rnn_of_two_directions)
+{
+    check_layer(
+        &(struct layer){ "rnn_both",
+                         OF_RNN,
+                         { .layers = 2, .no_bias = true, .bidirectional = true, .relu = true } });
+}
+
+/* Of each layer, and each direction in it, PyTorch's four names, in its order. */
+Test(recurrent, names_are_pytorchs)
+{
+    static const char *const part[] = { "weight_ih", "weight_hh", "bias_ih", "bias_hh" };
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    (void)tarn_lstm_make(r, "net", INPUT, HIDDEN,
+                         (tarn_recurrent_options){ .layers = 2, .bidirectional = true });
+    cr_assert_eq(tarn_owned_count(r), 16, "%s", tarn_error(r));
+    for (int i = 0; i < 16; i++) {
+        char want[48];
+        snprintf(want, sizeof want, "net.%s_l%d%s", part[i % 4], i / 8,
+                 i / 4 % 2 == 0 ? "" : "_reverse");
+        cr_expect_str_eq(tarn_owned_name(r, i), want);
+        const int inputs = i % 4 == 1 ? HIDDEN : i < 8 ? INPUT : 2 * HIDDEN;
+        const tarn_shape s = tarn_owned_at(r, i).shape;
+        cr_expect(s.dim[0] == 4 * HIDDEN && s.rank == (i % 4 < 2 ? 2 : 1) &&
+                      (s.rank == 1 || s.dim[1] == inputs),
+                  "%s", want);
+    }
+    tarn_close(r);
+}
+
+static void expect_error(tarn_replica *r, tarn_tensor y, const char *text)
+{
+    cr_expect(tarn_failed(y));
+    cr_expect_not_null(strstr(tarn_error(r), text), "no \"%s\" in: %s", text, tarn_error(r));
+    tarn_error_clear(r);
+}
+
+Test(recurrent, what_does_not_fit_is_refused)
+{
+    const tarn_recurrent_options both = { .layers = 2, .bidirectional = true };
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor x = tarn_zeros(r, TARN_SHAPE(STEPS, 3, INPUT));
+    const tarn_rnn rnn = tarn_rnn_make(r, "rnn", INPUT, HIDDEN, both);
+    const tarn_tensor few = tarn_zeros(r, TARN_SHAPE(2, 3, HIDDEN));
+    expect_error(r, tarn_rnn_forward(&rnn, x, &few).y,
+                 "rnn: the first state is [2,3,6], must be [4,3,6]");
+    expect_error(r, tarn_rnn_forward(NULL, x, NULL).h, "rnn: the layer is NULL");
+    const tarn_recurrent_options relu = { .relu = true }, many = { .layers = 9 };
+    expect_error(r, tarn_gru_make(r, "gru", INPUT, HIDDEN, relu).of.weight_hh[0], "relu");
+    expect_error(r, tarn_rnn_make(r, "m", INPUT, HIDDEN, many).of.weight_hh_reverse[0],
+                 "rnn m: 9 layers; 1 to 8 are possible");
+    expect_error(r, tarn_lstm_make(r, "w", INPUT, INT32_MAX / 8 + 1, both).of.weight_ih_reverse[0],
+                 "lstm w: 268435456 hidden features are too many");
+    tarn_close(r);
 }
 
 /* Bytes that a training step of an LSTM takes, or the forward part alone. */

@@ -26,10 +26,11 @@ static const tarn_conv2d_options half = { .stride = { 2, 2 }, .padding = { 1, 1 
 static const tarn_conv2d_make_options plain = { .window = { 3, 1 }, .no_bias = true };
 static const tarn_conv_transpose2d_options twice = { .stride = { 2, 2 } };
 static const tarn_recurrent_options rows = { .batch_first = true, .layers = 2 };
+static const tarn_recurrent_options both = { .bidirectional = true, .relu = true };
 static const tarn_multi_head_attention_options heads = { .heads = 2, .causal = true };
 static const tarn_transformer_block_options block = { .heads = 2, .mlp_ratio = 2 };
 
-enum { KINDS = 13 };
+enum { KINDS = 14 };
 
 static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
 {
@@ -46,6 +47,7 @@ static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_te
     y[10] = tarn_use_gru(text, "gru", 3, rows, NULL).y;
     y[11] = tarn_use_multi_head_attention(text, "heads", heads, TARN_NONE, TARN_NONE);
     y[12] = tarn_use_transformer_block(text, "block", block, TARN_NONE);
+    y[13] = tarn_use_rnn(text, "rnn", 3, both, NULL).y;
 }
 
 static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
@@ -65,6 +67,7 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
     const tarn_embedding_layer words = tarn_embedding_make(r, "words", 7, 3);
     const tarn_lstm lstm = tarn_lstm_make(r, "lstm", 8, 3, rows);
     const tarn_gru gru = tarn_gru_make(r, "gru", 8, 3, rows);
+    const tarn_rnn rnn = tarn_rnn_make(r, "rnn", 8, 3, both);
     const tarn_multi_head_attention a = tarn_multi_head_attention_make(r, "heads", 8, heads);
     const tarn_transformer_block b = tarn_transformer_block_make(r, "block", 8, block);
     y[0] = tarn_linear_forward(&fc, text);
@@ -80,6 +83,7 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
     y[10] = tarn_gru_forward(&gru, text, NULL).y;
     y[11] = tarn_multi_head_attention_forward(&a, text, TARN_NONE, TARN_NONE);
     y[12] = tarn_transformer_block_forward(&b, text, TARN_NONE);
+    y[13] = tarn_rnn_forward(&rnn, text, NULL).y;
 }
 
 /* All that a network puts out, one after the other. */

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes recurrent.safetensors: LSTM and GRU as PyTorch computes them in double, for recurrent_test.c: all
+"""Writes recurrent.safetensors: LSTM, GRU and RNN as PyTorch computes them in double, for recurrent_test.c: all
 weights, an input, first states and factors; what comes out, and gradients of the sum of factors times
 outputs and of all last states.
 
-Run in this folder with a Python that has PyTorch (made with 1.13, CPU).
+Run in this folder with a Python that has PyTorch (made with 2.15, CPU).
 """
 import torch
 
@@ -13,13 +13,16 @@ from generate import HERE, save
 INPUT, HIDDEN, SAMPLES, STEPS = 5, 6, 9, 7
 
 
-def case(out, name, make, states, **options):
+def case(out, name, make, states, samples=SAMPLES, small=1.0, **options):
     torch.manual_seed(len(out))
-    layers = options.get("num_layers", 1)
-    first_axes = (SAMPLES, STEPS) if options.get("batch_first") else (STEPS, SAMPLES)
+    layers = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
+    first_axes = (samples, STEPS) if options.get("batch_first") else (STEPS, samples)
     net = make(INPUT, HIDDEN, **options)
+    with torch.no_grad():
+        for p in net.parameters():
+            p *= small
     x = torch.randn(*first_axes, INPUT).requires_grad_()
-    first = [(0.5 * torch.randn(layers, SAMPLES, HIDDEN)).requires_grad_() for _ in range(states)]
+    first = [(0.5 * torch.randn(layers, samples, HIDDEN)).requires_grad_() for _ in range(states)]
     y, last = net(x, tuple(first) if states > 1 else first[0])
     last = last if states > 1 else (last,)
     w = torch.randn(y.shape)
@@ -39,6 +42,10 @@ def main():
     case(out, "lstm", torch.nn.LSTM, 2, num_layers=2, batch_first=True)
     case(out, "gru", torch.nn.GRU, 1, num_layers=2)
     case(out, "lstm_plain", torch.nn.LSTM, 2, bias=False)
+    case(out, "lstm_both", torch.nn.LSTM, 2, 3, num_layers=2, batch_first=True, bidirectional=True)
+    case(out, "gru_both", torch.nn.GRU, 1, 3, bidirectional=True)
+    case(out, "rnn", torch.nn.RNN, 1, 3, 0.2, num_layers=2)
+    case(out, "rnn_both", torch.nn.RNN, 1, 3, 0.2, num_layers=2, bias=False, bidirectional=True, nonlinearity="relu")
     save(HERE / "recurrent.safetensors", {k: v.float() for k, v in out.items()})
 
 
