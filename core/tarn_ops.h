@@ -88,6 +88,13 @@ TARN_API tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tenso
 
 /* ---- losses: means, as in torch.nn.functional ----------------------------------------------- */
 
+/** What becomes of the losses of a batch. */
+typedef enum tarn_loss_reduction {
+    TARN_LOSS_MEAN, /* their mean, which tarn_backward takes a loss for */
+    TARN_LOSS_SUM,
+    TARN_LOSS_NONE /* nothing: each by itself */
+} tarn_loss_reduction;
+
 /** Zero means: nothing is ignored, no smoothing, all classes count alike. */
 typedef struct tarn_cross_entropy_options {
     bool ignore;           /* targets equal to ignore_index count nothing */
@@ -126,6 +133,26 @@ typedef struct tarn_kl_div_options {
 /** Mean of target (log target - logp), of log-probabilities logp and probabilities of the same shape;
  *  0 log 0 is 0. As torch.nn.functional.kl_div with "mean" or "batchmean". */
 TARN_API tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_options options);
+
+/** Zero means PyTorch's defaults. */
+typedef struct tarn_ctc_options {
+    int32_t blank;              /* the class that stands for no label */
+    tarn_tensor input_lengths;  /* int32 [N], of samples in steps, at most T; TARN_NONE: all T */
+    tarn_tensor target_lengths; /* int32 [N], in labels; TARN_NONE: all S */
+    bool zero_infinity;         /* infinite losses, and their gradients, are 0 */
+    tarn_loss_reduction
+        reduction;    /* MEAN: each loss is divided by its target's length, if that is not 0 */
+    bool batch_first; /* logp is [N, T, C], not [T, N, C]: needed for virtual shards */
+} tarn_ctc_options;
+/** Connectionist temporal classification: -log of the probability that steps of log-probabilities logp
+ *  [T, N, C], as tarn_log_softmax over axis 2 gives them, spell a target, int32, int64 or uint8 [N, S]: all ways to say
+ *  its labels in order, each for one step or more, with blanks before, between and behind, which equal neighbours
+ *  need. As torch.nn.functional.ctc_loss; a scalar, or [N] with TARN_LOSS_NONE. A loss is infinite where
+ *  there is no such way, a target longer than its sample for instance; its gradient is then 0, where PyTorch's is NaN.
+ *  The gradient in logp is that of the formula: PyTorch's has exp(logp) added, of which log_softmax makes
+ *  nothing, so gradients of what is before it are the same. Labels beyond a target's length may be any numbers;
+ *  others are clamped to classes. A loop over T (tarn_scan). */
+TARN_API tarn_tensor tarn_ctc_loss(tarn_tensor logp, tarn_tensor target, tarn_ctc_options options);
 
 /* ---- convolutions, images, norms, attention ------------------------------------------------- */
 

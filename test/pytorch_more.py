@@ -80,6 +80,37 @@ class More:
             return F.kl_div(a, target, reduction="batchmean", log_target=bool(log_target))
         return F.kl_div(a, target, reduction="none", log_target=bool(log_target)).mean()
 
+    def op_ctc_loss(self, line, logp, target, input_lengths=None, target_lengths=None):
+        blank, zero_infinity, reduction, batch_first = line["arg"][:4]
+        logp = logp.transpose(0, 1) if batch_first else logp
+        (steps, n, classes), labels = logp.shape, target.shape[1]
+        full = [torch.full((n,), k) for k in (steps, labels)]
+        lengths = [f if k is None else k.detach().long() for f, k in zip(full, (input_lengths, target_lengths))]
+        target = target.detach().long().clamp(0, classes - 1)
+        # PyTorch has another gradient in logp, and none of that: the formula, when it gives PyTorch's value
+        losses = []
+        for i in range(n):
+            classes_of = [blank] + [c for k in target[i].tolist() for c in (k, blank)]
+            states = {0: logp.new_zeros(())}
+            for t in range(lengths[0][i]):
+                before, states = states, {}
+                for k, c in enumerate(classes_of):
+                    froms = [k, k - 1] + ([k - 2] if k >= 2 and c != classes_of[k - 2] else [])
+                    ways = [before[f] for f in froms if f in before]
+                    if ways:
+                        states[k] = torch.logsumexp(torch.stack(ways), 0) + logp[t, i, c]
+            last = 2 * int(lengths[1][i])
+            ways = [states[k] for k in (last, last - 1) if k in states]
+            impossible = logp.new_tensor(0.0 if zero_infinity else torch.inf)
+            losses.append(-torch.logsumexp(torch.stack(ways), 0) if ways else impossible)
+        loss = torch.stack(losses)
+        if reduction == 0:
+            loss = (loss / lengths[1].clamp(min=1)).mean()
+        elif reduction == 1:
+            loss = loss.sum()
+        return self.agree(loss, F.ctc_loss(logp.detach(), target, *lengths, blank, ("mean", "sum", "none")[reduction],
+                                           bool(zero_infinity)))
+
     # ---- images, norms -------------------------------------------------------------------------
 
     def op_conv1d_op(self, line, a, w, bias=None):

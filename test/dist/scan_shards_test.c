@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops on several devices: with virtual shards weights have the same bits on any number of them, dropout
- * within the loop's body included; without, all replicas hold the same. */
+ * within the loop's body included, and of a loss that is a loop; without, all replicas hold the same. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ TestSuite(scan_shards, .timeout = 1800);
 enum { SAMPLES = 256, STEPS = 5, WIDTH = 6, HIDDEN = 8, CLASSES = 3, TRAINED = 3, MOST = 1 << 16 };
 
 struct job {
-    bool gru, cell;
+    bool gru, cell, ctc; /* else an LSTM; CTC of one with two directions */
     int shards;
     tarn_dataset *data;
     size_t bytes;
@@ -63,12 +63,28 @@ static tarn_tensor forward(struct net *n, tarn_tensor x, const struct job *job)
     return tarn_flatten(y, 1);
 }
 
+static tarn_tensor loss_of(struct net *n, tarn_batch b, const struct job *job)
+{
+    if (!job->ctc)
+        return tarn_cross_entropy(tarn_linear_forward(&n->out, forward(n, b.x, job)), b.y);
+    const tarn_tensor y = tarn_lstm_forward(&n->lstm, b.x, NULL, NULL).y;
+    const tarn_tensor logp = tarn_log_softmax(tarn_linear_forward(&n->out, y), 2);
+    const tarn_tensor target = tarn_reshape(b.y, TARN_SHAPE(tarn_shape_get(b.y).dim[0], 1));
+    const tarn_tensor length =
+        tarn_add(tarn_cast(b.y, TARN_I32), tarn_select(tarn_arange(b.y.replica, 3), 0, 2));
+    return tarn_ctc_loss(
+        logp, target,
+        (tarn_ctc_options){ .blank = CLASSES, .input_lengths = length, .batch_first = true });
+}
+
 static tarn_status train(tarn_replica *r, void *arg)
 {
     struct job *job = arg;
     struct net n;
     tarn_seed(r, 7);
-    const tarn_recurrent_options options = { .layers = 2, .batch_first = true, .dropout = 0.25f };
+    const tarn_recurrent_options options = {
+        .layers = 2, .batch_first = true, .dropout = 0.25f, .bidirectional = job->ctc
+    };
     if (job->cell) {
         n.matrix = tarn_parameter_kaiming(r, "matrix", TARN_SHAPE(WIDTH, WIDTH), WIDTH);
         n.scale = tarn_parameter_kaiming(r, "scale", TARN_SHAPE(WIDTH), 1);
@@ -76,7 +92,8 @@ static tarn_status train(tarn_replica *r, void *arg)
         n.gru = tarn_gru_make(r, "gru", WIDTH, HIDDEN, options);
     else
         n.lstm = tarn_lstm_make(r, "lstm", WIDTH, HIDDEN, options);
-    n.out = tarn_linear_make(r, "out", STEPS * (job->cell ? WIDTH : HIDDEN), CLASSES);
+    const int features = job->ctc ? 2 * HIDDEN : STEPS * (job->cell ? WIDTH : HIDDEN);
+    n.out = tarn_linear_make(r, "out", features, CLASSES + job->ctc);
     n.optimizer = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.5f, .momentum = 0.9f });
     tarn_loader *loader = tarn_loader_open(
         r, job->data,
@@ -87,8 +104,7 @@ static tarn_status train(tarn_replica *r, void *arg)
         tarn_batch b;
         if (!tarn_loader_next(loader, &b))
             return tarn_error_status(r);
-        const tarn_tensor y = tarn_linear_forward(&n.out, forward(&n, b.x, job));
-        tarn_backward(tarn_cross_entropy(y, b.y));
+        tarn_backward(loss_of(&n, b, job));
         tarn_optimizer_step(n.optimizer);
         if (tarn_step(r) != TARN_OK)
             return tarn_error_status(r);
@@ -136,11 +152,10 @@ static void run(struct job *job, int devices)
     snprintf(job->line, sizeof job->line, "%s", job->status == TARN_OK ? "" : tarn_error(NULL));
 }
 
-static void expect_equal(bool gru, bool cell, int most)
+static void expect_equal(struct job job, int most)
 {
     static struct job one, many;
-    one = (struct job){ .gru = gru, .cell = cell, .shards = 4 };
-    many = one;
+    one = many = job;
     run(&one, 1);
     cr_assert_eq(one.status, TARN_OK, "%s", one.line);
     cr_assert_gt(one.bytes, 0);
@@ -157,15 +172,19 @@ static void expect_equal(bool gru, bool cell, int most)
 
 Test(scan_shards, lstm)
 {
-    expect_equal(false, false, 2);
+    expect_equal((struct job){ .shards = 4 }, 2);
 }
 Test(scan_shards, gru)
 {
-    expect_equal(true, false, 2);
+    expect_equal((struct job){ .gru = true, .shards = 4 }, 2);
 }
 Test(scan_shards, cell_with_random_numbers)
 {
-    expect_equal(false, true, 4);
+    expect_equal((struct job){ .cell = true, .shards = 4 }, 4);
+}
+Test(scan_shards, ctc_of_two_directions)
+{
+    expect_equal((struct job){ .ctc = true, .shards = 4 }, 2);
 }
 
 Test(scan_shards, without_shards)
