@@ -95,18 +95,20 @@ typedef enum tarn_loss_reduction {
     TARN_LOSS_NONE /* nothing: each by itself */
 } tarn_loss_reduction;
 
-/** Zero means: nothing is ignored, no smoothing, all classes count alike. */
+/** Zero means: nothing is ignored, no smoothing, all classes count alike, the mean. */
 typedef struct tarn_cross_entropy_options {
     bool ignore;           /* targets equal to ignore_index count nothing */
     int32_t ignore_index;  /* PyTorch's default is -100 */
     float label_smoothing; /* 0 to 1 */
     tarn_tensor weight;    /* float32 [C], or TARN_NONE */
+    tarn_loss_reduction reduction;
 } tarn_cross_entropy_options;
 /** Cross entropy of logits [N, C, ...] and a target, int32 or uint8 [N, ...]:
  *
  *      -sum_i ((1 - s) w[t_i] logp[i, t_i] + s / C sum_c w[c] logp[i, c]) / sum_i w[t_i]
  *
- *  over targets that are not ignored, where s is the smoothing and w the weight, or 1. NaN where all are
+ *  over targets that are not ignored, where s is the smoothing and w the weight, or 1. With TARN_LOSS_SUM it is the first sum
+ *  alone, with TARN_LOSS_NONE each term of it, in the target's shape, 0 of those that are ignored. The mean is NaN where all are
  *  ignored. On several devices each divides by what its own targets count for; with ignored targets
  *  or weights virtual shards are refused. A target that is no class and not ignored adds nothing but counts,
  *  where PyTorch fails. */

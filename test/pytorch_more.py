@@ -30,27 +30,29 @@ class More:
     # ---- losses --------------------------------------------------------------------------------
 
     def op_cross_entropy_with(self, line, a, target, weight=None):
-        ignore, index = line["arg"][:2]
+        ignore, index, reduction = line["arg"][:3]
+        reduction = ["mean", "sum", "none"][reduction]
         target = target.detach().long()
         known = (target >= 0) & (target < a.shape[1])
         if not known.all():  # PyTorch refuses them; here they add nothing to the sum, but count
             target = torch.where(known, target, -100)
-            if weight is None and not line["f"][0]:
+            if weight is None and not line["f"][0] and reduction == "mean":
                 counted = (target != index).sum() if ignore else target.numel()
                 taken = torch.where(target == index, -100, target) if ignore else target
                 return F.cross_entropy(a, taken, reduction="sum") / counted
             raise ValueError("targets that are no class")
         index, smoothing = index if ignore else -100, line["f"][0]
         if weight is None:
-            return F.cross_entropy(a, target, ignore_index=index, label_smoothing=smoothing)
+            return F.cross_entropy(a, target, ignore_index=index, label_smoothing=smoothing, reduction=reduction)
         # PyTorch has no gradient in weights: the formula, when it gives PyTorch's value
         logp = F.log_softmax(a, 1) * weight.reshape([-1] + [1] * (a.dim() - 2))
         hit = F.one_hot(torch.where(target == index, 0, target), a.shape[1]).movedim(-1, 1).double()
         counted = (target != index).unsqueeze(1)
-        terms = logp * ((1 - smoothing) * hit + smoothing / a.shape[1]) * counted
+        terms = -logp * ((1 - smoothing) * hit + smoothing / a.shape[1]) * counted
         share = (weight.reshape([-1] + [1] * (a.dim() - 2)) * hit * counted).sum()
-        return self.agree(-terms.sum() / share, F.cross_entropy(
-            a, target, weight.detach(), ignore_index=index, label_smoothing=smoothing))
+        mine = {"mean": terms.sum() / share, "sum": terms.sum(), "none": terms.sum(1)}[reduction]
+        return self.agree(mine, F.cross_entropy(
+            a, target, weight.detach(), ignore_index=index, label_smoothing=smoothing, reduction=reduction))
 
     @staticmethod
     def agree(mine, theirs):

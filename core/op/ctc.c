@@ -203,13 +203,8 @@ static tarn_tensor losses(const struct ctc *c, tarn_tensor last, tarn_tensor len
 tarn_tensor tarn_ctc_loss(tarn_tensor logp, tarn_tensor target, tarn_ctc_options options)
 {
     struct ctc c = { .options = options };
-    tarn_tensor in[4] = { logp, target };
-    int count = 2;
-    if (options.input_lengths.replica != NULL)
-        in[count++] = options.input_lengths;
-    if (options.target_lengths.replica != NULL)
-        in[count++] = options.target_lengths;
-    if (!graph_operands("ctc_loss", in, count, &c.r) || !sizes_of(&c, logp, target) ||
+    const tarn_tensor in[] = { logp, target, options.input_lengths, options.target_lengths };
+    if (!graph_operands_some("ctc_loss", in, 2, 4, &c.r) || !sizes_of(&c, logp, target) ||
         !options_fit(&c))
         return graph_poison(c.r);
     tarn_dtype of;

@@ -90,8 +90,8 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
 {
     tarn_replica *r;
     const bool weighted = options.weight.replica != NULL;
-    const tarn_tensor in[] = { logits, target, options.weight };
-    if (!graph_operands("cross_entropy", in, 2 + weighted, &r))
+    if (!graph_operands_some("cross_entropy", (tarn_tensor[]){ logits, target, options.weight }, 2,
+                             3, &r))
         return graph_poison(r);
     const float smoothing = options.label_smoothing;
     if (!(smoothing >= 0.0f && smoothing <= 1.0f))
@@ -101,6 +101,9 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
     const tarn_tensor column = target_column("cross_entropy", logits, target);
     if (tarn_failed(column))
         return column;
+    if ((unsigned)options.reduction > TARN_LOSS_NONE)
+        return graph_fail(r, TARN_ERR_ARGUMENT, "cross_entropy: there is no reduction %d",
+                          (int)options.reduction);
     const tarn_shape s = tarn_shape_get(logits);
     const tarn_tensor weight = weighted ? class_weights(options.weight, s) : TARN_NONE;
     tarn_dtype of;
@@ -118,6 +121,9 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
         const double part = (double)smoothing / s.dim[1];
         each = tarn_add(op_times(each, 1 - (double)smoothing), op_times(all, part));
     }
+    if (options.reduction != TARN_LOSS_MEAN)
+        return tarn_neg(
+            tarn_sum(each, options.reduction == TARN_LOSS_NONE ? TARN_AXES(1) : TARN_ALL, false));
     return share_of_targets(tarn_sum(each, TARN_ALL, false), hit, counted, weight,
                             tarn_shape_get(target));
 }

@@ -12,7 +12,7 @@ static int constant(struct tape *t, int like, double v)
     return tape_full(t, t->node[like].count, v, 0);
 }
 
-/* ---- cross entropy: arg is ignore, ignore_index; f[0] the smoothing --------------------------- */
+/* ---- cross entropy: arg is ignore, ignore_index, reduction; f[0] the smoothing ----------------- */
 
 static bool classes_shape(const struct program *p, struct line *l)
 {
@@ -24,6 +24,8 @@ static bool classes_shape(const struct program *p, struct line *l)
     for (int d = 0; d < s.rank; d++)
         if (d != 1 && y->shape.dim[d > 1 ? d - 1 : 0] != s.dim[d])
             return false;
+    if (l->op == OP_ID_cross_entropy_with && l->arg[2] == TARN_LOSS_NONE)
+        l->shape = y->shape;
     const struct line *w = l->ins > 2 ? operand_of(p, l, 2) : NULL;
     return w == NULL || (w->dtype == TARN_F32 && w->shape.rank == 1 && w->shape.dim[0] == s.dim[1]);
 }
@@ -36,6 +38,21 @@ static void place(tarn_shape s, int i, int *class, int *target)
         inner *= s.dim[d];
     *class = i / inner % s.dim[1];
     *target = i / inner / s.dim[1] * inner + i % inner;
+}
+
+/* Elements of logp, added up, each to the target that it is of, or, unless that is wanted, to one sum. */
+static int total(struct tape *t, const struct line *l, tarn_shape s, int logp, int count,
+                 int *index, double scale)
+{
+    const bool each = l->arg[2] == TARN_LOSS_NONE;
+    const int x = tape_gather(t, logp, count, index, 0);
+    for (int i = 0; i < count; i++) {
+        int class, target;
+        place(s, index[i], &class, &target);
+        index[i] = each ? target : 0;
+    }
+    const int sums = each ? (int)tarn_shape_count(l->shape) : 1;
+    return tape_scale(t, tape_scatter(t, x, sums, index), scale);
 }
 
 static int cross_entropy_value(struct interpreter *m, const struct line *l)
@@ -70,26 +87,29 @@ static int cross_entropy_value(struct interpreter *m, const struct line *l)
         logp = tape_map2(t, T_MUL, logp, along(t, w, s, 1));
         size = scaled_sum(t, tape_gather(t, w, hits, of, 0), 1);
     }
-    int sum = scaled_sum(t, tape_gather(t, logp, hits, hit, 0), (double)(1 - l->f[0]));
+    int sum = total(t, l, s, logp, hits, hit, (double)(1 - l->f[0]));
     if (smoothing > 0) {
         const double part = smoothing / s.dim[1]; /* of which float32 takes the nearest number */
-        const int rest = scaled_sum(t, tape_gather(t, logp, all, every, 0),
-                                    m->p->wide ? part : (double)(float)part);
+        const int rest = total(t, l, s, logp, all, every, m->p->wide ? part : (double)(float)part);
         sum = tape_map2(t, T_ADD, sum, rest);
         for (int k = 0; k < 4; k++) /* the library scales each term, and adds up pairs */
-            t->node[sum].e[0] += t->node[rest].e[0] + tape_unit(t) * fabs(t->node[rest].v[0]);
+            for (int i = 0; i < t->node[sum].count; i++)
+                t->node[sum].e[i] += t->node[rest].e[i] + tape_unit(t) * fabs(t->node[rest].v[i]);
     }
     free(hit);
-    return doubt || (l->ins < 3 && counted == 0)
-               ? -1
-               : tape_map2(t, T_DIV, tape_map(t, T_NEG, sum), size);
+    const bool mean = l->arg[2] == TARN_LOSS_MEAN;
+    if (doubt || (mean && l->ins < 3 && counted == 0))
+        return -1;
+    const int loss = tape_map(t, T_NEG, sum);
+    return mean ? tape_map2(t, T_DIV, loss, size) : loss;
 }
 
 static tarn_tensor cross_entropy_call(const struct line *l, const tarn_tensor *in)
 {
     return tarn_cross_entropy_with(in[0], in[1],
                                    (tarn_cross_entropy_options){ l->arg[0] != 0, l->arg[1], l->f[0],
-                                                                 l->ins > 2 ? in[2] : TARN_NONE });
+                                                                 l->ins > 2 ? in[2] : TARN_NONE,
+                                                                 (tarn_loss_reduction)l->arg[2] });
 }
 
 static bool cross_entropy_grow(struct generator *g, struct line *l, int a)
@@ -108,6 +128,7 @@ static bool cross_entropy_grow(struct generator *g, struct line *l, int a)
     if (l->ins == 3)
         l->in[2] = new_leaf(g, TARN_SHAPE(s.dim[1]), TARN_F32, FILL_POSITIVE, 0);
     l->arg[0] = chance(g, 60);
+    l->arg[2] = chance(g, 50) ? TARN_LOSS_MEAN : below(g, 3);
     l->arg[1] = chance(g, 70) ? below(g, s.dim[1]) : -100;
     l->f[0] = chance(g, 50) ? 0.125f : 0;
     return true;
