@@ -431,19 +431,21 @@ typedef struct tarn_conv2d_options {
 TARN_API tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                     tarn_conv2d_options options);
 
-/** Zero means: stride = window, no padding. Padding at most half the window. */
+/** Zero means: stride = window, no padding, dilation 1; [1] as of a convolution. Padding at most half the window. */
 typedef struct tarn_pool_options {
     int32_t window[2], stride[2], padding[2];
+    bool round_up, exclude_padding; /* PyTorch's ceil_mode, and the opposite of count_include_pad */
+    int32_t dilation[2];            /* of maxima; means have none */
 } tarn_pool_options;
 /** The largest element of each square window: x float32 [N, C, H, W] -> [N, C, OH, OW], the stride
  *  being the window. The first of equal maxima takes the gradient, as in PyTorch. */
 TARN_API tarn_tensor tarn_max_pool2d(tarn_tensor x, int window);
-/** The same with options; OH = (H + 2 * padding - window) / stride + 1, rounded down. Padding is
- *  never the maximum. */
+/** The same with options; OH = (H + 2 * padding - dilation * (window - 1) - 1) / stride + 1, rounded down, or up but for
+ *  a window that would begin in the padding behind x. Padding is never the maximum. */
 TARN_API tarn_tensor tarn_max_pool2d_with(tarn_tensor x, tarn_pool_options options);
 /** The mean of each square window, shapes as tarn_max_pool2d. */
 TARN_API tarn_tensor tarn_avg_pool2d(tarn_tensor x, int window);
-/** The same with options. Padding counts as zeros in the mean (count_include_pad). */
+/** The same with options. Padding counts as zeros in the mean unless excluded; what a last window has beyond it never. */
 TARN_API tarn_tensor tarn_avg_pool2d_with(tarn_tensor x, tarn_pool_options options);
 
 /* ---- gather --------------------------------------------------------------------------------- */

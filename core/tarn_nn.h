@@ -119,7 +119,7 @@ TARN_API tarn_tensor tarn_conv2d_forward(const tarn_conv2d *layer, tarn_tensor x
 
 /** Normalises over all axes but axis 1. Training: statistics of the batch, and running statistics
  *  updated with `momentum` (unbiased variance); evaluation: running statistics. As
- *  torch.nn.BatchNorm1d/2d: eps 1e-5, momentum 0.1; name.weight, .bias, .running_mean,
+ *  torch.nn.BatchNorm1d/2d/3d: eps 1e-5, momentum 0.1; name.weight, .bias, .running_mean,
  *  .running_var, .num_batches_tracked (int32 here; saved as int64). */
 typedef struct tarn_batch_norm {
     tarn_tensor weight, bias, running_mean, running_var, num_batches_tracked;
@@ -234,10 +234,58 @@ typedef struct tarn_conv1d {
 /** Parameters name.weight [out, in/groups, window] and name.bias [out], as PyTorch's Conv1d. */
 TARN_API tarn_conv1d tarn_conv1d_make(tarn_replica *r, const char *name, int in, int out,
                                       int window, tarn_conv1d_options options);
+/** Zero means a bias. */
+typedef struct tarn_conv1d_make_options {
+    int32_t window;
+    bool no_bias; /* the layer's bias is TARN_NONE */
+    tarn_conv1d_options options;
+} tarn_conv1d_make_options;
+/** The same with or without bias. */
+TARN_API tarn_conv1d tarn_conv1d_make_with(tarn_replica *r, const char *name, int in, int out,
+                                           tarn_conv1d_make_options make);
 /** tarn_conv1d_op with the layer's parameters and options. */
 TARN_API tarn_tensor tarn_conv1d_forward(const tarn_conv1d *layer, tarn_tensor x);
 /** As tarn_conv2d_fold(). */
 TARN_API tarn_conv1d tarn_conv1d_fold(const tarn_conv1d *layer, const tarn_batch_norm *norm);
+
+/** A convolution layer over what has depth, [N, C, D, H, W]. */
+typedef struct tarn_conv3d {
+    tarn_tensor weight, bias;
+    tarn_conv3d_options options;
+} tarn_conv3d;
+/** Of `window` [0] is the depth, [1] the height; a zero [1] or [2] takes the value of [0]. */
+typedef struct tarn_conv3d_make_options {
+    int32_t window[3];
+    bool no_bias; /* the layer's bias is TARN_NONE */
+    tarn_conv3d_options options;
+} tarn_conv3d_make_options;
+/** Parameters name.weight [out, in/groups, window...] and name.bias [out], initialised as PyTorch's Conv3d. On failure
+ *  they are poison. */
+TARN_API tarn_conv3d tarn_conv3d_make(tarn_replica *r, const char *name, int in, int out,
+                                      tarn_conv3d_make_options make);
+/** tarn_conv3d_op with the layer's parameters and options. */
+TARN_API tarn_tensor tarn_conv3d_forward(const tarn_conv3d *layer, tarn_tensor x);
+/** As tarn_conv2d_fold(). */
+TARN_API tarn_conv3d tarn_conv3d_fold(const tarn_conv3d *layer, const tarn_batch_norm *norm);
+
+/** A transposed convolution layer over sequences [N, C, L]. */
+typedef struct tarn_conv_transpose1d {
+    tarn_tensor weight, bias;
+    tarn_conv_transpose1d_options options;
+} tarn_conv_transpose1d;
+/** As tarn_conv1d_make_options. */
+typedef struct tarn_conv_transpose1d_make_options {
+    int32_t window;
+    bool no_bias;
+    tarn_conv_transpose1d_options options;
+} tarn_conv_transpose1d_make_options;
+/** Parameters name.weight [in, out/groups, window] and name.bias [out], initialised as PyTorch's ConvTranspose1d. */
+TARN_API tarn_conv_transpose1d tarn_conv_transpose1d_make(tarn_replica *r, const char *name, int in,
+                                                          int out,
+                                                          tarn_conv_transpose1d_make_options make);
+/** tarn_conv_transpose1d_op with the layer's parameters and options. */
+TARN_API tarn_tensor tarn_conv_transpose1d_forward(const tarn_conv_transpose1d *layer,
+                                                   tarn_tensor x);
 
 /** A transposed convolution layer over images [N, C, H, W]. */
 typedef struct tarn_conv_transpose2d {
@@ -249,8 +297,36 @@ typedef struct tarn_conv_transpose2d {
 TARN_API tarn_conv_transpose2d tarn_conv_transpose2d_make(tarn_replica *r, const char *name, int in,
                                                           int out, int window,
                                                           tarn_conv_transpose2d_options options);
+/** As tarn_conv2d_make_options. */
+typedef struct tarn_conv_transpose2d_make_options {
+    int32_t window[2];
+    bool no_bias;
+    tarn_conv_transpose2d_options options;
+} tarn_conv_transpose2d_make_options;
+/** The same with windows of any form, and with or without bias. */
+TARN_API tarn_conv_transpose2d tarn_conv_transpose2d_make_with(
+    tarn_replica *r, const char *name, int in, int out, tarn_conv_transpose2d_make_options make);
 /** tarn_conv_transpose2d_op with the layer's parameters and options. */
 TARN_API tarn_tensor tarn_conv_transpose2d_forward(const tarn_conv_transpose2d *layer,
+                                                   tarn_tensor x);
+
+/** A transposed convolution layer over what has depth, [N, C, D, H, W]. */
+typedef struct tarn_conv_transpose3d {
+    tarn_tensor weight, bias;
+    tarn_conv_transpose3d_options options;
+} tarn_conv_transpose3d;
+/** As tarn_conv3d_make_options. */
+typedef struct tarn_conv_transpose3d_make_options {
+    int32_t window[3];
+    bool no_bias;
+    tarn_conv_transpose3d_options options;
+} tarn_conv_transpose3d_make_options;
+/** Parameters name.weight [in, out/groups, window...] and name.bias [out], initialised as PyTorch's ConvTranspose3d. */
+TARN_API tarn_conv_transpose3d tarn_conv_transpose3d_make(tarn_replica *r, const char *name, int in,
+                                                          int out,
+                                                          tarn_conv_transpose3d_make_options make);
+/** tarn_conv_transpose3d_op with the layer's parameters and options. */
+TARN_API tarn_tensor tarn_conv_transpose3d_forward(const tarn_conv_transpose3d *layer,
                                                    tarn_tensor x);
 
 /** A table of rows by index. */

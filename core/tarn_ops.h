@@ -167,6 +167,26 @@ typedef struct tarn_conv1d_options {
 TARN_API tarn_tensor tarn_conv1d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                     tarn_conv1d_options options);
 
+/** Zero means as in tarn_conv2d_options; [0] is depth, [1] height, [2] width, and a zero [1] or [2] takes the value
+ *  of [0], except for padding. */
+typedef struct tarn_conv3d_options {
+    int32_t stride[3], padding[3], dilation[3], groups;
+} tarn_conv3d_options;
+/** x [N, C, D, H, W], weight [O, C/groups, KD, KH, KW], bias [O] or TARN_NONE -> [N, O, OD, OH, OW]. As
+ *  torch.nn.functional.conv3d. It is one convolution of the N OD images that the window's planes lie side by side in, as
+ *  channels: KD times the memory of x for these. */
+TARN_API tarn_tensor tarn_conv3d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                    tarn_conv3d_options options);
+
+/** As tarn_conv1d_options; output_padding adds elements at the end of the result. */
+typedef struct tarn_conv_transpose1d_options {
+    int32_t stride, padding, output_padding, dilation, groups;
+} tarn_conv_transpose1d_options;
+/** x [N, C, L], weight [C, O/groups, K], bias [O] or TARN_NONE -> [N, O, OL]. As
+ *  torch.nn.functional.conv_transpose1d; see tarn_conv_transpose2d_op(). */
+TARN_API tarn_tensor tarn_conv_transpose1d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                              tarn_conv_transpose1d_options options);
+
 /** As tarn_conv2d_options; output_padding adds rows and columns at one end of the result. */
 typedef struct tarn_conv_transpose2d_options {
     int32_t stride[2], padding[2], output_padding[2], dilation[2], groups;
@@ -176,6 +196,15 @@ typedef struct tarn_conv_transpose2d_options {
  *  convolution in its input. As torch.nn.functional.conv_transpose2d. */
 TARN_API tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                               tarn_conv_transpose2d_options options);
+
+/** As tarn_conv3d_options; output_padding adds planes, rows and columns at one end of the result. */
+typedef struct tarn_conv_transpose3d_options {
+    int32_t stride[3], padding[3], output_padding[3], dilation[3], groups;
+} tarn_conv_transpose3d_options;
+/** x [N, C, D, H, W], weight [C, O/groups, KD, KH, KW], bias [O] or TARN_NONE -> [N, O, OD, OH, OW]. As
+ *  torch.nn.functional.conv_transpose3d; see tarn_conv_transpose2d_op(). */
+TARN_API tarn_tensor tarn_conv_transpose3d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
+                                              tarn_conv_transpose3d_options options);
 
 /** x float32 [N, C, H, W] -> [N, C, high H, wide W], each element repeated; factors from 1 to 64. As
  *  torch.nn.functional.interpolate with "nearest". */
@@ -203,6 +232,32 @@ typedef struct tarn_unfold_options {
 /** Windows of x [N, C, H, W] as columns: [N, C KH KW, L], L windows row by row, zeros beside the image. As
  *  torch.nn.functional.unfold. Memory of all windows is taken where a product reads them. */
 TARN_API tarn_tensor tarn_unfold2d(tarn_tensor x, tarn_unfold_options options);
+/** As tarn_pool_options, of one axis. */
+typedef struct tarn_pool1d_options {
+    int32_t window, stride, padding;
+    bool round_up, exclude_padding;
+    int32_t dilation;
+} tarn_pool1d_options;
+/** x float32 [N, C, L] -> [N, C, OL], as tarn_max_pool2d_with(); torch.nn.functional.max_pool1d. */
+TARN_API tarn_tensor tarn_max_pool1d(tarn_tensor x, tarn_pool1d_options options);
+/** As tarn_avg_pool2d_with(); torch.nn.functional.avg_pool1d. */
+TARN_API tarn_tensor tarn_avg_pool1d(tarn_tensor x, tarn_pool1d_options options);
+/** As tarn_pool_options; [0] is depth, [1] height, [2] width. */
+typedef struct tarn_pool3d_options {
+    int32_t window[3], stride[3], padding[3];
+    bool round_up, exclude_padding;
+    int32_t dilation[3];
+} tarn_pool3d_options;
+/** x float32 [N, C, D, H, W] -> [N, C, OD, OH, OW], as tarn_max_pool2d_with(); torch.nn.functional.max_pool3d. */
+TARN_API tarn_tensor tarn_max_pool3d(tarn_tensor x, tarn_pool3d_options options);
+/** As tarn_avg_pool2d_with(); torch.nn.functional.avg_pool3d. */
+TARN_API tarn_tensor tarn_avg_pool3d(tarn_tensor x, tarn_pool3d_options options);
+/** x float32 [N, C, H, W] -> [N, C, high, wide], from 1 to 32,767, also larger than x: row i is the mean of rows from
+ *  i H / high, rounded down, to before (i + 1) H / high, rounded up; columns likewise. As
+ *  torch.nn.functional.adaptive_avg_pool2d. Where sizes divide those of x it is tarn_avg_pool2d_with(), which is faster. */
+TARN_API tarn_tensor tarn_adaptive_avg_pool2d(tarn_tensor x, int high, int wide);
+/** The largest element likewise; the first of equal ones takes the gradient. */
+TARN_API tarn_tensor tarn_adaptive_max_pool2d(tarn_tensor x, int high, int wide);
 /** Mean over all axes from 2 on, which stay as length 1: [N, C, 1, 1] of images. As
  *  torch.nn.functional.adaptive_avg_pool2d(x, 1). */
 TARN_API tarn_tensor tarn_global_avg_pool(tarn_tensor x);

@@ -73,13 +73,28 @@ TARN_API tarn_tensor tarn_use_conv2d_with(tarn_tensor x, const char *name, int o
 /** x [N, in, L] -> [N, out, ...]: tarn_conv1d. */
 TARN_API tarn_tensor tarn_use_conv1d(tarn_tensor x, const char *name, int out, int window,
                                      tarn_conv1d_options options);
-/** x [N, in, H, W] -> [N, out, ...]: tarn_conv_transpose2d. */
+/** The same with or without bias. */
+TARN_API tarn_tensor tarn_use_conv1d_with(tarn_tensor x, const char *name, int out,
+                                          tarn_conv1d_make_options options);
+/** x [N, in, D, H, W] -> [N, out, ...]: tarn_conv3d. */
+TARN_API tarn_tensor tarn_use_conv3d(tarn_tensor x, const char *name, int out,
+                                     tarn_conv3d_make_options options);
+/** x [N, in, L] -> [N, out, ...]: tarn_conv_transpose1d. */
+TARN_API tarn_tensor tarn_use_conv_transpose1d(tarn_tensor x, const char *name, int out,
+                                               tarn_conv_transpose1d_make_options options);
+/** x [N, in, H, W] -> [N, out, ...]: tarn_conv_transpose2d with a square window. */
 TARN_API tarn_tensor tarn_use_conv_transpose2d(tarn_tensor x, const char *name, int out, int window,
                                                tarn_conv_transpose2d_options options);
+/** The same with windows of any form, and with or without bias. */
+TARN_API tarn_tensor tarn_use_conv_transpose2d_with(tarn_tensor x, const char *name, int out,
+                                                    tarn_conv_transpose2d_make_options options);
+/** x [N, in, D, H, W] -> [N, out, ...]: tarn_conv_transpose3d. */
+TARN_API tarn_tensor tarn_use_conv_transpose3d(tarn_tensor x, const char *name, int out,
+                                               tarn_conv_transpose3d_make_options options);
 /** x [N, C, ...]: tarn_batch_norm. */
 TARN_API tarn_tensor tarn_use_batch_norm(tarn_tensor x, const char *name);
 /** For fast evaluation. With `fold`, each tarn_use_batch_norm whose x was the very result of a tarn_use_linear,
- *  tarn_use_conv1d or tarn_use_conv2d when it was last used, is folded into that layer, as tarn_conv2d_fold() does it,
+ *  tarn_use_conv1d, 2d or 3d when it was last used, is folded into that layer, as tarn_conv2d_fold() does it,
  *  and from now on both together are computed as the folded layer while the replica evaluates. The network itself need
  *  not change, but must have been used before. Weights are folded as they are now: call again after tarn_load()
  *  or other changes. The next tarn_use_batch_norm in training ends all of it, and so does a call without

@@ -390,15 +390,6 @@ class Program(More):
     def op_avg_pool2d(self, line, a):
         return F.avg_pool2d(a, line["arg"][0])
 
-    def op_max_pool2d_with(self, line, a, function=F.max_pool2d):
-        o = line["arg"]
-        window = pair(o[0], o[1])
-        stride = pair(o[2], o[3]) if o[2] else (window[0], o[3] or window[1])
-        return function(a, window, stride, (o[4], o[5]))
-
-    def op_avg_pool2d_with(self, line, a):
-        return self.op_max_pool2d_with(line, a, F.avg_pool2d)
-
     def op_embedding(self, _, table, index):
         return F.embedding(index.detach().clamp(0, table.shape[0] - 1).long(), table)
 

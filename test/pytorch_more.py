@@ -123,6 +123,54 @@ class More:
         o = line["arg"]
         return F.conv_transpose2d(a, w, bias, o[0:2], o[2:4], o[4:6], o[6])
 
+    def op_conv_transpose1d_op(self, line, a, w, bias=None):
+        stride, padding, more, dilation, groups = line["arg"][:5]
+        return F.conv_transpose1d(a, w, bias, stride, padding, more, groups, dilation)
+
+    def op_conv3d_op(self, line, a, w, bias=None):
+        o = line["arg"]
+        return F.conv3d(a, w, bias, o[0:3], o[3:6], o[6:9], o[9])
+
+    def op_conv_transpose3d_op(self, line, a, w, bias=None):
+        o = line["arg"]
+        return F.conv_transpose3d(a, w, bias, o[0:3], o[3:6], o[6:9], o[9])
+
+    @staticmethod
+    def pooled(function, a, window, stride, padding, round_up, exclude, dilation):
+        window = [n or window[0] for n in window]
+        stride = [n or stride[0] or k for n, k in zip(stride, window)]
+        if function in (F.avg_pool1d, F.avg_pool2d, F.avg_pool3d):
+            return function(a, window, stride, padding, bool(round_up), not exclude)
+        dilation = [n or dilation[0] or 1 for n in dilation]
+        return function(a, window, stride, padding, dilation, bool(round_up))
+
+    def op_max_pool1d(self, line, a, function=F.max_pool1d):
+        o = line["arg"]
+        return self.pooled(function, a, o[0:1], o[1:2], o[2:3], o[3], o[4], o[5:6])
+
+    def op_avg_pool1d(self, line, a):
+        return self.op_max_pool1d(line, a, F.avg_pool1d)
+
+    def op_max_pool2d_with(self, line, a, function=F.max_pool2d):
+        o = line["arg"]
+        return self.pooled(function, a, o[0:2], o[2:4], o[4:6], o[6], o[7], o[8:10])
+
+    def op_avg_pool2d_with(self, line, a):
+        return self.op_max_pool2d_with(line, a, F.avg_pool2d)
+
+    def op_max_pool3d(self, line, a, function=F.max_pool3d):
+        o = line["arg"]
+        return self.pooled(function, a, o[0:3], o[3:6], o[6:7] * 3, o[7], o[8], o[9:10] * 3)
+
+    def op_avg_pool3d(self, line, a):
+        return self.op_max_pool3d(line, a, F.avg_pool3d)
+
+    def op_adaptive_avg_pool2d(self, line, a):
+        return F.adaptive_avg_pool2d(a, line["arg"][:2])
+
+    def op_adaptive_max_pool2d(self, line, a):
+        return F.adaptive_max_pool2d(a, line["arg"][:2])
+
     @staticmethod
     def pad_ends(line, a, place):
         for axis, (low, high) in enumerate(zip(line["first"], line["second"])):
@@ -225,4 +273,6 @@ class More:
         return self.op_embedding(line, table, index)
 
     op_conv1d_forward, op_conv_transpose2d_forward = op_conv1d_op, op_conv_transpose2d_op
+    op_conv3d_forward, op_conv_transpose3d_forward = op_conv3d_op, op_conv_transpose3d_op
+    op_conv_transpose1d_forward = op_conv_transpose1d_op
     op_group_norm_forward, op_rms_norm_forward = op_group_norm_op, op_rms_norm_op

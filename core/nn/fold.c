@@ -68,3 +68,14 @@ tarn_conv2d tarn_conv2d_fold(const tarn_conv2d *layer, const tarn_batch_norm *no
     const struct folded f = fold("conv2d_fold", layer->weight, layer->bias, norm);
     return (tarn_conv2d){ f.weight, f.bias, layer->options };
 }
+
+tarn_conv3d tarn_conv3d_fold(const tarn_conv3d *layer, const tarn_batch_norm *norm)
+{
+    if (layer == NULL || norm == NULL) {
+        const tarn_tensor none =
+            graph_fail(NULL, TARN_ERR_ARGUMENT, "conv3d_fold: the layer or the norm is NULL");
+        return (tarn_conv3d){ .weight = none, .bias = none };
+    }
+    const struct folded f = fold("conv3d_fold", layer->weight, layer->bias, norm);
+    return (tarn_conv3d){ f.weight, f.bias, layer->options };
+}

@@ -6,14 +6,17 @@
 #include "nn/layer.h"
 #include "tarn_use.h"
 
-enum { USE_SIZES = 12 };
+enum { USE_SIZES = 20 };
 
 union used_layer {
     tarn_tensor parameter;
     tarn_linear linear;
     tarn_conv2d conv2d;
     tarn_conv1d conv1d;
+    tarn_conv3d conv3d;
+    tarn_conv_transpose1d conv_transpose1d;
     tarn_conv_transpose2d conv_transpose2d;
+    tarn_conv_transpose3d conv_transpose3d;
     tarn_batch_norm batch_norm;
     tarn_layer_norm layer_norm;
     tarn_rms_norm rms_norm;

@@ -44,6 +44,8 @@ static void fold(struct used *norm)
         norm->folded.linear = tarn_linear_fold(&layer->layer.linear, n);
     else if (is(layer, "conv1d"))
         norm->folded.conv1d = tarn_conv1d_fold(&layer->layer.conv1d, n);
+    else if (is(layer, "conv3d"))
+        norm->folded.conv3d = tarn_conv3d_fold(&layer->layer.conv3d, n);
     else
         norm->folded.conv2d = tarn_conv2d_fold(&layer->layer.conv2d, n);
     norm->into = norm->before;
@@ -55,15 +57,27 @@ static tarn_tensor forward(const struct used *norm, tarn_tensor x)
         return tarn_linear_forward(&norm->folded.linear, x);
     if (is(norm->into, "conv1d"))
         return tarn_conv1d_forward(&norm->folded.conv1d, x);
+    if (is(norm->into, "conv3d"))
+        return tarn_conv3d_forward(&norm->folded.conv3d, x);
     return tarn_conv2d_forward(&norm->folded.conv2d, x);
 }
 
 static void drop(struct used *norm)
 {
     const union used_layer *f = &norm->folded;
-    const bool linear = is(norm->into, "linear"), line = is(norm->into, "conv1d");
-    tarn_drop(linear ? f->linear.weight : line ? f->conv1d.weight : f->conv2d.weight);
-    tarn_drop(linear ? f->linear.bias : line ? f->conv1d.bias : f->conv2d.bias);
+    tarn_tensor of[2] = { f->conv2d.weight, f->conv2d.bias };
+    if (is(norm->into, "linear")) {
+        of[0] = f->linear.weight;
+        of[1] = f->linear.bias;
+    } else if (is(norm->into, "conv1d")) {
+        of[0] = f->conv1d.weight;
+        of[1] = f->conv1d.bias;
+    } else if (is(norm->into, "conv3d")) {
+        of[0] = f->conv3d.weight;
+        of[1] = f->conv3d.bias;
+    }
+    tarn_drop(of[0]);
+    tarn_drop(of[1]);
     norm->into = NULL;
 }
 

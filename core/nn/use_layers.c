@@ -9,6 +9,8 @@
 
 _Static_assert(sizeof((tarn_transformer_block_options){ 0 }.activation) <= 2 * sizeof(int32_t),
                "a function does not fit into two numbers");
+_Static_assert(6 + sizeof(tarn_conv_transpose3d_options) / sizeof(int32_t) <= USE_SIZES,
+               "a convolution has more numbers than there is room for");
 
 static int32_t bits_of(float f)
 {
@@ -82,22 +84,20 @@ tarn_tensor tarn_use_linear(tarn_tensor x, const char *name, int out)
     return tarn_use_linear_with(x, name, out, (tarn_linear_options){ .no_bias = false });
 }
 
+/* The window, and options that are nothing but numbers, behind three sizes. */
+static void add_sizes(int32_t sizes[USE_SIZES], const int32_t *window, int axes,
+                      const void *options, size_t bytes)
+{
+    memcpy(sizes + 3, window, (size_t)axes * sizeof *window);
+    memcpy(sizes + 3 + axes, options, bytes);
+}
+
 tarn_tensor tarn_use_conv2d_with(tarn_tensor x, const char *name, int out,
                                  tarn_conv2d_make_options o)
 {
     const int32_t in = length_of(x, "conv2d", name, 4, 1);
-    const int32_t sizes[USE_SIZES] = { in,
-                                       out,
-                                       o.window[0],
-                                       o.window[1],
-                                       o.no_bias,
-                                       o.options.stride[0],
-                                       o.options.stride[1],
-                                       o.options.padding[0],
-                                       o.options.padding[1],
-                                       o.options.dilation[0],
-                                       o.options.dilation[1],
-                                       o.options.groups };
+    int32_t sizes[USE_SIZES] = { in, out, o.no_bias };
+    add_sizes(sizes, o.window, 2, &o.options, sizeof o.options);
     const tarn_conv2d *layer = NULL;
     if (in > 0)
         USE(x.replica, "conv2d", conv2d, name, sizes,
@@ -113,40 +113,85 @@ tarn_tensor tarn_use_conv2d(tarn_tensor x, const char *name, int out, int window
         x, name, out, (tarn_conv2d_make_options){ .window = { window }, .options = options });
 }
 
-tarn_tensor tarn_use_conv1d(tarn_tensor x, const char *name, int out, int window,
-                            tarn_conv1d_options o)
+tarn_tensor tarn_use_conv1d_with(tarn_tensor x, const char *name, int out,
+                                 tarn_conv1d_make_options o)
 {
     const int32_t in = length_of(x, "conv1d", name, 3, 1);
-    const int32_t sizes[USE_SIZES] = { in, out, window, o.stride, o.padding, o.dilation, o.groups };
+    int32_t sizes[USE_SIZES] = { in, out, o.no_bias };
+    add_sizes(sizes, &o.window, 1, &o.options, sizeof o.options);
     const tarn_conv1d *layer = NULL;
     if (in > 0)
         USE(x.replica, "conv1d", conv1d, name, sizes,
-            tarn_conv1d_make(x.replica, full, in, out, window, o));
+            tarn_conv1d_make_with(x.replica, full, in, out, o));
     return layer != NULL ? use_note(layer, x, tarn_conv1d_forward(layer, x))
                          : graph_poison(x.replica);
 }
 
-tarn_tensor tarn_use_conv_transpose2d(tarn_tensor x, const char *name, int out, int window,
-                                      tarn_conv_transpose2d_options o)
+tarn_tensor tarn_use_conv1d(tarn_tensor x, const char *name, int out, int window,
+                            tarn_conv1d_options options)
+{
+    return tarn_use_conv1d_with(x, name, out,
+                                (tarn_conv1d_make_options){ .window = window, .options = options });
+}
+
+tarn_tensor tarn_use_conv3d(tarn_tensor x, const char *name, int out, tarn_conv3d_make_options o)
+{
+    const int32_t in = length_of(x, "conv3d", name, 5, 1);
+    int32_t sizes[USE_SIZES] = { in, out, o.no_bias };
+    add_sizes(sizes, o.window, 3, &o.options, sizeof o.options);
+    const tarn_conv3d *layer = NULL;
+    if (in > 0)
+        USE(x.replica, "conv3d", conv3d, name, sizes,
+            tarn_conv3d_make(x.replica, full, in, out, o));
+    return layer != NULL ? use_note(layer, x, tarn_conv3d_forward(layer, x))
+                         : graph_poison(x.replica);
+}
+
+tarn_tensor tarn_use_conv_transpose1d(tarn_tensor x, const char *name, int out,
+                                      tarn_conv_transpose1d_make_options o)
+{
+    const int32_t in = length_of(x, "conv_transpose1d", name, 3, 1);
+    int32_t sizes[USE_SIZES] = { in, out, o.no_bias };
+    add_sizes(sizes, &o.window, 1, &o.options, sizeof o.options);
+    const tarn_conv_transpose1d *layer = NULL;
+    if (in > 0)
+        USE(x.replica, "conv_transpose1d", conv_transpose1d, name, sizes,
+            tarn_conv_transpose1d_make(x.replica, full, in, out, o));
+    return layer != NULL ? tarn_conv_transpose1d_forward(layer, x) : graph_poison(x.replica);
+}
+
+tarn_tensor tarn_use_conv_transpose2d_with(tarn_tensor x, const char *name, int out,
+                                           tarn_conv_transpose2d_make_options o)
 {
     const int32_t in = length_of(x, "conv_transpose2d", name, 4, 1);
-    const int32_t sizes[USE_SIZES] = { in,
-                                       out,
-                                       window,
-                                       o.stride[0],
-                                       o.stride[1],
-                                       o.padding[0],
-                                       o.padding[1],
-                                       o.output_padding[0],
-                                       o.output_padding[1],
-                                       o.dilation[0],
-                                       o.dilation[1],
-                                       o.groups };
+    int32_t sizes[USE_SIZES] = { in, out, o.no_bias };
+    add_sizes(sizes, o.window, 2, &o.options, sizeof o.options);
     const tarn_conv_transpose2d *layer = NULL;
     if (in > 0)
         USE(x.replica, "conv_transpose2d", conv_transpose2d, name, sizes,
-            tarn_conv_transpose2d_make(x.replica, full, in, out, window, o));
+            tarn_conv_transpose2d_make_with(x.replica, full, in, out, o));
     return layer != NULL ? tarn_conv_transpose2d_forward(layer, x) : graph_poison(x.replica);
+}
+
+tarn_tensor tarn_use_conv_transpose2d(tarn_tensor x, const char *name, int out, int window,
+                                      tarn_conv_transpose2d_options options)
+{
+    return tarn_use_conv_transpose2d_with(
+        x, name, out,
+        (tarn_conv_transpose2d_make_options){ .window = { window }, .options = options });
+}
+
+tarn_tensor tarn_use_conv_transpose3d(tarn_tensor x, const char *name, int out,
+                                      tarn_conv_transpose3d_make_options o)
+{
+    const int32_t in = length_of(x, "conv_transpose3d", name, 5, 1);
+    int32_t sizes[USE_SIZES] = { in, out, o.no_bias };
+    add_sizes(sizes, o.window, 3, &o.options, sizeof o.options);
+    const tarn_conv_transpose3d *layer = NULL;
+    if (in > 0)
+        USE(x.replica, "conv_transpose3d", conv_transpose3d, name, sizes,
+            tarn_conv_transpose3d_make(x.replica, full, in, out, o));
+    return layer != NULL ? tarn_conv_transpose3d_forward(layer, x) : graph_poison(x.replica);
 }
 
 /* ---- norms ---------------------------------------------------------------------------------- */

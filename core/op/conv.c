@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two-dimensional convolution and its two gradients, each a nest of its own. */
+/* Convolutions of images and their two gradients, each a nest of its own. */
 #include <string.h>
 
+#include "op/conv.h"
 #include "op/op.h"
 #include "tensor/shape.h"
-#include "tensor/spread.h"
 
 /* ---- nests ---------------------------------------------------------------------------------- */
 
@@ -192,178 +192,14 @@ const struct op op_conv2d_weight = {
     .contract = conv2d_weight_contract,
 };
 
-/* ---- the public form ------------------------------------------------------------------------ */
-
-/* Larger options would overflow the 32-bit index maps. */
-#define OPTION_MOST (1 << 20)
-
-static void defaults(const int32_t given[2], int32_t out[2])
+tarn_tensor conv_product(const struct convolution *c, tarn_tensor x, tarn_tensor weight,
+                         tarn_shape shape)
 {
-    out[0] = given[0] ? given[0] : 1;
-    out[1] = given[1] ? given[1] : out[0];
-}
-
-static bool check_options(tarn_replica *r, const union op_arg *arg)
-{
-    for (int i = 0; i < 2; i++) {
-        const int32_t s = arg->conv.stride[i], p = arg->conv.padding[i], d = arg->conv.dilation[i];
-        if (s < 1 || s > OPTION_MOST || d < 1 || d > OPTION_MOST || p < 0 || p > OPTION_MOST) {
-            graph_fail(r, TARN_ERR_ARGUMENT,
-                       "conv2d: stride %d, padding %d, dilation %d: stride and dilation must be "
-                       "from 1, padding from 0, each at most %d",
-                       s, p, d, OPTION_MOST);
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool check_channels(tarn_replica *r, tarn_shape x, tarn_shape w, int32_t groups)
-{
-    if (x.rank != 4 || w.rank != 4) {
-        graph_fail(r, TARN_ERR_SHAPE,
-                   "conv2d: x %s and weight %s must be [N, C, H, W] and [O, C/groups, KH, KW]",
-                   shape_text(x), shape_text(w));
-        return false;
-    }
-    if (groups < 1 || x.dim[1] % groups != 0 || w.dim[0] % groups != 0) {
-        graph_fail(
-            r, TARN_ERR_SHAPE,
-            "conv2d: %d groups do not divide the %d channels of x %s and the %d of weight %s",
-            groups, x.dim[1], shape_text(x), w.dim[0], shape_text(w));
-        return false;
-    }
-    if (x.dim[1] / groups != w.dim[1]) {
-        graph_fail(r, TARN_ERR_SHAPE,
-                   "conv2d: x %s has %d channels in each of %d groups, weight %s takes %d",
-                   shape_text(x), x.dim[1] / groups, groups, shape_text(w), w.dim[1]);
-        return false;
-    }
-    return true;
-}
-
-static bool output_shape(tarn_replica *r, tarn_shape x, tarn_shape w, const union op_arg *arg,
-                         tarn_shape *out)
-{
-    *out = tarn_shape_of(4, (const int32_t[]){ x.dim[0], w.dim[0], 0, 0 });
-    for (int i = 0; i < 2; i++) {
-        const int64_t window = w.dim[2 + i], dilation = arg->conv.dilation[i];
-        const int64_t reach = dilation * (window - 1) + 1;
-        const int64_t room = (int64_t)x.dim[2 + i] + 2 * (int64_t)arg->conv.padding[i] - reach;
-        if (window < 1 || room < 0 || room > INT32_MAX || reach > INT32_MAX) {
-            graph_fail(r, TARN_ERR_SHAPE,
-                       "conv2d: the window of weight %s, dilation %d, does not fit into x %s with "
-                       "padding %d",
-                       shape_text(w), arg->conv.dilation[i], shape_text(x), arg->conv.padding[i]);
-            return false;
-        }
-        out->dim[2 + i] = (int32_t)(room / arg->conv.stride[i]) + 1;
-    }
-    return true;
-}
-
-/* y + bias as type `of`, rounded once; without a bias y alone. The bias is of [channels of y], as was checked. */
-static tarn_tensor with_bias(tarn_tensor y, tarn_tensor bias, tarn_dtype of)
-{
-    if (bias.replica == NULL)
-        return op_as(y, of);
-    tarn_dtype own;
-    const tarn_shape s = TARN_SHAPE(1, tarn_shape_get(bias).dim[0], 1, 1);
-    return op_as(tarn_add(y, tarn_reshape(op_wide(op_low(bias), &own), s)), of);
-}
-
-tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
-                           tarn_conv2d_options options)
-{
-    tarn_replica *r;
-    const bool biased = bias.replica != NULL;
-    if (!graph_operands("conv2d", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
-        return graph_poison(r);
-    if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(weight)))
-        return graph_fail(
-            r, TARN_ERR_DTYPE, "conv2d: x is %s, weight %s: both must be float32; use tarn_cast",
-            tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(weight)));
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    defaults(options.stride, arg.conv.stride);
-    defaults(options.dilation, arg.conv.dilation);
-    memcpy(arg.conv.padding, options.padding, sizeof arg.conv.padding);
-    arg.conv.groups = options.groups ? options.groups : 1;
-    const tarn_shape sx = tarn_shape_get(x), sw = tarn_shape_get(weight);
-    tarn_shape shape;
-    if (!check_options(r, &arg) || !check_channels(r, sx, sw, arg.conv.groups) ||
-        !output_shape(r, sx, sw, &arg, &shape))
-        return graph_poison(r);
-    tarn_dtype of, with;
-    x = op_wide(op_low(x), &of);
-    const tarn_tensor y = record(&op_conv2d, x, op_wide(op_low(weight), &with), shape, &arg);
-    const tarn_shape sb = tarn_shape_get(bias);
-    if (biased && (sb.rank != 1 || sb.dim[0] != sw.dim[0]))
-        return graph_fail(r, TARN_ERR_SHAPE, "conv2d: bias %s must be [%d] for weight %s",
-                          shape_text(sb), sw.dim[0], shape_text(sw));
-    return with_bias(y, bias, op_join_floats(of, with));
-}
-
-/* ---- transposed: the gradient of a convolution in its input, as an operation ------------------ */
-
-static bool transposed_shape(tarn_replica *r, tarn_shape x, tarn_shape w, const union op_arg *arg,
-                             const int32_t more[2], tarn_shape *out)
-{
-    if (x.rank != 4 || w.rank != 4 || arg->conv.groups < 1 || x.dim[1] != w.dim[0] ||
-        w.dim[0] % arg->conv.groups != 0) {
-        graph_fail(r, TARN_ERR_SHAPE,
-                   "conv_transpose2d: x %s, weight %s, %d groups: must be [N, C, H, W] and "
-                   "[C, O/groups, KH, KW], and groups divide C",
-                   shape_text(x), shape_text(w), arg->conv.groups);
-        return false;
-    }
-    *out = TARN_SHAPE(x.dim[0], w.dim[1] * arg->conv.groups, 0, 0);
-    for (int i = 0; i < 2; i++) {
-        const int32_t stride = arg->conv.stride[i], dilation = arg->conv.dilation[i];
-        const int64_t extent = ((int64_t)x.dim[2 + i] - 1) * stride -
-                               2 * (int64_t)arg->conv.padding[i] +
-                               (int64_t)dilation * (w.dim[2 + i] - 1) + more[i] + 1;
-        if (more[i] < 0 || more[i] >= (stride > dilation ? stride : dilation) || w.dim[2 + i] < 1 ||
-            extent < 1 || extent > INT32_MAX) {
-            graph_fail(
-                r, TARN_ERR_SHAPE,
-                "conv_transpose2d: x %s, weight %s, padding %d and output_padding %d leave %lld "
-                "elements: at least 1, and output_padding below stride or dilation",
-                shape_text(x), shape_text(w), arg->conv.padding[i], more[i], (long long)extent);
-            return false;
-        }
-        out->dim[2 + i] = (int32_t)extent;
-    }
-    return true;
-}
-
-tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
-                                     tarn_conv_transpose2d_options options)
-{
-    tarn_replica *r;
-    const bool biased = bias.replica != NULL;
-    if (!graph_operands("conv_transpose2d", (tarn_tensor[]){ x, weight, bias }, 2 + biased, &r))
-        return graph_poison(r);
-    if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(weight)))
-        return graph_fail(
-            r, TARN_ERR_DTYPE, "conv_transpose2d: x is %s, weight %s: must be float32",
-            tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(weight)));
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    defaults(options.stride, arg.conv.stride);
-    defaults(options.dilation, arg.conv.dilation);
-    memcpy(arg.conv.padding, options.padding, sizeof arg.conv.padding);
-    arg.conv.groups = options.groups ? options.groups : 1;
-    tarn_shape shape;
-    if (!check_options(r, &arg) || !transposed_shape(r, tarn_shape_get(x), tarn_shape_get(weight),
-                                                     &arg, options.output_padding, &shape))
-        return graph_poison(r);
-    tarn_dtype of, with;
-    x = op_wide(op_low(x), &of);
-    const tarn_tensor y = record(&op_conv2d_input, x, op_wide(op_low(weight), &with), shape, &arg);
-    const tarn_shape sb = tarn_shape_get(bias);
-    if (biased && (sb.rank != 1 || sb.dim[0] != shape.dim[1]))
-        return graph_fail(r, TARN_ERR_SHAPE, "conv_transpose2d: bias %s must be [%d]",
-                          shape_text(sb), shape.dim[1]);
-    return with_bias(y, bias, op_join_floats(of, with));
+    memcpy(arg.conv.stride, c->stride + 1, sizeof arg.conv.stride);
+    memcpy(arg.conv.padding, c->padding + 1, sizeof arg.conv.padding);
+    memcpy(arg.conv.dilation, c->dilation + 1, sizeof arg.conv.dilation);
+    arg.conv.groups = c->groups;
+    return record(c->transposed ? &op_conv2d_input : &op_conv2d, x, weight, shape, &arg);
 }

@@ -450,20 +450,20 @@ static tarn_tensor unwindow_tiles(tarn_tensor g, tarn_shape image)
                           TARN_SHAPE(0, 0, image.dim[2] - h, image.dim[3] - w), 0.0f);
 }
 
+/* Of an image, or of an unwindowed one (unwindow_grad). */
 static void window_grad(struct grad_call *c)
 {
     const tarn_shape from = tarn_shape_get(c->in[0]);
     const int32_t *k = c->arg.window.window, *step = c->arg.window.stride;
     const int32_t *dilation = c->arg.window.dilation;
-    if (step[0] == k[0] && step[1] == k[1] && (k[0] == 1 || dilation[0] == 1) &&
+    if (from.rank == 4 && step[0] == k[0] && step[1] == k[1] && (k[0] == 1 || dilation[0] == 1) &&
         (k[1] == 1 || dilation[1] == 1)) {
         c->gin[0] = unwindow_tiles(c->g, from);
         return;
     }
     const tarn_tensor spread = op_unwindow_view(c->g, from.dim[2], from.dim[3],
                                                 c->arg.window.stride, c->arg.window.dilation);
-    const tarn_tensor sum = op_reduce(&op_sum, spread, 3u << 4);
-    c->gin[0] = op_reshape_to(sum, from);
+    c->gin[0] = from.rank == 6 ? spread : op_reshape_to(op_reduce(&op_sum, spread, 3u << 4), from);
 }
 
 static void window_index(const struct node *n, tarn_shape in, struct index_map *out)
@@ -473,6 +473,8 @@ static void window_index(const struct node *n, tarn_shape in, struct index_map *
     for (int i = 0; i < 2; i++) {
         out->dim[2 + i].coef[2 + i] = n->arg.window.stride[i];
         out->dim[2 + i].coef[4 + i] = n->arg.window.dilation[i];
+        if (in.rank == 6)
+            out->dim[4 + i].coef[4 + i] = 1;
     }
 }
 
@@ -511,10 +513,10 @@ tarn_tensor op_window_view(tarn_tensor x, const int32_t window[2], const int32_t
     return record(&op_window, x, to, &arg);
 }
 
+/* A window view of [N,C,H,W,KH,KW]: (kh,kw) of each window is that of the element, too. */
 static void unwindow_grad(struct grad_call *c)
 {
-    graph_fail(c->y.replica, TARN_ERR_STATE,
-               "unwindow: second gradients through pooling windows are not supported");
+    c->gin[0] = record(&op_window, c->g, tarn_shape_get(c->in[0]), &c->arg);
 }
 
 static void unwindow_index(const struct node *n, tarn_shape in, struct index_map *out)

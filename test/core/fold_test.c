@@ -261,6 +261,8 @@ Test(fold, refuses, .timeout = 300)
     cr_expect(strstr(tarn_error(NULL), "linear_fold: the layer") != NULL, "%s", tarn_error(NULL));
     (void)tarn_conv1d_fold(NULL, &norm);
     cr_expect(strstr(tarn_error(NULL), "conv1d_fold: the layer") != NULL, "%s", tarn_error(NULL));
+    (void)tarn_conv3d_fold(NULL, &norm);
+    cr_expect(strstr(tarn_error(NULL), "conv3d_fold: the layer") != NULL, "%s", tarn_error(NULL));
     (void)tarn_conv2d_fold(NULL, NULL);
     cr_expect(strstr(tarn_error(NULL), "conv2d_fold: the layer") != NULL, "%s", tarn_error(NULL));
     cr_expect_eq(tarn_use_fold(NULL, true), 0);

@@ -57,9 +57,11 @@ RUN(conv_dilation,
 RUN(conv_groups, tarn_conv2d_op(in[0], in[1], in[2], (tarn_conv2d_options){ .groups = 2 }))
 RUN(max_pool, tarn_max_pool2d(in[0], 2))
 RUN(max_pool_padding,
-    tarn_max_pool2d_with(in[0], (tarn_pool_options){ { 3, 3 }, { 2, 2 }, { 1, 1 } }))
+    tarn_max_pool2d_with(in[0], (tarn_pool_options){
+                                    .window = { 3 }, .stride = { 2 }, .padding = { 1, 1 } }))
 RUN(avg_pool_padding,
-    tarn_avg_pool2d_with(in[0], (tarn_pool_options){ { 3, 3 }, { 2, 2 }, { 1, 1 } }))
+    tarn_avg_pool2d_with(in[0], (tarn_pool_options){
+                                    .window = { 3 }, .stride = { 2 }, .padding = { 1, 1 } }))
 RUN(pad, tarn_pad(in[0], TARN_AXES(0, 1), TARN_AXES(3, 2), 1.5f))
 RUN(embedding, tarn_embedding(in[0], in[1]))
 RUN(softmax, tarn_softmax(in[0], 1))

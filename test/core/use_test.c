@@ -24,13 +24,20 @@ static tarn_tensor ramp(tarn_replica *r, tarn_shape shape)
 
 static const tarn_conv2d_options half = { .stride = { 2, 2 }, .padding = { 1, 1 } };
 static const tarn_conv2d_make_options plain = { .window = { 3, 1 }, .no_bias = true };
+static const tarn_conv1d_make_options bare_line = { .window = 3, .no_bias = true };
+static const tarn_conv3d_make_options deep = { .window = { 3, 2 }, .options.stride = { 1, 2 } };
+static const tarn_conv_transpose1d_make_options longer = { .window = 3, .options.stride = 2 };
 static const tarn_conv_transpose2d_options twice = { .stride = { 2, 2 } };
+static const tarn_conv_transpose2d_make_options bare_up = { .window = { 3, 2 }, .no_bias = true };
+static const tarn_conv_transpose3d_make_options deeper = { .window = { 2 }, .no_bias = true };
 static const tarn_recurrent_options rows = { .batch_first = true, .layers = 2 };
 static const tarn_recurrent_options both = { .bidirectional = true, .relu = true };
 static const tarn_multi_head_attention_options heads = { .heads = 2, .causal = true };
 static const tarn_transformer_block_options block = { .heads = 2, .mlp_ratio = 2 };
 
-enum { KINDS = 14 };
+enum { KINDS = 19 };
+
+#define DEPTH TARN_SHAPE(1, 2, 4, 5, 6) /* of the image's elements */
 
 static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
 {
@@ -47,7 +54,12 @@ static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_te
     y[10] = tarn_use_gru(text, "gru", 3, rows, NULL).y;
     y[11] = tarn_use_multi_head_attention(text, "heads", heads, TARN_NONE, TARN_NONE);
     y[12] = tarn_use_transformer_block(text, "block", block, TARN_NONE);
-    y[13] = tarn_use_rnn(text, "rnn", 3, both, NULL).y;
+    y[13] = tarn_use_conv1d_with(text, "bare_line", 2, bare_line);
+    y[14] = tarn_use_conv3d(tarn_reshape(image, DEPTH), "deep", 2, deep);
+    y[15] = tarn_use_conv_transpose1d(text, "longer", 2, longer);
+    y[16] = tarn_use_conv_transpose2d_with(image, "bare_up", 2, bare_up);
+    y[17] = tarn_use_conv_transpose3d(tarn_reshape(image, DEPTH), "deeper", 2, deeper);
+    y[18] = tarn_use_rnn(text, "rnn", 3, both, NULL).y;
 }
 
 static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
@@ -70,6 +82,12 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
     const tarn_rnn rnn = tarn_rnn_make(r, "rnn", 8, 3, both);
     const tarn_multi_head_attention a = tarn_multi_head_attention_make(r, "heads", 8, heads);
     const tarn_transformer_block b = tarn_transformer_block_make(r, "block", 8, block);
+    const tarn_conv1d bare_conv = tarn_conv1d_make_with(r, "bare_line", 6, 2, bare_line);
+    const tarn_conv3d cube = tarn_conv3d_make(r, "deep", 2, 2, deep);
+    const tarn_conv_transpose1d long_line = tarn_conv_transpose1d_make(r, "longer", 6, 2, longer);
+    const tarn_conv_transpose2d tall_up =
+        tarn_conv_transpose2d_make_with(r, "bare_up", 4, 2, bare_up);
+    const tarn_conv_transpose3d cube_up = tarn_conv_transpose3d_make(r, "deeper", 2, 2, deeper);
     y[0] = tarn_linear_forward(&fc, text);
     y[1] = tarn_linear_forward(&bare, text);
     y[2] = tarn_conv2d_forward(&conv, image);
@@ -83,7 +101,12 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
     y[10] = tarn_gru_forward(&gru, text, NULL).y;
     y[11] = tarn_multi_head_attention_forward(&a, text, TARN_NONE, TARN_NONE);
     y[12] = tarn_transformer_block_forward(&b, text, TARN_NONE);
-    y[13] = tarn_rnn_forward(&rnn, text, NULL).y;
+    y[13] = tarn_conv1d_forward(&bare_conv, text);
+    y[14] = tarn_conv3d_forward(&cube, tarn_reshape(image, DEPTH));
+    y[15] = tarn_conv_transpose1d_forward(&long_line, text);
+    y[16] = tarn_conv_transpose2d_forward(&tall_up, image);
+    y[17] = tarn_conv_transpose3d_forward(&cube_up, tarn_reshape(image, DEPTH));
+    y[18] = tarn_rnn_forward(&rnn, text, NULL).y;
 }
 
 /* All that a network puts out, one after the other. */

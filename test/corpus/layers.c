@@ -81,6 +81,11 @@ static void pools(void)
         { .window = { 3, 3 }, .stride = { 2, 2 } },
         { .window = { 3, 3 }, .stride = { 2, 2 }, .padding = { 1, 1 } },
         { .window = { 2, 3 }, .stride = { 1, 1 }, .padding = { 1, 1 } },
+        { .window = { 3 },
+          .stride = { 2 },
+          .padding = { 1, 1 },
+          .round_up = true,
+          .exclude_padding = true },
     };
     tarn_replica *r = open_device();
     for (int s = 0; s < COUNT(sizes); s++)
@@ -91,6 +96,29 @@ static void pools(void)
             const tarn_tensor y = numbers(r, shape);
             COMPILE(tarn_avg_pool2d_with(tarn_exp(y), all[i]), y);
         }
+    close_device(r);
+}
+
+static void volumes(void)
+{
+    tarn_replica *r = open_device();
+    for (int s = 0; s < COUNT(sizes); s++) {
+        const tarn_shape shape = TARN_SHAPE(sizes[s], 2, 4, 5, 6);
+        tarn_tensor x = numbers(r, shape), w = numbers(r, TARN_SHAPE(3, 2, 3, 3, 3));
+        COMPILE(tarn_relu(tarn_conv3d_op(x, w, TARN_NONE,
+                                         (tarn_conv3d_options){ .padding = { 1, 1, 1 } })),
+                x, w);
+        x = numbers(r, shape), w = numbers(r, TARN_SHAPE(2, 3, 2, 3, 3));
+        COMPILE(tarn_conv_transpose3d_op(x, w, TARN_NONE,
+                                         (tarn_conv_transpose3d_options){ .stride = { 2 } }),
+                x, w);
+        x = numbers(r, shape);
+        COMPILE(tarn_max_pool3d(
+                    x, (tarn_pool3d_options){ .window = { 3 }, .stride = { 2 }, .round_up = true }),
+                x);
+        x = numbers(r, TARN_SHAPE(sizes[s], 3, 7, 5));
+        COMPILE(tarn_adaptive_avg_pool2d(x, 3, 4), x);
+    }
     close_device(r);
 }
 
@@ -252,6 +280,7 @@ const struct program layer_programs[] = {
     { "ops-products", products },
     { "ops-convolutions", convolutions },
     { "ops-pools", pools },
+    { "ops-volumes", volumes },
     { "ops-gathers", gathers },
     { "ops-losses", losses },
     { "ops-norms", norms },

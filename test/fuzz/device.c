@@ -225,7 +225,6 @@ static tarn_tensor net(struct run *u, const struct line *l, const tarn_tensor *i
     const tarn_tensor a = in[0], b = in[1], c = in[2];
     const struct layer *y = l->ins > 1 ? &u->layer[l->in[1]] : NULL;
     const int *o = l->arg;
-    const tarn_pool_options pool = { { o[0], o[1] }, { o[2], o[3] }, { o[4], o[5] } };
     if (along_lines(l->op))
         return lines_call(l, in);
     switch (l->op) {
@@ -235,13 +234,10 @@ static tarn_tensor net(struct run *u, const struct line *l, const tarn_tensor *i
         return tarn_conv2d_op(
             a, b, c, (tarn_conv2d_options){ { o[0], o[1] }, { o[2], o[3] }, { o[4], o[5] }, o[6] });
     case OP_ID_max_pool2d:
-        return tarn_max_pool2d(a, o[0]);
     case OP_ID_avg_pool2d:
-        return tarn_avg_pool2d(a, o[0]);
     case OP_ID_max_pool2d_with:
-        return tarn_max_pool2d_with(a, pool);
     case OP_ID_avg_pool2d_with:
-        return tarn_avg_pool2d_with(a, pool);
+        return pool_call(l, in);
     case OP_ID_embedding:
         return tarn_embedding(a, b);
     case OP_ID_one_hot:

@@ -14,7 +14,6 @@ struct generator {
     int batch, width;
     int dropped; /* lines given up: a bound too large, or a comparison without an answer */
     int first;   /* first line of this segment */
-    bool pooled; /* second gradients of pools are refused */
 };
 
 /* What programs run on. 0 replicas: the seed tells. */

@@ -31,7 +31,6 @@ static int tail(struct generator *g, int y)
     static const enum op_id pools[] = { OP_ID_max_pool2d_with, OP_ID_avg_pool2d_with };
     if (chance(g, 40))
         return convolved(g, y, 1 + below(g, 4));
-    g->pooled = true;
     return try_line(g, (struct line){ .op = pools[below(g, 2)],
                                       .in = { y },
                                       .ins = 1,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "generate.h"
+#include "more.h"
 
 int image(struct generator *g, int a)
 {
@@ -56,23 +57,6 @@ int large_window(struct generator *g)
     return x < 0 || w < 0 ? -1 : try_line(g, l);
 }
 
-static int grow_pool(struct generator *g, enum op_id op, int a)
-{
-    const int x = image(g, a);
-    struct line l = { .op = op, .in = { x }, .ins = 1, .arg = { 1 + below(g, 3) } };
-    if (x < 0)
-        return -1;
-    if (op == OP_ID_max_pool2d_with || op == OP_ID_avg_pool2d_with) {
-        l.arg[1] = chance(g, 50) ? 1 + below(g, 3) : 0;
-        l.arg[2] = below(g, 3);
-        l.arg[3] = below(g, 3);
-        l.arg[4] = below(g, l.arg[0] / 2 + 1);
-        l.arg[5] = below(g, (l.arg[1] ? l.arg[1] : l.arg[0]) / 2 + 1);
-    }
-    g->pooled = true;
-    return try_line(g, l);
-}
-
 static int matrix(struct generator *g, int a)
 {
     const tarn_shape x = shape_of_line(g, a);
@@ -118,7 +102,7 @@ int grow_net(struct generator *g, enum op_id op, int a)
     case OP_ID_avg_pool2d:
     case OP_ID_max_pool2d_with:
     case OP_ID_avg_pool2d_with:
-        return grow_pool(g, op, a);
+        return pool_grow(g, &l, a) && l.in[0] >= 0 ? try_line(g, l) : -1;
     case OP_ID_embedding:
         l.in[0] = x.rank == 2 && chance(g, 40)
                       ? a

@@ -107,7 +107,6 @@ void add_gradient(struct generator *g, int y)
 
 static void add_gradients(struct generator *g)
 {
-    const bool early = g->pooled;
     const int part = chance(g, 60) ? last_part(g) : -1;
     const int loss = make_loss(g, part >= 0 ? part : any_line(g, true));
     if (loss < 0)
@@ -118,7 +117,7 @@ static void add_gradients(struct generator *g)
     for (int k = loss; k < g->p->count; k++)
         if (g->p->line[k].op == OP_ID_gradients && chance(g, 60))
             output(g, k);
-    if (dx < 0 || early || !chance(g, 45))
+    if (dx < 0 || !chance(g, 45))
         return;
     const int again = make_loss(g, dx);
     if (again >= 0)
@@ -250,7 +249,6 @@ static void add_segment(struct generator *g, int lines)
     else
         try_line(g, (struct line){ .op = OP_ID_step });
     g->first = g->p->count;
-    g->pooled = false;
 }
 
 static void generate_graph(struct generator *g)
@@ -311,8 +309,6 @@ static void generate_probe(struct generator *g)
         for (int i = from; i < g->p->count; i++)
             if (g->p->line[i].op == OP_ID_gradients)
                 output(g, i);
-        if (g->pooled)
-            break;
     }
     output(g, inner);
     for (int k = 0; k < 8; k++)

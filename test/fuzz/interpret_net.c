@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "more.h"
 
 void add_product(struct products *s, int64_t a, int64_t b, int64_t to)
 {
@@ -112,34 +112,6 @@ int conv2d(struct interpreter *m, int x, tarn_shape xs, int w, tarn_shape ws, in
     if (m->winograd && ws.dim[2] == ws.dim[3] && (ws.dim[2] == 3 || ws.dim[2] == 5))
         blur(t, y, window, largest(t, x) * largest(t, w));
     return bias < 0 ? y : tape_map2(t, T_ADD, y, along(t, bias, out, 1));
-}
-
-static int pool(struct interpreter *m, const struct line *l, int x, tarn_shape from)
-{
-    const int k[] = { pool_option(l, 0, 0), pool_option(l, 0, 1) };
-    const int area = k[0] * k[1], count = (int)tarn_shape_count(l->shape);
-    int *index = malloc((size_t)count * (size_t)area * sizeof(int) + 1), at[TARN_MAX_RANK] = { 0 };
-    int *group = malloc((size_t)count * (size_t)area * sizeof(int) + 1), n = 0;
-    if (index == NULL || group == NULL)
-        abort();
-    const bool maximum = l->op == OP_ID_max_pool2d || l->op == OP_ID_max_pool2d_with;
-    for (int i = 0; i < count; i++, next_position(l->shape, at))
-        for (int e = 0; e < area; e++) {
-            const int h = at[2] * pool_option(l, 1, 0) - pool_option(l, 2, 0) + e / k[1];
-            const int v = at[3] * pool_option(l, 1, 1) - pool_option(l, 2, 1) + e % k[1];
-            if (h < 0 || v < 0 || h >= from.dim[2] || v >= from.dim[3])
-                continue;
-            const int source[] = { at[0], at[1], h, v };
-            index[n] = (int)position_of(from, source);
-            group[n++] = i;
-        }
-    const int taken = tape_gather(m->tape, x, n, index, 0);
-    const int y = maximum
-                      ? extreme(m->tape, taken, count, group, 1, true)
-                      : tape_scale(m->tape, tape_scatter(m->tape, taken, count, group), 1.0 / area);
-    free(index);
-    free(group);
-    return y;
 }
 
 int embedding(struct tape *t, int table, tarn_shape rows, int index)
@@ -393,6 +365,6 @@ int interpret_net(struct interpreter *m, const struct line *l)
     case OP_ID_gradients:
         return gradient(m, l);
     default:
-        return pool(m, l, x, s);
+        return pool_value(m, l);
     }
 }

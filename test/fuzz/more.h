@@ -22,12 +22,18 @@ const struct more *more_of(enum op_id op);
 int more_grow(struct generator *g, enum op_id op, int a);
 
 extern const struct more more_views[], more_losses[], more_images[], more_attentions[],
-    more_further[], more_ctcs[];
+    more_further[], more_ctcs[], more_pools[], more_convs[];
 extern const int more_view_count, more_loss_count, more_image_count, more_attention_count,
-    more_further_count, more_ctc_count;
+    more_further_count, more_ctc_count, more_pool_count, more_conv_count;
 extern const struct more more_scan;
 /* The C text of scan_of(), which a printed program calls. */
 extern const char *const scan_source;
+
+/* more_pool.c: all pools, also those of the library's own ('n'). False: no such windows. */
+bool pool_shape(const struct line *l, tarn_shape x, tarn_shape *out);
+int pool_value(struct interpreter *m, const struct line *l);
+tarn_tensor pool_call(const struct line *l, const tarn_tensor *in);
+bool pool_grow(struct generator *g, struct line *l, int a);
 
 /* Helpers. Operand k; whether all operands from k on are float32. */
 const struct line *operand_of(const struct program *p, const struct line *l, int k);

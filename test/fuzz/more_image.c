@@ -326,7 +326,6 @@ static tarn_tensor global_call(const struct line *l, const tarn_tensor *in)
 static bool global_grow(struct generator *g, struct line *l, int a)
 {
     l->in[0] = shape_of_line(g, a).rank >= 3 ? a : image(g, a);
-    g->pooled |= l->op == OP_ID_global_max_pool;
     return true;
 }
 

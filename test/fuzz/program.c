@@ -113,33 +113,6 @@ bool conv_shape(tarn_shape x, tarn_shape w, const int *o, tarn_shape *out)
     return true;
 }
 
-int pool_option(const struct line *l, int kind, int axis)
-{
-    if (l->op == OP_ID_max_pool2d || l->op == OP_ID_avg_pool2d)
-        return kind == 2 ? 0 : l->arg[0];
-    const int v = l->arg[2 * kind + axis], first = l->arg[2 * kind];
-    if (kind == 2)
-        return v;
-    if (v || first)
-        return v ? v : first;
-    return pool_option(l, 0, axis);
-}
-
-static bool pool_shape(const struct line *l, tarn_shape x, tarn_shape *out)
-{
-    if (x.rank != 4)
-        return false;
-    *out = x;
-    for (int i = 0; i < 2; i++) {
-        const int k = pool_option(l, 0, i), stride = pool_option(l, 1, i),
-                  pad = pool_option(l, 2, i);
-        if (k < 1 || pad > k / 2 || x.dim[2 + i] + 2 * pad < k)
-            return false;
-        out->dim[2 + i] = (x.dim[2 + i] + 2 * pad - k) / stride + 1;
-    }
-    return true;
-}
-
 static bool concat_shape(const struct program *p, const struct line *l, tarn_shape *out)
 {
     const struct line *first = &p->line[l->in[0]];

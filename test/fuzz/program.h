@@ -9,7 +9,7 @@
 
 #include "tarn.h"
 
-enum { MAX_LINES = 160, MAX_OPERANDS = 8, MAX_ARGS = 8, MAX_ELEMENTS = 4096, MAX_OWNED = 48 };
+enum { MAX_LINES = 160, MAX_OPERANDS = 8, MAX_ARGS = 10, MAX_ELEMENTS = 4096, MAX_OWNED = 48 };
 enum { MAX_WORLD = 4 }; /* replicas of one program */
 
 enum op_id {
@@ -121,7 +121,6 @@ tarn_shape matmul_shape(tarn_shape a, tarn_shape b, bool *good);
 bool broadcast_shape(tarn_shape a, tarn_shape b, tarn_shape *out);
 /* Bit d: axis d is reduced. */
 unsigned axes_mask(tarn_shape axes, int rank);
-int pool_option(const struct line *l, int kind, int axis); /* 0 window, 1 stride, 2 padding */
 
 /* Of an einsum: the text of arg[0]. */
 enum { EINSUMS = 18 };
