@@ -170,6 +170,34 @@ Test(volume, networks_are_pytorchs)
     golden_close(g);
 }
 
+/* ---- equal maxima --------------------------------------------------------------------------- */
+
+static void expect_slope(tarn_tensor y, tarn_tensor x, int count, int first)
+{
+    float g[27];
+    tarn_tensor gradient;
+    tarn_gradients(tarn_sum(y, TARN_ALL, false), &x, 1, &gradient);
+    cr_assert_eq(tarn_read(gradient, g, (size_t)count * sizeof *g), TARN_OK, "%s",
+                 tarn_error(x.replica));
+    for (int i = 0; i < count; i++)
+        cr_expect(g[i] == (float)(i == first), "element %d has %g", i, (double)g[i]);
+}
+
+/* The first in row-major order has the gradient, whatever is pooled first. */
+Test(volume, the_first_maximum_has_the_gradient)
+{
+    static const float cube[] = { 0, 0, 0, 1, 1, 0, 0, 0 },
+                       square[] = { 0, 2, 0, 2, 0, 0, 0, 0, 0 };
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert(r != NULL, "%s", tarn_error(NULL));
+    tarn_tensor x = tarn_from(r, TARN_SHAPE(1, 1, 2, 2, 2), TARN_F32, cube);
+    expect_slope(tarn_max_pool3d(x, (tarn_pool3d_options){ .window = { 2 } }), x, 8, 3);
+    x = tarn_from(r, TARN_SHAPE(1, 1, 3, 3), TARN_F32, square);
+    const tarn_tensor y = tarn_adaptive_max_pool2d(x, 2, 2);
+    expect_slope(tarn_slice(tarn_slice(y, 2, 0, 1, 1), 3, 0, 1, 1), x, 9, 1);
+    tarn_close(r);
+}
+
 /* ---- folding -------------------------------------------------------------------------------- */
 
 static tarn_tensor normed(tarn_tensor x)
