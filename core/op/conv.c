@@ -149,18 +149,39 @@ static tarn_tensor record(const struct op *op, tarn_tensor a, tarn_tensor b, tar
     return graph_record(a.replica, op, (tarn_tensor[]){ a, b }, 2, shape, dtype, arg);
 }
 
+/* Of images x and what comes of them, y. With virtual shards samples of several images each, as those with depth have, are
+ * summed over one after the other, since axis 0 must be the samples there. */
+static tarn_tensor weight_gradient(tarn_tensor x, tarn_tensor y, tarn_shape shape,
+                                   const union op_arg *arg)
+{
+    const int32_t images = spread_rows(x);
+    if (images < 2)
+        return record(&op_conv2d_weight, x, y, shape, arg);
+    const tarn_shape sx = tarn_shape_get(x), sy = tarn_shape_get(y);
+    const int32_t samples = sx.dim[0] / images;
+    x = tarn_reshape(x, TARN_SHAPE(samples, images, sx.dim[1], sx.dim[2], sx.dim[3]));
+    y = tarn_reshape(y, TARN_SHAPE(samples, images, sy.dim[1], sy.dim[2], sy.dim[3]));
+    tarn_tensor sum = TARN_NONE;
+    for (int32_t i = 0; i < images; i++) {
+        const tarn_tensor part =
+            record(&op_conv2d_weight, tarn_select(x, 1, i), tarn_select(y, 1, i), shape, arg);
+        sum = i == 0 ? part : tarn_add(sum, part);
+    }
+    return sum;
+}
+
 static void conv2d_grad(struct grad_call *c)
 {
     const tarn_tensor x = c->in[0], w = c->in[1];
     c->gin[0] = record(&op_conv2d_input, c->g, w, tarn_shape_get(x), &c->arg);
-    c->gin[1] = record(&op_conv2d_weight, x, c->g, tarn_shape_get(w), &c->arg);
+    c->gin[1] = weight_gradient(x, c->g, tarn_shape_get(w), &c->arg);
 }
 
 static void conv2d_input_grad(struct grad_call *c)
 {
     const tarn_tensor y = c->in[0], w = c->in[1];
     c->gin[0] = record(&op_conv2d, c->g, w, tarn_shape_get(y), &c->arg);
-    c->gin[1] = record(&op_conv2d_weight, c->g, y, tarn_shape_get(w), &c->arg);
+    c->gin[1] = weight_gradient(c->g, y, tarn_shape_get(w), &c->arg);
 }
 
 static void conv2d_weight_grad(struct grad_call *c)

@@ -58,6 +58,9 @@ enum feature {
     SAID = 1 << 30,       /* the same, of which the program said that they are the samples' */
 };
 
+#define VOLUME \
+    (1u << 31) /* an image's parts as planes: convolved, pooled, and the planes to a size */
+
 struct job {
     unsigned features;
     tarn_dtype low; /* of autocast; float32: none; float64: all is of that */
@@ -72,6 +75,8 @@ struct job {
 struct net {
     tarn_linear first, last;
     tarn_conv2d conv;
+    tarn_conv3d deep;
+    tarn_conv_transpose3d up;
     tarn_batch_norm norm;
     tarn_layer_norm layer;
     tarn_tensor table, scale, a, b, buffer;
@@ -83,6 +88,16 @@ static struct net make(tarn_replica *r, unsigned f)
     struct net n = { 0 };
     if (f & CONVOLUTION)
         n.conv = tarn_conv2d_make(r, "conv", 1, 3, 3, (tarn_conv2d_options){ .groups = 1 });
+    if (f & VOLUME) {
+        n.deep = tarn_conv3d_make(r, "deep", 1, 2,
+                                  (tarn_conv3d_make_options){ .window = { 3 },
+                                                              .options.stride = { 2, 1, 1 },
+                                                              .options.padding = { 1, 1, 1 } });
+        n.up = tarn_conv_transpose3d_make(
+            r, "up", 2, 2,
+            (tarn_conv_transpose3d_make_options){
+                .window = { 3, 2 }, .no_bias = true, .options.stride = { 2 } });
+    }
     n.first = tarn_linear_make(r, "first", WIDTH, WIDTH);
     n.last = tarn_linear_make(r, "last", WIDTH, CLASSES);
     if (f & BATCH_NORM)
@@ -109,6 +124,18 @@ static tarn_tensor activate(tarn_tensor x, unsigned f)
     return f & GELU ? tarn_gelu(x) : tarn_relu(x);
 }
 
+static tarn_tensor volume(const struct net *n, tarn_tensor x)
+{
+    const int count = tarn_shape_get(x).dim[0];
+    x = tarn_reshape(x, TARN_SHAPE(count, 1, 4, IMAGE / 2, IMAGE / 2));
+    x = tarn_conv_transpose3d_forward(&n->up, tarn_relu(tarn_conv3d_forward(&n->deep, x)));
+    x = tarn_max_pool3d(
+        x, (tarn_pool3d_options){ .window = { 2, 3, 3 }, .stride = { 1, 2, 2 }, .round_up = true });
+    const tarn_shape s = tarn_shape_get(x);
+    x = tarn_reshape(x, TARN_SHAPE(count, s.dim[1] * s.dim[2], s.dim[3], s.dim[4]));
+    return tarn_adaptive_avg_pool2d(tarn_adaptive_max_pool2d(x, 5, 5), 4, 3);
+}
+
 /* [n, WIDTH] of a batch of images. */
 static tarn_tensor features(const struct net *n, tarn_tensor x, unsigned f)
 {
@@ -117,6 +144,8 @@ static tarn_tensor features(const struct net *n, tarn_tensor x, unsigned f)
         if (f & BATCH_NORM)
             x = tarn_batch_norm_forward(&n->norm, x);
     }
+    if (f & VOLUME)
+        x = volume(n, x);
     x = tarn_slice(tarn_flatten(x, 1), 1, 40, 40 + WIDTH, 1);
     if (f & EMBEDDING) {
         const tarn_tensor at = tarn_add_scalar(tarn_mul_scalar(tarn_slice(x, 1, 0, 6, 1), 3), 4);
@@ -464,6 +493,11 @@ Test(shards, a_gradient_that_is_the_same_for_all_samples)
 Test(shards, convolution_with_batch_norm_and_a_large_batch)
 {
     expect_equal(CONVOLUTION | BATCH_NORM | LARGE, 2);
+}
+
+Test(shards, planes_of_samples)
+{
+    expect_equal(VOLUME | DECAY, 2);
 }
 
 Test(shards, products_in_bfloat16)
