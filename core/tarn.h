@@ -411,8 +411,7 @@ TARN_API tarn_tensor tarn_max(tarn_tensor x, tarn_shape axes, bool keep);
 TARN_API tarn_tensor tarn_min(tarn_tensor x, tarn_shape axes, bool keep);
 /** int32 index of the first maximum along one axis. NaN counts as the largest. */
 TARN_API tarn_tensor tarn_argmax(tarn_tensor x, int axis, bool keep);
-/** Squared distances from the mean, added up over axes and divided by their n - correction,
- *  float32; correction 0 is that of the elements, 1 the unbiased estimate. Two passes. */
+/** Squared distances from the mean, added up over axes and divided by their n - correction, float32; 1: unbiased. */
 TARN_API tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bool keep);
 
 /* ---- contractions --------------------------------------------------------------------------- */

@@ -270,7 +270,6 @@ static bool unfold_grow(struct generator *g, struct line *l, int a)
         l->arg[4 + i] = below(g, 2);
         l->arg[6 + i] = 1 + chance(g, 20);
     }
-    g->pooled = true;
     return true;
 }
 
