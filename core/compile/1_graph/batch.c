@@ -297,6 +297,22 @@ static void mark_batched(struct module *m, struct image_uses *images)
     }
 }
 
+/* Whether all convolutions are of several images for each sample, such as planes of what has depth: samples are no lanes of
+ * theirs, but channels and columns may be (few.c). Measured with 16 and 40 samples of 8 planes. */
+static bool are_planes(const struct module *m)
+{
+    bool found = false;
+    for (uint32_t i = 1; i < m->program->count && m->batch > 0; i++) {
+        const struct node *n = &m->program->nodes[i];
+        if (n->op != &op_conv2d)
+            continue;
+        if (n->shape.dim[0] <= m->batch || n->shape.dim[0] % m->batch != 0)
+            return false;
+        found = true;
+    }
+    return found && m->shards == 0 && !m->target->items;
+}
+
 static bool are_alone(const struct module *m)
 {
     switch (m->target->samples) {
@@ -307,7 +323,7 @@ static bool are_alone(const struct module *m)
     case SAMPLES_BY_RULE:
         break;
     }
-    return m->batch < smallest_batch(m) && !few_pay(m);
+    return are_planes(m) || (m->batch < smallest_batch(m) && !few_pay(m));
 }
 
 void find_batch_axis(struct module *m)
