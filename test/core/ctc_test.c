@@ -181,7 +181,7 @@ Test(ctc, what_does_not_fit_is_refused)
     const tarn_tensor stale = tarn_arange(r, 2);
     expect_error(tarn_ctc_loss(logp, TARN_NONE, o), "ctc_loss: operand 1");
     expect_error(tarn_ctc_loss(logp, target, (tarn_ctc_options){ .target_lengths = stale }),
-                 "ctc_loss: operand 2 is tensor");
+                 "ctc_loss: operand 3 is tensor");
     expect_error(
         tarn_ctc_loss(target, target, o),
         "ctc_loss: logp is int32 [2,2], must be of a float type, [steps, samples, classes]");

@@ -199,6 +199,13 @@ static int smallest_batch(const struct module *m)
     return m->program->steps > 0 && m->shards == 0 && !convolutions ? LANES : SMALLEST_BATCH;
 }
 
+/* Multiply-adds. */
+static double convolution_work(const struct module *m, const struct node *n)
+{
+    const tarn_shape w = m->program->nodes[m->program->operands[n->first_in + 1]].shape;
+    return (double)tarn_shape_count(n->shape) * (double)tarn_shape_count(w) / (double)w.dim[0];
+}
+
 /* Whether blocks of samples, most of whose lanes idle, are sooner done than values without a batch.
  * Of convolutions those take lanes from the rows of images, or from channels (few.c), but none from short rows
  * of few channels, or where gradients are computed, too. Measured on
@@ -213,9 +220,7 @@ static bool few_pay(const struct module *m)
         const struct node *n = &m->program->nodes[i];
         if (n->op != &op_conv2d || n->shape.dim[0] != m->batch)
             continue;
-        const tarn_shape w = m->program->nodes[m->program->operands[n->first_in + 1]].shape;
-        const double work = (double)tarn_shape_count(n->shape) / m->batch *
-                            (double)tarn_shape_count(w) / (double)w.dim[0];
+        const double work = convolution_work(m, n) / m->batch;
         block += 12 * work;
         const bool channels = !gradients && lanes_from_channels(n);
         alone += (n->shape.dim[3] < LANES && !channels ? 18 : 3) * work * m->batch;
@@ -252,6 +257,18 @@ static bool is_images(const struct module *m, uint32_t i, uint32_t k)
     return in.dim[0] == m->batch &&
            (axis >= c.out_axes ||
             (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
+}
+
+bool convolves_planes(const struct module *m)
+{
+    double planes = 0, others = 0;
+    for (uint32_t i = 1; i < m->program->count && m->batch > 0; i++) {
+        const struct node *n = &m->program->nodes[i];
+        if (n->op == &op_conv2d && tarn_shape_count(n->shape) > 0)
+            *(n->shape.dim[0] > m->batch && n->shape.dim[0] % m->batch == 0 ? &planes : &others) +=
+                convolution_work(m, n);
+    }
+    return planes > others && m->shards == 0;
 }
 
 /* Uses of a node as images, and in sums over samples such as a bias has for its gradient. */
@@ -297,22 +314,6 @@ static void mark_batched(struct module *m, struct image_uses *images)
     }
 }
 
-/* Whether all convolutions are of several images for each sample, such as planes of what has depth: samples are no lanes of
- * theirs, but channels and columns may be (few.c). Measured with 16 and 40 samples of 8 planes. */
-static bool are_planes(const struct module *m)
-{
-    bool found = false;
-    for (uint32_t i = 1; i < m->program->count && m->batch > 0; i++) {
-        const struct node *n = &m->program->nodes[i];
-        if (n->op != &op_conv2d)
-            continue;
-        if (n->shape.dim[0] <= m->batch || n->shape.dim[0] % m->batch != 0)
-            return false;
-        found = true;
-    }
-    return found && m->shards == 0 && !m->target->items;
-}
-
 static bool are_alone(const struct module *m)
 {
     switch (m->target->samples) {
@@ -323,7 +324,7 @@ static bool are_alone(const struct module *m)
     case SAMPLES_BY_RULE:
         break;
     }
-    return are_planes(m) || (m->batch < smallest_batch(m) && !few_pay(m));
+    return m->batch < smallest_batch(m) && !few_pay(m);
 }
 
 void find_batch_axis(struct module *m)
