@@ -121,13 +121,23 @@ static void try_tile(const struct tiling *t, const int *tile, struct candidates 
     offer(best, n, &new);
 }
 
+/* Whether an index counts in a guard along an axis that is summed over and not unrolled whole. */
+static bool meets_loop(const struct nest *n, const struct guard *g, const int *tile)
+{
+    for (int a = n->out_axes; a < n->axes; a++)
+        if (g->e.k[a] != 0 && tile[a] != n->extent[a])
+            return true;
+    return false;
+}
+
 /* Whether of a strided convolution's gradient the source could not say which points of a tile a window meets, as it can where
- * each tile begins at a multiple of the stride. */
-static bool hides_strides(const struct nest *n, int axis, int size)
+ * each tile begins at a multiple of the stride and the window is unrolled: each point would have a condition of its own. */
+static bool hides_strides(const struct nest *n, const int *tile, int axis, int size)
 {
     for (int g = 0; g < n->guards; g++) {
         const int64_t step = n->guard[g].e.k[axis];
-        if (n->guard[g].divide > 1 && step * size % n->guard[g].divide != 0)
+        if (n->guard[g].divide > 1 && step != 0 &&
+            (step * size % n->guard[g].divide != 0 || meets_loop(n, &n->guard[g], tile)))
             return true;
     }
     return false;
@@ -143,7 +153,7 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
     for (int a = from; a < n->out_axes && axes > 0; a++) {
         const int count = a == t->lane ? 0 : divisors(n->extent[a], most, d);
         for (int i = 0; i < count; i++) {
-            if (d[i] == 1 || hides_strides(n, a, d[i]))
+            if (d[i] == 1 || hides_strides(n, tile, a, d[i]))
                 continue;
             tile[a] = d[i];
             try_axes(t, tile, a + 1, axes - 1, most / d[i], best);
