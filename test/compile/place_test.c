@@ -101,6 +101,27 @@ Test(place, gradients_leave_blocks_for_much)
     cr_expect_eq(place_of_images(12, 28, true, 0), SAMPLES_BY_RULE);
 }
 
+/* A convolution of so many images of each sample. */
+static enum samples_place place_of_planes(int32_t samples, int32_t planes, int shards)
+{
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_samples(&b, TARN_SHAPE(samples, planes * 16, 14, 14));
+    const uint32_t w = build_owned(&b, TARN_SHAPE(32, 16, 3, 3));
+    const tarn_shape images = TARN_SHAPE(samples * planes, 16, 14, 14);
+    build_output(&b, build_conv(&b, build_reshape(&b, x, images), w, 1));
+    divide(&b, samples, shards);
+    return place_of(&b);
+}
+
+Test(place, planes_are_no_lanes)
+{
+    cr_expect_eq(place_of_planes(16, 8, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_planes(64, 2, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_planes(16, 1, 0), SAMPLES_BY_RULE, "an image for each sample");
+    cr_expect_eq(place_of_planes(16, 8, 2), SAMPLES_BY_RULE, "virtual shards");
+}
+
 Test(place, shards_keep_the_rule)
 {
     cr_expect_eq(place_of_convolution(4, false, 2), SAMPLES_BY_RULE);

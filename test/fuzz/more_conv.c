@@ -78,7 +78,8 @@ static int value(struct interpreter *m, const struct line *l)
     const int y = sum_products(t, &s, a, b, tarn_shape_count(l->shape));
     const int high = o.axes == 3 ? w.dim[3] : 1, wide = w.dim[w.rank - 1];
     if (m->winograd && high == wide && (wide == 3 || wide == 5))
-        blur(t, y, (int)each / (o.transposed ? w.dim[1] : 1) * (o.transposed ? per : 1), largest(t, a) * largest(t, b));
+        blur(t, y, (int)each / (o.transposed ? w.dim[1] : 1) * (o.transposed ? per : 1),
+             largest(t, a) * largest(t, b));
     return l->ins < 3 ? y
                       : tape_map2(t, T_ADD, y, along(t, interpret_operand(m, l, 2), l->shape, 1));
 }
