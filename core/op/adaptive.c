@@ -5,11 +5,6 @@
 
 #define LENGTH_MOST 32767 /* its square is an int32 */
 
-static tarn_tensor whole(tarn_replica *r, int32_t v)
-{
-    return op_constant_of(r, TARN_SCALAR, TARN_I32, v);
-}
-
 /* Of the windows of an axis; window i is from i * in / out, rounded down, to (i + 1) * in / out, rounded up. */
 static int32_t longest(int32_t in, int32_t out)
 {
@@ -28,10 +23,11 @@ static tarn_tensor over_gathered(tarn_tensor x, int32_t out, bool mean)
     tarn_replica *r = x.replica;
     tarn_shape s = tarn_shape_get(x);
     const int32_t in = s.dim[3], length = longest(in, out);
-    const tarn_tensor o = tarn_arange(r, out), one = whole(r, 1);
-    const tarn_tensor first = tarn_div(tarn_mul(o, whole(r, in)), whole(r, out));
-    const tarn_tensor above = tarn_add(tarn_mul(tarn_add(o, one), whole(r, in)), whole(r, out - 1));
-    const tarn_tensor end = tarn_div(above, whole(r, out));
+    const tarn_tensor o = tarn_arange(r, out), one = op_whole(r, 1);
+    const tarn_tensor first = tarn_div(tarn_mul(o, op_whole(r, in)), op_whole(r, out));
+    const tarn_tensor above =
+        tarn_add(tarn_mul(tarn_add(o, one), op_whole(r, in)), op_whole(r, out - 1));
+    const tarn_tensor end = tarn_div(above, op_whole(r, out));
     const tarn_shape column = TARN_SHAPE(out, 1);
     const tarn_tensor place = tarn_add(tarn_reshape(first, column), tarn_arange(r, length));
     const tarn_tensor last = tarn_reshape(tarn_sub(end, one), column);

@@ -37,7 +37,7 @@ static tarn_tensor in_groups(tarn_tensor x, int32_t groups, int32_t each)
 
 static tarn_tensor flags_of(tarn_tensor mask)
 {
-    const tarn_tensor zero = op_constant_of(mask.replica, TARN_SCALAR, TARN_I32, 0.0);
+    const tarn_tensor zero = op_whole(mask.replica, 0);
     return tarn_cast(tarn_ne(mask, zero), TARN_I32);
 }
 

@@ -11,13 +11,13 @@
 static const char *const form_of_x[] = { "[N, C, L]", "[N, C, H, W]", "[N, C, D, H, W]" };
 static const char *const form_of_window[] = { "K", "KH, KW", "KD, KH, KW" };
 
-/* Along axes that are not there 1; where the first one that is there has nothing, 1, too, and that of the first
- * where another one has nothing. */
+/* Along axes that are not there 1. */
 static void defaults(int32_t option[3], int axes)
 {
     const int first = 3 - axes;
-    for (int i = 0; i < 3; i++)
-        option[i] = i >= first && option[i] ? option[i] : i > first ? option[first] : 1;
+    for (int i = 0; i < first; i++)
+        option[i] = 1;
+    op_defaults(option + first, axes, 1);
 }
 
 static bool check_options(tarn_replica *r, const struct convolution *c)

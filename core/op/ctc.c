@@ -85,15 +85,10 @@ static bool options_fit(const struct ctc *c)
 
 /* ---- states --------------------------------------------------------------------------------- */
 
-static tarn_tensor whole(const struct ctc *c, int32_t value)
-{
-    return op_constant_of(c->r, TARN_SCALAR, TARN_I32, value);
-}
-
 /* The class of each state, int32 [N, states]. */
 static tarn_tensor classes_of(const struct ctc *c, tarn_tensor target)
 {
-    const tarn_tensor blank = whole(c, c->options.blank);
+    const tarn_tensor blank = op_whole(c->r, c->options.blank);
     const tarn_shape each = TARN_SHAPE(c->samples, c->labels);
     const tarn_tensor pair[] = { op_expand_to(blank, each), tarn_cast(target, TARN_I32) };
     const tarn_tensor part[] = { tarn_reshape(tarn_stack(pair, 2, 2),
@@ -169,7 +164,7 @@ static tarn_tensor after_steps(const struct ctc *c, tarn_tensor logp, tarn_tenso
     const tarn_tensor x[] = { emissions(c, logp, classes), p.ends ? has_step(c) : TARN_NONE };
     const tarn_tensor state = op_iota_of(c->r, TARN_SHAPE(c->samples, c->states), 1);
     const tarn_tensor zero = op_constant_of(c->r, TARN_SCALAR, c->type, 0);
-    const tarn_tensor first = tarn_where(tarn_eq(state, whole(c, 0)), zero, p.never);
+    const tarn_tensor first = tarn_where(tarn_eq(state, op_whole(c->r, 0)), zero, p.never);
     tarn_tensor last;
     const tarn_scan_args args = { .body = path_step,
                                   .user = &p,
@@ -190,7 +185,7 @@ static tarn_tensor losses(const struct ctc *c, tarn_tensor last, tarn_tensor len
 {
     const tarn_tensor never = op_constant_of(c->r, TARN_SCALAR, c->type, NEVER);
     const tarn_tensor state = op_iota_of(c->r, TARN_SHAPE(1, c->states), 1);
-    const tarn_tensor label = tarn_div(tarn_add(state, whole(c, 1)), whole(c, 2));
+    const tarn_tensor label = tarn_div(tarn_add(state, op_whole(c->r, 1)), op_whole(c->r, 2));
     const tarn_tensor ends = tarn_eq(label, tarn_reshape(lengths, TARN_SHAPE(c->samples, 1)));
     const tarn_tensor all = tarn_logsumexp(tarn_where(ends, last, never), TARN_AXES(1), false);
     const tarn_tensor impossible =
@@ -219,6 +214,6 @@ tarn_tensor tarn_ctc_loss(tarn_tensor logp, tarn_tensor target, tarn_ctc_options
         return each;
     if (options.reduction == TARN_LOSS_SUM)
         return tarn_sum(each, TARN_ALL, false);
-    const tarn_tensor labels = tarn_cast(tarn_maximum(lengths, whole(&c, 1)), c.type);
+    const tarn_tensor labels = tarn_cast(tarn_maximum(lengths, op_whole(c.r, 1)), c.type);
     return tarn_mean(tarn_div(each, labels), TARN_ALL, false);
 }

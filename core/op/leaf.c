@@ -62,6 +62,11 @@ tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, 
     return record(r, &op_constant, shape, dtype, &arg);
 }
 
+tarn_tensor op_whole(tarn_replica *r, int32_t value)
+{
+    return op_constant_of(r, TARN_SCALAR, TARN_I32, value);
+}
+
 tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis)
 {
     union op_arg arg = no_arg();

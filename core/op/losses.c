@@ -112,7 +112,7 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
         logp = tarn_mul(logp, weight);
     tarn_tensor hit = tarn_eq(op_iota_of(r, s, 1), column), counted = TARN_NONE;
     if (options.ignore) {
-        counted = tarn_ne(column, op_constant_of(r, TARN_SCALAR, TARN_I32, options.ignore_index));
+        counted = tarn_ne(column, op_whole(r, options.ignore_index));
         hit = tarn_mul(hit, counted);
     }
     tarn_tensor each = tarn_where(hit, logp, zero_of(logp));

@@ -12,11 +12,15 @@
 int op_axis(tarn_tensor x, const char *name, int axis);
 /* Bit i for axis i. False after recording an error. */
 bool op_axes(tarn_tensor x, const char *name, tarn_shape axes, uint32_t *mask);
+/* Options of axes as a program gives them: a zero is that of the first axis, which is `first` if it is zero, too. */
+void op_defaults(int32_t *option, int axes, int32_t first);
 
 /* ---- leaves --------------------------------------------------------------------------------- */
 
 /* Every element is `value`, which is part of the compiled code. */
 tarn_tensor op_constant_of(tarn_replica *r, tarn_shape shape, tarn_dtype dtype, double value);
+/* The same of one int32. */
+tarn_tensor op_whole(tarn_replica *r, int32_t value);
 /* int32: the index along `axis`. */
 tarn_tensor op_iota_of(tarn_replica *r, tarn_shape shape, int axis);
 

@@ -147,11 +147,11 @@ static bool uneven(const struct pool *p, const struct pool_axis *a)
 static tarn_tensor counted(tarn_replica *r, const struct pool *p, const struct pool_axis *a)
 {
     const int32_t beside = p->exclude_padding ? 0 : a->padding;
-    const tarn_tensor stride = op_constant_of(r, TARN_SCALAR, TARN_I32, a->stride);
-    const tarn_tensor low = op_constant_of(r, TARN_SCALAR, TARN_I32, -beside);
+    const tarn_tensor stride = op_whole(r, a->stride);
+    const tarn_tensor low = op_whole(r, -beside);
     const tarn_tensor high = op_constant_of(r, TARN_SCALAR, TARN_I32, (double)a->in + beside);
-    const tarn_tensor padding = op_constant_of(r, TARN_SCALAR, TARN_I32, a->padding);
-    const tarn_tensor window = op_constant_of(r, TARN_SCALAR, TARN_I32, a->window);
+    const tarn_tensor padding = op_whole(r, a->padding);
+    const tarn_tensor window = op_whole(r, a->window);
     const tarn_tensor first = tarn_sub(tarn_mul(tarn_arange(r, a->out), stride), padding);
     return tarn_sub(tarn_minimum(tarn_add(first, window), high), tarn_maximum(first, low));
 }

@@ -34,7 +34,7 @@ static void max_first_grad(struct grad_call *c)
             continue;
         tarn_tensor term = op_iota_of(r, shape, axis);
         if (stride != 1)
-            term = tarn_mul(term, op_constant_of(r, TARN_SCALAR, TARN_I32, stride));
+            term = tarn_mul(term, op_whole(r, stride));
         position = first ? term : tarn_add(position, term);
         first = false;
         stride *= shape.dim[axis];
@@ -167,8 +167,7 @@ tarn_tensor tarn_argmin(tarn_tensor x, int axis, bool keep)
     if (dtype_is_float(tarn_dtype_get(x)))
         return tarn_argmax(tarn_neg(x), axis, keep);
     /* -1 - x, which the least integer has, too; unsigned ones are widened first. */
-    return tarn_argmax(tarn_sub(op_constant_of(x.replica, TARN_SCALAR, TARN_I32, -1), x), axis,
-                       keep);
+    return tarn_argmax(tarn_sub(op_whole(x.replica, -1), x), axis, keep);
 }
 
 /* How many elements go into one of the result. */

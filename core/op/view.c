@@ -70,6 +70,13 @@ bool op_axes(tarn_tensor x, const char *name, tarn_shape axes, uint32_t *mask)
     return true;
 }
 
+void op_defaults(int32_t *option, int axes, int32_t first)
+{
+    option[0] = option[0] ? option[0] : first;
+    for (int i = 1; i < axes; i++)
+        option[i] = option[i] ? option[i] : option[0];
+}
+
 /* ---- reshape -------------------------------------------------------------------------------- */
 
 static void reshape_grad(struct grad_call *c)

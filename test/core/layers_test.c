@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "refuses.h"
 #include "tarn.h"
 
 #define COUNT(list) ((int)(sizeof list / sizeof *(list)))
@@ -134,13 +135,6 @@ Test(layers, a_block_trains, .timeout = 600)
     cr_expect(memcmp(y[0], y[1], sizeof y[0]) != 0);
     tarn_close(r);
 }
-
-#define REFUSES(text, ...) \
-    do { \
-        (void)(__VA_ARGS__); \
-        cr_expect(strstr(tarn_error(r), text) != NULL, "%s", tarn_error(r)); \
-        tarn_error_clear(r); \
-    } while (0)
 
 Test(layers, refuse_what_does_not_fit, .timeout = 300)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "golden.h"
+#include "refuses.h"
 #include "tarn.h"
 
 TestSuite(volume, .timeout = 600);
@@ -273,13 +274,6 @@ Test(volume, layers_own_what_pytorch_names)
 }
 
 /* ---- what is refused ------------------------------------------------------------------------ */
-
-#define REFUSES(text, ...) \
-    do { \
-        (void)(__VA_ARGS__); \
-        cr_expect(strstr(tarn_error(r), text) != NULL, "%s", tarn_error(r)); \
-        tarn_error_clear(r); \
-    } while (0)
 
 Test(volume, refuses_what_does_not_fit)
 {
