@@ -2,7 +2,6 @@
 """PyTorch's calls for what Tarn makes of other operations; a part of against_pytorch.py."""
 import torch
 import torch.nn.functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 
 class More:
@@ -110,6 +109,8 @@ class More:
             loss = (loss / lengths[1].clamp(min=1)).mean()
         elif reduction == 1:
             loss = loss.sum()
+        if not lengths[0].all():  # PyTorch 1.13, which Debian has, reads another sample's step there
+            return loss
         return self.agree(loss, F.ctc_loss(logp.detach(), target, *lengths, blank, ("mean", "sum", "none")[reduction],
                                            bool(zero_infinity)))
 
@@ -244,9 +245,13 @@ class More:
             hidden = hidden.masked_fill(~seen, -torch.inf)
         if mask is not None:
             hidden = hidden.masked_fill(mask.detach() == 0, -torch.inf) if flags else hidden + mask
-        with sdpa_kernel(SDPBackend.MATH):  # which has second gradients
-            return F.scaled_dot_product_attention(q, k, v, hidden, scale=line["f"][0] or None,
-                                                  enable_gqa=bool(grouped))
+        # Spelt out: PyTorch 1.13, which Debian has, knows no scaled_dot_product_attention.
+        if grouped:
+            k, v = (x.repeat_interleave(q.shape[-3] // x.shape[-3], -3) for x in (k, v))
+        blind = (hidden == -torch.inf).all(-1, keepdim=True)
+        scores = q @ k.transpose(-1, -2) * (line["f"][0] or q.shape[-1] ** -0.5) + hidden
+        weights = torch.softmax(scores.masked_fill(blind, 0), -1).masked_fill(blind, 0)
+        return weights @ v
 
     @staticmethod
     def heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask):
