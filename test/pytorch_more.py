@@ -248,10 +248,8 @@ class More:
         # Spelt out: PyTorch 1.13, which Debian has, knows no scaled_dot_product_attention.
         if grouped:
             k, v = (x.repeat_interleave(q.shape[-3] // x.shape[-3], -3) for x in (k, v))
-        blind = (hidden == -torch.inf).all(-1, keepdim=True)
         scores = q @ k.transpose(-1, -2) * (line["f"][0] or q.shape[-1] ** -0.5) + hidden
-        weights = torch.softmax(scores.masked_fill(blind, 0), -1).masked_fill(blind, 0)
-        return weights @ v
+        return torch.softmax(scores, -1) @ v
 
     @staticmethod
     def heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask):
