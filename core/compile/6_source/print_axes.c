@@ -38,9 +38,17 @@ static bool adds_scalars(const struct printer *pr)
 
 void print_hints(struct printer *pr, int unroll)
 {
-    print_line(pr, "#pragma unroll %d", unroll);
-    if (adds_scalars(pr))
-        print_line(pr, "#pragma clang loop vectorize(disable)");
+    if (!adds_scalars(pr)) {
+        print_line(pr, "#pragma unroll %d", unroll);
+        return;
+    }
+    /* Beside the second pragma clang takes "unroll 1" for a wish without force, and unrolls by 8 with a loop for the
+     * rest: PoCL 3.1 ended the process over such a loop whose bounds differ between work-items. */
+    if (unroll == 1)
+        print_line(pr, "#pragma nounroll");
+    else
+        print_line(pr, "#pragma unroll %d", unroll);
+    print_line(pr, "#pragma clang loop vectorize(disable)");
 }
 
 /* Sets the unrolled OUT axes to point number `point` of the tile; false when there is none. */

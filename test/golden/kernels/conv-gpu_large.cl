@@ -30,7 +30,7 @@ void k_28b4904603c9bacc(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_75053717cde27c95(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_6d147923826ca27c(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -50,10 +50,10 @@ void k_75053717cde27c95(__global uchar *output0, __global uchar *arena, __global
             const int sample = 16 * b + lane;
             __global float *b1 = v1 + 1728L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 3; i4 += 1) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i5 = max((int)0, -(int)(i2 - 1)); i5 < min((int)3, 6 - (int)(i2 - 1)); ++i5) {
                     if (((i3 + 1 <= 5)) && ((i3 - 1 >= 0))) {

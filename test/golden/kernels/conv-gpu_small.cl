@@ -30,7 +30,7 @@ void k_a7fd6179740af536(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_dc766f198d11941e(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_9c7856e3cb260087(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -56,7 +56,7 @@ void k_dc766f198d11941e(__global uchar *output0, __global uchar *arena, __global
         float acc1 = (float)(0.0f);
         float acc2 = (float)(0.0f);
         float acc3 = (float)(0.0f);
-        #pragma unroll 1
+        #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (int cut8 = 0; cut8 < 3; cut8 += 3) {
             const int end8 = cut8 + 3;
@@ -72,10 +72,10 @@ void k_dc766f198d11941e(__global uchar *output0, __global uchar *arena, __global
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (mine) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i4 = cut8; i4 < end8; i4 += 1) {
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i5 = max((int)0, -(int)(i2 - 1)); i5 < min((int)3, 6 - (int)(i2 - 1)); ++i5) {
                         if (((i3 + 2 <= 5)) && ((i3 - 1 >= 0))) {

@@ -30,7 +30,7 @@ void k_2bd42e0e20c3da06(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_55e74fd405e48430(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_5e10ab47c56fb5d2(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -50,7 +50,7 @@ void k_55e74fd405e48430(__global uchar *output0, __global uchar *arena, __global
             const int sample = 16 * b + lane;
             __global float *b1 = v1 + 4608L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 8; i4 += 1) {
                 #pragma unroll 4

@@ -30,7 +30,7 @@ void k_f07dc16a8c8f319c(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_e00179e5f2432f55(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_481f76764c17f037(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -56,7 +56,7 @@ void k_e00179e5f2432f55(__global uchar *output0, __global uchar *arena, __global
         float acc1 = (float)(0.0f);
         float acc2 = (float)(0.0f);
         float acc3 = (float)(0.0f);
-        #pragma unroll 1
+        #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (int cut8 = 0; cut8 < 8; cut8 += 8) {
             const int end8 = cut8 + 8;
@@ -88,10 +88,10 @@ void k_e00179e5f2432f55(__global uchar *output0, __global uchar *arena, __global
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (mine) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i4 = cut8; i4 < end8; i4 += 1) {
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i5 = 0; i5 < 3; i5 += 1) {
                         const float t1 = b1[16 * (6 * i2 + i3 + 36 * i4 + 6 * i5)];

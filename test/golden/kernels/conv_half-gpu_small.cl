@@ -45,7 +45,7 @@ void k_94a051cf06e6d5f6(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_52953c622752d5a3(__global uchar *arena, __global const ulong *offset)
+void k_deaf7b3b84077a79(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -77,7 +77,7 @@ void k_52953c622752d5a3(__global uchar *arena, __global const ulong *offset)
         float acc7 = (float)(0.0f);
         float acc8 = (float)(0.0f);
         float acc9 = (float)(0.0f);
-        #pragma unroll 1
+        #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (int cut8 = 0; cut8 < 1; cut8 += 1) {
             const int end8 = cut8 + 1;
@@ -93,7 +93,7 @@ void k_52953c622752d5a3(__global uchar *arena, __global const ulong *offset)
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (mine) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i5 = 0; i5 < 5; i5 += 1) {
                     const int t1 = b1[16 * (9 * i2 + i3 + 9 * i5)];

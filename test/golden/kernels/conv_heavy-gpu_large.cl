@@ -32,7 +32,7 @@ void k_1a1a685d10c3360e(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_67e23ad65b7d46d2(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_25ecfba4628c5ed0(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -68,10 +68,10 @@ void k_67e23ad65b7d46d2(__global uchar *arena, __global const ulong *offset, __g
             float acc13 = (float)(0.0f);
             float acc14 = (float)(0.0f);
             float acc15 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 7; i4 += 1) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i5 = 0; i5 < 3; i5 += 1) {
                     const float t1 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5)];
@@ -191,7 +191,7 @@ void k_67e23ad65b7d46d2(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_3868f391bd472ff0(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_2da064bebee0ac64(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -225,10 +225,10 @@ void k_3868f391bd472ff0(__global uchar *arena, __global const ulong *offset, __g
             float acc11 = (float)(0.0f);
             float acc12 = (float)(0.0f);
             float acc13 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i5 = max((int)0, -(int)(14 * i4)); i5 < min((int)14, 128 - (int)(14 * i4)); ++i5) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i6 = max((int)0, -(int)(i2 - 1)); i6 < min((int)3, 34 - (int)(i2 - 1)); ++i6) {
                     if (((i3 + 2 <= 33)) && ((i3 - 1 >= 0))) {
@@ -395,7 +395,7 @@ void k_3868f391bd472ff0(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_36ef10f6a48bad66(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_be9ea393b06e5567(__global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -414,7 +414,7 @@ void k_36ef10f6a48bad66(__global uchar *output0, __global uchar *arena, __global
             const int sample = 16 * b + lane;
             __global float *b1 = v1 + 1294720L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 10; i4 += 5) {
                 const float t1 = b1[16 * (11560 * i1 + 340 * i2 + 10 * i3 + i4)];

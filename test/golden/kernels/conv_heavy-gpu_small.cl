@@ -31,7 +31,7 @@ void k_66d51fb67b7d0b7f(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_ec370c08919d7634(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_84619e23789cff26(__global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -86,12 +86,12 @@ void k_ec370c08919d7634(__global uchar *arena, __global const ulong *offset, __g
         float acc29 = (float)(0.0f);
         float acc30 = (float)(0.0f);
         float acc31 = (float)(0.0f);
-        #pragma unroll 1
+        #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (int cut8 = 0; cut8 < 7; cut8 += 7) {
             const int end8 = cut8 + 7;
             if (mine) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int base = item; base < 1008; base += 512) {
                     const int e0_0 = base + 0;
@@ -194,10 +194,10 @@ void k_ec370c08919d7634(__global uchar *arena, __global const ulong *offset, __g
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (mine) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i4 = cut8; i4 < end8; i4 += 1) {
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i5 = 0; i5 < 3; i5 += 1) {
                         const float t1 = b1[16 * (36 * i2 + i3 + 1296 * i4 + 36 * i5)];
@@ -425,7 +425,7 @@ void k_ec370c08919d7634(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_9924655bba3dded9(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_c91c545e6fa0bcf7(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -458,7 +458,7 @@ void k_9924655bba3dded9(__global uchar *output0, __global uchar *arena, __global
                 float sum0_4 = (float)(0.0f);
                 float sum0_5 = (float)(0.0f);
                 float sum0_6 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 128; cut0 += 14) {
                     const int end0 = min(cut0 + 14, (int)128);
@@ -469,10 +469,10 @@ void k_9924655bba3dded9(__global uchar *output0, __global uchar *arena, __global
                     acc4 = (float)(0.0f);
                     acc5 = (float)(0.0f);
                     acc6 = (float)(0.0f);
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i4 = cut0; i4 < end0; i4 += 1) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int i5 = max((int)0, -(int)(i2 - 1)); i5 < min((int)3, 34 - (int)(i2 - 1)); ++i5) {
                             if (((i3 + 1 <= 33)) && ((i3 - 1 >= 0))) {

@@ -49,7 +49,7 @@ void k_9fdb0f4e14500365(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d_weight */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_f674078450e920be(__global uchar *arena, __global const ulong *offset)
+void k_6e72514c89ef2b8e(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -78,17 +78,17 @@ void k_f674078450e920be(__global uchar *arena, __global const ulong *offset)
             float sum0_0 = (float)(0.0f);
             float sum0_1 = (float)(0.0f);
             float sum0_2 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 14; cut0 += 9) {
                 const int end0 = min(cut0 + 9, (int)14);
                 acc0 = (float)(0.0f);
                 acc1 = (float)(0.0f);
                 acc2 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i5 = cut0; i5 < end0; i5 += 1) {
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i6 = 0; i6 < 14; i6 += 7) {
                         const float t1 = b1[16 * (196 * i1 + 14 * i5 + i6)];

@@ -49,7 +49,7 @@ void k_904bed48c4f15a64(__global uchar *arena, __global const ulong *offset, __g
 
 /* conv2d_weight */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_8868645cb127cbda(__global uchar *arena, __global const ulong *offset)
+void k_54222e1755e1cbd1(__global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -123,7 +123,7 @@ void k_8868645cb127cbda(__global uchar *arena, __global const ulong *offset)
             volatile float sum0[48];
             for (int i = 0; i < 48; ++i)
                 sum0[i] = 0.0f;
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 14; cut0 += 9) {
                 const int end0 = min(cut0 + 9, (int)14);
@@ -175,10 +175,10 @@ void k_8868645cb127cbda(__global uchar *arena, __global const ulong *offset)
                 acc45 = (float)(0.0f);
                 acc46 = (float)(0.0f);
                 acc47 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i5 = cut0; i5 < end0; i5 += 1) {
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i6 = 0; i6 < 14; i6 += 2) {
                         const float t1 = b1[16 * (196 * i1 + 14 * i5 + i6)];

@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* pad conv2d */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_06066de4378caacd(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
+void k_4757290464115ff6(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [5,48] */
@@ -142,10 +142,10 @@ void k_06066de4378caacd(const int skip, __global uchar *output0, __global uchar 
                 float acc5 = (float)(0.0f);
                 float acc6 = (float)(0.0f);
                 float acc7 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (long i4 = 0; i4 < 2; i4 += 1) {
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (long i5 = 0; i5 < 3; i5 += 1) {
                         if (((i5 - 1 >= 0)) && ((2 * i3 - 1 >= 0))) {

@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* pad conv2d */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_8131b884b2f691b8(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
+void k_603825c4ed408f1e(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -40,10 +40,10 @@ void k_8131b884b2f691b8(__global uchar *output0, __global uchar *owned0, __globa
             const int i2 = tile % 4;
             const int i1 = tile / 4;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i4 = 0; i4 < 2; i4 += 1) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i5 = max((int)0, -(int)(2 * i2 - 1)); i5 < min((int)3, 8 - (int)(2 * i2 - 1)); ++i5) {
                     if (((2 * i3 - 1 >= 0))) {

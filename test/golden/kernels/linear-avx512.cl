@@ -3,7 +3,7 @@
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_7db6fb7f0680352a(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_9419d47d9e9be94e(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
@@ -302,7 +302,7 @@ void k_7db6fb7f0680352a(const int skip, __global uchar *input0, __global uchar *
                         float acc5 = (float)(0.0f);
                         float acc6 = (float)(0.0f);
                         float acc7 = (float)(0.0f);
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (long i2 = 16 * b; i2 < 16 * b + 16; ++i2) {
                             const float t47 = (float)(v8[16 * (i0) + i2 - 16 * b]);

@@ -4,7 +4,7 @@
 /* arena: 22272 bytes */
 /* input matmul relu relu where */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_76b6a91372a97517(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input1)
+void k_c487c32d1011b4c4(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -43,7 +43,7 @@ void k_76b6a91372a97517(__global uchar *arena, __global const ulong *offset, __g
             __global float *b0 = v0 + 320L * b + lane;
             float acc0 = (float)(0.0f);
             float acc1 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 20; i2 += 10) {
                 const float t2 = b0[16 * (i2)];
@@ -158,7 +158,7 @@ void k_76b6a91372a97517(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_85b0f64c62bae3c5(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_0fc88532ecde9913(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -178,11 +178,11 @@ void k_85b0f64c62bae3c5(__global uchar *arena, __global const ulong *offset, __g
             const int tile = number / 20 % 32;
             const int i0 = tile;
             float row0 = 0.0f;
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int b = first; b < last; ++b) {
                 float acc0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i2 = 16 * b; i2 < 16 * b + 16; i2 += 8) {
                     const float t1 = (float)(v1[16 * (32 * b + i0) + i2 - 16 * b]);

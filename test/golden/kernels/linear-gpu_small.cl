@@ -30,7 +30,7 @@ void k_bd2ebd288847753f(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul relu relu where */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_e828ffad3e5d9e17(__global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input0)
+void k_739c3e0afb0d2d80(__global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *owned1, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -53,7 +53,7 @@ void k_e828ffad3e5d9e17(__global uchar *arena, __global const ulong *offset, __g
             __global float *b0 = v0 + 512L * b + lane;
             __global float *b1 = v1 + 320L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 20; i2 += 10) {
                 const float t1 = b1[16 * (i2)];
@@ -147,7 +147,7 @@ void k_e828ffad3e5d9e17(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_279f4e4b4ebaeeb8(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
+void k_f42984e14d61336b(__global uchar *arena, __global const ulong *offset, __global uchar *input0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -171,7 +171,7 @@ void k_279f4e4b4ebaeeb8(__global uchar *arena, __global const ulong *offset, __g
         float row1 = 0.0f;
         float row2 = 0.0f;
         float row3 = 0.0f;
-        #pragma unroll 1
+        #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (int turn = 0; turn < 1; ++turn) {
             const int b = share * 3 / 3 + turn, cut8 = 16 * b;
@@ -196,7 +196,7 @@ void k_279f4e4b4ebaeeb8(__global uchar *arena, __global const ulong *offset, __g
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (busy && has) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i2 = cut8; i2 < cut8 + 16; i2 += 8) {
                     const float t1 = own0[8 * (i2 - cut8)];

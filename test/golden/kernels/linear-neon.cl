@@ -3,7 +3,7 @@
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_75d2d6b384b68323(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_1541aeb58a9887d3(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
@@ -242,7 +242,7 @@ void k_75d2d6b384b68323(const int skip, __global uchar *input0, __global uchar *
                         float acc1 = (float)(0.0f);
                         float acc2 = (float)(0.0f);
                         float acc3 = (float)(0.0f);
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (long i2 = 16 * b; i2 < 16 * b + 16; ++i2) {
                             const float t27 = (float)(v8[16 * (i0) + i2 - 16 * b]);

@@ -3,7 +3,7 @@
 /* arena: 8 bytes */
 /* input sum sum input sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_3bde7a34782ccb19(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
+void k_1013885ccaa1df19(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[1600];
@@ -56,23 +56,23 @@ void k_3bde7a34782ccb19(const int skip, __global uchar *input0, __global uchar *
                 float acc0 = (float)(0.0f);
                 {
                     float sum1_0 = (float)(0.0f);
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (long cut1 = 0; cut1 < 66; cut1 += 64) {
                         const long end1 = min(cut1 + 64, (long)66);
                         float sum0_0 = (float)(0.0f);
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (long i0 = cut1; i0 < end1; i0 += 1) {
-                            #pragma unroll 1
+                            #pragma nounroll
                             #pragma clang loop vectorize(disable)
                             for (long cut0 = 0; cut0 < 129; cut0 += 128) {
                                 const long end0 = min(cut0 + 128, (long)129);
                                 acc0 = (float)(0.0f);
-                                #pragma unroll 1
+                                #pragma nounroll
                                 #pragma clang loop vectorize(disable)
                                 for (long i1 = cut0; i1 < end0; i1 += 1) {
-                                    #pragma unroll 1
+                                    #pragma nounroll
                                     #pragma clang loop vectorize(disable)
                                     for (long i2 = 16; i2 < 17; i2 += 1) {
                                         const float t2 = v4[2193 * i0 + 17 * i1 + i2];

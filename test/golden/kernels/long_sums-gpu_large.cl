@@ -4,7 +4,7 @@
 /* arena: 11008 bytes */
 /* sum sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_7d573c45ad902e52(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
+void k_6da80a5111710dd9(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -28,15 +28,15 @@ void k_7d573c45ad902e52(__global uchar *output0, __global uchar *input0, __globa
             float acc0 = (float)(0.0f);
             {
                 float sum0_0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 5; cut0 += 3) {
                     const int end0 = min(cut0 + 3, (int)5);
                     acc0 = (float)(0.0f);
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i1 = cut0; i1 < end0; i1 += 1) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int i2 = 0; i2 < 40; i2 += 20) {
                             const float t1 = v1[200 * sample + 40 * i1 + i2];
@@ -97,7 +97,7 @@ void k_7d573c45ad902e52(__global uchar *output0, __global uchar *input0, __globa
             const int tile = number / 2;
             const int i0 = tile;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 128; i2 += 32) {
                 float t21 = (float)(0x0p+0f);
@@ -466,7 +466,7 @@ void k_7d573c45ad902e52(__global uchar *output0, __global uchar *input0, __globa
             const int i1 = tile % 2;
             const int i0 = tile / 2;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i3 = 0; i3 < 128; i3 += 32) {
                 float t149 = (float)(0x0p+0f);
@@ -836,10 +836,10 @@ void k_7d573c45ad902e52(__global uchar *output0, __global uchar *input0, __globa
             const int sample = 16 * b + lane;
             __global float *b7 = v7 + 224L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 3; i2 += 1) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i3 = 0; i3 < 40; i3 += 20) {
                     float t277 = (float)(0x0p+0f);
@@ -1076,12 +1076,12 @@ void k_7d573c45ad902e52(__global uchar *output0, __global uchar *input0, __globa
             float acc0 = (float)(0.0f);
             {
                 float sum0_0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 66; cut0 += 64) {
                     const int end0 = min(cut0 + 64, (int)66);
                     acc0 = (float)(0.0f);
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i0 = cut0; i0 < end0; i0 += 1) {
                         #pragma unroll 4
@@ -1103,7 +1103,7 @@ void k_7d573c45ad902e52(__global uchar *output0, __global uchar *input0, __globa
 
 /* sum sum sum */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_548c6920952abe34(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
+void k_75b6f5f5f84fdba8(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -1124,12 +1124,12 @@ void k_548c6920952abe34(__global uchar *arena, __global const ulong *offset, __g
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 66; cut0 += 64) {
                 const int end0 = min(cut0 + 64, (int)66);
                 acc0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i0 = cut0; i0 < end0; i0 += 1) {
                     #pragma unroll 4
@@ -1158,7 +1158,7 @@ void k_548c6920952abe34(__global uchar *arena, __global const ulong *offset, __g
         const int sample = 16 * b + lane;
         __global float *b5 = v5 + 224L * b + lane;
         float acc0 = (float)(0.0f);
-        #pragma unroll 1
+        #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (int i1 = 0; i1 < 14; i1 += 7) {
             const float t2 = b5[16 * (i1)];

@@ -4,7 +4,7 @@
 /* arena: 11144 bytes */
 /* sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_bdf0a2914b7abb20(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
+void k_2dbbab8d3227685a(__global uchar *output0, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *input1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -27,15 +27,15 @@ void k_bdf0a2914b7abb20(__global uchar *output0, __global uchar *input0, __globa
             float acc0 = (float)(0.0f);
             {
                 float sum0_0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 5; cut0 += 3) {
                     const int end0 = min(cut0 + 3, (int)5);
                     acc0 = (float)(0.0f);
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i1 = cut0; i1 < end0; i1 += 1) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int i2 = 0; i2 < 40; i2 += 20) {
                             const float t1 = v1[200 * sample + 40 * i1 + i2];
@@ -96,7 +96,7 @@ void k_bdf0a2914b7abb20(__global uchar *output0, __global uchar *input0, __globa
             const int tile = number / 2;
             const int i0 = tile;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 128; i2 += 32) {
                 float t21 = (float)(0x0p+0f);
@@ -465,7 +465,7 @@ void k_bdf0a2914b7abb20(__global uchar *output0, __global uchar *input0, __globa
             const int i1 = tile % 2;
             const int i0 = tile / 2;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i3 = 0; i3 < 128; i3 += 32) {
                 float t149 = (float)(0x0p+0f);
@@ -835,10 +835,10 @@ void k_bdf0a2914b7abb20(__global uchar *output0, __global uchar *input0, __globa
             const int sample = 16 * b + lane;
             __global float *b6 = v6 + 224L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i2 = 0; i2 < 3; i2 += 1) {
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i3 = 0; i3 < 40; i3 += 20) {
                     float t277 = (float)(0x0p+0f);
@@ -1071,7 +1071,7 @@ void k_bdf0a2914b7abb20(__global uchar *output0, __global uchar *input0, __globa
 
 /* sum sum sum sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_7814fe64140564f0(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
+void k_09ec71188852017b(__global uchar *arena, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -1091,12 +1091,12 @@ void k_7814fe64140564f0(__global uchar *arena, __global const ulong *offset, __g
             float acc0 = (float)(0.0f);
             {
                 float sum0_0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut0 = 0; cut0 < 66; cut0 += 64) {
                     const int end0 = min(cut0 + 64, (int)66);
                     acc0 = (float)(0.0f);
-                    #pragma unroll 1
+                    #pragma nounroll
                     #pragma clang loop vectorize(disable)
                     for (int i0 = cut0; i0 < end0; i0 += 1) {
                         #pragma unroll 4
@@ -1123,12 +1123,12 @@ void k_7814fe64140564f0(__global uchar *arena, __global const ulong *offset, __g
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 66; cut0 += 64) {
                 const int end0 = min(cut0 + 64, (int)66);
                 acc0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int i0 = cut0; i0 < end0; i0 += 1) {
                     #pragma unroll 4
@@ -1157,7 +1157,7 @@ void k_7814fe64140564f0(__global uchar *arena, __global const ulong *offset, __g
         const int sample = 16 * b + lane;
         __global float *b6 = v6 + 224L * b + lane;
         float acc0 = (float)(0.0f);
-        #pragma unroll 1
+        #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (int i1 = 0; i1 < 14; i1 += 7) {
             const float t3 = b6[16 * (i1)];

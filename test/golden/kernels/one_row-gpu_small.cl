@@ -3,7 +3,7 @@
 /* arena: 2816 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_e8a9a9ab566a7078(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+void k_1794276625f85724(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -24,17 +24,17 @@ void k_e8a9a9ab566a7078(__global uchar *arena, __global const ulong *offset, __g
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 256; cut0 += 128) {
                 const int end0 = cut0 + 128;
                 acc0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut8 = cut0; cut8 < end0; cut8 += 32) {
                     const int end8 = cut8 + 32;
                     if (mine) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int base = item; base < 1024; base += 512) {
                             const int e0_0 = base + 0;
@@ -105,7 +105,7 @@ void k_e8a9a9ab566a7078(__global uchar *arena, __global const ulong *offset, __g
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int i3 = cut8; i3 < end8; i3 += 8) {
                             const float t1 = v1[256 * i0 + i3];
@@ -150,7 +150,7 @@ void k_e8a9a9ab566a7078(__global uchar *arena, __global const ulong *offset, __g
 
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_16c6e1f289786d03(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_d1a110ca30b78082(__global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -171,17 +171,17 @@ void k_16c6e1f289786d03(__global uchar *output0, __global uchar *arena, __global
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 704; cut0 += 128) {
                 const int end0 = min(cut0 + 128, (int)704);
                 acc0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut8 = cut0; cut8 < end0; cut8 += 32) {
                     const int end8 = cut8 + 32;
                     if (mine) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int base = item; base < 1024; base += 512) {
                             const int e0_0 = base + 0;
@@ -252,7 +252,7 @@ void k_16c6e1f289786d03(__global uchar *output0, __global uchar *arena, __global
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int i3 = cut8; i3 < end8; i3 += 8) {
                             const float t1 = v1[704 * i0 + i3];

@@ -2,7 +2,7 @@
 /* arena: 1536 bytes */
 /* max exp sum div */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_a4894edae5c794dd(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *output0)
+void k_533ab21566ab2d60(__global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -20,7 +20,7 @@ void k_a4894edae5c794dd(__global uchar *arena, __global const ulong *offset, __g
             const int sample = 16 * b + lane;
             __global float *b0 = v0 + 16L * b + lane;
             float acc0 = (float)(-INFINITY);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i1 = 0; i1 < 10; i1 += 5) {
                 const float t1 = v1[10 * sample + i1];
@@ -66,7 +66,7 @@ void k_a4894edae5c794dd(__global uchar *arena, __global const ulong *offset, __g
             __global float *b2 = v2 + 160L * b + lane;
             __global float *b3 = v3 + 16L * b + lane;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i1 = 0; i1 < 10; i1 += 5) {
                 const float t10 = b2[16 * (i1)];

@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void k_3c6d6b56c6f99c2a(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_84947319f80a3662(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -24,12 +24,12 @@ void k_3c6d6b56c6f99c2a(__global uchar *output0, __global uchar *owned0, __globa
         float acc0 = (float)(0.0f);
         {
             float sum0_0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 320; cut0 += 128) {
                 const int end0 = min(cut0 + 128, (int)320);
                 acc0 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut8 = cut0; cut8 < end0; cut8 += 32) {
                     const int end8 = cut8 + 32;
@@ -45,7 +45,7 @@ void k_3c6d6b56c6f99c2a(__global uchar *output0, __global uchar *owned0, __globa
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int i3 = cut8; i3 < end8; i3 += 8) {
                             const float t1 = v1[320 * i0 + i3];

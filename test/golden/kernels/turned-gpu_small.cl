@@ -2,7 +2,7 @@
 /* arena: 0 bytes */
 /* matmul */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_4a9cc970efc41ffd(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_d3dee4306d6bfc77(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -56,7 +56,7 @@ void k_4a9cc970efc41ffd(__global uchar *output0, __global uchar *owned0, __globa
             float sum0_13 = (float)(0.0f);
             float sum0_14 = (float)(0.0f);
             float sum0_15 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int cut0 = 0; cut0 < 320; cut0 += 128) {
                 const int end0 = min(cut0 + 128, (int)320);
@@ -76,7 +76,7 @@ void k_4a9cc970efc41ffd(__global uchar *output0, __global uchar *owned0, __globa
                 acc13 = (float)(0.0f);
                 acc14 = (float)(0.0f);
                 acc15 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (int cut8 = cut0; cut8 < end0; cut8 += 32) {
                     const int end8 = cut8 + 32;
@@ -93,7 +93,7 @@ void k_4a9cc970efc41ffd(__global uchar *output0, __global uchar *owned0, __globa
                         const float ce0_1_1 = v1[(320 * (from0 + 4 * (e0_1 / 32 % 2)) + (cut8 + e0_1 % 32) + 320)];
                         const float ce0_1_2 = v1[(320 * (from0 + 4 * (e0_1 / 32 % 2)) + (cut8 + e0_1 % 32) + 640)];
                         const float ce0_1_3 = v1[(320 * (from0 + 4 * (e0_1 / 32 % 2)) + (cut8 + e0_1 % 32) + 960)];
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int base = item; base < 512; base += 128) {
                             const int e1_0 = base + 0;
@@ -148,7 +148,7 @@ void k_4a9cc970efc41ffd(__global uchar *output0, __global uchar *owned0, __globa
                     }
                     barrier(CLK_LOCAL_MEM_FENCE);
                     if (mine) {
-                        #pragma unroll 1
+                        #pragma nounroll
                         #pragma clang loop vectorize(disable)
                         for (int i3 = cut8; i3 < end8; i3 += 4) {
                             const float t1 = own0[12 * (i3 - cut8)];

@@ -3,7 +3,7 @@
 /* arena: 800 bytes */
 /* sum add sum */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
-void k_64adde56a9c8a6af(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_41b2c58343c9d35d(__global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0);
     const int item = (int)get_local_id(0), lane = item % 16;
@@ -24,7 +24,7 @@ void k_64adde56a9c8a6af(__global uchar *output0, __global uchar *owned0, __globa
             const int i0 = number % 10;
             const int tile = number / 10;
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (int i1 = 0; i1 < 12; i1 += 6) {
                 const float t1 = v1[i0 + 10 * i1];

@@ -3,7 +3,7 @@
 /* arena: 800 bytes */
 /* sum add sum */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_5636cef4028d7422(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_14d4d154cd18f21d(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,10] */
@@ -23,7 +23,7 @@ void k_5636cef4028d7422(const int skip, __global uchar *output0, __global uchar 
             for (long i0 = 0; i0 < 10; i0 += 2) {
                 float acc0 = (float)(0.0f);
                 float acc1 = (float)(0.0f);
-                #pragma unroll 1
+                #pragma nounroll
                 #pragma clang loop vectorize(disable)
                 for (long i1 = 0; i1 < 12; i1 += 1) {
                     const float t1 = v1[i0 + 10 * i1];
@@ -77,7 +77,7 @@ void k_5636cef4028d7422(const int skip, __global uchar *output0, __global uchar 
                 sum0 = tarn_sum_float(acc0);
             }
             float acc0 = (float)(0.0f);
-            #pragma unroll 1
+            #pragma nounroll
             #pragma clang loop vectorize(disable)
             for (long i0 = 192; i0 < 200; i0 += 1) {
                 const float t19 = v6[i0];
