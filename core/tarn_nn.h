@@ -385,31 +385,69 @@ TARN_API tarn_multi_head_attention tarn_multi_head_attention_make(
 TARN_API tarn_tensor tarn_multi_head_attention_forward(const tarn_multi_head_attention *layer,
                                                        tarn_tensor x, tarn_tensor memory,
                                                        tarn_tensor key_mask);
+/** What a layer with attention gets besides the queries x. Zero means: keys and values of x, all of them seen. */
+typedef struct tarn_attention_inputs {
+    tarn_tensor memory; /* [N, S, E], what keys and values are made of; or TARN_NONE: x */
+    tarn_tensor
+        values; /* of the same shape, what values are made of in place of that; or TARN_NONE */
+    tarn_tensor key_mask; /* as of tarn_attention_options */
+    tarn_tensor
+        mask; /* likewise: broadcasts to [N, heads, T, S], PyTorch's attn_mask with 1 for what is seen */
+} tarn_attention_inputs;
+/** tarn_multi_head_attention_forward with more to say. */
+TARN_API tarn_tensor tarn_multi_head_attention_forward_with(const tarn_multi_head_attention *layer,
+                                                            tarn_tensor x,
+                                                            tarn_attention_inputs inputs);
 
 /** A block of a transformer, with norms in front: y = x + attention(norm1(x)), then
- *  y + linear2(activation(linear1(norm2(y)))). */
+ *  y + linear2(activation(linear1(norm2(y)))); or with norm_after y = norm1(x + attention(x)), then
+ *  norm2(y + linear2(activation(linear1(y)))). */
 typedef struct tarn_transformer_block {
     tarn_layer_norm norm1, norm2;
     tarn_multi_head_attention attention;
     tarn_linear linear1, linear2;
     float dropout;                            /* of both sums and after the activation */
     tarn_tensor (*activation)(tarn_tensor x); /* NULL: tarn_gelu */
+    bool norm_after;
 } tarn_transformer_block;
-/** Zero means: one head, hidden features 4 times as many, no mask, no dropout, biases, tarn_gelu. */
+/** Zero means: one head, hidden features 4 times as many, no mask, no dropout, biases, tarn_gelu, norms in front. */
 typedef struct tarn_transformer_block_options {
     int heads, mlp_ratio;
     bool causal, no_bias;                     /* of linear layers; norms have theirs */
     float dropout;                            /* of attention weights, too */
     tarn_tensor (*activation)(tarn_tensor x); /* tarn_gelu_tanh is GPT-2's */
+    bool norm_after;                          /* PyTorch's norm_first=False, its default */
 } tarn_transformer_block_options;
 /** Layers name.norm1, .norm2, .self_attn, .linear1, .linear2, as PyTorch's
- *  TransformerEncoderLayer(norm_first=True, activation="gelu", batch_first=True). */
+ *  TransformerEncoderLayer(norm_first=True, activation="gelu", batch_first=True), or with norm_first=False. */
 TARN_API tarn_transformer_block tarn_transformer_block_make(tarn_replica *r, const char *name,
                                                             int features,
                                                             tarn_transformer_block_options options);
 /** x float32 [N, T, E] -> the same shape; key_mask as of tarn_attention, or TARN_NONE. */
 TARN_API tarn_tensor tarn_transformer_block_forward(const tarn_transformer_block *block,
                                                     tarn_tensor x, tarn_tensor key_mask);
+/** The same with more to say: keys and values of `inputs.memory` are not normalised. */
+TARN_API tarn_tensor tarn_transformer_block_forward_with(const tarn_transformer_block *block,
+                                                         tarn_tensor x,
+                                                         tarn_attention_inputs inputs);
+
+/** A decoder's block: between its attention to itself and its linear layers it attends to what an encoder made. Norm 2
+ *  is that of this second attention, norm 3 that of the linear layers. */
+typedef struct tarn_transformer_decoder {
+    tarn_transformer_block block;
+    tarn_multi_head_attention cross;
+    tarn_layer_norm norm3;
+} tarn_transformer_decoder;
+/** Layers name.norm1, .norm2, .norm3, .self_attn, .multihead_attn, .linear1, .linear2, as PyTorch's
+ *  TransformerDecoderLayer(norm_first=True, activation="gelu", batch_first=True), or with norm_first=False; `causal` is
+ *  of the first attention. */
+TARN_API tarn_transformer_decoder tarn_transformer_decoder_make(
+    tarn_replica *r, const char *name, int features, tarn_transformer_block_options options);
+/** x float32 [N, T, E] -> the same shape. `own` is of the attention to x itself, `cross` of the other, whose memory
+ *  [N, S, E] must be given. */
+TARN_API tarn_tensor tarn_transformer_decoder_forward(const tarn_transformer_decoder *decoder,
+                                                      tarn_tensor x, tarn_attention_inputs own,
+                                                      tarn_attention_inputs cross);
 
 #ifdef __cplusplus
 }

@@ -123,10 +123,23 @@ TARN_API tarn_rnn_result tarn_use_rnn(tarn_tensor x, const char *name, int hidde
 TARN_API tarn_tensor tarn_use_multi_head_attention(tarn_tensor x, const char *name,
                                                    tarn_multi_head_attention_options options,
                                                    tarn_tensor memory, tarn_tensor key_mask);
+/** tarn_multi_head_attention_forward_with. */
+TARN_API tarn_tensor tarn_use_multi_head_attention_with(tarn_tensor x, const char *name,
+                                                        tarn_multi_head_attention_options options,
+                                                        tarn_attention_inputs inputs);
 /** tarn_transformer_block_forward. */
 TARN_API tarn_tensor tarn_use_transformer_block(tarn_tensor x, const char *name,
                                                 tarn_transformer_block_options options,
                                                 tarn_tensor key_mask);
+/** tarn_transformer_block_forward_with. */
+TARN_API tarn_tensor tarn_use_transformer_block_with(tarn_tensor x, const char *name,
+                                                     tarn_transformer_block_options options,
+                                                     tarn_attention_inputs inputs);
+/** tarn_transformer_decoder_forward. */
+TARN_API tarn_tensor tarn_use_transformer_decoder(tarn_tensor x, const char *name,
+                                                  tarn_transformer_block_options options,
+                                                  tarn_attention_inputs own,
+                                                  tarn_attention_inputs cross);
 
 #ifdef __cplusplus
 }

@@ -251,26 +251,63 @@ class More:
         scores = q @ k.transpose(-1, -2) * (line["f"][0] or q.shape[-1] ** -0.5) + hidden
         return torch.softmax(scores, -1) @ v
 
-    @staticmethod
-    def heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask):
+    def heads(self, x, weights, heads, causal=False, memory=None, values=None, keys=None, mask=None):
+        """`mask`: what is added, or whether a key is seen."""
+        in_w, in_b, out_w, out_b = weights
         memory = x if memory is None else memory
-        hidden = ~torch.ones(x.shape[1], memory.shape[1]).tril().bool() if causal else None
+        values = memory if values is None else values
+        n, t, s = x.shape[0], x.shape[1], memory.shape[1]
+        hidden = torch.zeros(t, s, dtype=x.dtype)
+        if causal:
+            hidden = hidden.masked_fill(~torch.ones(t, s).tril().bool(), -torch.inf)
+        if mask is not None:
+            flags = torch.zeros(mask.shape, dtype=x.dtype)
+            hidden = hidden + (flags.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else mask)
+            hidden = hidden.expand(n, heads, t, s).reshape(n * heads, t, s)
         y, _ = F.multi_head_attention_forward(
-            x.transpose(0, 1), memory.transpose(0, 1), memory.transpose(0, 1), x.shape[2], heads, in_w,
+            x.transpose(0, 1), memory.transpose(0, 1), values.transpose(0, 1), x.shape[2], heads, in_w,
             in_b, None, None, False, 0.0, out_w, out_b, training=False, attn_mask=hidden,
-            key_padding_mask=None if mask is None else mask.detach() == 0, need_weights=False)
+            key_padding_mask=None if keys is None else keys.detach() == 0, need_weights=False)
         return y.transpose(0, 1)
 
-    def op_multi_head_attention_forward(self, line, x, in_w, in_b, out_w, out_b, memory=None, mask=None):
-        heads, causal = line["arg"][:2]
-        return self.heads(x, in_w, in_b, out_w, out_b, heads, causal, memory, mask)
+    def op_multi_head_attention_forward(self, line, x, in_w, in_b, out_w, out_b, memory=None, keys=None):
+        return self.heads(x, (in_w, in_b, out_w, out_b), *line["arg"][:2], memory, None, keys)
 
-    def op_transformer_block_forward(self, line, x, n1, in_w, out_w, n2, w1, w2, mask=None):
-        heads, causal = line["arg"][:2]
-        eps, e = line["f"][0], x.shape[-1:]
-        x = x + self.heads(F.layer_norm(x, e, n1, None, eps), in_w, None, out_w, None, heads, causal,
-                           None, mask)
-        return x + F.linear(F.gelu(F.linear(F.layer_norm(x, e, n2, None, eps), w1)), w2)
+    def op_multi_head_attention_forward_with(self, line, x, in_w, in_b, out_w, out_b, memory, values, mask=None):
+        heads, causal, has_memory, has_values, kind = line["arg"][:5]
+        return self.heads(x, (in_w, in_b, out_w, out_b), heads, causal, memory if has_memory else None,
+                          values if has_values else None, mask if kind == 1 else None,
+                          self.mask_of(line, mask) if kind == 2 else None)
+
+    def mask_of(self, line, mask):
+        """The last operand: whole numbers are doubles here, too."""
+        flags = mask is not None and self.lines[line["in"][-1]]["type"] != line["type"]
+        return mask.detach() != 0 if flags else mask
+
+    def attended(self, line, x, norm, weights, causal=False, memory=None, keys=None, mask=None):
+        after, place = line["arg"][2], (x.shape[-1:], norm, None, line["f"][0])
+        y = x + self.heads(x if after else F.layer_norm(x, *place), (weights[0], None, weights[1], None),
+                           line["arg"][0], causal, memory, None, keys, mask)
+        return F.layer_norm(y, *place) if after else y
+
+    @staticmethod
+    def thought(line, x, norm, w1, w2):
+        after, place = line["arg"][2], (x.shape[-1:], norm, None, line["f"][0])
+        y = x + F.linear(F.gelu(F.linear(x if after else F.layer_norm(x, *place), w1)), w2)
+        return F.layer_norm(y, *place) if after else y
+
+    def op_transformer_block_forward(self, line, x, n1, in_w, out_w, n2, w1, w2, keys=None):
+        y = self.attended(line, x, n1, (in_w, out_w), line["arg"][1], None, keys)
+        return self.thought(line, y, n2, w1, w2)
+
+    def op_transformer_block_forward_with(self, line, x, n1, in_w, out_w, n2, w1, w2, mask=None):
+        y = self.attended(line, x, n1, (in_w, out_w), line["arg"][1], None, None, mask)
+        return self.thought(line, y, n2, w1, w2)
+
+    def op_transformer_decoder_forward(self, line, x, memory, norm, in_w, out_w, w1, w2, mask=None):
+        y = self.attended(line, x, norm, (in_w, out_w), line["arg"][1])
+        y = self.attended(line, y, norm, (in_w, out_w), False, memory, None, mask)
+        return self.thought(line, y, norm, w1, w2)
 
     def op_embedding_forward(self, line, table, index):
         return self.op_embedding(line, table, index)

@@ -53,6 +53,8 @@ static tarn_tensor project(const tarn_multi_head_attention *a, tarn_tensor x, in
 /* The i-th E features of x [N, T, k E] as heads: [N, H, T, E / H]. */
 static tarn_tensor heads_of(const tarn_multi_head_attention *a, tarn_tensor x, int i)
 {
+    if (tarn_failed(x))
+        return x;
     const int32_t e = tarn_shape_get(a->out_weight).dim[0];
     const tarn_shape s = tarn_shape_get(x);
     const tarn_tensor part = s.dim[2] == e ? x : tarn_slice(x, 2, i * e, (i + 1) * e, 1);
@@ -62,44 +64,60 @@ static tarn_tensor heads_of(const tarn_multi_head_attention *a, tarn_tensor x, i
 }
 
 static bool layer_fits(tarn_replica *r, const tarn_multi_head_attention *a, tarn_tensor x,
-                       tarn_tensor memory)
+                       tarn_tensor memory, tarn_tensor values)
 {
-    const tarn_shape s = tarn_shape_get(x), m = tarn_shape_get(memory);
+    const tarn_shape s = tarn_shape_get(x), m = tarn_shape_get(memory), v = tarn_shape_get(values);
     const tarn_shape in = tarn_shape_get(a->in_weight), out = tarn_shape_get(a->out_weight);
     const int32_t e = out.dim[0];
     const bool weights = in.rank == 2 && out.rank == 2 && out.dim[1] == e && in.dim[1] == e &&
                          in.dim[0] == 3 * e && a->heads >= 1 && e % a->heads == 0;
-    if (weights && s.rank == 3 && m.rank == 3 && s.dim[2] == e && m.dim[2] == e &&
-        m.dim[0] == s.dim[0])
-        return true;
-    graph_fail(
-        r, TARN_ERR_SHAPE,
-        "multi_head_attention: x %s and memory %s must be [N, T, %d] and [N, S, %d], of %d heads",
-        shape_text(s), shape_text(m), e, e, a->heads);
-    return false;
+    if (!weights || s.rank != 3 || m.rank != 3 || s.dim[2] != e || m.dim[2] != e ||
+        m.dim[0] != s.dim[0]) {
+        graph_fail(r, TARN_ERR_SHAPE,
+                   "multi_head_attention: x %s and memory %s must be [N, T, %d] and [N, S, %d], of "
+                   "%d heads",
+                   shape_text(s), shape_text(m), e, e, a->heads);
+        return false;
+    }
+    if (!shape_equal(m, v)) {
+        graph_fail(r, TARN_ERR_SHAPE,
+                   "multi_head_attention: values %s must be of the keys' shape %s", shape_text(v),
+                   shape_text(m));
+        return false;
+    }
+    return true;
 }
 
-tarn_tensor tarn_multi_head_attention_forward(const tarn_multi_head_attention *layer, tarn_tensor x,
-                                              tarn_tensor memory, tarn_tensor key_mask)
+tarn_tensor tarn_multi_head_attention_forward_with(const tarn_multi_head_attention *layer,
+                                                   tarn_tensor x, tarn_attention_inputs inputs)
 {
     tarn_replica *r;
     if (layer == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "multi_head_attention: the layer is NULL");
-    const bool self = memory.replica == NULL;
-    const tarn_tensor in[] = { x, layer->in_weight, layer->out_weight, memory };
-    if (!graph_operands("multi_head_attention", in, self ? 3 : 4, &r) ||
-        !layer_fits(r, layer, x, self ? x : memory))
+    const bool self = inputs.memory.replica == NULL, alike = inputs.values.replica == NULL;
+    const tarn_tensor keys = self ? x : inputs.memory, values = alike ? keys : inputs.values;
+    const tarn_tensor in[] = { x, layer->in_weight, layer->out_weight, keys, values };
+    if (!graph_operands("multi_head_attention", in, 5, &r) ||
+        !layer_fits(r, layer, x, keys, values))
         return graph_poison(r);
-    const tarn_tensor all = project(layer, x, 0, self ? 3 : 1);
-    const tarn_tensor rest = self ? all : project(layer, memory, 1, 2);
-    if (tarn_failed(all) || tarn_failed(rest))
-        return graph_poison(r);
-    const tarn_tensor q = heads_of(layer, all, 0), k = heads_of(layer, rest, self ? 1 : 0),
-                      v = heads_of(layer, rest, self ? 2 : 1);
+    /* Whatever one tensor is projected to is one product. */
+    const int of_x = !self ? 1 : alike ? 3 : 2;
+    tarn_tensor part[3];
+    const tarn_tensor all = project(layer, x, 0, of_x);
+    for (int i = 0; i < of_x; i++)
+        part[i] = heads_of(layer, all, i);
+    if (!self) {
+        const tarn_tensor told = project(layer, keys, 1, alike ? 2 : 1);
+        for (int i = 1; i < (alike ? 3 : 2); i++)
+            part[i] = heads_of(layer, told, i - 1);
+    }
+    if (!alike)
+        part[2] = heads_of(layer, project(layer, values, 2, 1), 0);
     const tarn_attention_options options = { .causal = layer->causal,
                                              .dropout = layer->dropout,
-                                             .key_mask = key_mask };
-    const tarn_tensor y = tarn_attention(q, k, v, options);
+                                             .key_mask = inputs.key_mask,
+                                             .mask = inputs.mask };
+    const tarn_tensor y = tarn_attention(part[0], part[1], part[2], options);
     if (tarn_failed(y))
         return y;
     const tarn_linear out = { layer->out_weight, layer->out_bias };
@@ -107,7 +125,14 @@ tarn_tensor tarn_multi_head_attention_forward(const tarn_multi_head_attention *l
     return tarn_linear_forward(&out, tarn_reshape(joined, tarn_shape_get(x)));
 }
 
-/* ---- the block ------------------------------------------------------------------------------ */
+tarn_tensor tarn_multi_head_attention_forward(const tarn_multi_head_attention *layer, tarn_tensor x,
+                                              tarn_tensor memory, tarn_tensor key_mask)
+{
+    return tarn_multi_head_attention_forward_with(
+        layer, x, (tarn_attention_inputs){ .memory = memory, .key_mask = key_mask });
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 /* Names "name.part" until the layer is made. */
 #define NAMED(part, member, make) \
@@ -118,32 +143,79 @@ tarn_tensor tarn_multi_head_attention_forward(const tarn_multi_head_attention *l
         free(full); \
     } while (0)
 
-tarn_transformer_block tarn_transformer_block_make(tarn_replica *r, const char *name, int features,
-                                                   tarn_transformer_block_options options)
+static tarn_transformer_block poisoned_block(tarn_replica *r,
+                                             tarn_transformer_block_options options)
 {
     const tarn_tensor none = graph_poison(r);
-    const int ratio = options.mlp_ratio ? options.mlp_ratio : 4;
-    tarn_transformer_block b = { .norm1 = { none, none, 1e-5f }, .norm2 = { none, none, 1e-5f } };
-    b.attention = (tarn_multi_head_attention){ none, none, none, none, 1, false, 0.0f };
-    b.linear1 = b.linear2 = (tarn_linear){ none, none };
-    b.dropout = options.dropout;
-    b.activation = options.activation;
-    if (!layer_check(r, "transformer_block", name, features, ratio))
-        return b;
-    if (features > INT32_MAX / ratio) {
-        graph_fail(r, TARN_ERR_ARGUMENT, "transformer_block %s: %d times %d features are too many",
-                   name, ratio, features);
-        return b;
-    }
+    return (tarn_transformer_block){
+        .norm1 = { none, none, 1e-5f },
+        .norm2 = { none, none, 1e-5f },
+        .attention = { none, none, none, none, 1, false, 0.0f },
+        .linear1 = { none, none },
+        .linear2 = { none, none },
+        .dropout = options.dropout,
+        .activation = options.activation,
+        .norm_after = options.norm_after,
+    };
+}
+
+static bool block_check(tarn_replica *r, const char *kind, const char *name, int features,
+                        int ratio)
+{
+    if (!layer_check(r, kind, name, features, ratio))
+        return false;
+    if (features <= INT32_MAX / ratio)
+        return true;
+    graph_fail(r, TARN_ERR_ARGUMENT, "%s %s: %d times %d features are too many", kind, name, ratio,
+               features);
+    return false;
+}
+
+static int ratio_of(tarn_transformer_block_options options)
+{
+    return options.mlp_ratio ? options.mlp_ratio : 4;
+}
+
+static void make_block(tarn_replica *r, const char *name, int features,
+                       tarn_transformer_block_options options, tarn_transformer_block *b)
+{
+    const int wide = features * ratio_of(options);
     const tarn_multi_head_attention_options heads = { options.heads, options.causal,
                                                       options.no_bias, options.dropout };
     const tarn_linear_options linear = { .no_bias = options.no_bias };
-    NAMED("self_attn", b.attention, tarn_multi_head_attention_make(r, full, features, heads));
-    NAMED("linear1", b.linear1, tarn_linear_make_with(r, full, features, ratio * features, linear));
-    NAMED("linear2", b.linear2, tarn_linear_make_with(r, full, ratio * features, features, linear));
-    NAMED("norm1", b.norm1, tarn_layer_norm_make(r, full, features));
-    NAMED("norm2", b.norm2, tarn_layer_norm_make(r, full, features));
+    NAMED("self_attn", b->attention, tarn_multi_head_attention_make(r, full, features, heads));
+    NAMED("linear1", b->linear1, tarn_linear_make_with(r, full, features, wide, linear));
+    NAMED("linear2", b->linear2, tarn_linear_make_with(r, full, wide, features, linear));
+    NAMED("norm1", b->norm1, tarn_layer_norm_make(r, full, features));
+    NAMED("norm2", b->norm2, tarn_layer_norm_make(r, full, features));
+}
+
+tarn_transformer_block tarn_transformer_block_make(tarn_replica *r, const char *name, int features,
+                                                   tarn_transformer_block_options options)
+{
+    tarn_transformer_block b = poisoned_block(r, options);
+    if (block_check(r, "transformer_block", name, features, ratio_of(options)))
+        make_block(r, name, features, options, &b);
     return b;
+}
+
+tarn_transformer_decoder tarn_transformer_decoder_make(tarn_replica *r, const char *name,
+                                                       int features,
+                                                       tarn_transformer_block_options options)
+{
+    const tarn_tensor none = graph_poison(r);
+    tarn_transformer_decoder d = { .block = poisoned_block(r, options),
+                                   .cross = { none, none, none, none, 1, false, 0.0f },
+                                   .norm3 = { none, none, 1e-5f } };
+    if (!block_check(r, "transformer_decoder", name, features, ratio_of(options)))
+        return d;
+    const tarn_multi_head_attention_options heads = { .heads = options.heads,
+                                                      .no_bias = options.no_bias,
+                                                      .dropout = options.dropout };
+    make_block(r, name, features, options, &d.block);
+    NAMED("multihead_attn", d.cross, tarn_multi_head_attention_make(r, full, features, heads));
+    NAMED("norm3", d.norm3, tarn_layer_norm_make(r, full, features));
+    return d;
 }
 
 static tarn_tensor dropped(const tarn_transformer_block *b, tarn_tensor x)
@@ -151,19 +223,62 @@ static tarn_tensor dropped(const tarn_transformer_block *b, tarn_tensor x)
     return b->dropout != 0.0f ? tarn_dropout(x, b->dropout) : x;
 }
 
-tarn_tensor tarn_transformer_block_forward(const tarn_transformer_block *block, tarn_tensor x,
-                                           tarn_tensor key_mask)
+/* x and what a layer makes of it, with the norm before the layer or after the sum. */
+static tarn_tensor before(const tarn_transformer_block *b, const tarn_layer_norm *norm,
+                          tarn_tensor x)
+{
+    return b->norm_after ? x : tarn_layer_norm_forward(norm, x);
+}
+
+static tarn_tensor joined(const tarn_transformer_block *b, const tarn_layer_norm *norm,
+                          tarn_tensor x, tarn_tensor made)
+{
+    const tarn_tensor sum = tarn_add(x, dropped(b, made));
+    return b->norm_after ? tarn_layer_norm_forward(norm, sum) : sum;
+}
+
+static tarn_tensor attended(const tarn_transformer_block *b, const tarn_layer_norm *norm,
+                            const tarn_multi_head_attention *attention, tarn_tensor x,
+                            tarn_attention_inputs inputs)
+{
+    const tarn_tensor in = before(b, norm, x);
+    return joined(b, norm, x, tarn_multi_head_attention_forward_with(attention, in, inputs));
+}
+
+static tarn_tensor thought(const tarn_transformer_block *b, const tarn_layer_norm *norm,
+                           tarn_tensor x)
+{
+    const tarn_tensor wide = tarn_linear_forward(&b->linear1, before(b, norm, x));
+    const tarn_tensor hidden = b->activation != NULL ? b->activation(wide) : tarn_gelu(wide);
+    return joined(b, norm, x, tarn_linear_forward(&b->linear2, dropped(b, hidden)));
+}
+
+tarn_tensor tarn_transformer_block_forward_with(const tarn_transformer_block *block, tarn_tensor x,
+                                                tarn_attention_inputs inputs)
 {
     if (block == NULL)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT, "transformer_block: the block is NULL");
-    const tarn_tensor seen = tarn_layer_norm_forward(&block->norm1, x);
-    const tarn_tensor told =
-        tarn_multi_head_attention_forward(&block->attention, seen, TARN_NONE, key_mask);
-    const tarn_tensor y = tarn_add(x, dropped(block, told));
-    const tarn_tensor normal = tarn_layer_norm_forward(&block->norm2, y);
-    const tarn_tensor wide = tarn_linear_forward(&block->linear1, normal);
-    const tarn_tensor hidden =
-        block->activation != NULL ? block->activation(wide) : tarn_gelu(wide);
-    const tarn_tensor out = tarn_linear_forward(&block->linear2, dropped(block, hidden));
-    return tarn_add(y, dropped(block, out));
+    return thought(block, &block->norm2,
+                   attended(block, &block->norm1, &block->attention, x, inputs));
+}
+
+tarn_tensor tarn_transformer_block_forward(const tarn_transformer_block *block, tarn_tensor x,
+                                           tarn_tensor key_mask)
+{
+    return tarn_transformer_block_forward_with(block, x,
+                                               (tarn_attention_inputs){ .key_mask = key_mask });
+}
+
+tarn_tensor tarn_transformer_decoder_forward(const tarn_transformer_decoder *decoder, tarn_tensor x,
+                                             tarn_attention_inputs own, tarn_attention_inputs cross)
+{
+    if (decoder == NULL)
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT, "transformer_decoder: the decoder is NULL");
+    if (cross.memory.replica == NULL)
+        return graph_fail(
+            x.replica, TARN_ERR_ARGUMENT,
+            "transformer_decoder: the second inputs need memory, what the encoder made");
+    const tarn_transformer_block *b = &decoder->block;
+    const tarn_tensor y = attended(b, &b->norm1, &b->attention, x, own);
+    return thought(b, &decoder->norm3, attended(b, &b->norm2, &decoder->cross, y, cross));
 }

@@ -27,6 +27,7 @@ union used_layer {
     tarn_rnn rnn;
     tarn_multi_head_attention attention;
     tarn_transformer_block block;
+    tarn_transformer_decoder decoder;
 };
 
 struct used {

@@ -299,9 +299,9 @@ tarn_rnn_result tarn_use_rnn(tarn_tensor x, const char *name, int hidden, tarn_r
     return layer != NULL ? tarn_rnn_forward(layer, x, h) : (tarn_rnn_result){ none, none };
 }
 
-tarn_tensor tarn_use_multi_head_attention(tarn_tensor x, const char *name,
-                                          tarn_multi_head_attention_options o, tarn_tensor memory,
-                                          tarn_tensor key_mask)
+tarn_tensor tarn_use_multi_head_attention_with(tarn_tensor x, const char *name,
+                                               tarn_multi_head_attention_options o,
+                                               tarn_attention_inputs inputs)
 {
     const int32_t features = length_of(x, "multi_head_attention", name, 3, 2);
     const int32_t sizes[USE_SIZES] = { features, o.heads, o.causal, o.no_bias, bits_of(o.dropout) };
@@ -309,21 +309,63 @@ tarn_tensor tarn_use_multi_head_attention(tarn_tensor x, const char *name,
     if (features > 0)
         USE(x.replica, "multi_head_attention", attention, name, sizes,
             tarn_multi_head_attention_make(x.replica, full, features, o));
-    return layer != NULL ? tarn_multi_head_attention_forward(layer, x, memory, key_mask)
+    return layer != NULL ? tarn_multi_head_attention_forward_with(layer, x, inputs)
+                         : graph_poison(x.replica);
+}
+
+tarn_tensor tarn_use_multi_head_attention(tarn_tensor x, const char *name,
+                                          tarn_multi_head_attention_options o, tarn_tensor memory,
+                                          tarn_tensor key_mask)
+{
+    return tarn_use_multi_head_attention_with(
+        x, name, o, (tarn_attention_inputs){ .memory = memory, .key_mask = key_mask });
+}
+
+/* All that tells blocks of a kind apart. */
+static void sizes_of_block(int32_t features, tarn_transformer_block_options o,
+                           int32_t sizes[USE_SIZES])
+{
+    const int32_t numbers[] = { features,           o.heads,     o.mlp_ratio, o.causal, o.no_bias,
+                                bits_of(o.dropout), o.norm_after };
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    memset(sizes, 0, USE_SIZES * sizeof *sizes);
+    memcpy(sizes, numbers, sizeof numbers);
+    memcpy(&sizes[NUMBERS], &o.activation, sizeof o.activation);
+}
+
+tarn_tensor tarn_use_transformer_block_with(tarn_tensor x, const char *name,
+                                            tarn_transformer_block_options o,
+                                            tarn_attention_inputs inputs)
+{
+    const int32_t features = length_of(x, "transformer_block", name, 3, 2);
+    int32_t sizes[USE_SIZES];
+    sizes_of_block(features, o, sizes);
+    const tarn_transformer_block *layer = NULL;
+    if (features > 0)
+        USE(x.replica, "transformer_block", block, name, sizes,
+            tarn_transformer_block_make(x.replica, full, features, o));
+    return layer != NULL ? tarn_transformer_block_forward_with(layer, x, inputs)
                          : graph_poison(x.replica);
 }
 
 tarn_tensor tarn_use_transformer_block(tarn_tensor x, const char *name,
                                        tarn_transformer_block_options o, tarn_tensor key_mask)
 {
-    const int32_t features = length_of(x, "transformer_block", name, 3, 2);
-    int32_t sizes[USE_SIZES] = { features, o.heads,   o.mlp_ratio,
-                                 o.causal, o.no_bias, bits_of(o.dropout) };
-    memcpy(&sizes[6], &o.activation, sizeof o.activation);
-    const tarn_transformer_block *layer = NULL;
+    return tarn_use_transformer_block_with(x, name, o,
+                                           (tarn_attention_inputs){ .key_mask = key_mask });
+}
+
+tarn_tensor tarn_use_transformer_decoder(tarn_tensor x, const char *name,
+                                         tarn_transformer_block_options o,
+                                         tarn_attention_inputs own, tarn_attention_inputs cross)
+{
+    const int32_t features = length_of(x, "transformer_decoder", name, 3, 2);
+    int32_t sizes[USE_SIZES];
+    sizes_of_block(features, o, sizes);
+    const tarn_transformer_decoder *layer = NULL;
     if (features > 0)
-        USE(x.replica, "transformer_block", block, name, sizes,
-            tarn_transformer_block_make(x.replica, full, features, o));
-    return layer != NULL ? tarn_transformer_block_forward(layer, x, key_mask)
+        USE(x.replica, "transformer_decoder", decoder, name, sizes,
+            tarn_transformer_decoder_make(x.replica, full, features, o));
+    return layer != NULL ? tarn_transformer_decoder_forward(layer, x, own, cross)
                          : graph_poison(x.replica);
 }

@@ -6,6 +6,7 @@
 
 #include "refuses.h"
 #include "tarn.h"
+#include "tarn_use.h"
 
 #define COUNT(list) ((int)(sizeof list / sizeof *(list)))
 
@@ -93,6 +94,61 @@ Test(layers, own_what_pytorch_names, .timeout = 300)
     tarn_close(r);
 }
 
+/* With norms in front and after: the same as what it is made of, bit for bit. */
+static void check_decoder(tarn_replica *r, const char *name, bool after)
+{
+    enum { N = 2, T = 3, S = 5, E = 4 };
+    const tarn_transformer_decoder d = tarn_transformer_decoder_make(
+        r, name, E,
+        (tarn_transformer_block_options){ .heads = 2, .causal = true, .norm_after = after });
+    static float data[N * T * E], told[N * S * E], bias[T * S];
+    for (int i = 0; i < N * S * E; i++)
+        told[i] = (float)(i * 29 % 31) / 15 - 1;
+    for (int i = 0; i < N * T * E; i++)
+        data[i] = (float)(i * 37 % 101) / 50 - 1;
+    for (int i = 0; i < T * S; i++)
+        bias[i] = (float)(i * 7 % 5) / 3;
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(N, T, E), TARN_F32, data);
+    const tarn_attention_inputs own = { .memory = TARN_NONE },
+                                cross = { .memory =
+                                              tarn_from(r, TARN_SHAPE(N, S, E), TARN_F32, told),
+                                          .mask = tarn_from(r, TARN_SHAPE(T, S), TARN_F32, bias) };
+    const tarn_tensor y = tarn_transformer_decoder_forward(&d, x, own, cross);
+    const tarn_transformer_block *b = &d.block;
+#define NORM(i, x) tarn_layer_norm_forward(i, x)
+    const tarn_tensor a =
+        tarn_multi_head_attention_forward_with(&b->attention, after ? x : NORM(&b->norm1, x), own);
+    const tarn_tensor x1 = after ? NORM(&b->norm1, tarn_add(x, a)) : tarn_add(x, a);
+    const tarn_tensor c =
+        tarn_multi_head_attention_forward_with(&d.cross, after ? x1 : NORM(&b->norm2, x1), cross);
+    const tarn_tensor x2 = after ? NORM(&b->norm2, tarn_add(x1, c)) : tarn_add(x1, c);
+    const tarn_tensor in = after ? x2 : NORM(&d.norm3, x2);
+    const tarn_tensor m =
+        tarn_linear_forward(&b->linear2, tarn_gelu(tarn_linear_forward(&b->linear1, in)));
+    const tarn_tensor x3 = after ? NORM(&d.norm3, tarn_add(x2, m)) : tarn_add(x2, m);
+#undef NORM
+    float got[2][N * T * E];
+    cr_assert_eq(tarn_read(y, got[0], sizeof got[0]), TARN_OK, "%s", tarn_error(r));
+    cr_assert_eq(tarn_read(x3, got[1], sizeof got[1]), TARN_OK, "%s", tarn_error(r));
+    cr_expect_arr_eq(got[0], got[1], sizeof got[0]);
+}
+
+Test(layers, a_decoder_is_what_it_is_made_of, .timeout = 300)
+{
+    tarn_replica *r = opened();
+    check_decoder(r, "d", false);
+    check_decoder(r, "e", true);
+    static const char *const names[] = { "d.self_attn.in_proj_weight",
+                                         "d.linear1.weight",
+                                         "d.norm1.bias",
+                                         "d.multihead_attn.in_proj_weight",
+                                         "d.multihead_attn.out_proj.bias",
+                                         "d.norm3.weight" };
+    for (int i = 0; i < COUNT(names); i++)
+        cr_expect_not(tarn_failed(tarn_find(r, names[i])), "%s", names[i]);
+    tarn_close(r);
+}
+
 /* Causal, with a mask, dropout and no biases: the loss falls, and a position never depends on later ones. */
 Test(layers, a_block_trains, .timeout = 600)
 {
@@ -144,6 +200,15 @@ Test(layers, refuse_what_does_not_fit, .timeout = 300)
     REFUSES("2 heads do not divide 5",
             tarn_multi_head_attention_make(r, "a", 5,
                                            (tarn_multi_head_attention_options){ .heads = 2 }));
+    REFUSES("values [2,3,4] must be of the keys' shape [2,5,4]",
+            tarn_use_multi_head_attention_with(
+                X(2, 3, 4), "v", (tarn_multi_head_attention_options){ .heads = 2 },
+                (tarn_attention_inputs){ .memory = X(2, 5, 4), .values = X(2, 3, 4) }));
+    REFUSES("the second inputs need memory",
+            tarn_use_transformer_decoder(X(2, 3, 4), "t",
+                                         (tarn_transformer_block_options){ .heads = 2 },
+                                         (tarn_attention_inputs){ .memory = none },
+                                         (tarn_attention_inputs){ .mask = none }));
     REFUSES("3 groups do not divide 4", tarn_group_norm_make(r, "g", 3, 4));
     REFUSES("window 0", tarn_conv1d_make(r, "c", 2, 2, 0, (tarn_conv1d_options){ .groups = 1 }));
     REFUSES("output_padding", tarn_conv_transpose2d_op(

@@ -34,10 +34,16 @@ static const tarn_recurrent_options rows = { .batch_first = true, .layers = 2 };
 static const tarn_recurrent_options both = { .bidirectional = true, .relu = true };
 static const tarn_multi_head_attention_options heads = { .heads = 2, .causal = true };
 static const tarn_transformer_block_options block = { .heads = 2, .mlp_ratio = 2 };
+static const tarn_transformer_block_options after = { .heads = 4,
+                                                      .causal = true,
+                                                      .norm_after = true };
 
-enum { KINDS = 19 };
+enum { KINDS = 22 };
 
 #define DEPTH TARN_SHAPE(1, 2, 4, 5, 6) /* of the image's elements */
+
+/* Hides the second of six keys. */
+#define SECOND(r) tarn_ne(tarn_arange(r, 6), tarn_cast(tarn_ones(r, TARN_SHAPE(1)), TARN_I32))
 
 static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
 {
@@ -60,6 +66,12 @@ static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_te
     y[16] = tarn_use_conv_transpose2d_with(image, "bare_up", 2, bare_up);
     y[17] = tarn_use_conv_transpose3d(tarn_reshape(image, DEPTH), "deeper", 2, deeper);
     y[18] = tarn_use_rnn(text, "rnn", 3, both, NULL).y;
+    const tarn_attention_inputs other = { .memory = tarn_mul_scalar(text, 2), .values = text };
+    y[19] = tarn_use_multi_head_attention_with(text, "other", heads, other);
+    y[20] = tarn_use_transformer_block_with(text, "after", after,
+                                            (tarn_attention_inputs){ .mask = SECOND(r) });
+    y[21] = tarn_use_transformer_decoder(text, "decoder", after,
+                                         (tarn_attention_inputs){ .memory = TARN_NONE }, other);
 }
 
 static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
@@ -82,6 +94,9 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
     const tarn_rnn rnn = tarn_rnn_make(r, "rnn", 8, 3, both);
     const tarn_multi_head_attention a = tarn_multi_head_attention_make(r, "heads", 8, heads);
     const tarn_transformer_block b = tarn_transformer_block_make(r, "block", 8, block);
+    const tarn_multi_head_attention m = tarn_multi_head_attention_make(r, "other", 8, heads);
+    const tarn_transformer_block c = tarn_transformer_block_make(r, "after", 8, after);
+    const tarn_transformer_decoder d = tarn_transformer_decoder_make(r, "decoder", 8, after);
     const tarn_conv1d bare_conv = tarn_conv1d_make_with(r, "bare_line", 6, 2, bare_line);
     const tarn_conv3d cube = tarn_conv3d_make(r, "deep", 2, 2, deep);
     const tarn_conv_transpose1d long_line = tarn_conv_transpose1d_make(r, "longer", 6, 2, longer);
@@ -107,6 +122,12 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
     y[16] = tarn_conv_transpose2d_forward(&tall_up, image);
     y[17] = tarn_conv_transpose3d_forward(&cube_up, tarn_reshape(image, DEPTH));
     y[18] = tarn_rnn_forward(&rnn, text, NULL).y;
+    const tarn_attention_inputs other = { .memory = tarn_mul_scalar(text, 2), .values = text };
+    y[19] = tarn_multi_head_attention_forward_with(&m, text, other);
+    y[20] =
+        tarn_transformer_block_forward_with(&c, text, (tarn_attention_inputs){ .mask = SECOND(r) });
+    y[21] = tarn_transformer_decoder_forward(&d, text,
+                                             (tarn_attention_inputs){ .memory = TARN_NONE }, other);
 }
 
 /* All that a network puts out, one after the other. */

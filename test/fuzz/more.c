@@ -7,11 +7,12 @@
 
 const struct more *more_of(enum op_id op)
 {
-    const struct more *const list[] = { more_views,   more_losses, more_images, more_attentions,
-                                        more_further, more_ctcs,   more_convs,  more_pools };
+    const struct more *const list[] = { more_views,      more_losses,  more_images,
+                                        more_attentions, more_further, more_ctcs,
+                                        more_convs,      more_pools,   more_blocks };
     const int count[] = { more_view_count,      more_loss_count,    more_image_count,
                           more_attention_count, more_further_count, more_ctc_count,
-                          more_conv_count,      more_pool_count };
+                          more_conv_count,      more_pool_count,    more_block_count };
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
         for (int i = 0; i < count[k]; i++)
             if (list[k][i].op == op)

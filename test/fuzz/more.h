@@ -22,9 +22,9 @@ const struct more *more_of(enum op_id op);
 int more_grow(struct generator *g, enum op_id op, int a);
 
 extern const struct more more_views[], more_losses[], more_images[], more_attentions[],
-    more_further[], more_ctcs[], more_pools[], more_convs[];
+    more_further[], more_ctcs[], more_pools[], more_convs[], more_blocks[];
 extern const int more_view_count, more_loss_count, more_image_count, more_attention_count,
-    more_further_count, more_ctc_count, more_pool_count, more_conv_count;
+    more_further_count, more_ctc_count, more_pool_count, more_conv_count, more_block_count;
 extern const struct more more_scan;
 /* The C text of scan_of(), which a printed program calls. */
 extern const char *const scan_source;

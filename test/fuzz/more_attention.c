@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention, of several heads, and the transformer's block; and tables of rows as a layer. */
+/* Attention, and that of several heads; and tables of rows as a layer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "generate.h"
-#include "more.h"
+#include "more_attention.h"
 
 /* ---- attention by itself: arg[0] causal, arg[1] a mask of keys, arg[2] grouped heads, f[0] scale; operands q, k, v, the mask
  * of keys, a mask of queries and keys ------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static int attention(struct tape *t, const int in[3], tarn_shape s, int width, i
                   TARN_SHAPE(s.dim[0], s.dim[1], values));
 }
 
-static bool mask_fits(const struct program *p, const struct line *l, int k, int samples, int keys)
+bool mask_fits(const struct program *p, const struct line *l, int k, int samples, int keys)
 {
     if (l->ins <= k)
         return true;
@@ -77,7 +77,7 @@ static bool mask_fits(const struct program *p, const struct line *l, int k, int 
     return !program_floats(mask->dtype) && same_shape(mask->shape, TARN_SHAPE(samples, keys));
 }
 
-static bool floats_to(const struct program *p, const struct line *l, int count)
+bool floats_to(const struct program *p, const struct line *l, int count)
 {
     for (int k = 0; k < count; k++)
         if (operand_of(p, l, k)->dtype != TARN_F32)
@@ -92,7 +92,7 @@ static tarn_shape scores_shape(tarn_shape q, tarn_shape k)
     return q;
 }
 
-static bool spreads_to(tarn_shape s, tarn_shape all)
+bool spreads_to(tarn_shape s, tarn_shape all)
 {
     for (int i = 1; i <= s.rank; i++)
         if (i > all.rank || (s.dim[s.rank - i] != 1 && s.dim[s.rank - i] != all.dim[all.rank - i]))
@@ -176,8 +176,7 @@ static tarn_tensor attention_call(const struct line *l, const tarn_tensor *in)
                                                     .grouped_heads = l->arg[2] != 0 });
 }
 
-/* Few masks hide all keys, which would be NaN. */
-static int key_mask(struct generator *g, int samples, int keys)
+int key_mask(struct generator *g, int samples, int keys)
 {
     return new_leaf(g, TARN_SHAPE(samples, keys), chance(g, 50) ? TARN_U8 : TARN_I32, FILL_INDEX,
                     4);
@@ -218,8 +217,7 @@ static bool attention_grow(struct generator *g, struct line *l, int a)
 
 /* ---- several heads: arg is heads, causal ------------------------------------------------------- */
 
-/* x [R, in] times the transpose of `count` rows of w [.., in] from `first` on, plus bias (-1: none). */
-static int linear(struct tape *t, int x, int rows, int in, int w, int first, int count, int bias)
+int linear(struct tape *t, int x, int rows, int in, int w, int first, int count, int bias)
 {
     int *index = malloc(((size_t)in + (size_t)rows) * (size_t)count * sizeof *index + 1);
     if (index == NULL)
@@ -252,22 +250,29 @@ static int turn(struct tape *t, int x, int n, int length, int heads, int each)
     return y;
 }
 
-/* x [N, T, E], memory [N, S, E]; weights and biases as PyTorch's (biases -1: none). */
-static int heads_value(struct tape *t, int x, tarn_shape s, int memory, int keys, const int w[4],
-                       int heads, bool causal, int mask)
+int heads_value(struct tape *t, int x, tarn_shape s, const struct heads *h)
 {
-    const int n = s.dim[0], length = s.dim[1], e = s.dim[2], each = e / heads;
+    const int n = s.dim[0], length = s.dim[1], e = s.dim[2], each = e / h->heads;
+    const int of[] = { x, h->memory, h->values };
     int in[3];
     for (int k = 0; k < 3; k++) {
-        const int rows = k == 0 ? length : keys;
-        const int part = linear(t, k == 0 ? x : memory, n * rows, e, w[0], k * e, e, w[1]);
-        in[k] = turn(t, part, n, rows, heads, each);
+        const int rows = k == 0 ? length : h->keys;
+        in[k] = turn(t, linear(t, of[k], n * rows, e, h->w[0], k * e, e, h->w[1]), n, rows,
+                     h->heads, each);
     }
-    const int y =
-        attention(t, in, TARN_SHAPE(n * heads, length, keys), each, each, 1 / sqrt((double)each),
-                  &(struct hidden){ causal, mask, heads, -1 }, -1);
+    const struct hidden hidden = { h->causal, h->key_mask, h->heads, h->flags };
+    const int y = attention(t, in, TARN_SHAPE(n * h->heads, length, h->keys), each, each,
+                            1 / sqrt((double)each), &hidden, h->added);
     return y < 0 ? -1
-                 : linear(t, turn(t, y, n, heads, length, each), n * length, e, w[2], 0, e, w[3]);
+                 : linear(t, turn(t, y, n, h->heads, length, each), n * length, e, h->w[2], 0, e,
+                          h->w[3]);
+}
+
+void heads_mask(struct interpreter *m, const struct line *l, int k, tarn_shape scores,
+                struct heads *h)
+{
+    const int mask = spread_to(m->tape, interpret_operand(m, l, k), shape_of(m, l, k), scores);
+    *(program_floats(operand_of(m->p, l, k)->dtype) ? &h->added : &h->flags) = mask;
 }
 
 static bool heads_shape(const struct program *p, struct line *l)
@@ -291,9 +296,16 @@ static int heads_line_value(struct interpreter *m, const struct line *l)
     const int x = interpret_operand(m, l, 0), memory = l->ins > 5 ? interpret_operand(m, l, 5) : x;
     const int w[] = { interpret_operand(m, l, 1), interpret_operand(m, l, 2),
                       interpret_operand(m, l, 3), interpret_operand(m, l, 4) };
-    return heads_value(m->tape, x, shape_of(m, l, 0), memory,
-                       shape_of(m, l, l->ins > 5 ? 5 : 0).dim[1], w, l->arg[0], l->arg[1] != 0,
-                       l->ins > 6 ? interpret_operand(m, l, 6) : -1);
+    const struct heads h = { .heads = l->arg[0],
+                             .causal = l->arg[1] != 0,
+                             .memory = memory,
+                             .values = memory,
+                             .keys = shape_of(m, l, l->ins > 5 ? 5 : 0).dim[1],
+                             .w = { w[0], w[1], w[2], w[3] },
+                             .key_mask = l->ins > 6 ? interpret_operand(m, l, 6) : -1,
+                             .flags = -1,
+                             .added = -1 };
+    return heads_value(m->tape, x, shape_of(m, l, 0), &h);
 }
 
 static tarn_tensor heads_call(const struct line *l, const tarn_tensor *in)
@@ -304,8 +316,7 @@ static tarn_tensor heads_call(const struct line *l, const tarn_tensor *in)
                                              l->ins > 6 ? in[6] : TARN_NONE);
 }
 
-/* Small, so that values stay small. */
-static int weight_of(struct generator *g, tarn_shape s)
+int weight_of(struct generator *g, tarn_shape s)
 {
     const int w = leaf_of(g, s);
     return w < 0 ? -1
@@ -334,78 +345,94 @@ static bool heads_grow(struct generator *g, struct line *l, int a)
     return true;
 }
 
-/* ---- the block: arg is heads, causal; f[0] eps; operands x, norm1, in, out, norm2, linear1, linear2,
- * mask ------------------------------------------------------------------------------------------ */
+/* ---- the same with inputs: arg is heads, causal, whether memory is given, values, and which mask: 1 of keys, 2 of
+ * queries and keys; operands x, four weights, memory, values, the mask ------------------------------ */
 
-static bool block_shape(const struct program *p, struct line *l)
+enum { MEMORY = 5, VALUES, MASK };
+
+/* The operand that keys or values are made of. */
+static int keys_of(const struct line *l)
 {
-    const tarn_shape x = operand_of(p, l, 0)->shape;
+    return l->arg[2] ? MEMORY : 0;
+}
+
+static int values_of(const struct line *l)
+{
+    return l->arg[3] ? VALUES : keys_of(l);
+}
+
+static bool inputs_shape(const struct program *p, struct line *l)
+{
+    const tarn_shape x = operand_of(p, l, 0)->shape, keys = operand_of(p, l, keys_of(l))->shape;
     l->shape = x;
-    if (!floats_to(p, l, 7) || x.rank != 3 || x.dim[2] < 1 || x.dim[1] < 1 || l->arg[0] < 1 ||
-        x.dim[2] % l->arg[0] != 0)
+    if (!floats_to(p, l, MASK) || x.rank != 3 || keys.rank != 3 || l->arg[0] < 1 ||
+        !same_shape(keys, operand_of(p, l, values_of(l))->shape))
         return false;
-    const int e = x.dim[2], wide = operand_of(p, l, 5)->shape.dim[0];
-    const tarn_shape want[] = { TARN_SHAPE(e), TARN_SHAPE(3 * e, e), TARN_SHAPE(e, e),
-                                TARN_SHAPE(e), TARN_SHAPE(wide, e),  TARN_SHAPE(e, wide) };
-    for (int k = 0; k < 6; k++)
-        if (!same_shape(operand_of(p, l, 1 + k)->shape, want[k]))
-            return false;
-    return mask_fits(p, l, 7, x.dim[0], x.dim[1]);
+    const int e = x.dim[2];
+    if (e % l->arg[0] != 0 || keys.dim[0] != x.dim[0] || keys.dim[2] != e || keys.dim[1] < 1 ||
+        !same_shape(operand_of(p, l, 1)->shape, TARN_SHAPE(3 * e, e)) ||
+        !same_shape(operand_of(p, l, 2)->shape, TARN_SHAPE(3 * e)) ||
+        !same_shape(operand_of(p, l, 3)->shape, TARN_SHAPE(e, e)) ||
+        !same_shape(operand_of(p, l, 4)->shape, TARN_SHAPE(e)))
+        return false;
+    if (l->arg[4] == 0)
+        return true;
+    return l->arg[4] == 1 ? l->ins > MASK && mask_fits(p, l, MASK, x.dim[0], keys.dim[1])
+                          : l->ins > MASK &&
+                                spreads_to(operand_of(p, l, MASK)->shape,
+                                           TARN_SHAPE(x.dim[0], l->arg[0], x.dim[1], keys.dim[1]));
 }
 
-static int block_value(struct interpreter *m, const struct line *l)
+static int inputs_value(struct interpreter *m, const struct line *l)
 {
-    struct tape *t = m->tape;
-    const tarn_shape s = shape_of(m, l, 0);
-    const int e = s.dim[2], rows = s.dim[0] * s.dim[1], wide = shape_of(m, l, 5).dim[0];
-    const double eps = (double)l->f[0];
-    int in[8];
-    for (int k = 0; k < l->ins; k++)
-        in[k] = interpret_operand(m, l, k);
-    const int seen = layer_norm(t, in[0], s, in[1], TARN_SHAPE(e), -1, eps);
-    const int w[] = { in[2], -1, in[3], -1 };
-    const int told = heads_value(t, seen, s, seen, s.dim[1], w, l->arg[0], l->arg[1] != 0,
-                                 l->ins > 7 ? in[7] : -1);
-    if (told < 0)
-        return -1;
-    const int y = tape_map2(t, T_ADD, in[0], told);
-    const int normal = layer_norm(t, y, s, in[4], TARN_SHAPE(e), -1, eps);
-    const int hidden = gelu(t, linear(t, normal, rows, e, in[5], 0, wide, -1));
-    return tape_map2(t, T_ADD, y, linear(t, hidden, rows, wide, in[6], 0, e, -1));
+    const tarn_shape x = shape_of(m, l, 0);
+    struct heads h = { .heads = l->arg[0],
+                       .causal = l->arg[1] != 0,
+                       .memory = interpret_operand(m, l, keys_of(l)),
+                       .values = interpret_operand(m, l, values_of(l)),
+                       .keys = shape_of(m, l, keys_of(l)).dim[1],
+                       .key_mask = l->arg[4] == 1 ? interpret_operand(m, l, MASK) : -1,
+                       .flags = -1,
+                       .added = -1 };
+    for (int k = 0; k < 4; k++)
+        h.w[k] = interpret_operand(m, l, 1 + k);
+    if (l->arg[4] == 2)
+        heads_mask(m, l, MASK, TARN_SHAPE(x.dim[0], h.heads, x.dim[1], h.keys), &h);
+    return heads_value(m->tape, interpret_operand(m, l, 0), x, &h);
 }
 
-static tarn_tensor block_call(const struct line *l, const tarn_tensor *in)
+static tarn_tensor inputs_call(const struct line *l, const tarn_tensor *in)
 {
     const tarn_tensor none = TARN_NONE;
-    const tarn_transformer_block block = {
-        .norm1 = { in[1], none, l->f[0] },
-        .norm2 = { in[4], none, l->f[0] },
-        .attention = { in[2], none, in[3], none, l->arg[0], l->arg[1] != 0, 0 },
-        .linear1 = { in[5], none },
-        .linear2 = { in[6], none },
-    };
-    return tarn_transformer_block_forward(&block, in[0], l->ins > 7 ? in[7] : none);
+    const tarn_multi_head_attention layer = { in[1],     in[2],          in[3], in[4],
+                                              l->arg[0], l->arg[1] != 0, 0 };
+    return tarn_multi_head_attention_forward_with(
+        &layer, in[0],
+        (tarn_attention_inputs){ l->arg[2] ? in[MEMORY] : none, l->arg[3] ? in[VALUES] : none,
+                                 l->arg[4] == 1 ? in[MASK] : none,
+                                 l->arg[4] == 2 ? in[MASK] : none });
 }
 
-static bool block_grow(struct generator *g, struct line *l, int a)
+static bool inputs_grow(struct generator *g, struct line *l, int a)
 {
-    const int n = chance(g, 40) && g->batch <= 17 ? g->batch : 1 + below(g, 3),
-              heads = 1 + below(g, 2);
-    const int e = heads * (2 + below(g, 2)), length = 2 + below(g, 3), wide = 1 + below(g, 8);
-    (void)a;
-    l->in[0] = leaf_of(g, TARN_SHAPE(n, length, e));
-    l->in[1] = leaf_of(g, TARN_SHAPE(e));
-    l->in[2] = weight_of(g, TARN_SHAPE(3 * e, e));
-    l->in[3] = weight_of(g, TARN_SHAPE(e, e));
-    l->in[4] = leaf_of(g, TARN_SHAPE(e));
-    l->in[5] = weight_of(g, TARN_SHAPE(wide, e));
-    l->in[6] = weight_of(g, TARN_SHAPE(e, wide));
-    l->ins = 7;
-    l->arg[0] = heads;
-    l->arg[1] = chance(g, 50);
-    l->f[0] = 1e-3f;
-    if (!l->arg[1] && chance(g, 50))
-        l->in[l->ins++] = key_mask(g, n, length);
+    if (!heads_grow(g, l, a) || l->in[0] < 0)
+        return false;
+    const tarn_shape x = shape_of_line(g, l->in[0]);
+    tarn_shape s = x;
+    l->arg[2] = chance(g, 50);
+    s.dim[1] = l->arg[2] ? 4 + below(g, 2) : x.dim[1];
+    l->in[MEMORY] = l->arg[2] ? leaf_of(g, s) : l->in[0];
+    l->arg[3] = chance(g, 50);
+    l->in[VALUES] = l->arg[3] ? leaf_of(g, s) : l->in[0];
+    l->ins = MASK;
+    l->arg[4] = below(g, 3);
+    const tarn_shape all = TARN_SHAPE(x.dim[0], l->arg[0], x.dim[1], s.dim[1]);
+    if (l->arg[4] == 1)
+        l->in[l->ins++] = key_mask(g, x.dim[0], s.dim[1]);
+    else if (l->arg[4] == 2)
+        l->in[l->ins++] = l->arg[1] || chance(g, 50)
+                              ? leaf_of(g, relative_shape(g, all))
+                              : new_leaf(g, relative_shape(g, all), TARN_I32, FILL_INDEX, 4);
     return true;
 }
 
@@ -446,7 +473,8 @@ static bool table_grow(struct generator *g, struct line *l, int a)
 const struct more more_attentions[] = {
     { OP_ID_attention, attention_shape, attention_value, attention_call, attention_grow },
     { OP_ID_multi_head_attention_forward, heads_shape, heads_line_value, heads_call, heads_grow },
-    { OP_ID_transformer_block_forward, block_shape, block_value, block_call, block_grow },
+    { OP_ID_multi_head_attention_forward_with, inputs_shape, inputs_value, inputs_call,
+      inputs_grow },
     { OP_ID_embedding_forward, table_shape, table_value, table_call, table_grow },
 };
 const int more_attention_count = sizeof more_attentions / sizeof *more_attentions;
