@@ -21,6 +21,9 @@ extern "C" {
  *  comma is between several patterns; NULL means all. A pattern that no name matches is an error. */
 typedef struct tarn_optimizer tarn_optimizer;
 
+/** 0 itself, for a member of these options whose 0 means a default: (tarn_adam_options){ .beta1 = TARN_ZERO }. */
+#define TARN_ZERO (-0.0f)
+
 /** As torch.optim.SGD: the first gradient of a parameter comes to its momentum undamped. NULL on
  *  failure. */
 typedef struct tarn_sgd_options {
@@ -36,7 +39,7 @@ TARN_API TARN_MUST_USE tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_option
 
 /** As torch.optim.Adam and AdamW: moments are corrected for the steps that the parameter had. Zero
  *  means lr 1e-3, beta 0.9 and 0.999, eps 1e-8; weight decay 0 (AdamW: 0.01 unless weight_decay is
- *  negative, which means 0). NULL on failure. */
+ *  negative, which means 0). A beta1 of 0, as GANs have it, is TARN_ZERO. NULL on failure. */
 typedef struct tarn_adam_options {
     float lr, beta1, beta2, eps, weight_decay;
     const char *parameters; /* which, by a pattern; NULL: all */

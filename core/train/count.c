@@ -26,7 +26,7 @@ tarn_status count_table(tarn_optimizer *o)
         for (int i = 0; i < ROWS; i++) {
             const int level = i < DIGITS ? 0 : i < 2 * DIGITS ? 1 : 2;
             const double t = ldexp((double)(i - level * DIGITS), 10 * level);
-            data[b][i] = -expm1(t * logs[b]);
+            data[b][i] = t > 0 ? -expm1(t * logs[b]) : 0; /* log 0 is infinite */
             single[b][i] = (float)data[b][i];
         }
     }
