@@ -277,6 +277,9 @@ tarn_tensor tarn_grad(tarn_tensor parameter)
     if (o == NULL || r->status != TARN_OK)
         return graph_poison(r);
     const uint32_t grad = o->grad, before = grad && o->used ? 0 : o->gathered;
+    if (!grad && !before)
+        return graph_missing(r, "tarn_grad of %s, which no loss of this step depends on",
+                             o->name != NULL ? o->name : "a kept tensor");
     if (grad && before)
         return tarn_add(graph_handle(r, before), graph_handle(r, grad));
     return graph_handle(r, grad ? grad : before);

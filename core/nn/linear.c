@@ -2,6 +2,8 @@
 /* The fully connected layer. */
 #include "nn/layer.h"
 #include "op/op.h"
+#include "tensor/owned.h"
+#include "tensor/shape.h"
 #include "tensor/spread.h"
 
 tarn_linear tarn_linear_make(tarn_replica *r, const char *name, int in, int out)
@@ -21,6 +23,15 @@ tarn_linear tarn_linear_make_with(tarn_replica *r, const char *name, int in, int
     return layer;
 }
 
+static tarn_tensor misfit(tarn_replica *r, tarn_tensor weight, tarn_shape x, tarn_shape w)
+{
+    const struct owned *o = weight.step == STEP_OWNED ? owned_of(weight) : NULL;
+    return graph_fail(r, TARN_ERR_SHAPE,
+                      "linear: x %s does not fit the weight %s%s%s: their last axes must be equal",
+                      shape_text(x), o != NULL && o->name != NULL ? o->name : "",
+                      o != NULL && o->name != NULL ? " " : "", shape_text(w));
+}
+
 tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x)
 {
     tarn_replica *r;
@@ -29,6 +40,9 @@ tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x)
     const tarn_tensor in[] = { x, layer->weight, layer->bias };
     if (!graph_operands("linear", in, 2 + (layer->bias.replica != NULL), &r))
         return graph_poison(r);
+    const tarn_shape s = tarn_shape_get(x), w = tarn_shape_get(layer->weight);
+    if (w.rank != 2 || s.rank < 1 || s.dim[s.rank - 1] != w.dim[1])
+        return misfit(r, layer->weight, s, w);
     /* Of a half type it is rounded once, with the bias. */
     tarn_dtype of, with, also;
     x = op_wide(op_low(x), &of);

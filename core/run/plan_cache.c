@@ -383,11 +383,14 @@ static void tell_reason(const tarn_replica *r, const struct outline *now)
     if (!debug && number > expected + REASONS_TOLD)
         return;
     outline_explain(now, nearest_outline(r->plans, now), reason, sizeof reason);
-    log_print(debug ? TARN_LOG_DEBUG : TARN_LOG_INFO, "tarn: compilation %llu, in step %llu: %s%s",
-              (unsigned long long)number, (unsigned long long)r->metrics.steps + 1, reason,
-              !debug && number == expected + REASONS_TOLD
-                  ? " (TARN_DEBUG=plan tells of all that follow)"
-                  : "");
+    /* A program that reads its loss and never marks a step records an ever longer one. */
+    const bool no_mark = number - r->plans_before >= expected;
+    log_print(
+        debug ? TARN_LOG_DEBUG : TARN_LOG_INFO, "tarn: compilation %llu, in step %llu: %s%s%s",
+        (unsigned long long)number, (unsigned long long)r->metrics.steps + 1, reason,
+        no_mark ? "; so many in one step: is a tarn_step() missing?" : "",
+        !debug && number == expected + REASONS_TOLD ? " (TARN_DEBUG=plan tells of all that follow)"
+                                                    : "");
 }
 
 static tarn_status new_plan(struct request *q, struct plan **out)

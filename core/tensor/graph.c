@@ -87,8 +87,8 @@ uint32_t graph_operand(tarn_replica *r, tarn_tensor t, const char *op, int numbe
     if (t.node == 0 || (t.step == r->step && t.node >= r->graph.count)) {
         graph_fail(r, TARN_ERR_STATE,
                    "%s is poison: the result of a failed call, or of a lookup that found "
-                   "nothing; check it with tarn_failed()",
-                   who(op, number, name));
+                   "nothing%s%s; check it with tarn_failed()",
+                   who(op, number, name), r->missing[0] ? ", the last one " : "", r->missing);
         return 0;
     }
     if (t.step != r->step) {

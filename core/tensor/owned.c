@@ -170,7 +170,10 @@ static bool check_new(tarn_replica *r, enum owned_kind kind, const char *name, t
     if (!wide_possible(r, name != NULL ? name : "kept", dtype))
         return false;
     if (named && owned_find(r, name) != NULL) {
-        replica_fail(r, TARN_ERR_ARGUMENT, "%s: the name is taken; names must be new", name);
+        replica_fail(r, TARN_ERR_ARGUMENT,
+                     "%s: the name is taken; names must be new, and a layer that was made is used "
+                     "by its forward function",
+                     name);
         return false;
     }
     return true;
@@ -457,7 +460,8 @@ tarn_tensor tarn_find(tarn_replica *r, const char *name)
     if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "find: the replica is NULL");
     const struct owned *o = owned_find(r, name);
-    return o != NULL ? owned_handle(r, (uint32_t)(o - r->owned) + 1) : graph_poison(r);
+    return o != NULL ? owned_handle(r, (uint32_t)(o - r->owned) + 1)
+                     : graph_missing(r, "tarn_find of \"%s\"", name != NULL ? name : "");
 }
 
 static bool listed(const struct owned *o)

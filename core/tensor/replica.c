@@ -33,6 +33,15 @@ tarn_tensor graph_poison(tarn_replica *r)
     return (tarn_tensor){ r, 0, r != NULL ? r->step : 0 };
 }
 
+tarn_tensor graph_missing(tarn_replica *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->missing, sizeof r->missing, format, args);
+    va_end(args);
+    return graph_poison(r);
+}
+
 tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, ...)
 {
     char line[960];

@@ -114,6 +114,7 @@ struct tarn_replica {
     tarn_status status;
     uint32_t errors; /* since the first */
     char error[1024];
+    char missing[160]; /* what was looked for last, and not found; "": nothing */
     tarn_metrics metrics;
     tarn_optimizer *optimizer;     /* the first one; NULL when none is open */
     uint32_t optimizers;           /* that were made, which have these numbers from 1 on */
@@ -147,6 +148,9 @@ tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, 
 tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 tarn_tensor graph_poison(tarn_replica *r);
+/* The same where something was looked for and is not there, which is no error until it is used: says then what it was. */
+tarn_tensor graph_missing(tarn_replica *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A replica on a device; tarn_close() ends it. */
 TARN_CHECKED tarn_status replica_open(const struct device *device, const tarn_open_options *options,

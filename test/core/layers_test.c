@@ -209,6 +209,11 @@ Test(layers, refuse_what_does_not_fit, .timeout = 300)
                                          (tarn_transformer_block_options){ .heads = 2 },
                                          (tarn_attention_inputs){ .memory = none },
                                          (tarn_attention_inputs){ .mask = none }));
+    REFUSES("linear: x [2,5] does not fit the weight fc.weight [3,4]",
+            tarn_linear_forward(&(tarn_linear){ tarn_linear_make(r, "fc", 4, 3).weight, none },
+                                X(2, 5)));
+    REFUSES("the last one tarn_find of \"fc.wieght\"", tarn_relu(tarn_find(r, "fc.wieght")));
+    REFUSES("the last one tarn_grad of fc.bias", tarn_relu(tarn_grad(tarn_find(r, "fc.bias"))));
     REFUSES("3 groups do not divide 4", tarn_group_norm_make(r, "g", 3, 4));
     REFUSES("window 0", tarn_conv1d_make(r, "c", 2, 2, 0, (tarn_conv1d_options){ .groups = 1 }));
     REFUSES("output_padding", tarn_conv_transpose2d_op(

@@ -76,6 +76,23 @@ Test(messages, go_to_the_programs_function)
     cr_expect_not_null(strstr(printed, "__kernel"));
 }
 
+/* Reads without a step mark, as of a loop that a newcomer wrote. */
+static void forget_the_mark(void)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    for (int i = 0; i < 12; i++)
+        (void)tarn_item(tarn_sum(tarn_rand(r, TARN_SHAPE(40)), TARN_ALL, false));
+    tarn_close(r);
+}
+
+Test(messages, ask_for_a_step_mark, .timeout = 300)
+{
+    char out[4096];
+    capture(forget_the_mark, out, sizeof out);
+    cr_expect(strstr(out, "is a tarn_step() missing?") != NULL, "%s", out);
+}
+
 Test(messages, are_lines_without_control_characters)
 {
     struct heard h = { 0 };
