@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** More operations, with PyTorch's definitions: functions, random numbers, views, losses, attention.
+/** More operations, with PyTorch's definitions: functions, random numbers, extremes by index, views, losses, attention.
  *  Part of tarn.h, which includes it and says what holds for all of them. */
 #ifndef TARN_OPS_H
 #define TARN_OPS_H
@@ -57,6 +57,28 @@ TARN_API tarn_tensor tarn_randn(tarn_replica *r, tarn_shape shape);
  *  are part of the compiled code. For another mean and deviation take limits (low - mean) / deviation
  *  and so on, then multiply and add. */
 TARN_API tarn_tensor tarn_randn_truncated(tarn_replica *r, tarn_shape shape, float low, float high);
+
+/* ---- by index, and in order ----------------------------------------------------------------- */
+
+/** Zeros of x's shape and type, whatever it is: what a loop's carry or a scatter begins with. */
+TARN_API tarn_tensor tarn_zeros_like(tarn_tensor x);
+/** x with the largest of itself and of the source's elements that the index names, as torch.scatter_reduce with "amax" and
+ *  include_self; all else as of tarn_scatter_add(). NaN is the largest. All that are equal share the gradient, x's own
+ *  element, too, as in PyTorch; but infinite ones have none. */
+TARN_API tarn_tensor tarn_scatter_max(tarn_tensor x, int axis, tarn_tensor index,
+                                      tarn_tensor source);
+/** The smallest likewise, "amin"; NaN is the smallest. */
+TARN_API tarn_tensor tarn_scatter_min(tarn_tensor x, int axis, tarn_tensor index,
+                                      tarn_tensor source);
+/** Along an axis the product of all elements up to each, of x's shape; uint8 becomes int32. That of n elements is the
+ *  product of the first n - b and the last b of them, where b is the largest power of two below n, and each of these is
+ *  made likewise: log2 of the length in steps, each over all of x. As torch.cumprod; the gradient is right beside zeros. */
+TARN_API tarn_tensor tarn_cumprod(tarn_tensor x, int axis);
+/** Where values would go into an ascending last axis: int32, for each value how many elements are less than it, or with
+ *  `right` less or equal, found by halves. `sorted` [..., N] and values [..., M] with the same axes before, or `sorted`
+ *  [N] and values of any shape, of one type. NaN comes after all numbers; a value that is NaN after all elements. No
+ *  gradient. As torch.searchsorted. */
+TARN_API tarn_tensor tarn_searchsorted(tarn_tensor sorted, tarn_tensor values, bool right);
 
 /* ---- views ---------------------------------------------------------------------------------- */
 

@@ -107,6 +107,10 @@ TARN_API tarn_tensor tarn_clip_grad_norm(tarn_replica *r, float max_norm);
 /** The same of this optimizer's parameters alone. With several optimizers tarn_clip_grad_norm takes the
  *  norm of all of them, and of no parameter that has none. */
 TARN_API tarn_tensor tarn_optimizer_clip_grad_norm(tarn_optimizer *o, float max_norm);
+/** Every element of all gradients, likewise, becomes `limit` where it is larger, and -limit where it is smaller, as by
+ *  torch.nn.utils.clip_grad_value_; NaN stays. An error when `limit` is a NaN or negative, or when no parameter has a
+ *  gradient. */
+TARN_API void tarn_clip_grad_value(tarn_replica *r, float limit);
 /** From the next tarn_optimizer_step on, without a new compilation. `lr` must be finite and not
  *  negative. */
 TARN_API void tarn_optimizer_set_lr(tarn_optimizer *o, float lr);

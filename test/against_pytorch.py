@@ -404,6 +404,17 @@ class Program(More):
         axis = line["arg"][0]
         return torch.scatter_add(a, axis, self.inside(a, axis, index), source)
 
+    def scatter_most(self, line, a, index, source, reduce):
+        axis = line["arg"][0]
+        part = [slice(n) for n in index.shape]  # PyTorch takes no longer source for its gradient
+        return torch.scatter_reduce(a, axis, self.inside(a, axis, index), source[tuple(part)], reduce)
+
+    def op_scatter_max(self, *of):
+        return self.scatter_most(*of, "amax")
+
+    def op_scatter_min(self, *of):
+        return self.scatter_most(*of, "amin")
+
     def op_index_select(self, line, a, index):
         axis = line["arg"][0]
         return torch.index_select(a, axis, self.inside(a, axis, index))
@@ -421,6 +432,15 @@ class Program(More):
 
     def op_top_k(self, line, a):
         return self.op_sort(line, a).narrow(line["arg"][0], 0, line["arg"][2])
+
+    def op_searchsorted(self, line, a, values):
+        if a.dim() == 1:
+            values, shape = values.reshape(-1), values.shape
+            return torch.searchsorted(a.detach(), values.detach(), right=bool(line["arg"][0])).double().reshape(shape)
+        return torch.searchsorted(a.detach(), values.detach(), right=bool(line["arg"][0])).double()
+
+    def op_cumprod(self, line, a):
+        return torch.cumprod(a, line["arg"][0])
 
     def op_cumsum(self, line, a):
         return torch.cumsum(a, line["arg"][0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of all that comes before along an axis, each in the order in which it would be made by itself. */
+/* Sums of all that comes before along an axis, each in the order in which it would be made by itself; and products. */
 #include "op/lines.h"
 
 static bool cumsum_routine(const struct node *n, const tarn_shape *in,
@@ -48,4 +48,22 @@ tarn_tensor tarn_cumsum(tarn_tensor x, int axis)
     if (tarn_dtype_get(x) == TARN_U8)
         x = tarn_cast(x, TARN_I32);
     return tarn_shape_count(tarn_shape_get(x)) == 0 ? graph_value(x) : cumulate(x, a, false);
+}
+
+tarn_tensor tarn_cumprod(tarn_tensor x, int axis)
+{
+    if (!graph_operand(NULL, x, "cumprod", 0))
+        return graph_poison(x.replica);
+    const int a = op_axis(x, "cumprod", axis);
+    if (a < 0)
+        return graph_poison(x.replica);
+    tarn_dtype of;
+    x = op_wide(op_high(x), &of);
+    if (tarn_dtype_get(x) == TARN_U8)
+        x = tarn_cast(x, TARN_I32);
+    const int64_t length = tarn_shape_get(x).dim[a];
+    /* Products of the last `by` elements become those of twice as many. */
+    for (int64_t by = 1; by < length; by *= 2)
+        x = tarn_mul(lines_shift(x, a, (int32_t)by, 1), x);
+    return op_as(graph_value(x), of);
 }

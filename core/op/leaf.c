@@ -110,6 +110,13 @@ tarn_tensor tarn_zeros(tarn_replica *r, tarn_shape shape)
     return tarn_full(r, shape, 0.0f);
 }
 
+tarn_tensor tarn_zeros_like(tarn_tensor x)
+{
+    if (!graph_operand(NULL, x, "zeros_like", 0))
+        return graph_poison(x.replica);
+    return op_constant_of(x.replica, tarn_shape_get(x), tarn_dtype_get(x), 0);
+}
+
 tarn_tensor tarn_ones(tarn_replica *r, tarn_shape shape)
 {
     return tarn_full(r, shape, 1.0f);

@@ -20,5 +20,24 @@ bool lines_sort_pass(tarn_shape shape, tarn_dtype dtype, int axis, int keys, int
 union op_arg lines_arg(int axis, int32_t length);
 /* x with axes but `axis` cut down to those of `to`. */
 tarn_tensor lines_cut(tarn_tensor x, tarn_shape to, int axis);
+/* Indices that lie in lines of this length. */
+tarn_tensor lines_clamped(tarn_tensor index, int32_t length);
+/* Each element moved on along an axis by so many, less than its length; `fill` at the beginning. */
+tarn_tensor lines_shift(tarn_tensor x, int axis, int32_t by, float fill);
+/* int32: how many elements of ascending lines of at least one are less than each of the values, or with `right` less
+ * or equal; shapes agree but along the axis, or lines are 1 where values are not. */
+tarn_tensor lines_search(tarn_tensor sorted, int axis, tarn_tensor values, bool right);
+
+/* The operands of a scatter along an axis, of a float type, in the one in which it is computed. */
+struct scattered {
+    tarn_tensor x, source; /* the source is as long as the index */
+    tarn_tensor index;     /* one element for axes along which it repeats itself */
+    tarn_shape part;       /* of x, where the index may name elements */
+    int axis;
+    tarn_dtype of; /* of the result */
+};
+/* False after recording an error that begins with `name`. */
+bool lines_scattered(const char *name, tarn_tensor x, int axis, tarn_tensor index,
+                     tarn_tensor source, struct scattered *s);
 
 #endif

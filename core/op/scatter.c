@@ -10,8 +10,7 @@
 
 #define PIECE 64 /* cycles are those of so many elements at a time */
 
-/* Indices that lie in lines of this length. */
-static tarn_tensor clamped(tarn_tensor index, int32_t length)
+tarn_tensor lines_clamped(tarn_tensor index, int32_t length)
 {
     tarn_replica *r = index.replica;
     const tarn_tensor last = op_constant_of(r, TARN_SCALAR, TARN_I32, length - 1);
@@ -91,7 +90,8 @@ static tarn_tensor scatter(tarn_tensor source, int axis, tarn_tensor index, tarn
 tarn_tensor op_scatter_rows(tarn_tensor source, tarn_tensor index, int32_t rows)
 {
     const tarn_shape s = tarn_shape_get(source);
-    return scatter(source, -1, clamped(index, rows), TARN_SHAPE(rows, s.dim[s.rank - 1]), rows);
+    return scatter(source, -1, lines_clamped(index, rows), TARN_SHAPE(rows, s.dim[s.rank - 1]),
+                   rows);
 }
 
 /* ---- reading by index ----------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static tarn_tensor for_lines(tarn_tensor index, tarn_shape whole, int axis, int3
     tarn_shape s = tarn_shape_get(index);
     for (int d = 0; d < axis; d++)
         s.dim[d] = whole.dim[d];
-    return op_expand_to(clamped(index, length), s);
+    return op_expand_to(lines_clamped(index, length), s);
 }
 
 /* An axis in front, and where it and the others go back to. */
@@ -274,46 +274,61 @@ static tarn_tensor summed(tarn_tensor source, int axis, tarn_tensor index, int32
     return from_rows(op_scatter_rows(rows, tarn_flatten(index, 0), length), to, axis);
 }
 
-tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source)
+bool lines_scattered(const char *name, tarn_tensor x, int axis, tarn_tensor index,
+                     tarn_tensor source, struct scattered *s)
 {
     tarn_replica *r;
-    if (!graph_operands("scatter_add", (tarn_tensor[]){ x, index, source }, 3, &r))
-        return graph_poison(r);
-    const int a = op_axis(x, "scatter_add", axis);
-    if (a < 0)
-        return graph_poison(r);
-    const tarn_shape s = tarn_shape_get(x), from = tarn_shape_get(source);
-    const tarn_tensor at = index_along("scatter_add", x, a, index);
-    if (tarn_failed(at))
-        return at;
-    tarn_shape part = tarn_shape_get(index);
-    bool fits = from.rank == part.rank;
-    for (int d = 0; fits && d < part.rank; d++)
-        fits = part.dim[d] <= from.dim[d];
-    if (!fits)
-        return graph_fail(
-            r, TARN_ERR_SHAPE,
-            "scatter_add: source %s of index %s: must have as many axes, none shorter",
-            shape_text(from), shape_text(part));
-    if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(source)))
-        return graph_fail(
-            r, TARN_ERR_DTYPE,
-            "scatter_add: x is %s, the source %s: must be of a float type; use tarn_cast",
-            tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(source)));
-    tarn_dtype of, with;
-    x = op_wide(x, &of);
-    source = lines_cut(op_wide(source, &with), part, -1);
-    if (of == TARN_F64)
-        source = tarn_cast(source, TARN_F64);
-    const tarn_tensor sums = summed(source, a, at, s.dim[a]);
-    part.dim[a] = s.dim[a];
-    tarn_shape none = s, rest = s;
-    for (int d = 0; d < s.rank; d++) {
-        none.dim[d] = 0;
-        rest.dim[d] = s.dim[d] - part.dim[d];
+    if (!graph_operands(name, (tarn_tensor[]){ x, index, source }, 3, &r))
+        return false;
+    s->axis = op_axis(x, name, axis);
+    if (s->axis < 0)
+        return false;
+    s->index = index_along(name, x, s->axis, index);
+    if (tarn_failed(s->index))
+        return false;
+    const tarn_shape from = tarn_shape_get(source);
+    s->part = tarn_shape_get(index);
+    bool fits = from.rank == s->part.rank;
+    for (int d = 0; fits && d < s->part.rank; d++)
+        fits = s->part.dim[d] <= from.dim[d];
+    if (!fits) {
+        graph_fail(r, TARN_ERR_SHAPE,
+                   "%s: source %s of index %s: must have as many axes, none shorter", name,
+                   shape_text(from), shape_text(s->part));
+        return false;
     }
-    const tarn_tensor more = shape_equal(s, part) ? sums : tarn_pad(sums, none, rest, 0);
-    return op_as(tarn_add(x, more), op_join_floats(of, with));
+    if (!dtype_is_float(tarn_dtype_get(x)) || !dtype_is_float(tarn_dtype_get(source))) {
+        graph_fail(r, TARN_ERR_DTYPE,
+                   "%s: x is %s, the source %s: must be of a float type; use tarn_cast", name,
+                   tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(source)));
+        return false;
+    }
+    tarn_dtype of, with;
+    s->x = op_wide(x, &of);
+    s->source = lines_cut(op_wide(source, &with), s->part, -1);
+    s->of = op_join_floats(of, with);
+    if (s->of == TARN_F64) {
+        s->x = tarn_cast(s->x, TARN_F64);
+        s->source = tarn_cast(s->source, TARN_F64);
+    }
+    return true;
+}
+
+tarn_tensor tarn_scatter_add(tarn_tensor x, int axis, tarn_tensor index, tarn_tensor source)
+{
+    struct scattered s;
+    if (!lines_scattered("scatter_add", x, axis, index, source, &s))
+        return graph_poison(x.replica);
+    const tarn_shape whole = tarn_shape_get(x);
+    const tarn_tensor sums = summed(s.source, s.axis, s.index, whole.dim[s.axis]);
+    tarn_shape part = s.part, none = whole, rest = whole;
+    part.dim[s.axis] = whole.dim[s.axis];
+    for (int d = 0; d < whole.rank; d++) {
+        none.dim[d] = 0;
+        rest.dim[d] = whole.dim[d] - part.dim[d];
+    }
+    const tarn_tensor more = shape_equal(whole, part) ? sums : tarn_pad(sums, none, rest, 0);
+    return op_as(tarn_add(s.x, more), s.of);
 }
 
 /* An index [N] of an axis, for all lines of a shape; or poison after recording an error. */

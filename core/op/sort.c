@@ -39,6 +39,14 @@ tarn_tensor lines_cut(tarn_tensor x, tarn_shape to, int axis)
     return x;
 }
 
+tarn_tensor lines_shift(tarn_tensor x, int axis, int32_t by, float fill)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    tarn_shape low = { .rank = s.rank }, high = low;
+    low.dim[axis] = by;
+    return tarn_pad(tarn_slice(x, axis, 0, s.dim[axis] - by, 1), low, high, fill);
+}
+
 static int32_t pieces(int64_t length, int64_t size)
 {
     return (int32_t)((length + size - 1) / size);

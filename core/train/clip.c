@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clipping by the joint norm of gradients, of all replicas: of one optimizer, or of all. */
+/* Clipping by the joint norm of gradients, of all replicas: of one optimizer, or of all; and each by itself. */
 #include <math.h>
 
 #include "op/op.h"
@@ -8,6 +8,7 @@
 /* Whose gradients are meant, and where they lie. */
 struct reach {
     tarn_replica *r;
+    const char *name;           /* of the function */
     const tarn_optimizer *only; /* NULL: all */
     bool
         apart; /* each parameter's gradient is all that there is: none was kept by earlier steps, or
@@ -35,8 +36,8 @@ static bool gather_early(const struct reach *reach)
 {
     tarn_replica *r = reach->r;
     if (r->optimizer == NULL)
-        replica_fail(r, TARN_ERR_STATE,
-                     "clip_grad_norm: on several devices the optimizer must be made before");
+        replica_fail(r, TARN_ERR_STATE, "%s: on several devices the optimizer must be made before",
+                     reach->name);
     for (tarn_optimizer *o = r->optimizer; o != NULL && r->status == TARN_OK; o = o->next_one) {
         if (!reaches(reach, o) || !gradient_is_there(o) || !gradient_gather(o, true))
             continue;
@@ -73,7 +74,16 @@ static tarn_tensor sum_of_squares(const struct reach *reach)
     return squares;
 }
 
-static void scale_gradients(const struct reach *reach, tarn_tensor scale)
+/* A gradient times `scale`; without one each element from -limit to limit. */
+static tarn_tensor clipped(tarn_tensor g, tarn_tensor scale, double limit)
+{
+    if (scale.replica != NULL)
+        return tarn_mul(g, scale);
+    const tarn_tensor most = op_constant_of(g.replica, TARN_SCALAR, tarn_dtype_get(g), limit);
+    return tarn_maximum(tarn_minimum(g, most), tarn_neg(most));
+}
+
+static void clip_gradients(const struct reach *reach, tarn_tensor scale, double limit)
 {
     tarn_replica *r = reach->r;
     for (uint32_t i = 0; i < r->owned_count; i++) {
@@ -81,12 +91,25 @@ static void scale_gradients(const struct reach *reach, tarn_tensor scale)
         if (node == NULL)
             continue;
         const tarn_tensor g = graph_handle(r, *node);
-        const uint32_t scaled = tarn_cast(tarn_mul(g, scale), tarn_dtype_get(g)).node;
-        *gradient_of(reach, i) = scaled;
+        const uint32_t now = tarn_cast(clipped(g, scale, limit), tarn_dtype_get(g)).node;
+        *gradient_of(reach, i) = now;
     }
     for (tarn_optimizer *o = r->optimizer; o != NULL && !reach->apart; o = o->next_one)
         if (reaches(reach, o) && o->now.any && !o->apart)
-            o->now.node = tarn_mul(graph_handle(r, o->now.node), scale).node;
+            o->now.node = clipped(graph_handle(r, o->now.node), scale, limit).node;
+}
+
+/* False after recording an error. */
+static bool reach_begin(struct reach *reach)
+{
+    reach->apart = is_apart(reach);
+    return reach->apart || gather_early(reach);
+}
+
+static tarn_tensor no_gradient(const struct reach *reach)
+{
+    return graph_fail(reach->r, TARN_ERR_STATE,
+                      "%s: no parameter has a gradient; call tarn_backward() first", reach->name);
 }
 
 static tarn_tensor clip(tarn_replica *r, const tarn_optimizer *only, float max_norm)
@@ -98,15 +121,12 @@ static tarn_tensor clip(tarn_replica *r, const tarn_optimizer *only, float max_n
             (double)max_norm);
     if (r->status != TARN_OK)
         return graph_poison(r);
-    struct reach reach = { .r = r, .only = only };
-    reach.apart = is_apart(&reach);
-    if (!reach.apart && !gather_early(&reach))
+    struct reach reach = { .r = r, .name = "clip_grad_norm", .only = only };
+    if (!reach_begin(&reach))
         return graph_poison(r);
     const tarn_tensor squares = sum_of_squares(&reach);
     if (squares.replica == NULL)
-        return graph_fail(
-            r, TARN_ERR_STATE,
-            "clip_grad_norm: no parameter has a gradient; call tarn_backward() first");
+        return no_gradient(&reach);
     const tarn_tensor norm = tarn_sqrt(squares);
     if (isinf(max_norm))
         return norm;
@@ -115,7 +135,7 @@ static tarn_tensor clip(tarn_replica *r, const tarn_optimizer *only, float max_n
     const tarn_tensor ratio =
         tarn_div(most, tarn_add(norm, op_constant_of(r, TARN_SCALAR, dtype, 1e-6)));
     const tarn_tensor scale = tarn_minimum(ratio, tarn_full(r, TARN_SCALAR, 1.0f));
-    scale_gradients(&reach, scale);
+    clip_gradients(&reach, scale, 0);
     return norm;
 }
 
@@ -130,4 +150,26 @@ tarn_tensor tarn_optimizer_clip_grad_norm(tarn_optimizer *o, float max_norm)
         return graph_fail(NULL, TARN_ERR_ARGUMENT,
                           "optimizer_clip_grad_norm: the optimizer is NULL");
     return clip(o->replica, o, max_norm);
+}
+
+static bool any_gradient(const struct reach *reach)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < reach->r->owned_count; i++)
+        any |= gradient_of(reach, i) != NULL;
+    return any;
+}
+
+void tarn_clip_grad_value(tarn_replica *r, float limit)
+{
+    struct reach reach = { .r = r, .name = "clip_grad_value" };
+    if (r == NULL || !(limit >= 0.0f))
+        graph_fail(r, TARN_ERR_ARGUMENT, "clip_grad_value: limit is %g, must be at least 0",
+                   (double)limit);
+    else if (r->status == TARN_OK && reach_begin(&reach)) {
+        if (!any_gradient(&reach))
+            no_gradient(&reach);
+        else
+            clip_gradients(&reach, TARN_NONE, op_meant(limit));
+    }
 }

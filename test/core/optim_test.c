@@ -383,6 +383,39 @@ Test(optim, zero_can_be_said)
     tarn_close(r);
 }
 
+/* Of all parts so far, to the bit; a NaN stays. */
+Test(optim, clips_values)
+{
+    struct plain p = open_plain();
+    backward(p.a, 3);
+    tarn_optimizer_accumulate(p.o);
+    step(p.r);
+    backward(p.a, -0.5f);
+    backward(p.b, -4);
+    tarn_clip_grad_value(p.r, 2.25f);
+    expect(tarn_grad(p.b), -2.25f, "limit");
+    backward(p.a, 1);
+    tarn_optimizer_step(p.o);
+    step(p.r);
+    expect(p.a, 1 - 3.25f, "the parts, and what came after");
+    expect(p.b, 1 + 2.25f, "its step");
+    backward(p.a, NAN);
+    tarn_clip_grad_value(p.r, 1);
+    cr_expect(isnan(tarn_item(tarn_grad(p.a))));
+    step(p.r);
+    static const float bad[] = { NAN, -1 };
+    for (int i = 0; i < 3; i++) { /* the last time without a gradient */
+        if (i < 2)
+            backward(p.a, 3);
+        tarn_clip_grad_value(p.r, i < 2 ? bad[i] : 1);
+        cr_expect_eq(tarn_step(p.r), i < 2 ? TARN_ERR_ARGUMENT : TARN_ERR_STATE);
+        cr_expect_not_null(strstr(tarn_error(p.r), "clip_grad_value: "), "%s", tarn_error(p.r));
+        tarn_error_clear(p.r);
+    }
+    tarn_clip_grad_value(NULL, 1);
+    tarn_close(p.r);
+}
+
 Test(optim, learning_rate_of_the_next_step)
 {
     struct plain p = open_plain();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting beyond what random values meet: NaN, infinities, zeros of both signs, and lines of many lengths; cumulative
- * sums to the bit; and lines that name the op and the limit. */
+ * sums to the bit; products, searches and extremes by index; and lines that name the op and the limit. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -158,6 +158,100 @@ Test(sorting, cumulative_sums)
     check_cumsum("TARN_SCHEDULE", "gpu");
 }
 
+/* Elements before a value as torch.searchsorted counts them, which has no order of NaN among sorted elements: there
+ * they come after numbers, as tarn_sort has them. */
+Test(sorting, search)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const float line[] = { -INFINITY, -1, 0, 0, 2, 2, 2, 5, INFINITY, NAN };
+    const float value[] = { -INFINITY, -2, -0.0f, 1, 2, 5, 9, INFINITY, NAN };
+    const int left[] = { 0, 1, 2, 4, 4, 7, 8, 8, 10 }, right[] = { 1, 1, 4, 4, 7, 8, 8, 9, 10 };
+    const tarn_tensor values = tarn_from(r, TARN_SHAPE(3, 3), TARN_F32, value);
+    for (int length = 0; length <= 10; length++) { /* of lines, whose halves are powers of two */
+        const tarn_tensor sorted = tarn_from(r, TARN_SHAPE(length), TARN_F32, line);
+        for (int side = 0; side < 2; side++) {
+            const int *whole = side ? right : left;
+            int32_t at[9];
+            read_all(tarn_searchsorted(sorted, values, side != 0), at, sizeof at);
+            for (int i = 0; i < 9; i++)
+                cr_expect_eq(at[i], whole[i] < length ? whole[i] : length, "%d, %d: %d", length, i,
+                             (int)at[i]);
+        }
+    }
+    const int64_t far[] = { INT64_MIN, -5, INT64_C(1) << 40, INT64_C(1) << 40, INT64_MAX, 0 };
+    int32_t at[3];
+    const tarn_tensor t = tarn_from(r, TARN_SHAPE(1, 6), TARN_I64, far);
+    read_all(tarn_searchsorted(tarn_slice(t, 1, 0, 5, 2), tarn_slice(t, 1, 1, 6, 2), true), at,
+             sizeof at);
+    cr_expect(at[0] == 1 && at[1] == 2 && at[2] == 1, "%d %d %d", at[0], at[1], at[2]);
+    read_all(
+        tarn_searchsorted(tarn_from(r, TARN_SHAPE(10), TARN_F32, line), tarn_number(r, 2), true),
+        at, sizeof *at);
+    cr_expect_eq(at[0], 7, "of a scalar %d", (int)at[0]);
+    tarn_close(r);
+}
+
+/* Zeros, and whole numbers, which random programs have no products of. */
+Test(sorting, cumulative_products)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const float x[] = { 1, 2, 0, 3, -1, 0, 2, 2 }, slopes[] = { 3, 1, 2, 0, 0, 0, 0, 0 };
+    const uint8_t w[] = { 3, 200, 200, 0 };
+    const int32_t products[] = { 3, 600, 120000, 0 };
+    float y[8];
+    int32_t whole[4];
+    const tarn_tensor t = tarn_from(r, TARN_SHAPE(8), TARN_F32, x);
+    tarn_tensor slope;
+    tarn_gradients(tarn_sum(tarn_cumprod(t, -1), TARN_ALL, false), &t, 1, &slope);
+    read_all(slope, y, sizeof y);
+    for (int i = 0; i < 8; i++)
+        cr_expect_eq(y[i], slopes[i], "slope %d: %g", i, (double)y[i]);
+    read_all(tarn_cumprod(tarn_from(r, TARN_SHAPE(4), TARN_U8, w), 0), whole, sizeof whole);
+    cr_expect_arr_eq(whole, products, sizeof whole);
+    const tarn_tensor half = tarn_cast(tarn_full(r, TARN_SHAPE(8), 1.0234375f), TARN_BF16);
+    read_all(tarn_cast(tarn_cumprod(half, 0), TARN_F32), y, sizeof y);
+    cr_expect_eq(y[7], 1.203125f, "rounded once %g", (double)y[7]); /* of 1.2036; else 1.195 */
+    cr_expect_eq(tarn_dtype_get(tarn_cumprod(tarn_cast(t, TARN_F16), 0)), TARN_F16);
+    cr_expect_eq(tarn_dtype_get(tarn_zeros_like(tarn_cast(t, TARN_F16))), TARN_F16);
+    tarn_close(r);
+}
+
+/* Extremes of numbers that random programs have not: NaN, infinities, a float64 source and half ones. */
+Test(sorting, scattered_extremes)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const float x[] = { -INFINITY, 1, 2, -INFINITY, 0 }, from[] = { 3, NAN, 2, 2, -7, INFINITY };
+    const int32_t at[] = { 0, 1, 2, 2, 0, 9 }; /* 9 is 4 */
+    const float most[] = { 3, NAN, 2, -INFINITY, INFINITY },
+                least[] = { -INFINITY, NAN, 2, -INFINITY, 0 };
+    const float slopes[] = { 1, 0, 1 / 3.0f, 1 / 3.0f, 0, 0 };
+    const tarn_tensor base = tarn_from(r, TARN_SHAPE(5), TARN_F32, x);
+    const tarn_tensor index = tarn_from(r, TARN_SHAPE(6), TARN_I32, at);
+    const tarn_tensor source = tarn_from(r, TARN_SHAPE(6), TARN_F32, from);
+    float y[6];
+    tarn_tensor largest = tarn_scatter_max(base, 0, index, source), slope;
+    for (int k = 0; k < 2; k++) {
+        const float *want = k ? least : most;
+        read_all(k ? tarn_scatter_min(base, 0, index, source) : largest, y, sizeof *y * 5);
+        for (int i = 0; i < 5; i++)
+            cr_expect(y[i] == want[i] || (isnan(y[i]) && isnan(want[i])), "%d, %d: %g", k, i,
+                      (double)y[i]);
+    }
+    tarn_gradients(tarn_sum(tarn_slice(largest, 0, 2, 3, 1), TARN_ALL, false), &source, 1, &slope);
+    read_all(slope, y, sizeof y);
+    for (int i = 2; i < 4; i++)
+        cr_expect(fabsf(y[i] - slopes[i]) <= 0x1p-25f, "slope %d: %g", i, (double)y[i]);
+    largest = tarn_scatter_max(tarn_cast(base, TARN_F16), 0, index, tarn_cast(source, TARN_F16));
+    cr_expect_eq(tarn_dtype_get(largest), TARN_F16);
+    largest = tarn_scatter_max(base, 0, tarn_slice(index, 0, 0, 0, 1), source);
+    read_all(largest, y, sizeof *y * 5);
+    cr_expect(memcmp(y, x, sizeof x) == 0);
+    tarn_close(r);
+}
+
 /* What is kept right behind a routine's result, and has as many elements as the routine has pieces. */
 static void keep_behind_routines(const char *name, const char *word)
 {
@@ -221,5 +315,13 @@ Test(sorting, lines_of_error)
             "top_k: 6 elements of axis 1 of [4,5], must be 0 to 5");
     refused(tarn_sort(tarn_ones(r, TARN_SCALAR), 0, false, NULL), "sort: axis 0");
     refused(tarn_cumsum(x, -3), "cumsum: axis -3");
+    refused(tarn_cumprod(x, 2), "cumprod: axis 2");
+    refused(tarn_scatter_max(x, 1, wide, tarn_ones(r, TARN_SHAPE(2, 5))),
+            "scatter_max: source [2,5] of index [2,6]");
+    refused(tarn_scatter_min(wide, 1, wide, wide), "scatter_min: x is int32");
+    refused(tarn_searchsorted(x, tarn_ones(r, TARN_SHAPE(3, 5)), true),
+            "searchsorted: values [3,5] among sorted [4,5]");
+    refused(tarn_searchsorted(n, x, true), "searchsorted: values are float32, sorted is int32");
+    refused(tarn_searchsorted(tarn_ones(r, TARN_SCALAR), x, true), "among sorted []");
     tarn_close(r);
 }

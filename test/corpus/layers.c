@@ -139,7 +139,13 @@ static void gathers(void)
         const tarn_tensor terms = numbers(r, few);
         COMPILE(tarn_scatter_add(rows, 1, integers(r, few, 40, TARN_I32), terms), rows, terms);
         rows = numbers(r, many);
+        const tarn_tensor some = numbers(r, few);
+        COMPILE(tarn_scatter_max(rows, 1, integers(r, few, 40, TARN_I32), some), rows, some);
+        rows = numbers(r, many);
         COMPILE(tarn_sort(rows, 1, true, NULL), rows);
+        rows = numbers(r, many);
+        COMPILE(tarn_cumprod(rows, 1), rows);
+        compile(tarn_searchsorted(numbers(r, TARN_SHAPE(40)), numbers(r, few), true), NULL, 0);
         rows = numbers(r, many);
         COMPILE(tarn_cumsum(rows, 0), rows);
         compile(tarn_one_hot(integers(r, TARN_SHAPE(sizes[s]), 10, TARN_U8), 10), NULL, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clipping on several devices takes the norm of the mean of all replicas' gradients. */
+/* Clipping on several devices takes the norm, or the elements, of the mean of all replicas' gradients. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -16,6 +16,7 @@ static const float slopes[WORLD][LENGTH] = { { 6, 0 }, { 0, 8 } };
 struct found {
     float most;
     bool parts; /* clip each of two halves of the batch, and accumulate them */
+    bool values;
     float norm[WORLD], now[WORLD][LENGTH];
 };
 
@@ -40,7 +41,9 @@ static tarn_status on_a_replica(tarn_replica *r, void *arg)
         tarn_optimizer_accumulate(o);
     }
     tarn_backward(loss(r, f->parts ? 0.5f : 1));
-    const tarn_tensor norm = tarn_keep(tarn_clip_grad_norm(r, f->most));
+    const tarn_tensor norm = tarn_keep(tarn_clip_grad_norm(r, f->values ? INFINITY : f->most));
+    if (f->values)
+        tarn_clip_grad_value(r, f->most);
     tarn_optimizer_step(o);
     if (tarn_step(r) == TARN_OK) {
         f->norm[rank] = tarn_item(norm);
@@ -50,12 +53,17 @@ static tarn_status on_a_replica(tarn_replica *r, void *arg)
     return tarn_error_status(r);
 }
 
+static void launch(struct found *f)
+{
+    cr_assert_eq(
+        tarn_launch(on_a_replica, f, (tarn_launch_options){ .devices = "0,0", .count = WORLD }),
+        TARN_OK, "%s", tarn_error(NULL));
+}
+
 static void expect(float most, bool parts, float scale)
 {
     struct found f = { .most = most, .parts = parts };
-    cr_assert_eq(
-        tarn_launch(on_a_replica, &f, (tarn_launch_options){ .devices = "0,0", .count = WORLD }),
-        TARN_OK, "%s", tarn_error(NULL));
+    launch(&f);
     for (int rank = 0; rank < WORLD; rank++) {
         cr_expect_eq(f.norm[rank], 5.0f, "rank %d: norm %.9g", rank, (double)f.norm[rank]);
         for (int i = 0; i < LENGTH; i++) {
@@ -80,4 +88,15 @@ Test(clip, takes_the_norm_of_what_was_accumulated)
 Test(clip, leaves_short_gradients_alone)
 {
     expect(5.5f, false, 1);
+}
+
+Test(clip, limits_the_mean_and_what_was_accumulated)
+{
+    for (int parts = 0; parts < 2; parts++) {
+        struct found f = { .most = 3.5f, .parts = parts != 0, .values = true };
+        launch(&f);
+        for (int rank = 0; rank < WORLD; rank++)
+            cr_expect(f.now[rank][0] == -3 && f.now[rank][1] == -3.5f, "rank %d: %g and %g", rank,
+                      (double)f.now[rank][0], (double)f.now[rank][1]);
+    }
 }

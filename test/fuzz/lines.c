@@ -18,10 +18,30 @@ static bool none_longer(tarn_shape a, tarn_shape b, int but)
     return a.rank == b.rank;
 }
 
+static bool scatters(enum op_id op)
+{
+    return op == OP_ID_scatter_add || op == OP_ID_scatter_max || op == OP_ID_scatter_min;
+}
+
+/* arg[0]: the right side. Lines of the last axis, or one for all values. */
+static bool search_shape(struct line *l, const struct line *x, const struct line *y)
+{
+    tarn_shape s = y->shape;
+    l->shape = s;
+    l->dtype = TARN_I32;
+    if (x->shape.rank == 0 || program_half(x->dtype) || x->dtype != y->dtype)
+        return false;
+    if (s.rank > 0)
+        s.dim[s.rank - 1] = x->shape.dim[x->shape.rank - 1];
+    return x->shape.rank == 1 || same_shape(s, x->shape);
+}
+
 bool lines_shape(const struct program *p, struct line *l, const struct line *x,
                  const struct line *y)
 {
     const int axis = l->arg[0];
+    if (l->op == OP_ID_searchsorted)
+        return search_shape(l, x, y);
     if (axis >= x->shape.rank || program_half(x->dtype))
         return false;
     const int32_t length = x->shape.dim[axis];
@@ -33,7 +53,7 @@ bool lines_shape(const struct program *p, struct line *l, const struct line *x,
         return l->arg[2] <= length;
     }
     if (l->ins == 1)
-        return true;
+        return l->op != OP_ID_cumprod || x->dtype == TARN_F32; /* integers would wrap */
     if (program_floats(y->dtype) || length < 1)
         return false;
     if (l->op == OP_ID_index_select) {
@@ -64,6 +84,14 @@ tarn_tensor lines_call(const struct line *l, const tarn_tensor *in)
         return tarn_gather(in[0], axis, in[1]);
     case OP_ID_scatter_add:
         return tarn_scatter_add(in[0], axis, in[1], in[2]);
+    case OP_ID_scatter_max:
+        return tarn_scatter_max(in[0], axis, in[1], in[2]);
+    case OP_ID_scatter_min:
+        return tarn_scatter_min(in[0], axis, in[1], in[2]);
+    case OP_ID_searchsorted:
+        return tarn_searchsorted(in[0], in[1], axis != 0);
+    case OP_ID_cumprod:
+        return tarn_cumprod(in[0], axis);
     case OP_ID_index_select:
         return tarn_index_select(in[0], axis, in[1]);
     case OP_ID_index_add:
@@ -115,9 +143,28 @@ static int by_index(struct tape *t, const struct line *l, int x, tarn_shape from
     return y;
 }
 
+/* The extreme of x's elements and those added to them, `count` of them that go to `list`. */
+static int extremes(struct tape *t, int x, int terms, int count, const int *list, int sign)
+{
+    const int own = t->node[x].count, all = own + count;
+    int *group = new_list(all), *first = new_list(all), *second = new_list(all);
+    for (int i = 0; i < all; i++) {
+        group[i] = i < own ? i : list[i - own];
+        first[i] = i < own ? i : -1;
+        second[i] = i - own < 0 ? -1 : i - own;
+    }
+    const int both = tape_map2(t, T_ADD, tape_gather(t, x, all, first, 0),
+                               tape_gather(t, terms, all, second, 0));
+    const int y = extreme(t, both, own, group, sign, false);
+    free(group);
+    free(first);
+    free(second);
+    return y;
+}
+
 /* The index has this shape, or is of slices along the axis. */
-static int scatter_add(struct tape *t, const struct line *l, int x, tarn_shape to, int index,
-                       tarn_shape shape, int source, tarn_shape from)
+static int scatter(struct tape *t, const struct line *l, int x, tarn_shape to, int index,
+                   tarn_shape shape, int source, tarn_shape from)
 {
     const int axis = l->arg[0], count = (int)tarn_shape_count(shape);
     int *taken = new_list(count), *list = new_list(count), at[TARN_MAX_RANK] = { 0 };
@@ -128,10 +175,14 @@ static int scatter_add(struct tape *t, const struct line *l, int x, tarn_shape t
         sure &= named(&t->node[index], which, to, axis, at, &list[i]);
     }
     const int terms = tape_gather(t, source, count, taken, 0);
-    const int sums = tape_scatter(t, terms, (int)tarn_shape_count(to), list);
+    int y = -1;
+    if (sure && (l->op == OP_ID_scatter_max || l->op == OP_ID_scatter_min))
+        y = extremes(t, x, terms, count, list, l->op == OP_ID_scatter_max ? 1 : -1);
+    else if (sure)
+        y = tape_map2(t, T_ADD, x, tape_scatter(t, terms, (int)tarn_shape_count(to), list));
     free(taken);
     free(list);
-    return sure ? tape_map2(t, T_ADD, x, sums) : -1;
+    return y;
 }
 
 /* Whether a comes after b: NaN after all. */
@@ -207,6 +258,45 @@ static int cumulated(struct tape *t, int axis, int x, tarn_shape s)
     return y;
 }
 
+/* One product after the other, each with the next element. */
+static int multiplied(struct tape *t, int axis, int x, tarn_shape s)
+{
+    const int count = (int)tarn_shape_count(s), length = s.dim[axis];
+    int *from = new_list(count), *to = new_list(count), y = tape_full(t, count, 0, 0), product = -1;
+    for (int k = 0; k < length; k++) {
+        int at[TARN_MAX_RANK] = { 0 }, n = 0;
+        for (int i = 0; i < count; i++, next_position(s, at)) {
+            to[i] = at[axis] == k ? n : -1;
+            if (at[axis] == k)
+                from[n++] = i;
+        }
+        const int next = tape_gather(t, x, n, from, 0);
+        product = k == 0 ? next : tape_map2(t, T_MUL, product, next);
+        y = tape_map2(t, T_ADD, y, tape_gather(t, product, count, to, 0));
+    }
+    free(from);
+    free(to);
+    return y;
+}
+
+/* How many elements of its line come before a value. -1: rounding may change it, or lines are not ascending. */
+static int searched(struct tape *t, const struct line *l, int x, tarn_shape s, int values)
+{
+    const int count = (int)tarn_shape_count(l->shape), length = s.dim[s.rank - 1];
+    const int y = tape_full(t, count, 0, 0), rank = l->shape.rank;
+    const struct tape_node *line = &t->node[x], *value = &t->node[values];
+    for (int i = 0; i < count; i++) {
+        const int start = s.rank == 1 ? 0 : i / l->shape.dim[rank - 1] * length;
+        for (int k = start; k < start + length; k++) {
+            const double d = value->v[i] - line->v[k], e = value->e[i] + line->e[k];
+            if ((e > 0 && !(fabs(d) > e)) || (k > start && line->v[k] < line->v[k - 1]))
+                return -1;
+            t->node[y].v[i] += d > 0 || (d == 0 && l->arg[0] != 0);
+        }
+    }
+    return y;
+}
+
 int interpret_lines(struct interpreter *m, const struct line *l)
 {
     struct tape *t = m->tape;
@@ -219,9 +309,15 @@ int interpret_lines(struct interpreter *m, const struct line *l)
     case OP_ID_index_select:
         return by_index(t, l, x, s, y, lines[l->in[1]].shape);
     case OP_ID_scatter_add:
+    case OP_ID_scatter_max:
+    case OP_ID_scatter_min:
     case OP_ID_index_add:
-        return scatter_add(t, l, x, s, y, lines[l->in[l->op == OP_ID_index_add ? 2 : 1]].shape,
-                           interpret_operand(m, l, 2), lines[l->in[2]].shape);
+        return scatter(t, l, x, s, y, lines[l->in[l->op == OP_ID_index_add ? 2 : 1]].shape,
+                       interpret_operand(m, l, 2), lines[l->in[2]].shape);
+    case OP_ID_searchsorted:
+        return searched(t, l, x, s, y);
+    case OP_ID_cumprod:
+        return multiplied(t, l->arg[0], x, s);
     case OP_ID_cumsum:
         return cumulated(t, l->arg[0], x, s);
     default:
@@ -243,6 +339,24 @@ static int new_index(struct generator *g, tarn_shape s, int axis, int32_t length
     return leaf < 0 || !repeats ? leaf : try_line(g, l);
 }
 
+/* Values of a few numbers, among which some are equal to sorted ones. */
+static int grow_search(struct generator *g, tarn_shape s)
+{
+    const tarn_dtype dtype = chance(g, 80) ? TARN_F32 : TARN_I32;
+    const enum fill fill = dtype == TARN_I32 || chance(g, 50) ? FILL_COARSE : FILL_SIGNED;
+    const bool one = chance(g, 50);
+    struct line l = { .op = OP_ID_searchsorted, .in = { -1, -1, -1 }, .ins = 2 };
+    struct line sort = { .op = OP_ID_sort, .in = { -1, -1, -1 }, .ins = 1 };
+    tarn_shape from = one ? TARN_SHAPE(some_length(g)) : s;
+    sort.in[0] = new_leaf(g, from, dtype, fill, 0);
+    sort.arg[0] = from.rank - 1;
+    s.dim[s.rank - 1] = some_length(g);
+    l.in[1] = new_leaf(g, s, dtype, fill, 0);
+    l.in[0] = sort.in[0] < 0 ? -1 : try_line(g, sort);
+    l.arg[0] = chance(g, 50);
+    return l.in[0] < 0 || l.in[1] < 0 ? -1 : try_line(g, l);
+}
+
 int grow_lines(struct generator *g, enum op_id op, int a)
 {
     struct line l = { .op = op, .in = { a, -1, -1 }, .ins = 1 };
@@ -250,6 +364,10 @@ int grow_lines(struct generator *g, enum op_id op, int a)
     tarn_shape s = shape_of_line(g, a);
     if (s.rank == 0)
         return -1;
+    if (op == OP_ID_searchsorted)
+        return grow_search(g, s);
+    if (scatters(op) && op != OP_ID_scatter_add && chance(g, 60)) /* equal extremes */
+        l.in[0] = new_leaf(g, s, TARN_F32, FILL_COARSE, 0);
     if (sorts && chance(g, 60)) /* equal elements */
         l.in[0] = new_leaf(g, s, chance(g, 80) ? TARN_F32 : TARN_I32, FILL_COARSE, 0);
     const int axis = below(g, s.rank);
@@ -268,7 +386,7 @@ int grow_lines(struct generator *g, enum op_id op, int a)
         l.in[2] = new_leaf(g, s, TARN_F32, FILL_SIGNED, 0);
         l.ins = 3;
     }
-    if (op == OP_ID_gather || op == OP_ID_scatter_add) {
+    if (op == OP_ID_gather || scatters(op)) {
         const int32_t length = s.dim[axis];
         for (int d = 0; d < s.rank; d++)
             if (d == axis)
@@ -278,9 +396,9 @@ int grow_lines(struct generator *g, enum op_id op, int a)
         l.in[1] = new_index(g, s, axis, length);
         l.ins = 2;
     }
-    if (op == OP_ID_scatter_add) {
+    if (scatters(op)) {
         s.dim[axis] += chance(g, 20);
-        l.in[2] = new_leaf(g, s, TARN_F32, FILL_SIGNED, 0);
+        l.in[2] = new_leaf(g, s, TARN_F32, chance(g, 50) ? FILL_COARSE : FILL_SIGNED, 0);
         l.ins = 3;
     }
     for (int k = 0; k < l.ins; k++)

@@ -174,6 +174,34 @@ static bool elu_grow(struct generator *g, struct line *l, int a)
     return true;
 }
 
+/* ---- zeros of a line's shape and type --------------------------------------------------------- */
+
+static bool zeros_shape(const struct program *p, struct line *l)
+{
+    l->shape = operand_of(p, l, 0)->shape;
+    l->dtype = operand_of(p, l, 0)->dtype;
+    return true;
+}
+
+static int zeros_value(struct interpreter *m, const struct line *l)
+{
+    return tape_full(m->tape, (int)tarn_shape_count(l->shape), 0, 0);
+}
+
+static tarn_tensor zeros_call(const struct line *l, const tarn_tensor *in)
+{
+    (void)l;
+    return tarn_zeros_like(in[0]);
+}
+
+static bool zeros_grow(struct generator *g, struct line *l, int a)
+{
+    (void)g;
+    (void)l;
+    (void)a;
+    return true;
+}
+
 /* ---- axes: arg[0] keeps them -------------------------------------------------------------------- */
 
 static bool logsumexp_shape(const struct program *p, struct line *l)
@@ -280,6 +308,7 @@ const struct more more_further[] = {
     { OP_ID_unfold2d, unfold_shape, unfold_value, unfold_call, unfold_grow },
     { OP_ID_pixel_shuffle, pixel_shape, pixel_value, pixel_call, pixel_grow },
     { OP_ID_pixel_unshuffle, pixel_shape, pixel_value, pixel_call, pixel_grow },
+    { OP_ID_zeros_like, zeros_shape, zeros_value, zeros_call, zeros_grow },
     { OP_ID_elu, elu_shape, elu_value, elu_call, elu_grow },
     { OP_ID_logsumexp, logsumexp_shape, logsumexp_value, logsumexp_call, logsumexp_grow },
 };
