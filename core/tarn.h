@@ -287,7 +287,7 @@ TARN_API tarn_tensor tarn_batch_axis(tarn_tensor x, int axis);
  * it is float64 if that is one of them, else float32, and scalars (rank 0) count only when no other operand is a float.
  * Without floats it is int64 if an operand is, else int32; integers wrap around. Functions that say float32 convert
  * integers first, and of a half type or float64 give that. Half types are computed in float32 and the result is rounded once. Every map returns
- * poison after an error, which sticks to the replica, as at the top of this file. */
+ * poison after an error, which sticks to the replica, as at the top of this file. Numbers given are exact in float64, else rounded to float32. */
 
 /** a + b in the common type. */
 TARN_API tarn_tensor tarn_add(tarn_tensor a, tarn_tensor b);
@@ -305,12 +305,12 @@ TARN_API tarn_tensor tarn_maximum(tarn_tensor a, tarn_tensor b);
 /** The smaller one, likewise. */
 TARN_API tarn_tensor tarn_minimum(tarn_tensor a, tarn_tensor b);
 /** a + b for a constant b, which is part of the compiled code: one that changes every step compiles
- *  every step (use tarn_number). Integer tensors stay integers when b is a whole number. */
-TARN_API tarn_tensor tarn_add_scalar(tarn_tensor a, float b);
+ *  every step (use tarn_number). Integer tensors stay integers when b is a whole number, exact, of their range. */
+TARN_API tarn_tensor tarn_add_scalar(tarn_tensor a, double b);
 /** a * b, likewise. */
-TARN_API tarn_tensor tarn_mul_scalar(tarn_tensor a, float b);
+TARN_API tarn_tensor tarn_mul_scalar(tarn_tensor a, double b);
 /** a to the power b, float32, for a constant b; the square is a product. */
-TARN_API tarn_tensor tarn_pow_scalar(tarn_tensor a, float b);
+TARN_API tarn_tensor tarn_pow_scalar(tarn_tensor a, double b);
 
 /** -x; uint8 becomes int32. */
 TARN_API tarn_tensor tarn_neg(tarn_tensor x);
@@ -336,7 +336,7 @@ TARN_API tarn_tensor tarn_gelu(tarn_tensor x);
 TARN_API tarn_tensor tarn_erf(tarn_tensor x);
 /** Limits to [low, high]; gradient passes inside and at the limits; NaN passes. As in torch.clamp,
  *  all others are `high` where low > high, and all are NaN when a limit is. */
-TARN_API tarn_tensor tarn_clamp(tarn_tensor x, float low, float high);
+TARN_API tarn_tensor tarn_clamp(tarn_tensor x, double low, double high);
 
 /** a == b in the common type: uint8, 1 where it holds and 0 elsewhere. A constant for gradients, as
  *  all comparisons. NaN is equal to nothing. */
@@ -390,7 +390,7 @@ TARN_API tarn_tensor tarn_flip(tarn_tensor x, tarn_shape axes);
 TARN_API tarn_tensor tarn_roll(tarn_tensor x, int axis, int by);
 /** Adds low[i] and high[i] elements of `value` before and after axis i. Integer tensors refuse a value
  *  that is no whole number of their range. */
-TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value);
+TARN_API tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, double value);
 /** Joins 1 to 64 tensors along an axis. Floats of several types become one that holds them all, as in arithmetic. */
 TARN_API tarn_tensor tarn_concat(const tarn_tensor *parts, int count, int axis);
 
@@ -521,7 +521,7 @@ TARN_API tarn_tensor tarn_dropout(tarn_tensor x, float p);
 TARN_API void tarn_backward(tarn_tensor loss);
 /** The same with a weight of your own, finite and not negative: n / N for the mean over n of the N
  *  samples that all replicas have together, 1 for a loss that is to be summed over replicas. */
-TARN_API void tarn_backward_weighted(tarn_tensor loss, float weight);
+TARN_API void tarn_backward_weighted(tarn_tensor loss, double weight);
 /** The gradient that the backwards of this step left for a parameter; after tarn_clip_grad_norm the
  *  scaled one, with what was accumulated, of all replicas. Poison when there is none. */
 TARN_API tarn_tensor tarn_grad(tarn_tensor parameter);

@@ -27,11 +27,11 @@ TARN_API tarn_tensor tarn_gelu_tanh(tarn_tensor x);
 TARN_API tarn_tensor tarn_silu(tarn_tensor x);
 /** log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold; float32. PyTorch's defaults
  *  are beta 1 and threshold 20. Never overflows. beta 0 is an error. */
-TARN_API tarn_tensor tarn_softplus(tarn_tensor x, float beta, float threshold);
+TARN_API tarn_tensor tarn_softplus(tarn_tensor x, double beta, double threshold);
 /** x > 0 ? x : slope * x, float32. PyTorch's default slope is 0.01. */
-TARN_API tarn_tensor tarn_leaky_relu(tarn_tensor x, float slope);
+TARN_API tarn_tensor tarn_leaky_relu(tarn_tensor x, double slope);
 /** x > 0 ? x : alpha * (exp(x) - 1), float32. PyTorch's default alpha is 1. */
-TARN_API tarn_tensor tarn_elu(tarn_tensor x, float alpha);
+TARN_API tarn_tensor tarn_elu(tarn_tensor x, double alpha);
 /** The largest whole number not above x. Integers stay as they are. The gradient is 0, as of the two
  *  below. */
 TARN_API tarn_tensor tarn_floor(tarn_tensor x);
@@ -145,9 +145,9 @@ TARN_API tarn_tensor tarn_bce_with_logits(tarn_tensor x, tarn_tensor target,
 TARN_API tarn_tensor tarn_l1_loss(tarn_tensor a, tarn_tensor b);
 /** Mean of d^2 / (2 beta) where d = |a - b| < beta, of d - beta / 2 elsewhere; of d with beta 0. PyTorch's
  *  default is 1. */
-TARN_API tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, float beta);
+TARN_API tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, double beta);
 /** Mean of d^2 / 2 where d = |a - b| < delta, of delta (d - delta / 2) elsewhere; delta > 0. */
-TARN_API tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, float delta);
+TARN_API tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, double delta);
 
 /** Zero means PyTorch's defaults. */
 typedef struct tarn_kl_div_options {

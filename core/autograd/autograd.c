@@ -136,10 +136,10 @@ static bool walk(tarn_replica *r, uint32_t last, tarn_tensor seed, const uint8_t
     return ok && r->status == TARN_OK;
 }
 
-static tarn_tensor full_of(tarn_replica *r, uint32_t last, float value)
+static tarn_tensor full_of(tarn_replica *r, uint32_t last, double value)
 {
     const struct node *n = &r->graph.nodes[last];
-    return op_constant_of(r, n->shape, n->dtype, (double)value);
+    return op_constant_of(r, n->shape, n->dtype, value);
 }
 
 static tarn_tensor loss_scale(tarn_replica *r)
@@ -209,7 +209,7 @@ static void mark_dependent(tarn_replica *r, uint32_t last, uint32_t number, uint
         spread(&r->graph, 1, last, depends);
 }
 
-static void backward(tarn_tensor loss, uint32_t last, float weight, uint32_t number)
+static void backward(tarn_tensor loss, uint32_t last, double weight, uint32_t number)
 {
     tarn_replica *r = loss.replica;
     if (r->graph.in_body) {
@@ -238,17 +238,17 @@ done:
     free(depends);
 }
 
-void tarn_backward_weighted(tarn_tensor loss, float weight)
+void tarn_backward_weighted(tarn_tensor loss, double weight)
 {
     const uint32_t last = check_loss(NULL, loss, "backward_weighted");
     if (!last)
         return;
-    if (weight >= 0.0f && isfinite(weight))
+    weight = op_scalar_of(loss.replica->graph.nodes[last].dtype, weight);
+    if (weight >= 0.0 && isfinite(weight))
         backward(loss, last, weight, 0);
     else
         graph_fail(loss.replica, TARN_ERR_ARGUMENT,
-                   "backward_weighted: a weight of %g; it must be finite and not negative",
-                   (double)weight);
+                   "backward_weighted: a weight of %g; it must be finite and not negative", weight);
 }
 
 void op_backward_into(tarn_tensor loss, uint32_t number)
@@ -260,7 +260,7 @@ void op_backward_into(tarn_tensor loss, uint32_t number)
     if (last &&
         graph_part_of(loss, "backward: the loss",
                       "call tarn_backward for the loss of each, or tarn_backward_weighted", &part))
-        backward(loss, last, (float)part.samples / (float)part.global, number);
+        backward(loss, last, (double)part.samples / (double)part.global, number);
 }
 
 void tarn_backward(tarn_tensor loss)

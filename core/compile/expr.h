@@ -38,7 +38,7 @@ struct expr {
     enum expr_kind kind;
     tarn_dtype dtype; /* type in registers: U8 computes as I32 */
     const char *code; /* MAP, of the arguments and these scalars */
-    float scalar[MAP_SCALARS];
+    double scalar[MAP_SCALARS];
     int scalars;
     bool heavy; /* MAP: as of the op */
     int arg[3], args;

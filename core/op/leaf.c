@@ -141,6 +141,11 @@ tarn_tensor tarn_number(tarn_replica *r, float value)
     return record(r, &op_number, TARN_SCALAR, TARN_F32, &arg);
 }
 
+double op_scalar_of(tarn_dtype dtype, double value)
+{
+    return dtype_is_float(dtype) && dtype != TARN_F64 ? (double)(float)value : value;
+}
+
 double op_meant(float value)
 {
     const double magnitude = fabs((double)value);

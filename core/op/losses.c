@@ -154,41 +154,49 @@ tarn_tensor tarn_l1_loss(tarn_tensor a, tarn_tensor b)
     return tarn_mean(tarn_abs(difference(a, b)), TARN_ALL, false);
 }
 
+static tarn_tensor scalar_like(tarn_tensor x, double value)
+{
+    return op_constant_of(x.replica, TARN_SCALAR, tarn_dtype_get(x), value);
+}
+
 /* Distance z and what of it lies below `limit`, m: m (z - m / 2) is z^2 / 2 below the limit and
  * limit (z - limit / 2) above, with one slope, m, and nothing that overflows before its time. */
-static tarn_tensor bent_distance(tarn_tensor a, tarn_tensor b, float limit)
+static tarn_tensor bent_distance(tarn_tensor a, tarn_tensor b, double limit)
 {
     const tarn_tensor z = tarn_abs(op_floats(difference(a, b)));
-    const tarn_tensor m = tarn_minimum(z, tarn_full(a.replica, TARN_SCALAR, limit));
+    const tarn_tensor m = tarn_minimum(z, scalar_like(z, limit));
     return tarn_mul(m, tarn_sub(z, tarn_mul_scalar(m, 0.5f)));
 }
 
-static bool limit_fits(tarn_replica *r, const char *name, const char *what, float limit, bool zero)
+/* The limit becomes a number of the type that the loss is computed in. */
+static bool limit_fits(tarn_tensor a, tarn_tensor b, const char *name, const char *what,
+                       double *limit, bool zero)
 {
-    if (isfinite(limit) && (zero ? limit >= 0.0f : limit > 0.0f))
+    *limit = op_scalar_of(op_join_floats(tarn_dtype_get(a), tarn_dtype_get(b)), *limit);
+    if (isfinite(*limit) && (zero ? *limit >= 0.0 : *limit > 0.0))
         return true;
-    graph_fail(r, TARN_ERR_ARGUMENT, "%s: %s is %g, must be finite and %s", name, what,
-               (double)limit, zero ? "not negative" : "above 0");
+    graph_fail(a.replica, TARN_ERR_ARGUMENT, "%s: %s is %g, must be finite and %s", name, what,
+               *limit, zero ? "not negative" : "above 0");
     return false;
 }
 
-tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, float beta)
+tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, double beta)
 {
     tarn_replica *r;
     if (!graph_operands("smooth_l1_loss", (tarn_tensor[]){ a, b }, 2, &r) ||
-        !limit_fits(r, "smooth_l1_loss", "beta", beta, true))
+        !limit_fits(a, b, "smooth_l1_loss", "beta", &beta, true))
         return graph_poison(r);
-    if (beta == 0.0f)
+    if (beta == 0.0)
         return tarn_l1_loss(a, b);
-    const tarn_tensor beta_of = tarn_full(r, TARN_SCALAR, beta);
-    return tarn_mean(tarn_div(bent_distance(a, b, beta), beta_of), TARN_ALL, false);
+    const tarn_tensor bent = bent_distance(a, b, beta);
+    return tarn_mean(tarn_div(bent, scalar_like(bent, beta)), TARN_ALL, false);
 }
 
-tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, float delta)
+tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, double delta)
 {
     tarn_replica *r;
     if (!graph_operands("huber_loss", (tarn_tensor[]){ a, b }, 2, &r) ||
-        !limit_fits(r, "huber_loss", "delta", delta, false))
+        !limit_fits(a, b, "huber_loss", "delta", &delta, false))
         return graph_poison(r);
     return tarn_mean(bent_distance(a, b, delta), TARN_ALL, false);
 }

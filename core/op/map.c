@@ -2,7 +2,7 @@
 /* Maps: element by element, with broadcasting. A row of the tables is the whole op.
  *
  * Code is OpenCL C of x, y, z: float or int registers, or vectors of them of one width, or one double
- * or long each. uint8 lives in int registers. a and b are the scalars of such a map, float literals. What code uses of kernels/prelude.cl, for each width:
+ * or long each. uint8 lives in int registers. a and b are the scalars of such a map, literals of x's type. What code uses of kernels/prelude.cl, for each width:
  *     TARN_F(c)  TARN_I(c)     a float or int literal in every lane
  *     TARN_BOOL(c)             a comparison's result as 0 or 1 in an int register
  *     TARN_SELECT(c, a, b)     c != 0 ? a : b in each lane; c is an int register
@@ -81,15 +81,15 @@ static tarn_tensor map(const struct op *op, const tarn_tensor *operands, int fir
 }
 
 /* Records a map of one operand and up to two scalars, of a float type. */
-static tarn_tensor map_scalars(const struct op *op, tarn_tensor x, float a, float b)
+static tarn_tensor map_scalars(const struct op *op, tarn_tensor x, double a, double b)
 {
     if (!graph_operand(NULL, x, op->name, 0))
         return graph_poison(x.replica);
     union op_arg arg;
     memset(&arg, 0, sizeof arg); /* it is hashed as bytes */
-    arg.map.scalar[0] = a;
-    arg.map.scalar[1] = b;
     const tarn_dtype dtype = promote(&x, 0, 1, FLOAT);
+    arg.map.scalar[0] = op_scalar_of(dtype, a);
+    arg.map.scalar[1] = op_scalar_of(dtype, b);
     x = op_floats(x);
     return graph_record(x.replica, op, &x, 1, tarn_shape_get(x), dtype, &arg);
 }
@@ -102,13 +102,13 @@ static tarn_tensor num(tarn_tensor like, double value)
 
 tarn_tensor op_times(tarn_tensor x, double by)
 {
-    return tarn_dtype_get(x) == TARN_F64 ? tarn_mul(x, num(x, by)) : tarn_mul_scalar(x, (float)by);
+    return tarn_mul_scalar(x, by);
 }
 
 tarn_tensor op_over(tarn_tensor x, double count)
 {
-    return tarn_dtype_get(x) == TARN_F64 ? op_times(x, 1 / count)
-                                         : tarn_mul_scalar(x, 1.0f / (float)count);
+    const bool wide = tarn_dtype_get(x) == TARN_F64;
+    return tarn_mul_scalar(x, wide ? 1 / count : (double)(1.0f / (float)count));
 }
 
 /* ---- the tables ----------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ enum { LIGHT = false, HEAVY = true };
     static void id##_grad(struct grad_call *c) \
     { \
         const tarn_tensor x = c->in[0], y = c->y, g = c->g; \
-        const float *const scalar = c->arg.map.scalar; \
+        const double *const scalar = c->arg.map.scalar; \
         (void)x, (void)y, (void)scalar; \
         c->gin[0] = gradient; \
     }
@@ -229,9 +229,9 @@ static tarn_tensor sign_times(tarn_tensor x, tarn_tensor g)
 }
 
 /* 1 where x lies in [low, high], 0 elsewhere, and where it is NaN. */
-static tarn_tensor between(tarn_tensor x, float low, float high)
+static tarn_tensor between(tarn_tensor x, double low, double high)
 {
-    return mul(tarn_ge(x, num(x, (double)low)), tarn_le(x, num(x, (double)high)));
+    return mul(tarn_ge(x, num(x, low)), tarn_le(x, num(x, high)));
 }
 
 /* clang-format off */
@@ -276,11 +276,11 @@ UNARY_SCALARS(clamp, 2,     LIGHT, "TARN_SELECT(TARN_BOOL((x >= a) & (x <= b)), 
                                    "TARN_SELECT(TARN_BOOL(x < a), a, TARN_SELECT(TARN_BOOL(x > b), b, x)))",
               where(between(x, scalar[0], scalar[1]), g, num(g, 0)))
 UNARY_SCALARS(leaky_relu, 1, LIGHT, "TARN_SELECT(TARN_BOOL(x > TARN_F(0.0f)), x, x * a)",
-              where(tarn_gt(x, num(x, 0)), g, times(g, (double)scalar[0])))
+              where(tarn_gt(x, num(x, 0)), g, times(g, scalar[0])))
 /* By exp of what is negative, so that nothing overflows. */
 UNARY_SCALARS(softplus, 2,  HEAVY, "TARN_SELECT(TARN_BOOL(x * a > b), x, "
                                    "(TARN_MAX(x * a, TARN_F(0.0f)) + TARN_LOG1P(TARN_EXP(-fabs(x * a)))) / a)",
-              where(tarn_gt(times(x, (double)scalar[0]), num(x, (double)scalar[1])), g, mul(g, tarn_sigmoid(times(x, (double)scalar[0])))))
+              where(tarn_gt(times(x, scalar[0]), num(x, scalar[1])), g, mul(g, tarn_sigmoid(times(x, scalar[0])))))
 /* clang-format on */
 
 /* The limits at the infinities, where y * sigmoid(-x) would be infinity * 0. */
@@ -373,38 +373,42 @@ tarn_tensor tarn_abs(tarn_tensor x)
 }
 
 /* Whole numbers keep integer tensors integer. A half type stays one, also of rank 0: the callers see to that. */
-static tarn_tensor constant_for(tarn_tensor a, float b)
+static tarn_tensor constant_for(tarn_tensor a, double b)
 {
-    const bool whole = floorf(b) == b && fabsf(b) < 2147483648.0f;
-    const bool integer = whole && !dtype_is_float(tarn_dtype_get(a));
-    return integer ? op_constant_of(a.replica, TARN_SCALAR, TARN_I32, (double)b)
-                   : num(a, (double)b);
+    const tarn_dtype dtype = tarn_dtype_get(a);
+    const bool whole = floor(b) == b && !dtype_is_float(dtype);
+    if (whole && fabs(b) < 0x1p31)
+        return op_constant_of(a.replica, TARN_SCALAR, TARN_I32, b);
+    if (whole && fabs(b) < 0x1p63 && dtype == TARN_I64)
+        return op_constant_of(a.replica, TARN_SCALAR, TARN_I64, b);
+    return num(a, b);
 }
 
-tarn_tensor tarn_add_scalar(tarn_tensor a, float b)
+tarn_tensor tarn_add_scalar(tarn_tensor a, double b)
 {
     if (!graph_operand(NULL, a, "add_scalar", 0))
         return graph_poison(a.replica);
     return op_as(tarn_add(a, constant_for(a, b)), tarn_dtype_get(a));
 }
 
-tarn_tensor tarn_mul_scalar(tarn_tensor a, float b)
+tarn_tensor tarn_mul_scalar(tarn_tensor a, double b)
 {
     if (!graph_operand(NULL, a, "mul_scalar", 0))
         return graph_poison(a.replica);
     return op_as(tarn_mul(a, constant_for(a, b)), tarn_dtype_get(a));
 }
 
-tarn_tensor tarn_pow_scalar(tarn_tensor a, float b)
+tarn_tensor tarn_pow_scalar(tarn_tensor a, double b)
 {
     if (!graph_operand(NULL, a, "pow_scalar", 0))
         return graph_poison(a.replica);
     const tarn_dtype dtype = promote(&a, 0, 1, WIDE);
-    if (b == 2.0f) {
+    b = op_scalar_of(dtype, b);
+    if (b == 2.0) {
         const tarn_tensor x = tarn_cast(a, dtype);
         return tarn_mul(x, x);
     }
-    return op_as(tarn_pow(a, num(a, (double)b)), dtype);
+    return op_as(tarn_pow(a, num(a, b)), dtype);
 }
 
 tarn_tensor tarn_gelu(tarn_tensor x)
@@ -413,7 +417,7 @@ tarn_tensor tarn_gelu(tarn_tensor x)
         return graph_poison(x.replica);
     tarn_dtype of;
     x = op_wide(x, &of);
-    const tarn_tensor phi = tarn_add_scalar(tarn_erf(op_times(x, 0.707106781186547524)), 1);
+    const tarn_tensor phi = tarn_add_scalar(tarn_erf(tarn_mul_scalar(x, 0.707106781186547524)), 1);
     return op_as(tarn_mul(tarn_mul_scalar(x, 0.5f), phi), of);
 }
 
@@ -423,16 +427,18 @@ tarn_tensor tarn_gelu_tanh(tarn_tensor x)
         return graph_poison(x.replica);
     tarn_dtype of;
     x = op_wide(x, &of);
-    const tarn_tensor cube = tarn_mul(tarn_mul(x, x), op_times(x, 0.044715));
-    const tarn_tensor inner = op_times(tarn_add(x, cube), 0.797884560802865356);
+    const tarn_tensor cube = tarn_mul(tarn_mul(x, x), tarn_mul_scalar(x, 0.044715));
+    const tarn_tensor inner = tarn_mul_scalar(tarn_add(x, cube), 0.797884560802865356);
     const tarn_tensor y = tarn_mul(tarn_mul_scalar(x, 0.5f), tarn_add_scalar(tarn_tanh(inner), 1));
     return op_as(y, of);
 }
 
-tarn_tensor tarn_clamp(tarn_tensor x, float low, float high)
+tarn_tensor tarn_clamp(tarn_tensor x, double low, double high)
 {
     if (!graph_operand(NULL, x, "clamp", 0))
         return graph_poison(x.replica);
+    low = op_scalar_of(tarn_dtype_get(x), low);
+    high = op_scalar_of(tarn_dtype_get(x), high);
     const tarn_tensor lowest = constant_for(x, low), highest = constant_for(x, high);
     if (!(low <= high)) {
         const tarn_tensor limit = isnan(low) ? lowest : highest;
@@ -468,33 +474,34 @@ tarn_tensor tarn_sign(tarn_tensor x)
 {
     if (!graph_operand(NULL, x, "sign", 0))
         return graph_poison(x.replica);
-    const tarn_tensor zero = constant_for(x, 0.0f);
+    const tarn_tensor zero = constant_for(x, 0.0);
     return tarn_cast(tarn_sub(tarn_gt(x, zero), tarn_lt(x, zero)), tarn_dtype_get(x));
 }
 
-tarn_tensor tarn_leaky_relu(tarn_tensor x, float slope)
+tarn_tensor tarn_leaky_relu(tarn_tensor x, double slope)
 {
-    return map_scalars(&op_leaky_relu, x, slope, 0.0f);
+    return map_scalars(&op_leaky_relu, x, slope, 0.0);
 }
 
 /* What is not chosen is computed, too, and must neither overflow nor have a slope. */
-tarn_tensor tarn_elu(tarn_tensor x, float alpha)
+tarn_tensor tarn_elu(tarn_tensor x, double alpha)
 {
     if (!graph_operand(NULL, x, "elu", 0))
         return graph_poison(x.replica);
     x = op_high(x);
-    const tarn_tensor zero = constant_for(x, 0.0f), positive = tarn_gt(x, zero);
+    const tarn_tensor zero = constant_for(x, 0.0), positive = tarn_gt(x, zero);
     const tarn_tensor below = tarn_expm1(tarn_where(positive, zero, x));
     return tarn_where(positive, x, tarn_mul_scalar(below, alpha));
 }
 
-tarn_tensor tarn_softplus(tarn_tensor x, float beta, float threshold)
+tarn_tensor tarn_softplus(tarn_tensor x, double beta, double threshold)
 {
     if (!graph_operand(NULL, x, "softplus", 0))
         return graph_poison(x.replica);
-    if (beta == 0.0f || !isfinite(beta))
+    beta = op_scalar_of(promote(&x, 0, 1, FLOAT), beta);
+    if (beta == 0.0 || !isfinite(beta))
         return graph_fail(x.replica, TARN_ERR_ARGUMENT,
                           "softplus: beta is %g, must be finite and not 0 (PyTorch's default is 1)",
-                          (double)beta);
+                          beta);
     return map_scalars(&op_softplus, op_high(x), beta, threshold);
 }

@@ -38,6 +38,8 @@ tarn_tensor op_floats(tarn_tensor x);
 /* x times a number of a formula, all of whose digits count where x is float64; and x times 1 / count, likewise. */
 tarn_tensor op_times(tarn_tensor x, double by);
 tarn_tensor op_over(tarn_tensor x, double count);
+/* A number that a program gives an op: rounded once to float32 where the op is of float32 or a half type. */
+double op_scalar_of(tarn_dtype dtype, double value);
 /* What the caller of a float meant: 0.9f is 0.9, the shortest decimal that is this float. */
 double op_meant(float value);
 /* A scalar of float32 or float64 whose value may change every step, as tarn_number. */

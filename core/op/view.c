@@ -361,14 +361,14 @@ const struct op op_pad = {
 };
 
 /* Whether an element can have this value. */
-static bool holds(tarn_dtype dtype, float value)
+static bool holds(tarn_dtype dtype, double value)
 {
-    const float most = dtype == TARN_I64 ? 0x1p63f : 0x1p31f;
-    const float low = dtype == TARN_U8 ? 0.0f : -most, end = dtype == TARN_U8 ? 256.0f : most;
-    return dtype_is_float(dtype) || (value >= low && value < end && value == truncf(value));
+    const double most = dtype == TARN_I64 ? 0x1p63 : 0x1p31;
+    const double low = dtype == TARN_U8 ? 0.0 : -most, end = dtype == TARN_U8 ? 256.0 : most;
+    return dtype_is_float(dtype) || (value >= low && value < end && value == trunc(value));
 }
 
-tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value)
+tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, double value)
 {
     if (!graph_operand(NULL, x, "pad", 0))
         return graph_poison(x.replica);
@@ -376,7 +376,7 @@ tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value
     if (!holds(tarn_dtype_get(x), value))
         return graph_fail(x.replica, TARN_ERR_ARGUMENT,
                           "pad: %s %s cannot hold the value %.9g: whole numbers of its range only",
-                          tarn_dtype_name(tarn_dtype_get(x)), shape_text(shape), (double)value);
+                          tarn_dtype_name(tarn_dtype_get(x)), shape_text(shape), value);
     if (low.rank != shape.rank || high.rank != shape.rank)
         return graph_fail(x.replica, TARN_ERR_ARGUMENT,
                           "pad: %d low and %d high values are given for %s", (int)low.rank,
@@ -395,7 +395,7 @@ tarn_tensor tarn_pad(tarn_tensor x, tarn_shape low, tarn_shape high, float value
         arg.pad.low[i] = low.dim[i];
         arg.pad.high[i] = high.dim[i];
     }
-    arg.pad.value = value;
+    arg.pad.value = op_scalar_of(tarn_dtype_get(x), value);
     return any ? record(&op_pad, x, shape, &arg) : graph_value(x);
 }
 

@@ -15,8 +15,8 @@ struct line {
     tarn_shape shape;
     tarn_dtype dtype;
     union {
-        float scalar[MAP_SCALARS];
-        uint32_t bits;
+        double scalar[MAP_SCALARS];
+        uint32_t bits[2];
     } value;
     uint64_t hash;
 };
@@ -46,7 +46,8 @@ struct outline *outline_of(tarn_replica *r, uint64_t number)
         if (n->op->kind == OP_MAP)
             memcpy(l->value.scalar, n->arg.map.scalar, sizeof l->value.scalar);
         else if (n->op == &op_constant)
-            l->value.bits = n->arg.leaf.bits;
+            memcpy(l->value.bits, (uint32_t[]){ n->arg.leaf.bits, n->arg.leaf.slot },
+                   sizeof l->value.bits);
     }
     return o;
 }
@@ -66,18 +67,26 @@ uint32_t outline_common(const struct outline *a, const struct outline *b)
 
 static void describe(const struct line *l, char *out, size_t capacity)
 {
+    const int digits = l->dtype == TARN_F64 ? 17 : 6;
     char value[64] = "";
     float constant;
-    memcpy(&constant, &l->value.bits, sizeof constant);
+    memcpy(&constant, l->value.bits, sizeof constant);
+    const uint64_t wide = (uint64_t)l->value.bits[1] << 32 | l->value.bits[0];
+    double number;
+    memcpy(&number, &wide, sizeof number);
     if (l->op == &op_constant && l->dtype == TARN_F32)
         snprintf(value, sizeof value, " %g", (double)constant);
+    else if (l->op == &op_constant && l->dtype == TARN_F64)
+        snprintf(value, sizeof value, " %.17g", number);
+    else if (l->op == &op_constant && l->dtype == TARN_I64)
+        snprintf(value, sizeof value, " %lld", (long long)wide);
     else if (l->op == &op_constant)
-        snprintf(value, sizeof value, " %d", (int32_t)l->value.bits);
+        snprintf(value, sizeof value, " %d", (int32_t)l->value.bits[0]);
     else if (l->op->kind == OP_MAP && l->op->scalars == 1)
-        snprintf(value, sizeof value, " with %g", (double)l->value.scalar[0]);
+        snprintf(value, sizeof value, " with %.*g", digits, l->value.scalar[0]);
     else if (l->op->kind == OP_MAP && l->op->scalars > 1)
-        snprintf(value, sizeof value, " with %g and %g", (double)l->value.scalar[0],
-                 (double)l->value.scalar[1]);
+        snprintf(value, sizeof value, " with %.*g and %.*g", digits, l->value.scalar[0], digits,
+                 l->value.scalar[1]);
     snprintf(out, capacity, "%s%s %s %s", l->op->name, value, tarn_dtype_name(l->dtype),
              shape_text(l->shape));
 }

@@ -43,7 +43,7 @@ static bool adds_zeros(const struct form *f)
         return f->node.op == &op_reshape;
     memset(&map, 0, sizeof map);
     f->node.op->index(&f->node, f->in[0], &map);
-    return map.fill == 0.0f;
+    return map.fill == 0.0;
 }
 
 static int of_view(const struct form *f, struct passing *out)

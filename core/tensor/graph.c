@@ -268,7 +268,7 @@ struct node_key {
 static size_t make_key(tarn_replica *r, const struct node *n, const uint32_t *in,
                        struct node_key *key)
 {
-    memset(key->name, 0, sizeof key->name);
+    memset(key, 0, sizeof *key - sizeof key->in); /* gaps, too */
     memcpy(key->name, n->op->name, strnlen(n->op->name, sizeof key->name));
     key->shape = n->shape;
     key->dtype = (int32_t)n->dtype;

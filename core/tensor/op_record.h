@@ -34,7 +34,7 @@ struct index_map {
         int32_t offset, divide;
         bool guarded;
     } dim[TARN_MAX_RANK];
-    float fill;
+    double fill;
 };
 
 /* A contraction as a nest: axes (the first `out_axes` are of the result, the rest are summed over),
@@ -99,7 +99,8 @@ union op_arg {
         uint32_t serial;    /* rand: distinguishes generators of one step */
     } position;
     struct {
-        float scalar[MAP_SCALARS]; /* part of the code: another value is another kernel */
+        /* Part of the code: another value is another kernel. Of float32 a number that this has. */
+        double scalar[MAP_SCALARS];
     } map;
     struct {
         uint32_t axes;   /* bit i: axis i is reduced */
@@ -115,7 +116,7 @@ union op_arg {
     } slice;
     struct {
         int32_t low[TARN_MAX_RANK], high[TARN_MAX_RANK];
-        float value;
+        double value; /* one that the type has */
     } pad;
     struct {
         int32_t step[TARN_MAX_RANK]; /* dilate: step[i] - 1 zeros between elements of axis i */
@@ -270,10 +271,10 @@ struct op {
     int arity;        /* -1: any */
     enum op_kind kind;
     /* MAP: OpenCL C of the operands x, y, z (registers of float, int, or vectors of them), and of
-     * the scalars a and b, which are float literals of the same width. */
+     * the scalars a and b, which are literals of the same type and width. */
     const char *code;
     const char *typed[DTYPES]; /* the same for a result of this tarn_dtype; NULL: `code` */
-    int scalars;               /* how many of op_arg.map.scalar it has: such a map is of float32 */
+    int scalars;               /* how many of op_arg.map.scalar it has: such a map is of floats */
     bool heavy; /* calls a function or divides: computed once for several readers, not for each */
     const struct combination *combination; /* REDUCE */
     void (*grad)(struct grad_call *c);     /* op_no_grad: the result is a constant; NULL: unknown */

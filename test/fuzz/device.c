@@ -105,7 +105,7 @@ static tarn_tensor map(const struct program *p, const struct line *l, tarn_tenso
         return tarn_##id(a, b);
 #define SCALAR(id) \
     case OP_ID_##id: \
-        return tarn_##id(a, l->f[0]);
+        return tarn_##id(a, line_scalar(l, 0, p->wide));
     switch (l->op) {
         ONE(detach)
         TWO(add)
@@ -140,7 +140,7 @@ static tarn_tensor map(const struct program *p, const struct line *l, tarn_tenso
         ONE(round)
         ONE(sign)
     case OP_ID_softplus:
-        return tarn_softplus(a, l->f[0], l->f[1]);
+        return tarn_softplus(a, line_scalar(l, 0, p->wide), line_scalar(l, 1, p->wide));
         TWO(eq)
         TWO(ne)
         TWO(lt)
@@ -148,7 +148,7 @@ static tarn_tensor map(const struct program *p, const struct line *l, tarn_tenso
         TWO(gt)
         TWO(ge)
     case OP_ID_clamp:
-        return tarn_clamp(a, l->f[0], l->f[1]);
+        return tarn_clamp(a, line_scalar(l, 0, p->wide), line_scalar(l, 1, p->wide));
     case OP_ID_where:
         return tarn_where(a, b, c);
     default:
@@ -179,7 +179,8 @@ static tarn_tensor view(const struct line *l, tarn_tensor a, const tarn_tensor *
     case OP_ID_roll:
         return tarn_roll(a, l->arg[0], l->arg[1]);
     case OP_ID_pad:
-        return tarn_pad(a, l->list[0], l->list[1], l->f[0]);
+        return tarn_pad(a, l->list[0], l->list[1],
+                        line_scalar(l, 0, tarn_dtype_get(a) == TARN_F64));
     case OP_ID_batch_axis:
         return tarn_batch_axis(a, l->arg[0]);
     case OP_ID_mark_sharding: /* launches of random programs have no mesh */

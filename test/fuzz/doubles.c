@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs of 64 bits: where one has float32 and int32, the device is given float64 and int64, and what an op makes of
  * the smaller types by itself, such as a position or a random number, is cast. Then bounds are those of double. */
+#include <math.h>
+
 #include "generate.h"
 
 tarn_dtype program_type(const struct program *p, tarn_dtype dtype)
@@ -18,6 +20,13 @@ bool program_fits(const struct program *p, const struct line *l)
         if (p->line[l->in[k]].dtype == TARN_F32)
             return true;
     return false;
+}
+
+/* A fraction has digits that float32 does not have. */
+double line_scalar(const struct line *l, int k, bool wide)
+{
+    const double f = (double)l->f[k];
+    return wide && f != rint(f) ? f * (1 + 0x1p-30) : f;
 }
 
 tarn_tensor wide_value(const struct program *p, const struct line *l, tarn_tensor t)

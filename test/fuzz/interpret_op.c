@@ -302,7 +302,7 @@ static int map_one(struct tape *t, const struct line *l, int x, bool integer)
 {
     static const double relu[] = { 0, 1, 1 }, absolute[] = { -1, 1, 1 }, inside[] = { 0, 1, 0 };
     const int n = t->node[x].count;
-    const double c = (double)l->f[0];
+    const double c = line_scalar(l, 0, t->wide);
     switch (l->op) {
     case OP_ID_detach:
         return tape_detach(t, x);
@@ -341,7 +341,7 @@ static int map_one(struct tape *t, const struct line *l, int x, bool integer)
     case OP_ID_silu:
         return silu(t, x);
     case OP_ID_softplus:
-        return softplus(t, x, c, (double)l->f[1]);
+        return softplus(t, x, c, line_scalar(l, 1, t->wide));
     case OP_ID_leaky_relu:
         return above(t, x, x, 0, tape_scale(t, x, c));
     case OP_ID_floor:
@@ -355,7 +355,7 @@ static int map_one(struct tape *t, const struct line *l, int x, bool integer)
     case OP_ID_gelu_tanh:
         return gelu_tanh(t, x);
     case OP_ID_clamp:
-        return pieces(t, x, c, (double)l->f[1], inside, 1);
+        return pieces(t, x, c, line_scalar(l, 1, t->wide), inside, 1);
     default:
         (void)integer;
         return -1;
@@ -437,7 +437,7 @@ static int view(struct interpreter *m, const struct line *l)
     int *index = new_index(count), at[TARN_MAX_RANK] = { 0 };
     for (int i = 0; i < count; i++, next_position(l->shape, at))
         index[i] = same ? i : view_source(l, from, at);
-    const int y = tape_gather(m->tape, x, count, index, (double)l->f[0]);
+    const int y = tape_gather(m->tape, x, count, index, line_scalar(l, 0, m->p->wide));
     free(index);
     return y;
 }

@@ -159,12 +159,12 @@ static int elu_value(struct interpreter *m, const struct line *l)
     }
     const int curve = tape_map(t, T_EXPM1, tape_map2(t, T_MUL, below, x));
     return tape_map2(t, T_ADD, tape_map2(t, T_MUL, above, x),
-                     tape_map2(t, T_MUL, below, tape_scale(t, curve, (double)l->f[0])));
+                     tape_map2(t, T_MUL, below, tape_scale(t, curve, line_scalar(l, 0, t->wide))));
 }
 
 static tarn_tensor elu_call(const struct line *l, const tarn_tensor *in)
 {
-    return tarn_elu(in[0], l->f[0]);
+    return tarn_elu(in[0], line_scalar(l, 0, tarn_dtype_get(in[0]) == TARN_F64));
 }
 
 static bool elu_grow(struct generator *g, struct line *l, int a)

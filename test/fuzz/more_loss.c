@@ -182,7 +182,7 @@ static bool bce_grow(struct generator *g, struct line *l, int a)
 static int bent_value(struct interpreter *m, const struct line *l)
 {
     struct tape *t = m->tape;
-    const double limit = (double)l->f[0];
+    const double limit = line_scalar(l, 0, t->wide);
     const int d = tape_map2(t, T_SUB, interpret_operand(m, l, 0), interpret_operand(m, l, 1));
     const int n = t->node[d].count, sign = constant(t, d, 1), inside = constant(t, d, 0);
     for (int i = 0; i < n; i++) {
@@ -204,9 +204,10 @@ static int bent_value(struct interpreter *m, const struct line *l)
 
 static tarn_tensor bent_call(const struct line *l, const tarn_tensor *in)
 {
+    const double limit = line_scalar(l, 0, tarn_dtype_get(in[0]) == TARN_F64);
     return l->op == OP_ID_l1_loss      ? tarn_l1_loss(in[0], in[1])
-           : l->op == OP_ID_huber_loss ? tarn_huber_loss(in[0], in[1], l->f[0])
-                                       : tarn_smooth_l1_loss(in[0], in[1], l->f[0]);
+           : l->op == OP_ID_huber_loss ? tarn_huber_loss(in[0], in[1], limit)
+                                       : tarn_smooth_l1_loss(in[0], in[1], limit);
 }
 
 static bool bent_grow(struct generator *g, struct line *l, int a)

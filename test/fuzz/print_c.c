@@ -132,6 +132,8 @@ static void print_call(FILE *f, const struct program *p, int i)
             print_operands(f, l, l->op == OP_ID_gradients);
         else if (*c == 'x' || *c == 'y')
             fprintf(f, "(float)%.9g", (double)l->f[*c - 'x'] + 0.0);
+        else if (*c == 'u' || *c == 'v')
+            fprintf(f, "%.17g", line_scalar(l, *c - 'u', p->wide) + 0.0);
         else if (*c == 'L' || *c == 'M')
             print_list(f, l->list[*c - 'L']);
         else if (*c == 'S')

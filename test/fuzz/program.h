@@ -101,6 +101,8 @@ tarn_dtype program_amp(const struct program *p, int i);
 /* The device's type for one of the program; whether a line may be in a program of 64 bits; its tensor in such. */
 tarn_dtype program_type(const struct program *p, tarn_dtype dtype);
 bool program_fits(const struct program *p, const struct line *l);
+/* Float k of a line, where the op takes a double. */
+double line_scalar(const struct line *l, int k, bool wide);
 tarn_tensor wide_value(const struct program *p, const struct line *l, tarn_tensor t);
 
 /* Reproducible numbers in [0, 1), multiples of 2^-22. */

@@ -163,11 +163,9 @@ int guard_add(const struct nest *n, struct guard *guards, int count, const struc
     return count + 1;
 }
 
-/* Every number that a pad may have is one of either type. */
-static void set_wide(struct expr *e, float fill)
+static void set_wide(struct expr *e, double number)
 {
-    const double number = (double)fill;
-    const int64_t whole = e->dtype == TARN_I64 ? (int64_t)fill : 0;
+    const int64_t whole = e->dtype == TARN_I64 ? (int64_t)number : 0;
     uint64_t bits;
     memcpy(&bits, e->dtype == TARN_F64 ? (const void *)&number : (const void *)&whole, sizeof bits);
     e->bits = (uint32_t)bits;
@@ -197,12 +195,13 @@ static int express_view(const struct site *s, const struct node *n, uint32_t x,
     if (below < 0 || e.guards == 0)
         return below;
     e.arg[0] = below;
+    const float single = (float)map.fill;
     if (dtype_is_wide(e.dtype))
         set_wide(&e, map.fill);
     else if (e.dtype == TARN_F32)
-        memcpy(&e.bits, &map.fill, sizeof e.bits);
+        memcpy(&e.bits, &single, sizeof e.bits);
     else
-        e.bits = dtype_is_half(n->dtype) ? half_from_float(map.fill, n->dtype)
+        e.bits = dtype_is_half(n->dtype) ? half_from_float(single, n->dtype)
                                          : (uint32_t)(int32_t)map.fill;
     return add(s, &e);
 }

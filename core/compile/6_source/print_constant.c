@@ -33,3 +33,14 @@ void constant_text(tarn_dtype dtype, uint32_t bits, uint32_t high, int width, st
     else
         text_add(t, "(%s)(as_float(0x%08xu))", type, bits);
 }
+
+void scalar_text(tarn_dtype dtype, double value, int width, struct text *t)
+{
+    const float single = (float)value;
+    uint64_t bits = 0;
+    if (dtype == TARN_F64)
+        memcpy(&bits, &value, sizeof value);
+    else
+        memcpy(&bits, &single, sizeof single);
+    constant_text(dtype, (uint32_t)bits, (uint32_t)(bits >> 32), width, t);
+}

@@ -393,9 +393,7 @@ static void map_text(struct printer *pr, const struct expr *e, struct text *t)
     }
     for (int k = 0; k < e->scalars; k++) {
         struct text scalar = { 0 };
-        uint32_t bits;
-        memcpy(&bits, &e->scalar[k], sizeof bits);
-        constant_text(TARN_F32, bits, 0, pr->width, &scalar);
+        scalar_text(e->dtype, e->scalar[k], pr->width, &scalar);
         text_fill(names.of[3 + k], NAME, "%s", scalar.data != NULL ? scalar.data : "");
         t->failed |= scalar.failed;
         text_free(&scalar);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers that ops are given: doubles, of which float64 takes every bit, and other types what they hold. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tarn.h"
+#include "tarn_profile.h"
+#include "tarn_train.h"
+
+static tarn_replica *open_first(void)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    return r;
+}
+
+static void read_all(tarn_tensor t, void *out, size_t bytes)
+{
+    cr_assert_eq(tarn_read(t, out, bytes), TARN_OK, "%s", tarn_error(t.replica));
+}
+
+enum { GIVEN = 4 };
+static const double given[GIVEN] = { 1.0 / 3, -0.7, 3, 1e-9 };
+
+static tarn_tensor given_of(tarn_replica *r)
+{
+    return tarn_from(r, TARN_SHAPE(GIVEN), TARN_F64, given);
+}
+
+/* Of what has at most one element more than was given. */
+static void same_bits(const char *what, tarn_tensor y, const double *want)
+{
+    const size_t count = (size_t)tarn_shape_count(tarn_shape_get(y));
+    double got[GIVEN + 1];
+    cr_assert_eq(tarn_dtype_get(y), TARN_F64, "%s", what);
+    read_all(y, got, count * sizeof *got);
+    for (size_t i = 0; i < count; i++)
+        cr_expect_eq(got[i], want[i], "%s: element %zu is %a, not %a", what, i, got[i], want[i]);
+}
+
+Test(numbers, numbers_given_to_ops_are_doubles, .timeout = 300)
+{
+    tarn_replica *r = open_first();
+    const double c = 0.1;
+    double sum[GIVEN], product[GIVEN], cut[GIVEN], leak[GIVEN], slope[GIVEN],
+        wider[GIVEN + 1] = { c };
+    for (int i = 0; i < GIVEN; i++) {
+        sum[i] = given[i] + c;
+        product[i] = given[i] * c;
+        cut[i] = given[i] < -c ? -c : given[i] > c ? c : given[i];
+        leak[i] = given[i] > 0 ? given[i] : product[i];
+        slope[i] = given[i] > 0 ? 1 : c;
+        wider[i + 1] = given[i];
+    }
+    same_bits("add_scalar", tarn_add_scalar(given_of(r), c), sum);
+    same_bits("mul_scalar", tarn_mul_scalar(given_of(r), c), product);
+    same_bits("clamp", tarn_clamp(given_of(r), -c, c), cut);
+    same_bits("pad", tarn_pad(given_of(r), TARN_SHAPE(1), TARN_SHAPE(0), c), wider);
+    const tarn_tensor x = given_of(r), y = tarn_leaky_relu(x, c);
+    tarn_tensor g;
+    tarn_gradients(tarn_sum(y, TARN_ALL, false), &x, 1, &g);
+    same_bits("leaky_relu's gradient", g, slope);
+    same_bits("leaky_relu", tarn_leaky_relu(given_of(r), c), leak);
+    const double three = 3, far = c * (3 - c / 2), smooth = far / c;
+#define FROM(v) tarn_from(r, TARN_SCALAR, TARN_F64, &(v))
+#define ZERO tarn_cast(tarn_zeros(r, TARN_SCALAR), TARN_F64)
+    same_bits("huber_loss", tarn_huber_loss(FROM(three), ZERO, c), &far);
+    same_bits("smooth_l1_loss", tarn_smooth_l1_loss(FROM(three), ZERO, c), &smooth);
+    /* The driver's functions, against the same of a tensor. */
+    double want[GIVEN];
+    read_all(tarn_pow(tarn_abs(given_of(r)), FROM(c)), want, sizeof want);
+    same_bits("pow_scalar", tarn_pow_scalar(tarn_abs(given_of(r)), c), want);
+    const tarn_tensor under = tarn_expm1(tarn_minimum(given_of(r), ZERO));
+    read_all(tarn_where(tarn_gt(given_of(r), ZERO), given_of(r), tarn_mul(under, FROM(c))), want,
+             sizeof want);
+    same_bits("elu", tarn_elu(given_of(r), c), want);
+    const float one = 1;
+    const tarn_tensor w = tarn_parameter(r, "w", TARN_SCALAR, &one);
+    tarn_backward_weighted(tarn_cast(w, TARN_F64), c);
+    cr_expect_eq(tarn_item(tarn_grad(w)), 0.1f);
+    tarn_close(r);
+}
+
+/* What float32 cannot tell apart is one plan in float32, and two in float64. */
+Test(numbers, plans_differ_where_numbers_do, .timeout = 300)
+{
+    tarn_replica *r = open_first();
+    const double numbers[] = { 0.1, (double)0.1f };
+    const float single[GIVEN] = { 0.25f, -0.5f, 3, 7 };
+    for (int type = 0; type < 2; type++)
+        for (int op = 0; op < 4; op++) {
+            const uint64_t before = tarn_metrics_get(r).plans_compiled;
+            char got[2][(GIVEN + 1) * sizeof(double)] = { "", "" };
+            for (int k = 0; k < 2; k++) {
+                const double c = numbers[k];
+                const tarn_tensor x =
+                    type == 0 ? tarn_from(r, TARN_SHAPE(GIVEN), TARN_F32, single) : given_of(r);
+                const tarn_tensor y =
+                    tarn_keep(op == 0   ? tarn_mul_scalar(x, c)
+                              : op == 1 ? tarn_leaky_relu(x, c)
+                              : op == 2 ? tarn_clamp(x, -c, 1)
+                                        : tarn_pad(x, TARN_SHAPE(1), TARN_SHAPE(0), c));
+                const size_t each = tarn_dtype_bytes(tarn_dtype_get(y));
+                cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+                read_all(y, got[k], (size_t)tarn_shape_count(tarn_shape_get(y)) * each);
+                tarn_drop(y);
+            }
+            cr_expect_eq(tarn_metrics_get(r).plans_compiled - before, type == 0 ? 1u : 2u,
+                         "%d %d: %llu plans", type, op,
+                         (unsigned long long)(tarn_metrics_get(r).plans_compiled - before));
+            cr_expect_eq(memcmp(got[0], got[1], sizeof got[0]) == 0, type == 0);
+        }
+    tarn_close(r);
+}
+
+/* Rounded once to float32, whose infinity is what lies beyond; whole numbers of integers are exact. */
+Test(numbers, numbers_given_to_other_types, .timeout = 300)
+{
+    tarn_replica *r = open_first();
+    const float x[] = { 1, -2 };
+    const int32_t i[] = { 3, -4 };
+    const int64_t l[] = { 3, -4 };
+    float f[2];
+    int32_t whole[2];
+    int64_t wide[2];
+    read_all(tarn_mul_scalar(tarn_from(r, TARN_SHAPE(2), TARN_F32, x), 1e300), f, sizeof f);
+    cr_expect(isinf(f[0]) && f[1] == -f[0]);
+    read_all(tarn_mul_scalar(tarn_from(r, TARN_SHAPE(2), TARN_F32, x), 0.1), f, sizeof f);
+    cr_expect(f[0] == 0.1f && f[1] == -2 * 0.1f);
+    read_all(tarn_clamp(tarn_from(r, TARN_SHAPE(2), TARN_F32, x), (double)NAN, 1), f, sizeof f);
+    cr_expect(isnan(f[0]) && isnan(f[1]));
+    /* Limits that are one number of float32. */
+    read_all(tarn_clamp(tarn_from(r, TARN_SHAPE(2), TARN_F32, x), 0.1 + 1e-12, 0.1), f, sizeof f);
+    cr_expect(f[0] == 0.1f && f[1] == 0.1f);
+    read_all(tarn_add_scalar(tarn_from(r, TARN_SHAPE(2), TARN_I32, i), 16777217), whole,
+             sizeof whole);
+    cr_expect(whole[0] == 16777220 && whole[1] == 16777213);
+    const tarn_tensor more = tarn_add_scalar(tarn_from(r, TARN_SHAPE(2), TARN_I64, l), 0x1p52 + 1);
+    cr_assert_eq(tarn_dtype_get(more), TARN_I64);
+    read_all(more, wide, sizeof wide);
+    cr_expect(wide[0] == (INT64_C(1) << 52) + 4 && wide[1] == (INT64_C(1) << 52) - 3);
+    cr_expect_eq(tarn_dtype_get(tarn_mul_scalar(tarn_from(r, TARN_SHAPE(2), TARN_I64, l), 0.5)),
+                 TARN_F32);
+    tarn_close(r);
+}
