@@ -145,3 +145,20 @@ Test(numbers, numbers_given_to_other_types, .timeout = 300)
                  TARN_F32);
     tarn_close(r);
 }
+
+/* Without a first moment a step without a gradient leaves the parameter where it is. */
+Test(numbers, zero_can_be_said)
+{
+    tarn_replica *r = open_first();
+    const tarn_tensor w = tarn_parameter(r, "w", TARN_SCALAR, NULL);
+    tarn_optimizer *o =
+        tarn_adam(r, (tarn_adam_options){ .lr = 1, .beta1 = TARN_ZERO, .beta2 = 0.9f });
+    cr_assert_not_null(o, "%s", tarn_error(r));
+    for (int s = 0; s < 2; s++) {
+        tarn_backward(tarn_mul(w, tarn_number(r, s == 0 ? 1 : 0)));
+        tarn_optimizer_step(o);
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+        cr_expect_float_eq(tarn_item(w), -1, 1e-6f, "step %d: %g", s, (double)tarn_item(w));
+    }
+    tarn_close(r);
+}
