@@ -26,10 +26,11 @@ tarn_linear tarn_linear_make_with(tarn_replica *r, const char *name, int in, int
 static tarn_tensor misfit(tarn_replica *r, tarn_tensor weight, tarn_shape x, tarn_shape w)
 {
     const struct owned *o = weight.step == STEP_OWNED ? owned_of(weight) : NULL;
+    const char *name = o != NULL && o->name != NULL ? o->name : NULL;
     return graph_fail(r, TARN_ERR_SHAPE,
                       "linear: x %s does not fit the weight %s%s%s: their last axes must be equal",
-                      shape_text(x), o != NULL && o->name != NULL ? o->name : "",
-                      o != NULL && o->name != NULL ? " " : "", shape_text(w));
+                      shape_text(x), name != NULL ? name : "", name != NULL ? " " : "",
+                      shape_text(w));
 }
 
 tarn_tensor tarn_linear_forward(const tarn_linear *layer, tarn_tensor x)

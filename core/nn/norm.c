@@ -41,7 +41,7 @@ static void track(tarn_tensor running, tarn_tensor now, float momentum)
     const double own_part = op_meant(momentum);
     const double rest =
         tarn_dtype_get(running) == TARN_F64 ? 1.0 - own_part : (double)(1.0f - momentum);
-    tarn_assign(running, tarn_add(op_times(running, rest), op_times(flat, own_part)));
+    tarn_assign(running, tarn_add(tarn_mul_scalar(running, rest), tarn_mul_scalar(flat, own_part)));
 }
 
 static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
@@ -60,8 +60,8 @@ static tarn_tensor normalise_batch(const tarn_batch_norm *n, tarn_tensor x)
     const tarn_tensor y = op_normalise(x, axes, synced, n->eps, &mean, &var);
     const double unbiased = (double)count / (double)(count - 1);
     track(n->running_mean, mean, n->momentum);
-    track(n->running_var, op_times(var, unbiased), n->momentum);
-    const tarn_tensor one = op_constant_of(x.replica, TARN_SCALAR, TARN_I32, 1.0);
+    track(n->running_var, tarn_mul_scalar(var, unbiased), n->momentum);
+    const tarn_tensor one = op_whole(x.replica, 1);
     tarn_assign(n->num_batches_tracked, tarn_add(n->num_batches_tracked, one));
     return y;
 }

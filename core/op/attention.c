@@ -109,7 +109,7 @@ tarn_tensor attention_mask(const struct attention *a)
 
 static tarn_tensor scores(const struct attention *a)
 {
-    tarn_tensor all = op_product_of(op_times(a->q, a->scale), tarn_transpose(a->k, -1, -2));
+    tarn_tensor all = op_product_of(tarn_mul_scalar(a->q, a->scale), tarn_transpose(a->k, -1, -2));
     if (a->mask.replica != NULL && dtype_is_float(tarn_dtype_get(a->mask)))
         all = tarn_add(all, a->mask);
     const tarn_tensor mask = attention_mask(a);

@@ -180,8 +180,8 @@ static void record_plain(const struct attention *a, tarn_tensor g, tarn_tensor p
     const tarn_tensor mask = attention_mask(a);
     if (mask.replica != NULL)
         slope = tarn_where(mask, slope, tarn_full(g.replica, TARN_SCALAR, 0.0f));
-    part[0] = op_times(op_matmul_of(slope, a->k, false, false), a->scale);
-    part[1] = op_matmul_of(slope, op_times(a->q, a->scale), true, false);
+    part[0] = tarn_mul_scalar(op_matmul_of(slope, a->k, false, false), a->scale);
+    part[1] = op_matmul_of(slope, tarn_mul_scalar(a->q, a->scale), true, false);
     part[2] = op_matmul_of(e, of_product, true, false);
 }
 

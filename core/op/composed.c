@@ -174,7 +174,7 @@ static void moments_by_sample(tarn_tensor x, uint32_t axes, bool synced, tarn_te
     const tarn_tensor within = op_reduce(&op_sum, tarn_mul(d, d), inner);
     *mean = op_over(over_samples(sum, synced), terms);
     const tarn_tensor away = tarn_sub(own, *mean);
-    const tarn_tensor between = op_times(tarn_mul(away, away), count);
+    const tarn_tensor between = tarn_mul_scalar(tarn_mul(away, away), count);
     *var = op_over(over_samples(tarn_add(within, between), synced), terms);
 }
 

@@ -23,7 +23,7 @@ tarn_tensor lines_cut(tarn_tensor x, tarn_shape to, int axis);
 /* Indices that lie in lines of this length. */
 tarn_tensor lines_clamped(tarn_tensor index, int32_t length);
 /* Each element moved on along an axis by so many, less than its length; `fill` at the beginning. */
-tarn_tensor lines_shift(tarn_tensor x, int axis, int32_t by, float fill);
+tarn_tensor lines_shift(tarn_tensor x, int axis, int32_t by, double fill);
 /* int32: how many elements of ascending lines of at least one are less than each of the values, or with `right` less
  * or equal; shapes agree but along the axis, or lines are 1 where values are not. */
 tarn_tensor lines_search(tarn_tensor sorted, int axis, tarn_tensor values, bool right);

@@ -119,7 +119,7 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
     if (smoothing > 0.0f) {
         const tarn_tensor all = options.ignore ? tarn_where(counted, logp, zero_of(logp)) : logp;
         const double part = (double)smoothing / s.dim[1];
-        each = tarn_add(op_times(each, 1 - (double)smoothing), op_times(all, part));
+        each = tarn_add(tarn_mul_scalar(each, 1 - (double)smoothing), tarn_mul_scalar(all, part));
     }
     if (options.reduction != TARN_LOSS_MEAN)
         return tarn_neg(

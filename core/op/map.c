@@ -100,11 +100,6 @@ static tarn_tensor num(tarn_tensor like, double value)
     return op_constant_of(like.replica, TARN_SCALAR, dtype, value);
 }
 
-tarn_tensor op_times(tarn_tensor x, double by)
-{
-    return tarn_mul_scalar(x, by);
-}
-
 tarn_tensor op_over(tarn_tensor x, double count)
 {
     const bool wide = tarn_dtype_get(x) == TARN_F64;
@@ -124,7 +119,7 @@ enum { LIGHT = false, HEAVY = true };
 #define div tarn_div
 #define minus tarn_neg
 #define where tarn_where
-#define times op_times
+#define times tarn_mul_scalar
 
 #define UNARY_GRADIENT(id, gradient) \
     static void id##_grad(struct grad_call *c) \

@@ -35,8 +35,7 @@ tarn_tensor op_wide(tarn_tensor x, tarn_dtype *of);
 tarn_tensor op_as(tarn_tensor y, tarn_dtype of);
 /* x in the type in which functions of floats compute: float64 of float64, else float32. */
 tarn_tensor op_floats(tarn_tensor x);
-/* x times a number of a formula, all of whose digits count where x is float64; and x times 1 / count, likewise. */
-tarn_tensor op_times(tarn_tensor x, double by);
+/* x times 1 / count, all of whose digits count where x is float64. */
 tarn_tensor op_over(tarn_tensor x, double count);
 /* A number that a program gives an op: rounded once to float32 where the op is of float32 or a half type. */
 double op_scalar_of(tarn_dtype dtype, double value);

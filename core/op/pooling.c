@@ -173,7 +173,7 @@ static tarn_tensor mean_of(tarn_tensor sum, const struct pool *p)
         counts = counts.replica == NULL ? own : tarn_mul(counts, own);
     }
     if (area != 1.0 || counts.replica == NULL)
-        sum = op_times(sum, 1.0 / area);
+        sum = tarn_mul_scalar(sum, 1.0 / area);
     return counts.replica == NULL ? sum : tarn_div(sum, counts);
 }
 

@@ -99,7 +99,9 @@ static tarn_tensor stretch(tarn_tensor x, int axis, int factor)
     for (int p = 0; p < factor; p++) {
         const double away = (p + 0.5) / factor - 0.5, part = away < 0.0 ? -away : away;
         const tarn_tensor other = away < 0.0 ? before : after;
-        phase[p] = part == 0.0 ? x : tarn_add(op_times(x, 1.0 - part), op_times(other, part));
+        phase[p] = part == 0.0
+                       ? x
+                       : tarn_add(tarn_mul_scalar(x, 1.0 - part), tarn_mul_scalar(other, part));
     }
     const tarn_tensor all = tarn_stack(phase, factor, axis + 1);
     s.dim[axis] *= factor;
@@ -131,7 +133,7 @@ static void places_of(tarn_replica *r, tarn_dtype dtype, int32_t in, int32_t out
     const tarn_tensor o = tarn_arange(r, out), none = whole(r, 0);
     if (scale > 0.0f && !corners) {
         const tarn_tensor centre = tarn_add_scalar(tarn_cast(o, dtype), 0.5f);
-        const tarn_tensor away = op_times(centre, 1.0 / (double)scale);
+        const tarn_tensor away = tarn_mul_scalar(centre, 1.0 / (double)scale);
         const tarn_tensor at =
             tarn_maximum(tarn_add_scalar(away, -0.5f), tarn_zeros(r, TARN_SCALAR));
         *low = tarn_cast(at, TARN_I32);

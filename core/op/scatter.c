@@ -13,8 +13,8 @@
 tarn_tensor lines_clamped(tarn_tensor index, int32_t length)
 {
     tarn_replica *r = index.replica;
-    const tarn_tensor last = op_constant_of(r, TARN_SCALAR, TARN_I32, length - 1);
-    const tarn_tensor zeroth = op_constant_of(r, TARN_SCALAR, TARN_I32, 0);
+    const tarn_tensor last = op_whole(r, length - 1);
+    const tarn_tensor zeroth = op_whole(r, 0);
     return tarn_maximum(tarn_minimum(index, last), zeroth);
 }
 

@@ -39,7 +39,7 @@ tarn_tensor lines_cut(tarn_tensor x, tarn_shape to, int axis)
     return x;
 }
 
-tarn_tensor lines_shift(tarn_tensor x, int axis, int32_t by, float fill)
+tarn_tensor lines_shift(tarn_tensor x, int axis, int32_t by, double fill)
 {
     const tarn_shape s = tarn_shape_get(x);
     tarn_shape low = { .rank = s.rank }, high = low;

@@ -38,7 +38,7 @@ static void update_one(const tarn_optimizer *o, uint32_t average, tarn_tensor no
     tarn_replica *r = o->replica;
     const tarn_tensor old = value_of(r, average);
     const double rest = 1.0 - op_meant(o->average_decay);
-    const tarn_tensor next = tarn_add(old, op_times(tarn_sub(now, old), rest));
+    const tarn_tensor next = tarn_add(old, tarn_mul_scalar(tarn_sub(now, old), rest));
     tarn_assign(owned_handle(r, average), tarn_where(bad, old, next));
 }
 

@@ -36,21 +36,17 @@ tarn_status count_table(tarn_optimizer *o)
     return o->replica->status;
 }
 
-static tarn_tensor integer(const tarn_optimizer *o, int32_t value)
-{
-    return op_constant_of(o->replica, TARN_SCALAR, TARN_I32, value);
-}
-
 static tarn_tensor row(const tarn_optimizer *o, tarn_tensor index, int32_t first)
 {
-    const tarn_tensor at = tarn_add(index, integer(o, first));
+    const tarn_tensor at = tarn_add(index, op_whole(o->replica, first));
     return op_reshape_to(tarn_embedding(owned_handle(o->replica, o->table), at), TARN_SCALAR);
 }
 
 static tarn_tensor one_minus_power(const tarn_optimizer *o, tarn_tensor steps, int beta)
 {
-    const tarn_tensor base = integer(o, DIGITS), one = tarn_full(o->replica, TARN_SCALAR, 1.0f);
-    tarn_tensor rest = tarn_add(steps, integer(o, 1)), sum = TARN_NONE;
+    const tarn_tensor base = op_whole(o->replica, DIGITS),
+                      one = tarn_full(o->replica, TARN_SCALAR, 1.0f);
+    tarn_tensor rest = tarn_add(steps, op_whole(o->replica, 1)), sum = TARN_NONE;
     for (int level = 0; level < LEVELS; level++) {
         const tarn_tensor above = tarn_div(rest, base);
         const tarn_tensor digit =
@@ -195,7 +191,7 @@ void count_step(tarn_optimizer *o, tarn_tensor bad)
     if (!o->counts || r->status != TARN_OK)
         return;
     const tarn_tensor counts = owned_handle(r, o->counts);
-    const tarn_tensor more = all ? integer(o, 1) : mask_of(o, TARN_I32, one_each);
+    const tarn_tensor more = all ? op_whole(o->replica, 1) : mask_of(o, TARN_I32, one_each);
     tarn_assign(counts, tarn_where(bad, counts, tarn_add(counts, more)));
     uint32_t *names = all ? NULL : calloc(2 * (size_t)o->slice_count, sizeof *names);
     if (names != NULL)

@@ -38,8 +38,8 @@ tarn_tensor guard_any_not_finite(const tarn_optimizer *o)
 void guard_count(const tarn_optimizer *o, tarn_tensor bad)
 {
     tarn_replica *r = o->replica;
-    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_I32, 0.0);
-    const tarn_tensor one = op_constant_of(r, TARN_SCALAR, TARN_I32, 1.0);
+    const tarn_tensor zero = op_whole(r, 0);
+    const tarn_tensor one = op_whole(r, 1);
     const tarn_tensor step = owned_handle(r, o->step), flag = owned_handle(r, o->flag);
     const tarn_tensor next = tarn_add(step, one);
     const tarn_tensor first = tarn_where(loss_scale_update(r, bad), next, zero);

@@ -59,8 +59,8 @@ tarn_tensor loss_scale_update(tarn_replica *r, tarn_tensor bad)
     const tarn_tensor scale = owned_handle(r, r->loss_scale.scale);
     const tarn_tensor good = owned_handle(r, r->loss_scale.good);
     const tarn_tensor skipped = owned_handle(r, r->loss_scale.skipped);
-    const tarn_tensor zero = op_constant_of(r, TARN_SCALAR, TARN_I32, 0.0);
-    const tarn_tensor every = op_constant_of(r, TARN_SCALAR, TARN_I32, r->loss_scale.interval);
+    const tarn_tensor zero = op_whole(r, 0);
+    const tarn_tensor every = op_whole(r, r->loss_scale.interval);
     const tarn_tensor now = graph_value(scale);
     const tarn_tensor more = tarn_add_scalar(good, 1.0f), grows = tarn_ge(more, every);
     const tarn_tensor larger = tarn_minimum(tarn_mul_scalar(now, r->loss_scale.growth),

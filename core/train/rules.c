@@ -10,13 +10,13 @@
 /* PyTorch computes with doubles here. */
 static tarn_tensor times(tarn_tensor x, float by)
 {
-    return op_times(x, op_meant(by));
+    return tarn_mul_scalar(x, op_meant(by));
 }
 
 /* The part of a mean that is of the newest value. */
 static tarn_tensor rest_of(tarn_tensor x, float kept)
 {
-    return op_times(x, 1.0 - op_meant(kept));
+    return tarn_mul_scalar(x, 1.0 - op_meant(kept));
 }
 
 static tarn_tensor constant(const tarn_optimizer *o, double value)
@@ -45,7 +45,7 @@ static const tarn_sgd_options *sgd_of(const tarn_optimizer *o)
 /* The first gradient comes to the momentum undamped. */
 static tarn_tensor damping(const tarn_optimizer *o, tarn_tensor steps)
 {
-    const tarn_tensor zero = op_constant_of(o->replica, TARN_SCALAR, TARN_I32, 0);
+    const tarn_tensor zero = op_whole(o->replica, 0);
     return tarn_where(tarn_eq(steps, zero), constant(o, 1.0),
                       constant(o, 1.0 - op_meant(sgd_of(o)->dampening)));
 }
@@ -336,7 +336,7 @@ static void adafactor_update(struct update *u)
     const tarn_tensor size =
         tarn_maximum(root_mean_square(u->old), constant(u->o, op_meant(with->eps2)));
     const tarn_tensor over =
-        tarn_maximum(op_times(root_mean_square(way), 1.0 / op_meant(with->d)), one);
+        tarn_maximum(tarn_mul_scalar(root_mean_square(way), 1.0 / op_meant(with->d)), one);
     u->now = tarn_sub(group_decayed(u), tarn_mul(way, tarn_div(tarn_mul(size, rate), over)));
 }
 

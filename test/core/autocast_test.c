@@ -7,16 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "first.h"
 #include "tarn.h"
 
 TestSuite(autocast, .timeout = 600);
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
 
 Test(autocast, types_follow_the_lists)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "first.h"
 #include "tarn.h"
 #include "tarn_nn.h"
 #include "tarn_ops.h"
@@ -16,18 +17,6 @@
 TestSuite(half, .timeout = 600);
 
 #define ALL 65536
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
-
-static void read_all(tarn_tensor t, void *out, size_t bytes)
-{
-    cr_assert_eq(tarn_read(t, out, bytes), TARN_OK, "%s", tarn_error(t.replica));
-}
 
 /* What a half type's bits mean, from the definition of the format alone. */
 static double meaning(uint32_t bits, tarn_dtype dtype)

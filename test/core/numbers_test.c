@@ -5,21 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "first.h"
 #include "tarn.h"
 #include "tarn_profile.h"
 #include "tarn_train.h"
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
-
-static void read_all(tarn_tensor t, void *out, size_t bytes)
-{
-    cr_assert_eq(tarn_read(t, out, bytes), TARN_OK, "%s", tarn_error(t.replica));
-}
 
 enum { GIVEN = 4 };
 static const double given[GIVEN] = { 1.0 / 3, -0.7, 3, 1e-9 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "first.h"
 #include "tarn.h"
 
 TestSuite(recompute, .timeout = 600);
@@ -29,13 +30,6 @@ struct layers {
     tarn_embedding_layer words;
     tarn_linear linear[2];
 };
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
 
 static void make(tarn_replica *r, enum net net, struct layers *n)
 {

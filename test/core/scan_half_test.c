@@ -6,19 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "first.h"
 #include "tarn.h"
 #include "tensor/shape.h"
 
 TestSuite(scan_half, .timeout = 900);
 
 enum { SAMPLES = 17, WIDTH = 6, STEPS = 3, MOST = SAMPLES * STEPS * WIDTH, RESULTS = 8 };
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
 
 static uint32_t state;
 static const float *values(int n)

@@ -5,19 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "first.h"
 #include "tarn.h"
 #include "tarn_nn.h"
 
 TestSuite(scan_wide, .timeout = 900);
 
 enum { SAMPLES = 17, WIDTH = 6, STEPS = 3, MOST = SAMPLES * STEPS * WIDTH, RESULTS = 9 };
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
 
 /* Numbers from -1 to 1, which float32 does not have. */
 static uint32_t state;

@@ -6,17 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "first.h"
 #include "tarn.h"
 #include "tarn_dist.h"
 
 TestSuite(small, .timeout = 600);
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
 
 Test(small, types_have_names)
 {

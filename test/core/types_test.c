@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "first.h"
 #include "ops_cases.h"
 #include "ops_image_cases.h"
 #include "ops_more_cases.h"
@@ -20,18 +21,6 @@
 TestSuite(types, .timeout = 600);
 
 #define COUNT(a) ((int)(sizeof a / sizeof((a)[0])))
-
-static tarn_replica *open_first(void)
-{
-    tarn_replica *r = tarn_open(NULL);
-    cr_assert_not_null(r, "%s", tarn_error(NULL));
-    return r;
-}
-
-static void read_all(tarn_tensor t, void *out, size_t bytes)
-{
-    cr_assert_eq(tarn_read(t, out, bytes), TARN_OK, "%s", tarn_error(t.replica));
-}
 
 /* ---- every op ------------------------------------------------------------------------------- */
 

@@ -275,6 +275,15 @@ void heads_mask(struct interpreter *m, const struct line *l, int k, tarn_shape s
     *(program_floats(operand_of(m->p, l, k)->dtype) ? &h->added : &h->flags) = mask;
 }
 
+/* Operands 1 to 4: weights and biases of all heads. */
+static bool weights_fit(const struct program *p, const struct line *l, int e)
+{
+    return same_shape(operand_of(p, l, 1)->shape, TARN_SHAPE(3 * e, e)) &&
+           same_shape(operand_of(p, l, 2)->shape, TARN_SHAPE(3 * e)) &&
+           same_shape(operand_of(p, l, 3)->shape, TARN_SHAPE(e, e)) &&
+           same_shape(operand_of(p, l, 4)->shape, TARN_SHAPE(e));
+}
+
 static bool heads_shape(const struct program *p, struct line *l)
 {
     const tarn_shape x = operand_of(p, l, 0)->shape;
@@ -284,11 +293,7 @@ static bool heads_shape(const struct program *p, struct line *l)
         return false;
     const int e = x.dim[2];
     return e % l->arg[0] == 0 && memory.dim[0] == x.dim[0] && memory.dim[2] == e &&
-           memory.dim[1] > 0 && same_shape(operand_of(p, l, 1)->shape, TARN_SHAPE(3 * e, e)) &&
-           same_shape(operand_of(p, l, 2)->shape, TARN_SHAPE(3 * e)) &&
-           same_shape(operand_of(p, l, 3)->shape, TARN_SHAPE(e, e)) &&
-           same_shape(operand_of(p, l, 4)->shape, TARN_SHAPE(e)) &&
-           mask_fits(p, l, 6, x.dim[0], memory.dim[1]);
+           memory.dim[1] > 0 && weights_fit(p, l, e) && mask_fits(p, l, 6, x.dim[0], memory.dim[1]);
 }
 
 static int heads_line_value(struct interpreter *m, const struct line *l)
@@ -370,10 +375,7 @@ static bool inputs_shape(const struct program *p, struct line *l)
         return false;
     const int e = x.dim[2];
     if (e % l->arg[0] != 0 || keys.dim[0] != x.dim[0] || keys.dim[2] != e || keys.dim[1] < 1 ||
-        !same_shape(operand_of(p, l, 1)->shape, TARN_SHAPE(3 * e, e)) ||
-        !same_shape(operand_of(p, l, 2)->shape, TARN_SHAPE(3 * e)) ||
-        !same_shape(operand_of(p, l, 3)->shape, TARN_SHAPE(e, e)) ||
-        !same_shape(operand_of(p, l, 4)->shape, TARN_SHAPE(e)))
+        !weights_fit(p, l, e))
         return false;
     if (l->arg[4] == 0)
         return true;

@@ -55,6 +55,17 @@ static struct heads heads_from(struct interpreter *m, const struct line *l, int 
     return h;
 }
 
+/* Operands 5 and 6 are the linear layers'. */
+static struct block block_of(struct interpreter *m, const struct line *l)
+{
+    return (struct block){ .s = shape_of(m, l, 0),
+                           .wide = shape_of(m, l, 5).dim[0],
+                           .eps = (double)l->f[0],
+                           .after = l->arg[2] != 0,
+                           .linear1 = interpret_operand(m, l, 5),
+                           .linear2 = interpret_operand(m, l, 6) };
+}
+
 static bool block_fits(tarn_shape x, int heads)
 {
     return x.rank == 3 && x.dim[2] > 0 && x.dim[1] > 0 && heads > 0 && x.dim[2] % heads == 0;
@@ -92,12 +103,7 @@ static bool block_shape(const struct program *p, struct line *l)
 static int block_value(struct interpreter *m, const struct line *l)
 {
     const tarn_shape x = shape_of(m, l, 0);
-    const struct block b = { x,
-                             shape_of(m, l, 5).dim[0],
-                             (double)l->f[0],
-                             l->arg[2] != 0,
-                             interpret_operand(m, l, 5),
-                             interpret_operand(m, l, 6) };
+    const struct block b = block_of(m, l);
     struct heads h = heads_from(m, l, 2);
     h.causal = l->arg[1] != 0;
     if (l->ins > 7 && l->op == OP_ID_transformer_block_forward)
@@ -173,12 +179,7 @@ static bool decoder_shape(const struct program *p, struct line *l)
 static int decoder_value(struct interpreter *m, const struct line *l)
 {
     const tarn_shape x = shape_of(m, l, 0);
-    const struct block b = { x,
-                             shape_of(m, l, 5).dim[0],
-                             (double)l->f[0],
-                             l->arg[2] != 0,
-                             interpret_operand(m, l, 5),
-                             interpret_operand(m, l, 6) };
+    const struct block b = block_of(m, l);
     const int norm = interpret_operand(m, l, 2);
     struct heads own = heads_from(m, l, 3), cross = own;
     own.causal = l->arg[1] != 0;

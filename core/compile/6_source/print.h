@@ -112,9 +112,9 @@ struct code_names {
     bool doubles; /* registers are double: TARN_ macros get F64 for their width */
 };
 /* The bits of a constant, the upper half of 64 in `high`, as a register of this width. */
+void constant_text(tarn_dtype dtype, uint32_t bits, uint32_t high, int width, struct text *t);
 /* The same of a number, of float32 or float64. */
 void scalar_text(tarn_dtype dtype, double value, int width, struct text *t);
-void constant_text(tarn_dtype dtype, uint32_t bits, uint32_t high, int width, struct text *t);
 /* Applies OpenCL C to registers: TARN_ macros get the width. */
 void expand_code(const char *code, const struct code_names *names, int width, struct text *t);
 void known_reset(struct printer *pr, int count);
