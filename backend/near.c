@@ -25,7 +25,7 @@ static void own_folder(char *path, size_t capacity)
 
 bool near_find(const char *name, char *path, size_t capacity)
 {
-    static const char *const below[] = { "", "/tarn", "/../lib/tarn" };
+    static const char *const below[] = { "", "/tarn", "/bin", "/../lib/tarn" };
     char own[4096];
     own_folder(own, sizeof own);
     for (size_t i = 0; own[0] != '\0' && i < sizeof below / sizeof *below; i++) {

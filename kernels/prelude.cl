@@ -10,6 +10,7 @@
  * inlining thousands of them took half of their compiler's time; PoCL's convert_ushort16 goes element by element. */
 #ifdef __clang__
 #define TARN_INLINE static inline __attribute__((always_inline))
+#define TARN_APART __attribute__((noinline, visibility("hidden"), min_vector_width(512)))
 typedef float16 tarn_any_float16 __attribute__((aligned(4)));
 typedef int16 tarn_any_int16 __attribute__((aligned(4)));
 typedef uchar16 tarn_any_uchar16 __attribute__((aligned(1)));
@@ -20,6 +21,7 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_CONVERT(type, x) __builtin_convertvector(x, type)
 #else
 #define TARN_INLINE static inline
+#define TARN_APART static
 #define TARN_LOAD(space, type, from) vload16(0, from)
 #define TARN_STORE(space, type, value, to) vstore16(value, 0, to)
 #define TARN_SHUFFLE(a, b, order) shuffle2(a, b, (uint16)(order))

@@ -49,10 +49,9 @@ struct printer {
     int value_count;
     struct nest *n;
     const struct schedule *s; /* of the nest */
-    struct text *out;
+    struct text *out, *functions; /* a kernel, and what it calls */
     int parts; /* of a block of samples, in the section whose nests are printed */
     int indent, width, temporaries;
-    int branches; /* so far, of those between nests that are always taken */
     struct axis_now axis[NEST_AXES];
     bool items; /* a lane is a work-item: width is 1, and the batch axis an axis like others */
     int turns;  /* items: how often a group goes through the kernel, a block of a row each time */
@@ -158,8 +157,9 @@ static inline void take_nest(struct printer *pr, int index)
     pr->n = &pr->p->nests[index];
     pr->s = &pr->p->schedules[index];
 }
-/* Prints the printer's nest as a block of statements. */
+/* Prints the printer's nest as a block of statements; and for a CPU as a function, and what calls it (print_function.c). */
 void print_nest(struct printer *pr);
+void print_call(struct printer *pr);
 
 /* The parts of a nest that are alike for all schedules. An axis becomes the variable i0, i1, ... in
  * steps, or a constant; then come the OUT axes' unrolled points (false: there is none). */

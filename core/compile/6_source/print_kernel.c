@@ -11,8 +11,6 @@
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
-#define LONG_CHAIN 16 /* nests of a section from which on the driver's compiler is helped */
-
 static void want_param(struct arena *a, struct planned_kernel *k, enum param_kind kind,
                        uint32_t slot)
 {
@@ -221,20 +219,6 @@ static void open_block(struct printer *pr, const char *head)
     pr->indent++;
 }
 
-/* Between nests of a long chain there is a branch that the driver's compiler cannot foresee, and that is always taken:
- * asking what a loop may rely on, LLVM goes back through all that came before it, up to where two ways meet. Without
- * them 41 nests took it 30 s, with them 4 s. Nests of samples need none, since they meet in their loop. */
-static void print_apart(struct printer *pr)
-{
-    const bool apart = !pr->n->batched && pr->nest_count > LONG_CHAIN;
-    if (apart) {
-        print_line(pr, "if (skip != -%d) {", ++pr->branches);
-        pr->indent++;
-    }
-    print_nest(pr);
-    close_loops(pr, apart);
-}
-
 static void print_nests(struct printer *pr, enum role role)
 {
     for (int i = 0; i < pr->nest_count; i++) {
@@ -244,7 +228,7 @@ static void print_nests(struct printer *pr, enum role role)
         const bool alone = placement_of(pr->p, pr->n)->first_part;
         if (alone)
             open_block(pr, "if (part == 0) {");
-        print_apart(pr);
+        print_call(pr);
         close_loops(pr, alone);
     }
 }
@@ -283,13 +267,6 @@ static void print_blocks(struct printer *pr, int groups)
     print_line(pr, "const long first = group * %d / %d, last = (group + 1) * %d / %d;", p->blocks,
                groups, p->blocks, groups);
     print_for(pr, "for (long b = first; b < last; ++b) {");
-    if (pr->tail) {
-        print_line(pr,
-                   "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
-                   p->module->batch - 1);
-        print_line(pr, "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
-                   p->module->batch);
-    }
     print_nests(pr, IN_BLOCKS);
     close_loops(pr, 1);
 }
@@ -304,7 +281,7 @@ static void print_all_nests(struct printer *pr)
 {
     for (int i = 0; i < pr->nest_count; i++) {
         take_nest(pr, pr->nests[i]);
-        print_apart(pr);
+        print_call(pr);
     }
 }
 
@@ -412,12 +389,16 @@ static void print_next_step(struct printer *pr, const struct planned_kernel *k)
 }
 
 /* The kernel from its parameters on, with names of the whole program in it. */
-static tarn_status print_rest(struct program_ir *p, int kernel, struct text *out,
-                              struct planned_kernel *k)
+static tarn_status print_rest(struct program_ir *p, int kernel, struct text *functions,
+                              struct text *out, struct planned_kernel *k)
 {
-    struct printer pr = {
-        .p = p, .kernel = kernel, .out = out, .indent = 1, .width = 1, .lane_axis = -1
-    };
+    struct printer pr = { .p = p,
+                          .kernel = kernel,
+                          .out = out,
+                          .functions = functions,
+                          .indent = 1,
+                          .width = 1,
+                          .lane_axis = -1 };
     pr.tail = p->module->batch % LANES != 0;
     pr.nests = nests_of(p, kernel, &pr.nest_count);
     if (pr.nests == NULL || !collect_uses(&pr, k))
@@ -501,24 +482,28 @@ static void print_functions(const struct program_ir *p, int kernel, const char *
 
 tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel *k)
 {
-    struct text body = { 0 }, text = { 0 };
-    tarn_status status = print_rest(p, kernel, &body, k);
+    struct text body = { 0 }, nests = { 0 }, text = { 0 };
+    tarn_status status = print_rest(p, kernel, &nests, &body, k);
     if (status == TARN_OK && !body.failed)
         number_names(&body, &text);
-    if (status == TARN_OK && !body.failed && !text.failed) {
+    if (status == TARN_OK && !body.failed && !text.failed && !nests.failed) {
         const XXH64_hash_t h =
             XXH3_64bits_withSeed(text.data, text.length, (uint64_t)p->group_size);
         text_fill(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
-        print_functions(p, kernel, text.data, &k->source);
-        print_attention(p, text.data, &k->source);
-        print_math(text.data, &k->source);
-        text_add(&k->source,
-                 "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",
+        text_add(&nests, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",
                  p->group_size, k->function, text.data);
     }
-    if (status == TARN_OK && (body.failed || text.failed || k->source.failed || p->arena->failed))
+    if (status == TARN_OK && !nests.failed) {
+        print_functions(p, kernel, nests.data, &k->source);
+        print_attention(p, nests.data, &k->source);
+        print_math(nests.data, &k->source);
+        text_add_bytes(&k->source, nests.data, nests.length);
+    }
+    if (status == TARN_OK && (body.failed || text.failed || nests.failed || k->source.failed ||
+                              p->arena->failed))
         status = error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     text_free(&body);
+    text_free(&nests);
     text_free(&text);
     return status;
 }

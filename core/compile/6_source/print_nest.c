@@ -280,12 +280,23 @@ static void print_loops(struct printer *pr)
     close_loops(pr, loops);
 }
 
+/* Which samples the lanes of a block have, where the last block is not full. */
+static void print_samples(struct printer *pr)
+{
+    const int batch = pr->p->module->batch;
+    print_line(pr, "const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(%d));",
+               batch - 1);
+    print_line(pr, "const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(%d);",
+               batch);
+}
+
 void print_nest(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    describe_nest(pr);
     print_line(pr, "{");
     pr->indent++;
+    if (pr->tail && nest_has_batch_lanes(n))
+        print_samples(pr);
     pr->width = nest_has_batch_lanes(n) ? LANES : 1;
     pr->lane_axis = nest_has_batch_lanes(n) ? n->batch_axis : -1;
     memset(pr->axis, 0, sizeof pr->axis); /* the batch axis has no loop that would set it */
