@@ -31,6 +31,8 @@
 /* What is longer for each process takes many seconds, in which training may go on already. */
 #define WORTH_QUICK ((size_t)1 << 18)
 #define OFTEN 3 /* launches of a kernel that is worth optimising */
+/* Seconds: what is asked for so soon after the last is one wait to who waits, such as the parts of a step with loops. */
+#define ONE_WAIT 5
 
 struct shared_program {
     struct built_program *program;
@@ -301,9 +303,16 @@ static tarn_status build_parts(struct request *q)
     return TARN_OK;
 }
 
+/* What there is to compile, and was before it in the same wait. */
+static size_t bytes_of_wait(const struct request *q)
+{
+    const struct context *c = q->context;
+    return all_bytes(q) + (seconds_now() - c->built_at < ONE_WAIT ? c->built_bytes : 0);
+}
+
 static void choose_way(struct request *q)
 {
-    const size_t bytes = all_bytes(q);
+    const size_t bytes = bytes_of_wait(q);
     const char *quick = env_text(ENV_QUICK);
     const bool measures = strcmp(env_text(ENV_TUNE), "1") == 0; /* what is compared is optimised */
     q->processes = bytes < WORTH_ASKING ? 0 : compilers_for(&q->context->device);
@@ -316,6 +325,8 @@ static void choose_way(struct request *q)
 
 static tarn_status build_all(struct request *q)
 {
+    if (q->count == 0)
+        return TARN_OK;
     q->parts = calloc((size_t)q->count + 1, sizeof *q->parts);
     if (q->parts == NULL)
         return out_of_memory(q->label);
@@ -323,6 +334,8 @@ static tarn_status build_all(struct request *q)
     tarn_status status = divide(q);
     if (status == TARN_OK)
         status = build_parts(q);
+    q->context->built_bytes = bytes_of_wait(q);
+    q->context->built_at = seconds_now();
     for (int i = 0; i < q->part_count; i++) {
         compile_job_drop(q->parts[i].job);
         free(q->parts[i].source);

@@ -311,7 +311,9 @@ static void add_launch(const struct planned_kernel *k, int group_size, struct te
 /* What follows the functions of kernels/math.cl and routines.cl, which kernels that call them begin with. */
 static const char *own_text(const char *source)
 {
-    const char *own = source != NULL ? strstr(source, "__kernel") : NULL;
+    const char *own = source != NULL ? strstr(source, "#ifndef TARN_nest_") : NULL;
+    if (own == NULL && source != NULL)
+        own = strstr(source, "__kernel");
     return own != NULL ? own : "";
 }
 

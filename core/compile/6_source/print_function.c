@@ -13,8 +13,8 @@
 /* What the loops around nests are about, where a nest's text names it. */
 static const struct {
     const char *word, *type;
-} around[] = { { "group", "long" }, { "share", "long" }, { "part", "long" },
-               { "b", "long" },     { "first", "long" }, { "key", "ulong" } };
+} around[] = { { "group", "long " }, { "share", "long " }, { "part", "long " },
+               { "b", "long " },     { "first", "long " }, { "key", "ulong " } };
 
 struct call {
     struct text params, args;
@@ -39,7 +39,7 @@ static void add(struct call *c, const char *text, const char *type, const char *
 {
     if (!names(text, name))
         return;
-    text_add(&c->params, "%s%s %s", c->count > 0 ? ", " : "", type, name);
+    text_add(&c->params, "%s%s%s", c->count > 0 ? ", " : "", type, name);
     text_add(&c->args, "%s%s", c->count++ > 0 ? ", " : "", name);
 }
 
@@ -68,12 +68,12 @@ static void add_expr(const struct printer *pr, struct call *c, const char *text,
     if (e->kind == EXPR_LOAD)
         add_value(pr, c, text, e->access.value);
     if (e->kind == EXPR_NUMBER)
-        add_number(c, text, "float", "number", e->bits);
+        add_number(c, text, "float ", "number", e->bits);
     if (e->kind == EXPR_RAND)
-        add_number(c, text, "uint", "serial", e->bits);
+        add_number(c, text, "uint ", "serial", e->bits);
     for (uint32_t axis = 0; axis < MESH_AXES; axis++)
         if (e->step[axis] != 0)
-            add_number(c, text, "uint", "coordinate", axis);
+            add_number(c, text, "uint ", "coordinate", axis);
 }
 
 static void find_params(const struct printer *pr, const char *text, struct call *c)

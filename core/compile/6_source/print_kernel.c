@@ -499,8 +499,8 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
         print_math(nests.data, &k->source);
         text_add_bytes(&k->source, nests.data, nests.length);
     }
-    if (status == TARN_OK && (body.failed || text.failed || nests.failed || k->source.failed ||
-                              p->arena->failed))
+    if (status == TARN_OK &&
+        (body.failed || text.failed || nests.failed || k->source.failed || p->arena->failed))
         status = error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     text_free(&body);
     text_free(&nests);

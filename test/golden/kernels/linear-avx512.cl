@@ -2,8 +2,389 @@
 /* k1: 1 groups of 1; skip 0, owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
+#ifndef TARN_nest_88b40a8d0cf1f0d6
+#define TARN_nest_88b40a8d0cf1f0d6
+TARN_APART void nest_88b40a8d0cf1f0d6(long b, __local float * v0, __global float * v1)
+{
+    #pragma unroll 1
+    for (long e = 0; e < 20; e += 16) {
+        const long at = min(e, 4L);
+        float16 row[16];
+        row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 0));
+        row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 1));
+        row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 2));
+        row[3] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 3));
+        row[4] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 4));
+        row[5] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 5));
+        row[6] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 6));
+        row[7] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 7));
+        row[8] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 8));
+        row[9] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 9));
+        row[10] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 10));
+        row[11] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 11));
+        row[12] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 12));
+        row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 13));
+        row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 14));
+        row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 15));
+        TARN_TURN_16(float, row)
+        TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
+        TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
+        TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
+        TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
+        TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
+        TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
+        TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
+        TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
+        TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
+        TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
+        TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
+        TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
+        TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
+        TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
+        TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
+        TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
+    }
+}
+#endif
+#ifndef TARN_nest_8f4cbb1664fb55f8
+#define TARN_nest_8f4cbb1664fb55f8
+TARN_APART void nest_8f4cbb1664fb55f8(__local float * v0, __local float * v1, __global float * v2, __global float * v3)
+{
+    #pragma unroll 1
+    for (long i1 = 0; i1 < 32; i1 += 8) {
+        float16 acc0 = (float16)(0.0f);
+        float16 acc1 = (float16)(0.0f);
+        float16 acc2 = (float16)(0.0f);
+        float16 acc3 = (float16)(0.0f);
+        float16 acc4 = (float16)(0.0f);
+        float16 acc5 = (float16)(0.0f);
+        float16 acc6 = (float16)(0.0f);
+        float16 acc7 = (float16)(0.0f);
+        #pragma unroll 1
+        for (long i2 = 0; i2 < 20; i2 += 1) {
+            const float16 t1 = (TARN_LOAD(__local, float, v1 + 16 * (i2)));
+            const float16 t2 = (float16)(v2[20 * i1 + i2]);
+            acc0 = fma(t1, t2, acc0);
+            const float16 t3 = (float16)(v2[20 * i1 + i2 + 20]);
+            acc1 = fma(t1, t3, acc1);
+            const float16 t4 = (float16)(v2[20 * i1 + i2 + 40]);
+            acc2 = fma(t1, t4, acc2);
+            const float16 t5 = (float16)(v2[20 * i1 + i2 + 60]);
+            acc3 = fma(t1, t5, acc3);
+            const float16 t6 = (float16)(v2[20 * i1 + i2 + 80]);
+            acc4 = fma(t1, t6, acc4);
+            const float16 t7 = (float16)(v2[20 * i1 + i2 + 100]);
+            acc5 = fma(t1, t7, acc5);
+            const float16 t8 = (float16)(v2[20 * i1 + i2 + 120]);
+            acc6 = fma(t1, t8, acc6);
+            const float16 t9 = (float16)(v2[20 * i1 + i2 + 140]);
+            acc7 = fma(t1, t9, acc7);
+        }
+        const float16 t10 = (float16)(v3[i1]);
+        const float16 t11 = acc0 + t10;
+        const float16 t12 = TARN_SELECT_16(TARN_BOOL_16(t11 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t11);
+        TARN_STORE(__local, float, t12, v0 + 16 * (i1));
+        const float16 t13 = (float16)(v3[i1 + 1]);
+        const float16 t14 = acc1 + t13;
+        const float16 t15 = TARN_SELECT_16(TARN_BOOL_16(t14 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t14);
+        TARN_STORE(__local, float, t15, v0 + 16 * (i1 + 1));
+        const float16 t16 = (float16)(v3[i1 + 2]);
+        const float16 t17 = acc2 + t16;
+        const float16 t18 = TARN_SELECT_16(TARN_BOOL_16(t17 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t17);
+        TARN_STORE(__local, float, t18, v0 + 16 * (i1 + 2));
+        const float16 t19 = (float16)(v3[i1 + 3]);
+        const float16 t20 = acc3 + t19;
+        const float16 t21 = TARN_SELECT_16(TARN_BOOL_16(t20 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t20);
+        TARN_STORE(__local, float, t21, v0 + 16 * (i1 + 3));
+        const float16 t22 = (float16)(v3[i1 + 4]);
+        const float16 t23 = acc4 + t22;
+        const float16 t24 = TARN_SELECT_16(TARN_BOOL_16(t23 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t23);
+        TARN_STORE(__local, float, t24, v0 + 16 * (i1 + 4));
+        const float16 t25 = (float16)(v3[i1 + 5]);
+        const float16 t26 = acc5 + t25;
+        const float16 t27 = TARN_SELECT_16(TARN_BOOL_16(t26 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t26);
+        TARN_STORE(__local, float, t27, v0 + 16 * (i1 + 5));
+        const float16 t28 = (float16)(v3[i1 + 6]);
+        const float16 t29 = acc6 + t28;
+        const float16 t30 = TARN_SELECT_16(TARN_BOOL_16(t29 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t29);
+        TARN_STORE(__local, float, t30, v0 + 16 * (i1 + 6));
+        const float16 t31 = (float16)(v3[i1 + 7]);
+        const float16 t32 = acc7 + t31;
+        const float16 t33 = TARN_SELECT_16(TARN_BOOL_16(t32 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t32);
+        TARN_STORE(__local, float, t33, v0 + 16 * (i1 + 7));
+    }
+}
+#endif
+#ifndef TARN_nest_14c9ca0e87037ce7
+#define TARN_nest_14c9ca0e87037ce7
+TARN_APART void nest_14c9ca0e87037ce7(long b, __global float * v0, __local float * v1)
+{
+    #pragma unroll 1
+    for (long e = 0; e < 32; e += 16) {
+        const long at = min(e, 16L);
+        float16 row[16];
+        row[0] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 0));
+        row[1] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 1));
+        row[2] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 2));
+        row[3] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 3));
+        row[4] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 4));
+        row[5] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 5));
+        row[6] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 6));
+        row[7] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 7));
+        row[8] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 8));
+        row[9] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 9));
+        row[10] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 10));
+        row[11] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 11));
+        row[12] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 12));
+        row[13] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 13));
+        row[14] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 14));
+        row[15] = TARN_LOAD(__local, float, v1 + 16 * (0 + at + 15));
+        TARN_TURN_16(float, row)
+        TARN_STORE(__global, float, row[0], v0 + 0 + at + 32 * (16 * b + 0));
+        TARN_STORE(__global, float, row[1], v0 + 0 + at + 32 * (16 * b + 1));
+        TARN_STORE(__global, float, row[2], v0 + 0 + at + 32 * (16 * b + 2));
+        TARN_STORE(__global, float, row[3], v0 + 0 + at + 32 * (16 * b + 3));
+        TARN_STORE(__global, float, row[4], v0 + 0 + at + 32 * (16 * b + 4));
+        TARN_STORE(__global, float, row[5], v0 + 0 + at + 32 * (16 * b + 5));
+        TARN_STORE(__global, float, row[6], v0 + 0 + at + 32 * (16 * b + 6));
+        TARN_STORE(__global, float, row[7], v0 + 0 + at + 32 * (16 * b + 7));
+        TARN_STORE(__global, float, row[8], v0 + 0 + at + 32 * (16 * b + 8));
+        TARN_STORE(__global, float, row[9], v0 + 0 + at + 32 * (16 * b + 9));
+        TARN_STORE(__global, float, row[10], v0 + 0 + at + 32 * (16 * b + 10));
+        TARN_STORE(__global, float, row[11], v0 + 0 + at + 32 * (16 * b + 11));
+        TARN_STORE(__global, float, row[12], v0 + 0 + at + 32 * (16 * b + 12));
+        TARN_STORE(__global, float, row[13], v0 + 0 + at + 32 * (16 * b + 13));
+        TARN_STORE(__global, float, row[14], v0 + 0 + at + 32 * (16 * b + 14));
+        TARN_STORE(__global, float, row[15], v0 + 0 + at + 32 * (16 * b + 15));
+    }
+}
+#endif
+#ifndef TARN_nest_04b68027a4fff48f
+#define TARN_nest_04b68027a4fff48f
+TARN_APART void nest_04b68027a4fff48f(long b, __local float * v0, __global float * v1)
+{
+    #pragma unroll 1
+    for (long e = 0; e < 32; e += 16) {
+        const long at = min(e, 16L);
+        float16 row[16];
+        row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 0));
+        row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 1));
+        row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 2));
+        row[3] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 3));
+        row[4] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 4));
+        row[5] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 5));
+        row[6] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 6));
+        row[7] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 7));
+        row[8] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 8));
+        row[9] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 9));
+        row[10] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 10));
+        row[11] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 11));
+        row[12] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 12));
+        row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 13));
+        row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 14));
+        row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 32 * (16 * b + 15));
+        TARN_TURN_16(float, row)
+        TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
+        TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
+        TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
+        TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
+        TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
+        TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
+        TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
+        TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
+        TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
+        TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
+        TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
+        TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
+        TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
+        TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
+        TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
+        TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
+    }
+}
+#endif
+#ifndef TARN_nest_93434a77aa5a25e6
+#define TARN_nest_93434a77aa5a25e6
+TARN_APART void nest_93434a77aa5a25e6(__local float * v0, __local float * v1, __local float * v2)
+{
+    #pragma unroll 1
+    for (long i1 = 0; i1 < 32; i1 += 1) {
+        const float16 t1 = (TARN_LOAD(__local, float, v1 + 16 * (i1)));
+        const int16 t2 = TARN_BOOL_16(t1 > (float16)(0x0p+0f));
+        const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (i1)));
+        const float16 t4 = TARN_SELECT_16(t2, t3, (float16)(0x0p+0f));
+        TARN_STORE(__local, float, t4, v0 + 16 * (i1));
+    }
+}
+#endif
+#ifndef TARN_nest_a9a7ced9610099f5
+#define TARN_nest_a9a7ced9610099f5
+TARN_APART void nest_a9a7ced9610099f5(long group, long b, long first, __global float * v0, __local float * v1, __global float * v2)
+{
+    #pragma unroll 1
+    for (long i0 = 0; i0 < 32; i0 += 8) {
+        long i1 = 0;
+        #pragma unroll 1
+        for (; i1 + 16 <= 20; i1 += 16) {
+            float16 acc0 = (float16)(0.0f);
+            float16 acc1 = (float16)(0.0f);
+            float16 acc2 = (float16)(0.0f);
+            float16 acc3 = (float16)(0.0f);
+            float16 acc4 = (float16)(0.0f);
+            float16 acc5 = (float16)(0.0f);
+            float16 acc6 = (float16)(0.0f);
+            float16 acc7 = (float16)(0.0f);
+            #pragma unroll 1
+            for (long i2 = 16 * b; i2 < 16 * b + 16; ++i2) {
+                const float16 t1 = (float16)(v1[16 * (i0) + i2 - 16 * b]);
+                const float16 t2 = (TARN_LOAD(__global, float, v2 + i1 + 20 * i2));
+                acc0 = fma(t1, t2, acc0);
+                const float16 t3 = (float16)(v1[16 * (i0 + 1) + i2 - 16 * b]);
+                acc1 = fma(t3, t2, acc1);
+                const float16 t4 = (float16)(v1[16 * (i0 + 2) + i2 - 16 * b]);
+                acc2 = fma(t4, t2, acc2);
+                const float16 t5 = (float16)(v1[16 * (i0 + 3) + i2 - 16 * b]);
+                acc3 = fma(t5, t2, acc3);
+                const float16 t6 = (float16)(v1[16 * (i0 + 4) + i2 - 16 * b]);
+                acc4 = fma(t6, t2, acc4);
+                const float16 t7 = (float16)(v1[16 * (i0 + 5) + i2 - 16 * b]);
+                acc5 = fma(t7, t2, acc5);
+                const float16 t8 = (float16)(v1[16 * (i0 + 6) + i2 - 16 * b]);
+                acc6 = fma(t8, t2, acc6);
+                const float16 t9 = (float16)(v1[16 * (i0 + 7) + i2 - 16 * b]);
+                acc7 = fma(t9, t2, acc7);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1;
+                TARN_STORE(__global, float, b > first ? acc0 + TARN_LOAD(__global, float, row) : acc0, row);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 20;
+                TARN_STORE(__global, float, b > first ? acc1 + TARN_LOAD(__global, float, row) : acc1, row);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 40;
+                TARN_STORE(__global, float, b > first ? acc2 + TARN_LOAD(__global, float, row) : acc2, row);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 60;
+                TARN_STORE(__global, float, b > first ? acc3 + TARN_LOAD(__global, float, row) : acc3, row);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 80;
+                TARN_STORE(__global, float, b > first ? acc4 + TARN_LOAD(__global, float, row) : acc4, row);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 100;
+                TARN_STORE(__global, float, b > first ? acc5 + TARN_LOAD(__global, float, row) : acc5, row);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 120;
+                TARN_STORE(__global, float, b > first ? acc6 + TARN_LOAD(__global, float, row) : acc6, row);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 140;
+                TARN_STORE(__global, float, b > first ? acc7 + TARN_LOAD(__global, float, row) : acc7, row);
+            }
+        }
+        #pragma unroll 1
+        for (; i1 < 20; ++i1) {
+            float acc0 = (float)(0.0f);
+            float acc1 = (float)(0.0f);
+            float acc2 = (float)(0.0f);
+            float acc3 = (float)(0.0f);
+            float acc4 = (float)(0.0f);
+            float acc5 = (float)(0.0f);
+            float acc6 = (float)(0.0f);
+            float acc7 = (float)(0.0f);
+            #pragma nounroll
+            #pragma clang loop vectorize(disable)
+            for (long i2 = 16 * b; i2 < 16 * b + 16; ++i2) {
+                const float t10 = (float)(v1[16 * (i0) + i2 - 16 * b]);
+                const float t11 = v2[i1 + 20 * i2];
+                acc0 = fma(t10, t11, acc0);
+                const float t12 = (float)(v1[16 * (i0 + 1) + i2 - 16 * b]);
+                acc1 = fma(t12, t11, acc1);
+                const float t13 = (float)(v1[16 * (i0 + 2) + i2 - 16 * b]);
+                acc2 = fma(t13, t11, acc2);
+                const float t14 = (float)(v1[16 * (i0 + 3) + i2 - 16 * b]);
+                acc3 = fma(t14, t11, acc3);
+                const float t15 = (float)(v1[16 * (i0 + 4) + i2 - 16 * b]);
+                acc4 = fma(t15, t11, acc4);
+                const float t16 = (float)(v1[16 * (i0 + 5) + i2 - 16 * b]);
+                acc5 = fma(t16, t11, acc5);
+                const float t17 = (float)(v1[16 * (i0 + 6) + i2 - 16 * b]);
+                acc6 = fma(t17, t11, acc6);
+                const float t18 = (float)(v1[16 * (i0 + 7) + i2 - 16 * b]);
+                acc7 = fma(t18, t11, acc7);
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1;
+                *row = b > first ? acc0 + *row : acc0;
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 20;
+                *row = b > first ? acc1 + *row : acc1;
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 40;
+                *row = b > first ? acc2 + *row : acc2;
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 60;
+                *row = b > first ? acc3 + *row : acc3;
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 80;
+                *row = b > first ? acc4 + *row : acc4;
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 100;
+                *row = b > first ? acc5 + *row : acc5;
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 120;
+                *row = b > first ? acc6 + *row : acc6;
+            }
+            {
+                __global float *row = v0 + 640 * group + 20 * i0 + i1 + 140;
+                *row = b > first ? acc7 + *row : acc7;
+            }
+        }
+    }
+}
+#endif
+#ifndef TARN_nest_a3722dd322a61d27
+#define TARN_nest_a3722dd322a61d27
+TARN_APART void nest_a3722dd322a61d27(long group, long b, long first, __global float * v0, __local float * v1)
+{
+    #pragma unroll 1
+    for (long i0 = 0; i0 < 32; i0 += 2) {
+        float16 acc0 = (float16)(0.0f);
+        float16 acc1 = (float16)(0.0f);
+        const float16 t1 = (TARN_LOAD(__local, float, v1 + 16 * (i0)));
+        acc0 += t1;
+        const float16 t2 = (TARN_LOAD(__local, float, v1 + 16 * (i0 + 1)));
+        acc1 += t2;
+        {
+            float sum = tarn_sum_float(acc0);
+            __global float *row = v0 + 32 * group + i0;
+            if (b > first)
+                sum += *row;
+            *row = sum;
+        }
+        {
+            float sum = tarn_sum_float(acc1);
+            __global float *row = v0 + 32 * group + i0 + 1;
+            if (b > first)
+                sum += *row;
+            *row = sum;
+        }
+    }
+}
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_9419d47d9e9be94e(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_bf231c82e85db259(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
@@ -25,373 +406,63 @@ void k_9419d47d9e9be94e(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [48 20] */
-            {
-                #pragma unroll 1
-                for (long e = 0; e < 20; e += 16) {
-                    const long at = min(e, 4L);
-                    float16 row[16];
-                    row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 0));
-                    row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 1));
-                    row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 2));
-                    row[3] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 3));
-                    row[4] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 4));
-                    row[5] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 5));
-                    row[6] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 6));
-                    row[7] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 7));
-                    row[8] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 8));
-                    row[9] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 9));
-                    row[10] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 10));
-                    row[11] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 11));
-                    row[12] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 12));
-                    row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 13));
-                    row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 14));
-                    row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 20 * (16 * b + 15));
-                    TARN_TURN_16(float, row)
-                    TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
-                    TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
-                    TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
-                    TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
-                    TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
-                    TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
-                    TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
-                    TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
-                    TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
-                    TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
-                    TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
-                    TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
-                    TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
-                    TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
-                    TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
-                    TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
-                }
-            }
+            nest_88b40a8d0cf1f0d6(b, v0, v1);
             /* matmul [48 32 | 20] */
-            {
-                #pragma unroll 1
-                for (long i1 = 0; i1 < 32; i1 += 8) {
-                    float16 acc0 = (float16)(0.0f);
-                    float16 acc1 = (float16)(0.0f);
-                    float16 acc2 = (float16)(0.0f);
-                    float16 acc3 = (float16)(0.0f);
-                    float16 acc4 = (float16)(0.0f);
-                    float16 acc5 = (float16)(0.0f);
-                    float16 acc6 = (float16)(0.0f);
-                    float16 acc7 = (float16)(0.0f);
-                    #pragma unroll 1
-                    for (long i2 = 0; i2 < 20; i2 += 1) {
-                        const float16 t1 = (TARN_LOAD(__local, float, v0 + 16 * (i2)));
-                        const float16 t2 = (float16)(v3[20 * i1 + i2]);
-                        acc0 = fma(t1, t2, acc0);
-                        const float16 t3 = (float16)(v3[20 * i1 + i2 + 20]);
-                        acc1 = fma(t1, t3, acc1);
-                        const float16 t4 = (float16)(v3[20 * i1 + i2 + 40]);
-                        acc2 = fma(t1, t4, acc2);
-                        const float16 t5 = (float16)(v3[20 * i1 + i2 + 60]);
-                        acc3 = fma(t1, t5, acc3);
-                        const float16 t6 = (float16)(v3[20 * i1 + i2 + 80]);
-                        acc4 = fma(t1, t6, acc4);
-                        const float16 t7 = (float16)(v3[20 * i1 + i2 + 100]);
-                        acc5 = fma(t1, t7, acc5);
-                        const float16 t8 = (float16)(v3[20 * i1 + i2 + 120]);
-                        acc6 = fma(t1, t8, acc6);
-                        const float16 t9 = (float16)(v3[20 * i1 + i2 + 140]);
-                        acc7 = fma(t1, t9, acc7);
-                    }
-                    const float16 t10 = (float16)(v4[i1]);
-                    const float16 t11 = acc0 + t10;
-                    const float16 t12 = TARN_SELECT_16(TARN_BOOL_16(t11 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t11);
-                    TARN_STORE(__local, float, t12, v2 + 16 * (i1));
-                    const float16 t13 = (float16)(v4[i1 + 1]);
-                    const float16 t14 = acc1 + t13;
-                    const float16 t15 = TARN_SELECT_16(TARN_BOOL_16(t14 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t14);
-                    TARN_STORE(__local, float, t15, v2 + 16 * (i1 + 1));
-                    const float16 t16 = (float16)(v4[i1 + 2]);
-                    const float16 t17 = acc2 + t16;
-                    const float16 t18 = TARN_SELECT_16(TARN_BOOL_16(t17 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t17);
-                    TARN_STORE(__local, float, t18, v2 + 16 * (i1 + 2));
-                    const float16 t19 = (float16)(v4[i1 + 3]);
-                    const float16 t20 = acc3 + t19;
-                    const float16 t21 = TARN_SELECT_16(TARN_BOOL_16(t20 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t20);
-                    TARN_STORE(__local, float, t21, v2 + 16 * (i1 + 3));
-                    const float16 t22 = (float16)(v4[i1 + 4]);
-                    const float16 t23 = acc4 + t22;
-                    const float16 t24 = TARN_SELECT_16(TARN_BOOL_16(t23 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t23);
-                    TARN_STORE(__local, float, t24, v2 + 16 * (i1 + 4));
-                    const float16 t25 = (float16)(v4[i1 + 5]);
-                    const float16 t26 = acc5 + t25;
-                    const float16 t27 = TARN_SELECT_16(TARN_BOOL_16(t26 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t26);
-                    TARN_STORE(__local, float, t27, v2 + 16 * (i1 + 5));
-                    const float16 t28 = (float16)(v4[i1 + 6]);
-                    const float16 t29 = acc6 + t28;
-                    const float16 t30 = TARN_SELECT_16(TARN_BOOL_16(t29 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t29);
-                    TARN_STORE(__local, float, t30, v2 + 16 * (i1 + 6));
-                    const float16 t31 = (float16)(v4[i1 + 7]);
-                    const float16 t32 = acc7 + t31;
-                    const float16 t33 = TARN_SELECT_16(TARN_BOOL_16(t32 < TARN_F_16(0.0f)), TARN_F_16(0.0f), t32);
-                    TARN_STORE(__local, float, t33, v2 + 16 * (i1 + 7));
-                }
-            }
+            nest_8f4cbb1664fb55f8(v2, v0, v3, v4);
             /* relu [48 32] */
-            {
-                #pragma unroll 1
-                for (long e = 0; e < 32; e += 16) {
-                    const long at = min(e, 16L);
-                    float16 row[16];
-                    row[0] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 0));
-                    row[1] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 1));
-                    row[2] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 2));
-                    row[3] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 3));
-                    row[4] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 4));
-                    row[5] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 5));
-                    row[6] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 6));
-                    row[7] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 7));
-                    row[8] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 8));
-                    row[9] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 9));
-                    row[10] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 10));
-                    row[11] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 11));
-                    row[12] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 12));
-                    row[13] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 13));
-                    row[14] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 14));
-                    row[15] = TARN_LOAD(__local, float, v2 + 16 * (0 + at + 15));
-                    TARN_TURN_16(float, row)
-                    TARN_STORE(__global, float, row[0], v5 + 0 + at + 32 * (16 * b + 0));
-                    TARN_STORE(__global, float, row[1], v5 + 0 + at + 32 * (16 * b + 1));
-                    TARN_STORE(__global, float, row[2], v5 + 0 + at + 32 * (16 * b + 2));
-                    TARN_STORE(__global, float, row[3], v5 + 0 + at + 32 * (16 * b + 3));
-                    TARN_STORE(__global, float, row[4], v5 + 0 + at + 32 * (16 * b + 4));
-                    TARN_STORE(__global, float, row[5], v5 + 0 + at + 32 * (16 * b + 5));
-                    TARN_STORE(__global, float, row[6], v5 + 0 + at + 32 * (16 * b + 6));
-                    TARN_STORE(__global, float, row[7], v5 + 0 + at + 32 * (16 * b + 7));
-                    TARN_STORE(__global, float, row[8], v5 + 0 + at + 32 * (16 * b + 8));
-                    TARN_STORE(__global, float, row[9], v5 + 0 + at + 32 * (16 * b + 9));
-                    TARN_STORE(__global, float, row[10], v5 + 0 + at + 32 * (16 * b + 10));
-                    TARN_STORE(__global, float, row[11], v5 + 0 + at + 32 * (16 * b + 11));
-                    TARN_STORE(__global, float, row[12], v5 + 0 + at + 32 * (16 * b + 12));
-                    TARN_STORE(__global, float, row[13], v5 + 0 + at + 32 * (16 * b + 13));
-                    TARN_STORE(__global, float, row[14], v5 + 0 + at + 32 * (16 * b + 14));
-                    TARN_STORE(__global, float, row[15], v5 + 0 + at + 32 * (16 * b + 15));
-                }
-            }
+            nest_14c9ca0e87037ce7(b, v5, v2);
             /* input [48 32] */
-            {
-                #pragma unroll 1
-                for (long e = 0; e < 32; e += 16) {
-                    const long at = min(e, 16L);
-                    float16 row[16];
-                    row[0] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 0));
-                    row[1] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 1));
-                    row[2] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 2));
-                    row[3] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 3));
-                    row[4] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 4));
-                    row[5] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 5));
-                    row[6] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 6));
-                    row[7] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 7));
-                    row[8] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 8));
-                    row[9] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 9));
-                    row[10] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 10));
-                    row[11] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 11));
-                    row[12] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 12));
-                    row[13] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 13));
-                    row[14] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 14));
-                    row[15] = TARN_LOAD(__global, float, v7 + 0 + at + 32 * (16 * b + 15));
-                    TARN_TURN_16(float, row)
-                    TARN_STORE(__local, float, row[0], v6 + 16 * (0 + at + 0));
-                    TARN_STORE(__local, float, row[1], v6 + 16 * (0 + at + 1));
-                    TARN_STORE(__local, float, row[2], v6 + 16 * (0 + at + 2));
-                    TARN_STORE(__local, float, row[3], v6 + 16 * (0 + at + 3));
-                    TARN_STORE(__local, float, row[4], v6 + 16 * (0 + at + 4));
-                    TARN_STORE(__local, float, row[5], v6 + 16 * (0 + at + 5));
-                    TARN_STORE(__local, float, row[6], v6 + 16 * (0 + at + 6));
-                    TARN_STORE(__local, float, row[7], v6 + 16 * (0 + at + 7));
-                    TARN_STORE(__local, float, row[8], v6 + 16 * (0 + at + 8));
-                    TARN_STORE(__local, float, row[9], v6 + 16 * (0 + at + 9));
-                    TARN_STORE(__local, float, row[10], v6 + 16 * (0 + at + 10));
-                    TARN_STORE(__local, float, row[11], v6 + 16 * (0 + at + 11));
-                    TARN_STORE(__local, float, row[12], v6 + 16 * (0 + at + 12));
-                    TARN_STORE(__local, float, row[13], v6 + 16 * (0 + at + 13));
-                    TARN_STORE(__local, float, row[14], v6 + 16 * (0 + at + 14));
-                    TARN_STORE(__local, float, row[15], v6 + 16 * (0 + at + 15));
-                }
-            }
+            nest_04b68027a4fff48f(b, v6, v7);
             /* where [48 32] */
-            {
-                #pragma unroll 1
-                for (long i1 = 0; i1 < 32; i1 += 1) {
-                    const float16 t34 = (TARN_LOAD(__local, float, v2 + 16 * (i1)));
-                    const int16 t35 = TARN_BOOL_16(t34 > (float16)(0x0p+0f));
-                    const float16 t36 = (TARN_LOAD(__local, float, v6 + 16 * (i1)));
-                    const float16 t37 = TARN_SELECT_16(t35, t36, (float16)(0x0p+0f));
-                    TARN_STORE(__local, float, t37, v8 + 16 * (i1));
-                }
-            }
+            nest_93434a77aa5a25e6(v8, v2, v6);
             /* matmul [32 20 | 48], one row a group */
-            {
-                #pragma unroll 1
-                for (long i0 = 0; i0 < 32; i0 += 8) {
-                    long i1 = 0;
-                    #pragma unroll 1
-                    for (; i1 + 16 <= 20; i1 += 16) {
-                        float16 acc0 = (float16)(0.0f);
-                        float16 acc1 = (float16)(0.0f);
-                        float16 acc2 = (float16)(0.0f);
-                        float16 acc3 = (float16)(0.0f);
-                        float16 acc4 = (float16)(0.0f);
-                        float16 acc5 = (float16)(0.0f);
-                        float16 acc6 = (float16)(0.0f);
-                        float16 acc7 = (float16)(0.0f);
-                        #pragma unroll 1
-                        for (long i2 = 16 * b; i2 < 16 * b + 16; ++i2) {
-                            const float16 t38 = (float16)(v8[16 * (i0) + i2 - 16 * b]);
-                            const float16 t39 = (TARN_LOAD(__global, float, v1 + i1 + 20 * i2));
-                            acc0 = fma(t38, t39, acc0);
-                            const float16 t40 = (float16)(v8[16 * (i0 + 1) + i2 - 16 * b]);
-                            acc1 = fma(t40, t39, acc1);
-                            const float16 t41 = (float16)(v8[16 * (i0 + 2) + i2 - 16 * b]);
-                            acc2 = fma(t41, t39, acc2);
-                            const float16 t42 = (float16)(v8[16 * (i0 + 3) + i2 - 16 * b]);
-                            acc3 = fma(t42, t39, acc3);
-                            const float16 t43 = (float16)(v8[16 * (i0 + 4) + i2 - 16 * b]);
-                            acc4 = fma(t43, t39, acc4);
-                            const float16 t44 = (float16)(v8[16 * (i0 + 5) + i2 - 16 * b]);
-                            acc5 = fma(t44, t39, acc5);
-                            const float16 t45 = (float16)(v8[16 * (i0 + 6) + i2 - 16 * b]);
-                            acc6 = fma(t45, t39, acc6);
-                            const float16 t46 = (float16)(v8[16 * (i0 + 7) + i2 - 16 * b]);
-                            acc7 = fma(t46, t39, acc7);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1;
-                            TARN_STORE(__global, float, b > first ? acc0 + TARN_LOAD(__global, float, row) : acc0, row);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 20;
-                            TARN_STORE(__global, float, b > first ? acc1 + TARN_LOAD(__global, float, row) : acc1, row);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 40;
-                            TARN_STORE(__global, float, b > first ? acc2 + TARN_LOAD(__global, float, row) : acc2, row);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 60;
-                            TARN_STORE(__global, float, b > first ? acc3 + TARN_LOAD(__global, float, row) : acc3, row);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 80;
-                            TARN_STORE(__global, float, b > first ? acc4 + TARN_LOAD(__global, float, row) : acc4, row);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 100;
-                            TARN_STORE(__global, float, b > first ? acc5 + TARN_LOAD(__global, float, row) : acc5, row);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 120;
-                            TARN_STORE(__global, float, b > first ? acc6 + TARN_LOAD(__global, float, row) : acc6, row);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 140;
-                            TARN_STORE(__global, float, b > first ? acc7 + TARN_LOAD(__global, float, row) : acc7, row);
-                        }
-                    }
-                    #pragma unroll 1
-                    for (; i1 < 20; ++i1) {
-                        float acc0 = (float)(0.0f);
-                        float acc1 = (float)(0.0f);
-                        float acc2 = (float)(0.0f);
-                        float acc3 = (float)(0.0f);
-                        float acc4 = (float)(0.0f);
-                        float acc5 = (float)(0.0f);
-                        float acc6 = (float)(0.0f);
-                        float acc7 = (float)(0.0f);
-                        #pragma nounroll
-                        #pragma clang loop vectorize(disable)
-                        for (long i2 = 16 * b; i2 < 16 * b + 16; ++i2) {
-                            const float t47 = (float)(v8[16 * (i0) + i2 - 16 * b]);
-                            const float t48 = v1[i1 + 20 * i2];
-                            acc0 = fma(t47, t48, acc0);
-                            const float t49 = (float)(v8[16 * (i0 + 1) + i2 - 16 * b]);
-                            acc1 = fma(t49, t48, acc1);
-                            const float t50 = (float)(v8[16 * (i0 + 2) + i2 - 16 * b]);
-                            acc2 = fma(t50, t48, acc2);
-                            const float t51 = (float)(v8[16 * (i0 + 3) + i2 - 16 * b]);
-                            acc3 = fma(t51, t48, acc3);
-                            const float t52 = (float)(v8[16 * (i0 + 4) + i2 - 16 * b]);
-                            acc4 = fma(t52, t48, acc4);
-                            const float t53 = (float)(v8[16 * (i0 + 5) + i2 - 16 * b]);
-                            acc5 = fma(t53, t48, acc5);
-                            const float t54 = (float)(v8[16 * (i0 + 6) + i2 - 16 * b]);
-                            acc6 = fma(t54, t48, acc6);
-                            const float t55 = (float)(v8[16 * (i0 + 7) + i2 - 16 * b]);
-                            acc7 = fma(t55, t48, acc7);
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1;
-                            *row = b > first ? acc0 + *row : acc0;
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 20;
-                            *row = b > first ? acc1 + *row : acc1;
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 40;
-                            *row = b > first ? acc2 + *row : acc2;
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 60;
-                            *row = b > first ? acc3 + *row : acc3;
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 80;
-                            *row = b > first ? acc4 + *row : acc4;
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 100;
-                            *row = b > first ? acc5 + *row : acc5;
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 120;
-                            *row = b > first ? acc6 + *row : acc6;
-                        }
-                        {
-                            __global float *row = v9 + 640 * group + 20 * i0 + i1 + 140;
-                            *row = b > first ? acc7 + *row : acc7;
-                        }
-                    }
-                }
-            }
+            nest_a9a7ced9610099f5(group, b, first, v9, v8, v1);
             /* sum [32 | 48], one row a group */
-            {
-                #pragma unroll 1
-                for (long i0 = 0; i0 < 32; i0 += 2) {
-                    float16 acc0 = (float16)(0.0f);
-                    float16 acc1 = (float16)(0.0f);
-                    const float16 t56 = (TARN_LOAD(__local, float, v8 + 16 * (i0)));
-                    acc0 += t56;
-                    const float16 t57 = (TARN_LOAD(__local, float, v8 + 16 * (i0 + 1)));
-                    acc1 += t57;
-                    {
-                        float sum = tarn_sum_float(acc0);
-                        __global float *row = v10 + 32 * group + i0;
-                        if (b > first)
-                            sum += *row;
-                        *row = sum;
-                    }
-                    {
-                        float sum = tarn_sum_float(acc1);
-                        __global float *row = v10 + 32 * group + i0 + 1;
-                        if (b > first)
-                            sum += *row;
-                        *row = sum;
-                    }
-                }
-            }
+            nest_a3722dd322a61d27(group, b, first, v10, v8);
         }
     }
 }
 
 
 /* matmul sum */
+#ifndef TARN_nest_5947855e6b3af2e4
+#define TARN_nest_5947855e6b3af2e4
+TARN_APART void nest_5947855e6b3af2e4(__global float * v0, __global float * v1)
+{
+    long i0 = 0;
+    #pragma unroll 1
+    for (; i0 + 16 <= 640; i0 += 16) {
+        float16 acc0 = (float16)(0.0f);
+        const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
+        const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 640));
+        const float16 t3 = t1 + t2;
+        const float16 t4 = (TARN_LOAD(__global, float, v1 + i0 + 1280));
+        const float16 t5 = t3 + t4;
+        acc0 += t5;
+        TARN_STORE(__global, float, acc0, v0 + i0);
+    }
+}
+#endif
+#ifndef TARN_nest_55bfb973d70c3d60
+#define TARN_nest_55bfb973d70c3d60
+TARN_APART void nest_55bfb973d70c3d60(__global float * v0, __global float * v1)
+{
+    long i0 = 0;
+    #pragma unroll 1
+    for (; i0 + 16 <= 32; i0 += 16) {
+        float16 acc0 = (float16)(0.0f);
+        const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
+        const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 32));
+        const float16 t3 = t1 + t2;
+        const float16 t4 = (TARN_LOAD(__global, float, v1 + i0 + 64));
+        const float16 t5 = t3 + t4;
+        acc0 += t5;
+        TARN_STORE(__global, float, acc0, v0 + i0);
+    }
+}
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_614678d133a385bf(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
+void k_5c64eca2d44bccb1(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(owned0 + offset[0]); /* [32,20] */
@@ -402,35 +473,9 @@ void k_614678d133a385bf(const int skip, __global uchar *owned0, __global const u
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* matmul [640 | 1] */
-        {
-            long i0 = 0;
-            #pragma unroll 1
-            for (; i0 + 16 <= 640; i0 += 16) {
-                float16 acc0 = (float16)(0.0f);
-                const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
-                const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 640));
-                const float16 t3 = t1 + t2;
-                const float16 t4 = (TARN_LOAD(__global, float, v1 + i0 + 1280));
-                const float16 t5 = t3 + t4;
-                acc0 += t5;
-                TARN_STORE(__global, float, acc0, v0 + i0);
-            }
-        }
+        nest_5947855e6b3af2e4(v0, v1);
         /* sum [32 | 1] */
-        {
-            long i0 = 0;
-            #pragma unroll 1
-            for (; i0 + 16 <= 32; i0 += 16) {
-                float16 acc0 = (float16)(0.0f);
-                const float16 t6 = (TARN_LOAD(__global, float, v3 + i0));
-                const float16 t7 = (TARN_LOAD(__global, float, v3 + i0 + 32));
-                const float16 t8 = t6 + t7;
-                const float16 t9 = (TARN_LOAD(__global, float, v3 + i0 + 64));
-                const float16 t10 = t8 + t9;
-                acc0 += t10;
-                TARN_STORE(__global, float, acc0, v2 + i0);
-            }
-        }
+        nest_55bfb973d70c3d60(v2, v3);
     }
 }
 

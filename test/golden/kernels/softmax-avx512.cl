@@ -1,8 +1,81 @@
 /* k0: 2 groups of 1; skip 0, input 0, output 0 */
 /* arena: 0 bytes */
 /* max exp sum div */
+#ifndef TARN_nest_f832c3cb8979d051
+#define TARN_nest_f832c3cb8979d051
+TARN_APART void nest_f832c3cb8979d051(long b, __local float * v0, __global float * v1)
+{
+    float16 acc0 = (float16)(-INFINITY);
+    #pragma unroll 1
+    for (long i1 = 0; i1 < 10; i1 += 1) {
+        const long t1 = 160 * b + i1;
+        const float16 t2 = (float16)(v1[t1 + 0], v1[t1 + 10], v1[t1 + 20], v1[t1 + 30], v1[t1 + 40], v1[t1 + 50], v1[t1 + 60], v1[t1 + 70], v1[t1 + 80], v1[t1 + 90], v1[t1 + 100], v1[t1 + 110], v1[t1 + 120], v1[t1 + 130], v1[t1 + 140], v1[t1 + 150]);
+        acc0 = TARN_MAX_16(t2, acc0);
+    }
+    TARN_STORE(__local, float, acc0, v0 + 16 * (0));
+}
+#endif
+#ifndef TARN_nest_89b40cc3e5cb2294
+#define TARN_nest_89b40cc3e5cb2294
+TARN_APART void nest_89b40cc3e5cb2294(long b, __local float * v0, __global float * v1, __local float * v2)
+{
+    #pragma unroll 1
+    for (long i1 = 0; i1 < 10; i1 += 1) {
+        const long t1 = 160 * b + i1;
+        const float16 t2 = (float16)(v1[t1 + 0], v1[t1 + 10], v1[t1 + 20], v1[t1 + 30], v1[t1 + 40], v1[t1 + 50], v1[t1 + 60], v1[t1 + 70], v1[t1 + 80], v1[t1 + 90], v1[t1 + 100], v1[t1 + 110], v1[t1 + 120], v1[t1 + 130], v1[t1 + 140], v1[t1 + 150]);
+        const float16 t3 = (TARN_LOAD(__local, float, v2 + 16 * (0)));
+        const float16 t4 = t2 - t3;
+        const float16 t5 = TARN_EXP_16(t4);
+        TARN_STORE(__local, float, t5, v0 + 16 * (i1));
+    }
+}
+#endif
+#ifndef TARN_nest_db03c723e9fa7e85
+#define TARN_nest_db03c723e9fa7e85
+TARN_APART void nest_db03c723e9fa7e85(__local float * v0, __local float * v1)
+{
+    float16 acc0 = (float16)(0.0f);
+    #pragma unroll 1
+    for (long i1 = 0; i1 < 10; i1 += 1) {
+        const float16 t1 = (TARN_LOAD(__local, float, v1 + 16 * (i1)));
+        acc0 += t1;
+    }
+    TARN_STORE(__local, float, acc0, v0 + 16 * (0));
+}
+#endif
+#ifndef TARN_nest_7fa2497bbdc84a56
+#define TARN_nest_7fa2497bbdc84a56
+TARN_APART void nest_7fa2497bbdc84a56(long b, __global float * v0, __local float * v1, __local float * v2)
+{
+    #pragma unroll 1
+    for (long i1 = 0; i1 < 10; i1 += 1) {
+        const float16 t1 = (TARN_LOAD(__local, float, v1 + 16 * (i1)));
+        const float16 t2 = (TARN_LOAD(__local, float, v2 + 16 * (0)));
+        const float16 t3 = t1 / t2;
+        {
+            const float16 lanes = t3;
+            v0[160 * b + i1 + 0] = lanes.s0;
+            v0[160 * b + i1 + 10] = lanes.s1;
+            v0[160 * b + i1 + 20] = lanes.s2;
+            v0[160 * b + i1 + 30] = lanes.s3;
+            v0[160 * b + i1 + 40] = lanes.s4;
+            v0[160 * b + i1 + 50] = lanes.s5;
+            v0[160 * b + i1 + 60] = lanes.s6;
+            v0[160 * b + i1 + 70] = lanes.s7;
+            v0[160 * b + i1 + 80] = lanes.s8;
+            v0[160 * b + i1 + 90] = lanes.s9;
+            v0[160 * b + i1 + 100] = lanes.sa;
+            v0[160 * b + i1 + 110] = lanes.sb;
+            v0[160 * b + i1 + 120] = lanes.sc;
+            v0[160 * b + i1 + 130] = lanes.sd;
+            v0[160 * b + i1 + 140] = lanes.se;
+            v0[160 * b + i1 + 150] = lanes.sf;
+        }
+    }
+}
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_4650e0052e4ac0c7(const int skip, __global uchar *input0, __global uchar *output0)
+void k_308bd7fe0811049a(const int skip, __global uchar *input0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[11];
@@ -18,66 +91,13 @@ void k_4650e0052e4ac0c7(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* max [32 | 10] */
-            {
-                float16 acc0 = (float16)(-INFINITY);
-                #pragma unroll 1
-                for (long i1 = 0; i1 < 10; i1 += 1) {
-                    const long t1 = 160 * b + i1;
-                    const float16 t2 = (float16)(v1[t1 + 0], v1[t1 + 10], v1[t1 + 20], v1[t1 + 30], v1[t1 + 40], v1[t1 + 50], v1[t1 + 60], v1[t1 + 70], v1[t1 + 80], v1[t1 + 90], v1[t1 + 100], v1[t1 + 110], v1[t1 + 120], v1[t1 + 130], v1[t1 + 140], v1[t1 + 150]);
-                    acc0 = TARN_MAX_16(t2, acc0);
-                }
-                TARN_STORE(__local, float, acc0, v0 + 16 * (0));
-            }
+            nest_f832c3cb8979d051(b, v0, v1);
             /* exp [32 10] */
-            {
-                #pragma unroll 1
-                for (long i1 = 0; i1 < 10; i1 += 1) {
-                    const long t3 = 160 * b + i1;
-                    const float16 t4 = (float16)(v1[t3 + 0], v1[t3 + 10], v1[t3 + 20], v1[t3 + 30], v1[t3 + 40], v1[t3 + 50], v1[t3 + 60], v1[t3 + 70], v1[t3 + 80], v1[t3 + 90], v1[t3 + 100], v1[t3 + 110], v1[t3 + 120], v1[t3 + 130], v1[t3 + 140], v1[t3 + 150]);
-                    const float16 t5 = (TARN_LOAD(__local, float, v0 + 16 * (0)));
-                    const float16 t6 = t4 - t5;
-                    const float16 t7 = TARN_EXP_16(t6);
-                    TARN_STORE(__local, float, t7, v2 + 16 * (i1));
-                }
-            }
+            nest_89b40cc3e5cb2294(b, v2, v1, v0);
             /* sum [32 | 10] */
-            {
-                float16 acc0 = (float16)(0.0f);
-                #pragma unroll 1
-                for (long i1 = 0; i1 < 10; i1 += 1) {
-                    const float16 t8 = (TARN_LOAD(__local, float, v2 + 16 * (i1)));
-                    acc0 += t8;
-                }
-                TARN_STORE(__local, float, acc0, v3 + 16 * (0));
-            }
+            nest_db03c723e9fa7e85(v3, v2);
             /* div [32 10] */
-            {
-                #pragma unroll 1
-                for (long i1 = 0; i1 < 10; i1 += 1) {
-                    const float16 t9 = (TARN_LOAD(__local, float, v2 + 16 * (i1)));
-                    const float16 t10 = (TARN_LOAD(__local, float, v3 + 16 * (0)));
-                    const float16 t11 = t9 / t10;
-                    {
-                        const float16 lanes = t11;
-                        v4[160 * b + i1 + 0] = lanes.s0;
-                        v4[160 * b + i1 + 10] = lanes.s1;
-                        v4[160 * b + i1 + 20] = lanes.s2;
-                        v4[160 * b + i1 + 30] = lanes.s3;
-                        v4[160 * b + i1 + 40] = lanes.s4;
-                        v4[160 * b + i1 + 50] = lanes.s5;
-                        v4[160 * b + i1 + 60] = lanes.s6;
-                        v4[160 * b + i1 + 70] = lanes.s7;
-                        v4[160 * b + i1 + 80] = lanes.s8;
-                        v4[160 * b + i1 + 90] = lanes.s9;
-                        v4[160 * b + i1 + 100] = lanes.sa;
-                        v4[160 * b + i1 + 110] = lanes.sb;
-                        v4[160 * b + i1 + 120] = lanes.sc;
-                        v4[160 * b + i1 + 130] = lanes.sd;
-                        v4[160 * b + i1 + 140] = lanes.se;
-                        v4[160 * b + i1 + 150] = lanes.sf;
-                    }
-                }
-            }
+            nest_7fa2497bbdc84a56(b, v4, v2, v3);
         }
     }
 }

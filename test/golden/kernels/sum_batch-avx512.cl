@@ -2,8 +2,87 @@
 /* k1: 1 groups of 1; skip 0, output 0, arena 0, at 0; at bytes 0 */
 /* arena: 1536 bytes */
 /* input sum */
+#ifndef TARN_nest_609f5a705a100b6c
+#define TARN_nest_609f5a705a100b6c
+TARN_APART void nest_609f5a705a100b6c(long b, __local float * v0, __global float * v1)
+{
+    const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(329));
+    const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(330);
+    #pragma unroll 1
+    for (long e = 0; e < 24; e += 16) {
+        const long at = min(e, 8L);
+        float16 row[16];
+        row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 0, 329L));
+        row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 1, 329L));
+        row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 2, 329L));
+        row[3] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 3, 329L));
+        row[4] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 4, 329L));
+        row[5] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 5, 329L));
+        row[6] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 6, 329L));
+        row[7] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 7, 329L));
+        row[8] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 8, 329L));
+        row[9] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 9, 329L));
+        row[10] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 10, 329L));
+        row[11] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 11, 329L));
+        row[12] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 12, 329L));
+        row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 13, 329L));
+        row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 14, 329L));
+        row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 15, 329L));
+        TARN_TURN_16(float, row)
+        TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
+        TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
+        TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
+        TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
+        TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
+        TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
+        TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
+        TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
+        TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
+        TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
+        TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
+        TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
+        TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
+        TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
+        TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
+        TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
+    }
+}
+#endif
+#ifndef TARN_nest_d3ee786dbb78e3d8
+#define TARN_nest_d3ee786dbb78e3d8
+TARN_APART void nest_d3ee786dbb78e3d8(long group, long b, long first, __global float * v0, __local float * v1)
+{
+    const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(329));
+    const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(330);
+    #pragma unroll 1
+    for (long i0 = 0; i0 < 24; i0 += 2) {
+        float16 acc0 = (float16)(0.0f);
+        float16 acc1 = (float16)(0.0f);
+        const float16 t1 = (TARN_LOAD(__local, float, v1 + 16 * (i0)));
+        const float16 t2 = present ? t1 : (float16)(0.0f);
+        acc0 += t2;
+        const float16 t3 = (TARN_LOAD(__local, float, v1 + 16 * (i0 + 1)));
+        const float16 t4 = present ? t3 : (float16)(0.0f);
+        acc1 += t4;
+        {
+            float sum = tarn_sum_float(acc0);
+            __global float *row = v0 + 24 * group + i0;
+            if (b > first)
+                sum += *row;
+            *row = sum;
+        }
+        {
+            float sum = tarn_sum_float(acc1);
+            __global float *row = v0 + 24 * group + i0 + 1;
+            if (b > first)
+                sum += *row;
+            *row = sum;
+        }
+    }
+}
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_7ddaee6a571ba07e(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset)
+void k_b2e26bb833820679(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[24];
@@ -16,85 +95,101 @@ void k_7ddaee6a571ba07e(const int skip, __global uchar *input0, __global uchar *
         const long first = group * 21 / 16, last = (group + 1) * 21 / 16;
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
-            const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(329));
-            const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(330);
             /* input [330 24] */
-            {
-                #pragma unroll 1
-                for (long e = 0; e < 24; e += 16) {
-                    const long at = min(e, 8L);
-                    float16 row[16];
-                    row[0] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 0, 329L));
-                    row[1] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 1, 329L));
-                    row[2] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 2, 329L));
-                    row[3] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 3, 329L));
-                    row[4] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 4, 329L));
-                    row[5] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 5, 329L));
-                    row[6] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 6, 329L));
-                    row[7] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 7, 329L));
-                    row[8] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 8, 329L));
-                    row[9] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 9, 329L));
-                    row[10] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 10, 329L));
-                    row[11] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 11, 329L));
-                    row[12] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 12, 329L));
-                    row[13] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 13, 329L));
-                    row[14] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 14, 329L));
-                    row[15] = TARN_LOAD(__global, float, v1 + 0 + at + 24 * min(16 * b + 15, 329L));
-                    TARN_TURN_16(float, row)
-                    TARN_STORE(__local, float, row[0], v0 + 16 * (0 + at + 0));
-                    TARN_STORE(__local, float, row[1], v0 + 16 * (0 + at + 1));
-                    TARN_STORE(__local, float, row[2], v0 + 16 * (0 + at + 2));
-                    TARN_STORE(__local, float, row[3], v0 + 16 * (0 + at + 3));
-                    TARN_STORE(__local, float, row[4], v0 + 16 * (0 + at + 4));
-                    TARN_STORE(__local, float, row[5], v0 + 16 * (0 + at + 5));
-                    TARN_STORE(__local, float, row[6], v0 + 16 * (0 + at + 6));
-                    TARN_STORE(__local, float, row[7], v0 + 16 * (0 + at + 7));
-                    TARN_STORE(__local, float, row[8], v0 + 16 * (0 + at + 8));
-                    TARN_STORE(__local, float, row[9], v0 + 16 * (0 + at + 9));
-                    TARN_STORE(__local, float, row[10], v0 + 16 * (0 + at + 10));
-                    TARN_STORE(__local, float, row[11], v0 + 16 * (0 + at + 11));
-                    TARN_STORE(__local, float, row[12], v0 + 16 * (0 + at + 12));
-                    TARN_STORE(__local, float, row[13], v0 + 16 * (0 + at + 13));
-                    TARN_STORE(__local, float, row[14], v0 + 16 * (0 + at + 14));
-                    TARN_STORE(__local, float, row[15], v0 + 16 * (0 + at + 15));
-                }
-            }
+            nest_609f5a705a100b6c(b, v0, v1);
             /* sum [24 | 330], one row a group */
-            {
-                #pragma unroll 1
-                for (long i0 = 0; i0 < 24; i0 += 2) {
-                    float16 acc0 = (float16)(0.0f);
-                    float16 acc1 = (float16)(0.0f);
-                    const float16 t1 = (TARN_LOAD(__local, float, v0 + 16 * (i0)));
-                    const float16 t2 = present ? t1 : (float16)(0.0f);
-                    acc0 += t2;
-                    const float16 t3 = (TARN_LOAD(__local, float, v0 + 16 * (i0 + 1)));
-                    const float16 t4 = present ? t3 : (float16)(0.0f);
-                    acc1 += t4;
-                    {
-                        float sum = tarn_sum_float(acc0);
-                        __global float *row = v2 + 24 * group + i0;
-                        if (b > first)
-                            sum += *row;
-                        *row = sum;
-                    }
-                    {
-                        float sum = tarn_sum_float(acc1);
-                        __global float *row = v2 + 24 * group + i0 + 1;
-                        if (b > first)
-                            sum += *row;
-                        *row = sum;
-                    }
-                }
-            }
+            nest_d3ee786dbb78e3d8(group, b, first, v2, v0);
         }
     }
 }
 
 
 /* sum */
+#ifndef TARN_nest_08a6f2d829465161
+#define TARN_nest_08a6f2d829465161
+TARN_APART void nest_08a6f2d829465161(__global float * v0, __global float * v1)
+{
+    long i0 = 0;
+    #pragma unroll 1
+    for (; i0 + 16 <= 24; i0 += 16) {
+        float16 acc0 = (float16)(0.0f);
+        const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
+        const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 24));
+        const float16 t3 = t1 + t2;
+        const float16 t4 = (TARN_LOAD(__global, float, v1 + i0 + 48));
+        const float16 t5 = (TARN_LOAD(__global, float, v1 + i0 + 72));
+        const float16 t6 = t4 + t5;
+        const float16 t7 = t3 + t6;
+        const float16 t8 = (TARN_LOAD(__global, float, v1 + i0 + 96));
+        const float16 t9 = (TARN_LOAD(__global, float, v1 + i0 + 120));
+        const float16 t10 = t8 + t9;
+        const float16 t11 = (TARN_LOAD(__global, float, v1 + i0 + 144));
+        const float16 t12 = (TARN_LOAD(__global, float, v1 + i0 + 168));
+        const float16 t13 = t11 + t12;
+        const float16 t14 = t10 + t13;
+        const float16 t15 = t7 + t14;
+        const float16 t16 = (TARN_LOAD(__global, float, v1 + i0 + 192));
+        const float16 t17 = (TARN_LOAD(__global, float, v1 + i0 + 216));
+        const float16 t18 = t16 + t17;
+        const float16 t19 = (TARN_LOAD(__global, float, v1 + i0 + 240));
+        const float16 t20 = (TARN_LOAD(__global, float, v1 + i0 + 264));
+        const float16 t21 = t19 + t20;
+        const float16 t22 = t18 + t21;
+        const float16 t23 = (TARN_LOAD(__global, float, v1 + i0 + 288));
+        const float16 t24 = (TARN_LOAD(__global, float, v1 + i0 + 312));
+        const float16 t25 = t23 + t24;
+        const float16 t26 = (TARN_LOAD(__global, float, v1 + i0 + 336));
+        const float16 t27 = (TARN_LOAD(__global, float, v1 + i0 + 360));
+        const float16 t28 = t26 + t27;
+        const float16 t29 = t25 + t28;
+        const float16 t30 = t22 + t29;
+        const float16 t31 = t15 + t30;
+        acc0 += t31;
+        const float16 t32 = acc0 * (float16)(0x1.8d3018p-9f);
+        TARN_STORE(__global, float, t32, v0 + i0);
+    }
+    #pragma unroll 1
+    for (; i0 < 24; ++i0) {
+        float acc0 = (float)(0.0f);
+        const float t33 = v1[i0];
+        const float t34 = v1[i0 + 24];
+        const float t35 = t33 + t34;
+        const float t36 = v1[i0 + 48];
+        const float t37 = v1[i0 + 72];
+        const float t38 = t36 + t37;
+        const float t39 = t35 + t38;
+        const float t40 = v1[i0 + 96];
+        const float t41 = v1[i0 + 120];
+        const float t42 = t40 + t41;
+        const float t43 = v1[i0 + 144];
+        const float t44 = v1[i0 + 168];
+        const float t45 = t43 + t44;
+        const float t46 = t42 + t45;
+        const float t47 = t39 + t46;
+        const float t48 = v1[i0 + 192];
+        const float t49 = v1[i0 + 216];
+        const float t50 = t48 + t49;
+        const float t51 = v1[i0 + 240];
+        const float t52 = v1[i0 + 264];
+        const float t53 = t51 + t52;
+        const float t54 = t50 + t53;
+        const float t55 = v1[i0 + 288];
+        const float t56 = v1[i0 + 312];
+        const float t57 = t55 + t56;
+        const float t58 = v1[i0 + 336];
+        const float t59 = v1[i0 + 360];
+        const float t60 = t58 + t59;
+        const float t61 = t57 + t60;
+        const float t62 = t54 + t61;
+        const float t63 = t47 + t62;
+        acc0 += t63;
+        const float t64 = acc0 * (float)(0x1.8d3018p-9f);
+        v0[i0] = t64;
+    }
+}
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_bcd42e5c461de5eb(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_f0dec0a86ec691e6(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,24] */
@@ -103,85 +198,7 @@ void k_bcd42e5c461de5eb(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [24 | 1] */
-        {
-            long i0 = 0;
-            #pragma unroll 1
-            for (; i0 + 16 <= 24; i0 += 16) {
-                float16 acc0 = (float16)(0.0f);
-                const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
-                const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 24));
-                const float16 t3 = t1 + t2;
-                const float16 t4 = (TARN_LOAD(__global, float, v1 + i0 + 48));
-                const float16 t5 = (TARN_LOAD(__global, float, v1 + i0 + 72));
-                const float16 t6 = t4 + t5;
-                const float16 t7 = t3 + t6;
-                const float16 t8 = (TARN_LOAD(__global, float, v1 + i0 + 96));
-                const float16 t9 = (TARN_LOAD(__global, float, v1 + i0 + 120));
-                const float16 t10 = t8 + t9;
-                const float16 t11 = (TARN_LOAD(__global, float, v1 + i0 + 144));
-                const float16 t12 = (TARN_LOAD(__global, float, v1 + i0 + 168));
-                const float16 t13 = t11 + t12;
-                const float16 t14 = t10 + t13;
-                const float16 t15 = t7 + t14;
-                const float16 t16 = (TARN_LOAD(__global, float, v1 + i0 + 192));
-                const float16 t17 = (TARN_LOAD(__global, float, v1 + i0 + 216));
-                const float16 t18 = t16 + t17;
-                const float16 t19 = (TARN_LOAD(__global, float, v1 + i0 + 240));
-                const float16 t20 = (TARN_LOAD(__global, float, v1 + i0 + 264));
-                const float16 t21 = t19 + t20;
-                const float16 t22 = t18 + t21;
-                const float16 t23 = (TARN_LOAD(__global, float, v1 + i0 + 288));
-                const float16 t24 = (TARN_LOAD(__global, float, v1 + i0 + 312));
-                const float16 t25 = t23 + t24;
-                const float16 t26 = (TARN_LOAD(__global, float, v1 + i0 + 336));
-                const float16 t27 = (TARN_LOAD(__global, float, v1 + i0 + 360));
-                const float16 t28 = t26 + t27;
-                const float16 t29 = t25 + t28;
-                const float16 t30 = t22 + t29;
-                const float16 t31 = t15 + t30;
-                acc0 += t31;
-                const float16 t32 = acc0 * (float16)(0x1.8d3018p-9f);
-                TARN_STORE(__global, float, t32, v0 + i0);
-            }
-            #pragma unroll 1
-            for (; i0 < 24; ++i0) {
-                float acc0 = (float)(0.0f);
-                const float t33 = v1[i0];
-                const float t34 = v1[i0 + 24];
-                const float t35 = t33 + t34;
-                const float t36 = v1[i0 + 48];
-                const float t37 = v1[i0 + 72];
-                const float t38 = t36 + t37;
-                const float t39 = t35 + t38;
-                const float t40 = v1[i0 + 96];
-                const float t41 = v1[i0 + 120];
-                const float t42 = t40 + t41;
-                const float t43 = v1[i0 + 144];
-                const float t44 = v1[i0 + 168];
-                const float t45 = t43 + t44;
-                const float t46 = t42 + t45;
-                const float t47 = t39 + t46;
-                const float t48 = v1[i0 + 192];
-                const float t49 = v1[i0 + 216];
-                const float t50 = t48 + t49;
-                const float t51 = v1[i0 + 240];
-                const float t52 = v1[i0 + 264];
-                const float t53 = t51 + t52;
-                const float t54 = t50 + t53;
-                const float t55 = v1[i0 + 288];
-                const float t56 = v1[i0 + 312];
-                const float t57 = t55 + t56;
-                const float t58 = v1[i0 + 336];
-                const float t59 = v1[i0 + 360];
-                const float t60 = t58 + t59;
-                const float t61 = t57 + t60;
-                const float t62 = t54 + t61;
-                const float t63 = t47 + t62;
-                acc0 += t63;
-                const float t64 = acc0 * (float)(0x1.8d3018p-9f);
-                v0[i0] = t64;
-            }
-        }
+        nest_08a6f2d829465161(v0, v1);
     }
 }
 

@@ -2,8 +2,87 @@
 /* k1: 1 groups of 1; skip 0, owned 0, at 0, arena 0; at bytes 0, 0 */
 /* arena: 800 bytes */
 /* sum add sum */
+#ifndef TARN_nest_7b4cd51797ac8ebd
+#define TARN_nest_7b4cd51797ac8ebd
+TARN_APART void nest_7b4cd51797ac8ebd(__global float * v0, __global float * v1)
+{
+    #pragma unroll 1
+    for (long i0 = 0; i0 < 10; i0 += 2) {
+        float acc0 = (float)(0.0f);
+        float acc1 = (float)(0.0f);
+        #pragma nounroll
+        #pragma clang loop vectorize(disable)
+        for (long i1 = 0; i1 < 12; i1 += 1) {
+            const float t1 = v1[i0 + 10 * i1];
+            acc0 += t1;
+            const float t2 = v1[i0 + 10 * i1 + 1];
+            acc1 += t2;
+        }
+        v0[i0] = acc0;
+        v0[i0 + 1] = acc1;
+    }
+}
+#endif
+#ifndef TARN_nest_e76de4899e17dd4f
+#define TARN_nest_e76de4899e17dd4f
+TARN_APART void nest_e76de4899e17dd4f(__global float * v0, __global float * v1, __global float * v2, __global float * v3, __global float * v4)
+{
+    long i0 = 0;
+    #pragma unroll 1
+    for (; i0 + 16 <= 200; i0 += 16) {
+        const float16 t1 = (TARN_LOAD(__global, float, v2 + i0));
+        const float16 t2 = t1 * (float16)(0x1.ccccccp-1f);
+        const float16 t3 = (TARN_LOAD(__global, float, v3 + i0));
+        const float16 t4 = t2 + t3;
+        const float16 t5 = (TARN_LOAD(__global, float, v4 + i0));
+        const float16 t6 = t4 * (float16)(0x1.99999ap-4f);
+        const float16 t7 = t5 - t6;
+        TARN_STORE(__global, float, t4, v0 + i0);
+        TARN_STORE(__global, float, t7, v1 + i0);
+    }
+    #pragma unroll 1
+    for (; i0 < 200; ++i0) {
+        const float t8 = v2[i0];
+        const float t9 = t8 * (float)(0x1.ccccccp-1f);
+        const float t10 = v3[i0];
+        const float t11 = t9 + t10;
+        const float t12 = v4[i0];
+        const float t13 = t11 * (float)(0x1.99999ap-4f);
+        const float t14 = t12 - t13;
+        v0[i0] = t11;
+        v1[i0] = t14;
+    }
+}
+#endif
+#ifndef TARN_nest_f00fde67e5a25fea
+#define TARN_nest_f00fde67e5a25fea
+TARN_APART void nest_f00fde67e5a25fea(__global float * v0, __global float * v1)
+{
+    float sum0;
+    {
+        float16 acc0 = (float16)(0.0f);
+        #pragma unroll 1
+        for (long i0 = 0; i0 < 192; i0 += 16) {
+            const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
+            const float16 t2 = t1 * t1;
+            acc0 += t2;
+        }
+        sum0 = tarn_sum_float(acc0);
+    }
+    float acc0 = (float)(0.0f);
+    #pragma nounroll
+    #pragma clang loop vectorize(disable)
+    for (long i0 = 192; i0 < 200; i0 += 1) {
+        const float t3 = v1[i0];
+        const float t4 = t3 * t3;
+        acc0 += t4;
+    }
+    acc0 += sum0;
+    v0[0] = acc0;
+}
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_14d4d154cd18f21d(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_84f7f3a92b5d12a3(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,10] */
@@ -18,82 +97,35 @@ void k_14d4d154cd18f21d(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [10 | 12] */
-        {
-            #pragma unroll 1
-            for (long i0 = 0; i0 < 10; i0 += 2) {
-                float acc0 = (float)(0.0f);
-                float acc1 = (float)(0.0f);
-                #pragma nounroll
-                #pragma clang loop vectorize(disable)
-                for (long i1 = 0; i1 < 12; i1 += 1) {
-                    const float t1 = v1[i0 + 10 * i1];
-                    acc0 += t1;
-                    const float t2 = v1[i0 + 10 * i1 + 1];
-                    acc1 += t2;
-                }
-                v0[i0] = acc0;
-                v0[i0 + 1] = acc1;
-            }
-        }
+        nest_7b4cd51797ac8ebd(v0, v1);
         /* add [200] */
-        {
-            long i0 = 0;
-            #pragma unroll 1
-            for (; i0 + 16 <= 200; i0 += 16) {
-                const float16 t3 = (TARN_LOAD(__global, float, v4 + i0));
-                const float16 t4 = t3 * (float16)(0x1.ccccccp-1f);
-                const float16 t5 = (TARN_LOAD(__global, float, v5 + i0));
-                const float16 t6 = t4 + t5;
-                const float16 t7 = (TARN_LOAD(__global, float, v6 + i0));
-                const float16 t8 = t6 * (float16)(0x1.99999ap-4f);
-                const float16 t9 = t7 - t8;
-                TARN_STORE(__global, float, t6, v2 + i0);
-                TARN_STORE(__global, float, t9, v3 + i0);
-            }
-            #pragma unroll 1
-            for (; i0 < 200; ++i0) {
-                const float t10 = v4[i0];
-                const float t11 = t10 * (float)(0x1.ccccccp-1f);
-                const float t12 = v5[i0];
-                const float t13 = t11 + t12;
-                const float t14 = v6[i0];
-                const float t15 = t13 * (float)(0x1.99999ap-4f);
-                const float t16 = t14 - t15;
-                v2[i0] = t13;
-                v3[i0] = t16;
-            }
-        }
+        nest_e76de4899e17dd4f(v2, v3, v4, v5, v6);
         /* sum [200] */
-        {
-            float sum0;
-            {
-                float16 acc0 = (float16)(0.0f);
-                #pragma unroll 1
-                for (long i0 = 0; i0 < 192; i0 += 16) {
-                    const float16 t17 = (TARN_LOAD(__global, float, v6 + i0));
-                    const float16 t18 = t17 * t17;
-                    acc0 += t18;
-                }
-                sum0 = tarn_sum_float(acc0);
-            }
-            float acc0 = (float)(0.0f);
-            #pragma nounroll
-            #pragma clang loop vectorize(disable)
-            for (long i0 = 192; i0 < 200; i0 += 1) {
-                const float t19 = v6[i0];
-                const float t20 = t19 * t19;
-                acc0 += t20;
-            }
-            acc0 += sum0;
-            v7[0] = acc0;
-        }
+        nest_f00fde67e5a25fea(v7, v6);
     }
 }
 
 
 /* copy */
+#ifndef TARN_nest_9203ab4ce99ab709
+#define TARN_nest_9203ab4ce99ab709
+TARN_APART void nest_9203ab4ce99ab709(__global float * v0, __global float * v1)
+{
+    long i0 = 0;
+    #pragma unroll 1
+    for (; i0 + 16 <= 200; i0 += 16) {
+        const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
+        TARN_STORE(__global, float, t1, v0 + i0);
+    }
+    #pragma unroll 1
+    for (; i0 < 200; ++i0) {
+        const float t2 = v1[i0];
+        v0[i0] = t2;
+    }
+}
+#endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_ca8ca53f52f95c79(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena)
+void k_cbb952938bedc407(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(owned0 + offset[0]); /* [200] */
@@ -102,19 +134,7 @@ void k_ca8ca53f52f95c79(const int skip, __global uchar *owned0, __global const u
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* copy [200] */
-        {
-            long i0 = 0;
-            #pragma unroll 1
-            for (; i0 + 16 <= 200; i0 += 16) {
-                const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
-                TARN_STORE(__global, float, t1, v0 + i0);
-            }
-            #pragma unroll 1
-            for (; i0 < 200; ++i0) {
-                const float t2 = v1[i0];
-                v0[i0] = t2;
-            }
-        }
+        nest_9203ab4ce99ab709(v0, v1);
     }
 }
 
