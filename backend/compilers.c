@@ -20,6 +20,7 @@
 
 #include "env.h"
 #include "file.h"
+#include "log.h"
 #include "near.h"
 #include "opencl.h"
 
@@ -279,13 +280,27 @@ static int unfinished_of(int device)
     return count;
 }
 
+/* A program that is linked to the library as it was built, and lies elsewhere, does not find it. */
+static bool has_program(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    char path[4300];
+    const bool found = near_find("tarn-compiler", path, sizeof path);
+    if (!found && !atomic_flag_test_and_set(&told))
+        log_print(
+            TARN_LOG_INFO,
+            "tarn: there is no tarn-compiler beside the library or the program, nor %s: this "
+            "process "
+            "compiles kernels alone, which takes longer (TARN_COMPILERS=0 says that it should)",
+            path);
+    return found;
+}
+
 int compilers_for(const struct device *d)
 {
     const char *wanted = env_text(ENV_COMPILERS);
     cpu_set_t all;
-    char path[4300];
-    if (!d->keeps_code || d->kind != DEVICE_CPU || strcmp(wanted, "0") == 0 ||
-        !near_find("tarn-compiler", path, sizeof path))
+    if (!d->keeps_code || d->kind != DEVICE_CPU || strcmp(wanted, "0") == 0 || !has_program())
         return 0;
     const int count = strcmp(wanted, "auto") == 0 ? cores(&all) : (int)env_number(ENV_COMPILERS);
     return count < 0 ? 0 : count < MOST_SERVERS ? count : MOST_SERVERS;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Looks for a file beside the library, or beside the program that it is a part of; in `tarn` below that;
+/* Looks for a file beside the library, or beside the program that it is a part of; in `tarn` or `bin` below that;
  * where it would be installed. `path` is the file, or the last place that was tried. */
 bool near_find(const char *name, char *path, size_t capacity);
 

@@ -117,6 +117,13 @@ TARN_API tarn_conv2d tarn_conv2d_make_with(tarn_replica *r, const char *name, in
 /** tarn_conv2d_op with the layer's parameters and options. */
 TARN_API tarn_tensor tarn_conv2d_forward(const tarn_conv2d *layer, tarn_tensor x);
 
+/** What layers that normalise may be told. A member of 0 means the default; TARN_ZERO says 0. */
+typedef struct tarn_norm_options {
+    float eps;      /* added to the variance, or the mean square */
+    float momentum; /* of a batch norm: the part of a new batch in the running statistics */
+    bool no_bias;   /* of layer and group norms; a batch norm has one, and an RMS norm has none */
+} tarn_norm_options;
+
 /** Normalises over all axes but axis 1. Training: statistics of the batch, and running statistics
  *  updated with `momentum` (unbiased variance); evaluation: running statistics. As
  *  torch.nn.BatchNorm1d/2d/3d: eps 1e-5, momentum 0.1; name.weight, .bias, .running_mean,
@@ -128,6 +135,9 @@ typedef struct tarn_batch_norm {
 /** Over `channels` channels: weight and running variance of ones, the others of zeros, all
  *  [channels] but the scalar count. On failure they are poison. */
 TARN_API tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels);
+/** The same with options. */
+TARN_API tarn_batch_norm tarn_batch_norm_make_with(tarn_replica *r, const char *name, int channels,
+                                                   tarn_norm_options options);
 /** x float32 [N, channels, ...] -> the same shape. In training it assigns the running statistics,
  *  once for each call, and needs 2 values for each channel at least: TARN_ERR_SHAPE. */
 TARN_API tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x);
@@ -148,6 +158,9 @@ typedef struct tarn_layer_norm {
 } tarn_layer_norm;
 /** Parameters name.weight (ones) and name.bias (zeros) over the last axis; eps 1e-5. */
 TARN_API tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features);
+/** The same with options: without a bias it is TARN_NONE. */
+TARN_API tarn_layer_norm tarn_layer_norm_make_with(tarn_replica *r, const char *name, int features,
+                                                   tarn_norm_options options);
 /** tarn_layer_norm_op with the layer's parameters. */
 TARN_API tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x);
 
@@ -348,6 +361,9 @@ typedef struct tarn_group_norm {
 /** Parameters name.weight (ones) and name.bias (zeros), both [channels]; eps 1e-5. */
 TARN_API tarn_group_norm tarn_group_norm_make(tarn_replica *r, const char *name, int groups,
                                               int channels);
+/** The same with options: without a bias it is TARN_NONE. */
+TARN_API tarn_group_norm tarn_group_norm_make_with(tarn_replica *r, const char *name, int groups,
+                                                   int channels, tarn_norm_options options);
 /** tarn_group_norm_op with the layer's parameters. */
 TARN_API tarn_tensor tarn_group_norm_forward(const tarn_group_norm *layer, tarn_tensor x);
 
@@ -358,6 +374,9 @@ typedef struct tarn_rms_norm {
 } tarn_rms_norm;
 /** A parameter name.weight [features] of ones; eps 2^-23, as PyTorch's RMSNorm of float32. */
 TARN_API tarn_rms_norm tarn_rms_norm_make(tarn_replica *r, const char *name, int features);
+/** The same with options. */
+TARN_API tarn_rms_norm tarn_rms_norm_make_with(tarn_replica *r, const char *name, int features,
+                                               tarn_norm_options options);
 /** tarn_rms_norm_op with the layer's parameter. */
 TARN_API tarn_tensor tarn_rms_norm_forward(const tarn_rms_norm *layer, tarn_tensor x);
 

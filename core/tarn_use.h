@@ -93,6 +93,9 @@ TARN_API tarn_tensor tarn_use_conv_transpose3d(tarn_tensor x, const char *name, 
                                                tarn_conv_transpose3d_make_options options);
 /** x [N, C, ...]: tarn_batch_norm. */
 TARN_API tarn_tensor tarn_use_batch_norm(tarn_tensor x, const char *name);
+/** The same with options. */
+TARN_API tarn_tensor tarn_use_batch_norm_with(tarn_tensor x, const char *name,
+                                              tarn_norm_options options);
 /** For fast evaluation. With `fold`, each tarn_use_batch_norm whose x was the very result of a tarn_use_linear,
  *  tarn_use_conv1d, 2d or 3d when it was last used, is folded into that layer, as tarn_conv2d_fold() does it,
  *  and from now on both together are computed as the folded layer while the replica evaluates. The network itself need
@@ -103,10 +106,19 @@ TARN_API tarn_tensor tarn_use_batch_norm(tarn_tensor x, const char *name);
 TARN_API int tarn_use_fold(tarn_replica *r, bool fold);
 /** Over the last axis: tarn_layer_norm. */
 TARN_API tarn_tensor tarn_use_layer_norm(tarn_tensor x, const char *name);
+/** The same with options. */
+TARN_API tarn_tensor tarn_use_layer_norm_with(tarn_tensor x, const char *name,
+                                              tarn_norm_options options);
 /** Over the last axis: tarn_rms_norm. */
 TARN_API tarn_tensor tarn_use_rms_norm(tarn_tensor x, const char *name);
+/** The same with options. */
+TARN_API tarn_tensor tarn_use_rms_norm_with(tarn_tensor x, const char *name,
+                                            tarn_norm_options options);
 /** x [N, C, ...]: tarn_group_norm. */
 TARN_API tarn_tensor tarn_use_group_norm(tarn_tensor x, const char *name, int groups);
+/** The same with options. */
+TARN_API tarn_tensor tarn_use_group_norm_with(tarn_tensor x, const char *name, int groups,
+                                              tarn_norm_options options);
 /** Rows by index: tarn_embedding_layer. */
 TARN_API tarn_tensor tarn_use_embedding(tarn_tensor index, const char *name, int rows, int width);
 /** tarn_lstm_forward. */

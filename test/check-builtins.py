@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What looks like a call.
 WORDS = "if for while switch return sizeof defined __attribute__ _Pragma __has_builtin"
 # Attributes and hints, in brackets of the former.
-WORDS += " aligned reqd_work_group_size vectorize unroll"
+WORDS += " aligned reqd_work_group_size vectorize unroll visibility min_vector_width"
 # Exact, by the specification: one rounding at most, and that the right one. select() takes a whole value, as?_ its bits.
 DECLARED = "fma fabs floor rint sqrt min max clamp mul_hi select"
 DECLARED += " get_work_dim get_group_id get_local_id get_global_id get_num_groups barrier"

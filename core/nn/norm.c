@@ -8,12 +8,19 @@
 
 /* ---- batch norm ----------------------------------------------------------------------------- */
 
-tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels)
+tarn_batch_norm tarn_batch_norm_make_with(tarn_replica *r, const char *name, int channels,
+                                          tarn_norm_options o)
 {
     const tarn_tensor none = graph_poison(r);
-    tarn_batch_norm n = { none, none, none, none, none, 1e-5f, 0.1f };
+    const float eps = option_or(o.eps, 1e-5f), momentum = option_or(o.momentum, 0.1f);
+    tarn_batch_norm n = { none, none, none, none, none, eps, momentum };
     if (!layer_check(r, "batch_norm", name, channels, channels))
         return n;
+    if (o.no_bias) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "batch_norm %s: it has a bias: no_bias is for others",
+                   name);
+        return n;
+    }
     n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", channels, 1.0);
     n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", channels, 0.0);
     n.running_mean = layer_filled(r, OWNED_BUFFER, name, "running_mean", channels, 0.0);
@@ -23,6 +30,11 @@ tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int chan
         n.num_batches_tracked = tarn_buffer(r, full, TARN_SCALAR, TARN_I32, NULL);
     free(full);
     return n;
+}
+
+tarn_batch_norm tarn_batch_norm_make(tarn_replica *r, const char *name, int channels)
+{
+    return tarn_batch_norm_make_with(r, name, channels, (tarn_norm_options){ .eps = 0.0f });
 }
 
 /* [C] -> [1, C, 1, ...]. */
@@ -103,14 +115,20 @@ tarn_tensor tarn_batch_norm_forward(const tarn_batch_norm *layer, tarn_tensor x)
 
 /* ---- layer norm ----------------------------------------------------------------------------- */
 
-tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features)
+tarn_layer_norm tarn_layer_norm_make_with(tarn_replica *r, const char *name, int features,
+                                          tarn_norm_options o)
 {
-    tarn_layer_norm n = { graph_poison(r), graph_poison(r), 1e-5f };
+    tarn_layer_norm n = { graph_poison(r), graph_poison(r), option_or(o.eps, 1e-5f) };
     if (!layer_check(r, "layer_norm", name, features, features))
         return n;
     n.weight = layer_filled(r, OWNED_PARAMETER, name, "weight", features, 1.0);
-    n.bias = layer_filled(r, OWNED_PARAMETER, name, "bias", features, 0.0);
+    n.bias = o.no_bias ? TARN_NONE : layer_filled(r, OWNED_PARAMETER, name, "bias", features, 0.0);
     return n;
+}
+
+tarn_layer_norm tarn_layer_norm_make(tarn_replica *r, const char *name, int features)
+{
+    return tarn_layer_norm_make_with(r, name, features, (tarn_norm_options){ .eps = 0.0f });
 }
 
 tarn_tensor tarn_layer_norm_forward(const tarn_layer_norm *layer, tarn_tensor x)

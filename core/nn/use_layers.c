@@ -196,51 +196,78 @@ tarn_tensor tarn_use_conv_transpose3d(tarn_tensor x, const char *name, int out,
 
 /* ---- norms ---------------------------------------------------------------------------------- */
 
-tarn_tensor tarn_use_batch_norm(tarn_tensor x, const char *name)
+/* All that tells norms of a kind apart. */
+#define NORM_SIZES(channels, groups, o) \
+    { \
+        (channels), (groups), bits_of((o).eps), bits_of((o).momentum), (o).no_bias \
+    }
+
+tarn_tensor tarn_use_batch_norm_with(tarn_tensor x, const char *name, tarn_norm_options o)
 {
     const int32_t channels = length_of(x, "batch_norm", name, 0, 1);
-    const int32_t sizes[USE_SIZES] = { channels };
+    const int32_t sizes[USE_SIZES] = NORM_SIZES(channels, 0, o);
     const tarn_batch_norm *layer = NULL;
     if (channels > 0)
         USE(x.replica, "batch_norm", batch_norm, name, sizes,
-            tarn_batch_norm_make(x.replica, full, channels));
+            tarn_batch_norm_make_with(x.replica, full, channels, o));
     tarn_tensor y;
     if (layer == NULL)
         return graph_poison(x.replica);
     return use_folded(layer, x, &y) ? y : tarn_batch_norm_forward(layer, x);
 }
 
-tarn_tensor tarn_use_layer_norm(tarn_tensor x, const char *name)
+tarn_tensor tarn_use_batch_norm(tarn_tensor x, const char *name)
+{
+    return tarn_use_batch_norm_with(x, name, (tarn_norm_options){ .eps = 0.0f });
+}
+
+tarn_tensor tarn_use_layer_norm_with(tarn_tensor x, const char *name, tarn_norm_options o)
 {
     const int32_t features = length_of(x, "layer_norm", name, 0, -1);
-    const int32_t sizes[USE_SIZES] = { features };
+    const int32_t sizes[USE_SIZES] = NORM_SIZES(features, 0, o);
     const tarn_layer_norm *layer = NULL;
     if (features > 0)
         USE(x.replica, "layer_norm", layer_norm, name, sizes,
-            tarn_layer_norm_make(x.replica, full, features));
+            tarn_layer_norm_make_with(x.replica, full, features, o));
     return layer != NULL ? tarn_layer_norm_forward(layer, x) : graph_poison(x.replica);
+}
+
+tarn_tensor tarn_use_layer_norm(tarn_tensor x, const char *name)
+{
+    return tarn_use_layer_norm_with(x, name, (tarn_norm_options){ .eps = 0.0f });
+}
+
+tarn_tensor tarn_use_rms_norm_with(tarn_tensor x, const char *name, tarn_norm_options o)
+{
+    const int32_t features = length_of(x, "rms_norm", name, 0, -1);
+    const int32_t sizes[USE_SIZES] = NORM_SIZES(features, 0, o);
+    const tarn_rms_norm *layer = NULL;
+    if (features > 0)
+        USE(x.replica, "rms_norm", rms_norm, name, sizes,
+            tarn_rms_norm_make_with(x.replica, full, features, o));
+    return layer != NULL ? tarn_rms_norm_forward(layer, x) : graph_poison(x.replica);
 }
 
 tarn_tensor tarn_use_rms_norm(tarn_tensor x, const char *name)
 {
-    const int32_t features = length_of(x, "rms_norm", name, 0, -1);
-    const int32_t sizes[USE_SIZES] = { features };
-    const tarn_rms_norm *layer = NULL;
-    if (features > 0)
-        USE(x.replica, "rms_norm", rms_norm, name, sizes,
-            tarn_rms_norm_make(x.replica, full, features));
-    return layer != NULL ? tarn_rms_norm_forward(layer, x) : graph_poison(x.replica);
+    return tarn_use_rms_norm_with(x, name, (tarn_norm_options){ .eps = 0.0f });
+}
+
+tarn_tensor tarn_use_group_norm_with(tarn_tensor x, const char *name, int groups,
+                                     tarn_norm_options o)
+{
+    const int32_t channels = length_of(x, "group_norm", name, 0, 1);
+    const int32_t sizes[USE_SIZES] = NORM_SIZES(channels, groups, o);
+    const tarn_group_norm *layer = NULL;
+    if (channels > 0)
+        USE(x.replica, "group_norm", group_norm, name, sizes,
+            tarn_group_norm_make_with(x.replica, full, groups, channels, o));
+    return layer != NULL ? tarn_group_norm_forward(layer, x) : graph_poison(x.replica);
 }
 
 tarn_tensor tarn_use_group_norm(tarn_tensor x, const char *name, int groups)
 {
-    const int32_t channels = length_of(x, "group_norm", name, 0, 1);
-    const int32_t sizes[USE_SIZES] = { channels, groups };
-    const tarn_group_norm *layer = NULL;
-    if (channels > 0)
-        USE(x.replica, "group_norm", group_norm, name, sizes,
-            tarn_group_norm_make(x.replica, full, groups, channels));
-    return layer != NULL ? tarn_group_norm_forward(layer, x) : graph_poison(x.replica);
+    return tarn_use_group_norm_with(x, name, groups, (tarn_norm_options){ .eps = 0.0f });
 }
 
 /* ---- sequences ------------------------------------------------------------------------------ */

@@ -4,6 +4,8 @@
 #ifndef TARN_OP_H
 #define TARN_OP_H
 
+#include <math.h>
+
 #include "tensor/spread.h"
 
 /* ---- checks --------------------------------------------------------------------------------- */
@@ -41,6 +43,15 @@ tarn_tensor op_over(tarn_tensor x, double count);
 double op_scalar_of(tarn_dtype dtype, double value);
 /* What the caller of a float meant: 0.9f is 0.9, the shortest decimal that is this float. */
 double op_meant(float value);
+/* Whether an option is more than the default: TARN_ZERO is told from 0 by its sign. And what it says. */
+static inline bool option_is_said(float option)
+{
+    return option != 0.0f || signbit(option);
+}
+static inline float option_or(float option, float otherwise)
+{
+    return !option_is_said(option) ? otherwise : option != 0.0f ? option : 0.0f;
+}
 /* A scalar of float32 or float64 whose value may change every step, as tarn_number. */
 tarn_tensor op_number_of(tarn_replica *r, tarn_dtype dtype, double value);
 /* The float32 that a tensor of a half type was made of without rounding (struct node's `exact`); 0: none. */

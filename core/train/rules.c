@@ -24,17 +24,6 @@ static tarn_tensor constant(const tarn_optimizer *o, double value)
     return op_constant_of(o->replica, TARN_SCALAR, o->dtype, value);
 }
 
-/* Whether an option is more than the default: TARN_ZERO is told from 0 by its sign. */
-static bool is_said(float option)
-{
-    return option != 0.0f || signbit(option);
-}
-
-static float or_else(float option, float otherwise)
-{
-    return !is_said(option) ? otherwise : option != 0.0f ? option : 0.0f;
-}
-
 /* ---- SGD ------------------------------------------------------------------------------------ */
 
 static const tarn_sgd_options *sgd_of(const tarn_optimizer *o)
@@ -151,10 +140,10 @@ static const struct rule adamw = {
 
 static tarn_optimizer *make_adam(tarn_replica *r, const struct rule *rule, tarn_adam_options o)
 {
-    o.lr = or_else(o.lr, 1e-3f);
-    o.beta1 = or_else(o.beta1, 0.9f);
-    o.beta2 = or_else(o.beta2, 0.999f);
-    o.eps = or_else(o.eps, 1e-8f);
+    o.lr = option_or(o.lr, 1e-3f);
+    o.beta1 = option_or(o.beta1, 0.9f);
+    o.beta2 = option_or(o.beta2, 0.999f);
+    o.eps = option_or(o.eps, 1e-8f);
     if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
         !optimizer_range(r, "beta1", o.beta1, 0.0f, 1.0f) ||
         !optimizer_range(r, "beta2", o.beta2, 0.0f, 1.0f) ||
@@ -172,7 +161,7 @@ tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options)
 
 tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options)
 {
-    options.weight_decay = or_else(options.weight_decay, 0.01f);
+    options.weight_decay = option_or(options.weight_decay, 0.01f);
     options.weight_decay = options.weight_decay < 0.0f ? 0.0f : options.weight_decay;
     return make_adam(r, &adamw, options);
 }
@@ -215,9 +204,9 @@ tarn_optimizer *tarn_rmsprop(tarn_replica *r, tarn_rmsprop_options o)
             .state = { "square_avg", "grad_avg", "momentum_buffer" },
             .update = rmsprop_update } },
     };
-    o.lr = or_else(o.lr, 0.01f);
-    o.alpha = or_else(o.alpha, 0.99f);
-    o.eps = or_else(o.eps, 1e-8f);
+    o.lr = option_or(o.lr, 0.01f);
+    o.alpha = option_or(o.alpha, 0.99f);
+    o.eps = option_or(o.eps, 1e-8f);
     if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
         !optimizer_range(r, "alpha", o.alpha, 0.0f, 1.0f) ||
         !optimizer_range(r, "eps", o.eps, 0.0f, INFINITY) ||
@@ -251,9 +240,9 @@ tarn_optimizer *tarn_lion(tarn_replica *r, tarn_lion_options o)
     static const struct rule lion = { .name = "lion",
                                       .state = { "exp_avg" },
                                       .update = lion_update };
-    o.lr = or_else(o.lr, 1e-4f);
-    o.beta1 = or_else(o.beta1, 0.9f);
-    o.beta2 = or_else(o.beta2, 0.99f);
+    o.lr = option_or(o.lr, 1e-4f);
+    o.beta1 = option_or(o.beta1, 0.9f);
+    o.beta2 = option_or(o.beta2, 0.99f);
     if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
         !optimizer_range(r, "beta1", o.beta1, 0.0f, 1.0f) ||
         !optimizer_range(r, "beta2", o.beta2, 0.0f, 1.0f) ||
@@ -319,7 +308,7 @@ static tarn_tensor adafactor_square(struct update *u, double eps)
 static double adafactor_eps(const tarn_optimizer *o)
 {
     const float eps = ((const tarn_adafactor_options *)(const void *)o->options)->eps1;
-    if (!is_said(eps))
+    if (!option_is_said(eps))
         return o->dtype == TARN_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
     return o->dtype == TARN_F64 ? op_meant(eps) : (double)eps;
 }
@@ -347,10 +336,10 @@ tarn_optimizer *tarn_adafactor(tarn_replica *r, tarn_adafactor_options o)
                                            .counts = true,
                                            .state_shape = adafactor_state,
                                            .update = adafactor_update };
-    o.lr = or_else(o.lr, 0.01f);
-    o.beta2_decay = or_else(o.beta2_decay, -0.8f);
-    o.eps2 = or_else(o.eps2, 1e-3f);
-    o.d = or_else(o.d, 1.0f);
+    o.lr = option_or(o.lr, 0.01f);
+    o.beta2_decay = option_or(o.beta2_decay, -0.8f);
+    o.eps2 = option_or(o.eps2, 1e-3f);
+    o.d = option_or(o.d, 1.0f);
     if (!optimizer_range(r, "lr", o.lr, 0.0f, INFINITY) ||
         !optimizer_range(r, "minus beta2_decay", -o.beta2_decay, 0.0f, INFINITY) ||
         !optimizer_range(r, "eps1", o.eps1, 0.0f, INFINITY) ||

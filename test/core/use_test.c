@@ -168,6 +168,57 @@ Test(use, is_make_and_forward, .timeout = 300)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
+/* ---- options of norms ----------------------------------------------------------------------- */
+
+static void same_values(tarn_tensor a, tarn_tensor b, size_t count)
+{
+    float of[2][120];
+    cr_assert_leq(count, 120);
+    cr_assert_eq(tarn_read(a, of[0], count * sizeof(float)), TARN_OK, "%s", tarn_error(a.replica));
+    cr_assert_eq(tarn_read(b, of[1], count * sizeof(float)), TARN_OK, "%s", tarn_error(b.replica));
+    cr_expect_arr_eq(of[0], of[1], count * sizeof(float));
+}
+
+Test(use, norms_do_as_their_options_say, .timeout = 300)
+{
+    tarn_replica *r = opened();
+    const tarn_norm_options bare = { .eps = 0.5f, .no_bias = true };
+    tarn_tensor x = tarn_keep(ramp(r, TARN_SHAPE(3, 4, 10)));
+    const tarn_tensor ln = tarn_use_layer_norm_with(x, "ln", bare);
+    const tarn_tensor ten = tarn_ones(r, TARN_SHAPE(10)), four = tarn_ones(r, TARN_SHAPE(4));
+    same_values(ln, tarn_layer_norm_op(x, ten, TARN_NONE, 0.5f), 120);
+    same_values(tarn_use_rms_norm_with(x, "rms", bare), tarn_rms_norm_op(x, ten, 0.5f), 120);
+    same_values(tarn_use_group_norm_with(x, "gn", 2, bare),
+                tarn_group_norm_op(x, four, TARN_NONE, 2, 0.5f), 120);
+    cr_expect(tarn_failed(tarn_find(r, "ln.bias")) && tarn_failed(tarn_find(r, "gn.bias")));
+    cr_expect_not(tarn_failed(tarn_find(r, "ln.weight")));
+    cr_expect(tarn_failed(tarn_use_layer_norm(x, "ln")), "it was made with other options");
+    tarn_close(r);
+}
+
+/* A momentum of 1 makes the running statistics those of the batch, TARN_ZERO leaves them as they are. */
+Test(use, batch_norms_track_as_their_options_say, .timeout = 300)
+{
+    tarn_replica *r = opened();
+    tarn_tensor x = tarn_keep(ramp(r, TARN_SHAPE(30, 4)));
+    const tarn_norm_options all = { .momentum = 1 }, nothing = { .momentum = TARN_ZERO };
+    const tarn_tensor y[] = { tarn_use_batch_norm_with(x, "all", all),
+                              tarn_use_batch_norm_with(x, "nothing", nothing) };
+    cr_assert_eq(tarn_eval(y, 2), TARN_OK);
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    float mean[4], tracked[4];
+    cr_assert_eq(tarn_read(tarn_mean(x, TARN_AXES(0), false), mean, sizeof mean), TARN_OK);
+    cr_assert_eq(tarn_read(tarn_find(r, "all.running_mean"), tracked, sizeof tracked), TARN_OK);
+    for (int i = 0; i < 4; i++) /* two sums of 30 values up to 1, each within 30 halves of an ULP */
+        cr_expect_float_eq(tracked[i], mean[i], 2 * 30 * 0x1p-24);
+    same_values(tarn_find(r, "nothing.running_mean"), tarn_zeros(r, TARN_SHAPE(4)), 4);
+    cr_expect(
+        tarn_failed(tarn_use_batch_norm_with(x, "none", (tarn_norm_options){ .no_bias = true })));
+    cr_expect_not_null(strstr(tarn_error(r), "batch_norm none: it has a bias"), "%s",
+                       tarn_error(r));
+    tarn_close(r);
+}
+
 Test(use, names_have_their_scope, .timeout = 300)
 {
     tarn_replica *r = opened();

@@ -486,21 +486,21 @@ tarn_status print_kernel(struct program_ir *p, int kernel, struct planned_kernel
     tarn_status status = print_rest(p, kernel, &nests, &body, k);
     if (status == TARN_OK && !body.failed)
         number_names(&body, &text);
-    if (status == TARN_OK && !body.failed && !text.failed && !nests.failed) {
+    const bool printed = !body.failed && !text.failed && !nests.failed;
+    if (status == TARN_OK && printed) {
         const XXH64_hash_t h =
             XXH3_64bits_withSeed(text.data, text.length, (uint64_t)p->group_size);
         text_fill(k->function, sizeof k->function, "k_%016llx", (unsigned long long)h);
         text_add(&nests, "__kernel __attribute__((reqd_work_group_size(%d, 1, 1)))\nvoid %s%s\n",
                  p->group_size, k->function, text.data);
     }
-    if (status == TARN_OK && !nests.failed) {
+    if (status == TARN_OK && printed && !nests.failed) {
         print_functions(p, kernel, nests.data, &k->source);
         print_attention(p, nests.data, &k->source);
         print_math(nests.data, &k->source);
         text_add_bytes(&k->source, nests.data, nests.length);
     }
-    if (status == TARN_OK &&
-        (body.failed || text.failed || nests.failed || k->source.failed || p->arena->failed))
+    if (status == TARN_OK && (!printed || nests.failed || k->source.failed || p->arena->failed))
         status = error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     text_free(&body);
     text_free(&nests);

@@ -1,9 +1,9 @@
 /* k0: 1 groups of 1; skip 0, input 0, owned 0, at 0, output 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input conv2d relu */
-#ifndef TARN_nest_94e033ff6b9adc5e
-#define TARN_nest_94e033ff6b9adc5e
-TARN_APART void nest_94e033ff6b9adc5e(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_c3a5c3dfbd7d1b5a
+#define TARN_nest_c3a5c3dfbd7d1b5a
+TARN_APART void nest_c3a5c3dfbd7d1b5a(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 108; e += 16) {
@@ -45,9 +45,9 @@ TARN_APART void nest_94e033ff6b9adc5e(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_64e4c900bf2c1cc0
-#define TARN_nest_64e4c900bf2c1cc0
-TARN_APART void nest_64e4c900bf2c1cc0(__local float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_4daba58214f1b463
+#define TARN_nest_4daba58214f1b463
+TARN_APART void nest_4daba58214f1b463(__local float *v0, __local float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long i2 = 0; i2 < 6; i2 += 1) {
@@ -214,9 +214,9 @@ TARN_APART void nest_64e4c900bf2c1cc0(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_58772a5b573bd67f
-#define TARN_nest_58772a5b573bd67f
-TARN_APART void nest_58772a5b573bd67f(long b, __global float * v0, __local float * v1)
+#ifndef TARN_nest_d0fd6508664e9441
+#define TARN_nest_d0fd6508664e9441
+TARN_APART void nest_d0fd6508664e9441(long b, __global float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 144; e += 16) {
@@ -259,7 +259,7 @@ TARN_APART void nest_58772a5b573bd67f(long b, __global float * v0, __local float
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_c1a48feeea698760(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
+void k_fdb2c25866ef18eb(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[252];
@@ -275,11 +275,11 @@ void k_c1a48feeea698760(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [16 3 6 6] */
-            nest_94e033ff6b9adc5e(b, v0, v1);
+            nest_c3a5c3dfbd7d1b5a(b, v0, v1);
             /* conv2d [16 4 6 6 | 3 3 3] */
-            nest_64e4c900bf2c1cc0(v2, v0, v3);
+            nest_4daba58214f1b463(v2, v0, v3);
             /* relu [16 4 6 6] */
-            nest_58772a5b573bd67f(b, v4, v2);
+            nest_d0fd6508664e9441(b, v4, v2);
         }
     }
 }

@@ -1,9 +1,9 @@
 /* k0: 1 groups of 1; skip 0, input 0, owned 0, at 0, output 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input conv2d relu */
-#ifndef TARN_nest_30d2317e7f41ab31
-#define TARN_nest_30d2317e7f41ab31
-TARN_APART void nest_30d2317e7f41ab31(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_5d1111ccb0b8ff01
+#define TARN_nest_5d1111ccb0b8ff01
+TARN_APART void nest_5d1111ccb0b8ff01(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 108; e += 16) {
@@ -45,9 +45,9 @@ TARN_APART void nest_30d2317e7f41ab31(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_29e855e925da8dc5
-#define TARN_nest_29e855e925da8dc5
-TARN_APART void nest_29e855e925da8dc5(__local float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_623d4f57fc6be614
+#define TARN_nest_623d4f57fc6be614
+TARN_APART void nest_623d4f57fc6be614(__local float *v0, __local float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 4; i1 += 1) {
@@ -106,9 +106,9 @@ TARN_APART void nest_29e855e925da8dc5(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_2c3c90da83787f7e
-#define TARN_nest_2c3c90da83787f7e
-TARN_APART void nest_2c3c90da83787f7e(long b, __global float * v0, __local float * v1)
+#ifndef TARN_nest_592674e4956f5c5b
+#define TARN_nest_592674e4956f5c5b
+TARN_APART void nest_592674e4956f5c5b(long b, __global float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 144; e += 16) {
@@ -151,7 +151,7 @@ TARN_APART void nest_2c3c90da83787f7e(long b, __global float * v0, __local float
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_eae8d7a9410f627a(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
+void k_b30f4ea9365a4df1(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[252];
@@ -167,11 +167,11 @@ void k_eae8d7a9410f627a(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [16 3 6 6] */
-            nest_30d2317e7f41ab31(b, v0, v1);
+            nest_5d1111ccb0b8ff01(b, v0, v1);
             /* conv2d [16 4 6 6 | 3 3 3] */
-            nest_29e855e925da8dc5(v2, v0, v3);
+            nest_623d4f57fc6be614(v2, v0, v3);
             /* relu [16 4 6 6] */
-            nest_2c3c90da83787f7e(b, v4, v2);
+            nest_592674e4956f5c5b(b, v4, v2);
         }
     }
 }

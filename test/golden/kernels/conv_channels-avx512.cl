@@ -1,9 +1,9 @@
 /* k0: 1 groups of 1; skip 0, input 0, arena 0, at 0, owned 0, output 0; at bytes 0, 0 */
 /* arena: 9216 bytes */
 /* input winograd input winograd weight winograd product winograd result winograd result */
-#ifndef TARN_nest_45517d0539985f9a
-#define TARN_nest_45517d0539985f9a
-TARN_APART void nest_45517d0539985f9a(__global float * v0, __global float * v1)
+#ifndef TARN_nest_0b17e7020b7685e3
+#define TARN_nest_0b17e7020b7685e3
+TARN_APART void nest_0b17e7020b7685e3(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -146,9 +146,9 @@ TARN_APART void nest_45517d0539985f9a(__global float * v0, __global float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_13444affa347db38
-#define TARN_nest_13444affa347db38
-TARN_APART void nest_13444affa347db38(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_0e09ce3a53c2d51b
+#define TARN_nest_0e09ce3a53c2d51b
+TARN_APART void nest_0e09ce3a53c2d51b(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 288; e += 16) {
@@ -190,9 +190,9 @@ TARN_APART void nest_13444affa347db38(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_63747f384bf177b1
-#define TARN_nest_63747f384bf177b1
-TARN_APART void nest_63747f384bf177b1(__local float * v0, __local float * v1)
+#ifndef TARN_nest_84e9d623a90d649f
+#define TARN_nest_84e9d623a90d649f
+TARN_APART void nest_84e9d623a90d649f(__local float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long i3 = 0; i3 < 8; i3 += 1) {
@@ -391,9 +391,9 @@ TARN_APART void nest_63747f384bf177b1(__local float * v0, __local float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_e926b2e5540f81db
-#define TARN_nest_e926b2e5540f81db
-TARN_APART void nest_e926b2e5540f81db(__local float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_4eea3e793bcf918e
+#define TARN_nest_4eea3e793bcf918e
+TARN_APART void nest_4eea3e793bcf918e(__local float *v0, __local float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 6; i1 += 1) {
@@ -439,9 +439,9 @@ TARN_APART void nest_e926b2e5540f81db(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_2ef9b1568eefe776
-#define TARN_nest_2ef9b1568eefe776
-TARN_APART void nest_2ef9b1568eefe776(__local float * v0, __local float * v1)
+#ifndef TARN_nest_9fdd9f44d50ccece
+#define TARN_nest_9fdd9f44d50ccece
+TARN_APART void nest_9fdd9f44d50ccece(__local float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 8; i1 += 1) {
@@ -580,9 +580,9 @@ TARN_APART void nest_2ef9b1568eefe776(__local float * v0, __local float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_b4dd0bd67cb49607
-#define TARN_nest_b4dd0bd67cb49607
-TARN_APART void nest_b4dd0bd67cb49607(long b, __global float * v0, __local float * v1)
+#ifndef TARN_nest_fb54507a26ee94e4
+#define TARN_nest_fb54507a26ee94e4
+TARN_APART void nest_fb54507a26ee94e4(long b, __global float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 128; e += 16) {
@@ -625,7 +625,7 @@ TARN_APART void nest_b4dd0bd67cb49607(long b, __global float * v0, __local float
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_1b9c0f2ce6d987f5(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
+void k_a06bd5bc98884036(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[776];
@@ -642,20 +642,20 @@ void k_1b9c0f2ce6d987f5(const int skip, __global uchar *input0, __global uchar *
         const long group = section_group - 0;
         v3 += 2304 * group;
         /* winograd weight [64 6 6 | 3 3] */
-        nest_45517d0539985f9a(v3, v4);
+        nest_0b17e7020b7685e3(v3, v4);
         const long first = group * 1 / 1, last = (group + 1) * 1 / 1;
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [16 8 6 6] */
-            nest_13444affa347db38(b, v0, v1);
+            nest_0e09ce3a53c2d51b(b, v0, v1);
             /* winograd input [16 6 6 8 1 1 | 6 6] */
-            nest_63747f384bf177b1(v2, v0);
+            nest_84e9d623a90d649f(v2, v0);
             /* winograd product [16 6 6 8 1 | 8] */
-            nest_e926b2e5540f81db(v5, v2, v3);
+            nest_4eea3e793bcf918e(v5, v2, v3);
             /* winograd result [16 8 1 4 1 4 | 6 6] */
-            nest_2ef9b1568eefe776(v6, v5);
+            nest_9fdd9f44d50ccece(v6, v5);
             /* winograd result [16 8 4 4] */
-            nest_b4dd0bd67cb49607(b, v7, v6);
+            nest_fb54507a26ee94e4(b, v7, v6);
         }
     }
 }

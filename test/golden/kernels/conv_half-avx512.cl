@@ -1,9 +1,9 @@
 /* k0: 2 groups of 1; skip 0, input 0, arena 0, at 0, owned 0, output 0, output 1; at bytes 0, 0 */
 /* arena: 1280 bytes */
 /* input cast from_bf16 conv2d argmax cast argmax */
-#ifndef TARN_nest_eaf2fc17f4d9f906
-#define TARN_nest_eaf2fc17f4d9f906
-TARN_APART void nest_eaf2fc17f4d9f906(__global float * v0, __global float * v1)
+#ifndef TARN_nest_c5600db755c802d5
+#define TARN_nest_c5600db755c802d5
+TARN_APART void nest_c5600db755c802d5(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -22,9 +22,9 @@ TARN_APART void nest_eaf2fc17f4d9f906(__global float * v0, __global float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_e5c05bce096b115a
-#define TARN_nest_e5c05bce096b115a
-TARN_APART void nest_e5c05bce096b115a(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_6dd783ab69cb493a
+#define TARN_nest_6dd783ab69cb493a
+TARN_APART void nest_6dd783ab69cb493a(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 81; e += 16) {
@@ -66,9 +66,9 @@ TARN_APART void nest_e5c05bce096b115a(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_79602e863420d5e9
-#define TARN_nest_79602e863420d5e9
-TARN_APART void nest_79602e863420d5e9(__local float * v0, __local float * v1)
+#ifndef TARN_nest_8cf275f9abd40d34
+#define TARN_nest_8cf275f9abd40d34
+TARN_APART void nest_8cf275f9abd40d34(__local float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long i2 = 0; i2 < 9; i2 += 1) {
@@ -82,9 +82,9 @@ TARN_APART void nest_79602e863420d5e9(__local float * v0, __local float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_65b46337b9f76e60
-#define TARN_nest_65b46337b9f76e60
-TARN_APART void nest_65b46337b9f76e60(__local float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_a793c52d50d63a9c
+#define TARN_nest_a793c52d50d63a9c
+TARN_APART void nest_a793c52d50d63a9c(__local float *v0, __local float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 6; i1 += 2) {
@@ -157,9 +157,9 @@ TARN_APART void nest_65b46337b9f76e60(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_593175023b8a2c13
-#define TARN_nest_593175023b8a2c13
-TARN_APART void nest_593175023b8a2c13(__local int * v0, __local ushort * v1, __local float * v2)
+#ifndef TARN_nest_678120cd008cae30
+#define TARN_nest_678120cd008cae30
+TARN_APART void nest_678120cd008cae30(__local int *v0, __local ushort *v1, __local float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 6; i1 += 1) {
@@ -224,9 +224,9 @@ TARN_APART void nest_593175023b8a2c13(__local int * v0, __local ushort * v1, __l
     }
 }
 #endif
-#ifndef TARN_nest_b699d743d9478da7
-#define TARN_nest_b699d743d9478da7
-TARN_APART void nest_b699d743d9478da7(long b, __global ushort * v0, __local ushort * v1)
+#ifndef TARN_nest_33e805008f7c4cc5
+#define TARN_nest_33e805008f7c4cc5
+TARN_APART void nest_33e805008f7c4cc5(long b, __global ushort *v0, __local ushort *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 30; e += 16) {
@@ -268,9 +268,9 @@ TARN_APART void nest_b699d743d9478da7(long b, __global ushort * v0, __local usho
     }
 }
 #endif
-#ifndef TARN_nest_8d86e28de51da109
-#define TARN_nest_8d86e28de51da109
-TARN_APART void nest_8d86e28de51da109(long b, __global int * v0, __local int * v1)
+#ifndef TARN_nest_9bc59fde232f5427
+#define TARN_nest_9bc59fde232f5427
+TARN_APART void nest_9bc59fde232f5427(long b, __global int *v0, __local int *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 30; e += 16) {
@@ -313,7 +313,7 @@ TARN_APART void nest_8d86e28de51da109(long b, __global int * v0, __local int * v
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_f2696fd39cf8ca34(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *output1)
+void k_c9580fc9ebc0ba9b(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0, __global uchar *output1)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[246];
@@ -332,22 +332,22 @@ void k_f2696fd39cf8ca34(const int skip, __global uchar *input0, __global uchar *
         const long group = section_group - 0;
         v3 += 160 * group;
         /* from_bf16 [150] */
-        nest_eaf2fc17f4d9f906(v3, v4);
+        nest_c5600db755c802d5(v3, v4);
         const long first = group * 2 / 2, last = (group + 1) * 2 / 2;
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [32 1 9 9] */
-            nest_e5c05bce096b115a(b, v0, v1);
+            nest_6dd783ab69cb493a(b, v0, v1);
             /* cast [32 1 9 9] */
-            nest_79602e863420d5e9(v2, v0);
+            nest_8cf275f9abd40d34(v2, v0);
             /* conv2d [32 6 5 5 | 1 5 5] */
-            nest_65b46337b9f76e60(v5, v2, v3);
+            nest_a793c52d50d63a9c(v5, v2, v3);
             /* argmax [32 6 5 | 5] */
-            nest_593175023b8a2c13(v6, v7, v5);
+            nest_678120cd008cae30(v6, v7, v5);
             /* cast [32 6 5 1] */
-            nest_b699d743d9478da7(b, v8, v7);
+            nest_33e805008f7c4cc5(b, v8, v7);
             /* argmax [32 6 5 1] */
-            nest_8d86e28de51da109(b, v9, v6);
+            nest_9bc59fde232f5427(b, v9, v6);
         }
     }
 }

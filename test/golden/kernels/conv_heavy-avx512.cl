@@ -2,9 +2,9 @@
 /* k1: 2 groups of 1; skip 0, arena 0, at 0, owned 1, output 0; at bytes 0, 0 */
 /* arena: 9469952 bytes */
 /* input conv2d */
-#ifndef TARN_nest_70f9d10c1dae17e5
-#define TARN_nest_70f9d10c1dae17e5
-TARN_APART void nest_70f9d10c1dae17e5(long part, long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_c4e249a9263e2f18
+#define TARN_nest_c4e249a9263e2f18
+TARN_APART void nest_c4e249a9263e2f18(long part, long b, __local float *v0, __global float *v1)
 {
     const long low = max(part * 2 / 2 * 17 + 0, 0L);
     const long high = min(((part + 1) * 2 / 2 * 17 - 1) * 1 + 3, 36L);
@@ -51,9 +51,9 @@ TARN_APART void nest_70f9d10c1dae17e5(long part, long b, __local float * v0, __g
     }
 }
 #endif
-#ifndef TARN_nest_747df427e98ee1c4
-#define TARN_nest_747df427e98ee1c4
-TARN_APART void nest_747df427e98ee1c4(long part, long b, __global float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_1007cdb8d4341779
+#define TARN_nest_1007cdb8d4341779
+TARN_APART void nest_1007cdb8d4341779(long part, long b, __global float *v0, __local float *v1, __global float *v2)
 {
     const long low = part * 2 / 2 * 17;
     const long high = (part + 1) * 2 / 2 * 17;
@@ -199,7 +199,7 @@ TARN_APART void nest_747df427e98ee1c4(long part, long b, __global float * v0, __
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_e01db22d55e6f93d(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_3442672a208533c8(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[9072];
@@ -215,18 +215,18 @@ void k_e01db22d55e6f93d(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [16 7 36 36] */
-            nest_70f9d10c1dae17e5(part, b, v0, v1);
+            nest_c4e249a9263e2f18(part, b, v0, v1);
             /* conv2d [16 128 34 34 | 7 3 3] */
-            nest_747df427e98ee1c4(part, b, v2, v0, v3);
+            nest_1007cdb8d4341779(part, b, v2, v0, v3);
         }
     }
 }
 
 
 /* conv2d conv2d */
-#ifndef TARN_nest_1498f0c90a12ac80
-#define TARN_nest_1498f0c90a12ac80
-TARN_APART void nest_1498f0c90a12ac80(long part, long b, __local float * v0, __global float * v1, __global float * v2)
+#ifndef TARN_nest_723273ac901d1238
+#define TARN_nest_723273ac901d1238
+TARN_APART void nest_723273ac901d1238(long part, long b, __local float *v0, __global float *v1, __global float *v2)
 {
     const long low = part * 2 / 2 * 17;
     const long high = (part + 1) * 2 / 2 * 17;
@@ -488,9 +488,9 @@ TARN_APART void nest_1498f0c90a12ac80(long part, long b, __local float * v0, __g
     }
 }
 #endif
-#ifndef TARN_nest_366f68519dae4108
-#define TARN_nest_366f68519dae4108
-TARN_APART void nest_366f68519dae4108(long part, long b, __global float * v0, __local float * v1)
+#ifndef TARN_nest_cb5f4b67167812c7
+#define TARN_nest_cb5f4b67167812c7
+TARN_APART void nest_cb5f4b67167812c7(long part, long b, __global float *v0, __local float *v1)
 {
     const long low = part * 2 / 2 * 17;
     const long high = (part + 1) * 2 / 2 * 17;
@@ -538,7 +538,7 @@ TARN_APART void nest_366f68519dae4108(long part, long b, __global float * v0, __
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_70c99ca12fe524af(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
+void k_01f665aeb4fbe76e(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *owned0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[8092];
@@ -554,9 +554,9 @@ void k_70c99ca12fe524af(const int skip, __global uchar *arena, __global const ul
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* conv2d [16 7 34 34 | 128 3 3] */
-            nest_1498f0c90a12ac80(part, b, v0, v1, v2);
+            nest_723273ac901d1238(part, b, v0, v1, v2);
             /* conv2d [16 7 34 34] */
-            nest_366f68519dae4108(part, b, v3, v0);
+            nest_cb5f4b67167812c7(part, b, v3, v0);
         }
     }
 }

@@ -2,9 +2,9 @@
 /* k1: 1 groups of 1; skip 0, output 0, arena 0, at 0; at bytes 0 */
 /* arena: 12288 bytes */
 /* input input conv2d_weight */
-#ifndef TARN_nest_6c6ae274401f680c
-#define TARN_nest_6c6ae274401f680c
-TARN_APART void nest_6c6ae274401f680c(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_0e3d0cc67d859e8b
+#define TARN_nest_0e3d0cc67d859e8b
+TARN_APART void nest_0e3d0cc67d859e8b(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 6272; e += 16) {
@@ -46,9 +46,9 @@ TARN_APART void nest_6c6ae274401f680c(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_68a7be1d197ac32b
-#define TARN_nest_68a7be1d197ac32b
-TARN_APART void nest_68a7be1d197ac32b(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_3745aa83e81a3945
+#define TARN_nest_3745aa83e81a3945
+TARN_APART void nest_3745aa83e81a3945(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 9408; e += 16) {
@@ -90,9 +90,9 @@ TARN_APART void nest_68a7be1d197ac32b(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_2db4883cb9418316
-#define TARN_nest_2db4883cb9418316
-TARN_APART void nest_2db4883cb9418316(long group, long b, long first, __global float * v0, __local float * v1, __local float * v2)
+#ifndef TARN_nest_65197fb7ecda85a0
+#define TARN_nest_65197fb7ecda85a0
+TARN_APART void nest_65197fb7ecda85a0(long group, long b, long first, __global float *v0, __local float *v1, __local float *v2)
 {
     #pragma unroll 1
     for (long p0 = 0; p0 < 48; p0 += 24) {
@@ -300,7 +300,7 @@ TARN_APART void nest_2db4883cb9418316(long group, long b, long first, __global f
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_27bbf98487a05dfa(const int skip, __global uchar *input0, __global uchar *input1, __global uchar *arena, __global const ulong *offset)
+void k_c2ffafcb3d737890(const int skip, __global uchar *input0, __global uchar *input1, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[15680];
@@ -316,20 +316,20 @@ void k_27bbf98487a05dfa(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [32 32 14 14] */
-            nest_6c6ae274401f680c(b, v0, v1);
+            nest_0e3d0cc67d859e8b(b, v0, v1);
             /* input [32 48 14 14] */
-            nest_68a7be1d197ac32b(b, v2, v3);
+            nest_3745aa83e81a3945(b, v2, v3);
             /* conv2d_weight [48 32 1 1 | 32 14 14], one row a group */
-            nest_2db4883cb9418316(group, b, first, v4, v0, v2);
+            nest_65197fb7ecda85a0(group, b, first, v4, v0, v2);
         }
     }
 }
 
 
 /* conv2d_weight */
-#ifndef TARN_nest_684c011478327483
-#define TARN_nest_684c011478327483
-TARN_APART void nest_684c011478327483(__global float * v0, __global float * v1)
+#ifndef TARN_nest_3778d96277546375
+#define TARN_nest_3778d96277546375
+TARN_APART void nest_3778d96277546375(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -344,7 +344,7 @@ TARN_APART void nest_684c011478327483(__global float * v0, __global float * v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_f2cc1f70073c233c(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_14c8a3783fcd2ad1(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [48,32,1,1] */
@@ -353,7 +353,7 @@ void k_f2cc1f70073c233c(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* conv2d_weight [1536 | 1] */
-        nest_684c011478327483(v0, v1);
+        nest_3778d96277546375(v0, v1);
     }
 }
 

@@ -1,9 +1,9 @@
 /* k0: 1 groups of 1; skip 0, output 0, owned 0, at 0, owned 2, output 1, owned 3, owned 1; at bytes 0, 0, 0, 0 */
 /* arena: 0 bytes */
 /* pad conv2d */
-#ifndef TARN_nest_8115b00e56d4f2b9
-#define TARN_nest_8115b00e56d4f2b9
-TARN_APART void nest_8115b00e56d4f2b9(__global float * v0, __global float * v1, __global float * v2)
+#ifndef TARN_nest_db2d9f9a021a5296
+#define TARN_nest_db2d9f9a021a5296
+TARN_APART void nest_db2d9f9a021a5296(__global float *v0, __global float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long i0 = 0; i0 < 5; i0 += 1) {
@@ -22,9 +22,9 @@ TARN_APART void nest_8115b00e56d4f2b9(__global float * v0, __global float * v1, 
     }
 }
 #endif
-#ifndef TARN_nest_b8d70a2b1735c0d5
-#define TARN_nest_b8d70a2b1735c0d5
-TARN_APART void nest_b8d70a2b1735c0d5(__global float * v0, __global float * v1, __global float * v2)
+#ifndef TARN_nest_74534f2076f801d0
+#define TARN_nest_74534f2076f801d0
+TARN_APART void nest_74534f2076f801d0(__global float *v0, __global float *v1, __global float *v2)
 {
     long i3 = 0;
     #pragma unroll 1
@@ -255,7 +255,7 @@ TARN_APART void nest_b8d70a2b1735c0d5(__global float * v0, __global float * v1, 
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_fe1a252e23004e9d(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
+void k_764bd8048ba9cc0e(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [5,48] */
@@ -268,9 +268,9 @@ void k_fe1a252e23004e9d(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* pad [5 48] */
-        nest_8115b00e56d4f2b9(v0, v1, v2);
+        nest_db2d9f9a021a5296(v0, v1, v2);
         /* conv2d [1 2 4 18 | 2 3 3] */
-        nest_b8d70a2b1735c0d5(v3, v4, v5);
+        nest_74534f2076f801d0(v3, v4, v5);
     }
 }
 

@@ -2,9 +2,9 @@
 /* k1: 1 groups of 1; skip 0, owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
-#ifndef TARN_nest_88b40a8d0cf1f0d6
-#define TARN_nest_88b40a8d0cf1f0d6
-TARN_APART void nest_88b40a8d0cf1f0d6(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_fad2d6b0f126c5a7
+#define TARN_nest_fad2d6b0f126c5a7
+TARN_APART void nest_fad2d6b0f126c5a7(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 20; e += 16) {
@@ -46,9 +46,9 @@ TARN_APART void nest_88b40a8d0cf1f0d6(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_8f4cbb1664fb55f8
-#define TARN_nest_8f4cbb1664fb55f8
-TARN_APART void nest_8f4cbb1664fb55f8(__local float * v0, __local float * v1, __global float * v2, __global float * v3)
+#ifndef TARN_nest_73e07d124eb510f9
+#define TARN_nest_73e07d124eb510f9
+TARN_APART void nest_73e07d124eb510f9(__local float *v0, __local float *v1, __global float *v2, __global float *v3)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 32; i1 += 8) {
@@ -115,9 +115,9 @@ TARN_APART void nest_8f4cbb1664fb55f8(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_14c9ca0e87037ce7
-#define TARN_nest_14c9ca0e87037ce7
-TARN_APART void nest_14c9ca0e87037ce7(long b, __global float * v0, __local float * v1)
+#ifndef TARN_nest_115c20e8c0f0fbdd
+#define TARN_nest_115c20e8c0f0fbdd
+TARN_APART void nest_115c20e8c0f0fbdd(long b, __global float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 32; e += 16) {
@@ -159,9 +159,9 @@ TARN_APART void nest_14c9ca0e87037ce7(long b, __global float * v0, __local float
     }
 }
 #endif
-#ifndef TARN_nest_04b68027a4fff48f
-#define TARN_nest_04b68027a4fff48f
-TARN_APART void nest_04b68027a4fff48f(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_c00c9dd30c7dc649
+#define TARN_nest_c00c9dd30c7dc649
+TARN_APART void nest_c00c9dd30c7dc649(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 32; e += 16) {
@@ -203,9 +203,9 @@ TARN_APART void nest_04b68027a4fff48f(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_93434a77aa5a25e6
-#define TARN_nest_93434a77aa5a25e6
-TARN_APART void nest_93434a77aa5a25e6(__local float * v0, __local float * v1, __local float * v2)
+#ifndef TARN_nest_75cd7a19bf1e521d
+#define TARN_nest_75cd7a19bf1e521d
+TARN_APART void nest_75cd7a19bf1e521d(__local float *v0, __local float *v1, __local float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 32; i1 += 1) {
@@ -217,9 +217,9 @@ TARN_APART void nest_93434a77aa5a25e6(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_a9a7ced9610099f5
-#define TARN_nest_a9a7ced9610099f5
-TARN_APART void nest_a9a7ced9610099f5(long group, long b, long first, __global float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_69b07659ecdf53a6
+#define TARN_nest_69b07659ecdf53a6
+TARN_APART void nest_69b07659ecdf53a6(long group, long b, long first, __global float *v0, __local float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long i0 = 0; i0 < 32; i0 += 8) {
@@ -354,9 +354,9 @@ TARN_APART void nest_a9a7ced9610099f5(long group, long b, long first, __global f
     }
 }
 #endif
-#ifndef TARN_nest_a3722dd322a61d27
-#define TARN_nest_a3722dd322a61d27
-TARN_APART void nest_a3722dd322a61d27(long group, long b, long first, __global float * v0, __local float * v1)
+#ifndef TARN_nest_61cca47b797a4f7c
+#define TARN_nest_61cca47b797a4f7c
+TARN_APART void nest_61cca47b797a4f7c(long group, long b, long first, __global float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long i0 = 0; i0 < 32; i0 += 2) {
@@ -384,7 +384,7 @@ TARN_APART void nest_a3722dd322a61d27(long group, long b, long first, __global f
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_bf231c82e85db259(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_b442e4a97e87bfa6(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
@@ -406,28 +406,28 @@ void k_bf231c82e85db259(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [48 20] */
-            nest_88b40a8d0cf1f0d6(b, v0, v1);
+            nest_fad2d6b0f126c5a7(b, v0, v1);
             /* matmul [48 32 | 20] */
-            nest_8f4cbb1664fb55f8(v2, v0, v3, v4);
+            nest_73e07d124eb510f9(v2, v0, v3, v4);
             /* relu [48 32] */
-            nest_14c9ca0e87037ce7(b, v5, v2);
+            nest_115c20e8c0f0fbdd(b, v5, v2);
             /* input [48 32] */
-            nest_04b68027a4fff48f(b, v6, v7);
+            nest_c00c9dd30c7dc649(b, v6, v7);
             /* where [48 32] */
-            nest_93434a77aa5a25e6(v8, v2, v6);
+            nest_75cd7a19bf1e521d(v8, v2, v6);
             /* matmul [32 20 | 48], one row a group */
-            nest_a9a7ced9610099f5(group, b, first, v9, v8, v1);
+            nest_69b07659ecdf53a6(group, b, first, v9, v8, v1);
             /* sum [32 | 48], one row a group */
-            nest_a3722dd322a61d27(group, b, first, v10, v8);
+            nest_61cca47b797a4f7c(group, b, first, v10, v8);
         }
     }
 }
 
 
 /* matmul sum */
-#ifndef TARN_nest_5947855e6b3af2e4
-#define TARN_nest_5947855e6b3af2e4
-TARN_APART void nest_5947855e6b3af2e4(__global float * v0, __global float * v1)
+#ifndef TARN_nest_a862682f055e1e1e
+#define TARN_nest_a862682f055e1e1e
+TARN_APART void nest_a862682f055e1e1e(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -443,9 +443,9 @@ TARN_APART void nest_5947855e6b3af2e4(__global float * v0, __global float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_55bfb973d70c3d60
-#define TARN_nest_55bfb973d70c3d60
-TARN_APART void nest_55bfb973d70c3d60(__global float * v0, __global float * v1)
+#ifndef TARN_nest_f6815c52e84e4740
+#define TARN_nest_f6815c52e84e4740
+TARN_APART void nest_f6815c52e84e4740(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -462,7 +462,7 @@ TARN_APART void nest_55bfb973d70c3d60(__global float * v0, __global float * v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_5c64eca2d44bccb1(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
+void k_f1eed235f516171c(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(owned0 + offset[0]); /* [32,20] */
@@ -473,9 +473,9 @@ void k_5c64eca2d44bccb1(const int skip, __global uchar *owned0, __global const u
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* matmul [640 | 1] */
-        nest_5947855e6b3af2e4(v0, v1);
+        nest_a862682f055e1e1e(v0, v1);
         /* sum [32 | 1] */
-        nest_55bfb973d70c3d60(v2, v3);
+        nest_f6815c52e84e4740(v2, v3);
     }
 }
 

@@ -2,9 +2,9 @@
 /* k1: 1 groups of 1; skip 0, owned 2, at 0, arena 0, owned 3; at bytes 0, 0, 0, 7680 */
 /* arena: 8064 bytes */
 /* input matmul relu input where matmul sum */
-#ifndef TARN_nest_1bd28f20cc6d849e
-#define TARN_nest_1bd28f20cc6d849e
-TARN_APART void nest_1bd28f20cc6d849e(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_9c26b269ef72ba65
+#define TARN_nest_9c26b269ef72ba65
+TARN_APART void nest_9c26b269ef72ba65(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 20; e += 16) {
@@ -46,9 +46,9 @@ TARN_APART void nest_1bd28f20cc6d849e(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_015577c7ff5f0f0b
-#define TARN_nest_015577c7ff5f0f0b
-TARN_APART void nest_015577c7ff5f0f0b(__local float * v0, __local float * v1, __global float * v2, __global float * v3)
+#ifndef TARN_nest_738305294e789aa3
+#define TARN_nest_738305294e789aa3
+TARN_APART void nest_738305294e789aa3(__local float *v0, __local float *v1, __global float *v2, __global float *v3)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 32; i1 += 4) {
@@ -87,9 +87,9 @@ TARN_APART void nest_015577c7ff5f0f0b(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_a599e7830a85a6bd
-#define TARN_nest_a599e7830a85a6bd
-TARN_APART void nest_a599e7830a85a6bd(long b, __global float * v0, __local float * v1)
+#ifndef TARN_nest_87c0b8ef6fff5f3f
+#define TARN_nest_87c0b8ef6fff5f3f
+TARN_APART void nest_87c0b8ef6fff5f3f(long b, __global float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 32; e += 16) {
@@ -131,9 +131,9 @@ TARN_APART void nest_a599e7830a85a6bd(long b, __global float * v0, __local float
     }
 }
 #endif
-#ifndef TARN_nest_c51f284fd302a180
-#define TARN_nest_c51f284fd302a180
-TARN_APART void nest_c51f284fd302a180(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_947f11511003d324
+#define TARN_nest_947f11511003d324
+TARN_APART void nest_947f11511003d324(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 32; e += 16) {
@@ -175,9 +175,9 @@ TARN_APART void nest_c51f284fd302a180(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_93434a77aa5a25e6
-#define TARN_nest_93434a77aa5a25e6
-TARN_APART void nest_93434a77aa5a25e6(__local float * v0, __local float * v1, __local float * v2)
+#ifndef TARN_nest_75cd7a19bf1e521d
+#define TARN_nest_75cd7a19bf1e521d
+TARN_APART void nest_75cd7a19bf1e521d(__local float *v0, __local float *v1, __local float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 32; i1 += 1) {
@@ -189,9 +189,9 @@ TARN_APART void nest_93434a77aa5a25e6(__local float * v0, __local float * v1, __
     }
 }
 #endif
-#ifndef TARN_nest_1d5f026d69b8929a
-#define TARN_nest_1d5f026d69b8929a
-TARN_APART void nest_1d5f026d69b8929a(long group, long b, long first, __global float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_90fcd0d5d8f78768
+#define TARN_nest_90fcd0d5d8f78768
+TARN_APART void nest_90fcd0d5d8f78768(long group, long b, long first, __global float *v0, __local float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long i0 = 0; i0 < 32; i0 += 4) {
@@ -270,9 +270,9 @@ TARN_APART void nest_1d5f026d69b8929a(long group, long b, long first, __global f
     }
 }
 #endif
-#ifndef TARN_nest_a3722dd322a61d27
-#define TARN_nest_a3722dd322a61d27
-TARN_APART void nest_a3722dd322a61d27(long group, long b, long first, __global float * v0, __local float * v1)
+#ifndef TARN_nest_61cca47b797a4f7c
+#define TARN_nest_61cca47b797a4f7c
+TARN_APART void nest_61cca47b797a4f7c(long group, long b, long first, __global float *v0, __local float *v1)
 {
     #pragma unroll 1
     for (long i0 = 0; i0 < 32; i0 += 2) {
@@ -300,7 +300,7 @@ TARN_APART void nest_a3722dd322a61d27(long group, long b, long first, __global f
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_df3b48c72645aa70(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
+void k_b3af7e9bd66de14e(const int skip, __global uchar *input0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output0, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[96];
@@ -322,28 +322,28 @@ void k_df3b48c72645aa70(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [48 20] */
-            nest_1bd28f20cc6d849e(b, v0, v1);
+            nest_9c26b269ef72ba65(b, v0, v1);
             /* matmul [48 32 | 20] */
-            nest_015577c7ff5f0f0b(v2, v0, v3, v4);
+            nest_738305294e789aa3(v2, v0, v3, v4);
             /* relu [48 32] */
-            nest_a599e7830a85a6bd(b, v5, v2);
+            nest_87c0b8ef6fff5f3f(b, v5, v2);
             /* input [48 32] */
-            nest_c51f284fd302a180(b, v6, v7);
+            nest_947f11511003d324(b, v6, v7);
             /* where [48 32] */
-            nest_93434a77aa5a25e6(v8, v2, v6);
+            nest_75cd7a19bf1e521d(v8, v2, v6);
             /* matmul [32 20 | 48], one row a group */
-            nest_1d5f026d69b8929a(group, b, first, v9, v8, v1);
+            nest_90fcd0d5d8f78768(group, b, first, v9, v8, v1);
             /* sum [32 | 48], one row a group */
-            nest_a3722dd322a61d27(group, b, first, v10, v8);
+            nest_61cca47b797a4f7c(group, b, first, v10, v8);
         }
     }
 }
 
 
 /* matmul sum */
-#ifndef TARN_nest_5947855e6b3af2e4
-#define TARN_nest_5947855e6b3af2e4
-TARN_APART void nest_5947855e6b3af2e4(__global float * v0, __global float * v1)
+#ifndef TARN_nest_a862682f055e1e1e
+#define TARN_nest_a862682f055e1e1e
+TARN_APART void nest_a862682f055e1e1e(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -359,9 +359,9 @@ TARN_APART void nest_5947855e6b3af2e4(__global float * v0, __global float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_55bfb973d70c3d60
-#define TARN_nest_55bfb973d70c3d60
-TARN_APART void nest_55bfb973d70c3d60(__global float * v0, __global float * v1)
+#ifndef TARN_nest_f6815c52e84e4740
+#define TARN_nest_f6815c52e84e4740
+TARN_APART void nest_f6815c52e84e4740(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -378,7 +378,7 @@ TARN_APART void nest_55bfb973d70c3d60(__global float * v0, __global float * v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_5c64eca2d44bccb1(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
+void k_f1eed235f516171c(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(owned0 + offset[0]); /* [32,20] */
@@ -389,9 +389,9 @@ void k_5c64eca2d44bccb1(const int skip, __global uchar *owned0, __global const u
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* matmul [640 | 1] */
-        nest_5947855e6b3af2e4(v0, v1);
+        nest_a862682f055e1e1e(v0, v1);
         /* sum [32 | 1] */
-        nest_55bfb973d70c3d60(v2, v3);
+        nest_f6815c52e84e4740(v2, v3);
     }
 }
 

@@ -2,9 +2,9 @@
 /* k1: 1 groups of 1; skip 0, output 2, arena 0, at 0; at bytes 0 */
 /* arena: 8 bytes */
 /* input sum sum input sum */
-#ifndef TARN_nest_fed4e7513d46647c
-#define TARN_nest_fed4e7513d46647c
-TARN_APART void nest_fed4e7513d46647c(__global float * v0, __global float * v1)
+#ifndef TARN_nest_7ced1ad07d0a2ff4
+#define TARN_nest_7ced1ad07d0a2ff4
+TARN_APART void nest_7ced1ad07d0a2ff4(__global float *v0, __global float *v1)
 {
     float sum0;
     {
@@ -75,9 +75,9 @@ TARN_APART void nest_fed4e7513d46647c(__global float * v0, __global float * v1)
     v0[0] = acc0;
 }
 #endif
-#ifndef TARN_nest_ff0ad797ba6ca160
-#define TARN_nest_ff0ad797ba6ca160
-TARN_APART void nest_ff0ad797ba6ca160(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_8b140b9620981c65
+#define TARN_nest_8b140b9620981c65
+TARN_APART void nest_8b140b9620981c65(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 200; e += 16) {
@@ -119,9 +119,9 @@ TARN_APART void nest_ff0ad797ba6ca160(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_c04cb3ccb06b0b84
-#define TARN_nest_c04cb3ccb06b0b84
-TARN_APART void nest_c04cb3ccb06b0b84(long b, __global float * v0, __local float * v1)
+#ifndef TARN_nest_674e263fe975becd
+#define TARN_nest_674e263fe975becd
+TARN_APART void nest_674e263fe975becd(long b, __global float *v0, __local float *v1)
 {
     float16 acc0 = (float16)(0.0f);
     {
@@ -147,9 +147,9 @@ TARN_APART void nest_c04cb3ccb06b0b84(long b, __global float * v0, __local float
     TARN_STORE(__global, float, acc0, v0 + 16 * b);
 }
 #endif
-#ifndef TARN_nest_6731699da7c57a6f
-#define TARN_nest_6731699da7c57a6f
-TARN_APART void nest_6731699da7c57a6f(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_070fb62e98b006f7
+#define TARN_nest_070fb62e98b006f7
+TARN_APART void nest_070fb62e98b006f7(long b, __local float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long e = 0; e < 1600; e += 16) {
@@ -191,9 +191,9 @@ TARN_APART void nest_6731699da7c57a6f(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_fa15fc562ca01586
-#define TARN_nest_fa15fc562ca01586
-TARN_APART void nest_fa15fc562ca01586(long group, long b, long first, __global float * v0, __local float * v1)
+#ifndef TARN_nest_469b3f6835c20386
+#define TARN_nest_469b3f6835c20386
+TARN_APART void nest_469b3f6835c20386(long group, long b, long first, __global float *v0, __local float *v1)
 {
     float16 acc0 = (float16)(0.0f);
     {
@@ -230,7 +230,7 @@ TARN_APART void nest_fa15fc562ca01586(long group, long b, long first, __global f
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_b692fe39c46d407c(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
+void k_d8bb4441f1677f3a(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *output1, __global uchar *owned0, __global const ulong *offset, __global uchar *input1, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[1600];
@@ -247,28 +247,28 @@ void k_b692fe39c46d407c(const int skip, __global uchar *input0, __global uchar *
         const long group = section_group - 0;
         if (group == 0) {
             /* sum [66 129 17] */
-            nest_fed4e7513d46647c(v3, v4);
+            nest_7ced1ad07d0a2ff4(v3, v4);
         }
         const long first = group * 2 / 2, last = (group + 1) * 2 / 2;
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [32 5 40] */
-            nest_ff0ad797ba6ca160(b, v0, v1);
+            nest_8b140b9620981c65(b, v0, v1);
             /* sum [32 | 5 40] */
-            nest_c04cb3ccb06b0b84(b, v2, v0);
+            nest_674e263fe975becd(b, v2, v0);
             /* input [32 40 40] */
-            nest_6731699da7c57a6f(b, v5, v6);
+            nest_070fb62e98b006f7(b, v5, v6);
             /* sum [32 40 40], one row a group */
-            nest_fa15fc562ca01586(group, b, first, v7, v5);
+            nest_469b3f6835c20386(group, b, first, v7, v5);
         }
     }
 }
 
 
 /* sum */
-#ifndef TARN_nest_3d2babe966f152cf
-#define TARN_nest_3d2babe966f152cf
-TARN_APART void nest_3d2babe966f152cf(__global float * v0, __global float * v1)
+#ifndef TARN_nest_9560dce1d23b2c42
+#define TARN_nest_9560dce1d23b2c42
+TARN_APART void nest_9560dce1d23b2c42(__global float *v0, __global float *v1)
 {
     float acc0 = (float)(0.0f);
     const float t1 = v1[0];
@@ -279,7 +279,7 @@ TARN_APART void nest_3d2babe966f152cf(__global float * v0, __global float * v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_7103731914ee5f41(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_67fa333a02b6441e(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,1,1] */
@@ -288,7 +288,7 @@ void k_7103731914ee5f41(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [1] */
-        nest_3d2babe966f152cf(v0, v1);
+        nest_9560dce1d23b2c42(v0, v1);
     }
 }
 

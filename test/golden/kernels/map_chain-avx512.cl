@@ -1,9 +1,9 @@
 /* k0: 3 groups of 1; skip 0, input 0, output 0, owned 0, at 0; at bytes 0 */
 /* arena: 0 bytes */
 /* input tanh */
-#ifndef TARN_nest_5d2b8a0659d81ce5
-#define TARN_nest_5d2b8a0659d81ce5
-TARN_APART void nest_5d2b8a0659d81ce5(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_cee1d3254cc9ae49
+#define TARN_nest_cee1d3254cc9ae49
+TARN_APART void nest_cee1d3254cc9ae49(long b, __local float *v0, __global float *v1)
 {
     const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(39));
     const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(40);
@@ -47,9 +47,9 @@ TARN_APART void nest_5d2b8a0659d81ce5(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_99ea38a1b8da63b4
-#define TARN_nest_99ea38a1b8da63b4
-TARN_APART void nest_99ea38a1b8da63b4(long b, __global float * v0, __local float * v1, __global float * v2)
+#ifndef TARN_nest_7e51a543d36592ab
+#define TARN_nest_7e51a543d36592ab
+TARN_APART void nest_7e51a543d36592ab(long b, __global float *v0, __local float *v1, __global float *v2)
 {
     const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(39));
     const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(40);
@@ -87,7 +87,7 @@ TARN_APART void nest_99ea38a1b8da63b4(long b, __global float * v0, __local float
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_8dde387e878810d3(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *owned0, __global const ulong *offset)
+void k_954dfbefbfa366e0(const int skip, __global uchar *input0, __global uchar *output0, __global uchar *owned0, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[30];
@@ -102,9 +102,9 @@ void k_8dde387e878810d3(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [40 6 5] */
-            nest_5d2b8a0659d81ce5(b, v0, v1);
+            nest_cee1d3254cc9ae49(b, v0, v1);
             /* tanh [40 6 5] */
-            nest_99ea38a1b8da63b4(b, v2, v0, v3);
+            nest_7e51a543d36592ab(b, v2, v0, v3);
         }
     }
 }

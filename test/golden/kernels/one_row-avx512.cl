@@ -2,9 +2,9 @@
 /* k1: 16 groups of 1; skip 0, output 0, arena 0, at 0, owned 1; at bytes 0, 0 */
 /* arena: 2816 bytes */
 /* matmul */
-#ifndef TARN_nest_de4fb0cd47e28065
-#define TARN_nest_de4fb0cd47e28065
-TARN_APART void nest_de4fb0cd47e28065(__global float * v0, __global float * v1, __global float * v2)
+#ifndef TARN_nest_781c9d9e336c0780
+#define TARN_nest_781c9d9e336c0780
+TARN_APART void nest_781c9d9e336c0780(__global float *v0, __global float *v1, __global float *v2)
 {
     long i1 = 0;
     #pragma unroll 1
@@ -56,7 +56,7 @@ TARN_APART void nest_de4fb0cd47e28065(__global float * v0, __global float * v1, 
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_00dcbdbda8aae65f(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
+void k_d3e8b8c2fe186de3(const int skip, __global uchar *arena, __global const ulong *offset, __global uchar *input0, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(arena + offset[0]); /* [1,704] */
@@ -66,15 +66,15 @@ void k_00dcbdbda8aae65f(const int skip, __global uchar *arena, __global const ul
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* matmul [1 704 | 256] */
-        nest_de4fb0cd47e28065(v0, v1, v2);
+        nest_781c9d9e336c0780(v0, v1, v2);
     }
 }
 
 
 /* matmul */
-#ifndef TARN_nest_f78947a9f1aa386e
-#define TARN_nest_f78947a9f1aa386e
-TARN_APART void nest_f78947a9f1aa386e(long group, __global float * v0, __global float * v1, __global float * v2)
+#ifndef TARN_nest_44147558cfb38452
+#define TARN_nest_44147558cfb38452
+TARN_APART void nest_44147558cfb38452(long group, __global float *v0, __global float *v1, __global float *v2)
 {
     const long low = group * 40 / 16 * 16;
     const long high = min((group + 1) * 40 / 16 * 16, 640L);
@@ -133,7 +133,7 @@ TARN_APART void nest_f78947a9f1aa386e(long group, __global float * v0, __global 
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_04ded6cfefbe9417(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
+void k_cbd63c3a37dae9ad(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset, __global uchar *owned0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,640] */
@@ -143,7 +143,7 @@ void k_04ded6cfefbe9417(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 16) {
         const long group = section_group - 0;
         /* matmul [1 640 | 704] */
-        nest_f78947a9f1aa386e(group, v0, v1, v2);
+        nest_44147558cfb38452(group, v0, v1, v2);
     }
 }
 

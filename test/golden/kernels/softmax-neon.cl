@@ -1,9 +1,9 @@
 /* k0: 2 groups of 1; skip 0, input 0, output 0 */
 /* arena: 0 bytes */
 /* max exp sum div */
-#ifndef TARN_nest_f832c3cb8979d051
-#define TARN_nest_f832c3cb8979d051
-TARN_APART void nest_f832c3cb8979d051(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_4d23273d340d7608
+#define TARN_nest_4d23273d340d7608
+TARN_APART void nest_4d23273d340d7608(long b, __local float *v0, __global float *v1)
 {
     float16 acc0 = (float16)(-INFINITY);
     #pragma unroll 1
@@ -15,9 +15,9 @@ TARN_APART void nest_f832c3cb8979d051(long b, __local float * v0, __global float
     TARN_STORE(__local, float, acc0, v0 + 16 * (0));
 }
 #endif
-#ifndef TARN_nest_89b40cc3e5cb2294
-#define TARN_nest_89b40cc3e5cb2294
-TARN_APART void nest_89b40cc3e5cb2294(long b, __local float * v0, __global float * v1, __local float * v2)
+#ifndef TARN_nest_ee17181ed611fe0b
+#define TARN_nest_ee17181ed611fe0b
+TARN_APART void nest_ee17181ed611fe0b(long b, __local float *v0, __global float *v1, __local float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 10; i1 += 1) {
@@ -30,9 +30,9 @@ TARN_APART void nest_89b40cc3e5cb2294(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_db03c723e9fa7e85
-#define TARN_nest_db03c723e9fa7e85
-TARN_APART void nest_db03c723e9fa7e85(__local float * v0, __local float * v1)
+#ifndef TARN_nest_d4594bde70cf94cd
+#define TARN_nest_d4594bde70cf94cd
+TARN_APART void nest_d4594bde70cf94cd(__local float *v0, __local float *v1)
 {
     float16 acc0 = (float16)(0.0f);
     #pragma unroll 1
@@ -43,9 +43,9 @@ TARN_APART void nest_db03c723e9fa7e85(__local float * v0, __local float * v1)
     TARN_STORE(__local, float, acc0, v0 + 16 * (0));
 }
 #endif
-#ifndef TARN_nest_7fa2497bbdc84a56
-#define TARN_nest_7fa2497bbdc84a56
-TARN_APART void nest_7fa2497bbdc84a56(long b, __global float * v0, __local float * v1, __local float * v2)
+#ifndef TARN_nest_b69577a88c827e2e
+#define TARN_nest_b69577a88c827e2e
+TARN_APART void nest_b69577a88c827e2e(long b, __global float *v0, __local float *v1, __local float *v2)
 {
     #pragma unroll 1
     for (long i1 = 0; i1 < 10; i1 += 1) {
@@ -75,7 +75,7 @@ TARN_APART void nest_7fa2497bbdc84a56(long b, __global float * v0, __local float
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_308bd7fe0811049a(const int skip, __global uchar *input0, __global uchar *output0)
+void k_6e208216e8187e9d(const int skip, __global uchar *input0, __global uchar *output0)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[11];
@@ -91,13 +91,13 @@ void k_308bd7fe0811049a(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* max [32 | 10] */
-            nest_f832c3cb8979d051(b, v0, v1);
+            nest_4d23273d340d7608(b, v0, v1);
             /* exp [32 10] */
-            nest_89b40cc3e5cb2294(b, v2, v1, v0);
+            nest_ee17181ed611fe0b(b, v2, v1, v0);
             /* sum [32 | 10] */
-            nest_db03c723e9fa7e85(v3, v2);
+            nest_d4594bde70cf94cd(v3, v2);
             /* div [32 10] */
-            nest_7fa2497bbdc84a56(b, v4, v2, v3);
+            nest_b69577a88c827e2e(b, v4, v2, v3);
         }
     }
 }

@@ -2,9 +2,9 @@
 /* k1: 1 groups of 1; skip 0, output 0, arena 0, at 0; at bytes 0 */
 /* arena: 1536 bytes */
 /* input sum */
-#ifndef TARN_nest_f64cfade56d32cdb
-#define TARN_nest_f64cfade56d32cdb
-TARN_APART void nest_f64cfade56d32cdb(long b, __local float * v0, __global float * v1)
+#ifndef TARN_nest_d9e156eadf2ed168
+#define TARN_nest_d9e156eadf2ed168
+TARN_APART void nest_d9e156eadf2ed168(long b, __local float *v0, __global float *v1)
 {
     const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(329));
     const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(330);
@@ -48,9 +48,9 @@ TARN_APART void nest_f64cfade56d32cdb(long b, __local float * v0, __global float
     }
 }
 #endif
-#ifndef TARN_nest_d3ee786dbb78e3d8
-#define TARN_nest_d3ee786dbb78e3d8
-TARN_APART void nest_d3ee786dbb78e3d8(long group, long b, long first, __global float * v0, __local float * v1)
+#ifndef TARN_nest_7ff790ba1956cf84
+#define TARN_nest_7ff790ba1956cf84
+TARN_APART void nest_7ff790ba1956cf84(long group, long b, long first, __global float *v0, __local float *v1)
 {
     const int16 sample = min((int16)((int)(16 * b)) + TARN_LANES, (int16)(329));
     const int16 present = ((int16)((int)(16 * b)) + TARN_LANES) < (int16)(330);
@@ -82,7 +82,7 @@ TARN_APART void nest_d3ee786dbb78e3d8(long group, long b, long first, __global f
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_e74b2acc397d19ed(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset)
+void k_21f9a5bcbd393fb6(const int skip, __global uchar *input0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __local float16 scratch[24];
@@ -96,18 +96,18 @@ void k_e74b2acc397d19ed(const int skip, __global uchar *input0, __global uchar *
         #pragma unroll 1
         for (long b = first; b < last; ++b) {
             /* input [330 24] */
-            nest_f64cfade56d32cdb(b, v0, v1);
+            nest_d9e156eadf2ed168(b, v0, v1);
             /* sum [24 | 330], one row a group */
-            nest_d3ee786dbb78e3d8(group, b, first, v2, v0);
+            nest_7ff790ba1956cf84(group, b, first, v2, v0);
         }
     }
 }
 
 
 /* sum */
-#ifndef TARN_nest_08a6f2d829465161
-#define TARN_nest_08a6f2d829465161
-TARN_APART void nest_08a6f2d829465161(__global float * v0, __global float * v1)
+#ifndef TARN_nest_1d57ca8166701bc5
+#define TARN_nest_1d57ca8166701bc5
+TARN_APART void nest_1d57ca8166701bc5(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -189,7 +189,7 @@ TARN_APART void nest_08a6f2d829465161(__global float * v0, __global float * v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_f0dec0a86ec691e6(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_fe9d83e77dddeaa9(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,24] */
@@ -198,7 +198,7 @@ void k_f0dec0a86ec691e6(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [24 | 1] */
-        nest_08a6f2d829465161(v0, v1);
+        nest_1d57ca8166701bc5(v0, v1);
     }
 }
 

@@ -1,9 +1,9 @@
 /* k0: 16 groups of 1; skip 0, output 0, owned 0, at 0, owned 1; at bytes 0, 0 */
 /* arena: 0 bytes */
 /* matmul */
-#ifndef TARN_nest_7f8b03572278d7bd
-#define TARN_nest_7f8b03572278d7bd
-TARN_APART void nest_7f8b03572278d7bd(long group, __global float * v0, __global float * v1, __global float * v2)
+#ifndef TARN_nest_ccec772bc10b454a
+#define TARN_nest_ccec772bc10b454a
+TARN_APART void nest_ccec772bc10b454a(long group, __global float *v0, __global float *v1, __global float *v2)
 {
     const long low = group * 16 / 16 * 16;
     const long high = min((group + 1) * 16 / 16 * 16, 256L);
@@ -176,7 +176,7 @@ TARN_APART void nest_7f8b03572278d7bd(long group, __global float * v0, __global 
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_4a231d76bc46649b(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
+void k_805be4f9e345ddab(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [32,256] */
@@ -186,7 +186,7 @@ void k_4a231d76bc46649b(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 16) {
         const long group = section_group - 0;
         /* matmul [32 256 | 320] */
-        nest_7f8b03572278d7bd(group, v0, v1, v2);
+        nest_ccec772bc10b454a(group, v0, v1, v2);
     }
 }
 

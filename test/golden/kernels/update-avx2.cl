@@ -2,9 +2,9 @@
 /* k1: 1 groups of 1; skip 0, owned 0, at 0, arena 0; at bytes 0, 0 */
 /* arena: 800 bytes */
 /* sum add sum */
-#ifndef TARN_nest_7b4cd51797ac8ebd
-#define TARN_nest_7b4cd51797ac8ebd
-TARN_APART void nest_7b4cd51797ac8ebd(__global float * v0, __global float * v1)
+#ifndef TARN_nest_d48bd52ceb27eec8
+#define TARN_nest_d48bd52ceb27eec8
+TARN_APART void nest_d48bd52ceb27eec8(__global float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long i0 = 0; i0 < 10; i0 += 2) {
@@ -23,9 +23,9 @@ TARN_APART void nest_7b4cd51797ac8ebd(__global float * v0, __global float * v1)
     }
 }
 #endif
-#ifndef TARN_nest_e76de4899e17dd4f
-#define TARN_nest_e76de4899e17dd4f
-TARN_APART void nest_e76de4899e17dd4f(__global float * v0, __global float * v1, __global float * v2, __global float * v3, __global float * v4)
+#ifndef TARN_nest_c427c7e95b41c489
+#define TARN_nest_c427c7e95b41c489
+TARN_APART void nest_c427c7e95b41c489(__global float *v0, __global float *v1, __global float *v2, __global float *v3, __global float *v4)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -54,9 +54,9 @@ TARN_APART void nest_e76de4899e17dd4f(__global float * v0, __global float * v1, 
     }
 }
 #endif
-#ifndef TARN_nest_f00fde67e5a25fea
-#define TARN_nest_f00fde67e5a25fea
-TARN_APART void nest_f00fde67e5a25fea(__global float * v0, __global float * v1)
+#ifndef TARN_nest_9cb82cd015b0b345
+#define TARN_nest_9cb82cd015b0b345
+TARN_APART void nest_9cb82cd015b0b345(__global float *v0, __global float *v1)
 {
     float sum0;
     {
@@ -82,7 +82,7 @@ TARN_APART void nest_f00fde67e5a25fea(__global float * v0, __global float * v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_84f7f3a92b5d12a3(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_91b1d6e7336f23e2(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,10] */
@@ -97,19 +97,19 @@ void k_84f7f3a92b5d12a3(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [10 | 12] */
-        nest_7b4cd51797ac8ebd(v0, v1);
+        nest_d48bd52ceb27eec8(v0, v1);
         /* add [200] */
-        nest_e76de4899e17dd4f(v2, v3, v4, v5, v6);
+        nest_c427c7e95b41c489(v2, v3, v4, v5, v6);
         /* sum [200] */
-        nest_f00fde67e5a25fea(v7, v6);
+        nest_9cb82cd015b0b345(v7, v6);
     }
 }
 
 
 /* copy */
-#ifndef TARN_nest_9203ab4ce99ab709
-#define TARN_nest_9203ab4ce99ab709
-TARN_APART void nest_9203ab4ce99ab709(__global float * v0, __global float * v1)
+#ifndef TARN_nest_1d412191d9887bc5
+#define TARN_nest_1d412191d9887bc5
+TARN_APART void nest_1d412191d9887bc5(__global float *v0, __global float *v1)
 {
     long i0 = 0;
     #pragma unroll 1
@@ -125,7 +125,7 @@ TARN_APART void nest_9203ab4ce99ab709(__global float * v0, __global float * v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_cbb952938bedc407(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena)
+void k_f5e06d0f17fbc66b(const int skip, __global uchar *owned0, __global const ulong *offset, __global uchar *arena)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(owned0 + offset[0]); /* [200] */
@@ -134,7 +134,7 @@ void k_cbb952938bedc407(const int skip, __global uchar *owned0, __global const u
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* copy [200] */
-        nest_9203ab4ce99ab709(v0, v1);
+        nest_1d412191d9887bc5(v0, v1);
     }
 }
 
