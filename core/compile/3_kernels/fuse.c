@@ -82,12 +82,30 @@ static double idle_cycles(const struct program_ir *p, double work)
     return samples < 1 ? 0 : work * (ceil(samples / units) / samples - ALONE / units);
 }
 
+/* Whether groups that go on with samples read more of what all samples share, such as a product's weights, than they
+ * save by having their own at hand: each of them reads all of it, which the second cache does not hold. */
+static bool shares_much(const struct program_ir *p, const struct nest *n, int axis)
+{
+    double shared = 0, own = 0;
+    for (int e = 0; axis >= 0 && e < n->expr_count; e++) {
+        double bytes =
+            n->exprs[e].kind == EXPR_LOAD ? (double)tarn_dtype_bytes(n->exprs[e].dtype) : 0;
+        for (int a = 0; a < n->axes; a++)
+            bytes *= access_uses(&n->exprs[e].access, a) ? n->extent[a] : 1;
+        *(access_uses(&n->exprs[e].access, axis) ? &own : &shared) += bytes;
+    }
+    for (int s = 0; s < n->stores; s++)
+        own += (double)p->values[n->store[s].value].bytes;
+    return shared > p->target->vector.second_cache_bytes && shared * (p->module->samples - 1) > own;
+}
+
 /* The axis along which a nest goes on with samples, unless a launch, after which all units share it, costs less. */
 static int worthy_row_axis(const struct program_ir *p, const struct nest *n)
 {
     const bool waits = p->module->program->steps == 0 &&
                        idle_cycles(p, at(p, n)->work) > p->target->fusion.tiny_work;
-    return waits ? -1 : row_axis(p, n);
+    const int axis = waits ? -1 : row_axis(p, n);
+    return shares_much(p, n, axis) ? -1 : axis;
 }
 
 static bool is_by_rows(const struct program_ir *p, const struct nest *n)

@@ -34,8 +34,7 @@ static bool stores_by_runs(const struct program_ir *p, const struct nest *n, int
 int row_axis(const struct program_ir *p, const struct nest *n)
 {
     const int runs = p->module->samples;
-    if (!p->target->fuse || p->target->items || runs < 2 || n->kind != NEST_LOOPS || n->batched ||
-        n->transformed)
+    if (!p->target->fuse || p->target->items || runs < 2 || n->kind != NEST_LOOPS || n->batched)
         return -1;
     for (int a = 0; a < n->out_axes; a++)
         if (n->extent[a] % runs == 0 && (a != nest_lane(n) || n->extent[a] / runs % LANES == 0) &&
