@@ -128,3 +128,29 @@ Test(odd_batches, nests_of_kernels_are_functions_and_each_is_there_once)
     kernel_plan_free(&plan);
     tarn_close(r);
 }
+
+/* Kernels of a step with 4 images, on two cores with such a second cache. */
+static int kernels_with(const char *network, int64_t second_cache_bytes)
+{
+    struct kernel_plan plan;
+    struct device_figures f;
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    cr_assert(figures_wanted("avx512:2", &f));
+    recorded_step(r, timed_find(network), 4);
+    struct target target = target_of(&f);
+    target.vector.second_cache_bytes = (double)second_cache_bytes;
+    recorded_compile(r, &target, &plan);
+    const int count = plan.kernel_count;
+    kernel_plan_free(&plan);
+    tarn_close(r);
+    return count;
+}
+
+/* Weights of a VGG-like network's products have many MB: where a core does not keep them, each image would read them anew. */
+Test(odd_batches, few_images_run_in_chains_unless_they_share_much)
+{
+    cr_expect_lt(kernels_with("unet", 1 << 20), 10);
+    cr_expect_lt(kernels_with("vgg", 1 << 28), 10);
+    cr_expect_gt(kernels_with("vgg", 1 << 20), 20);
+}

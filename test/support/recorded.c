@@ -54,10 +54,13 @@ struct compilation {
 static tarn_status compile_step(void *arg)
 {
     struct compilation *c = arg;
+    struct target target = *c->target;
     struct snapshot s;
     tarn_status status = snapshot_take(c->r, NULL, 0, true, &s);
     if (status == TARN_OK)
-        status = compile_program(&s.program, c->target, c->plan);
+        status = compile_place_samples(&s.program, &target.samples);
+    if (status == TARN_OK)
+        status = compile_program(&s.program, &target, c->plan);
     snapshot_free(&s);
     return status;
 }
