@@ -48,7 +48,7 @@ struct printer {
     int *values; /* of the kernel, in the order in which its nests name them */
     int value_count;
     struct nest *n;
-    const struct schedule *s; /* of the nest */
+    const struct schedule *s;     /* of the nest */
     struct text *out, *functions; /* a kernel, and what it calls */
     int parts; /* of a block of samples, in the section whose nests are printed */
     int indent, width, temporaries;
