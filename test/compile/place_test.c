@@ -92,13 +92,15 @@ Test(place, idle_lanes_cost)
     cr_expect_eq(place_of_convolution(76, false, 0), SAMPLES_BY_RULE, "few lanes idle");
 }
 
-/* Of gradients the model is asked, too, but must see more of a gain: with 2 samples, not where it is some percent. */
+/* Of gradients the model is asked, too, but must see more of a gain: not where it is some percent, as for images so small
+ * that a product of one has few rows. */
 Test(place, gradients_leave_blocks_for_much)
 {
     cr_expect_eq(place_of_images(2, 14, true, 0), SAMPLES_ALONE);
-    cr_expect_eq(place_of_images(7, 24, true, 0), SAMPLES_BY_RULE);
-    cr_expect_eq(place_of_images(8, 28, true, 0), SAMPLES_BY_RULE);
-    cr_expect_eq(place_of_images(12, 28, true, 0), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_images(8, 28, true, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_images(9, 20, true, 0), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_images(10, 16, true, 0), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_images(12, 20, true, 0), SAMPLES_BY_RULE);
 }
 
 /* A convolution of so many images of each sample. */
@@ -154,11 +156,11 @@ Test(place, few_tiles_are_convolved_directly)
     cr_expect(transforms(16));
 }
 
-/* By the rule 12 are a batch and 6 are none. */
-Test(place, a_block_reads_a_weight_once)
+/* By the rule 12 are a batch and 6 are none; both read a large weight once, but in blocks lanes idle. */
+Test(place, large_weights_need_no_blocks)
 {
-    cr_expect_eq(place_of_layers(12), SAMPLES_BY_RULE);
-    cr_expect_eq(place_of_layers(6), SAMPLES_BLOCKS);
+    cr_expect_eq(place_of_layers(12), SAMPLES_ALONE);
+    cr_expect_eq(place_of_layers(6), SAMPLES_BY_RULE);
 }
 
 /* What is decided is what the compiler does, and without it the rule. */
