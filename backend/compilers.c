@@ -287,12 +287,11 @@ static bool has_program(void)
     char path[4300];
     const bool found = near_find("tarn-compiler", path, sizeof path);
     if (!found && !atomic_flag_test_and_set(&told))
-        log_print(
-            TARN_LOG_INFO,
-            "tarn: there is no tarn-compiler beside the library or the program, nor %s: this "
-            "process "
-            "compiles kernels alone, which takes longer (TARN_COMPILERS=0 says that it should)",
-            path);
+        log_print(TARN_LOG_INFO,
+                  "tarn: there is no tarn-compiler beside the library or the program, nor %s: this "
+                  "process compiles kernels alone, which takes longer (TARN_COMPILERS=0 says that "
+                  "it should)",
+                  path);
     return found;
 }
 

@@ -303,16 +303,18 @@ static tarn_status build_parts(struct request *q)
     return TARN_OK;
 }
 
-/* What there is to compile, and was before it in the same wait. */
-static size_t bytes_of_wait(const struct request *q)
+/* Counts what there is to compile together with what was before it in the same wait. */
+static void count_bytes(const struct request *q)
 {
-    const struct context *c = q->context;
-    return all_bytes(q) + (seconds_now() - c->built_at < ONE_WAIT ? c->built_bytes : 0);
+    struct context *c = q->context;
+    if (seconds_now() - c->built_at >= ONE_WAIT)
+        c->built_bytes = 0;
+    c->built_bytes += all_bytes(q);
 }
 
 static void choose_way(struct request *q)
 {
-    const size_t bytes = bytes_of_wait(q);
+    const size_t bytes = q->context->built_bytes;
     const char *quick = env_text(ENV_QUICK);
     const bool measures = strcmp(env_text(ENV_TUNE), "1") == 0; /* what is compared is optimised */
     q->processes = bytes < WORTH_ASKING ? 0 : compilers_for(&q->context->device);
@@ -330,11 +332,11 @@ static tarn_status build_all(struct request *q)
     q->parts = calloc((size_t)q->count + 1, sizeof *q->parts);
     if (q->parts == NULL)
         return out_of_memory(q->label);
+    count_bytes(q);
     choose_way(q);
     tarn_status status = divide(q);
     if (status == TARN_OK)
         status = build_parts(q);
-    q->context->built_bytes = bytes_of_wait(q);
     q->context->built_at = seconds_now();
     for (int i = 0; i < q->part_count; i++) {
         compile_job_drop(q->parts[i].job);

@@ -166,8 +166,6 @@ Test(use, is_make_and_forward, .timeout = 300)
     tarn_close(b);
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
-
 /* ---- options of norms ----------------------------------------------------------------------- */
 
 static void same_values(tarn_tensor a, tarn_tensor b, size_t count)
@@ -218,6 +216,8 @@ Test(use, batch_norms_track_as_their_options_say, .timeout = 300)
                        tarn_error(r));
     tarn_close(r);
 }
+
+/* ---- names ---------------------------------------------------------------------------------- */
 
 Test(use, names_have_their_scope, .timeout = 300)
 {

@@ -2,9 +2,8 @@
 /* Nests as functions. A driver's compiler takes much more than twice as long over twice the code, and layers that do the
  * same differ in nothing but which values they do it to: so a kernel of a CPU calls its nests, and what the kernels of a
  * program call alike is there once. In: a nest. Out: a function, unless the kernel has it, and the call. */
-#define XXH_INLINE_ALL
-#include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "compile/6_source/print.h"
@@ -35,9 +34,10 @@ static bool names(const char *text, const char *word)
     return false;
 }
 
+/* What the text names becomes a parameter, once. */
 static void add(struct call *c, const char *text, const char *type, const char *name)
 {
-    if (!names(text, name))
+    if (names(c->args.data != NULL ? c->args.data : "", name) || !names(text, name))
         return;
     text_add(&c->params, "%s%s%s", c->count > 0 ? ", " : "", type, name);
     text_add(&c->args, "%s%s", c->count++ > 0 ? ", " : "", name);
@@ -49,8 +49,7 @@ static void add_value(const struct printer *pr, struct call *c, const char *text
     char type[NAME], name[NAME];
     text_fill(type, sizeof type, "%s %s *", value_space(v), memory_type(v));
     text_fill(name, sizeof name, "v%d", value);
-    if (!names(c->args.data != NULL ? c->args.data : "", name))
-        add(c, text, type, name);
+    add(c, text, type, name);
 }
 
 static void add_number(struct call *c, const char *text, const char *type, const char *word,
@@ -58,8 +57,7 @@ static void add_number(struct call *c, const char *text, const char *type, const
 {
     char name[NAME];
     text_fill(name, sizeof name, "%s%u", word, number);
-    if (!names(c->args.data != NULL ? c->args.data : "", name))
-        add(c, text, type, name);
+    add(c, text, type, name);
 }
 
 static void add_expr(const struct printer *pr, struct call *c, const char *text,
