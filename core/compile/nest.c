@@ -126,6 +126,14 @@ void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_
     }
 }
 
+double nest_elements_read(const struct nest *n, const struct expr *e)
+{
+    double elements = e->kind == EXPR_LOAD;
+    for (int a = 0; a < n->axes; a++)
+        elements *= access_uses(&e->access, a) ? n->extent[a] : 1;
+    return elements;
+}
+
 void nest_into_runs(struct nest *n, int axis, int32_t run)
 {
     memmove(&n->extent[axis + 1], &n->extent[axis],

@@ -235,6 +235,8 @@ void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_
 /* Makes an axis two: runs of so many elements, of which the last may be shorter, and the elements of one; but not in the
  * addresses of its stores, and OUT axes are as many as before. */
 void nest_into_runs(struct nest *n, int axis, int32_t run);
+/* How many elements of a value a nest reads by an expression; 0: it is no load. */
+double nest_elements_read(const struct nest *n, const struct expr *e);
 /* The axis whose elements are the lanes of a register; -1: none. */
 static inline bool nest_has_batch_lanes(const struct nest *n)
 {

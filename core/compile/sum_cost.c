@@ -124,7 +124,7 @@ double register_cycles(const struct tiling *t, const int *tile, bool *by_loads)
     memset(seen.at, 0, sizeof seen.at);
     seen.count = 0;
     int32_t index[NEST_AXES] = { 0 };
-    int loads = 0; /* registers that are loaded */
+    double loads = 0; /* registers that are loaded */
     for (int p = 0; p < outs * reds; p++) {
         set_point(t, tile, n->out_axes, n->axes, p / outs, index);
         set_point(t, tile, 0, n->out_axes, p % outs, index);
@@ -145,7 +145,7 @@ double register_cycles(const struct tiling *t, const int *tile, bool *by_loads)
             }
             if (is_new) {
                 *s = (struct seen){ .key = key, .first = p, .vector = w->vector };
-                loads += width_of(t, s->vector);
+                loads += t->in_detail && w->loads > 0 ? w->loads : width_of(t, s->vector);
             }
             s->last = p + 1;
         }
@@ -194,8 +194,9 @@ struct sum_cycles sum_cycles(const struct target *t, const struct nest *n, const
     tiling_begin(&model, &t->vector, n, s);
     /* Not where tiles are chosen: those that read no line twice read lines one by one instead, of which it is not known
      * yet that they take longer than lines in a row. */
-    model.by_sets = true;
-    model.in_runs = !n->batched && model.lane >= n->out_axes; /* rows of images */
+    model.in_detail = true;
+    model.in_runs =
+        n->batched || model.lane >= n->out_axes; /* lines of blocks, or rows of images */
     for (int a = 0; a < n->out_axes; a++)
         loops += a != model.lane;
     out.body = register_cycles(&model, s->tile, &out.by_loads) * sum_vectors(&model);

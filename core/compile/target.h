@@ -77,31 +77,35 @@ struct fusion_limits {
 /* A core with vector registers. */
 struct vector_figures {
     int units;
-    int registers;             /* vector registers */
-    int width;                 /* of them that 16 lanes take */
-    int accumulators;          /* of 16 lanes that one tile may have */
-    int points;                /* unrolled points of a body, so that code stays small */
-    int guarded_points;        /* the same where guards decide the tile */
-    int guarded_extent;        /* an axis up to this length is unrolled whole for its guards */
-    int unrolled_sum;          /* an innermost summed axis up to this length is unrolled */
-    int tile_axes;             /* OUT axes in a tile */
-    int small_body;            /* expressions of a sum that is worth repeating in a tile */
-    double latency;            /* multiply-adds of 16 lanes under way that hide that of one */
-    double cycles_per_term;    /* of a multiply-add of 16 lanes */
-    double port_cycles;        /* of a load of a register beside it, */
-    double spare_load;         /* and so much of them where the port is free */
-    double spill_loads;        /* loads that a register costs which is not there */
-    double loop_cycles;        /* of a loop's end */
-    double point_cycles;       /* of a point more in the body: its code is fetched */
-    double cache_bytes;        /* of a first cache that a tile may fill */
-    double line_cycles;        /* for 64 bytes from the second cache */
+    int registers;            /* vector registers */
+    int width;                /* of them that 16 lanes take */
+    int accumulators;         /* of 16 lanes that one tile may have */
+    int points;               /* unrolled points of a body, so that code stays small */
+    int guarded_points;       /* the same where guards decide the tile */
+    int guarded_extent;       /* an axis up to this length is unrolled whole for its guards */
+    int unrolled_sum;         /* an innermost summed axis up to this length is unrolled */
+    int tile_axes;            /* OUT axes in a tile */
+    int small_body;           /* expressions of a sum that is worth repeating in a tile */
+    double latency;           /* multiply-adds of 16 lanes under way that hide that of one */
+    double cycles_per_term;   /* of a multiply-add of 16 lanes */
+    double port_cycles;       /* of a load of a register beside it, */
+    double spare_load;        /* and so much of them where the port is free */
+    double spill_loads;       /* loads that a register costs which is not there */
+    double loop_cycles;       /* of a loop's end */
+    double point_cycles;      /* of a point more in the body: its code is fetched */
+    double cache_bytes;       /* of a first cache that a tile may fill */
+    double line_cycles;       /* for 64 bytes from the second cache, where arithmetic hides some, */
+    double whole_line_cycles; /* and where none does */
     double second_cache_bytes; /* likewise, of the second */
     double second_line_cycles; /* for 64 bytes from behind it */
     int sets,
         second_sets; /* of lines of 64 bytes in these caches: those so many apart share places, */
     int ways;        /* of which the first has so many */
     double
-        pushed_cycles;  /* for a line that others pushed out of the first cache between two uses */
+        pushed_cycles; /* for a line that others pushed out of the first cache between two uses */
+    /* Loads for each lane of a register whose lanes lie apart, at even distances or anywhere, and more if these are multiples of
+     * all sets of the first cache; and for all lanes that are every other element, or turned over in squares. */
+    double apart_loads, anywhere_loads, crowded_loads, every_other_loads, turned_loads;
     double code_cycles; /* an expression more in a body: stands for a ms of compile time */
     double group_work;  /* cycles worth a group of their own */
     int unrolled_edge;  /* steps of a guarded transform that are unrolled */

@@ -38,6 +38,37 @@ static void sort_axes(struct walk *w, int part, int axes)
     w->axes[part] = count;
 }
 
+/* Whether lanes are turned over in squares, 16 elements along an axis at once (6_source/print_squares.c). */
+static bool is_turned(const struct nest *n, int lane, const struct access *a)
+{
+    for (int i = 0; n->guards == 0 && i < n->axes; i++)
+        if (i != lane && a->address.k[i] == 1 && n->extent[i] % LANES == 0)
+            return true;
+    return false;
+}
+
+/* Loads for a register of lanes that are not side by side. */
+static double loads_of_lanes(const struct tiling *t, const struct access *a)
+{
+    const struct vector_figures *c = t->core;
+    bool anywhere = a->gather >= 0;
+    if (a->in_block || t->lane < 0)
+        return 0;
+    for (int i = 0; i < a->part_count; i++)
+        anywhere |= a->part[i].index.e.k[t->lane] != 0;
+    const int32_t apart = size_of(a->address.k[t->lane]);
+    if (anywhere)
+        return LANES * c->anywhere_loads;
+    if (apart <= 1)
+        return 0;
+    if (apart == 2)
+        return c->every_other_loads;
+    if (is_turned(t->n, t->lane, a))
+        return c->turned_loads;
+    const bool crowded = (int64_t)apart * 4 % ((int64_t)c->sets * 64) == 0;
+    return LANES * (c->apart_loads + (crowded ? c->crowded_loads : 0));
+}
+
 static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
 {
     const struct expr *e = &t->n->exprs[expr];
@@ -61,6 +92,7 @@ static void collect(struct tiling *t, int expr, int *seen, int *seen_count)
     w->vector = a->in_block || a->gather >= 0;
     w->step = a->in_block ? 64 : 4;
     w->vectors = 1;
+    w->loads = loads_of_lanes(t, a);
     for (int i = 0; t->lane >= 0 && i < w->parts; i++) {
         w->vector |= w->k[i][t->lane] != 0;
         w->k[i][t->lane] = 0;
@@ -131,7 +163,7 @@ static double bytes_of(const struct tiling *t, int load, const int32_t *extent)
     double elements = 1;
     for (int i = 0; i < t->loads[load].parts; i++) {
         const double count = touched(&t->loads[load], i, extent);
-        const int32_t divide = t->by_sets ? t->loads[load].divide[i] : 1;
+        const int32_t divide = t->in_detail ? t->loads[load].divide[i] : 1;
         elements *= count > divide ? count / divide : 1;
     }
     return elements * t->loads[load].vectors * (t->loads[load].vector ? 64 : 4);
@@ -271,8 +303,11 @@ double traffic(const struct tiling *t, struct footprints *known, const int *tile
                int loops)
 {
     const struct vector_figures *c = t->core;
-    const int first = t->by_sets ? c->sets : 0, second = t->by_sets ? c->second_sets : 0;
-    const double far = t->in_runs ? c->line_cycles : c->second_line_cycles;
-    return c->line_cycles / 64 * misses(t, known, tile, order, loops, c->cache_bytes, first) +
+    const int first = t->in_detail ? c->sets : 0, second = t->in_detail ? c->second_sets : 0;
+    const double near = t->in_detail ? c->whole_line_cycles : c->line_cycles;
+    const double far = t->in_runs     ? c->line_cycles
+                       : t->in_detail ? (c->line_cycles + c->second_line_cycles) / 2
+                                      : c->second_line_cycles;
+    return near / 64 * misses(t, known, tile, order, loops, c->cache_bytes, first) +
            far / 64 * misses(t, known, tile, order, loops, c->second_cache_bytes, second);
 }

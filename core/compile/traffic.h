@@ -10,8 +10,9 @@
 /* A load of the body: how its address moves with each axis. */
 struct walk {
     bool vector;
-    int step;    /* bytes from one element to the next */
-    int vectors; /* for each: more than one where all along a summed axis count as one element */
+    int step;     /* bytes from one element to the next */
+    double loads; /* for a register of lanes that are not side by side; 0: they are */
+    int vectors;  /* for each: more than one where all along a summed axis count as one element */
     int parts;
     int32_t k[1 + TARN_MAX_RANK][NEST_AXES], divide[1 + TARN_MAX_RANK];
     int8_t axis[1 + TARN_MAX_RANK][NEST_AXES]; /* those that move it, the shortest steps first, */
@@ -27,7 +28,9 @@ struct tiling {
     int size; /* expressions of the body */
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
-    bool by_sets; /* far lines push each other out of a cache, and quotients leave out elements */
+    /* Far lines push each other out of a cache, quotients leave out elements, lanes that lie apart are loaded one by one, and
+     * no arithmetic hides what comes from the second cache. */
+    bool in_detail;
     bool in_runs; /* memory is read in long runs, which cores ask for ahead */
 };
 

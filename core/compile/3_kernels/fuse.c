@@ -15,22 +15,13 @@
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
 
-/* How many elements of a value a nest reads by an expression; 0: it is no load. */
-static double elements_read(const struct nest *n, const struct expr *e)
-{
-    double elements = e->kind == EXPR_LOAD;
-    for (int a = 0; a < n->axes; a++)
-        elements *= access_uses(&e->access, a) ? n->extent[a] : 1;
-    return elements;
-}
-
 /* Cycles in which operands of a sum of products come that the second cache does not hold: each register of them once at
  * least, for each block of samples. */
 static double far_cycles(const struct vector_figures *v, const struct nest *n, double blocks)
 {
     double far = 0;
     for (int e = 0; e < n->expr_count; e++) {
-        const double elements = elements_read(n, &n->exprs[e]);
+        const double elements = nest_elements_read(n, &n->exprs[e]);
         far += elements * sizeof(float) > v->second_cache_bytes ? elements / LANES : 0;
     }
     return far * blocks * v->second_line_cycles;
@@ -97,7 +88,7 @@ static bool shares_much(const struct program_ir *p, const struct nest *n, int ax
     for (int e = 0; axis >= 0 && e < n->expr_count; e++) {
         const struct expr *x = &n->exprs[e];
         *(access_uses(&x->access, axis) ? &own : &shared) +=
-            elements_read(n, x) * (double)tarn_dtype_bytes(x->dtype);
+            nest_elements_read(n, x) * (double)tarn_dtype_bytes(x->dtype);
     }
     for (int s = 0; s < n->stores; s++)
         own += (double)p->values[n->store[s].value].bytes;

@@ -72,15 +72,46 @@ static int most_groups(const struct target *t, int usual)
     return 2 * t->vector.units > usual ? 2 * t->vector.units : usual;
 }
 
-/* The longest OUT axis; or one of what rows share a copy of, if that is long enough for all units: each copy is made by one
- * group then. */
+/* Whether all second caches together do not hold what is multiplied. */
+static bool comes_from_memory(const struct vector_figures *v, const struct nest *n)
+{
+    double bytes = 0;
+    for (int e = 0; e < n->expr_count; e++)
+        bytes += nest_elements_read(n, &n->exprs[e]) * (double)tarn_dtype_bytes(n->exprs[e].dtype);
+    return n->combine == COMBINE_FMA &&
+           bytes > v->second_cache_bytes * (v->units > 1 ? v->units : 1);
+}
+
+/* Whether pieces of an axis read nothing alike. */
+static bool shares_nothing(const struct nest *n, int axis)
+{
+    for (int e = 0; e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD && !access_uses(&n->exprs[e].access, axis))
+            return false;
+    return true;
+}
+
+/* The longest of those axes that are long enough for all units. */
+static int longer(const struct target *t, const struct nest *n, int axis, int longest)
+{
+    return n->extent[axis] >= 2 * t->vector.units &&
+                   (longest < 0 || n->extent[axis] > n->extent[longest])
+               ? axis
+               : longest;
+}
+
+/* The longest OUT axis. But where one is long enough for all units, one of what rows share a copy of, since each copy is made by
+ * one group then; or one along which groups read nothing alike, such as the points of Winograd's algorithm, where each would
+ * read it from memory anew. */
 static int axis_to_split(const struct target *t, const struct nest *n, const struct schedule *s)
 {
     int longest = -1;
     for (int i = 0; s->packed >= 0 && i < s->packed_outside; i++)
-        if (n->extent[s->order[i]] >= 2 * t->vector.units &&
-            (longest < 0 || n->extent[s->order[i]] > n->extent[longest]))
-            longest = s->order[i];
+        longest = longer(t, n, s->order[i], longest);
+    const bool far = longest < 0 && comes_from_memory(&t->vector, n);
+    for (int a = 0; far && a < n->out_axes; a++)
+        if (a != s->lane_axis && s->tile[a] == 1 && shares_nothing(n, a))
+            longest = longer(t, n, a, longest);
     if (longest >= 0)
         return longest;
     for (int a = 0; a < n->out_axes; a++)
