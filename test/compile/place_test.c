@@ -110,12 +110,13 @@ Test(place, large_images_leave_full_blocks)
     cr_expect_eq(place_of_images(16, 64, true, 2), SAMPLES_BY_RULE, "virtual shards");
 }
 
-/* Each channel by itself, with a stride: without blocks gradients are put together from single elements. */
-static enum samples_place place_of_channels(int32_t samples)
+/* Each channel by itself, with a stride: without blocks gradients of rows shorter than a register are put together from single
+ * elements, those of longer ones read a copy with zeros between columns. */
+static enum samples_place place_of_channels(int32_t samples, int32_t side)
 {
     struct build b;
     build_begin(&b);
-    const int32_t channels = 32, side = 64;
+    const int32_t channels = 32;
     const tarn_shape image = TARN_SHAPE(samples, channels, side, side),
                      small = TARN_SHAPE(samples, channels, side / 2, side / 2);
     const uint32_t x = build_samples(&b, image), w = build_owned(&b, TARN_SHAPE(channels, 1, 3, 3));
@@ -136,8 +137,8 @@ static enum samples_place place_of_channels(int32_t samples)
 
 Test(place, elements_one_by_one_cost)
 {
-    cr_expect_eq(place_of_channels(12), SAMPLES_BY_RULE);
-    cr_expect_eq(place_of_channels(16), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_channels(12, 14), SAMPLES_BY_RULE);
+    cr_expect_eq(place_of_channels(12, 64), SAMPLES_ALONE);
 }
 
 /* A convolution of so many images of each sample. */

@@ -161,7 +161,8 @@ static bool convolution(struct builder *b, const struct node *n, const uint32_t 
         *out = from_channels(b, n, in);
         return true;
     }
-    return n->op == &op_conv2d && n->arg.conv.stride[1] == 1 && from_columns(b, n, in, out);
+    return n->op == &op_conv2d ? n->arg.conv.stride[1] == 1 && from_columns(b, n, in, out)
+                               : from_columns_apart(b, n, in, out);
 }
 
 /* A map or a join of values that have their channels last, all or some of them, has them last, too. */

@@ -20,5 +20,10 @@ uint32_t from_channels(struct builder *b, const struct node *conv, const uint32_
 /* A convolution whose columns are lanes, or its gradient in the image, of a copy of the image with zeros beside its
  * columns; false where it has no need of one, or it is not worth its time. */
 bool from_columns(struct builder *b, const struct node *conv, const uint32_t in[2], uint32_t *out);
+/* A gradient in the image of a convolution with a stride along columns, or a transposed convolution, of a copy with zeros
+ * between columns and beside them: lanes would look one by one else whether there is an element, and load it. False for
+ * others. */
+bool from_columns_apart(struct builder *b, const struct node *conv, const uint32_t in[2],
+                        uint32_t *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Part of simplify.c: what is read of copies where the samples of training are no lanes. Convolutions whose columns are
  * lanes, and their gradients, read the image with zeros beside its columns: none of the lanes has a condition then, whose
- * masks would take registers from the sums. Where columns are too few, channels are lanes, side by side in a copy. The
+ * masks would take registers from the sums; and with zeros between columns where a stride has an element for some lanes only.
+ * Where columns are too few, channels are lanes, side by side in a copy. The
  * gradient of a weight is two sums where some columns remain behind those that fill registers: lanes are added up and then
  * the rest, which is what one nest does, too, but element by element. Where it is faster than all of this, Winograd's algorithm
  * comes first (few_winograd.c). In: a node. Out: nodes in its place, or the word that it stays. Without that no sum changes
@@ -91,6 +92,38 @@ bool from_columns(struct builder *b, const struct node *n, const uint32_t in[2],
     arg.conv.padding[1] = m.padding;
     const uint32_t operands[2] = { with_zeros(b, in[0], &m, true), in[1] };
     *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
+    return true;
+}
+
+/* ---- strides -------------------------------------------------------------------------------- */
+
+static uint32_t columns_apart(struct builder *b, uint32_t x, int32_t stride)
+{
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    tarn_shape wide = expand_shape(b, x);
+    for (int d = 0; d < wide.rank; d++)
+        arg.dilate.step[d] = 1;
+    arg.dilate.step[3] = stride;
+    wide.dim[3] = (wide.dim[3] - 1) * stride + 1;
+    return expand_make(b, &op_dilate, wide, expand_dtype(b, x), &arg, &x, 1);
+}
+
+bool from_columns_apart(struct builder *b, const struct node *n, const uint32_t in[2],
+                        uint32_t *out)
+{
+    const int32_t stride = n->arg.conv.stride[1];
+    if (n->op != &op_conv2d_input || stride == 1 || n->shape.dim[3] < LANES ||
+        tarn_shape_count(expand_shape(b, in[0])) == 0)
+        return false;
+    struct node even = *n;
+    even.arg.conv.stride[1] = 1;
+    uint32_t operands[2] = { columns_apart(b, in[0], stride), in[1] };
+    const struct margins m = margins_of(b, &even, operands);
+    even.arg.conv.padding[1] = m.padding;
+    operands[0] = with_zeros(b, operands[0], &m, true);
+    simplify_module(b)->stored[operands[0]] = true;
+    *out = expand_make(b, n->op, n->shape, n->dtype, &even.arg, operands, 2);
     return true;
 }
 
@@ -193,8 +226,8 @@ bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], 
         return tarn_shape_count(expand_shape(b, in[1])) > 0 && weight_gradient(b, n, in, out);
     if (!lacks_columns(n))
         return from_columns(b, n, in, out);
-    if (n->shape.dim[1] / n->arg.conv.groups < LANES)
-        return false; /* channels each by themselves would lie apart in the operand */
+    if (n->shape.dim[1] / n->arg.conv.groups < LANES) /* each by itself they would lie apart */
+        return from_columns_apart(b, n, in, out);
     *out = from_channels(b, n, in);
     simplify_module(b)->stored[*out] = true;
     return true;
