@@ -106,6 +106,7 @@ Test(place, large_images_leave_full_blocks)
     cr_expect_eq(place_of_images(16, 64, true, 0), SAMPLES_ALONE);
     cr_expect_eq(place_of_images(48, 64, true, 0), SAMPLES_ALONE);
     cr_expect_eq(place_of_images(16, 16, true, 0), SAMPLES_BY_RULE, "a block stays, too");
+    cr_expect_eq(place_of_images(80, 32, true, 0), SAMPLES_BY_RULE, "little is gained");
     cr_expect_eq(place_of_images(16, 64, false, 0), SAMPLES_BY_RULE, "no gradients");
     cr_expect_eq(place_of_images(16, 64, true, 2), SAMPLES_BY_RULE, "virtual shards");
 }
