@@ -118,6 +118,30 @@ Test(kernel_time, lines_a_long_step_apart_push_each_other_out)
     cr_expect(few / (32 * 32) > 1.03 * all / (33 * 33), "%g for 32 x 32, %g for 33 x 33", few, all);
 }
 
+/* Each channel by itself, of rows shorter than a register, and samples that are no lanes by blocks: channels, or samples, are
+ * lanes, which lie apart. */
+Test(kernel_time, lanes_apart_are_loaded_one_by_one)
+{
+    const tarn_shape image = TARN_SHAPE(1, 32, 12, 12);
+    struct target t = one_unit();
+    double seconds[2];
+    for (int k = 0; k < 2; k++) {
+        struct build b;
+        union op_arg arg = { 0 };
+        build_begin(&b);
+        const uint32_t in[2] = { build_owned(&b, image), build_owned(&b, TARN_SHAPE(32, 1, 3, 3)) };
+        arg.conv.groups = 32;
+        for (int d = 0; d < 2; d++)
+            arg.conv.stride[d] = arg.conv.padding[d] = arg.conv.dilation[d] = 1;
+        build_output(&b, build_node(&b, &op_conv2d, image, TARN_F32, &arg, in, 2));
+        seconds[k] = time_of(&b, &t).seconds - LAUNCH;
+        t.vector.apart_loads *= 10;
+        t.vector.crowded_loads *= 10;
+    }
+    cr_expect(seconds[1] > 4 * seconds[0], "%g, and %g if they take ten times as long", seconds[0],
+              seconds[1]);
+}
+
 Test(kernel_time, a_product_copies_what_it_turns)
 {
     const struct target t = one_unit();
