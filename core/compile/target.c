@@ -145,7 +145,7 @@ static struct vector_figures vector_of(const struct device_figures *f)
     };
     /* A core looks ahead far enough to hide half of the one behind arithmetic, not of the other. */
     v.line_cycles = beside_ports(f->l2_line_cycles, &v) / 2;
-    /* Measured, with kernels of 19 networks: 2 cycles, as caches that give 32 bytes a cycle. */
+    /* Measured, with kernels of 15 networks: 2 cycles, as caches that give 32 bytes a cycle. */
     v.whole_line_cycles = 1.5 * f->l2_line_cycles;
     v.second_line_cycles = beside_ports(f->far_line_cycles, &v);
     if (v.group_work < 1)
