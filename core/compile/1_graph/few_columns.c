@@ -121,7 +121,7 @@ bool from_columns_apart(struct builder *b, const struct node *n, const uint32_t 
     uint32_t operands[2] = { columns_apart(b, in[0], stride), in[1] };
     const struct margins m = margins_of(b, &even, operands);
     even.arg.conv.padding[1] = m.padding;
-    operands[0] = with_zeros(b, operands[0], &m, true);
+    operands[0] = with_zeros(b, operands[0], &m, false);
     simplify_module(b)->stored[operands[0]] = true;
     *out = expand_make(b, n->op, n->shape, n->dtype, &even.arg, operands, 2);
     return true;
