@@ -166,6 +166,7 @@ static tarn_status graph_stage(const struct program *program, const struct targe
         TRY(simplify(program, target, a, wanted, m));
         find_batch_axis(m);
     }
+    lie_in_blocks(m);
     choose_stored(m);
     store_turned(m);
     return a->failed ? out_of_memory() : TARN_OK;

@@ -9,8 +9,9 @@
 
 struct root {
     uint32_t node;
-    int owned;  /* index of the assigned tensor, or -1 */
-    int output; /* index of the output, or -1 */
+    int owned;   /* index of the assigned tensor, or -1 */
+    int output;  /* index of the output, or -1 */
+    bool blocks; /* the assigned tensor is a batch in blocks */
 };
 
 /* Where the batch was found. */
@@ -19,6 +20,10 @@ struct batch_source {
     uint32_t node;
     bool few; /* it is so short that blocks would not pay */
 };
+
+/* How a value lies in memory: as its kind does, a batch in blocks, but what is there when the step begins in rows; or
+ * otherwise (layout.c, blocks.c). */
+enum lies { LIES_BY_BATCH, LIES_IN_ROWS, LIES_IN_BLOCKS };
 
 struct module {
     struct arena *arena;
@@ -34,6 +39,7 @@ struct module {
     uint8_t *said;  /* enum batch_word: what the program said of it */
     int *phase;     /* sums over the batch, and calls, that must be complete before it */
     bool *stored;   /* gets a value of its own */
+    uint8_t *lies;  /* enum lies */
     struct root *roots;
     int root_count;
     int *assigned;      /* by owned tensor: root + 1, 0: not assigned */

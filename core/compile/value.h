@@ -10,6 +10,7 @@ enum value_place {
     PLACE_SCRATCH, /* local memory: one batch block, of one kernel */
     PLACE_INPUT,
     PLACE_OWNED,
+    PLACE_LEFT, /* an owned tensor that is written once, before it is read: what a loop leaves for its gradient */
     PLACE_OUTPUT,
     PLACE_SHARED
 };

@@ -254,7 +254,9 @@ static tarn_status run_scan(struct part *p, const uint32_t *outputs, int count)
 {
     list_all(p, outputs, count);
     TRY(compute(p));
-    p->r->graph.scans[p->scan - p->r->graph.scans].unread = !is_read_back(p);
+    struct scan *now = &p->r->graph.scans[p->scan - p->r->graph.scans];
+    now->unread = !is_read_back(p);
+    now->blocked = loop_blocked_results(p->r, now);
     struct loop *l = calloc(1, sizeof *l);
     if (l == NULL)
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");

@@ -23,6 +23,16 @@ struct loop_program {
 TARN_CHECKED tarn_status loop_program_make(tarn_replica *r, const struct scan *s,
                                            struct loop_program *out);
 void loop_program_free(struct loop_program *p);
+
+/* ---- in blocks of samples (loop_blocks.c) ----------------------------------------------------- */
+
+/* Which results a loop that is about to run lays out in blocks, and which of its slices lie so: bits by number. */
+uint64_t loop_blocked_results(const tarn_replica *r, const struct scan *s);
+uint64_t loop_blocked_slots(const tarn_replica *r, const struct scan *s);
+/* Values of one step in blocks, for so many samples: [N / 16, the rest, 16]. */
+tarn_shape loop_blocked_shape(tarn_shape plain);
+/* Puts one step's elements of `bytes` bytes each from blocks in rows, which `out` has room for. */
+void loop_rows_of_blocks(tarn_shape plain, size_t bytes, const char *blocks, char *out);
 /* Whether result k is written by itself: the slot, or -1. */
 int loop_result_slot(const struct scan *s, uint32_t k);
 

@@ -21,6 +21,7 @@ struct builder_of {
     tarn_replica *r;
     const struct scan *s;
     struct loop_program *p;
+    uint64_t blocked_slots; /* of the slices */
 };
 
 static uint32_t add(struct builder_of *b, const struct node *n, const uint32_t *in)
@@ -34,15 +35,47 @@ static uint32_t add(struct builder_of *b, const struct node *n, const uint32_t *
     return p->program.count++;
 }
 
+/* A node like another one, of another shape. */
+static struct node shaped(const struct node *like, const struct op *op, tarn_shape shape)
+{
+    struct node n = *like;
+    n.op = op;
+    n.shape = shape;
+    n.in_count = 1;
+    memset(&n.arg, 0, sizeof n.arg);
+    if (shape.dim[0] != like->shape.dim[0]) { /* no samples */
+        n.spread = SPREAD_SAME;
+        n.part = 0;
+    }
+    if (op == &op_permute) /* the lanes to the other end of a block, or back */
+        memcpy(n.arg.permute.order, (int32_t[]){ 0, 2, 1 }, 3 * sizeof(int32_t));
+    return n;
+}
+
+/* Views by which a value in rows is one in blocks, or the other way round: both are [N / 16, 16, the rest] between. */
+static uint32_t turned(struct builder_of *b, const struct node *like, uint32_t x, bool to_blocks)
+{
+    const tarn_shape s = loop_blocked_shape(like->shape);
+    const tarn_shape between = TARN_SHAPE(s.dim[0], s.dim[2], s.dim[1]);
+    struct node first = shaped(like, to_blocks ? &op_reshape : &op_permute, between);
+    struct node then =
+        to_blocks ? shaped(like, &op_permute, s) : shaped(like, &op_reshape, like->shape);
+    const uint32_t half = add(b, &first, &x);
+    return add(b, &then, &half);
+}
+
 /* An owned tensor in the place of a node. */
 static uint32_t add_leaf(struct builder_of *b, const struct node *like, uint32_t slot)
 {
-    struct node n = *like;
-    n.op = &op_owned;
+    const bool blocked = slot < OPERANDS_MOST && (b->blocked_slots >> slot & 1) != 0;
+    struct node n =
+        shaped(like, &op_owned, blocked ? loop_blocked_shape(like->shape) : like->shape);
     n.in_count = 0;
-    memset(&n.arg, 0, sizeof n.arg);
     n.arg.leaf.slot = slot;
     uint32_t leaf = add(b, &n, NULL);
+    if (blocked)
+        leaf = turned(b, like, leaf, false);
+    n = *like;
     if (n.shape.rank == 0 || !graph_is_batch(&b->r->graph, n.shape.dim[0]))
         return leaf;
     n.op = &op_batch_axis;
@@ -111,7 +144,11 @@ static void add_results(struct builder_of *b)
     for (uint32_t k = 0; k < s->results; k++) {
         if (loop_result_slot(s, k) < 0)
             continue;
-        const uint32_t value = inside(b, s->result[k]);
+        uint32_t value = inside(b, s->result[k]);
+        if ((s->blocked >> k & 1) != 0) {
+            const struct node like = b->p->nodes[value];
+            value = turned(b, &like, value, true);
+        }
         struct node n = b->p->nodes[value];
         n.op = &op_assign;
         n.in_count = 1;
@@ -125,7 +162,7 @@ static bool take_memory(const tarn_replica *r, const struct scan *s, struct loop
 {
     const struct graph *g = &r->graph;
     /* A captured tensor has as many views as a rank has axes, or a few more: each of the graph's once. */
-    const size_t nodes = 4 * OPERANDS_MOST + 2 * (size_t)g->count;
+    const size_t nodes = 8 * OPERANDS_MOST + 2 * (size_t)g->count;
     p->nodes = calloc(nodes, sizeof *p->nodes);
     p->operands = calloc((size_t)g->operand_count + nodes, sizeof *p->operands);
     p->slots = scan_operands(s) + s->results;
@@ -144,7 +181,7 @@ tarn_status loop_program_make(tarn_replica *r, const struct scan *s, struct loop
         out->storage[k].carried =
             k < s->carries || (k >= scan_operands(s) && k < scan_operands(s) + s->carries);
     }
-    struct builder_of b = { r, s, out };
+    struct builder_of b = { r, s, out, loop_blocked_slots(r, s) };
     bool *variant = scan_variant(&r->graph, s);
     if (variant == NULL)
         return error_set(TARN_ERR_MEMORY, "scan: out of host memory");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/loop.h"
 #include "tensor/replica.h"
 
 struct looker {
@@ -86,6 +87,22 @@ static void stand_in(struct looker *l, uint32_t leaf, const void *data)
     l->copy[leaf - l->s->first] = tarn_from(l->r, n.shape, (tarn_dtype)n.dtype, data).node;
 }
 
+static tarn_status stand_in_slice(struct looker *l, uint32_t slot, const char *data)
+{
+    const struct node *n = &l->r->graph.nodes[l->s->value[slot]];
+    if ((loop_blocked_slots(l->r, l->s) >> slot & 1) == 0) {
+        stand_in(l, l->s->value[slot], data);
+        return TARN_OK;
+    }
+    char *rows = malloc(node_bytes(n) + 1);
+    if (rows == NULL)
+        return error_set(TARN_ERR_MEMORY, "TARN_DEBUG=nan: out of host memory");
+    loop_rows_of_blocks(n->shape, tarn_dtype_bytes((tarn_dtype)n->dtype), data, rows);
+    stand_in(l, l->s->value[slot], rows);
+    free(rows);
+    return TARN_OK;
+}
+
 /* Leaves for carries and slices; captured operands are themselves. */
 static tarn_status begin_step(struct looker *l)
 {
@@ -101,9 +118,9 @@ static tarn_status begin_step(struct looker *l)
         char *all = malloc(bytes + 1);
         if (all == NULL)
             return error_set(TARN_ERR_MEMORY, "TARN_DEBUG=nan: out of host memory");
-        const tarn_status status = tarn_read(graph_handle(l->r, from), all, bytes);
+        tarn_status status = tarn_read(graph_handle(l->r, from), all, bytes);
         if (status == TARN_OK)
-            stand_in(l, s->value[k], all + begin + each * scan_time(s, l->step));
+            status = stand_in_slice(l, k, all + begin + each * scan_time(s, l->step));
         free(all);
         TRY(status);
     }

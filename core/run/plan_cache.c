@@ -155,6 +155,9 @@ static void make_key(struct request *q)
     uint64_t h = q->loop != NULL ? 3 + 2 * q->loop->scan->node + q->loop->scan->unread
                  : q->effects    ? 1
                                  : 2;
+    if (q->loop != NULL)
+        h = (h ^ q->loop->scan->blocked) * 0x9e3779b97f4a7c15u ^
+            loop_blocked_slots(r, q->loop->scan);
     for (int i = 0; i < q->count; i++)
         h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
     if (q->wanted)

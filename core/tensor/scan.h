@@ -30,7 +30,9 @@ struct scan {
     uint32_t dtype; /* and what they are: float64 where that is carried or comes in, else float32 */
     uint32_t kept; /* the last results: what the gradient reads of a step, and would compute anew */
     uint32_t unread; /* it ran while no gradient was asked for, and stored none of these */
-    uint32_t own;    /* some carry does not stay what it is labelled: all is the replica's own */
+    uint64_t
+        blocked; /* once it ran: bit k, what each step put out as result k lies in blocks of samples (loop_blocks.c) */
+    uint32_t own; /* some carry does not stay what it is labelled: all is the replica's own */
     /* Under a mesh, once it ran: how results are cut, and where they begin in this rank's part of the flat value. */
     struct spec cut[OPERANDS_MOST];
     uint32_t pending[OPERANDS_MOST]; /* axes of the mesh along which they are to be added up */

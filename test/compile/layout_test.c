@@ -10,7 +10,7 @@
 
 enum { SAMPLES = 256, WIDTH = 1024 };
 
-/* relu(x w) in blocks, with or without a sum over samples, which is not to read rows. */
+/* relu(x w) in blocks, with or without a sum over samples, which reads blocks. */
 static void make_product(struct build *b, int32_t width, bool transposed, bool summed)
 {
     const uint32_t x = build_map(b, &op_relu, build_samples(b, TARN_SHAPE(SAMPLES, WIDTH)));
@@ -68,12 +68,31 @@ Test(layout, products_leave_blocks)
     cr_expect_eq(products(WIDTH, true, false, t, 1), 0, "rows are read as they lie");
     cr_expect_eq(products(WIDTH - 24, false, false, t, 1), 0, "columns that do not share sets");
     cr_expect_eq(products(WIDTH, false, false, t, 0), 0, "a nest was chosen");
-    cr_expect_eq(products(WIDTH, false, true, t, 1), 0, "a sum over samples would read rows");
+    cr_expect_eq(products(WIDTH, false, true, t, 1), 1, "a sum over samples reads a copy");
     cr_expect_eq(products(WIDTH, false, false, target_named("gpu_large"), 1), 0, "no blocks there");
     unfused.fuse = false;
     cr_expect_eq(products(WIDTH, false, false, unfused, 1), 0, "unfused");
     many.vector.units = 64; /* for 16 blocks */
     cr_expect_eq(products(WIDTH, true, false, many, 1), 1, "blocks are too few for the units");
+}
+
+/* As many rows of the right operand as there are samples make it no batch. */
+Test(layout, square_products_leave_blocks)
+{
+    enum { SIDE = 2048 };
+    for (int i = 0; i < 2; i++) {
+        struct kernel_plan plan = { 0 };
+        struct build b;
+        build_begin(&b);
+        const uint32_t x = build_samples(&b, TARN_SHAPE(SIDE, SIDE)),
+                       y = build_samples(&b, TARN_SHAPE(SIDE, SIDE));
+        const uint32_t right = i == 0 ? y : build_map(&b, &op_relu, y);
+        build_output(&b, build_reduce(&b, &op_sum, build_matmul(&b, x, right, false, false), 2));
+        compile_with(&b, target_named("avx512"), 1, &plan);
+        cr_expect_eq(products_by_provider(&plan), i == 0, "%d: what lies in blocks stays there", i);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
 }
 
 enum { TOKENS = 48, CHANNELS = 80, HIDDEN = 64 };

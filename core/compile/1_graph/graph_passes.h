@@ -36,6 +36,8 @@ bool winograd_expand(struct builder *b, const struct target *t, enum winograd wa
 #define WINOGRAD_NODES 10 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void find_batch_axis(struct module *m);
+/* Owned tensors that hold a batch in blocks are values in blocks (blocks.c). */
+void lie_in_blocks(struct module *m);
 /* Lays single values of samples out in rows, or in blocks, where most lie otherwise (layout.c). */
 void lay_out_otherwise(struct module *m);
 /* Whether a product of samples is better off in panels, and which: if its readers can do with rows, and the target has a

@@ -37,25 +37,34 @@ static void find_readers_of_rows(const struct module *m, bool *rows)
     }
 }
 
+/* Whether a matrix would have to be turned into rows first. What is in memory lies in rows, also where it has as many as
+ * there are samples, and so is taken for a batch. */
+static bool lies_in_blocks(const struct module *m, uint32_t i)
+{
+    return m->batched[i] && !m->nodes[i].op->in_memory;
+}
+
 bool may_leave_blocks(const struct module *m, uint32_t i, struct product_shape *out)
 {
     const struct node *n = &m->nodes[i];
     if (!m->batched[i] || m->shards > 0 || m->program->steps > 0 || m->uses[i] == 0 ||
         n->op != &op_matmul || n->dtype != TARN_F32 || n->shape.rank != 2 ||
-        n->arg.matmul.transpose[0] != 0 || m->batched[module_operand(m, i, 1)])
+        n->arg.matmul.transpose[0] != 0 || lies_in_blocks(m, module_operand(m, i, 1)))
         return false;
     *out = product_shape_of(m, i);
     return product_work(out) >= m->target->product.own_launch &&
            product_leaves_blocks(m->target, out);
 }
 
-/* Products of samples that a provider has sooner. */
+/* Products of samples that a provider has sooner. Where readers of another kind want blocks, they get copies, as of what
+ * the step began with in rows. */
 static void leave_blocks(struct module *m, const bool *rows)
 {
     struct product_shape s;
     for (uint32_t i = 0; i < m->count; i++)
-        if (rows[i] && may_leave_blocks(m, i, &s) && target_provider(m->target, &s) > 0) {
-            m->batched[i] = false;
+        if (may_leave_blocks(m, i, &s) && target_provider(m->target, &s) > 0) {
+            m->batched[i] = !rows[i];
+            m->lies[i] = rows[i] ? LIES_BY_BATCH : LIES_IN_ROWS;
             m->stored[i] = true;
         }
 }

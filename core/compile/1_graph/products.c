@@ -81,7 +81,8 @@ bool is_large_product(const struct module *m, uint32_t node, struct product_shap
         return false;
     /* Virtual shards need the sums of each shard by itself. */
     return !over_batch(m, node, &out->sums_batch) ||
-           ((out->sums_batch || !m->batched[node]) && m->shards == 0);
+           ((out->sums_batch || !m->batched[node] || m->lies[node] == LIES_IN_ROWS) &&
+            m->shards == 0);
 }
 
 bool multiplies_rows(const struct module *m)

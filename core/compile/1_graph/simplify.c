@@ -317,6 +317,7 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
     m->batched = arena_take(a, n * sizeof *m->batched);
     m->phase = arena_take(a, n * sizeof *m->phase);
     m->stored = arena_take(a, n * sizeof *m->stored);
+    m->lies = arena_take(a, n * sizeof *m->lies);
     b.renamed = arena_take(a, n * sizeof *b.renamed);
     b.table = arena_take(a, table_size * sizeof *b.table);
     bool *needed = arena_take(a, n * sizeof *needed);

@@ -17,7 +17,8 @@ static int leaf_value(struct lowering *l, uint32_t node)
     const struct node *n = &l->m->nodes[node];
     const uint32_t slot = n->arg.leaf.slot;
     const int v =
-        new_value(l, n->op == &op_owned ? PLACE_OWNED : PLACE_INPUT, LAYOUT_PLAIN, slot, node);
+        new_value(l, n->op == &op_owned ? PLACE_OWNED : PLACE_INPUT,
+                  l->m->lies[node] == LIES_IN_BLOCKS ? LAYOUT_BLOCKED : LAYOUT_PLAIN, slot, node);
     if (v < 0)
         return -1;
     if (n->op == &op_owned)

@@ -71,15 +71,28 @@ static bool makes_itself(const struct node *n)
     return n->op->kind == OP_CONCAT || n->op->kind == OP_ROUTINE;
 }
 
+/* Whether a value was made in the tensor that it is to be in. */
+static bool is_made_there(const struct lowering *l, const struct root *root)
+{
+    const int v = l->primary[root->node] - 1;
+    return v >= 0 && l->p->values[v].place == PLACE_LEFT &&
+           l->p->values[v].slot == (uint32_t)root->owned;
+}
+
 static int build_root(struct lowering *l, const struct root *root, int first)
 {
     const struct node *n = &l->m->nodes[root->node];
-    const enum value_place place = root->owned >= 0 ? PLACE_OWNED : PLACE_OUTPUT;
+    const enum value_place place = root->blocks       ? PLACE_LEFT
+                                   : root->owned >= 0 ? PLACE_OWNED
+                                                      : PLACE_OUTPUT;
     const uint32_t slot = (uint32_t)(root->owned >= 0 ? root->owned : root->output);
-    const struct destination t = { .value = value_add(l->p, place, LAYOUT_PLAIN, slot, n->shape,
-                                                      n->dtype) };
+    const enum layout layout = root->blocks ? LAYOUT_BLOCKED : LAYOUT_PLAIN;
+    const struct destination t = { .value =
+                                       value_add(l->p, place, layout, slot, n->shape, n->dtype) };
     if (t.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
+    if (root->blocks && is_made_there(l, root))
+        return 0;
     if (root->owned >= 0)
         l->p->values[t.value].offset = l->m->program->storage[root->owned].offset;
     if (tarn_shape_count(n->shape) == 0)
@@ -141,7 +154,9 @@ tarn_status lower(struct program_ir *p)
             continue;
         const bool core = reaches_core(&l, node);
         const bool map = !core && !makes_itself(&m->nodes[node]);
-        if ((core && crosses_by_copy(&l, node) && make_value(&l, node) < 0) ||
+        if (m->lies[node] == LIES_IN_BLOCKS && make_value(&l, node) < 0)
+            return l.status;
+        if ((core && !root->blocks && crosses_by_copy(&l, node) && make_value(&l, node) < 0) ||
             ((m->uses[node] > 1 || map) && make_inputs(&l, node) < 0))
             return l.status;
     }

@@ -122,15 +122,28 @@ static enum outcome host_step(struct lowering *l, struct frame *f)
     return DONE;
 }
 
+/* The owned tensor, in blocks, that a value is made in. */
+static int slot_of_blocks(const struct module *m, uint32_t node)
+{
+    int r = 0;
+    while (m->roots[r].node != node || !m->roots[r].blocks)
+        r++;
+    return m->roots[r].owned;
+}
+
 static enum outcome value_step(struct lowering *l, struct frame *f)
 {
     const struct node *n = &l->m->nodes[f->node];
     if (n->op->kind == OP_HOST)
         return host_step(l, f);
     if (f->step == 0) {
-        const bool blocked = l->m->batched[f->node] && n->op->kind != OP_ROUTINE;
+        const bool blocked = l->m->batched[f->node] && n->op->kind != OP_ROUTINE &&
+                             l->m->lies[f->node] != LIES_IN_ROWS;
         const enum layout layout = blocked ? LAYOUT_BLOCKED : LAYOUT_PLAIN;
-        f->to.value = new_value(l, PLACE_ARENA, layout, 0, f->node);
+        const int owned =
+            l->m->lies[f->node] == LIES_IN_BLOCKS ? slot_of_blocks(l->m, f->node) : -1;
+        f->to.value = owned < 0 ? new_value(l, PLACE_ARENA, layout, 0, f->node)
+                                : new_value(l, PLACE_LEFT, layout, (uint32_t)owned, f->node);
         if (f->to.value < 0)
             return FAILED;
         f->step = l->product[f->node] > 1 ? 1 : 2;

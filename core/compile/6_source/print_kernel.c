@@ -32,17 +32,16 @@ static void want_param(struct arena *a, struct planned_kernel *k, enum param_kin
 
 struct param param_of(const struct value *v)
 {
-    static const enum param_kind kinds[] = { [PLACE_ARENA] = PARAM_ARENA,
-                                             [PLACE_INPUT] = PARAM_INPUT,
-                                             [PLACE_OWNED] = PARAM_OWNED,
-                                             [PLACE_OUTPUT] = PARAM_OUTPUT,
-                                             [PLACE_SHARED] = PARAM_SHARED };
+    static const enum param_kind kinds[] = {
+        [PLACE_ARENA] = PARAM_ARENA, [PLACE_INPUT] = PARAM_INPUT,   [PLACE_OWNED] = PARAM_OWNED,
+        [PLACE_LEFT] = PARAM_OWNED,  [PLACE_OUTPUT] = PARAM_OUTPUT, [PLACE_SHARED] = PARAM_SHARED
+    };
     return (struct param){ .kind = kinds[v->place], .slot = v->place == PLACE_ARENA ? 0 : v->slot };
 }
 
 static bool has_offset(const struct value *v)
 {
-    return v->place == PLACE_ARENA || v->place == PLACE_OWNED;
+    return v->place == PLACE_ARENA || v->place == PLACE_OWNED || v->place == PLACE_LEFT;
 }
 
 /* The first time that a kernel's nests name a value. */
@@ -157,6 +156,7 @@ static void print_values(const struct printer *pr, struct text *t, struct planne
 {
     static const char *const places[] = { [PLACE_INPUT] = "input",
                                           [PLACE_OWNED] = "owned",
+                                          [PLACE_LEFT] = "owned",
                                           [PLACE_OUTPUT] = "output",
                                           [PLACE_SHARED] = "shared" };
     for (int i = 0; i < pr->value_count; i++) {
@@ -173,7 +173,7 @@ static void print_values(const struct printer *pr, struct text *t, struct planne
         if (has_offset(v)) {
             text_add(t, " + offset[%s%d]", pr->p->module->program->steps > 0 ? "step + " : "",
                      k->offset_count);
-            k->offset_of[k->offset_count] = v->place == PLACE_OWNED ? (int)v->slot : -1;
+            k->offset_of[k->offset_count] = v->place == PLACE_ARENA ? -1 : (int)v->slot;
             k->offsets[k->offset_count++] = v->offset;
         }
         text_add(t, "); /* %s%s */\n", shape_text(v->shape),
