@@ -78,6 +78,24 @@ static tarn_tensor written(tarn_tensor x)
     return tarn_mul(all, tarn_sum(tarn_mul(all, all), TARN_AXES(1), true));
 }
 
+/* Rows of images whose gradients are products with a matrix of 64 rows, of which a group of few samples has some. */
+static tarn_tensor image_of(tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    const int side = s.dim[2] == 64 ? 8 : 7;
+    return tarn_reshape(x, TARN_SHAPE(s.dim[0], s.dim[1], side, side));
+}
+
+static tarn_tensor resized(tarn_tensor x)
+{
+    return tarn_resize_bilinear2d(image_of(x), (tarn_resize_options){ .size = { 64, 64 } });
+}
+
+static tarn_tensor pooled(tarn_tensor x)
+{
+    return tarn_adaptive_avg_pool2d(image_of(x), 48, 64);
+}
+
 static const struct program {
     const char *name;
     tarn_tensor (*made)(tarn_tensor x);
@@ -88,7 +106,9 @@ static const struct program {
     { "pieces", pieces, 4, 9, 80 },         { "outer", outer, 3, 70, 28 },
     { "batch outer", outer, 300, 1, 28 },   { "odd outer", outer, 2, 20, 65 },
     { "odd pieces", pieces, 3, 7, 75 },     { "written", written, 32, 3, 16 },
-    { "odd written", written, 20, 3, 7 },
+    { "odd written", written, 20, 3, 7 },   { "resized", resized, 8, 5, 64 },
+    { "resized", resized, 4, 7, 64 },       { "pooled", pooled, 16, 3, 49 },
+    { "pooled", pooled, 24, 2, 49 },
 };
 
 /* What the program makes, and the gradient of the sum of its squares; returns how many numbers. */

@@ -41,6 +41,13 @@ static bool something_goes_along(const struct printer *pr, int axis)
     return false;
 }
 
+/* Whether parts of the axis, which groups share, are made of squares: others would overlap, and the last one would go
+ * beyond the end. */
+static bool parts_are_squares(const struct schedule *s, int axis)
+{
+    return axis != s->split_axis || (axis == s->squares_axis && s->split_step % LANES == 0);
+}
+
 /* Whether all rounds of the loop are of 16 elements. Guards would leave some out, and their reason is that
  * memory ends there. */
 static bool goes_in_squares(const struct printer *pr, int axis)
@@ -49,9 +56,8 @@ static bool goes_in_squares(const struct printer *pr, int axis)
     const struct sum_loops *sum = pr->sum;
     const int tile = pr->s->tile[axis];
     if (pr->width != LANES || n->guards > 0 || n->transformed || axis == n->batch_axis ||
-        axis == pr->lane_axis || n->extent[axis] % LANES != 0 ||
-        (axis == pr->s->split_axis && axis != pr->s->squares_axis) || LANES % tile != 0 ||
-        tile == n->extent[axis])
+        axis == pr->lane_axis || n->extent[axis] % LANES != 0 || !parts_are_squares(pr->s, axis) ||
+        LANES % tile != 0 || tile == n->extent[axis])
         return false;
     if (sum != NULL && sum->cut_axis == axis && sum->c.of[sum->cut_level].step % LANES != 0)
         return false;
