@@ -285,7 +285,9 @@ static bool resize_grow(struct generator *g, struct line *l, int a)
     l->in[0] = image(g, a);
     const bool scaled = chance(g, 50);
     for (int i = 0; i < 2; i++) {
-        l->arg[i] = scaled ? 0 : 1 + below(g, 9);
+        l->arg[i] = scaled          ? 0
+                    : chance(g, 25) ? 16 * (1 + below(g, 3)) /* squares of a register's lanes */
+                                    : 1 + below(g, 9);
         l->f[i] = scaled ? scales[below(g, 6)] : 0;
     }
     l->arg[2] = chance(g, 50);

@@ -291,7 +291,7 @@ static bool adaptive_grow(struct generator *g, struct line *l, int a)
 {
     l->in[0] = image(g, a);
     for (int i = 0; i < 2; i++)
-        l->arg[i] = 1 + below(g, chance(g, 30) ? 9 : 4);
+        l->arg[i] = chance(g, 15) ? 16 * (1 + below(g, 3)) : 1 + below(g, chance(g, 30) ? 9 : 4);
     return true;
 }
 
