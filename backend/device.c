@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices: found once, before any thread can race PoCL's initialisation. */
 #include <ftw.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,27 @@ static void remove_at_exit(const char *path)
     (void)!atexit(remove_passing);
 }
 
+/* PoCL takes all cores that are online, and pins worker i to core i, also where the process may use others, as taskset,
+ * containers and Slurm have it: several processes of a host would then share some cores and leave the others alone.
+ * Unpinned, workers often share one core; so they are pinned where the process may use the first cores, however many. */
+static void keep_to_allowed_cores(void)
+{
+    cpu_set_t allowed;
+    char text[16];
+    size_t first = 0;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return; /* more cores than the set has room for */
+    const size_t count = (size_t)CPU_COUNT(&allowed);
+    while (first < count && CPU_ISSET(first, &allowed))
+        first++;
+    setenv("POCL_AFFINITY", first == count ? "1" : "0", 0);
+    if ((long)count >= sysconf(_SC_NPROCESSORS_ONLN))
+        return;
+    snprintf(text, sizeof text, "%zu", count);
+    setenv("POCL_MAX_PTHREAD_COUNT", text, 0);
+    setenv("POCL_CPU_MAX_CU_COUNT", text, 0); /* its name since PoCL 5 */
+}
+
 /* PoCL loads code from its cache, by default under a name in /tmp that anybody may own first, and
  * finds no device when it cannot write there: give it a private place before the first call. */
 static void prepare_pocl(void)
@@ -65,8 +87,7 @@ static void prepare_pocl(void)
         if (path[0] != '\0')
             setenv("POCL_CACHE_DIR", path, 1);
     }
-    /* Unpinned, PoCL's workers often share one core. */
-    setenv("POCL_AFFINITY", "1", 0);
+    keep_to_allowed_cores();
 }
 
 static void text_info(cl_device_id id, cl_device_info what, char *out, size_t capacity)
