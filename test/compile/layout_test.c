@@ -3,6 +3,7 @@
  * to a provider, and rows that are read turned over become samples again. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cases.h"
 #include "error.h"
@@ -92,6 +93,49 @@ Test(layout, square_products_leave_blocks)
         cr_expect_eq(products_by_provider(&plan), i == 0, "%d: what lies in blocks stays there", i);
         kernel_plan_free(&plan);
         build_end(&b);
+    }
+}
+
+/* Whether some nest multiplies with samples as lanes. */
+static bool multiplies_lanes(const struct kernel_plan *plan)
+{
+    for (int i = 0; i < plan->ir->nest_count; i++)
+        if (plan->ir->nests[i].combine == COMBINE_FMA && nest_has_batch_lanes(&plan->ir->nests[i]))
+            return true;
+    return false;
+}
+
+/* relu of each sample's x y, of rows x columns, or of x y with y for all. */
+static bool in_lanes(int32_t rows, int32_t columns, bool for_all, const char *target)
+{
+    struct kernel_plan plan = { 0 };
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_samples(&b, TARN_SHAPE(64, rows, 32));
+    const uint32_t y = for_all ? build_owned(&b, TARN_SHAPE(1, 32, columns))
+                               : build_samples(&b, TARN_SHAPE(64, 32, columns));
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    const uint32_t product = build_node(&b, &op_matmul, TARN_SHAPE(64, rows, columns), TARN_F32,
+                                        &arg, (uint32_t[2]){ x, y }, 2);
+    build_output(&b, build_reduce(&b, &op_max, build_map(&b, &op_relu, product), 4));
+    compile_with(&b, target_named(target), 0, &plan);
+    const bool lanes = multiplies_lanes(&plan);
+    kernel_plan_free(&plan);
+    build_end(&b);
+    return lanes;
+}
+
+/* By shapes alone: the lanes of a sum decide its order, which is that of all devices. */
+Test(layout, matrices_of_each_sample_lie_in_rows)
+{
+    static const char *const targets[] = { "avx2", "avx512", "neon" };
+    for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+        cr_expect(!in_lanes(48, 48, false, targets[t]), "%s: large ones", targets[t]);
+        cr_expect(in_lanes(8, 16, false, targets[t]), "%s: small ones", targets[t]);
+        cr_expect(in_lanes(48, 8, false, targets[t]), "%s: columns that fill no register",
+                  targets[t]);
+        cr_expect(in_lanes(48, 48, true, targets[t]), "%s: one for all", targets[t]);
     }
 }
 

@@ -106,9 +106,9 @@ static const struct program {
     { "pieces", pieces, 4, 9, 80 },         { "outer", outer, 3, 70, 28 },
     { "batch outer", outer, 300, 1, 28 },   { "odd outer", outer, 2, 20, 65 },
     { "odd pieces", pieces, 3, 7, 75 },     { "written", written, 32, 3, 16 },
-    { "odd written", written, 20, 3, 7 },   { "resized", resized, 8, 5, 64 },
-    { "resized", resized, 4, 7, 64 },       { "pooled", pooled, 16, 3, 49 },
-    { "pooled", pooled, 24, 2, 49 },
+    { "many", two_heads, 16, 48, 192 },     { "odd written", written, 20, 3, 7 },
+    { "resized", resized, 8, 5, 64 },       { "resized", resized, 4, 7, 64 },
+    { "pooled", pooled, 16, 3, 49 },        { "pooled", pooled, 24, 2, 49 },
 };
 
 /* What the program makes, and the gradient of the sum of its squares; returns how many numbers. */

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
+#include "tensor/sum_order.h"
+
+#define APART_ELEMENTS 2048 /* of the matrices of one product: 128 KiB of those of a block */
 
 /* Rows that are read turned over, by maps whose lanes are samples: along no loop of theirs lie the elements of a row side
  * by side, so each lane would be read by itself, a row apart, which in rows as long as a power of two is the same set of
@@ -56,13 +59,32 @@ bool may_leave_blocks(const struct module *m, uint32_t i, struct product_shape *
            product_leaves_blocks(m->target, out);
 }
 
+/* Products of which each sample has both matrices. As lanes of a block, samples would share nothing: all that 16 products
+ * read goes through the caches for each tile. So matrices of more than a few elements lie in rows, in which a product shares
+ * what its tile reads. By shapes alone, since the sum's lanes must be those on all devices. */
+static bool multiplies_apart(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (!m->batched[i] || m->program->steps > 0 || m->uses[i] == 0 || n->op != &op_matmul ||
+        n->shape.rank < 3)
+        return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        const tarn_shape in = m->nodes[module_operand(m, i, k)].shape;
+        if (in.rank != n->shape.rank || in.dim[0] != n->shape.dim[0])
+            return false; /* one matrix is for all */
+    }
+    const struct product_shape s = product_shape_of(m, i);
+    return s.n >= LANES && s.m * s.k + s.k * s.n + s.m * s.n > APART_ELEMENTS;
+}
+
 /* Products of samples that a provider has sooner. Where readers of another kind want blocks, they get copies, as of what
  * the step began with in rows. */
 static void leave_blocks(struct module *m, const bool *rows)
 {
     struct product_shape s;
     for (uint32_t i = 0; i < m->count; i++)
-        if (may_leave_blocks(m, i, &s) && target_provider(m->target, &s) > 0) {
+        if (multiplies_apart(m, i) ||
+            (may_leave_blocks(m, i, &s) && target_provider(m->target, &s) > 0)) {
             m->batched[i] = !rows[i];
             m->lies[i] = rows[i] ? LIES_BY_BATCH : LIES_IN_ROWS;
             m->stored[i] = true;

@@ -227,7 +227,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
     memcpy(n.extent, c.extent, sizeof c.extent);
     if (l->m->batch > 0)
         n.batch_axis = contract_batch_axis(l->m, core, &c, &n.partial);
-    if (!l->m->batched[core] && !n.partial)
+    if ((!l->m->batched[core] || l->m->lies[core] == LIES_IN_ROWS) && !n.partial)
         n.batch_axis = -1; /* of samples, and in rows (1_graph/layout.c) */
     n.batched = n.batch_axis >= 0;
     n.combine = COMBINE_FMA;
