@@ -2,8 +2,20 @@
 /* The vector axis of a nest without batch, where it is an axis of the result. In: a nest. Out: its loop, and what is
  * left over where the axis is no multiple of a register. */
 
+#include "compile/3_kernels/fuse.h"
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
+
+/* Whether a nest reads the memory of an owned tensor that it writes: what is there must be read before. */
+static bool reads_what_it_writes(const struct program_ir *p, const struct nest *n, int written)
+{
+    const int memory = memory_of(p, &p->values[written]);
+    for (int e = 0; memory >= 0 && e < n->expr_count; e++)
+        if (n->exprs[e].kind == EXPR_LOAD &&
+            memory_of(p, &p->values[n->exprs[e].access.value]) == memory)
+            return true;
+    return false;
+}
 
 /* Whether the last register of the vector axis may begin among the elements of the one before, and computes
  * these again: sums, which are long, rather than as many single ones as are left over. */
@@ -15,8 +27,8 @@ static bool ends_overlap(const struct printer *pr)
         extent % LANES == 0 || (lane == pr->s->split_axis && pr->s->groups > 1))
         return false;
     for (int s = 0; s < n->stores; s++)
-        if (pr->p->values[n->store[s].value].place != PLACE_ARENA)
-            return false; /* what is owned may be read before it is written */
+        if (reads_what_it_writes(pr->p, n, n->store[s].value))
+            return false;
     return !nest_is_heavy(n);
 }
 
