@@ -16,6 +16,11 @@ extern "C" {
 TARN_API tarn_tensor tarn_sin(tarn_tensor x);
 /** Cosine, likewise. */
 TARN_API tarn_tensor tarn_cos(tarn_tensor x);
+/** The angle in radians whose tangent is x, from -pi / 2 to pi / 2, float32. */
+TARN_API tarn_tensor tarn_atan(tarn_tensor x);
+/** The angle in radians of the point (x, y), from -pi to pi, float32: tarn_atan of y / x in the right quadrant. The operands
+ *  broadcast. Zeros with their signs, infinities and NaN as C's atan2. As torch.atan2; the gradient is 0 where both are 0. */
+TARN_API tarn_tensor tarn_atan2(tarn_tensor y, tarn_tensor x);
 /** log(1 + x), float32, exact near 0. */
 TARN_API tarn_tensor tarn_log1p(tarn_tensor x);
 /** exp(x) - 1, float32, exact near 0. */

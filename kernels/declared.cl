@@ -98,7 +98,9 @@ TARN_OF_ALL(TARN_REAL, float)
 TARN_OF_ALL(TARN_REAL, double)
 #define TARN_ONE(name) double TARN_EXACT name(double);
 TARN_ONE(exp) TARN_ONE(expm1) TARN_ONE(log) TARN_ONE(log1p) TARN_ONE(tanh) TARN_ONE(erf) TARN_ONE(sin) TARN_ONE(cos)
+TARN_ONE(atan)
 double TARN_EXACT pow(double, double);
+double TARN_EXACT atan2(double, double);
 #endif
 float16 TARN_EXACT select(float16, float16, int16);
 int16 TARN_EXACT select(int16, int16, int16);

@@ -25,6 +25,8 @@
 #define TARN_ERF_F64(x) erf(x)
 #define TARN_SIN_F64(x) sin(x)
 #define TARN_COS_F64(x) cos(x)
+#define TARN_ATAN_F64(x) atan(x)
+#define TARN_ATAN2_F64(y, x) atan2(y, x)
 
 /* The lanes of a team, in the order of tarn_sum_float. */
 double tarn_sum_double(double16 v)

@@ -277,3 +277,37 @@ TARN_SIN_FUNCTION(float16, uint16, 16)
 #define TARN_COS_1(x) TARN_WAVE_1(fabs(x), 1u)
 #define TARN_COS_16(x) TARN_WAVE_16(fabs(x), 1u)
 #endif
+
+/* The angle of a point (x, y). t, the smaller of |x| and |y| by the larger, is the tangent of one up to pi / 4, which is t and
+ * a polynomial in t^2 times t^3; the point's is that, or pi / 2 or pi and more or less of it. Equal ones are zeros or
+ * not: 0 / 0 and infinity / infinity would be NaN. */
+#ifndef TARN_ATAN2_1
+#define TARN_ATAN2_1(y, x) tarn_atan2_float(y, x)
+#define TARN_ATAN2_16(y, x) tarn_atan2_float16(y, x)
+#define TARN_ATAN2_FUNCTION(f, u) \
+    TARN_INLINE f tarn_atan2_##f(f y, f x) \
+    { \
+        const f a = fabs(x), b = fabs(y), low = b > a ? a : b, high = b > a ? b : a; \
+        const f t = low == high ? (low > 0.0f ? (f)(1.0f) : (f)(0.0f)) : low / high, s = t * t; \
+        f p = fma(s, (f)(-0.00179362310693f), (f)(0.0109146121694f)); \
+        p = fma(s, p, (f)(-0.0311778581413f)); \
+        p = fma(s, p, (f)(0.0579576062574f)); \
+        p = fma(s, p, (f)(-0.0840345109126f)); \
+        p = fma(s, p, (f)(0.109521860439f)); \
+        p = fma(s, p, (f)(-0.142642417331f)); \
+        p = fma(s, p, (f)(0.199985482894f)); \
+        p = t * s * fma(s, p, (f)(-0.333332990893f)); \
+        const u left = as_##u(x) & 0x80000000u, turn = left ^ (b > a ? (u)(0x80000000u) : (u)(0u)); \
+        const f at = b > a ? (f)(0x1.921fb6p+0f) : left != 0u ? (f)(0x1.921fb6p+1f) : (f)(0.0f); \
+        const f rest = at * -0x1.de12cap-26f + as_##f(as_##u(p) ^ turn); \
+        const f angle = at + (as_##f(as_##u(t) ^ turn) + rest); \
+        return as_##f(as_##u(angle) | (as_##u(y) & 0x80000000u)); \
+    }
+TARN_ATAN2_FUNCTION(float, uint)
+TARN_ATAN2_FUNCTION(float16, uint16)
+#endif
+
+#ifndef TARN_ATAN_1
+#define TARN_ATAN_1(x) TARN_ATAN2_1(x, 1.0f)
+#define TARN_ATAN_16(x) TARN_ATAN2_16(x, (float16)(1.0f))
+#endif

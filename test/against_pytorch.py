@@ -511,7 +511,7 @@ def simple(function):
 
 
 for name in ("add sub mul pow maximum minimum neg abs exp log sqrt rsqrt tanh sigmoid relu "
-             "erf sin cos log1p expm1 floor round sign").split():
+             "erf sin cos atan atan2 log1p expm1 floor round sign").split():
     setattr(Program, "op_" + name, simple(getattr(torch, name)))
 for name in "eq ne lt le gt ge".split():
     setattr(Program, "op_" + name, simple(lambda a, b, f=getattr(torch, name): f(a, b).double()))

@@ -28,7 +28,7 @@ TYPE = r"(?:char|uchar|short|ushort|int|uint|long|ulong|float|double)(?:2|4|8|16
 # Loads, stores, bits seen as another type, and conversions, whose default rounding is to the nearest.
 FAMILIES = re.compile(rf"(?:as_{TYPE}|convert_{TYPE}(?:_sat)?(?:_rt[ezpn])?|v(?:load|store)(?:2|4|8|16))\Z")
 # In these files the named ones, too: float64 takes the driver's functions, as docs/numerics.md says.
-ALSO = {"kernels/double.cl": "exp expm1 log log1p pow tanh erf sin cos"}
+ALSO = {"kernels/double.cl": "exp expm1 log log1p pow tanh erf sin cos atan atan2"}
 
 # What else OpenCL C has for numbers.
 OTHERS = "acos acosh acospi asin asinh asinpi atan atan2 atan2pi atanh atanpi cbrt ceil copysign cos cosh cospi degrees dot erf"

@@ -252,6 +252,7 @@ UNARY_API(sigmoid, FLOAT, HEAVY, "TARN_F(1.0f) / (TARN_F(1.0f) + TARN_EXP(-x))",
 UNARY_API(erf,     FLOAT, HEAVY, "TARN_ERF(x)",      mul(g, times(tarn_exp(minus(mul(x, x))), 1.12837916709551257)))
 UNARY_API(sin,     FLOAT, HEAVY, "TARN_SIN(x)",      mul(g, tarn_cos(x)))
 UNARY_API(cos,     FLOAT, HEAVY, "TARN_COS(x)",      minus(mul(g, tarn_sin(x))))
+UNARY_API(atan,    FLOAT, HEAVY, "TARN_ATAN(x)",     div(g, tarn_add_scalar(mul(x, x), 1)))
 UNARY_API(log1p,   WIDE,  HEAVY, "TARN_LOG1P(x)",    div(g, tarn_add_scalar(x, 1)))
 UNARY_API(expm1,   WIDE,  HEAVY, "TARN_EXPM1(x)",    mul(g, tarn_add_scalar(y, 1)))
 UNARY_API(relu,    FLOAT, LIGHT, "TARN_SELECT(TARN_BOOL(x < TARN_F(0.0f)), TARN_F(0.0f), x)",
@@ -333,6 +334,38 @@ const struct op op_div = {
 tarn_tensor tarn_div(tarn_tensor a, tarn_tensor b)
 {
     return map(&op_div, (const tarn_tensor[]){ a, b }, 0, 2, ARITH, false);
+}
+
+/* x / (x^2 + y^2) and y / (x^2 + y^2) by their quotient, so that no square overflows or vanishes; 0 where both are 0, as in
+ * PyTorch. */
+static void atan2_grad(struct grad_call *c)
+{
+    const tarn_tensor y = c->in[0], x = c->in[1], g = c->g;
+    const tarn_tensor steep = tarn_gt(tarn_abs(y), tarn_abs(x));
+    const tarn_tensor large = tarn_where(steep, y, x), small = tarn_where(steep, x, y);
+    const tarn_tensor zero = tarn_eq(large, num(large, 0));
+    const tarn_tensor by = tarn_where(zero, num(large, 1), large), q = tarn_div(small, by);
+    const tarn_tensor below = tarn_mul(by, tarn_add_scalar(tarn_mul(q, q), 1));
+    const tarn_tensor more = tarn_where(zero, num(g, 0), tarn_div(g, below));
+    const tarn_tensor less = tarn_mul(more, q);
+    if (c->wanted[0])
+        c->gin[0] = tarn_where(steep, less, more);
+    if (c->wanted[1])
+        c->gin[1] = tarn_neg(tarn_where(steep, more, less));
+}
+
+const struct op op_atan2 = {
+    .name = "atan2",
+    .arity = 2,
+    .kind = OP_MAP,
+    .code = "TARN_ATAN2(x, y)",
+    .heavy = HEAVY,
+    .grad = atan2_grad,
+};
+
+tarn_tensor tarn_atan2(tarn_tensor y, tarn_tensor x)
+{
+    return map(&op_atan2, (const tarn_tensor[]){ y, x }, 0, 2, FLOAT, false);
 }
 
 static void where_grad(struct grad_call *c)

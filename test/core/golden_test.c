@@ -27,6 +27,8 @@ RUN(add, tarn_add(in[0], in[1]))
 RUN(mul, tarn_mul(in[0], in[1]))
 RUN(div, tarn_div(in[0], in[1]))
 RUN(pow, tarn_pow(in[0], in[1]))
+RUN(atan, tarn_atan(in[0]))
+RUN(atan2, tarn_atan2(in[0], in[1]))
 RUN(maximum, tarn_maximum(in[0], in[1]))
 RUN(minimum, tarn_minimum(in[0], in[1]))
 RUN(relu, tarn_relu(in[0]))
@@ -110,7 +112,9 @@ static const struct golden_case cases[] = {
     { "log_softmax", run_log_softmax, 40 }, { "nll_loss", run_nll_loss, 18 },
     { "cross_entropy", run_cross_entropy, 60 }, { "mse_loss", run_mse_loss, 30 },
     { "layer_norm", run_layer_norm, 160 }, { "batch_norm_train", run_batch_norm_train, 320 },
-    { "batch_norm_eval", run_batch_norm_eval, 100 },
+    { "batch_norm_eval", run_batch_norm_eval, 100 }, { "atan", run_atan, 16 },
+    { "atan2", run_atan2, 30 }, { "atan_special", run_atan, 4 },
+    { "atan2_special", run_atan2, 4 },
 };
 /* clang-format on */
 

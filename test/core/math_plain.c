@@ -39,6 +39,8 @@ static const struct function {
     { &op_sin, sin, ULP_SIN, NULL },
     { &op_cos, cos, ULP_COS, NULL },
     { &op_pow, NULL, ULP_POW, pow },
+    { &op_atan, atan, ULP_ATAN, NULL },
+    { &op_atan2, NULL, ULP_ATAN2, atan2 },
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 

@@ -40,15 +40,15 @@ struct call {
         return tarn_##id(in[0], in[1]); \
     }
 #define MAPS(F) \
-    F(neg) F(abs) F(exp) F(log) F(sqrt) F(rsqrt) F(tanh) F(sigmoid) F(relu) F(gelu) F(erf) F(detach)
+    F(neg) F(abs) F(exp) F(log) F(sqrt) F(rsqrt) F(tanh) F(sigmoid) F(relu) F(gelu) F(erf) F(atan)
+#define COMPARISONS(F) F(eq) F(ne) F(lt) F(le) F(gt) F(ge)
 #define PAIRS(F) \
-    F(add) \
-    F(sub) \
-    F(mul) \
-    F(div) F(pow) F(maximum) F(minimum) F(eq) F(ne) F(lt) F(le) F(gt) F(ge) F(mse_loss) F(l1_loss)
+    F(add) F(sub) F(mul) F(div) F(pow) F(atan2) F(maximum) F(minimum) F(mse_loss) F(l1_loss)
 #define DEFINE_UNARY(id) UNARY(id, X)
 MAPS(DEFINE_UNARY)
 PAIRS(BINARY)
+COMPARISONS(BINARY)
+UNARY(detach, X)
 UNARY(add_scalar, X, 2)
 UNARY(mul_scalar, X, 2)
 UNARY(pow_scalar, X, 2)
@@ -197,7 +197,7 @@ static tarn_tensor run_gradients(const tarn_tensor *in)
 #define MAP_ROW(id) { #id, 1, 0, { X }, run_##id },
 #define PAIR_ROW(id) { #id, 2, 0, { X, X }, run_##id },
 static const struct call calls[] = {
-    MAPS(MAP_ROW) PAIRS(PAIR_ROW)
+    MAPS(MAP_ROW) PAIRS(PAIR_ROW) COMPARISONS(PAIR_ROW) MAP_ROW(detach)
     { "add_scalar", 1, 0, { X }, run_add_scalar }, { "mul_scalar", 1, 0, { X }, run_mul_scalar },
     { "pow_scalar", 1, 0, { X }, run_pow_scalar }, { "clamp", 1, 0, { X }, run_clamp },
     { "where", 3, 0, { BYTES, X, X }, run_where }, { "where", 3, 0, { X, X, X }, run_where },

@@ -75,6 +75,7 @@ FUNCTION1(leaky_relu, x > 0 ? x : x * 0.125)
 FUNCTION1(sign, (x > 0) - (x < 0))
 UNARY(sin, sin)
 UNARY(cos, cos)
+UNARY(atan, atan)
 UNARY(log1p, log1p)
 UNARY(expm1, expm1)
 UNARY(silu, f_silu)
@@ -91,6 +92,7 @@ BINARY(sub, f_sub)
 BINARY(mul, f_mul)
 BINARY(div, f_div)
 BINARY(pow, pow)
+BINARY(atan2, atan2)
 BINARY(maximum, ref_maximum)
 BINARY(minimum, ref_minimum)
 BINARY(eq, f_eq)
@@ -138,6 +140,7 @@ static const struct op_case map_cases[] = {
     { "erf [7,7]",              CALLS(erf),          BOUND_MAP, ULP_ERF, 0, false, { 0 }, S1(2, D(7, 7)) },
     { "sin [16,7]",             CALLS(sin),          BOUND_COMPOSED, ULP_SIN, 10, false, { 0 }, S1(2, D(16, 7)) },
     { "cos [33]",               CALLS(cos),          BOUND_COMPOSED, ULP_COS, 10, false, { 0 }, S1(1, D(33)) },
+    { "atan [33,3]",            CALLS(atan),         BOUND_COMPOSED, ULP_ATAN, 10, false, { 0 }, S1(2, D(33, 3)) },
     { "log1p [17,3]",           CALLS(log1p),        BOUND_COMPOSED, ULP_LOG1P, 8, false, { 0 }, P1(2, D(17, 3)) },
     { "expm1 [16,5]",           CALLS(expm1),        BOUND_COMPOSED, ULP_EXPM1, 10, false, { 0 }, S1(2, D(16, 5)) },
     { "silu [33,3]",            CALLS(silu),         BOUND_COMPOSED, 0, 40, false, { 0 }, S1(2, D(33, 3)) },
@@ -161,6 +164,8 @@ static const struct op_case map_cases[] = {
     { "div [16,5] [16,1]",      CALLS(div),          BOUND_MAP,    2.5, 0, false, { 0 }, 2, { IN(SIGNED, 2, 16, 5), IN(POSITIVE, 2, 16, 1) } },
     { "pow [7,3] [3]",          CALLS(pow),          BOUND_MAP, ULP_POW, 0, true,  { 0 }, 2, { IN(POSITIVE, 2, 7, 3), IN(SIGNED, 1, 3) } },
     { "pow gradient",           CALLS(pow),          BOUND_COMPOSED, 0, 40, false, { 0 }, 2, { IN(POSITIVE, 2, 7, 3), IN(SIGNED, 1, 3) } },
+    { "atan2 [17,3] [3]",       CALLS(atan2),        BOUND_MAP, ULP_ATAN2, 0, true, { 0 }, 2, { IN(SIGNED, 2, 17, 3), IN(SIGNED, 1, 3) } },
+    { "atan2 gradient",         CALLS(atan2),        BOUND_COMPOSED, 0, 16, false, { 0 }, 2, { IN(SIGNED, 2, 17, 1), IN(SIGNED, 2, 1, 5) } },
     { "maximum [17,3] [3]",     CALLS(maximum),      BOUND_EXACT,    0, 0, false, { 0 }, 2, { IN(SIGNED, 2, 17, 3), IN(SIGNED, 1, 3) } },
     { "minimum [5,2] [5,2]",    CALLS(minimum),      BOUND_EXACT,    0, 0, false, { 0 }, 2, { IN(SIGNED, 2, 5, 2), IN(SIGNED, 2, 5, 2) } },
     { "eq [33,2] [2]",          CALLS(eq),           BOUND_EXACT,    0, 0, true,  { 0 }, 2, { IN(COARSE, 2, 33, 2), IN(COARSE, 1, 2) } },

@@ -13,12 +13,12 @@ static const int sizes[] = { 3, 32, 37 };
 typedef tarn_tensor unary_fn(tarn_tensor x);
 typedef tarn_tensor binary_fn(tarn_tensor a, tarn_tensor b);
 
-static unary_fn *const unaries[] = { tarn_neg,   tarn_abs,   tarn_exp,     tarn_log,   tarn_sqrt,
-                                     tarn_rsqrt, tarn_tanh,  tarn_sigmoid, tarn_relu,  tarn_gelu,
-                                     tarn_erf,   tarn_sin,   tarn_cos,     tarn_log1p, tarn_expm1,
-                                     tarn_silu,  tarn_floor, tarn_round,   tarn_sign };
-static binary_fn *const binaries[] = { tarn_add, tarn_sub,     tarn_mul,    tarn_div,
-                                       tarn_pow, tarn_maximum, tarn_minimum };
+static unary_fn *const unaries[] = { tarn_neg,   tarn_abs,  tarn_exp,     tarn_log,   tarn_sqrt,
+                                     tarn_rsqrt, tarn_tanh, tarn_sigmoid, tarn_relu,  tarn_gelu,
+                                     tarn_erf,   tarn_sin,  tarn_cos,     tarn_log1p, tarn_expm1,
+                                     tarn_atan,  tarn_silu, tarn_floor,   tarn_round, tarn_sign };
+static binary_fn *const binaries[] = { tarn_add, tarn_sub,     tarn_mul,     tarn_div,
+                                       tarn_pow, tarn_maximum, tarn_minimum, tarn_atan2 };
 static binary_fn *const comparisons[] = { tarn_eq, tarn_ne, tarn_lt, tarn_le, tarn_gt, tarn_ge };
 
 static void maps(void)
@@ -97,7 +97,7 @@ static void dtypes(void)
             for (int i = 0; i < COUNT(comparisons); i++)
                 compile(comparisons[i](X, X), NULL, 0);
             for (int i = 0; t != TARN_U8 && i < COUNT(binaries); i++)
-                if (t == TARN_F32 || binaries[i] != tarn_pow)
+                if (t == TARN_F32 || (binaries[i] != tarn_pow && binaries[i] != tarn_atan2))
                     compile(binaries[i](X, typed(r, TARN_SHAPE(6), t)), NULL, 0);
             compile(tarn_where(X, X, typed(r, TARN_SHAPE(6), t)), NULL, 0);
             compile(tarn_permute(X, TARN_AXES(1, 0)), NULL, 0);

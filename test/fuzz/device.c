@@ -132,6 +132,8 @@ static tarn_tensor map(const struct program *p, const struct line *l, tarn_tenso
         ONE(erf)
         ONE(sin)
         ONE(cos)
+        ONE(atan)
+        TWO(atan2)
         ONE(log1p)
         ONE(expm1)
         ONE(silu)

@@ -244,6 +244,12 @@ static int grow_map(struct generator *g, enum op_id op, int a)
         return -1;
     if (l.ins >= 2)
         l.in[1] = partner(g, l.in[0]);
+    if (op == OP_ID_atan2 && l.in[1] >= 0) { /* not where the angle jumps */
+        const int k = below(g, 2);
+        l.in[k] = positive(g, l.in[k]);
+        if (l.in[0] < 0)
+            return -1;
+    }
     if (op == OP_ID_div && l.in[1] >= 0 && program_floats(g->p->line[l.in[0]].dtype))
         l.in[1] = positive(g, l.in[1]);
     if (op == OP_ID_where) {

@@ -334,6 +334,8 @@ static int map_one(struct tape *t, const struct line *l, int x, bool integer)
         return tape_map(t, T_SIN, x);
     case OP_ID_cos:
         return tape_map(t, T_COS, x);
+    case OP_ID_atan:
+        return tape_map(t, T_ATAN, x);
     case OP_ID_log1p:
         return tape_map(t, T_LOG1P, x);
     case OP_ID_expm1:
@@ -384,6 +386,8 @@ static int map(struct interpreter *m, const struct line *l)
         return tape_map2(t, T_DIV, in[0], in[1]);
     case OP_ID_pow:
         return tape_map2(t, T_POW, in[0], in[1]);
+    case OP_ID_atan2:
+        return tape_map2(t, T_ATAN2, in[0], in[1]);
     case OP_ID_maximum:
         return extreme_of_two(t, in[0], in[1], 1);
     case OP_ID_minimum:

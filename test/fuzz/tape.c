@@ -12,9 +12,9 @@
 #define TINY 0x1p-126
 
 static const double ulps[] = {
-    [T_EXP] = ULP_EXP,   [T_LOG] = ULP_LOG,     [T_SQRT] = ULP_SQRT,  [T_RSQRT] = ULP_RSQRT,
-    [T_TANH] = ULP_TANH, [T_SIGMOID] = 8,       [T_ERF] = ULP_ERF,    [T_SIN] = ULP_SIN,
-    [T_COS] = ULP_COS,   [T_LOG1P] = ULP_LOG1P, [T_EXPM1] = ULP_EXPM1
+    [T_EXP] = ULP_EXP,   [T_LOG] = ULP_LOG,   [T_SQRT] = ULP_SQRT,   [T_RSQRT] = ULP_RSQRT,
+    [T_TANH] = ULP_TANH, [T_SIGMOID] = 8,     [T_ERF] = ULP_ERF,     [T_SIN] = ULP_SIN,
+    [T_COS] = ULP_COS,   [T_ATAN] = ULP_ATAN, [T_LOG1P] = ULP_LOG1P, [T_EXPM1] = ULP_EXPM1
 };
 
 void tape_cut(struct tape *t, int count)
@@ -129,6 +129,8 @@ static double apply(enum tape_map f, double x)
         return sin(x);
     case T_COS:
         return cos(x);
+    case T_ATAN:
+        return atan(x);
     case T_LOG1P:
         return log1p(x);
     case T_EXPM1:
@@ -225,12 +227,22 @@ static double pow_spread(double a, double ea, double b, double eb, double y)
     return 1.001 * most;
 }
 
+/* How far the angle of a point may move when it moves by (ex, ey): without a bound where the negative half of the x axis,
+ * or 0, is within reach, at which the angle jumps, and whose side the sign of a zero may decide. */
+static double angle_spread(double y, double ey, double x, double ex)
+{
+    const double far = hypot(ex, ey), radius = hypot(x, y);
+    if (!(far < radius) || (x - ex <= 0 && fabs(y) <= ey))
+        return INFINITY;
+    return asin(far / radius) * (1 + 0x1p-50);
+}
+
 int tape_map2(struct tape *t, enum tape_map2 f, int a, int b)
 {
     const int y = add_node(
         t, (struct tape_node){
                .kind = TAPE_MAP2, .which = (int)f, .a = a, .b = b, .count = t->node[a].count });
-    t->node[y].driver |= f == T_POW;
+    t->node[y].driver |= f == T_POW || (t->wide && f == T_ATAN2);
     const struct tape_node *p = &t->node[a], *q = &t->node[b], *n = &t->node[y];
     for (int i = 0; i < n->count; i++) {
         const double av = p->v[i], bv = q->v[i], ea = p->e[i], eb = q->e[i];
@@ -260,6 +272,11 @@ int tape_map2(struct tape *t, enum tape_map2 f, int a, int b)
                 e = fabs(bv) > eb ? (ea + fabs(v) * eb) / (fabs(bv) - eb) : INFINITY;
                 units = 5;
             }
+            break;
+        case T_ATAN2:
+            v = atan2(av, bv);
+            e = angle_spread(av, ea, bv, eb);
+            units = 2 * fmax(ULP_ATAN2, t->wide ? 17 : 0);
             break;
         default:
             v = pow(av, bv);
@@ -383,6 +400,9 @@ static int map_slope(struct tape *t, enum tape_map f, int x, int y, int g)
         return mul(t, g, tape_map(t, T_COS, x));
     case T_COS:
         return tape_map(t, T_NEG, mul(t, g, tape_map(t, T_SIN, x)));
+    case T_ATAN:
+        x = mul(t, x, x);
+        return tape_map2(t, T_DIV, g, tape_map2(t, T_ADD, x, tape_full(t, t->node[x].count, 1, 0)));
     case T_LOG1P:
         return tape_map2(t, T_DIV, g, tape_map2(t, T_ADD, x, tape_full(t, t->node[x].count, 1, 0)));
     case T_EXPM1:
@@ -411,6 +431,12 @@ static void map2_slopes(struct tape *t, enum tape_map2 f, int a, int b, int y, i
         *ga = tape_map2(t, T_DIV, g, b);
         *gb = tape_map(t, T_NEG, mul(t, g, tape_map2(t, T_DIV, y, b)));
         return;
+    case T_ATAN2: {
+        const int square = tape_map2(t, T_ADD, mul(t, a, a), mul(t, b, b));
+        *ga = mul(t, g, tape_map2(t, T_DIV, b, square));
+        *gb = tape_map(t, T_NEG, mul(t, g, tape_map2(t, T_DIV, a, square)));
+        return;
+    }
     case T_POW:
         break;
     }

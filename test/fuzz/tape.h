@@ -33,10 +33,11 @@ enum tape_map {
     T_ERF,
     T_SIN,
     T_COS,
+    T_ATAN,
     T_LOG1P,
     T_EXPM1
 };
-enum tape_map2 { T_ADD, T_SUB, T_MUL, T_DIV, T_POW };
+enum tape_map2 { T_ADD, T_SUB, T_MUL, T_DIV, T_POW, T_ATAN2 };
 
 enum tape_kind {
     TAPE_LEAF,

@@ -127,6 +127,11 @@ def ops():
     case("batch_norm_eval",
          lambda x, w, c, m, v: F.batch_norm(x, m.detach(), v.detach(), w, c, False),
          rand(5, 3, 4, 4), rand(3), rand(3), rand(3), rand(3).abs() + 0.5)
+    case("atan", torch.atan, rand(33) * 4)
+    case("atan2", torch.atan2, rand(7, 5), rand(5))
+    ends = torch.tensor([nan, inf, -inf, -0.0, 0.0, 1.5, -1.5, 3e38, -1e-40])
+    case("atan_special", lambda x: torch.atan(x.detach()), ends)
+    case("atan2_special", lambda y, x: torch.atan2(y.detach(), x.detach()), ends.reshape(-1, 1), ends)
     save(HERE / "ops.safetensors", OUT)
 
 

@@ -10,6 +10,8 @@
 #define ULP_ERF 2
 #define ULP_SIN 2
 #define ULP_COS 2
+#define ULP_ATAN 2
+#define ULP_ATAN2 2
 #define ULP_LOG1P 1.5
 #define ULP_EXPM1 2
 #define ULP_SQRT 3
