@@ -113,7 +113,7 @@ TARN_API tarn_tensor tarn_select(tarn_tensor x, int axis, int index);
  *  of matrices, so its order of sums is tarn_matmul's. */
 TARN_API tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b);
 
-/* ---- losses: means, as in torch.nn.functional ----------------------------------------------- */
+/* ---- losses, as in torch.nn.functional ------------------------------------------------------ */
 
 /** What becomes of the losses of a batch. */
 typedef enum tarn_loss_reduction {
@@ -141,26 +141,52 @@ typedef struct tarn_cross_entropy_options {
  *  where PyTorch fails. */
 TARN_API tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
                                              tarn_cross_entropy_options options);
+/** The same of log-probabilities logp [N, C, ...] in place of logits, as torch.nn.functional.nll_loss; with label_smoothing, which
+ *  that has not, by the formula above. */
+TARN_API tarn_tensor tarn_nll_loss_with(tarn_tensor logp, tarn_tensor target,
+                                        tarn_cross_entropy_options options);
 /** Binary cross entropy of logits x and a target of the same shape, both float32, from 0 to 1:
  *  mean of (1 - y) x + (1 + (p - 1) y) log(1 + exp(-x)); p is pos_weight, which broadcasts to x, or 1
  *  with TARN_NONE. Never overflows. */
 TARN_API tarn_tensor tarn_bce_with_logits(tarn_tensor x, tarn_tensor target,
                                           tarn_tensor pos_weight);
+/** Zero means: no weights, the mean. */
+typedef struct tarn_bce_options {
+    tarn_tensor weight;     /* what each loss is multiplied by, broadcast to x; or TARN_NONE */
+    tarn_tensor pos_weight; /* as above */
+    tarn_loss_reduction
+        reduction; /* the mean, also of weighted losses, is over their number; NONE: x's shape */
+} tarn_bce_options;
+/** The same with options, as torch.nn.functional.binary_cross_entropy_with_logits. */
+TARN_API tarn_tensor tarn_bce_with_logits_with(tarn_tensor x, tarn_tensor target,
+                                               tarn_bce_options options);
+/** tarn_mse_loss of which the mean, the sum or, in the shape that a and b broadcast to, each is the result. */
+TARN_API tarn_tensor tarn_mse_loss_with(tarn_tensor a, tarn_tensor b,
+                                        tarn_loss_reduction reduction);
 /** Mean of |a - b|. */
 TARN_API tarn_tensor tarn_l1_loss(tarn_tensor a, tarn_tensor b);
+/** As tarn_mse_loss_with(). */
+TARN_API tarn_tensor tarn_l1_loss_with(tarn_tensor a, tarn_tensor b, tarn_loss_reduction reduction);
 /** Mean of d^2 / (2 beta) where d = |a - b| < beta, of d - beta / 2 elsewhere; of d with beta 0. PyTorch's
  *  default is 1. */
 TARN_API tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, double beta);
+/** As tarn_mse_loss_with(). */
+TARN_API tarn_tensor tarn_smooth_l1_loss_with(tarn_tensor a, tarn_tensor b, double beta,
+                                              tarn_loss_reduction reduction);
 /** Mean of d^2 / 2 where d = |a - b| < delta, of delta (d - delta / 2) elsewhere; delta > 0. */
 TARN_API tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, double delta);
+/** As tarn_mse_loss_with(). */
+TARN_API tarn_tensor tarn_huber_loss_with(tarn_tensor a, tarn_tensor b, double delta,
+                                          tarn_loss_reduction reduction);
 
 /** Zero means PyTorch's defaults. */
 typedef struct tarn_kl_div_options {
     bool batch_mean; /* divide by axis 0, the mathematical divergence, and not by all elements */
     bool log_target; /* the target is of log-probabilities, too */
+    tarn_loss_reduction reduction; /* MEAN with batch_mean */
 } tarn_kl_div_options;
 /** Mean of target (log target - logp), of log-probabilities logp and probabilities of the same shape;
- *  0 log 0 is 0. As torch.nn.functional.kl_div with "mean" or "batchmean". */
+ *  0 log 0 is 0. As torch.nn.functional.kl_div with "mean", "batchmean", "sum" or "none". */
 TARN_API tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_options options);
 
 /** Zero means PyTorch's defaults. */

@@ -3,6 +3,8 @@
 import torch
 import torch.nn.functional as F
 
+REDUCTIONS = ["mean", "sum", "none"]
+
 
 class More:
     def op_stack(self, line, *parts):
@@ -32,29 +34,41 @@ class More:
     # ---- losses --------------------------------------------------------------------------------
 
     def op_cross_entropy_with(self, line, a, target, weight=None):
+        return self.likelihood(line, F.log_softmax(a, 1), target, weight)
+
+    def op_nll_loss_with(self, line, a, target, weight=None):
+        return self.likelihood(line, a, target, weight)
+
+    def likelihood(self, line, logp, target, weight):
+        """nll_loss, of which cross_entropy is that of log_softmax; PyTorch's has no smoothing."""
         ignore, index, reduction = line["arg"][:3]
-        reduction = ["mean", "sum", "none"][reduction]
+        reduction = REDUCTIONS[reduction]
         target = target.detach().long()
-        known = (target >= 0) & (target < a.shape[1])
+        known = (target >= 0) & (target < logp.shape[1])
         if not known.all():  # PyTorch refuses them; here they add nothing to the sum, but count
             target = torch.where(known, target, -100)
             if weight is None and not line["f"][0] and reduction == "mean":
                 counted = (target != index).sum() if ignore else target.numel()
                 taken = torch.where(target == index, -100, target) if ignore else target
-                return F.cross_entropy(a, taken, reduction="sum") / counted
+                return F.nll_loss(logp, taken, reduction="sum") / counted
             raise ValueError("targets that are no class")
         index, smoothing = index if ignore else -100, line["f"][0]
-        if weight is None:
-            return F.cross_entropy(a, target, ignore_index=index, label_smoothing=smoothing, reduction=reduction)
+        if weight is None and not smoothing:
+            return F.nll_loss(logp, target, ignore_index=index, reduction=reduction)
         # PyTorch has no gradient in weights: the formula, when it gives PyTorch's value
-        logp = F.log_softmax(a, 1) * weight.reshape([-1] + [1] * (a.dim() - 2))
-        hit = F.one_hot(torch.where(target == index, 0, target), a.shape[1]).movedim(-1, 1).double()
+        of_class = torch.ones(logp.shape[1]) if weight is None else weight
+        of_class = of_class.reshape([-1] + [1] * (logp.dim() - 2))
+        hit = F.one_hot(torch.where(target == index, 0, target), logp.shape[1]).movedim(-1, 1).double()
         counted = (target != index).unsqueeze(1)
-        terms = -logp * ((1 - smoothing) * hit + smoothing / a.shape[1]) * counted
-        share = (weight.reshape([-1] + [1] * (a.dim() - 2)) * hit * counted).sum()
+        terms = -logp * of_class * ((1 - smoothing) * hit + smoothing / logp.shape[1]) * counted
+        share = (of_class * hit * counted).sum()
         mine = {"mean": terms.sum() / share, "sum": terms.sum(), "none": terms.sum(1)}[reduction]
-        return self.agree(mine, F.cross_entropy(
-            a, target, weight.detach(), ignore_index=index, label_smoothing=smoothing, reduction=reduction))
+        given = None if weight is None else weight.detach()
+        if line["op"] == "cross_entropy_with":  # a soft-max of log-probabilities is what it was
+            return self.agree(mine, F.cross_entropy(
+                logp, target, given, ignore_index=index, label_smoothing=smoothing, reduction=reduction))
+        return mine if smoothing else self.agree(mine, F.nll_loss(
+            logp, target, given, ignore_index=index, reduction=reduction))
 
     @staticmethod
     def agree(mine, theirs):
@@ -69,6 +83,28 @@ class More:
         return self.agree(((1 - target) * a + rest).mean(), F.binary_cross_entropy_with_logits(
             a, target, pos_weight=weight.detach()))
 
+    def op_bce_with_logits_with(self, line, a, target, positive=None, weight=None):
+        reduction = REDUCTIONS[line["arg"][2]]
+        lean = 1 if positive is None else 1 + (positive - 1) * target
+        each = (1 - target) * a + lean * F.softplus(-a)
+        each = each if weight is None else each * weight
+        mine = {"mean": each.mean(), "sum": each.sum(), "none": each}[reduction]
+        weight, positive = (None if t is None else t.detach() for t in (weight, positive))
+        return self.agree(mine, F.binary_cross_entropy_with_logits(
+            a, target, weight, pos_weight=positive, reduction=reduction))
+
+    def op_mse_loss_with(self, line, a, b):
+        return F.mse_loss(a, b, reduction=REDUCTIONS[line["arg"][2]])
+
+    def op_l1_loss_with(self, line, a, b):
+        return F.l1_loss(a, b, reduction=REDUCTIONS[line["arg"][2]])
+
+    def op_smooth_l1_loss_with(self, line, a, b):
+        return F.smooth_l1_loss(a, b, beta=line["f"][0], reduction=REDUCTIONS[line["arg"][2]])
+
+    def op_huber_loss_with(self, line, a, b):
+        return F.huber_loss(a, b, delta=line["f"][0], reduction=REDUCTIONS[line["arg"][2]])
+
     def op_smooth_l1_loss(self, line, a, b):
         return F.smooth_l1_loss(a, b, beta=line["f"][0])
 
@@ -82,7 +118,8 @@ class More:
         batch_mean, log_target = line["arg"][:2]
         if batch_mean:
             return F.kl_div(a, target, reduction="batchmean", log_target=bool(log_target))
-        return F.kl_div(a, target, reduction="none", log_target=bool(log_target)).mean()
+        each = F.kl_div(a, target, reduction="none", log_target=bool(log_target))
+        return [each.mean, each.sum, each.clone][line["arg"][2]]()
 
     def op_ctc_loss(self, line, logp, target, input_lengths=None, target_lengths=None):
         blank, zero_infinity, reduction, batch_first = line["arg"][:4]

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Losses, composed of other ops: means over all that they compare. */
+/* Losses, composed of other ops: each of what they compare, and what becomes of all of them. */
 #include <math.h>
 
 #include "op/op.h"
 #include "tensor/shape.h"
+
+/* ---- what becomes of all of them ------------------------------------------------------------ */
+
+static bool reduction_fits(tarn_replica *r, const char *name, tarn_loss_reduction reduction)
+{
+    if ((unsigned)reduction <= TARN_LOSS_NONE)
+        return true;
+    graph_fail(r, TARN_ERR_ARGUMENT,
+               "%s: there is no reduction %d: take one of tarn_loss_reduction", name,
+               (int)reduction);
+    return false;
+}
+
+static tarn_tensor reduced(tarn_tensor each, tarn_loss_reduction reduction)
+{
+    return reduction == TARN_LOSS_MEAN  ? tarn_mean(each, TARN_ALL, false)
+           : reduction == TARN_LOSS_SUM ? tarn_sum(each, TARN_ALL, false)
+                                        : each;
+}
 
 /* ---- classes along axis 1 ------------------------------------------------------------------- */
 
@@ -57,14 +76,13 @@ tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
 }
 
 /* [C] as [1, C, 1, ...]; poison after recording an error. */
-static tarn_tensor class_weights(tarn_tensor weight, tarn_shape s)
+static tarn_tensor class_weights(const char *name, tarn_tensor weight, tarn_shape s)
 {
     const tarn_shape w = tarn_shape_get(weight);
     if (w.rank != 1 || w.dim[0] != s.dim[1] || !dtype_is_single(tarn_dtype_get(weight)))
-        return graph_fail(
-            weight.replica, TARN_ERR_SHAPE,
-            "cross_entropy: weight is %s %s, must be float32 [%d], one for each class",
-            tarn_dtype_name(tarn_dtype_get(weight)), shape_text(w), s.dim[1]);
+        return graph_fail(weight.replica, TARN_ERR_SHAPE,
+                          "%s: weight is %s %s, must be float32 [%d], one for each class", name,
+                          tarn_dtype_name(tarn_dtype_get(weight)), shape_text(w), s.dim[1]);
     tarn_shape wide = { .rank = s.rank };
     for (int i = 0; i < s.rank; i++)
         wide.dim[i] = i == 1 ? s.dim[1] : 1;
@@ -85,30 +103,36 @@ static tarn_tensor share_of_targets(tarn_tensor sum, tarn_tensor hit, tarn_tenso
     return tarn_div(tarn_neg(sum), count);
 }
 
-tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
-                                    tarn_cross_entropy_options options)
+/* Whether options, classes x and their target go together; `column` is the target with an axis 1. */
+static bool classes_fit(const char *name, tarn_tensor x, tarn_tensor target,
+                        tarn_cross_entropy_options options, tarn_tensor *column)
 {
     tarn_replica *r;
-    const bool weighted = options.weight.replica != NULL;
-    if (!graph_operands_some("cross_entropy", (tarn_tensor[]){ logits, target, options.weight }, 2,
-                             3, &r))
-        return graph_poison(r);
+    const bool there =
+        graph_operands_some(name, (tarn_tensor[]){ x, target, options.weight }, 2, 3, &r);
+    *column = graph_poison(r);
+    if (!there)
+        return false;
     const float smoothing = options.label_smoothing;
-    if (!(smoothing >= 0.0f && smoothing <= 1.0f))
-        return graph_fail(r, TARN_ERR_ARGUMENT,
-                          "cross_entropy: label_smoothing is %g, must be from 0 to 1",
-                          (double)smoothing);
-    const tarn_tensor column = target_column("cross_entropy", logits, target);
-    if (tarn_failed(column))
-        return column;
-    if ((unsigned)options.reduction > TARN_LOSS_NONE)
-        return graph_fail(r, TARN_ERR_ARGUMENT, "cross_entropy: there is no reduction %d",
-                          (int)options.reduction);
-    const tarn_shape s = tarn_shape_get(logits);
-    const tarn_tensor weight = weighted ? class_weights(options.weight, s) : TARN_NONE;
-    tarn_dtype of;
-    tarn_tensor logp = tarn_log_softmax(op_wide(logits, &of), 1);
-    if (weighted)
+    if (!(smoothing >= 0.0f && smoothing <= 1.0f)) {
+        graph_fail(r, TARN_ERR_ARGUMENT, "%s: label_smoothing is %g, must be from 0 to 1", name,
+                   (double)smoothing);
+        return false;
+    }
+    *column = target_column(name, x, target);
+    return !tarn_failed(*column) && reduction_fits(r, name, options.reduction);
+}
+
+/* Of log-probabilities, after classes_fit(). */
+static tarn_tensor likelihood(const char *name, tarn_tensor logp, tarn_tensor column,
+                              tarn_shape targets, tarn_cross_entropy_options options)
+{
+    tarn_replica *r = logp.replica;
+    const tarn_shape s = tarn_shape_get(logp);
+    const float smoothing = options.label_smoothing;
+    const tarn_tensor weight =
+        options.weight.replica != NULL ? class_weights(name, options.weight, s) : TARN_NONE;
+    if (weight.replica != NULL)
         logp = tarn_mul(logp, weight);
     tarn_tensor hit = tarn_eq(op_iota_of(r, s, 1), column), counted = TARN_NONE;
     if (options.ignore) {
@@ -124,8 +148,27 @@ tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
     if (options.reduction != TARN_LOSS_MEAN)
         return tarn_neg(
             tarn_sum(each, options.reduction == TARN_LOSS_NONE ? TARN_AXES(1) : TARN_ALL, false));
-    return share_of_targets(tarn_sum(each, TARN_ALL, false), hit, counted, weight,
-                            tarn_shape_get(target));
+    return share_of_targets(tarn_sum(each, TARN_ALL, false), hit, counted, weight, targets);
+}
+
+tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
+                                    tarn_cross_entropy_options options)
+{
+    tarn_tensor column;
+    tarn_dtype of;
+    if (!classes_fit("cross_entropy", logits, target, options, &column))
+        return graph_poison(column.replica);
+    return likelihood("cross_entropy", tarn_log_softmax(op_wide(logits, &of), 1), column,
+                      tarn_shape_get(target), options);
+}
+
+tarn_tensor tarn_nll_loss_with(tarn_tensor logp, tarn_tensor target,
+                               tarn_cross_entropy_options options)
+{
+    tarn_tensor column;
+    if (!classes_fit("nll_loss", logp, target, options, &column))
+        return graph_poison(column.replica);
+    return likelihood("nll_loss", op_floats(logp), column, tarn_shape_get(target), options);
 }
 
 /* ---- two tensors, element by element -------------------------------------------------------- */
@@ -137,21 +180,33 @@ static tarn_tensor difference(tarn_tensor a, tarn_tensor b)
     return tarn_sub(a, op_wide(b, &of));
 }
 
-tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
+tarn_tensor tarn_mse_loss_with(tarn_tensor a, tarn_tensor b, tarn_loss_reduction reduction)
 {
     tarn_replica *r;
-    if (!graph_operands("mse_loss", (tarn_tensor[]){ a, b }, 2, &r))
+    if (!graph_operands("mse_loss", (tarn_tensor[]){ a, b }, 2, &r) ||
+        !reduction_fits(r, "mse_loss", reduction))
         return graph_poison(r);
     const tarn_tensor d = difference(a, b);
-    return tarn_mean(tarn_mul(d, d), TARN_ALL, false);
+    return reduced(tarn_mul(d, d), reduction);
+}
+
+tarn_tensor tarn_mse_loss(tarn_tensor a, tarn_tensor b)
+{
+    return tarn_mse_loss_with(a, b, TARN_LOSS_MEAN);
+}
+
+tarn_tensor tarn_l1_loss_with(tarn_tensor a, tarn_tensor b, tarn_loss_reduction reduction)
+{
+    tarn_replica *r;
+    if (!graph_operands("l1_loss", (tarn_tensor[]){ a, b }, 2, &r) ||
+        !reduction_fits(r, "l1_loss", reduction))
+        return graph_poison(r);
+    return reduced(tarn_abs(difference(a, b)), reduction);
 }
 
 tarn_tensor tarn_l1_loss(tarn_tensor a, tarn_tensor b)
 {
-    tarn_replica *r;
-    if (!graph_operands("l1_loss", (tarn_tensor[]){ a, b }, 2, &r))
-        return graph_poison(r);
-    return tarn_mean(tarn_abs(difference(a, b)), TARN_ALL, false);
+    return tarn_l1_loss_with(a, b, TARN_LOSS_MEAN);
 }
 
 static tarn_tensor scalar_like(tarn_tensor x, double value)
@@ -180,25 +235,39 @@ static bool limit_fits(tarn_tensor a, tarn_tensor b, const char *name, const cha
     return false;
 }
 
-tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, double beta)
+tarn_tensor tarn_smooth_l1_loss_with(tarn_tensor a, tarn_tensor b, double beta,
+                                     tarn_loss_reduction reduction)
 {
     tarn_replica *r;
     if (!graph_operands("smooth_l1_loss", (tarn_tensor[]){ a, b }, 2, &r) ||
-        !limit_fits(a, b, "smooth_l1_loss", "beta", &beta, true))
+        !limit_fits(a, b, "smooth_l1_loss", "beta", &beta, true) ||
+        !reduction_fits(r, "smooth_l1_loss", reduction))
         return graph_poison(r);
     if (beta == 0.0)
-        return tarn_l1_loss(a, b);
+        return tarn_l1_loss_with(a, b, reduction);
     const tarn_tensor bent = bent_distance(a, b, beta);
-    return tarn_mean(tarn_div(bent, scalar_like(bent, beta)), TARN_ALL, false);
+    return reduced(tarn_div(bent, scalar_like(bent, beta)), reduction);
+}
+
+tarn_tensor tarn_smooth_l1_loss(tarn_tensor a, tarn_tensor b, double beta)
+{
+    return tarn_smooth_l1_loss_with(a, b, beta, TARN_LOSS_MEAN);
+}
+
+tarn_tensor tarn_huber_loss_with(tarn_tensor a, tarn_tensor b, double delta,
+                                 tarn_loss_reduction reduction)
+{
+    tarn_replica *r;
+    if (!graph_operands("huber_loss", (tarn_tensor[]){ a, b }, 2, &r) ||
+        !limit_fits(a, b, "huber_loss", "delta", &delta, false) ||
+        !reduction_fits(r, "huber_loss", reduction))
+        return graph_poison(r);
+    return reduced(bent_distance(a, b, delta), reduction);
 }
 
 tarn_tensor tarn_huber_loss(tarn_tensor a, tarn_tensor b, double delta)
 {
-    tarn_replica *r;
-    if (!graph_operands("huber_loss", (tarn_tensor[]){ a, b }, 2, &r) ||
-        !limit_fits(a, b, "huber_loss", "delta", &delta, false))
-        return graph_poison(r);
-    return tarn_mean(bent_distance(a, b, delta), TARN_ALL, false);
+    return tarn_huber_loss_with(a, b, delta, TARN_LOSS_MEAN);
 }
 
 /* Both of a float type, and of one shape. */
@@ -214,36 +283,58 @@ static bool alike(tarn_replica *r, const char *name, tarn_tensor x, tarn_tensor 
     return false;
 }
 
-tarn_tensor tarn_bce_with_logits(tarn_tensor x, tarn_tensor target, tarn_tensor pos_weight)
+/* Whether a product of `weight` and what is of x's shape has that shape. False after recording an error. */
+static bool spreads(const char *what, tarn_tensor weight, tarn_tensor x)
+{
+    const tarn_shape w = tarn_shape_get(weight), s = tarn_shape_get(x);
+    tarn_shape both;
+    if (shape_broadcast(w, s, &both) && shape_equal(both, s))
+        return true;
+    graph_fail(x.replica, TARN_ERR_SHAPE, "bce_with_logits: %s %s does not broadcast to %s", what,
+               shape_text(w), shape_text(s));
+    return false;
+}
+
+tarn_tensor tarn_bce_with_logits_with(tarn_tensor x, tarn_tensor target, tarn_bce_options options)
 {
     tarn_replica *r;
-    const bool weighted = pos_weight.replica != NULL;
-    const tarn_tensor in[] = { x, target, pos_weight };
-    if (!graph_operands("bce_with_logits", in, 2 + weighted, &r) ||
-        !alike(r, "bce_with_logits", x, target))
+    const tarn_tensor weight = options.weight, positive = options.pos_weight;
+    const bool weighted = weight.replica != NULL, leans = positive.replica != NULL;
+    const tarn_tensor in[] = { x, target, positive, weight };
+    if (!graph_operands_some("bce_with_logits", in, 2, 4, &r) ||
+        !alike(r, "bce_with_logits", x, target) ||
+        !reduction_fits(r, "bce_with_logits", options.reduction) ||
+        (leans && !spreads("pos_weight", positive, x)) ||
+        (weighted && !spreads("weight", weight, x)))
         return graph_poison(r);
     tarn_dtype of;
     x = op_wide(x, &of);
     target = op_wide(target, &of);
     const tarn_tensor one = tarn_full(r, TARN_SCALAR, 1.0f);
     tarn_tensor rest = tarn_softplus(tarn_neg(x), 1.0f, INFINITY);
-    if (weighted) {
-        const tarn_tensor more = tarn_mul(tarn_sub(pos_weight, one), target);
+    if (leans) {
+        const tarn_tensor more = tarn_mul(tarn_sub(positive, one), target);
         rest = tarn_mul(tarn_add(more, one), rest);
     }
-    if (!tarn_failed(rest) && !shape_equal(tarn_shape_get(rest), tarn_shape_get(x)))
-        return graph_fail(r, TARN_ERR_SHAPE,
-                          "bce_with_logits: pos_weight %s does not broadcast to %s",
-                          shape_text(tarn_shape_get(pos_weight)), shape_text(tarn_shape_get(x)));
-    return tarn_mean(tarn_add(tarn_mul(tarn_sub(one, target), x), rest), TARN_ALL, false);
+    const tarn_tensor each = tarn_add(tarn_mul(tarn_sub(one, target), x), rest);
+    return reduced(weighted ? tarn_mul(each, weight) : each, options.reduction);
+}
+
+tarn_tensor tarn_bce_with_logits(tarn_tensor x, tarn_tensor target, tarn_tensor pos_weight)
+{
+    return tarn_bce_with_logits_with(x, target, (tarn_bce_options){ .pos_weight = pos_weight });
 }
 
 tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_options options)
 {
     tarn_replica *r;
     if (!graph_operands("kl_div", (tarn_tensor[]){ logp, target }, 2, &r) ||
-        !alike(r, "kl_div", logp, target))
+        !alike(r, "kl_div", logp, target) || !reduction_fits(r, "kl_div", options.reduction))
         return graph_poison(r);
+    if (options.batch_mean && options.reduction != TARN_LOSS_MEAN)
+        return graph_fail(r, TARN_ERR_ARGUMENT,
+                          "kl_div: batch_mean is a mean, reduction %d is none: leave one of them 0",
+                          (int)options.reduction);
     const tarn_shape s = tarn_shape_get(logp);
     if (options.batch_mean && s.rank == 0)
         return graph_fail(r, TARN_ERR_SHAPE, "kl_div: a scalar has no samples for batch_mean");
@@ -261,6 +352,6 @@ tarn_tensor tarn_kl_div(tarn_tensor logp, tarn_tensor target, tarn_kl_div_option
         each = tarn_sub(entropy, tarn_mul(target, logp));
     }
     if (!options.batch_mean)
-        return tarn_mean(each, TARN_ALL, false);
+        return reduced(each, options.reduction);
     return op_over(tarn_sum(each, TARN_ALL, false), s.dim[0]);
 }

@@ -71,6 +71,30 @@ RUN(log_softmax, tarn_log_softmax(in[0], 1))
 RUN(nll_loss, tarn_nll_loss(in[0], in[1]))
 RUN(cross_entropy, tarn_cross_entropy(in[0], in[1]))
 RUN(mse_loss, tarn_mse_loss(in[0], in[1]))
+#define BCE(...) tarn_bce_with_logits_with(in[0], in[1], (tarn_bce_options){ __VA_ARGS__ })
+RUN(bce_sum, BCE(.reduction = TARN_LOSS_SUM))
+RUN(bce_none, BCE(.pos_weight = in[2], .weight = in[3], .reduction = TARN_LOSS_NONE))
+RUN(bce_weighted, BCE(.pos_weight = in[2], .weight = in[3]))
+RUN(kl_div_sum, tarn_kl_div(in[0], in[1], (tarn_kl_div_options){ .reduction = TARN_LOSS_SUM }))
+RUN(kl_div_none,
+    tarn_kl_div(in[0], in[1],
+                (tarn_kl_div_options){ .log_target = true, .reduction = TARN_LOSS_NONE }))
+RUN(mse_none, tarn_mse_loss_with(in[0], in[1], TARN_LOSS_NONE))
+RUN(mse_sum, tarn_mse_loss_with(in[0], in[1], TARN_LOSS_SUM))
+RUN(l1_none, tarn_l1_loss_with(in[0], in[1], TARN_LOSS_NONE))
+RUN(smooth_l1_sum, tarn_smooth_l1_loss_with(in[0], in[1], 0.75, TARN_LOSS_SUM))
+RUN(huber_none, tarn_huber_loss_with(in[0], in[1], 0.75, TARN_LOSS_NONE))
+static tarn_tensor nll(const tarn_tensor *in, tarn_loss_reduction reduction)
+{
+    return tarn_nll_loss_with(in[0], in[1],
+                              (tarn_cross_entropy_options){ .ignore = true,
+                                                            .ignore_index = 2,
+                                                            .weight = tarn_detach(in[2]),
+                                                            .reduction = reduction });
+}
+RUN(nll_mean, nll(in, TARN_LOSS_MEAN))
+RUN(nll_sum, nll(in, TARN_LOSS_SUM))
+RUN(nll_none, nll(in, TARN_LOSS_NONE))
 RUN(layer_norm, tarn_layer_norm_op(in[0], in[1], in[2], 1e-5f))
 
 static tarn_tensor run_batch_norm(const tarn_tensor *in, bool train)
@@ -114,7 +138,12 @@ static const struct golden_case cases[] = {
     { "layer_norm", run_layer_norm, 160 }, { "batch_norm_train", run_batch_norm_train, 320 },
     { "batch_norm_eval", run_batch_norm_eval, 100 }, { "atan", run_atan, 16 },
     { "atan2", run_atan2, 30 }, { "atan_special", run_atan, 4 },
-    { "atan2_special", run_atan2, 4 },
+    { "atan2_special", run_atan2, 4 }, { "bce_sum", run_bce_sum, 80 },
+    { "bce_none", run_bce_none, 80 }, { "bce_weighted", run_bce_weighted, 110 },
+    { "kl_div_sum", run_kl_div_sum, 40 }, { "kl_div_none", run_kl_div_none, 24 },
+    { "mse_none", run_mse_none, 8 }, { "mse_sum", run_mse_sum, 30 }, { "l1_none", run_l1_none, 4 },
+    { "smooth_l1_sum", run_smooth_l1_sum, 40 }, { "huber_none", run_huber_none, 10 },
+    { "nll_mean", run_nll_mean, 110 }, { "nll_sum", run_nll_sum, 60 }, { "nll_none", run_nll_none, 4 },
 };
 /* clang-format on */
 

@@ -268,6 +268,22 @@ Test(layers, refuse_what_does_not_fit, .timeout = 300)
     REFUSES("pos_weight [3,2]", tarn_bce_with_logits(X(2), X(2), X(3, 2)));
     REFUSES("kl_div: float32 [2]",
             tarn_kl_div(X(2), X(3), (tarn_kl_div_options){ .batch_mean = true }));
+    const tarn_loss_reduction odd = (tarn_loss_reduction)3;
+    REFUSES("mse_loss: there is no reduction 3", tarn_mse_loss_with(X(2), X(2), odd));
+    REFUSES("l1_loss: there is no reduction 3", tarn_l1_loss_with(X(2), X(2), odd));
+    REFUSES("huber_loss: there is no reduction 3", tarn_huber_loss_with(X(2), X(2), 1, odd));
+    REFUSES("smooth_l1_loss: there is no reduction 3",
+            tarn_smooth_l1_loss_with(X(2), X(2), 1, odd));
+    REFUSES("bce_with_logits: weight [3] does not broadcast to [2]",
+            tarn_bce_with_logits_with(X(2), X(2), (tarn_bce_options){ .weight = X(3) }));
+    REFUSES("bce_with_logits: there is no reduction 3",
+            tarn_bce_with_logits_with(X(2), X(2), (tarn_bce_options){ .reduction = odd }));
+    REFUSES("kl_div: batch_mean is a mean, reduction 1 is none",
+            tarn_kl_div(X(2), X(2),
+                        (tarn_kl_div_options){ .batch_mean = true, .reduction = TARN_LOSS_SUM }));
+    REFUSES("nll_loss: weight is float32 [2]",
+            tarn_nll_loss_with(X(2, 3), tarn_arange(r, 2),
+                               (tarn_cross_entropy_options){ .weight = X(2) }));
     REFUSES("softplus: beta is 0", tarn_softplus(X(2), 0, 20));
     tarn_close(r);
 }

@@ -106,6 +106,18 @@ static struct ref ref_of_logsumexp(const struct ref *in, const struct op_case *c
 
 /* ---- losses --------------------------------------------------------------------------------- */
 
+/* Each loss, or what a reduction makes of all, of which the mean goes over `count`; takes `each`. */
+static struct ref reduced_ref(struct ref each, int reduction, double count)
+{
+    double sum = 0;
+    if (reduction == TARN_LOSS_NONE)
+        return each;
+    for (size_t i = 0; i < ref_count(&each); i++)
+        sum += each.v[i];
+    ref_free(&each);
+    return scalar_of(reduction == TARN_LOSS_MEAN ? sum / count : sum);
+}
+
 /* arg: ignored class or -1, smoothing in percent; x [N, C, M]. */
 static tarn_tensor dev_cross_entropy_with(const tarn_tensor *in, const struct op_case *c)
 {
@@ -135,55 +147,106 @@ static struct ref ref_of_cross_entropy_with(const struct ref *in, const struct o
     return scalar_of(sum / size);
 }
 
-DEVICE(bce, tarn_bce_with_logits(in[0], in[1], c->inputs == 3 ? in[2] : TARN_NONE))
+/* arg: reduction, and whether input 2 is a weight and not pos_weight. */
+static tarn_tensor dev_bce(const tarn_tensor *in, const struct op_case *c)
+{
+    tarn_bce_options o = { .reduction = (tarn_loss_reduction)c->arg[0] };
+    if (c->arg[0] == TARN_LOSS_MEAN && c->arg[1] == 0)
+        return tarn_bce_with_logits(in[0], in[1], c->inputs == 3 ? in[2] : TARN_NONE);
+    if (c->inputs == 3)
+        *(c->arg[1] ? &o.weight : &o.pos_weight) = in[2];
+    return tarn_bce_with_logits_with(in[0], in[1], o);
+}
+
 static struct ref ref_of_bce(const struct ref *in, const struct op_case *c)
 {
-    const size_t n = ref_count(&in[0]);
-    double sum = 0;
+    struct ref each = ref_new(in[0].rank, in[0].dim);
+    const size_t n = ref_count(&each);
     for (size_t i = 0; i < n; i++) {
         const double p = c->inputs == 3 ? in[2].v[i % (size_t)in[2].dim[0]] : 1;
         const double sigmoid = 1 / (1 + exp(-in[0].v[i])), y = in[1].v[i];
-        sum -= p * y * log(sigmoid) + (1 - y) * log(1 - sigmoid);
+        each.v[i] = -(c->arg[1] ? 1 : p) * y * log(sigmoid) - (1 - y) * log(1 - sigmoid);
+        each.v[i] *= c->arg[1] ? p : 1;
     }
-    return scalar_of(sum / (double)n);
+    return reduced_ref(each, c->arg[0], (double)n);
 }
 
-/* arg[0]: Huber's loss, and not the smooth one. */
-DEVICE(bent,
-       c->arg[0] ? tarn_huber_loss(in[0], in[1], 0.75f) : tarn_smooth_l1_loss(in[0], in[1], 0.75f))
+/* arg: Huber's loss, and not the smooth one; reduction. */
+static tarn_tensor dev_bent(const tarn_tensor *in, const struct op_case *c)
+{
+    const tarn_loss_reduction how = (tarn_loss_reduction)c->arg[1];
+    if (how == TARN_LOSS_MEAN)
+        return c->arg[0] ? tarn_huber_loss(in[0], in[1], 0.75f)
+                         : tarn_smooth_l1_loss(in[0], in[1], 0.75f);
+    return c->arg[0] ? tarn_huber_loss_with(in[0], in[1], 0.75f, how)
+                     : tarn_smooth_l1_loss_with(in[0], in[1], 0.75f, how);
+}
+
 static struct ref ref_of_bent(const struct ref *in, const struct op_case *c)
 {
-    const size_t n = ref_count(&in[0]);
-    double sum = 0;
+    struct ref each = ref_new(in[0].rank, in[0].dim);
+    const size_t n = ref_count(&each);
     for (size_t i = 0; i < n; i++) {
         const double d = fabs(in[0].v[i] - in[1].v[i]);
-        sum += d < 0.75 ? d * d / 2 : 0.75 * (d - 0.375);
+        each.v[i] = (d < 0.75 ? d * d / 2 : 0.75 * (d - 0.375)) / (c->arg[0] ? 1 : 0.75);
     }
-    return scalar_of(sum / (double)n / (c->arg[0] ? 1 : 0.75));
+    return reduced_ref(each, c->arg[1], (double)n);
 }
 
-DEVICE(l1, tarn_l1_loss(in[0], in[1]))
-static struct ref ref_of_l1(const struct ref *in, const struct op_case *c)
+/* arg: reduction, and whether distances are squared. */
+static tarn_tensor dev_distance(const tarn_tensor *in, const struct op_case *c)
 {
-    const size_t n = ref_count(&in[0]);
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += fabs(in[0].v[i] - in[1].v[i]);
-    (void)c;
-    return scalar_of(sum / (double)n);
+    const tarn_loss_reduction how = (tarn_loss_reduction)c->arg[0];
+    if (how == TARN_LOSS_MEAN && !c->arg[1])
+        return tarn_l1_loss(in[0], in[1]);
+    return c->arg[1] ? tarn_mse_loss_with(in[0], in[1], how) : tarn_l1_loss_with(in[0], in[1], how);
 }
 
-/* arg: batch_mean, log_target. */
-DEVICE(kl_div, tarn_kl_div(in[0], in[1], (tarn_kl_div_options){ c->arg[0] != 0, c->arg[1] != 0 }))
+static struct ref ref_of_distance(const struct ref *in, const struct op_case *c)
+{
+    struct ref each = ref_new(in[0].rank, in[0].dim);
+    const size_t n = ref_count(&each);
+    for (size_t i = 0; i < n; i++) {
+        const double d = in[0].v[i] - in[1].v[i];
+        each.v[i] = c->arg[1] ? d * d : fabs(d);
+    }
+    return reduced_ref(each, c->arg[0], (double)n);
+}
+
+/* arg: batch_mean, log_target, reduction. */
+DEVICE(kl_div, tarn_kl_div(in[0], in[1],
+                           (tarn_kl_div_options){ c->arg[0] != 0, c->arg[1] != 0,
+                                                  (tarn_loss_reduction)c->arg[2] }))
 static struct ref ref_of_kl_div(const struct ref *in, const struct op_case *c)
 {
-    const size_t n = ref_count(&in[0]);
-    double sum = 0;
+    struct ref each = ref_new(in[0].rank, in[0].dim);
+    const size_t n = ref_count(&each);
     for (size_t i = 0; i < n; i++) {
         const double p = c->arg[1] ? exp(in[1].v[i]) : in[1].v[i];
-        sum += p * (log(p) - in[0].v[i]);
+        each.v[i] = p * (log(p) - in[0].v[i]);
     }
-    return scalar_of(sum / (c->arg[0] ? in[0].dim[0] : (double)n));
+    return reduced_ref(each, c->arg[2], c->arg[0] ? in[0].dim[0] : (double)n);
+}
+
+/* arg: ignored class, reduction; logp [N, C], weight [C] without a gradient. */
+DEVICE(nll_with, tarn_nll_loss_with(in[0], in[1],
+                                    (tarn_cross_entropy_options){
+                                        .ignore = true,
+                                        .ignore_index = c->arg[0],
+                                        .weight = in[2],
+                                        .reduction = (tarn_loss_reduction)c->arg[1] }))
+static struct ref ref_of_nll_with(const struct ref *in, const struct op_case *c)
+{
+    const int n = in[0].dim[0], classes = in[0].dim[1];
+    struct ref each = ref_new(1, &n);
+    double size = 0;
+    for (int i = 0; i < n; i++) {
+        const int t = (int)in[1].v[i];
+        const double w = t == c->arg[0] ? 0 : in[2].v[t];
+        each.v[i] = -w * in[0].v[i * classes + t];
+        size += w;
+    }
+    return reduced_ref(each, c->arg[1], size);
 }
 
 /* clang-format off */
@@ -205,10 +268,23 @@ static const struct op_case more_cases[] = {
     { "elu [33,3]",             CALLS(elu),    BOUND_COMPOSED, 0, 20, false, { 0 }, S1(2, D(33, 3)) },
     { "logsumexp [17,5] axis 1", CALLS(logsumexp), BOUND_COMPOSED, 0, 40, false, { 2 }, S1(2, D(17, 5)) },
     { "logsumexp [3,2,7] 0 2 keep", CALLS(logsumexp), BOUND_COMPOSED, 0, 60, false, { 5, 1 }, S1(3, D(3, 2, 7)) },
-    { "l1 [17,3]",              CALLS(l1),     BOUND_COMPOSED, 0, 80, false, { 0 }, 2, { IN(SIGNED, 2, 17, 3), IN(SIGNED, 2, 17, 3) } },
+    { "l1 [17,3]",              CALLS(distance), BOUND_COMPOSED, 0, 80, false, { 0 }, 2, { IN(SIGNED, 2, 17, 3), IN(SIGNED, 2, 17, 3) } },
     { "smooth_l1 [17,2]",       CALLS(bent),   BOUND_COMPOSED, 0, 50, false, { 0 }, 2, { IN(SIGNED, 2, 17, 2), IN(SIGNED, 2, 17, 2) } },
     { "huber [33]",             CALLS(bent),   BOUND_COMPOSED, 0, 50, false, { 1 }, 2, { IN(SIGNED, 1, 33), IN(SIGNED, 1, 33) } },
     { "kl_div [7,5]",           CALLS(kl_div), BOUND_COMPOSED, 0, 50, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },
+    { "bce sum [7,5]",          CALLS(bce),    BOUND_COMPOSED, 0, 60, false, { 1 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },
+    { "bce none [16,3]",        CALLS(bce),    BOUND_COMPOSED, 0, 30, false, { 2 }, 3, { IN(SIGNED, 2, 16, 3), IN(POSITIVE, 2, 16, 3), IN(POSITIVE, 1, 3) } },
+    { "bce weight [16,3]",      CALLS(bce),    BOUND_COMPOSED, 0, 70, false, { 0, 1 }, 3, { IN(SIGNED, 2, 16, 3), IN(POSITIVE, 2, 16, 3), IN(POSITIVE, 1, 3) } },
+    { "bce weight none [17,3]", CALLS(bce),    BOUND_COMPOSED, 0, 30, false, { 2, 1 }, 3, { IN(SIGNED, 2, 17, 3), IN(POSITIVE, 2, 17, 3), IN(POSITIVE, 1, 3) } },
+    { "l1 none [17,3]",         CALLS(distance), BOUND_COMPOSED, 0, 4, false, { 2 }, 2, { IN(SIGNED, 2, 17, 3), IN(SIGNED, 2, 17, 3) } },
+    { "mse sum [17,3]",         CALLS(distance), BOUND_COMPOSED, 0, 60, false, { 1, 1 }, 2, { IN(SIGNED, 2, 17, 3), IN(SIGNED, 2, 17, 3) } },
+    { "mse none [5,7]",         CALLS(distance), BOUND_COMPOSED, 0, 4, false, { 2, 1 }, 2, { IN(SIGNED, 2, 5, 7), IN(SIGNED, 2, 5, 7) } },
+    { "smooth_l1 none [17,2]",  CALLS(bent),   BOUND_COMPOSED, 0, 10, false, { 0, 2 }, 2, { IN(SIGNED, 2, 17, 2), IN(SIGNED, 2, 17, 2) } },
+    { "huber sum [33]",         CALLS(bent),   BOUND_COMPOSED, 0, 50, false, { 1, 1 }, 2, { IN(SIGNED, 1, 33), IN(SIGNED, 1, 33) } },
+    { "kl_div sum [7,5]",       CALLS(kl_div), BOUND_COMPOSED, 0, 50, false, { 0, 0, 1 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },
+    { "kl_div log none [7,5]",  CALLS(kl_div), BOUND_COMPOSED, 0, 20, false, { 0, 1, 2 }, 2, { IN(SIGNED, 2, 7, 5), IN(SIGNED, 2, 7, 5) } },
+    { "nll weighted [17,4]",    CALLS(nll_with), BOUND_COMPOSED, 0, 50, false, { 2, 0 }, 3, { IN(SIGNED, 2, 17, 4), INDEX(4, 1, 17), IN(POSITIVE, 1, 4) } },
+    { "nll none [17,4]",        CALLS(nll_with), BOUND_COMPOSED, 0, 4, false, { 0, 2 }, 3, { IN(SIGNED, 2, 17, 4), INDEX(4, 1, 17), IN(POSITIVE, 1, 4) } },
     { "kl_div log [3,5] batchmean", CALLS(kl_div), BOUND_COMPOSED, 0, 40, false, { 1, 1 }, 2, { IN(SIGNED, 2, 3, 5), IN(SIGNED, 2, 3, 5) } },
 };
 /* clang-format on */

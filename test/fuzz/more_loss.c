@@ -24,7 +24,7 @@ static bool classes_shape(const struct program *p, struct line *l)
     for (int d = 0; d < s.rank; d++)
         if (d != 1 && y->shape.dim[d > 1 ? d - 1 : 0] != s.dim[d])
             return false;
-    if (l->op == OP_ID_cross_entropy_with && l->arg[2] == TARN_LOSS_NONE)
+    if (l->arg[2] == TARN_LOSS_NONE)
         l->shape = y->shape;
     const struct line *w = l->ins > 2 ? operand_of(p, l, 2) : NULL;
     return w == NULL || (w->dtype == TARN_F32 && w->shape.rank == 1 && w->shape.dim[0] == s.dim[1]);
@@ -80,7 +80,9 @@ static int cross_entropy_value(struct interpreter *m, const struct line *l)
             hit[hits++] = i;
         }
     }
-    int logp = softmax(t, interpret_operand(m, l, 0), s, 1, true);
+    int logp = interpret_operand(m, l, 0);
+    if (l->op == OP_ID_cross_entropy_with)
+        logp = softmax(t, logp, s, 1, true);
     int size = tape_full(t, 1, counted, 0);
     if (l->ins > 2) {
         const int w = interpret_operand(m, l, 2);
@@ -106,10 +108,11 @@ static int cross_entropy_value(struct interpreter *m, const struct line *l)
 
 static tarn_tensor cross_entropy_call(const struct line *l, const tarn_tensor *in)
 {
-    return tarn_cross_entropy_with(in[0], in[1],
-                                   (tarn_cross_entropy_options){ l->arg[0] != 0, l->arg[1], l->f[0],
-                                                                 l->ins > 2 ? in[2] : TARN_NONE,
-                                                                 (tarn_loss_reduction)l->arg[2] });
+    const tarn_cross_entropy_options o = { l->arg[0] != 0, l->arg[1], l->f[0],
+                                           l->ins > 2 ? in[2] : TARN_NONE,
+                                           (tarn_loss_reduction)l->arg[2] };
+    return l->op == OP_ID_nll_loss_with ? tarn_nll_loss_with(in[0], in[1], o)
+                                        : tarn_cross_entropy_with(in[0], in[1], o);
 }
 
 static bool cross_entropy_grow(struct generator *g, struct line *l, int a)
@@ -134,12 +137,26 @@ static bool cross_entropy_grow(struct generator *g, struct line *l, int a)
     return true;
 }
 
-/* ---- two tensors of one shape ----------------------------------------------------------------- */
+/* ---- two tensors of one shape: arg[2] is the reduction ----------------------------------------- */
+
+static int any_reduction(struct generator *g)
+{
+    return chance(g, 40) ? TARN_LOSS_MEAN : below(g, 3);
+}
+
+static int reduced(struct tape *t, const struct line *l, int each)
+{
+    return l->arg[2] == TARN_LOSS_NONE  ? each
+           : l->arg[2] == TARN_LOSS_SUM ? scaled_sum(t, each, 1)
+                                        : mean_of(t, each);
+}
 
 static bool pair_shape(const struct program *p, struct line *l)
 {
     tarn_shape s;
     const struct line *x = operand_of(p, l, 0), *w = l->ins > 2 ? operand_of(p, l, 2) : NULL;
+    if (l->arg[2] == TARN_LOSS_NONE)
+        l->shape = x->shape;
     return all_floats(p, l) && same_shape(x->shape, operand_of(p, l, 1)->shape) &&
            tarn_shape_count(x->shape) > 0 && (l->op != OP_ID_kl_div || x->shape.rank > 0) &&
            (w == NULL || (broadcast_shape(x->shape, w->shape, &s) && same_shape(s, x->shape)));
@@ -159,12 +176,23 @@ static int bce_value(struct interpreter *m, const struct line *l)
         soft = tape_map2(t, T_MUL, tape_map2(t, T_ADD, more, one), soft);
     }
     const int rest = tape_map2(t, T_MUL, tape_map2(t, T_SUB, one, y), x);
-    return mean_of(t, tape_map2(t, T_ADD, rest, soft));
+    int each = tape_map2(t, T_ADD, rest, soft);
+    if (l->ins > 3)
+        each = tape_map2(
+            t, T_MUL, each,
+            spread_to(t, interpret_operand(m, l, 3), shape_of(m, l, 3), shape_of(m, l, 0)));
+    return reduced(t, l, each);
 }
 
 static tarn_tensor bce_call(const struct line *l, const tarn_tensor *in)
 {
-    return tarn_bce_with_logits(in[0], in[1], l->ins > 2 ? in[2] : TARN_NONE);
+    if (l->op == OP_ID_bce_with_logits)
+        return tarn_bce_with_logits(in[0], in[1], l->ins > 2 ? in[2] : TARN_NONE);
+    return tarn_bce_with_logits_with(
+        in[0], in[1],
+        (tarn_bce_options){ .pos_weight = l->ins > 2 ? in[2] : TARN_NONE,
+                            .weight = l->ins > 3 ? in[3] : TARN_NONE,
+                            .reduction = (tarn_loss_reduction)l->arg[2] });
 }
 
 static bool bce_grow(struct generator *g, struct line *l, int a)
@@ -174,7 +202,17 @@ static bool bce_grow(struct generator *g, struct line *l, int a)
     l->ins = chance(g, 40) && s.rank > 0 ? 3 : 2;
     if (l->ins == 3)
         l->in[2] = new_leaf(g, TARN_SHAPE(s.dim[s.rank - 1]), TARN_F32, FILL_POSITIVE, 0);
+    if (l->op == OP_ID_bce_with_logits_with) {
+        l->arg[2] = any_reduction(g);
+        if (l->ins == 3 && chance(g, 60))
+            l->in[l->ins++] = new_leaf(g, s, TARN_F32, FILL_POSITIVE, 0);
+    }
     return true;
+}
+
+static bool is_huber(enum op_id op)
+{
+    return op == OP_ID_huber_loss || op == OP_ID_huber_loss_with;
 }
 
 /* The pieces, element by element, of |d| below and above the limit. Where bounds do not tell, the steeper
@@ -197,17 +235,33 @@ static int bent_value(struct interpreter *m, const struct line *l)
     const int low = tape_map2(t, T_MUL, inside, z), high = tape_map2(t, T_MUL, outside, most);
     const int cut = tape_map2(t, T_ADD, low, high);
     const int y = tape_map2(t, T_MUL, cut, tape_map2(t, T_SUB, z, tape_scale(t, cut, 0.5)));
+    if (l->op == OP_ID_mse_loss_with)
+        return reduced(t, l, tape_map2(t, T_MUL, d, d));
     if (limit == 0)
-        return mean_of(t, z);
-    return mean_of(t, l->op == OP_ID_huber_loss ? y : tape_map2(t, T_DIV, y, most));
+        return reduced(t, l, z);
+    return reduced(t, l, is_huber(l->op) ? y : tape_map2(t, T_DIV, y, most));
 }
 
 static tarn_tensor bent_call(const struct line *l, const tarn_tensor *in)
 {
     const double limit = line_scalar(l, 0, tarn_dtype_get(in[0]) == TARN_F64);
-    return l->op == OP_ID_l1_loss      ? tarn_l1_loss(in[0], in[1])
-           : l->op == OP_ID_huber_loss ? tarn_huber_loss(in[0], in[1], limit)
-                                       : tarn_smooth_l1_loss(in[0], in[1], limit);
+    const tarn_loss_reduction how = (tarn_loss_reduction)l->arg[2];
+    switch (l->op) {
+    case OP_ID_l1_loss:
+        return tarn_l1_loss(in[0], in[1]);
+    case OP_ID_huber_loss:
+        return tarn_huber_loss(in[0], in[1], limit);
+    case OP_ID_smooth_l1_loss:
+        return tarn_smooth_l1_loss(in[0], in[1], limit);
+    case OP_ID_l1_loss_with:
+        return tarn_l1_loss_with(in[0], in[1], how);
+    case OP_ID_huber_loss_with:
+        return tarn_huber_loss_with(in[0], in[1], limit, how);
+    case OP_ID_smooth_l1_loss_with:
+        return tarn_smooth_l1_loss_with(in[0], in[1], limit, how);
+    default:
+        return tarn_mse_loss_with(in[0], in[1], how);
+    }
 }
 
 static bool bent_grow(struct generator *g, struct line *l, int a)
@@ -215,11 +269,15 @@ static bool bent_grow(struct generator *g, struct line *l, int a)
     static const float limits[] = { 0.5f, 1, 1.75f, 0 };
     l->in[1] = leaf_of(g, shape_of_line(g, a));
     l->ins = 2;
-    l->f[0] = l->op == OP_ID_l1_loss ? 0 : limits[below(g, l->op == OP_ID_huber_loss ? 3 : 4)];
+    const bool limited =
+        is_huber(l->op) || l->op == OP_ID_smooth_l1_loss || l->op == OP_ID_smooth_l1_loss_with;
+    l->f[0] = limited ? limits[below(g, is_huber(l->op) ? 3 : 4)] : 0;
+    if (l->op != OP_ID_l1_loss && l->op != OP_ID_huber_loss && l->op != OP_ID_smooth_l1_loss)
+        l->arg[2] = any_reduction(g);
     return true;
 }
 
-/* arg is batch_mean, log_target. */
+/* arg is batch_mean, log_target, reduction. */
 static int kl_value(struct interpreter *m, const struct line *l)
 {
     struct tape *t = m->tape;
@@ -231,12 +289,14 @@ static int kl_value(struct interpreter *m, const struct line *l)
         const int log = tape_map2(t, T_MUL, y, tape_map(t, T_LOG, y));
         each = tape_map2(t, T_SUB, log, tape_map2(t, T_MUL, y, x));
     }
-    return l->arg[0] ? scaled_sum(t, each, 1.0 / shape_of(m, l, 0).dim[0]) : mean_of(t, each);
+    return l->arg[0] ? scaled_sum(t, each, 1.0 / shape_of(m, l, 0).dim[0]) : reduced(t, l, each);
 }
 
 static tarn_tensor kl_call(const struct line *l, const tarn_tensor *in)
 {
-    return tarn_kl_div(in[0], in[1], (tarn_kl_div_options){ l->arg[0] != 0, l->arg[1] != 0 });
+    return tarn_kl_div(
+        in[0], in[1],
+        (tarn_kl_div_options){ l->arg[0] != 0, l->arg[1] != 0, (tarn_loss_reduction)l->arg[2] });
 }
 
 static bool kl_grow(struct generator *g, struct line *l, int a)
@@ -244,6 +304,7 @@ static bool kl_grow(struct generator *g, struct line *l, int a)
     l->ins = 2;
     l->arg[0] = chance(g, 50);
     l->arg[1] = chance(g, 40);
+    l->arg[2] = l->arg[0] ? TARN_LOSS_MEAN : any_reduction(g);
     l->in[1] =
         new_leaf(g, shape_of_line(g, a), TARN_F32, l->arg[1] ? FILL_SIGNED : FILL_POSITIVE, 0);
     return true;
@@ -252,7 +313,14 @@ static bool kl_grow(struct generator *g, struct line *l, int a)
 const struct more more_losses[] = {
     { OP_ID_cross_entropy_with, classes_shape, cross_entropy_value, cross_entropy_call,
       cross_entropy_grow },
+    { OP_ID_nll_loss_with, classes_shape, cross_entropy_value, cross_entropy_call,
+      cross_entropy_grow },
     { OP_ID_bce_with_logits, pair_shape, bce_value, bce_call, bce_grow },
+    { OP_ID_bce_with_logits_with, pair_shape, bce_value, bce_call, bce_grow },
+    { OP_ID_mse_loss_with, pair_shape, bent_value, bent_call, bent_grow },
+    { OP_ID_l1_loss_with, pair_shape, bent_value, bent_call, bent_grow },
+    { OP_ID_smooth_l1_loss_with, pair_shape, bent_value, bent_call, bent_grow },
+    { OP_ID_huber_loss_with, pair_shape, bent_value, bent_call, bent_grow },
     { OP_ID_smooth_l1_loss, pair_shape, bent_value, bent_call, bent_grow },
     { OP_ID_l1_loss, pair_shape, bent_value, bent_call, bent_grow },
     { OP_ID_huber_loss, pair_shape, bent_value, bent_call, bent_grow },

@@ -132,7 +132,29 @@ def ops():
     ends = torch.tensor([nan, inf, -inf, -0.0, 0.0, 1.5, -1.5, 3e38, -1e-40])
     case("atan_special", lambda x: torch.atan(x.detach()), ends)
     case("atan2_special", lambda y, x: torch.atan2(y.detach(), x.detach()), ends.reshape(-1, 1), ends)
+    losses()
     save(HERE / "ops.safetensors", OUT)
+
+
+def losses():
+    """Reductions other than the mean, and weights."""
+    bce = F.binary_cross_entropy_with_logits
+    case("bce_sum", lambda x, y: bce(x, y, reduction="sum"), rand(7, 3), torch.rand(7, 3))
+    case("bce_none", lambda x, y, p, w: bce(x, y, w.detach(), pos_weight=p.detach(), reduction="none"),
+         rand(5, 3), torch.rand(5, 3), torch.rand(3) + 0.5, torch.rand(5, 1))
+    case("bce_weighted", lambda x, y, p, w: bce(x, y, w.detach(), pos_weight=p.detach()),
+         rand(17, 3), torch.rand(17, 3), torch.rand(3) + 0.5, torch.rand(3))
+    case("kl_div_sum", lambda x, y: F.kl_div(x, y, reduction="sum"), rand(5, 3), torch.rand(5, 3) + 0.1)
+    case("kl_div_none", lambda x, y: F.kl_div(x, y, reduction="none", log_target=True), rand(5, 3), rand(5, 3))
+    case("mse_none", lambda a, b: F.mse_loss(a, b, reduction="none"), rand(7, 3), rand(7, 3))
+    case("mse_sum", lambda a, b: F.mse_loss(a, b, reduction="sum"), rand(7, 3), rand(7, 3))
+    case("l1_none", lambda a, b: F.l1_loss(a, b, reduction="none"), rand(7, 3), rand(7, 3))
+    case("smooth_l1_sum", lambda a, b: F.smooth_l1_loss(a, b, reduction="sum", beta=0.75), rand(7, 3), rand(7, 3))
+    case("huber_none", lambda a, b: F.huber_loss(a, b, reduction="none", delta=0.75), rand(7, 3), rand(7, 3))
+    weight = torch.rand(4) + 0.5
+    for how in "mean", "sum", "none":
+        case(f"nll_{how}", lambda x, t, w: F.nll_loss(x, t.long(), w.detach(), ignore_index=2, reduction=how),
+             rand(17, 4, 3), index(4, 17, 3), weight)
 
 
 # ---- twenty steps of training ------------------------------------------------------------------------
