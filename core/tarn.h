@@ -241,7 +241,7 @@ TARN_API tarn_dtype tarn_dtype_get(tarn_tensor t);
 TARN_API TARN_MUST_USE tarn_status tarn_read(tarn_tensor t, void *out, size_t bytes);
 /** Computes several tensors now, in one plan; later uses in this step take the values. */
 TARN_API tarn_status tarn_eval(const tarn_tensor *tensors, int count);
-/** First element of `t` as a float; NaN on error (see tarn_error). Waits. */
+/** The element of `t`, which has one, of whatever rank, as a float; NaN on error (see tarn_error). Waits. */
 TARN_API float tarn_item(tarn_tensor t);
 /** Gets a value: row-major elements that are there until the function returns. `step` counts from 1, as
  *  tarn_metrics.steps does. NULL and 0 bytes where the step failed. */

@@ -122,7 +122,15 @@ float tarn_item(tarn_tensor t)
     /* An owned tensor is read as it is: as an operand it would be part of the step. */
     if (owned_of(t) == NULL && !graph_operand(NULL, t, "item", 0))
         return NAN;
-    const size_t bytes = tensor_bytes(t);
+    const tarn_shape shape = tarn_shape_get(t);
+    if (tarn_shape_count(shape) != 1) {
+        replica_fail(r, TARN_ERR_SHAPE,
+                     "item: the tensor is %s, must have one element: reduce it (tarn_sum, "
+                     "tarn_mean), take one "
+                     "(tarn_select), or read all (tarn_read)",
+                     shape_text(shape));
+        return NAN;
+    }
     union {
         float f32;
         double f64;
@@ -130,22 +138,14 @@ float tarn_item(tarn_tensor t)
         int32_t i32;
         uint8_t u8;
         uint16_t half;
-    } *data = bytes ? malloc(bytes < sizeof *data ? sizeof *data : bytes) : NULL;
-    if (data == NULL) {
-        replica_fail(r, bytes ? TARN_ERR_MEMORY : TARN_ERR_SHAPE, "item: %s",
-                     bytes ? "out of host memory" : "the tensor has no element");
+    } data;
+    if (tarn_read(t, &data, tensor_bytes(t)) != TARN_OK)
         return NAN;
-    }
-    float value = NAN;
-    if (tarn_read(t, data, bytes) == TARN_OK) {
-        const tarn_dtype dtype = tarn_dtype_get(t);
-        value = dtype == TARN_F32      ? data->f32
-                : dtype == TARN_I32    ? (float)data->i32
-                : dtype == TARN_F64    ? (float)data->f64
-                : dtype == TARN_I64    ? (float)data->i64
-                : dtype_is_half(dtype) ? half_to_float(data->half, dtype)
-                                       : (float)data->u8;
-    }
-    free(data);
-    return value;
+    const tarn_dtype dtype = tarn_dtype_get(t);
+    return dtype == TARN_F32      ? data.f32
+           : dtype == TARN_I32    ? (float)data.i32
+           : dtype == TARN_F64    ? (float)data.f64
+           : dtype == TARN_I64    ? (float)data.i64
+           : dtype_is_half(dtype) ? half_to_float(data.half, dtype)
+                                  : (float)data.u8;
 }

@@ -63,6 +63,28 @@ Test(edges, pad_refuses_what_an_integer_cannot_hold)
     tarn_close(here);
 }
 
+static void no_item(tarn_tensor t, const char *line)
+{
+    cr_expect(isnan(tarn_item(t)));
+    cr_expect_eq(tarn_error_status(here), TARN_ERR_SHAPE);
+    cr_expect_not_null(strstr(tarn_error(here), line), "%s", tarn_error(here));
+    tarn_error_clear(here);
+}
+
+/* Of any rank; more elements than one, or none, are no item. */
+Test(edges, an_item_is_one_element)
+{
+    open_here();
+    static const float two[2] = { 3, 4 };
+    const tarn_tensor owned = tarn_parameter(here, "w", TARN_SHAPE(2), two);
+    cr_expect_eq(tarn_item(tarn_slice(tarn_reshape(owned, TARN_SHAPE(1, 2)), 1, 1, 2, 1)), 4);
+    no_item(tarn_add(owned, owned), "item: the tensor is [2], must have one element");
+    no_item(tarn_zeros(here, TARN_SHAPE(2, 0)), "item: the tensor is [2,0], must have one element");
+    no_item(owned, "item: the tensor is [2], must have one element");
+    cr_expect_eq(tarn_item(tarn_select(owned, 0, 1)), 4);
+    tarn_close(here);
+}
+
 Test(edges, unknown_types_are_errors_of_type)
 {
     open_here();
