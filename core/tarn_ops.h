@@ -125,7 +125,7 @@ typedef enum tarn_loss_reduction {
 /** Zero means: nothing is ignored, no smoothing, all classes count alike, the mean. */
 typedef struct tarn_cross_entropy_options {
     bool ignore;           /* targets equal to ignore_index count nothing */
-    int32_t ignore_index;  /* PyTorch's default is -100 */
+    int32_t ignore_index;  /* PyTorch's default is -100; other than 0 it needs `ignore` */
     float label_smoothing; /* 0 to 1 */
     tarn_tensor weight;    /* float32 [C], or TARN_NONE */
     tarn_loss_reduction reduction;

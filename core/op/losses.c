@@ -119,6 +119,13 @@ static bool classes_fit(const char *name, tarn_tensor x, tarn_tensor target,
                    (double)smoothing);
         return false;
     }
+    if (options.ignore_index != 0 && !options.ignore) {
+        graph_fail(
+            r, TARN_ERR_ARGUMENT,
+            "%s: ignore_index is %d, but ignore is false: set .ignore = true, or leave out both",
+            name, (int)options.ignore_index);
+        return false;
+    }
     *column = target_column(name, x, target);
     return !tarn_failed(*column) && reduction_fits(r, name, options.reduction);
 }

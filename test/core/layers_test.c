@@ -263,6 +263,11 @@ Test(layers, refuse_what_does_not_fit, .timeout = 300)
     REFUSES("weight is float32 [2]",
             tarn_cross_entropy_with(X(2, 3), tarn_arange(r, 2),
                                     (tarn_cross_entropy_options){ .weight = X(2) }));
+    const tarn_cross_entropy_options forgotten = { .ignore_index = -100 };
+    REFUSES("cross_entropy: ignore_index is -100, but ignore is false: set .ignore = true",
+            tarn_cross_entropy_with(X(2, 3), tarn_arange(r, 2), forgotten));
+    REFUSES("nll_loss: ignore_index is -100, but ignore is false",
+            tarn_nll_loss_with(X(2, 3), tarn_arange(r, 2), forgotten));
     REFUSES("huber_loss: delta is 0", tarn_huber_loss(X(2), X(2), 0));
     REFUSES("bce_with_logits: float32 [2]", tarn_bce_with_logits(X(2), X(3), none));
     REFUSES("pos_weight [3,2]", tarn_bce_with_logits(X(2), X(2), X(3, 2)));

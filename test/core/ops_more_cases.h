@@ -121,7 +121,8 @@ static struct ref reduced_ref(struct ref each, int reduction, double count)
 /* arg: ignored class or -1, smoothing in percent; x [N, C, M]. */
 static tarn_tensor dev_cross_entropy_with(const tarn_tensor *in, const struct op_case *c)
 {
-    tarn_cross_entropy_options o = { .ignore = c->arg[0] >= 0, .ignore_index = c->arg[0] };
+    tarn_cross_entropy_options o = { .ignore = c->arg[0] >= 0 };
+    o.ignore_index = o.ignore ? c->arg[0] : 0;
     o.label_smoothing = (float)c->arg[1] / 128;
     if (c->inputs == 3)
         o.weight = in[2];

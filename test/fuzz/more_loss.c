@@ -132,7 +132,7 @@ static bool cross_entropy_grow(struct generator *g, struct line *l, int a)
         l->in[2] = new_leaf(g, TARN_SHAPE(s.dim[1]), TARN_F32, FILL_POSITIVE, 0);
     l->arg[0] = chance(g, 60);
     l->arg[2] = chance(g, 50) ? TARN_LOSS_MEAN : below(g, 3);
-    l->arg[1] = chance(g, 70) ? below(g, s.dim[1]) : -100;
+    l->arg[1] = l->arg[0] == 0 ? 0 : chance(g, 70) ? below(g, s.dim[1]) : -100;
     l->f[0] = chance(g, 50) ? 0.125f : 0;
     return true;
 }
