@@ -420,8 +420,8 @@ TARN_API tarn_tensor tarn_var(tarn_tensor x, tarn_shape axes, int correction, bo
  *  torch.matmul. */
 TARN_API tarn_tensor tarn_matmul(tarn_tensor a, tarn_tensor b);
 
-/** Zero means: stride 1, no padding, dilation 1, one group. [0] is height, [1] width; a zero [1]
- *  takes the value of [0]... except for padding, which is taken as it is. */
+/** Zero means: stride 1, no padding, dilation 1, one group. [0] is height, [1] width. A zero [1] of stride and dilation takes
+ *  the value of [0]; of padding it is 0, which may be meant: { 1 } is { 1, 0 }, and PyTorch's padding=1 is { 1, 1 }. */
 typedef struct tarn_conv2d_options {
     int32_t stride[2], padding[2], dilation[2], groups;
 } tarn_conv2d_options;
@@ -430,7 +430,7 @@ typedef struct tarn_conv2d_options {
 TARN_API tarn_tensor tarn_conv2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                     tarn_conv2d_options options);
 
-/** Zero means: stride = window, no padding, dilation 1; [1] as of a convolution. Padding at most half the window. */
+/** Zero means: stride = window, no padding, dilation 1; [1] as of a convolution, of padding, too. Padding at most half the window. */
 typedef struct tarn_pool_options {
     int32_t window[2], stride[2], padding[2];
     bool round_up, exclude_padding; /* PyTorch's ceil_mode, and the opposite of count_include_pad */

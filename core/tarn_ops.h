@@ -221,7 +221,7 @@ TARN_API tarn_tensor tarn_conv1d_op(tarn_tensor x, tarn_tensor weight, tarn_tens
                                     tarn_conv1d_options options);
 
 /** Zero means as in tarn_conv2d_options; [0] is depth, [1] height, [2] width, and a zero [1] or [2] takes the value
- *  of [0], except for padding. */
+ *  of [0], except for padding, where it is 0: { 1 } is { 1, 0, 0 }, and PyTorch's padding=1 is { 1, 1, 1 }. */
 typedef struct tarn_conv3d_options {
     int32_t stride[3], padding[3], dilation[3], groups;
 } tarn_conv3d_options;
@@ -240,7 +240,7 @@ typedef struct tarn_conv_transpose1d_options {
 TARN_API tarn_tensor tarn_conv_transpose1d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                               tarn_conv_transpose1d_options options);
 
-/** As tarn_conv2d_options; output_padding adds rows and columns at one end of the result. */
+/** As tarn_conv2d_options; output_padding adds rows and columns at one end of the result, and { 1 } of it, too, is { 1, 0 }. */
 typedef struct tarn_conv_transpose2d_options {
     int32_t stride[2], padding[2], output_padding[2], dilation[2], groups;
 } tarn_conv_transpose2d_options;
@@ -250,7 +250,7 @@ typedef struct tarn_conv_transpose2d_options {
 TARN_API tarn_tensor tarn_conv_transpose2d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                               tarn_conv_transpose2d_options options);
 
-/** As tarn_conv3d_options; output_padding adds planes, rows and columns at one end of the result. */
+/** As tarn_conv3d_options; output_padding adds planes, rows and columns at one end of the result, { 1 } planes alone. */
 typedef struct tarn_conv_transpose3d_options {
     int32_t stride[3], padding[3], output_padding[3], dilation[3], groups;
 } tarn_conv_transpose3d_options;
@@ -278,7 +278,8 @@ TARN_API tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o
 TARN_API tarn_tensor tarn_pixel_shuffle(tarn_tensor x, int factor);
 /** The way back: x [N, C, H factor, W factor] -> [N, C factor^2, H, W]. */
 TARN_API tarn_tensor tarn_pixel_unshuffle(tarn_tensor x, int factor);
-/** Zero means: stride 1, no padding, dilation 1. [0] is the height; a zero [1] takes the value of [0], but of padding. */
+/** Zero means: stride 1, no padding, dilation 1. [0] is the height; a zero [1] takes the value of [0], but of padding, where it
+ *  is 0: { 1 } is { 1, 0 }. */
 typedef struct tarn_unfold_options {
     int32_t window[2], stride[2], padding[2], dilation[2];
 } tarn_unfold_options;
@@ -295,7 +296,7 @@ typedef struct tarn_pool1d_options {
 TARN_API tarn_tensor tarn_max_pool1d(tarn_tensor x, tarn_pool1d_options options);
 /** As tarn_avg_pool2d_with(); torch.nn.functional.avg_pool1d. */
 TARN_API tarn_tensor tarn_avg_pool1d(tarn_tensor x, tarn_pool1d_options options);
-/** As tarn_pool_options; [0] is depth, [1] height, [2] width. */
+/** As tarn_pool_options; [0] is depth, [1] height, [2] width: a padding of { 1 } is { 1, 0, 0 }. */
 typedef struct tarn_pool3d_options {
     int32_t window[3], stride[3], padding[3];
     bool round_up, exclude_padding;

@@ -85,6 +85,52 @@ Test(edges, an_item_is_one_element)
     tarn_close(here);
 }
 
+static void expect_shape(const char *name, tarn_tensor t, tarn_shape want)
+{
+    const tarn_shape s = tarn_shape_get(t);
+    cr_expect(!tarn_failed(t) && memcmp(&s, &want, sizeof s) == 0, "%s: %s", name,
+              tarn_error(here));
+}
+
+/* Of the other options one number is for all axes; a padding of 0 is one that may be meant. */
+Test(edges, a_padding_of_one_number_is_the_first_axis_alone)
+{
+    open_here();
+    const tarn_tensor image = tarn_zeros(here, TARN_SHAPE(1, 1, 5, 5));
+    const tarn_tensor solid = tarn_zeros(here, TARN_SHAPE(1, 1, 5, 5, 5));
+    const tarn_tensor flat = tarn_zeros(here, TARN_SHAPE(1, 1, 3, 3));
+    const tarn_tensor cube = tarn_zeros(here, TARN_SHAPE(1, 1, 3, 3, 3));
+    const tarn_tensor none = TARN_NONE;
+    const tarn_shape higher = TARN_SHAPE(1, 1, 5, 3), deeper = TARN_SHAPE(1, 1, 5, 3, 3);
+    expect_shape("conv2d",
+                 tarn_conv2d_op(image, flat, none, (tarn_conv2d_options){ .padding = { 1 } }),
+                 higher);
+    expect_shape("conv3d",
+                 tarn_conv3d_op(solid, cube, none, (tarn_conv3d_options){ .padding = { 1 } }),
+                 deeper);
+    const tarn_pool_options pool = { .window = { 3 }, .stride = { 1 }, .padding = { 1 } };
+    expect_shape("max_pool2d", tarn_max_pool2d_with(image, pool), higher);
+    expect_shape("avg_pool2d", tarn_avg_pool2d_with(image, pool), higher);
+    const tarn_pool3d_options volume = { .window = { 3 }, .stride = { 1 }, .padding = { 1 } };
+    expect_shape("max_pool3d", tarn_max_pool3d(solid, volume), deeper);
+    expect_shape("unfold2d",
+                 tarn_unfold2d(image, (tarn_unfold_options){ .window = { 3 }, .padding = { 1 } }),
+                 TARN_SHAPE(1, 9, 15));
+    expect_shape(
+        "conv_transpose2d",
+        tarn_conv_transpose2d_op(image, flat, none,
+                                 (tarn_conv_transpose2d_options){
+                                     .stride = { 2 }, .padding = { 1 }, .output_padding = { 1 } }),
+        TARN_SHAPE(1, 1, 10, 11));
+    expect_shape(
+        "conv_transpose3d",
+        tarn_conv_transpose3d_op(solid, cube, none,
+                                 (tarn_conv_transpose3d_options){
+                                     .stride = { 2 }, .padding = { 1 }, .output_padding = { 1 } }),
+        TARN_SHAPE(1, 1, 10, 11, 11));
+    tarn_close(here);
+}
+
 Test(edges, unknown_types_are_errors_of_type)
 {
     open_here();
