@@ -44,6 +44,20 @@ TARN_API tarn_tensor tarn_floor(tarn_tensor x);
 TARN_API tarn_tensor tarn_round(tarn_tensor x);
 /** -1, 0 or 1 in x's type; 0 for NaN, as torch.sign. */
 TARN_API tarn_tensor tarn_sign(tarn_tensor x);
+/** a == b as uint8, 0 or 1, for a constant b, which is part of the compiled code: for one that changes take tarn_eq and
+ *  tarn_number. As PyTorch's a == 0.1: b is the nearest number of a's float type; elements of integers are compared with
+ *  a whole number exactly, also with one that they cannot be, and with another one in float32. */
+TARN_API tarn_tensor tarn_eq_scalar(tarn_tensor a, double b);
+/** a != b, likewise. */
+TARN_API tarn_tensor tarn_ne_scalar(tarn_tensor a, double b);
+/** a < b, likewise. */
+TARN_API tarn_tensor tarn_lt_scalar(tarn_tensor a, double b);
+/** a <= b, likewise. */
+TARN_API tarn_tensor tarn_le_scalar(tarn_tensor a, double b);
+/** a > b, likewise. */
+TARN_API tarn_tensor tarn_gt_scalar(tarn_tensor a, double b);
+/** a >= b, likewise. */
+TARN_API tarn_tensor tarn_ge_scalar(tarn_tensor a, double b);
 
 /* ---- reductions --------------------------------------------------------------------------- */
 

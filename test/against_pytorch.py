@@ -517,6 +517,10 @@ for name in "eq ne lt le gt ge".split():
     setattr(Program, "op_" + name, simple(lambda a, b, f=getattr(torch, name): f(a, b).double()))
 
 
+for name in "eq ne lt le gt ge".split():
+    setattr(Program, f"op_{name}_scalar", lambda self, line, a, f=getattr(torch, name): f(a, line["f"][0]).double())
+
+
 class Totals:
     def __init__(self):
         self.programs = self.results = self.blunt = self.wrong = 0

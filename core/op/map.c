@@ -439,6 +439,29 @@ tarn_tensor tarn_pow_scalar(tarn_tensor a, double b)
     return op_as(tarn_pow(a, num(a, b)), dtype);
 }
 
+/* A half type's number is one that it holds, as in PyTorch: 0.1 equals what 0.1 became. */
+static tarn_tensor compared(const struct op *op, tarn_tensor a, double b)
+{
+    if (!graph_operand(NULL, a, op->name, 0))
+        return graph_poison(a.replica);
+    const tarn_dtype dtype = tarn_dtype_get(a);
+    if (dtype_is_half(dtype))
+        b = (double)half_to_float(half_from_float((float)b, dtype), dtype);
+    return map(op, (const tarn_tensor[]){ a, constant_for(a, b) }, 0, 2, KEEP, true);
+}
+
+#define COMPARISON_SCALAR(id) \
+    tarn_tensor tarn_##id##_scalar(tarn_tensor a, double b) \
+    { \
+        return compared(&op_##id, a, b); \
+    }
+COMPARISON_SCALAR(eq)
+COMPARISON_SCALAR(ne)
+COMPARISON_SCALAR(lt)
+COMPARISON_SCALAR(le)
+COMPARISON_SCALAR(gt)
+COMPARISON_SCALAR(ge)
+
 tarn_tensor tarn_gelu(tarn_tensor x)
 {
     if (!graph_operand(NULL, x, "gelu", 0))

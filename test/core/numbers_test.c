@@ -136,6 +136,53 @@ Test(numbers, numbers_given_to_other_types, .timeout = 300)
 }
 
 /* Without a first moment a step without a gradient leaves the parameter where it is. */
+/* Bits of uint8 results, the first element lowest. */
+static unsigned flags(tarn_tensor y)
+{
+    uint8_t got[GIVEN];
+    unsigned all = 0;
+    cr_assert_eq(tarn_dtype_get(y), TARN_U8);
+    read_all(y, got, (size_t)tarn_shape_count(tarn_shape_get(y)));
+    for (int64_t i = 0; i < tarn_shape_count(tarn_shape_get(y)); i++)
+        all |= (unsigned)got[i] << i;
+    return all;
+}
+
+/* 0.1 of another float type is 0.1 of that type; integers and whole numbers are compared exactly. */
+Test(numbers, comparisons_with_numbers, .timeout = 300)
+{
+    static const tarn_dtype floats[] = { TARN_F32, TARN_F16, TARN_BF16, TARN_F64 };
+    static const double x[GIVEN] = { 0.1, 0.3, -0.1, (double)NAN };
+    static const int32_t w[GIVEN] = { 16777217, 16777216, -3, 300 };
+    static const int64_t l[GIVEN] = { INT64_C(9007199254740993), INT64_C(9007199254740992), 2, -2 };
+    static const uint8_t u[GIVEN] = { 0, 200, 44, 255 };
+    tarn_replica *r = open_first();
+    for (int t = 0; t < 4; t++) {
+        const tarn_tensor wide = tarn_from(r, TARN_SHAPE(GIVEN), TARN_F64, x);
+        const tarn_tensor a = tarn_cast(wide, floats[t]);
+        cr_expect_eq(flags(tarn_eq_scalar(a, 0.1)), 1u, "%d", t);
+        cr_expect_eq(flags(tarn_ne_scalar(a, 0.1)), 14u, "%d", t);
+        cr_expect_eq(flags(tarn_lt_scalar(a, 0.1)), 4u, "%d", t);
+        cr_expect_eq(flags(tarn_le_scalar(a, 0.1)), 5u, "%d", t);
+        cr_expect_eq(flags(tarn_gt_scalar(a, 0.1)), 2u, "%d", t);
+        cr_expect_eq(flags(tarn_ge_scalar(a, 0.1)), 3u, "%d", t);
+        cr_expect_eq(flags(tarn_ge_scalar(a, (double)NAN)), 0u, "%d", t);
+        cr_expect_eq(flags(tarn_lt_scalar(a, (double)INFINITY)), 7u, "%d", t);
+    }
+    const tarn_tensor i32 = tarn_from(r, TARN_SHAPE(GIVEN), TARN_I32, w);
+    cr_expect_eq(flags(tarn_gt_scalar(i32, 16777216)), 1u);
+    cr_expect_eq(flags(tarn_gt_scalar(i32, -2.5)), 11u);
+    const tarn_tensor i64 = tarn_from(r, TARN_SHAPE(GIVEN), TARN_I64, l);
+    cr_expect_eq(flags(tarn_eq_scalar(i64, 9007199254740992.0)), 2u);
+    const tarn_tensor u8 = tarn_from(r, TARN_SHAPE(GIVEN), TARN_U8, u);
+    cr_expect_eq(flags(tarn_eq_scalar(u8, 300)), 0u);
+    cr_expect_eq(flags(tarn_ge_scalar(u8, -1)), 15u);
+    cr_expect_eq(flags(tarn_ge_scalar(tarn_from(r, TARN_SCALAR, TARN_U8, &u[1]), 200)), 1u);
+    cr_expect(tarn_failed(tarn_gt_scalar(TARN_NONE, 1)));
+    cr_expect_not_null(strstr(tarn_error(NULL), "gt"), "%s", tarn_error(NULL));
+    tarn_close(r);
+}
+
 Test(numbers, zero_can_be_said)
 {
     tarn_replica *r = open_first();

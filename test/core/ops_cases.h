@@ -101,6 +101,19 @@ BINARY(lt, f_lt)
 BINARY(le, f_le)
 BINARY(gt, f_gt)
 BINARY(ge, f_ge)
+#define WITH_ONE(name) \
+    static double one_##name(double x) \
+    { \
+        return f_##name(x, 1); \
+    } \
+    DEVICE(name##_scalar, tarn_##name##_scalar(in[0], 1)) \
+    REFERENCE(name##_scalar, ref_unary(one_##name, &in[0]))
+WITH_ONE(eq)
+WITH_ONE(ne)
+WITH_ONE(lt)
+WITH_ONE(le)
+WITH_ONE(gt)
+WITH_ONE(ge)
 DEVICE(clamp, tarn_clamp(in[0], -0.75f, 1.25f))
 REFERENCE(clamp, ref_unary(f_clamp, &in[0]))
 DEVICE(add_scalar, tarn_add_scalar(in[0], 0.375f))
@@ -174,6 +187,12 @@ static const struct op_case map_cases[] = {
     { "le [17,2]",              CALLS(le),           BOUND_EXACT,    0, 0, true,  { 0 }, 2, { IN(COARSE, 2, 17, 2), IN(COARSE, 1, 2) } },
     { "gt [17,2]",              CALLS(gt),           BOUND_EXACT,    0, 0, true,  { 0 }, 2, { IN(COARSE, 2, 17, 2), IN(COARSE, 1, 2) } },
     { "ge [17,2]",              CALLS(ge),           BOUND_EXACT,    0, 0, true,  { 0 }, 2, { IN(COARSE, 2, 17, 2), IN(COARSE, 1, 2) } },
+    { "eq_scalar [17,2]",       CALLS(eq_scalar),    BOUND_EXACT,    0, 0, true,  { 0 }, 1, { IN(COARSE, 2, 17, 2) } },
+    { "ne_scalar [17,2]",       CALLS(ne_scalar),    BOUND_EXACT,    0, 0, true,  { 0 }, 1, { IN(COARSE, 2, 17, 2) } },
+    { "lt_scalar [17,2]",       CALLS(lt_scalar),    BOUND_EXACT,    0, 0, true,  { 0 }, 1, { IN(COARSE, 2, 17, 2) } },
+    { "le_scalar [17,2]",       CALLS(le_scalar),    BOUND_EXACT,    0, 0, true,  { 0 }, 1, { IN(COARSE, 2, 17, 2) } },
+    { "gt_scalar [17,2]",       CALLS(gt_scalar),    BOUND_EXACT,    0, 0, true,  { 0 }, 1, { IN(COARSE, 2, 17, 2) } },
+    { "ge_scalar [17,2]",       CALLS(ge_scalar),    BOUND_EXACT,    0, 0, true,  { 0 }, 1, { IN(COARSE, 2, 17, 2) } },
     { "where [16,5]",           CALLS(where),        BOUND_EXACT,    0, 0, false, { 0 }, 3, { IN(BOOL, 2, 16, 5), IN(SIGNED, 2, 16, 5), IN(SIGNED, 1, 5) } },
 };
 /* clang-format on */

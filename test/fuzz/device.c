@@ -149,6 +149,12 @@ static tarn_tensor map(const struct program *p, const struct line *l, tarn_tenso
         TWO(le)
         TWO(gt)
         TWO(ge)
+        SCALAR(eq_scalar)
+        SCALAR(ne_scalar)
+        SCALAR(lt_scalar)
+        SCALAR(le_scalar)
+        SCALAR(gt_scalar)
+        SCALAR(ge_scalar)
     case OP_ID_clamp:
         return tarn_clamp(a, line_scalar(l, 0, p->wide), line_scalar(l, 1, p->wide));
     case OP_ID_where:

@@ -227,6 +227,8 @@ static int grow_map(struct generator *g, enum op_id op, int a)
         l.f[0] = powers[which];
         l.in[0] = which >= 2 ? positive(g, a) : a;
     }
+    if (op >= OP_ID_eq_scalar && op <= OP_ID_ge_scalar)
+        l.f[0] = values[below(g, 5)]; /* what half types hold */
     if (op == OP_ID_softplus) {
         l.f[0] = values[3 * below(g, 2)];
         l.f[1] = chance(g, 50) ? 20 : 0.625f;

@@ -395,6 +395,9 @@ static int map(struct interpreter *m, const struct line *l)
     case OP_ID_where:
         return where(t, in[0], in[1], in[2]);
     default:
+        if (l->op >= OP_ID_eq_scalar && l->op <= OP_ID_ge_scalar)
+            return compare(t, (enum op_id)(OP_ID_eq + (l->op - OP_ID_eq_scalar)), in[0],
+                           tape_full(t, t->node[in[0]].count, line_scalar(l, 0, t->wide), 0));
         if (l->op >= OP_ID_eq && l->op <= OP_ID_ge)
             return compare(t, l->op, in[0], in[1]);
         return map_one(t, l, in[0], t->integer);

@@ -256,7 +256,7 @@ static bool map_shape(const struct program *p, struct line *l)
         l->dtype = program_floats(d) ? d : whole ? TARN_I32 : TARN_F32;
         return true;
     default:
-        if (l->op >= OP_ID_eq && l->op <= OP_ID_ge)
+        if (l->op >= OP_ID_eq && l->op <= OP_ID_ge_scalar)
             l->dtype = TARN_U8;
         else
             l->dtype = program_takes_wide(l->op) ? program_wide(l, program_floats(d) ? d : TARN_F32)
