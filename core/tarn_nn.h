@@ -208,6 +208,19 @@ typedef struct tarn_lstm_result {
  *  twice for zeros. Each layer is a tarn_scan(): see there for what is kept for the gradient. */
 TARN_API tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x,
                                             const tarn_tensor *h, const tarn_tensor *c);
+/** What a recurrent layer gets besides x. Zero means: states of zeros, and sequences as long as x. */
+typedef struct tarn_recurrent_inputs {
+    tarn_tensor h, c; /* first states or TARN_NONE; of an LSTM both or none, of others h alone */
+    /* Whole numbers [N], how many steps of each sample count, or TARN_NONE: all. Of more than x has all count, of 0 or
+     * less none. What comes behind them is not looked at. */
+    tarn_tensor lengths;
+} tarn_recurrent_inputs;
+/** tarn_lstm_forward() of sequences of different lengths: y is 0 behind a sequence's end, h and c are those of its last
+ *  step, and the way back, if `bidirectional`, begins there. As torch.nn.LSTM of what pack_padded_sequence makes with
+ *  enforce_sorted=False, and pad_packed_sequence of its output with total_length; lengths in any order, without a copy.
+ *  All steps of x are computed, those behind an end, too. */
+TARN_API tarn_lstm_result tarn_lstm_forward_with(const tarn_lstm *layer, tarn_tensor x,
+                                                 tarn_recurrent_inputs inputs);
 
 /** A gated recurrent unit, as torch.nn.GRU; gates r, z, n. */
 typedef struct tarn_gru {
@@ -223,6 +236,9 @@ typedef struct tarn_gru_result {
 /** As tarn_lstm_forward(). */
 TARN_API tarn_gru_result tarn_gru_forward(const tarn_gru *layer, tarn_tensor x,
                                           const tarn_tensor *h);
+/** As tarn_lstm_forward_with(). */
+TARN_API tarn_gru_result tarn_gru_forward_with(const tarn_gru *layer, tarn_tensor x,
+                                               tarn_recurrent_inputs inputs);
 
 /** Elman's recurrent network, as torch.nn.RNN: h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it. */
 typedef struct tarn_rnn {
@@ -238,6 +254,9 @@ typedef struct tarn_rnn_result {
 /** As tarn_lstm_forward(). */
 TARN_API tarn_rnn_result tarn_rnn_forward(const tarn_rnn *layer, tarn_tensor x,
                                           const tarn_tensor *h);
+/** As tarn_lstm_forward_with(). */
+TARN_API tarn_rnn_result tarn_rnn_forward_with(const tarn_rnn *layer, tarn_tensor x,
+                                               tarn_recurrent_inputs inputs);
 
 /** A convolution layer over sequences [N, C, L]. */
 typedef struct tarn_conv1d {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LSTM, GRU and plain recurrent networks: layers of loops, of one direction or two. What all steps do alike with their
- * inputs is one product outside of the loop; the step itself adds what comes of the state. */
+ * inputs is one product outside of the loop; the step itself adds what comes of the state. Beyond a sequence's end a step
+ * leaves the state as it is, so the way back begins with the sequence's last step, however many come before that. */
 #include <stdio.h>
 #include <string.h>
 
@@ -125,6 +126,8 @@ tarn_rnn tarn_rnn_make(tarn_replica *r, const char *name, int input, int hidden,
 
 /* What a step uses from outside. Of a half type are what comes in and what goes on. */
 struct cell {
+    tarn_scan_fn step; /* what sequences with an end do before it */
+    int states;
     tarn_tensor weight, bias; /* [gates * H, H]; TARN_NONE: no bias */
     int hidden;
     bool relu;
@@ -189,6 +192,17 @@ static void rnn_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor
     y[0] = next[0];
 }
 
+/* One of these where x[1] says that the sequence goes on; else nothing changes, and 0 is put out. */
+static void step_before_end(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
+                            tarn_tensor *y, void *user)
+{
+    const struct cell *c = user;
+    c->step(carry, x, next, y, user);
+    y[0] = tarn_where(x[1], y[0], tarn_zeros_like(y[0]));
+    for (int i = 0; i < c->states; i++)
+        next[i] = tarn_where(x[1], next[i], carry[i]);
+}
+
 /* ---- layers ---------------------------------------------------------------------------------- */
 
 struct kind {
@@ -229,6 +243,34 @@ static bool check(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
         }
     }
     return true;
+}
+
+/* Checks how long sequences of x are, or that nothing says it; false after recording an error. */
+static bool lengths_fit(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
+                        tarn_tensor lengths)
+{
+    if (lengths.replica == NULL)
+        return true;
+    if (!graph_operand(x.replica, lengths, k->name, 1 + k->states))
+        return false;
+    const tarn_shape s = tarn_shape_get(lengths);
+    const int32_t samples = tarn_shape_get(x).dim[m->options.batch_first ? 0 : 1];
+    if (s.rank == 1 && s.dim[0] == samples && !dtype_is_float(tarn_dtype_get(lengths)))
+        return true;
+    graph_fail(x.replica, TARN_ERR_SHAPE,
+               "%s: lengths are %s %s, must be of whole numbers, [%d], one for each sample of x %s",
+               k->name, tarn_dtype_name(tarn_dtype_get(lengths)), shape_text(s), samples,
+               shape_text(tarn_shape_get(x)));
+    return false;
+}
+
+/* Whether a step of x is before its sequence's end: uint8 of x's shape, but for one feature. */
+static tarn_tensor steps_before_end(tarn_tensor x, tarn_tensor lengths, int axis)
+{
+    tarn_shape step = TARN_SHAPE(1, 1, 1), sample = step;
+    step.dim[axis] = tarn_shape_get(x).dim[axis];
+    sample.dim[1 - axis] = tarn_shape_get(x).dim[1 - axis];
+    return tarn_lt(op_iota_of(x.replica, step, axis), tarn_reshape(lengths, sample));
 }
 
 /* Whether anything that a layer's gates are made of is of float64. */
@@ -279,6 +321,7 @@ struct run {
     const tarn_recurrent *m;
     const tarn_tensor *states; /* first ones; NULL: zeros */
     int samples, axis;
+    tarn_tensor before_end; /* uint8, one for each step of each sample; or TARN_NONE: all are */
 };
 
 /* Runs one layer over all steps in one direction; `last` gets its states. */
@@ -295,7 +338,10 @@ static tarn_tensor run_direction(const struct run *n, int layer, int direction, 
     for (int i = 0; i < k->states; i++)
         first[i] = state_of(m, r, n->states, i, number, n->samples, type);
     const bool biased = w.bias_ih.replica != NULL;
-    struct cell cell = { .weight = TARN_NONE,
+    const bool ends = n->before_end.replica != NULL;
+    struct cell cell = { .step = k->step,
+                         .states = k->states,
+                         .weight = TARN_NONE,
                          .bias = TARN_NONE,
                          .hidden = m->hidden,
                          .relu = m->options.relu,
@@ -305,13 +351,13 @@ static tarn_tensor run_direction(const struct run *n, int layer, int direction, 
     if (biased && !k->bias_outside)
         cell.bias = wide(&cell, op_low(w.bias_hh));
     const tarn_tensor both = biased && k->bias_outside ? tarn_add(w.bias_ih, w.bias_hh) : w.bias_ih;
-    const tarn_tensor gates = gates_of(x, w.ih, both);
-    const tarn_scan_args args = { .body = k->step,
+    const tarn_tensor in[] = { gates_of(x, w.ih, both), n->before_end };
+    const tarn_scan_args args = { .body = ends ? step_before_end : k->step,
                                   .user = &cell,
                                   .carry = first,
                                   .carries = k->states,
-                                  .x = &gates,
-                                  .xs = 1,
+                                  .x = in,
+                                  .xs = 1 + ends,
                                   .ys = 1,
                                   .keep = m->options.keep,
                                   .recompute = m->options.recompute,
@@ -322,18 +368,24 @@ static tarn_tensor run_direction(const struct run *n, int layer, int direction, 
 }
 
 static void forward(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
-                    const tarn_tensor *states, tarn_tensor *y, tarn_tensor *out)
+                    const tarn_tensor *states, tarn_tensor lengths, tarn_tensor *y,
+                    tarn_tensor *out)
 {
     tarn_replica *r = x.replica;
     *y = out[0] = out[1] = graph_poison(r);
-    if (!check(k, m, x, states))
+    if (!check(k, m, x, states) || !lengths_fit(k, m, x, lengths))
         return;
     const int samples = tarn_shape_get(x).dim[m->options.batch_first ? 0 : 1];
     /* Loops read steps that lie together, and what comes in is narrower than the gates that are made of it. */
     const bool turned = m->options.batch_first && !has_shards(r);
-    const struct run run = { k, m, states, samples, m->options.batch_first && !turned };
+    struct run run = { k, m, states, samples, m->options.batch_first && !turned, TARN_NONE };
     if (turned)
         x = op_steps_of(x, true);
+    if (lengths.replica !=
+        NULL) { /* what is beyond the end may be NaN, of which a gradient of 0 makes NaN */
+        run.before_end = steps_before_end(x, lengths, run.axis);
+        x = tarn_where(run.before_end, x, tarn_zeros_like(x));
+    }
     tarn_tensor last[2][2 * TARN_RECURRENT_LAYERS];
     int count = 0; /* of states, of one kind */
     for (int l = 0; l < m->options.layers; l++) {
@@ -352,8 +404,28 @@ static void forward(const struct kind *k, const tarn_recurrent *m, tarn_tensor x
         out[i] = tarn_concat(last[i], count, 0);
 }
 
-tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x, const tarn_tensor *h,
-                                   const tarn_tensor *c)
+/* Of a kind with one state. */
+static void forward_one(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
+                        const tarn_tensor *first, tarn_tensor lengths, tarn_tensor *y,
+                        tarn_tensor *h)
+{
+    tarn_tensor out[2];
+    if (m == NULL)
+        *y = out[0] = graph_fail(x.replica, TARN_ERR_ARGUMENT, "%s: the layer is NULL", k->name);
+    else
+        forward(k, m, x, first, lengths, y, out);
+    *h = out[0];
+}
+
+static const tarn_tensor *given(const tarn_tensor *state)
+{
+    return state->replica != NULL ? state : NULL;
+}
+
+/* ---- LSTM ------------------------------------------------------------------------------------ */
+
+static tarn_lstm_result lstm_forward(const tarn_lstm *layer, tarn_tensor x, const tarn_tensor *h,
+                                     const tarn_tensor *c, tarn_tensor lengths)
 {
     tarn_lstm_result result = { TARN_NONE, TARN_NONE, TARN_NONE };
     tarn_tensor out[2], first[2];
@@ -368,34 +440,68 @@ tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x, const 
         first[0] = *h;
         first[1] = *c;
     }
-    forward(&lstm_kind, &layer->of, x, h != NULL ? first : NULL, &result.y, out);
+    forward(&lstm_kind, &layer->of, x, h != NULL ? first : NULL, lengths, &result.y, out);
     result.h = out[0];
     result.c = out[1];
     return result;
 }
 
-/* Of a kind with one state. */
-static void forward_one(const struct kind *k, const tarn_recurrent *m, tarn_tensor x,
-                        const tarn_tensor *first, tarn_tensor *y, tarn_tensor *h)
+tarn_lstm_result tarn_lstm_forward(const tarn_lstm *layer, tarn_tensor x, const tarn_tensor *h,
+                                   const tarn_tensor *c)
 {
-    tarn_tensor out[2];
-    if (m == NULL)
-        *y = out[0] = graph_fail(x.replica, TARN_ERR_ARGUMENT, "%s: the layer is NULL", k->name);
-    else
-        forward(k, m, x, first, y, out);
-    *h = out[0];
+    return lstm_forward(layer, x, h, c, TARN_NONE);
+}
+
+tarn_lstm_result tarn_lstm_forward_with(const tarn_lstm *layer, tarn_tensor x,
+                                        tarn_recurrent_inputs inputs)
+{
+    return lstm_forward(layer, x, given(&inputs.h), given(&inputs.c), inputs.lengths);
+}
+
+/* ---- GRU and RNN ----------------------------------------------------------------------------- */
+
+/* What only an LSTM has, is refused of others. */
+static bool has_no_cell(const struct kind *k, tarn_tensor x, tarn_recurrent_inputs inputs)
+{
+    if (inputs.c.replica == NULL)
+        return true;
+    graph_fail(x.replica, TARN_ERR_ARGUMENT,
+               "%s: the first state c is one of lstm alone: leave it out", k->name);
+    return false;
 }
 
 tarn_gru_result tarn_gru_forward(const tarn_gru *layer, tarn_tensor x, const tarn_tensor *h)
 {
     tarn_gru_result result = { TARN_NONE, TARN_NONE };
-    forward_one(&gru_kind, layer != NULL ? &layer->of : NULL, x, h, &result.y, &result.h);
+    forward_one(&gru_kind, layer != NULL ? &layer->of : NULL, x, h, TARN_NONE, &result.y,
+                &result.h);
+    return result;
+}
+
+tarn_gru_result tarn_gru_forward_with(const tarn_gru *layer, tarn_tensor x,
+                                      tarn_recurrent_inputs inputs)
+{
+    tarn_gru_result result = { graph_poison(x.replica), graph_poison(x.replica) };
+    if (has_no_cell(&gru_kind, x, inputs))
+        forward_one(&gru_kind, layer != NULL ? &layer->of : NULL, x, given(&inputs.h),
+                    inputs.lengths, &result.y, &result.h);
     return result;
 }
 
 tarn_rnn_result tarn_rnn_forward(const tarn_rnn *layer, tarn_tensor x, const tarn_tensor *h)
 {
     tarn_rnn_result result = { TARN_NONE, TARN_NONE };
-    forward_one(&rnn_kind, layer != NULL ? &layer->of : NULL, x, h, &result.y, &result.h);
+    forward_one(&rnn_kind, layer != NULL ? &layer->of : NULL, x, h, TARN_NONE, &result.y,
+                &result.h);
+    return result;
+}
+
+tarn_rnn_result tarn_rnn_forward_with(const tarn_rnn *layer, tarn_tensor x,
+                                      tarn_recurrent_inputs inputs)
+{
+    tarn_rnn_result result = { graph_poison(x.replica), graph_poison(x.replica) };
+    if (has_no_cell(&rnn_kind, x, inputs))
+        forward_one(&rnn_kind, layer != NULL ? &layer->of : NULL, x, given(&inputs.h),
+                    inputs.lengths, &result.y, &result.h);
     return result;
 }

@@ -76,6 +76,30 @@ static int take_weights(tarn_replica *r, const struct golden *g, const struct la
     return count;
 }
 
+/* h and c; those of what has one state both h. */
+static tarn_tensor run(const struct layer *l, const void *net, tarn_tensor x,
+                       tarn_recurrent_inputs in, tarn_tensor *last)
+{
+    const bool ends = in.lengths.replica != NULL;
+    if (l->kind == OF_GRU) {
+        const tarn_gru_result out =
+            ends ? tarn_gru_forward_with(net, x, in) : tarn_gru_forward(net, x, &in.h);
+        last[0] = last[1] = out.h;
+        return out.y;
+    }
+    if (l->kind == OF_RNN) {
+        const tarn_rnn_result out =
+            ends ? tarn_rnn_forward_with(net, x, in) : tarn_rnn_forward(net, x, &in.h);
+        last[0] = last[1] = out.h;
+        return out.y;
+    }
+    const tarn_lstm_result out =
+        ends ? tarn_lstm_forward_with(net, x, in) : tarn_lstm_forward(net, x, &in.h, &in.c);
+    last[0] = out.h;
+    last[1] = out.c;
+    return out.y;
+}
+
 static void check_layer(const struct layer *l)
 {
     struct golden *g = golden_open("recurrent.safetensors");
@@ -96,20 +120,14 @@ static void check_layer(const struct layer *l)
     of[0] = stored(r, g, l, "x");
     of[1] = stored(r, g, l, "first0");
     of[2] = states == 1 ? of[1] : stored(r, g, l, "first1");
-    if (l->kind == OF_GRU) {
-        const tarn_gru_result out = tarn_gru_forward(&gru, of[0], &of[1]);
-        y = out.y;
-        last[0] = out.h;
-    } else if (l->kind == OF_RNN) {
-        const tarn_rnn_result out = tarn_rnn_forward(&rnn, of[0], &of[1]);
-        y = out.y;
-        last[0] = out.h;
-    } else {
-        const tarn_lstm_result out = tarn_lstm_forward(&lstm, of[0], &of[1], &of[2]);
-        y = out.y;
-        last[0] = out.h;
-        last[1] = out.c;
-    }
+    tarn_recurrent_inputs in = { .h = of[1], .c = states == 1 ? TARN_NONE : of[2] };
+    const struct golden_tensor lengths = golden_find(g, "%s.lengths", l->name);
+    if (lengths.data != NULL)
+        in.lengths = tarn_from(r, lengths.shape, lengths.dtype, lengths.data);
+    const void *net = l->kind == OF_GRU   ? (const void *)&gru
+                      : l->kind == OF_RNN ? (const void *)&rnn
+                                          : (const void *)&lstm;
+    y = run(l, net, of[0], in, last);
     tarn_tensor loss = tarn_sum(tarn_mul(stored(r, g, l, "w"), y), TARN_ALL, false);
     for (int i = 0; i < states; i++)
         loss = tarn_add(loss, tarn_sum(tarn_mul(last[i], last[i]), TARN_ALL, false));
@@ -173,6 +191,84 @@ Test(recurrent, rnn_of_two_directions)
                          { .layers = 2, .no_bias = true, .bidirectional = true, .relu = true } });
 }
 
+/* What PyTorch packs, in any order of lengths: the way back begins at each sequence's last step. */
+Test(recurrent, lstm_of_different_lengths)
+{
+    check_layer(&(struct layer){
+        "lstm_lengths", OF_LSTM, { .layers = 2, .batch_first = true, .bidirectional = true } });
+    check_layer(&(struct layer){ "lstm_lengths_one", OF_LSTM, { .layers = 2 } });
+}
+
+Test(recurrent, gru_of_different_lengths)
+{
+    check_layer(&(struct layer){ "gru_lengths", OF_GRU, { .layers = 2, .bidirectional = true } });
+    check_layer(&(struct layer){
+        "gru_lengths_short", OF_GRU, { .batch_first = true, .bidirectional = true } });
+}
+
+Test(recurrent, rnn_of_different_lengths)
+{
+    check_layer(&(struct layer){ "rnn_lengths", OF_RNN, { .layers = 2, .bidirectional = true } });
+}
+
+enum { ENDING = 6, ENDING_ALL = 2 * ENDING * STEPS * HIDDEN };
+
+/* y, h, c and gradients in all weights, one after the other, where what lies behind the ends is `beyond`. */
+static size_t ending_bits(tarn_replica *r, const tarn_lstm *net, float beyond, float *out)
+{
+    static const uint8_t lengths[ENDING] = { 4, 0, 1, 200, 7, 6 };
+    float x[ENDING][STEPS][INPUT];
+    for (int n = 0; n < ENDING; n++)
+        for (int t = 0; t < STEPS; t++)
+            for (int i = 0; i < INPUT; i++)
+                x[n][t][i] =
+                    t < lengths[n] ? (float)((n * 31 + t * 7 + i * 3) % 17) / 8 - 1 : beyond;
+    const tarn_lstm_result y = tarn_lstm_forward_with(
+        net, tarn_from(r, TARN_SHAPE(ENDING, STEPS, INPUT), TARN_F32, x),
+        (tarn_recurrent_inputs){ .lengths = tarn_from(r, TARN_SHAPE(ENDING), TARN_U8, lengths) });
+    tarn_tensor of[3 + 16] = { y.y, y.h, y.c }, weights[16];
+    for (int i = 0; i < 16; i++)
+        weights[i] = tarn_find(r, tarn_owned_name(r, i));
+    tarn_gradients(tarn_sum(tarn_mul(y.y, y.y), TARN_ALL, false), weights, 16, of + 3);
+    cr_assert_eq(tarn_eval(of, 19), TARN_OK, "%s", tarn_error(r));
+    size_t count = 0;
+    for (int i = 0; i < 19; i++) {
+        const size_t elements = (size_t)tarn_shape_count(tarn_shape_get(of[i]));
+        cr_assert_leq(count + elements, (size_t)MOST);
+        cr_assert_eq(tarn_read(of[i], out + count, elements * sizeof *out), TARN_OK, "%s",
+                     tarn_error(r));
+        count += elements;
+    }
+    return count;
+}
+
+/* Neither values nor gradients see what lies behind an end, be it NaN; of no step, and of more than there are. */
+Test(recurrent, nothing_behind_an_end_is_seen)
+{
+    static float got[2][MOST];
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_lstm net = tarn_lstm_make(
+        r, "net", INPUT, HIDDEN,
+        (tarn_recurrent_options){ .layers = 2, .batch_first = true, .bidirectional = true });
+    const size_t count = ending_bits(r, &net, 0, got[0]);
+    cr_assert_eq(ending_bits(r, &net, NAN, got[1]), count);
+    cr_expect_eq(memcmp(got[0], got[1], count * sizeof(float)), 0);
+    const float *y = got[0], *h = y + ENDING_ALL;
+    for (int t = 0; t < STEPS; t++)
+        for (int k = 0; k < 2 * HIDDEN; k++) {
+            cr_expect(t < 4 ? y[t * 2 * HIDDEN + k] != 0 : y[t * 2 * HIDDEN + k] == 0);
+            cr_expect_eq(y[(STEPS + t) * 2 * HIDDEN + k], 0); /* of no step */
+            cr_expect_neq(y[(3 * STEPS + t) * 2 * HIDDEN + k], 0);
+        }
+    for (int l = 0; l < 4; l++)
+        for (int k = 0; k < HIDDEN; k++)
+            cr_expect_eq(h[(l * ENDING + 1) * HIDDEN + k], 0);
+    for (size_t i = 0; i < count; i++)
+        cr_assert(isfinite(got[1][i]));
+    tarn_close(r);
+}
+
 /* Of each layer, and each direction in it, PyTorch's four names, in its order. */
 Test(recurrent, names_are_pytorchs)
 {
@@ -214,6 +310,19 @@ Test(recurrent, what_does_not_fit_is_refused)
     expect_error(r, tarn_rnn_forward(&rnn, x, &few).y,
                  "rnn: the first state is [2,3,6], must be [4,3,6]");
     expect_error(r, tarn_rnn_forward(NULL, x, NULL).h, "rnn: the layer is NULL");
+    /* An error drops the step, x included. */
+    const tarn_lstm lstm = tarn_lstm_make(r, "lstm", INPUT, HIDDEN, both);
+#define X tarn_zeros(r, TARN_SHAPE(STEPS, 3, INPUT))
+#define STATE tarn_zeros(r, TARN_SHAPE(4, 3, HIDDEN))
+#define WITH(...) (tarn_recurrent_inputs){ __VA_ARGS__ }
+    expect_error(r, tarn_rnn_forward_with(&rnn, X, WITH(.lengths = tarn_arange(r, 4))).y,
+                 "rnn: lengths are int32 [4], must be of whole numbers, [3], one for each sample");
+    expect_error(r, tarn_rnn_forward_with(&rnn, X, WITH(.lengths = tarn_zeros(r, TARN_SHAPE(3)))).h,
+                 "rnn: lengths are float32 [3]");
+    expect_error(r, tarn_rnn_forward_with(&rnn, X, WITH(.c = STATE)).y,
+                 "rnn: the first state c is one of lstm alone");
+    expect_error(r, tarn_lstm_forward_with(&lstm, X, WITH(.c = STATE)).c, "give both or none");
+    expect_error(r, tarn_gru_forward_with(NULL, X, WITH(.h = STATE)).h, "gru: the layer is NULL");
     const tarn_recurrent_options relu = { .relu = true }, many = { .layers = 9 };
     expect_error(r, tarn_gru_make(r, "gru", INPUT, HIDDEN, relu).of.weight_hh[0], "relu");
     expect_error(r, tarn_rnn_make(r, "m", INPUT, HIDDEN, many).of.weight_hh_reverse[0],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops under a mesh against one device, with their gradients and an optimizer: an LSTM, a GRU of two layers with
- * dropout, weights that are cut, a loop of the test's own. What a rank receives tells whether samples were cut in the
+ * dropout, weights that are cut, sequences of different lengths in both directions, a loop of the test's own. What a rank receives tells whether samples were cut in the
  * loops, too: gathering them would be more than the gradients of the weights. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 TestSuite(mesh_loops, .timeout = 1200);
 
 enum { BATCH = 16, LENGTH = 5, IN = 4, HIDDEN = 6, CLASSES = 4, STEPS = 2, MOST = 2048, RANKS = 4 };
-enum net { LSTM, GRU, CUT, OWN, KERNEL, HEADS, ATTEND };
+enum net { LSTM, GRU, CUT, ENDS, OWN, KERNEL, HEADS, ATTEND };
 
 struct job {
     enum net net;
@@ -50,6 +50,10 @@ static void make(tarn_replica *r, const struct job *job, struct layers *n)
         n->gru =
             tarn_gru_make(r, "gru", IN, HIDDEN,
                           (tarn_recurrent_options){ .layers = 2, .dropout = 0.25f, .keep = true });
+    if (job->net == ENDS)
+        n->gru =
+            tarn_gru_make(r, "gru", IN, HIDDEN / 2,
+                          (tarn_recurrent_options){ .batch_first = true, .bidirectional = true });
     n->second = job->net == OWN;
     if (job->net >= OWN) {
         n->weight = parameter(r, "weight", TARN_SHAPE(IN, HIDDEN));
@@ -173,8 +177,14 @@ static tarn_tensor own_loop(tarn_replica *r, const struct job *job, const struct
 
 /* The last hidden values, [N, H]; all of them in *all. */
 static tarn_tensor forward(tarn_replica *r, const struct job *job, const struct layers *n,
-                           tarn_tensor x, tarn_tensor *all)
+                           tarn_tensor x, tarn_tensor y, tarn_tensor *all)
 {
+    if (job->net == ENDS) { /* from 1 step to all but one */
+        const tarn_gru_result g = tarn_gru_forward_with(
+            &n->gru, x, (tarn_recurrent_inputs){ .lengths = tarn_add_scalar(y, 1) });
+        *all = g.y;
+        return tarn_reshape(tarn_transpose(g.h, 0, 1), TARN_SHAPE(BATCH, HIDDEN));
+    }
     if (job->net == OWN || job->net == KERNEL || job->net == HEADS)
         return own_loop(r, job, n, x, all);
     if (job->net == ATTEND)
@@ -199,7 +209,8 @@ static void batch(tarn_replica *r, const struct job *job, int step, tarn_tensor 
         in[i] = (float)((i * 29 + step * 7) % 61) / 30.0f - 1.0f;
     for (int i = 0; i < BATCH; i++)
         targets[i] = (i * 7 + 3 * step) % CLASSES;
-    const bool samples_first = job->net == LSTM || job->net == CUT || job->net == ATTEND;
+    const bool samples_first =
+        job->net == LSTM || job->net == CUT || job->net == ENDS || job->net == ATTEND;
     *x = tarn_from(r, samples_first ? TARN_SHAPE(BATCH, LENGTH, IN) : TARN_SHAPE(LENGTH, BATCH, IN),
                    TARN_F32, in);
     *y = tarn_from(r, TARN_SHAPE(BATCH), TARN_I32, targets);
@@ -237,7 +248,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     for (int step = 0; step < STEPS && tarn_error_status(r) == TARN_OK; step++) {
         const uint64_t before = tarn_metrics_get(r).received_bytes;
         batch(r, job, step, &x, &y);
-        const tarn_tensor h = forward(r, job, &n, x, &all);
+        const tarn_tensor h = forward(r, job, &n, x, y, &all);
         const tarn_tensor loss = tarn_cross_entropy(tarn_linear_forward(&n.out, h), y);
         if (step == 0)
             (void)!pair_read(all, out->outputs);
@@ -296,6 +307,12 @@ Test(mesh_loops, lstm)
 Test(mesh_loops, gru_of_two_layers)
 {
     compare(GRU, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
+    expect_little();
+}
+
+Test(mesh_loops, sequences_of_different_lengths)
+{
+    compare(ENDS, (tarn_mesh){ .axis = { { "data", 2 } } }, "0,0");
     expect_little();
 }
 

@@ -14,6 +14,7 @@ enum { SAMPLES = 256, STEPS = 5, WIDTH = 6, HIDDEN = 8, CLASSES = 3, TRAINED = 3
 
 struct job {
     bool gru, cell, ctc; /* else an LSTM; CTC of one with two directions */
+    bool ends;           /* two directions, too, and sequences of different lengths */
     int shards;
     tarn_dataset *data;
     size_t bytes;
@@ -40,7 +41,7 @@ static void cell_step(const tarn_tensor *carry, const tarn_tensor *x, tarn_tenso
     y[0] = tarn_mul(next[0], next[0]);
 }
 
-static tarn_tensor forward(struct net *n, tarn_tensor x, const struct job *job)
+static tarn_tensor forward(struct net *n, tarn_tensor x, tarn_tensor lengths, const struct job *job)
 {
     tarn_tensor y;
     if (job->cell) {
@@ -58,6 +59,12 @@ static tarn_tensor forward(struct net *n, tarn_tensor x, const struct job *job)
         tarn_scan(x.replica, &args, NULL, &y);
         return tarn_flatten(y, 1);
     }
+    if (job->ends) {
+        const tarn_recurrent_inputs in = { .lengths = lengths };
+        return tarn_flatten(job->gru ? tarn_gru_forward_with(&n->gru, x, in).y
+                                     : tarn_lstm_forward_with(&n->lstm, x, in).y,
+                            1);
+    }
     y = job->gru ? tarn_gru_forward(&n->gru, x, NULL).y
                  : tarn_lstm_forward(&n->lstm, x, NULL, NULL).y;
     return tarn_flatten(y, 1);
@@ -65,8 +72,11 @@ static tarn_tensor forward(struct net *n, tarn_tensor x, const struct job *job)
 
 static tarn_tensor loss_of(struct net *n, tarn_batch b, const struct job *job)
 {
-    if (!job->ctc)
-        return tarn_cross_entropy(tarn_linear_forward(&n->out, forward(n, b.x, job)), b.y);
+    if (!job->ctc) { /* 1, 3 and all 5 steps */
+        const tarn_tensor twice = tarn_mul_scalar(tarn_cast(b.y, TARN_I32), 2);
+        const tarn_tensor y = forward(n, b.x, tarn_add_scalar(twice, 1), job);
+        return tarn_cross_entropy(tarn_linear_forward(&n->out, y), b.y);
+    }
     const tarn_tensor y = tarn_lstm_forward(&n->lstm, b.x, NULL, NULL).y;
     const tarn_tensor logp = tarn_log_softmax(tarn_linear_forward(&n->out, y), 2);
     const tarn_tensor target = tarn_reshape(b.y, TARN_SHAPE(tarn_shape_get(b.y).dim[0], 1));
@@ -83,7 +93,7 @@ static tarn_status train(tarn_replica *r, void *arg)
     struct net n;
     tarn_seed(r, 7);
     const tarn_recurrent_options options = {
-        .layers = 2, .batch_first = true, .dropout = 0.25f, .bidirectional = job->ctc
+        .layers = 2, .batch_first = true, .dropout = 0.25f, .bidirectional = job->ctc || job->ends
     };
     if (job->cell) {
         n.matrix = tarn_parameter_kaiming(r, "matrix", TARN_SHAPE(WIDTH, WIDTH), WIDTH);
@@ -92,7 +102,10 @@ static tarn_status train(tarn_replica *r, void *arg)
         n.gru = tarn_gru_make(r, "gru", WIDTH, HIDDEN, options);
     else
         n.lstm = tarn_lstm_make(r, "lstm", WIDTH, HIDDEN, options);
-    const int features = job->ctc ? 2 * HIDDEN : STEPS * (job->cell ? WIDTH : HIDDEN);
+    const int features = job->ctc ? 2 * HIDDEN
+                                  : STEPS * (job->cell   ? WIDTH
+                                             : job->ends ? 2 * HIDDEN
+                                                         : HIDDEN);
     n.out = tarn_linear_make(r, "out", features, CLASSES + job->ctc);
     n.optimizer = tarn_sgd(r, (tarn_sgd_options){ .lr = 0.5f, .momentum = 0.9f });
     tarn_loader *loader = tarn_loader_open(
@@ -185,6 +198,15 @@ Test(scan_shards, cell_with_random_numbers)
 Test(scan_shards, ctc_of_two_directions)
 {
     expect_equal((struct job){ .ctc = true, .shards = 4 }, 2);
+}
+
+Test(scan_shards, lstm_of_different_lengths)
+{
+    expect_equal((struct job){ .ends = true, .shards = 4 }, 2);
+}
+Test(scan_shards, gru_of_different_lengths)
+{
+    expect_equal((struct job){ .gru = true, .ends = true, .shards = 2 }, 2);
 }
 
 Test(scan_shards, without_shards)
