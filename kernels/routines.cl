@@ -59,6 +59,34 @@
     }
 TARN_SORT_FUNCTIONS(tarn_sort_runs, tarn_merge_runs, int)
 
+/* The positions of the `count` least keys of each line, in order, equal ones as they lie; a piece is a line. */
+#define TARN_LEAST_MOST 32
+TARN_ROUTINE void tarn_least(long from, long to, __global int *out, __global const int *keys,
+                             long length, long inner, long count)
+{
+    int least[TARN_LEAST_MOST], at[TARN_LEAST_MOST];
+    for (long line = from; line < to; ++line) {
+        const long start = TARN_LINE(line, length, inner);
+        __global int *found = out + TARN_LINE(line, count, inner);
+        long there = 0;
+        for (long i = 0; i < length; ++i) {
+            const int key = keys[start + i * inner];
+            if (there == count && key >= least[count - 1])
+                continue;
+            there += there < count;
+            long j = there - 1;
+            for (; j > 0 && least[j - 1] > key; --j) {
+                least[j] = least[j - 1];
+                at[j] = at[j - 1];
+            }
+            least[j] = key;
+            at[j] = (int)i;
+        }
+        for (long j = 0; j < count; ++j)
+            found[j * inner] = at[j];
+    }
+}
+
 /* How many elements of a sorted line have keys below `key`. */
 TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int *sorted, long start,
                                    long length, long inner, long key)
@@ -136,31 +164,61 @@ TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int 
 TARN_SEGMENT_FUNCTION(tarn_segment, float, float, TARN_LOAD_ONE)
 TARN_SEGMENT_FUNCTION(tarn_segment_lanes, float, float16, TARN_LOAD_LANES)
 
+/* So many elements of 0. */
+TARN_ROUTINE void tarn_clear(__global float *to, long count)
+{
+    long i = 0;
+    for (; i + 16 <= count; i += 16)
+        TARN_STORE(__global, float, (float16)(0), to + i);
+    for (; i < count; ++i)
+        to[i] = 0;
+}
+
 /* Rows of a table, each the sum of the source's rows that name it; `width` elements a row, of which a line has
- * `rows`. A piece is a row. */
+ * `rows`. A piece is a row. Rows that none names, most of a large table, are cleared up to the next one that is named. */
 TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __global const float *source,
                                 __global const int *keys, __global const int *sorted, long length,
                                 long rows, long width, long inner, long shard)
 {
-    long end = 0;
-    for (long piece = from; piece < to; ++piece) {
-        const long line = piece / rows, row = piece % rows;
-        const long start = TARN_LINE(line, length, inner), pitch = inner * width;
+    const long pitch = inner * width;
+    long end = 0, row = from % rows, line = from / rows;
+    for (long piece = from; piece < to;) {
+        const long start = TARN_LINE(line, length, inner);
         const bool goes_on = piece > from && row > 0;
         const long first = goes_on ? end : tarn_count_below(keys, sorted, start, length, inner, row);
-        for (end = first; end < length && TARN_KEY(end) == row;)
-            ++end;
+        const long named = first < length ? min((long)TARN_KEY(first), rows) : rows;
+        const long skipped = min(named - row, to - piece);
         __global float *to_row = out + (TARN_LINE(line, rows, inner) + row * inner) * width;
+        for (long i = 0; inner > 1 && i < skipped; ++i)
+            tarn_clear(to_row + i * pitch, width);
+        if (inner == 1)
+            tarn_clear(to_row, skipped * width);
+        end = first;
+        piece += skipped;
+        row += skipped;
+        if (row == rows) {
+            row = 0;
+            ++line;
+            continue;
+        }
+        if (piece == to)
+            break;
+        to_row += skipped * pitch;
+        while (end < length && TARN_KEY(end) == row)
+            ++end;
         __global const float *terms = source + start * width;
         long c = 0;
-        for (; first == end && c + 16 <= width; c += 16) /* most rows of a large table */
-            TARN_STORE(__global, float, (float16)(0), to_row + c);
         for (; c + 16 <= width; c += 16)
             TARN_STORE(__global, float,
                        tarn_segment_lanes(terms + c, sorted, start, inner, first, end, pitch, shard),
                        to_row + c);
         for (; c < width; ++c)
             to_row[c] = tarn_segment(terms + c, sorted, start, inner, first, end, pitch, shard);
+        ++piece;
+        if (++row == rows) {
+            row = 0;
+            ++line;
+        }
     }
 }
 
@@ -225,6 +283,71 @@ TARN_PICK_FUNCTION(uchar)
         } \
     }
 TARN_CUMSUM_FUNCTION(float)
+
+/* The sums of 16 lines at a time, `apart` elements from line to line: squares of 16 by 16 elements are turned over where
+ * lines lie along memory, and what is left of them goes element by element. */
+TARN_ROUTINE void tarn_cumsum_square(__global float *out, __global const float *x, long length,
+                                     long inner, long apart, bool backwards)
+{
+    float16 level[TARN_SUM_LEVELS], square[16];
+    float part[16];
+    TARN_SUM_CLEAR(level)
+    for (long i = 0; i < length; i += 16) {
+        const long count = min(16L, length - i), low = backwards ? length - i - count : i;
+        const bool whole = apart > 1 && count == 16;
+        for (int l = 0; l < 16 && whole; ++l)
+            square[l] = TARN_LOAD(__global, float, x + low + l * apart);
+        if (whole) {
+            TARN_TURN_16(float, square)
+        }
+        for (long k = 0; k < count; ++k) {
+            const long at = backwards ? count - 1 - k : k;
+            float16 term = square[at];
+            if (apart == 1) {
+                term = TARN_LOAD(__global, float, x + (low + at) * inner);
+            } else if (!whole) {
+                for (int l = 0; l < 16; ++l)
+                    part[l] = x[low + at + l * apart];
+                term = vload16(0, part);
+            }
+            TARN_SUM_ADD(level, max(i + k - 1, 0L), i + k, term)
+            float16 sum = level[0];
+            for (int l = 1; l < TARN_SUM_LEVELS; ++l)
+                sum = level[l] + sum;
+            square[at] = sum;
+            if (apart == 1) {
+                TARN_STORE(__global, float, sum, out + (low + at) * inner);
+            } else if (!whole) {
+                vstore16(sum, 0, part);
+                for (int l = 0; l < 16; ++l)
+                    out[low + at + l * apart] = part[l];
+            }
+        }
+        if (whole) {
+            TARN_TURN_16(float, square)
+            for (int l = 0; l < 16; ++l)
+                TARN_STORE(__global, float, square[l], out + low + l * apart);
+        }
+    }
+}
+
+/* The same as tarn_cumsum_float, for vectors. */
+TARN_ROUTINE void tarn_cumsum_lanes(long from, long to, __global float *out,
+                                    __global const float *x, long length, long inner,
+                                    long backwards)
+{
+    for (long line = from; line < to;) {
+        const long start = TARN_LINE(line, length, inner);
+        if (line + 16 <= to && (inner == 1 || line % inner + 16 <= inner)) {
+            tarn_cumsum_square(out + start, x + start, length, inner, inner == 1 ? length : 1,
+                               backwards != 0);
+            line += 16;
+        } else {
+            tarn_cumsum_float(line, line + 1, out, x, length, inner, backwards);
+            ++line;
+        }
+    }
+}
 
 /* Of integers, which wrap: as unsigned ones. */
 #define TARN_WRAPPING_CUMSUM_FUNCTION(type) \

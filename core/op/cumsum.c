@@ -10,10 +10,10 @@ static bool cumsum_routine(const struct node *n, const tarn_shape *in,
                                                    [TARN_F64] = "tarn_cumsum_double",
                                                    [TARN_I64] = "tarn_cumsum_long" };
     const struct lines l = lines_of(in[0], n->arg.routine.axis);
-    (void)where;
     (void)pass;
     *out = (struct routine_pass){ .reads = 1, .numbers = 3 };
-    out->function = functions[n->dtype];
+    out->function =
+        n->dtype == TARN_F32 && !where->items ? "tarn_cumsum_lanes" : functions[n->dtype];
     out->pieces = (int32_t)l.count;
     out->cycles = 8.0 * (double)l.length;
     out->number[0] = l.length;

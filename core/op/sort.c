@@ -6,8 +6,11 @@
 #include "op/lines.h"
 #include "tensor/shape.h"
 
-#define RUN 32   /* positions that are sorted by insertion */
-#define PIECE 64 /* of a merge: TARN_MERGE of kernels/routines.cl */
+#define RUN 32          /* positions that are sorted by insertion */
+#define PIECE 64        /* of a merge: TARN_MERGE of kernels/routines.cl */
+#define LEAST_MOST 32   /* found in one pass over a line: TARN_LEAST_MOST of kernels/routines.cl */
+#define LONG_LINE 65536 /* one work-item goes through a line: of longer ones there must be */
+#define MANY_LINES 64   /* so many */
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
@@ -112,6 +115,25 @@ static tarn_tensor keys_of(tarn_tensor x, bool descending)
     return descending ? tarn_sub(last, key) : key;
 }
 
+static bool least_routine(const struct node *n, const tarn_shape *in,
+                          const struct routine_place *where, int pass, struct routine_pass *out)
+{
+    const struct lines l = lines_of(in[0], n->arg.routine.axis);
+    (void)where;
+    (void)pass;
+    *out = (struct routine_pass){ .reads = 1, .numbers = 3, .function = "tarn_least" };
+    out->pieces = (int32_t)l.count;
+    out->cycles = 4.0 * (double)l.length;
+    out->number[0] = l.length;
+    out->number[1] = l.inner;
+    out->number[2] = n->arg.routine.length;
+    return true;
+}
+
+const struct op op_least = {
+    .name = "least", .arity = 1, .kind = OP_ROUTINE, .grad = op_no_grad, .routine = least_routine
+};
+
 static tarn_tensor order_of(tarn_tensor x, int axis, bool descending)
 {
     const tarn_shape s = tarn_shape_get(x);
@@ -146,6 +168,22 @@ tarn_tensor tarn_sort(tarn_tensor x, int axis, bool descending, tarn_tensor *ord
     return tarn_gather(x, a, at);
 }
 
+/* The first k of an order: few of them are sooner found than all are sorted. */
+static tarn_tensor first_of_order(tarn_tensor x, int k, int axis, bool descending)
+{
+    tarn_shape s = tarn_shape_get(x);
+    const struct lines l = lines_of(s, axis);
+    if (k < 1 || k > LEAST_MOST || (l.length > LONG_LINE && l.count < MANY_LINES) ||
+        tarn_shape_count(s) == 0 || tarn_failed(x))
+        return tarn_slice(order_of(x, axis, descending), axis, 0, k, 1);
+    const tarn_tensor keys = keys_of(x, descending);
+    if (tarn_dtype_get(keys) != TARN_I32)
+        return tarn_slice(order_of(x, axis, descending), axis, 0, k, 1);
+    const union op_arg arg = lines_arg(axis, k);
+    s.dim[axis] = k;
+    return graph_record(x.replica, &op_least, &keys, 1, s, TARN_I32, &arg);
+}
+
 tarn_tensor tarn_top_k(tarn_tensor x, int k, int axis, bool largest, tarn_tensor *index)
 {
     const tarn_tensor nothing = graph_poison(x.replica);
@@ -161,7 +199,7 @@ tarn_tensor tarn_top_k(tarn_tensor x, int k, int axis, bool largest, tarn_tensor
         return graph_fail(x.replica, TARN_ERR_ARGUMENT,
                           "top_k: %d elements of axis %d of %s, must be 0 to %d", k, a,
                           shape_text(s), (int)s.dim[a]);
-    const tarn_tensor at = tarn_slice(order_of(x, a, largest), a, 0, k, 1);
+    const tarn_tensor at = first_of_order(x, k, a, largest);
     if (index != NULL)
         *index = at;
     return tarn_gather(x, a, at);

@@ -194,8 +194,8 @@ static bool place_gather(const struct form *f, int axis, struct placing *p)
 static bool place_routine(struct form *f, int32_t ranks, int axis, struct placing *p)
 {
     const struct node *n = &f->node;
-    const bool known =
-        n->op == &op_order || n->op == &op_cumsum || n->op == &op_pick || n->op == &op_scatter;
+    const bool known = n->op == &op_order || n->op == &op_least || n->op == &op_cumsum ||
+                       n->op == &op_pick || n->op == &op_scatter;
     if (!known)
         return false;
     if (n->arg.routine.axis >= 0) {

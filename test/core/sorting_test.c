@@ -103,6 +103,59 @@ static void check_lengths(const char *name, const char *word)
     tarn_close(r);
 }
 
+/* A few of the first are found without sorting: the same ones, in the same order, also among equal elements. */
+static void compare_first(tarn_replica *r, tarn_shape s, int axis)
+{
+    enum { MOST = 4 * 300 * 3 };
+    static const int counts[] = { 1, 2, 31, 32, 33 };
+    float x[MOST];
+    static int32_t all[MOST], first[MOST];
+    for (int i = 0; i < (int)tarn_shape_count(s); i++) {
+        const unsigned word = (unsigned)i * 2654435761u >> 12;
+        x[i] = word % 29 == 0   ? NAN
+               : word % 31 == 0 ? -INFINITY
+               : word % 37 == 0 ? -0.0f
+                                : (float)(word % 13) - 6;
+    }
+    const int length = s.dim[axis];
+    int inner = 1;
+    for (int d = axis + 1; d < s.rank; d++)
+        inner *= s.dim[d];
+    const tarn_tensor t = tarn_from(r, s, TARN_F32, x);
+    for (int largest = 0; largest < 2; largest++) {
+        read_all(tarn_argsort(t, axis, largest != 0), all,
+                 sizeof *all * (size_t)tarn_shape_count(s));
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            tarn_tensor index;
+            const int k = counts[c], lines = (int)tarn_shape_count(s) / length;
+            (void)tarn_top_k(t, k, axis, largest != 0, &index);
+            read_all(index, first, sizeof *first * (size_t)(lines * k));
+            for (int i = 0; i < lines * k; i++) {
+                const int line = i / (k * inner), at = i / inner % k, in = i % inner;
+                cr_assert_eq(first[i], all[(line * length + at) * inner + in],
+                             "%d of %d along axis %d, largest %d: number %d", k, length, axis,
+                             largest, at);
+            }
+        }
+    }
+}
+
+static void compare_firsts(const char *schedule)
+{
+    tarn_replica *r = open_with("TARN_SCHEDULE", schedule);
+    compare_first(r, TARN_SHAPE(4, 300), 1);
+    compare_first(r, TARN_SHAPE(300, 4), 0);
+    compare_first(r, TARN_SHAPE(2, 40, 3), 1);
+    compare_first(r, TARN_SHAPE(33), 0);
+    tarn_close(r);
+}
+
+Test(sorting, few_of_the_first)
+{
+    compare_firsts("cpu");
+    compare_firsts("gpu");
+}
+
 Test(sorting, lines_of_many_lengths)
 {
     check_lengths("TARN_FUSE", "1");

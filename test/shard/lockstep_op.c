@@ -316,7 +316,8 @@ static void run_routine(const struct node *n, const struct node *const *in_node,
     for (int64_t i = 0; i < lockstep_count(n->shape); i++) {
         lockstep_index(n->shape, i, index);
         const int axis = n->arg.routine.axis;
-        out[i] = n->op == &op_order ? order_at(in[0], n->shape, index, axis)
+        out[i] = n->op == &op_order || n->op == &op_least
+                     ? order_at(in[0], in_node[0]->shape, index, axis)
                  : n->op == &op_cumsum
                      ? cumulated(n, in[0], index)
                      : in[0][along(in_node[0]->shape, index, axis, (int64_t)in[1][i])];

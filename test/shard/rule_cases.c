@@ -240,6 +240,10 @@ static void add_lines(void)
     struct rule_case *c = add1(&op_order, s, s);
     c->form.node.dtype = c->in_dtype[0] = TARN_I32;
     c->form.node.arg.routine.axis = 1;
+    c = add1(&op_least, s, TARN_SHAPE(4, 3, 2));
+    c->form.node.dtype = c->in_dtype[0] = TARN_I32;
+    c->form.node.arg.routine.axis = 1;
+    c->form.node.arg.routine.length = 3;
     for (int back = 0; back < 2; back++) {
         c = add1(&op_cumsum, s, s);
         c->form.node.arg.routine.axis = back;

@@ -22,13 +22,13 @@ TARN_APART void nest_db2d9f9a021a5296(__global float *v0, __global float *v1, __
     }
 }
 #endif
-#ifndef TARN_nest_74534f2076f801d0
-#define TARN_nest_74534f2076f801d0
-TARN_APART void nest_74534f2076f801d0(__global float *v0, __global float *v1, __global float *v2)
+#ifndef TARN_nest_4e462b1ad6b79fa5
+#define TARN_nest_4e462b1ad6b79fa5
+TARN_APART void nest_4e462b1ad6b79fa5(__global float *v0, __global float *v1, __global float *v2)
 {
-    long i3 = 0;
     #pragma unroll 1
-    for (; i3 + 16 <= 18; i3 += 16) {
+    for (long lane = 0; lane < 18; lane += 16) {
+        const long i3 = min(lane, 2L);
         float16 acc0 = (float16)(0.0f);
         float16 acc1 = (float16)(0.0f);
         float16 acc2 = (float16)(0.0f);
@@ -124,138 +124,10 @@ TARN_APART void nest_74534f2076f801d0(__global float *v0, __global float *v1, __
         TARN_STORE(__global, float, acc6, v0 + i3 + 108);
         TARN_STORE(__global, float, acc7, v0 + i3 + 126);
     }
-    #pragma unroll 1
-    for (; i3 < 18; ++i3) {
-        float acc0 = (float)(0.0f);
-        float acc1 = (float)(0.0f);
-        float acc2 = (float)(0.0f);
-        float acc3 = (float)(0.0f);
-        float acc4 = (float)(0.0f);
-        float acc5 = (float)(0.0f);
-        float acc6 = (float)(0.0f);
-        float acc7 = (float)(0.0f);
-        #pragma nounroll
-        #pragma clang loop vectorize(disable)
-        for (long i4 = 0; i4 < 2; i4 += 1) {
-            #pragma nounroll
-            #pragma clang loop vectorize(disable)
-            for (long i5 = 0; i5 < 3; i5 += 1) {
-                if (((i5 - 1 >= 0)) && ((2 * i3 - 1 >= 0))) {
-                    const float t49 = v1[2 * i3 + 288 * i4 + 36 * i5 - 37];
-                    const float t50 = v2[9 * i4 + 3 * i5];
-                    acc0 = fma(t49, t50, acc0);
-                    const float t51 = v1[2 * i3 + 288 * i4 + 36 * i5 + 35];
-                    acc1 = fma(t51, t50, acc1);
-                    const float t52 = v1[2 * i3 + 288 * i4 + 36 * i5 + 107];
-                    acc2 = fma(t52, t50, acc2);
-                    const float t53 = v1[2 * i3 + 288 * i4 + 36 * i5 + 179];
-                    acc3 = fma(t53, t50, acc3);
-                    const float t54 = v2[9 * i4 + 3 * i5 + 18];
-                    acc4 = fma(t49, t54, acc4);
-                    acc5 = fma(t51, t54, acc5);
-                    acc6 = fma(t52, t54, acc6);
-                    acc7 = fma(t53, t54, acc7);
-                    const float t55 = v1[2 * i3 + 288 * i4 + 36 * i5 - 36];
-                    const float t56 = v2[9 * i4 + 3 * i5 + 1];
-                    acc0 = fma(t55, t56, acc0);
-                    const float t57 = v1[2 * i3 + 288 * i4 + 36 * i5 + 36];
-                    acc1 = fma(t57, t56, acc1);
-                    const float t58 = v1[2 * i3 + 288 * i4 + 36 * i5 + 108];
-                    acc2 = fma(t58, t56, acc2);
-                    const float t59 = v1[2 * i3 + 288 * i4 + 36 * i5 + 180];
-                    acc3 = fma(t59, t56, acc3);
-                    const float t60 = v2[9 * i4 + 3 * i5 + 19];
-                    acc4 = fma(t55, t60, acc4);
-                    acc5 = fma(t57, t60, acc5);
-                    acc6 = fma(t58, t60, acc6);
-                    acc7 = fma(t59, t60, acc7);
-                    const float t61 = v1[2 * i3 + 288 * i4 + 36 * i5 - 35];
-                    const float t62 = v2[9 * i4 + 3 * i5 + 2];
-                    acc0 = fma(t61, t62, acc0);
-                    const float t63 = v1[2 * i3 + 288 * i4 + 36 * i5 + 37];
-                    acc1 = fma(t63, t62, acc1);
-                    const float t64 = v1[2 * i3 + 288 * i4 + 36 * i5 + 109];
-                    acc2 = fma(t64, t62, acc2);
-                    const float t65 = v1[2 * i3 + 288 * i4 + 36 * i5 + 181];
-                    acc3 = fma(t65, t62, acc3);
-                    const float t66 = v2[9 * i4 + 3 * i5 + 20];
-                    acc4 = fma(t61, t66, acc4);
-                    acc5 = fma(t63, t66, acc5);
-                    acc6 = fma(t64, t66, acc6);
-                    acc7 = fma(t65, t66, acc7);
-                } else {
-                    if (((i5 - 1 >= 0)) && ((2 * i3 - 1 >= 0))) {
-                        const float t67 = v1[2 * i3 + 288 * i4 + 36 * i5 - 37];
-                        const float t68 = v2[9 * i4 + 3 * i5];
-                        acc0 = fma(t67, t68, acc0);
-                        const float t69 = v2[9 * i4 + 3 * i5 + 18];
-                        acc4 = fma(t67, t69, acc4);
-                    }
-                    if (((2 * i3 - 1 >= 0))) {
-                        const float t70 = v1[2 * i3 + 288 * i4 + 36 * i5 + 35];
-                        const float t71 = v2[9 * i4 + 3 * i5];
-                        acc1 = fma(t70, t71, acc1);
-                        const float t72 = v1[2 * i3 + 288 * i4 + 36 * i5 + 107];
-                        acc2 = fma(t72, t71, acc2);
-                        const float t73 = v1[2 * i3 + 288 * i4 + 36 * i5 + 179];
-                        acc3 = fma(t73, t71, acc3);
-                        const float t74 = v2[9 * i4 + 3 * i5 + 18];
-                        acc5 = fma(t70, t74, acc5);
-                        acc6 = fma(t72, t74, acc6);
-                        acc7 = fma(t73, t74, acc7);
-                    }
-                    if (((i5 - 1 >= 0))) {
-                        const float t75 = v1[2 * i3 + 288 * i4 + 36 * i5 - 36];
-                        const float t76 = v2[9 * i4 + 3 * i5 + 1];
-                        acc0 = fma(t75, t76, acc0);
-                        const float t77 = v2[9 * i4 + 3 * i5 + 19];
-                        acc4 = fma(t75, t77, acc4);
-                    }
-                    const float t78 = v1[2 * i3 + 288 * i4 + 36 * i5 + 36];
-                    const float t79 = v2[9 * i4 + 3 * i5 + 1];
-                    acc1 = fma(t78, t79, acc1);
-                    const float t80 = v1[2 * i3 + 288 * i4 + 36 * i5 + 108];
-                    acc2 = fma(t80, t79, acc2);
-                    const float t81 = v1[2 * i3 + 288 * i4 + 36 * i5 + 180];
-                    acc3 = fma(t81, t79, acc3);
-                    const float t82 = v2[9 * i4 + 3 * i5 + 19];
-                    acc5 = fma(t78, t82, acc5);
-                    acc6 = fma(t80, t82, acc6);
-                    acc7 = fma(t81, t82, acc7);
-                    if (((i5 - 1 >= 0))) {
-                        const float t83 = v1[2 * i3 + 288 * i4 + 36 * i5 - 35];
-                        const float t84 = v2[9 * i4 + 3 * i5 + 2];
-                        acc0 = fma(t83, t84, acc0);
-                        const float t85 = v2[9 * i4 + 3 * i5 + 20];
-                        acc4 = fma(t83, t85, acc4);
-                    }
-                    const float t86 = v1[2 * i3 + 288 * i4 + 36 * i5 + 37];
-                    const float t87 = v2[9 * i4 + 3 * i5 + 2];
-                    acc1 = fma(t86, t87, acc1);
-                    const float t88 = v1[2 * i3 + 288 * i4 + 36 * i5 + 109];
-                    acc2 = fma(t88, t87, acc2);
-                    const float t89 = v1[2 * i3 + 288 * i4 + 36 * i5 + 181];
-                    acc3 = fma(t89, t87, acc3);
-                    const float t90 = v2[9 * i4 + 3 * i5 + 20];
-                    acc5 = fma(t86, t90, acc5);
-                    acc6 = fma(t88, t90, acc6);
-                    acc7 = fma(t89, t90, acc7);
-                }
-            }
-        }
-        v0[i3] = acc0;
-        v0[i3 + 18] = acc1;
-        v0[i3 + 36] = acc2;
-        v0[i3 + 54] = acc3;
-        v0[i3 + 72] = acc4;
-        v0[i3 + 90] = acc5;
-        v0[i3 + 108] = acc6;
-        v0[i3 + 126] = acc7;
-    }
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_764bd8048ba9cc0e(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
+void k_501afc832110112d(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [5,48] */
@@ -270,7 +142,7 @@ void k_764bd8048ba9cc0e(const int skip, __global uchar *output0, __global uchar 
         /* pad [5 48] */
         nest_db2d9f9a021a5296(v0, v1, v2);
         /* conv2d [1 2 4 18 | 2 3 3] */
-        nest_74534f2076f801d0(v3, v4, v5);
+        nest_4e462b1ad6b79fa5(v3, v4, v5);
     }
 }
 

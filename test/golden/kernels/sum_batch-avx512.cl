@@ -105,13 +105,13 @@ void k_49ef82324095313b(const int skip, __global uchar *input0, __global uchar *
 
 
 /* sum */
-#ifndef TARN_nest_1d57ca8166701bc5
-#define TARN_nest_1d57ca8166701bc5
-TARN_APART void nest_1d57ca8166701bc5(__global float *v0, __global float *v1)
+#ifndef TARN_nest_84e96e89fdd30be1
+#define TARN_nest_84e96e89fdd30be1
+TARN_APART void nest_84e96e89fdd30be1(__global float *v0, __global float *v1)
 {
-    long i0 = 0;
     #pragma unroll 1
-    for (; i0 + 16 <= 24; i0 += 16) {
+    for (long lane = 0; lane < 24; lane += 16) {
+        const long i0 = min(lane, 8L);
         float16 acc0 = (float16)(0.0f);
         const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
         const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 24));
@@ -148,48 +148,10 @@ TARN_APART void nest_1d57ca8166701bc5(__global float *v0, __global float *v1)
         const float16 t32 = acc0 * (float16)(0x1.8d3018p-9f);
         TARN_STORE(__global, float, t32, v0 + i0);
     }
-    #pragma unroll 1
-    for (; i0 < 24; ++i0) {
-        float acc0 = (float)(0.0f);
-        const float t33 = v1[i0];
-        const float t34 = v1[i0 + 24];
-        const float t35 = t33 + t34;
-        const float t36 = v1[i0 + 48];
-        const float t37 = v1[i0 + 72];
-        const float t38 = t36 + t37;
-        const float t39 = t35 + t38;
-        const float t40 = v1[i0 + 96];
-        const float t41 = v1[i0 + 120];
-        const float t42 = t40 + t41;
-        const float t43 = v1[i0 + 144];
-        const float t44 = v1[i0 + 168];
-        const float t45 = t43 + t44;
-        const float t46 = t42 + t45;
-        const float t47 = t39 + t46;
-        const float t48 = v1[i0 + 192];
-        const float t49 = v1[i0 + 216];
-        const float t50 = t48 + t49;
-        const float t51 = v1[i0 + 240];
-        const float t52 = v1[i0 + 264];
-        const float t53 = t51 + t52;
-        const float t54 = t50 + t53;
-        const float t55 = v1[i0 + 288];
-        const float t56 = v1[i0 + 312];
-        const float t57 = t55 + t56;
-        const float t58 = v1[i0 + 336];
-        const float t59 = v1[i0 + 360];
-        const float t60 = t58 + t59;
-        const float t61 = t57 + t60;
-        const float t62 = t54 + t61;
-        const float t63 = t47 + t62;
-        acc0 += t63;
-        const float t64 = acc0 * (float)(0x1.8d3018p-9f);
-        v0[i0] = t64;
-    }
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_fe9d83e77dddeaa9(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_934d95ecf5913f9c(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,24] */
@@ -198,7 +160,7 @@ void k_fe9d83e77dddeaa9(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [24 | 1] */
-        nest_1d57ca8166701bc5(v0, v1);
+        nest_84e96e89fdd30be1(v0, v1);
     }
 }
 
