@@ -205,6 +205,56 @@ static void check_cumsum(const char *name, const char *word)
     tarn_close(r);
 }
 
+/* Of one line, whose elements lie `apart` elements apart, from either end. */
+static int wrong_sums(const float *x, const float *y, int length, int apart, bool backwards)
+{
+    float low = 0, high = 0;
+    int wrong = 0;
+    for (int i = 0; i < length; i++) {
+        const int at = (backwards ? length - 1 - i : i) * apart;
+        low += x[at];
+        const float sum = high + low;
+        wrong += memcmp(&sum, &y[at], sizeof sum) != 0;
+        if ((i + 1) % 128 == 0) {
+            high = sum;
+            low = 0;
+        }
+    }
+    return wrong;
+}
+
+/* Sixteen lines at a time, and the rest, along memory and across it; gradients go backwards. */
+static void check_many_lines(const char *schedule)
+{
+    enum { LENGTH = 307, LINES = 40 };
+    static float x[LENGTH * LINES], y[LENGTH * LINES], g[LENGTH * LINES];
+    tarn_replica *r = open_with("TARN_SCHEDULE", schedule);
+    for (int i = 0; i < LENGTH * LINES; i++)
+        x[i] = (float)((unsigned)i * 2654435761u >> 8) / (float)(1 << 24) - 0.25f;
+    for (int axis = 0; axis < 2; axis++) {
+        const int apart = axis == 0 ? LINES : 1, next = axis == 0 ? 1 : LENGTH;
+        const tarn_shape s = axis == 0 ? TARN_SHAPE(LENGTH, LINES) : TARN_SHAPE(LINES, LENGTH);
+        const tarn_tensor t = tarn_from(r, s, TARN_F32, x), w = tarn_from(r, s, TARN_F32, x);
+        const tarn_tensor sums = tarn_cumsum(t, axis);
+        tarn_tensor gradient;
+        tarn_gradients(tarn_sum(tarn_mul(sums, w), TARN_ALL, false), &t, 1, &gradient);
+        read_all(sums, y, sizeof y);
+        read_all(gradient, g, sizeof g);
+        int wrong = 0;
+        for (int line = 0; line < LINES; line++)
+            wrong += wrong_sums(x + line * next, y + line * next, LENGTH, apart, false) +
+                     wrong_sums(x + line * next, g + line * next, LENGTH, apart, true);
+        cr_expect_eq(wrong, 0, "axis %d for a %s: %d sums differ", axis, schedule, wrong);
+    }
+    tarn_close(r);
+}
+
+Test(sorting, cumulative_sums_of_many_lines)
+{
+    check_many_lines("cpu");
+    check_many_lines("gpu");
+}
+
 Test(sorting, cumulative_sums)
 {
     check_cumsum("TARN_FUSE", "1");
