@@ -189,8 +189,9 @@ static enum outcome parts_step(struct lowering *l, struct frame *f)
     struct destination to = f->to;
     to.axis = n->arg.concat.axis;
     f->to.offset += l->m->nodes[x].shape.dim[to.axis];
-    /* A part without the batch, such as a constant, is spread over the samples' blocks. */
-    const bool spread = l->p->values[to.value].layout == LAYOUT_BLOCKED && !l->m->batched[x];
+    /* A part without the batch, such as a constant, is spread over the samples' blocks, and one in rows is turned. */
+    const bool spread = l->p->values[to.value].layout == LAYOUT_BLOCKED &&
+                        (!l->m->batched[x] || l->m->lies[x] == LIES_IN_ROWS);
     const uint32_t routine = routine_below(l, x, &to);
     if (routine != UINT32_MAX) /* a table's gradient among those of a bucket */
         return pushed(push_into(l, FRAME_ROUTINE, routine, &to));
