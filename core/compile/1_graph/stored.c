@@ -10,8 +10,7 @@
 bool joins_epilogue(const struct module *m, uint32_t from, uint32_t to)
 {
     const struct node *f = &m->nodes[from], *t = &m->nodes[to];
-    if (m->phase[to] > m->phase[from] + needs_all_samples(m, from) ||
-        m->lies[from] == LIES_IN_ROWS)
+    if (m->phase[to] > m->phase[from] + needs_all_samples(m, from) || m->lies[from] == LIES_IN_ROWS)
         return false;
     if (t->op->kind == OP_MAP)
         return m->batched[from] == m->batched[to];
