@@ -48,6 +48,15 @@ static int products_by_provider(const struct kernel_plan *plan)
     return count;
 }
 
+/* Sums over samples, block by block. */
+static int sums_of_blocks(const struct kernel_plan *plan)
+{
+    int count = 0;
+    for (int i = 0; i < plan->ir->nest_count; i++)
+        count += plan->ir->nests[i].partial;
+    return count;
+}
+
 static int products(int32_t width, bool transposed, bool summed, struct target t, int provider)
 {
     struct kernel_plan plan = { 0 };
@@ -56,6 +65,7 @@ static int products(int32_t width, bool transposed, bool summed, struct target t
     make_product(&b, width, transposed, summed);
     compile_with(&b, t, provider, &plan);
     const int count = products_by_provider(&plan);
+    cr_expect_eq(sums_of_blocks(&plan), summed, "a sum has the order of blocks, wherever it reads");
     kernel_plan_free(&plan);
     build_end(&b);
     return count;
