@@ -71,7 +71,7 @@ TARN_API TARN_MUST_USE tarn_optimizer *tarn_lion(tarn_replica *r, tarn_lion_opti
 
 /** As torch.optim.Adafactor of PyTorch 2.5: the second moment of a parameter of two dimensions or more is
  *  kept as its means over rows and over columns. Zero means lr 0.01, beta2_decay -0.8, d 1, eps1
- *  2^-23, eps2 1e-3, and no weight decay. NULL on failure. */
+ *  2^-23, of float64 parameters 2^-52 as PyTorch's None, eps2 1e-3, and no weight decay. NULL on failure. */
 typedef struct tarn_adafactor_options {
     float lr, beta2_decay, eps1, eps2, d, weight_decay;
     const char *parameters; /* which, by a pattern; NULL: all */
