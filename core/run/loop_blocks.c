@@ -43,7 +43,7 @@ uint64_t loop_blocked_slots(const tarn_replica *r, const struct scan *s)
     for (uint32_t slot = s->carries; slot < s->carries + s->slices; slot++) {
         const uint32_t node = g->operands[graph_origin(g, s->node)->first_in + slot];
         const struct scan *of = scan_that_made(g, node);
-        for (uint32_t k = 0; of != NULL && k < of->results; k++)
+        for (uint32_t k = 0; of != NULL && of->blocked != 0 && k < of->results; k++)
             if ((of->blocked >> k & 1) != 0 && of->place[k] == s->offset[slot])
                 bits |= (uint64_t)1 << slot;
     }

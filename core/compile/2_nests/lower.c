@@ -81,6 +81,8 @@ static bool is_made_there(const struct lowering *l, const struct root *root)
 
 static int build_root(struct lowering *l, const struct root *root, int first)
 {
+    if (root->blocks && is_made_there(l, root))
+        return 0;
     const struct node *n = &l->m->nodes[root->node];
     const enum value_place place = root->blocks       ? PLACE_LEFT
                                    : root->owned >= 0 ? PLACE_OWNED
@@ -91,8 +93,6 @@ static int build_root(struct lowering *l, const struct root *root, int first)
                                        value_add(l->p, place, layout, slot, n->shape, n->dtype) };
     if (t.value < 0)
         return lower_fail(l, TARN_ERR_MEMORY);
-    if (root->blocks && is_made_there(l, root))
-        return 0;
     if (root->owned >= 0)
         l->p->values[t.value].offset = l->m->program->storage[root->owned].offset;
     if (tarn_shape_count(n->shape) == 0)
