@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import measure
+import pytorch_depth
 import pytorch_others
 from pytorch_net import WIDTH, AdamW, Block, Net
 
@@ -658,7 +659,7 @@ NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Un
             "recommend": Recommend, "graph": Graph, "experts": Experts,
             "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech,
             "resnet-18": Resnet18, "photos": Photos, "inverted": Inverted, "unet-wide": UnetWide, "wide": Wide,
-            "gpt-512": Gpt512, "lstm-512": Lstm512} | pytorch_others.NETWORKS
+            "gpt-512": Gpt512, "lstm-512": Lstm512} | pytorch_others.NETWORKS | pytorch_depth.NETWORKS
 
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("network", choices=NETWORKS)
@@ -678,7 +679,8 @@ x, y = net.batch(o.batch_size or net.shape[0])
 if o.cuda:
     net, x, y = (t.to("cuda") for t in (net, x, y))
 if o.channels_last:
-    net, x = (t.to(memory_format=torch.channels_last) for t in (net, x))
+    last = torch.channels_last_3d if x.dim() == 5 else torch.channels_last
+    net, x = (t.to(memory_format=last) for t in (net, x))
 compiled = torch.compile if o.compile else lambda f: f
 if o.infer:
     net.eval()

@@ -21,8 +21,8 @@
 /* Full blocks: of 15 networks it says 0.57 and 0.66 where 0.71 and 0.64 were measured; for all others it says 0.86 and more,
  * and 0.97 to 9.9 were measured. */
 #define FULL 0.8
-/* Of gradients of planes in blocks the model knows too little: it says of three layers with 16 samples that they take as long,
- * and they took 6 times as long. */
+/* Of gradients of several images a sample in blocks the model knows too little: it says of three layers with 16 samples that
+ * they take as long, and they took 6 times as long. */
 #define ANYWAY INFINITY
 #define SIMPLER 1.0 /* Without a change of layout there are half as many kernels. */
 
@@ -274,7 +274,7 @@ static tarn_status find_other_place(const struct program *program, const struct 
     *other = (struct other_place){ SAMPLES_BY_RULE, 0 };
     const tarn_status status = graph_stage(program, t, &a, &m);
     const bool gradients = has_gradients(program);
-    if (status == TARN_OK && convolves_planes(&m))
+    if (status == TARN_OK && convolves_frames(&m))
         *other = (struct other_place){ SAMPLES_ALONE, ANYWAY };
     else if (status == TARN_OK && m.batch > 0 && !gradients && multiplies_rows(&m))
         *other = (struct other_place){ SAMPLES_ALONE, SIMPLER };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions of images and their two gradients, each a nest of its own. */
+/* Convolutions of images and of volumes, which have depth, and their two gradients, each a nest of its own. */
 #include <string.h>
 
 #include "op/conv.h"
@@ -13,11 +13,21 @@ struct extents {
     int64_t in, out, window, stride, padding, dilation;
 };
 
+static int directions(tarn_shape of)
+{
+    return of.rank - 2;
+}
+
 static struct extents extents_of(tarn_shape x, tarn_shape y, tarn_shape w, const union op_arg *arg,
                                  int i)
 {
-    return (struct extents){ x.dim[2 + i],        y.dim[2 + i],         w.dim[2 + i],
-                             arg->conv.stride[i], arg->conv.padding[i], arg->conv.dilation[i] };
+    const int option = CONV_DIRECTIONS - directions(x) + i;
+    return (struct extents){ x.dim[2 + i],
+                             y.dim[2 + i],
+                             w.dim[2 + i],
+                             arg->conv.stride[option],
+                             arg->conv.padding[option],
+                             arg->conv.dilation[option] };
 }
 
 static void set_coef(struct contract_map *m, int dim, int axis, int32_t coef)
@@ -75,16 +85,16 @@ static void conv2d_contract(const struct node *n, const tarn_shape in[2], struct
     const int32_t groups = n->arg.conv.groups, per_out = y.dim[1] / groups;
     memset(out, 0, sizeof *out);
     const int an = add_axes(out, y.dim, 1), ag = add_group(out, groups);
-    const int ao = add_axes(out, &per_out, 1), ay = add_axes(out, y.dim + 2, 2);
+    const int ao = add_axes(out, &per_out, 1), ay = add_axes(out, y.dim + 2, directions(y));
     out->out_axes = out->axes;
-    const int ac = add_axes(out, w.dim + 1, 1), ak = add_axes(out, w.dim + 2, 2);
+    const int ac = add_axes(out, w.dim + 1, 1), ak = add_axes(out, w.dim + 2, directions(w));
     set_coef(&out->out, 0, an, 1);
     put_channel(&out->out, 1, ag, per_out, ao);
     set_coef(&out->in[0], 0, an, 1);
     put_channel(&out->in[0], 1, ag, w.dim[1], ac);
     put_channel(&out->in[1], 0, ag, per_out, ao);
     set_coef(&out->in[1], 1, ac, 1);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < directions(x); i++) {
         const struct extents l = extents_of(x, y, w, &n->arg, i);
         set_coef(&out->out, 2 + i, ay + i, 1);
         set_input_coef(&out->in[0], 2 + i, ay + i, ak + i, &l);
@@ -99,16 +109,16 @@ static void conv2d_input_contract(const struct node *n, const tarn_shape in[2],
     const int32_t groups = n->arg.conv.groups, per_out = y.dim[1] / groups;
     memset(out, 0, sizeof *out);
     const int an = add_axes(out, x.dim, 1), ag = add_group(out, groups);
-    const int ac = add_axes(out, w.dim + 1, 1), ax = add_axes(out, x.dim + 2, 2);
+    const int ac = add_axes(out, w.dim + 1, 1), ax = add_axes(out, x.dim + 2, directions(x));
     out->out_axes = out->axes;
-    const int ao = add_axes(out, &per_out, 1), ak = add_axes(out, w.dim + 2, 2);
+    const int ao = add_axes(out, &per_out, 1), ak = add_axes(out, w.dim + 2, directions(w));
     set_coef(&out->out, 0, an, 1);
     put_channel(&out->out, 1, ag, w.dim[1], ac);
     set_coef(&out->in[0], 0, an, 1);
     put_channel(&out->in[0], 1, ag, per_out, ao);
     put_channel(&out->in[1], 0, ag, per_out, ao);
     set_coef(&out->in[1], 1, ac, 1);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < directions(x); i++) {
         const struct extents l = extents_of(x, y, w, &n->arg, i);
         set_coef(&out->out, 2 + i, ax + i, 1);
         set_output_coef(&out->in[0], 2 + i, ax + i, ak + i, &l);
@@ -123,16 +133,16 @@ static void conv2d_weight_contract(const struct node *n, const tarn_shape in[2],
     const int32_t groups = n->arg.conv.groups, per_out = w.dim[0] / groups;
     memset(out, 0, sizeof *out);
     const int ag = add_group(out, groups), ao = add_axes(out, &per_out, 1);
-    const int ac = add_axes(out, w.dim + 1, 1), ak = add_axes(out, w.dim + 2, 2);
+    const int ac = add_axes(out, w.dim + 1, 1), ak = add_axes(out, w.dim + 2, directions(w));
     out->out_axes = out->axes;
-    const int an = add_axes(out, x.dim, 1), ay = add_axes(out, y.dim + 2, 2);
+    const int an = add_axes(out, x.dim, 1), ay = add_axes(out, y.dim + 2, directions(y));
     put_channel(&out->out, 0, ag, per_out, ao);
     set_coef(&out->out, 1, ac, 1);
     set_coef(&out->in[0], 0, an, 1);
     put_channel(&out->in[0], 1, ag, w.dim[1], ac);
     set_coef(&out->in[1], 0, an, 1);
     put_channel(&out->in[1], 1, ag, per_out, ao);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < directions(x); i++) {
         const struct extents l = extents_of(x, y, w, &n->arg, i);
         set_coef(&out->out, 2 + i, ak + i, 1);
         set_input_coef(&out->in[0], 2 + i, ay + i, ak + i, &l);
@@ -149,18 +159,25 @@ static tarn_tensor record(const struct op *op, tarn_tensor a, tarn_tensor b, tar
     return graph_record(a.replica, op, (tarn_tensor[]){ a, b }, 2, shape, dtype, arg);
 }
 
-/* Of images x and what comes of them, y. With virtual shards samples of several images each, as those with depth have, are
- * summed over one after the other, since axis 0 must be the samples there. */
+/* [samples, images, ...] of the images of all samples. */
+static tarn_tensor apart(tarn_tensor x, int32_t images)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    tarn_shape to = { .rank = s.rank + 1, .dim = { s.dim[0] / images, images } };
+    memcpy(to.dim + 2, s.dim + 1, (size_t)(s.rank - 1) * sizeof *s.dim);
+    return tarn_reshape(x, to);
+}
+
+/* Of images x and what comes of them, y. With virtual shards the images of a sample that has several are summed over one
+ * after the other, since axis 0 must be the samples there. */
 static tarn_tensor weight_gradient(tarn_tensor x, tarn_tensor y, tarn_shape shape,
                                    const union op_arg *arg)
 {
     const int32_t images = spread_rows(x);
     if (images < 2)
         return record(&op_conv2d_weight, x, y, shape, arg);
-    const tarn_shape sx = tarn_shape_get(x), sy = tarn_shape_get(y);
-    const int32_t samples = sx.dim[0] / images;
-    x = tarn_reshape(x, TARN_SHAPE(samples, images, sx.dim[1], sx.dim[2], sx.dim[3]));
-    y = tarn_reshape(y, TARN_SHAPE(samples, images, sy.dim[1], sy.dim[2], sy.dim[3]));
+    x = apart(x, images);
+    y = apart(y, images);
     tarn_tensor sum = TARN_NONE;
     for (int32_t i = 0; i < images; i++) {
         const tarn_tensor part =
@@ -218,9 +235,9 @@ tarn_tensor conv_product(const struct convolution *c, tarn_tensor x, tarn_tensor
 {
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    memcpy(arg.conv.stride, c->stride + 1, sizeof arg.conv.stride);
-    memcpy(arg.conv.padding, c->padding + 1, sizeof arg.conv.padding);
-    memcpy(arg.conv.dilation, c->dilation + 1, sizeof arg.conv.dilation);
+    memcpy(arg.conv.stride, c->stride, sizeof arg.conv.stride);
+    memcpy(arg.conv.padding, c->padding, sizeof arg.conv.padding);
+    memcpy(arg.conv.dilation, c->dilation, sizeof arg.conv.dilation);
     arg.conv.groups = c->groups;
     return record(c->transposed ? &op_conv2d_input : &op_conv2d, x, weight, shape, &arg);
 }

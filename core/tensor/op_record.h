@@ -81,6 +81,7 @@ struct position {
 };
 
 #define MAP_SCALARS 2
+enum { CONV_DEPTH, CONV_ROWS, CONV_COLUMNS, CONV_DIRECTIONS };
 union op_arg {
     struct {
         uint32_t slot; /* input: in graph.inputs; number: in graph.numbers; owned: in r->owned;
@@ -126,7 +127,9 @@ union op_arg {
             dilation[2]; /* window, unwindow: [N,C,H,W] <-> [N,C,OH,OW,KH,KW] */
     } window;
     struct {
-        int32_t stride[2], padding[2], dilation[2], groups;
+        /* Along depth, height and width; of images the first is 1, or 0. */
+        int32_t stride[CONV_DIRECTIONS], padding[CONV_DIRECTIONS], dilation[CONV_DIRECTIONS];
+        int32_t groups;
     } conv;
     struct {
         int32_t transpose[2]; /* of the last two axes of in[0], in[1] */
@@ -139,8 +142,12 @@ union op_arg {
     } attention;
     struct {
         int32_t window[2], tiles[2], size[2], padding[2]; /* size: of the result's image */
-        int32_t channels[2];                              /* of image and result; products alone */
         int32_t last;                                     /* images and points have channels last */
+        /* Products alone: channels of image and result. */
+        int32_t channels[2];
+        /* And of volumes: planes of image and result as they lie, how many the nest goes through, those of the window (0: they
+         * are images), and how many of zeros lie before the result's. */
+        int32_t planes[2], through, deep, above;
     } winograd;
     struct {
         int32_t axis;

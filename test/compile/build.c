@@ -194,7 +194,7 @@ uint32_t build_matmul(struct build *b, uint32_t x, uint32_t y, bool transpose_x,
 static union op_arg conv_arg(int32_t padding)
 {
     union op_arg arg = no_arg();
-    for (int i = 0; i < 2; i++) {
+    for (int i = CONV_ROWS; i < CONV_DIRECTIONS; i++) {
         arg.conv.stride[i] = arg.conv.dilation[i] = 1;
         arg.conv.padding[i] = padding;
     }

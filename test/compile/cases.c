@@ -80,7 +80,7 @@ static void make_conv_weights(struct build *b)
                              build_samples(b, TARN_SHAPE(32, 48, 14, 14)) };
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    for (int i = 0; i < 2; i++)
+    for (int i = CONV_ROWS; i < CONV_DIRECTIONS; i++)
         arg.conv.stride[i] = arg.conv.dilation[i] = 1;
     arg.conv.groups = 1;
     build_output(b,
@@ -178,7 +178,7 @@ static void make_edges(struct build *b)
     build_output(b, build_node(b, &op_pad, TARN_SHAPE(5, 48), TARN_F32, &arg, &less, 1));
     memset(&arg, 0, sizeof arg);
     arg.conv.groups = 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = CONV_ROWS; i < CONV_DIRECTIONS; i++) {
         arg.conv.stride[i] = 2;
         arg.conv.padding[i] = arg.conv.dilation[i] = 1;
     }

@@ -131,7 +131,7 @@ Test(kernel_time, lanes_apart_are_loaded_one_by_one)
         build_begin(&b);
         const uint32_t in[2] = { build_owned(&b, image), build_owned(&b, TARN_SHAPE(32, 1, 3, 3)) };
         arg.conv.groups = 32;
-        for (int d = 0; d < 2; d++)
+        for (int d = CONV_ROWS; d < CONV_DIRECTIONS; d++)
             arg.conv.stride[d] = arg.conv.padding[d] = arg.conv.dilation[d] = 1;
         build_output(&b, build_node(&b, &op_conv2d, image, TARN_F32, &arg, in, 2));
         seconds[k] = time_of(&b, &t).seconds - LAUNCH;

@@ -123,7 +123,7 @@ static enum samples_place place_of_channels(int32_t samples, int32_t side)
     const uint32_t x = build_samples(&b, image), w = build_owned(&b, TARN_SHAPE(channels, 1, 3, 3));
     union op_arg arg = { 0 };
     arg.conv.groups = channels;
-    for (int d = 0; d < 2; d++) {
+    for (int d = CONV_ROWS; d < CONV_DIRECTIONS; d++) {
         arg.conv.stride[d] = 2;
         arg.conv.padding[d] = arg.conv.dilation[d] = 1;
     }

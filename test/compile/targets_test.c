@@ -275,7 +275,7 @@ Test(targets, one_channel_leaves_room_for_others)
         struct kernel_plan plan = { 0 };
         union op_arg arg;
         memset(&arg, 0, sizeof arg);
-        for (int i = 0; i < 2; i++)
+        for (int i = CONV_ROWS; i < CONV_DIRECTIONS; i++)
             arg.conv.stride[i] = arg.conv.dilation[i] = arg.conv.padding[i] = 1;
         arg.conv.groups = 1;
         build_begin(&b);
@@ -345,7 +345,7 @@ static void build_late_gradient(struct build *b)
     const uint32_t in[2] = { h, build_map2(b, &op_mul, h, build_map2(b, &op_mul, y, sum)) };
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    for (int i = 0; i < 2; i++)
+    for (int i = CONV_ROWS; i < CONV_DIRECTIONS; i++)
         arg.conv.stride[i] = arg.conv.dilation[i] = arg.conv.padding[i] = 1;
     arg.conv.groups = 1;
     build_output(b, build_node(b, &op_conv2d_weight, window, TARN_F32, &arg, in, 2));

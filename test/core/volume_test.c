@@ -295,8 +295,6 @@ Test(volume, refuses_what_does_not_fit)
             tarn_conv3d_op(X(1, 2, 3, 3, 3), X(2, 2, 1, 1, 1), X(3), plain));
     REFUSES("conv3d: x is int32",
             tarn_conv3d_op(tarn_cast(X(1, 2, 3, 3, 3), TARN_I32), X(2, 2, 1, 1, 1), none, plain));
-    REFUSES("conv3d: x [0,1,3,40000,60000]",
-            tarn_conv3d_op(X(0, 1, 3, 40000, 60000), X(1, 1, 1, 1, 1), none, plain));
     REFUSES("conv1d: x [1,2,3,3] and weight [2,2,1] must be [N, C, L]",
             tarn_conv1d_op(X(1, 2, 3, 3), X(2, 2, 1), none, (tarn_conv1d_options){ .groups = 1 }));
     REFUSES("conv_transpose1d: x [1,2,3], weight [3,2,1], 1 groups",

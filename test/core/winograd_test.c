@@ -34,9 +34,12 @@ static const struct shape_case few_cases[] = { { 2, 32, 48, 12, 20, { 3, 3 }, { 
 
 /* ---- the three ops, in double --------------------------------------------------------------- */
 
+/* Of a volume the planes under each place of a window along depth are the channels of one image, as many as a sample has
+ * places, and what is computed of it is a sum over that many for the gradient of the input. */
 struct data {
     struct shape_case s;
-    int oh, ow;
+    int oh, ow, planes, deep;
+    int summed; /* planes that a convolution sums over beside its channels */
     struct ref x, w, g;
 };
 
@@ -53,7 +56,7 @@ static struct ref draw(int rank, const int *dim, double empty, unsigned long lon
 
 static struct data make(const struct shape_case *s)
 {
-    struct data d = { .s = *s };
+    struct data d = { .s = *s, .planes = 1, .deep = 1, .summed = 1 };
     unsigned long long state = 7;
     d.oh = s->h + 2 * s->padding[0] - s->window[0] + 1;
     d.ow = s->w + 2 * s->padding[1] - s->window[1] + 1;
@@ -98,7 +101,14 @@ static struct data backwards(const struct data *d)
     const struct shape_case s = {
         d->s.n, d->s.o, d->s.c, d->oh, d->ow, { k[0], k[1] }, { k[0] - 1 - p[0], k[1] - 1 - p[1] }
     };
-    return (struct data){ .s = s, .oh = d->s.h, .ow = d->s.w, .x = d->g, .w = turned(d) };
+    return (struct data){ .s = s,
+                          .oh = d->s.h,
+                          .ow = d->s.w,
+                          .planes = d->planes,
+                          .deep = d->deep,
+                          .summed = d->deep,
+                          .x = d->g,
+                          .w = turned(d) };
 }
 
 /* The gradient of the weight is a convolution with samples for channels. */
@@ -214,8 +224,10 @@ static struct ref bounds(const struct data *d, int kind, const struct ref *like,
         for (int x = 0; x < d->ow; x += STEP, ++tiles)
             for (int n = 0; n < d->s.n; n++)
                 bound_of_tile(d, kind, t, n, y, x, &out);
-    const int samples = few ? d->s.n : (d->s.n + LANES - 1) / LANES;
-    const int chain = kind == 0 ? d->s.c : kind == 1 ? d->s.o : tiles * samples + 8;
+    const int samples = few ? d->s.n : (d->s.n / d->planes + LANES - 1) / LANES * d->planes;
+    const int chain = kind == 0   ? d->s.c * d->summed
+                      : kind == 1 ? d->s.o * d->deep
+                                  : tiles * samples + 8;
     const double terms = 6 * 9 + sum_roundings(chain), unit = 1.0 / (1 << 24);
     for (size_t i = 0; i < ref_count(&out); i++)
         out.v[i] *= terms * unit / (1 - terms * unit);
@@ -241,28 +253,32 @@ static tarn_tensor upload(tarn_replica *r, const struct ref *t)
     cr_assert_leq(ref_count(t), (size_t)MOST);
     for (size_t i = 0; i < ref_count(t); i++)
         values[i] = (float)t->v[i];
-    return tarn_from(r, tarn_shape_of(4, t->dim), TARN_F32, values);
+    return tarn_from(r, tarn_shape_of(t->rank, t->dim), TARN_F32, values);
 }
 
-/* All three results of one step; `few` of samples that are known to be a batch. */
-static void compute(tarn_replica *r, const struct data *d, bool few, float *out[KINDS])
+/* Three results of one step, of operands that lie as the device wants them; `few` of samples that are known to be a
+ * batch. */
+static void compute_by(tarn_replica *r, const struct ref *xs, const struct ref *ws,
+                       const struct ref *gs, const int padding[CONV_DIRECTIONS], bool few,
+                       float *out[KINDS])
 {
     static const struct op *const ops[KINDS] = { &op_conv2d, &op_conv2d_input, &op_conv2d_weight };
-    const tarn_tensor x = upload(r, &d->x), w = upload(r, &d->w), g = upload(r, &d->g);
+    const tarn_tensor x = upload(r, xs), w = upload(r, ws), g = upload(r, gs);
     if (few)
         (void)tarn_batch_axis(x, 0);
     const tarn_tensor in[KINDS][2] = { { x, w }, { g, w }, { x, g } };
-    const struct ref *shape[KINDS] = { &d->g, &d->x, &d->w };
+    const struct ref *shape[KINDS] = { gs, xs, ws };
     tarn_tensor y[KINDS];
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.conv.groups = 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < CONV_DIRECTIONS; i++) {
         arg.conv.stride[i] = arg.conv.dilation[i] = 1;
-        arg.conv.padding[i] = d->s.padding[i];
+        arg.conv.padding[i] = padding[i];
     }
     for (int k = 0; k < KINDS; k++)
-        y[k] = graph_record(r, ops[k], in[k], 2, tarn_shape_of(4, shape[k]->dim), TARN_F32, &arg);
+        y[k] = graph_record(r, ops[k], in[k], 2, tarn_shape_of(shape[k]->rank, shape[k]->dim),
+                            TARN_F32, &arg);
     cr_assert_eq(tarn_eval(y, KINDS), TARN_OK, "%s", tarn_error(r));
     for (int k = 0; k < KINDS; k++) {
         const size_t bytes = ref_count(shape[k]) * sizeof(float);
@@ -272,25 +288,37 @@ static void compute(tarn_replica *r, const struct data *d, bool few, float *out[
     }
 }
 
-static void check_values(const struct data *d, int kind, bool few, const float *got)
+static void compute(tarn_replica *r, const struct data *d, bool few, float *out[KINDS])
+{
+    const int padding[CONV_DIRECTIONS] = { 0, d->s.padding[0], d->s.padding[1] };
+    compute_by(r, &d->x, &d->w, &d->g, padding, few, out);
+}
+
+static void check_within(const struct data *d, int kind, const struct ref *want,
+                         const struct ref *bound, const float *got)
 {
     static const char *const names[KINDS] = { "forward", "input gradient", "weight gradient" };
-    struct ref want = expected(d, kind), bound = bounds(d, kind, &want, few);
     double worst = 0, largest = 0, weakest = 0;
-    for (size_t i = 0; i < ref_count(&want); i++) {
-        const double error = fabs(got[i] - want.v[i]);
-        cr_assert(error <= bound.v[i], "%s %dx%d, n %d: element %zu is %.9g, not %.9g within %.3g",
-                  names[kind], d->s.window[0], d->s.window[1], d->s.n, i, (double)got[i], want.v[i],
-                  bound.v[i]);
+    for (size_t i = 0; i < ref_count(want); i++) {
+        const double error = fabs(got[i] - want->v[i]);
+        cr_assert(error <= bound->v[i], "%s %dx%d, n %d: element %zu is %.9g, not %.9g within %.3g",
+                  names[kind], d->s.window[0], d->s.window[1], d->s.n, i, (double)got[i],
+                  want->v[i], bound->v[i]);
         worst = fmax(worst, error);
-        largest = fmax(largest, fabs(want.v[i]));
-        weakest = fmax(weakest, bound.v[i]);
+        largest = fmax(largest, fabs(want->v[i]));
+        weakest = fmax(weakest, bound->v[i]);
     }
     cr_expect(weakest < 0.5, "%s: a bound of %.3g lets a wrong term pass", names[kind], weakest);
     printf("%-15s %dx%d padding %d %d, %2d x %2d -> %2d channels, %2dx%2d: error %.2e of the "
            "largest, bound %.2e\n",
            names[kind], d->s.window[0], d->s.window[1], d->s.padding[0], d->s.padding[1], d->s.n,
            d->s.c, d->s.o, d->s.h, d->s.w, worst / largest, weakest / largest);
+}
+
+static void check_values(const struct data *d, int kind, bool few, const float *got)
+{
+    struct ref want = expected(d, kind), bound = bounds(d, kind, &want, few);
+    check_within(d, kind, &want, &bound, got);
     ref_free(&want);
     ref_free(&bound);
 }
@@ -350,6 +378,141 @@ Test(winograd, fused_and_not, .timeout = 600)
         check_settings("1", &cases[i], false);
     for (size_t i = 0; i < sizeof few_cases / sizeof *few_cases; i++)
         check_settings("auto", &few_cases[i], true);
+}
+
+/* ---- volumes --------------------------------------------------------------------------------- */
+
+struct volume_case {
+    struct shape_case image;
+    int depth, deep, padding;
+};
+static const struct volume_case volumes[] = {
+    { { 16, 3, 4, 6, 9, { 3, 3 }, { 1, 1 } }, 5, 3, 1 },
+    { { 9, 2, 3, 7, 5, { 3, 5 }, { 0, 2 } }, 4, 2, 0 },
+    { { 18, 3, 2, 6, 6, { 3, 3 }, { 1, 0 } }, 3, 1, 0 },
+};
+static const struct volume_case few_volumes[] = {
+    { { 2, 16, 16, 8, 12, { 3, 3 }, { 1, 1 } }, 4, 3, 1 },
+    { { 1, 16, 32, 9, 10, { 5, 3 }, { 2, 0 } }, 3, 2, 0 },
+};
+
+/* What a device has of a volume, and the same as images. */
+struct solid {
+    struct data images;
+    struct ref x, w, g; /* [N, C, D, H, W], [O, C, K, KH, KW], [N, O, D', H', W'] */
+    int depth, padding;
+};
+
+/* Where plane k under place p of sample n lies in depth; -1: in no plane. */
+static int plane_under(const struct solid *s, int p, int k)
+{
+    const int at = p + k - s->padding;
+    return at < s->depth ? at : -1;
+}
+
+/* Copies volumes to images, or adds images up to volumes. */
+static void fold_planes(const struct solid *s, struct ref *volume, struct ref *images, bool back)
+{
+    const struct data *d = &s->images;
+    const size_t pixels = (size_t)(images->dim[2] * images->dim[3]);
+    const int channels = d->s.c / d->deep;
+    for (int n = 0; n < d->s.n / d->planes; n++)
+        for (int p = 0; p < d->planes; p++)
+            for (int c = 0; c < channels; c++)
+                for (int k = 0; k < d->deep; k++) {
+                    const int at = plane_under(s, p, k);
+                    if (at < 0)
+                        continue;
+                    double *v = volume->v + (size_t)((n * channels + c) * s->depth + at) * pixels;
+                    double *image =
+                        images->v +
+                        (size_t)((n * d->planes + p) * d->s.c + c * d->deep + k) * pixels;
+                    for (size_t i = 0; i < pixels; i++)
+                        *(back ? &v[i] : &image[i]) += back ? image[i] : v[i];
+                }
+}
+
+static struct solid make_volume(const struct volume_case *c)
+{
+    struct shape_case s = c->image;
+    const int planes = c->depth + 2 * c->padding - c->deep + 1, apart[5] = { 0, 2, 1, 3, 4 };
+    unsigned long long state = 11;
+    s.n *= planes;
+    s.c *= c->deep;
+    struct solid made = { .images = make(&s), .depth = c->depth, .padding = c->padding };
+    struct data *d = &made.images;
+    d->planes = planes;
+    d->deep = c->deep;
+    made.x = draw(5, (int[]){ c->image.n, c->image.c, c->depth, s.h, s.w }, 0.2, &state);
+    memset(d->x.v, 0, ref_count(&d->x) * sizeof *d->x.v);
+    fold_planes(&made, &made.x, &d->x, false);
+    made.w = ref_new(5, (int[]){ s.o, c->image.c, c->deep, s.window[0], s.window[1] });
+    memcpy(made.w.v, d->w.v, ref_count(&d->w) * sizeof *d->w.v);
+    struct ref g = ref_new(5, (int[]){ c->image.n, planes, s.o, d->oh, d->ow });
+    memcpy(g.v, d->g.v, ref_count(&d->g) * sizeof *d->g.v);
+    made.g = ref_permute(&g, apart);
+    ref_free(&g);
+    return made;
+}
+
+/* Of images, or the bounds of these, as the volume that the device has. */
+static struct ref as_volume(const struct solid *s, int kind, struct ref *images)
+{
+    const struct ref *like[KINDS] = { &s->g, &s->x, &s->w };
+    struct ref out = ref_new(5, like[kind]->dim);
+    if (kind == 1) {
+        fold_planes(s, &out, images, true);
+    } else if (kind == 2) {
+        memcpy(out.v, images->v, ref_count(&out) * sizeof *out.v);
+    } else {
+        const int *dim = s->g.dim, back[5] = { 0, 2, 1, 3, 4 };
+        struct ref y = ref_new(5, (int[]){ dim[0], dim[2], dim[1], dim[3], dim[4] });
+        memcpy(y.v, images->v, ref_count(&y) * sizeof *y.v);
+        ref_free(&out);
+        out = ref_permute(&y, back);
+        ref_free(&y);
+    }
+    ref_free(images);
+    return out;
+}
+
+static void check_volume(const char *winograd, const struct volume_case *of, bool few)
+{
+    struct solid s = make_volume(of);
+    const int padding[] = { s.padding, of->image.padding[0], of->image.padding[1] };
+    const size_t count[KINDS] = { ref_count(&s.g), ref_count(&s.x), ref_count(&s.w) };
+    const char *const settings[3][2] = { { winograd, "1" }, { winograd, "0" }, { "0", "1" } };
+    float *got[3][KINDS];
+    for (int i = 0; i < 3; i++) {
+        tarn_replica *r = open_with(settings[i][0], settings[i][1]);
+        compute_by(r, &s.x, &s.w, &s.g, padding, few, got[i]);
+        tarn_close(r);
+    }
+    for (int k = 0; k < KINDS; k++) {
+        struct ref want = expected(&s.images, k), bound = bounds(&s.images, k, &want, few);
+        want = as_volume(&s, k, &want);
+        bound = as_volume(&s, k, &bound);
+        check_within(&s.images, k, &want, &bound, got[0][k]);
+        const size_t bytes = count[k] * sizeof(float);
+        cr_expect_eq(memcmp(got[0][k], got[1][k], bytes), 0, "not as without fusion: %d", k);
+        cr_expect_neq(memcmp(got[0][k], got[2][k], bytes), 0, "as a direct sum: %d", k);
+        ref_free(&want);
+        ref_free(&bound);
+        for (int i = 0; i < 3; i++)
+            free(got[i][k]);
+    }
+    data_free(&s.images);
+    ref_free(&s.x);
+    ref_free(&s.w);
+    ref_free(&s.g);
+}
+
+Test(winograd, volumes, .timeout = 600)
+{
+    for (size_t i = 0; i < sizeof volumes / sizeof *volumes; i++)
+        check_volume("1", &volumes[i], false);
+    for (size_t i = 0; i < sizeof few_volumes / sizeof *few_volumes; i++)
+        check_volume("auto", &few_volumes[i], true);
 }
 
 /* ---- parts of a block ------------------------------------------------------------------------ */

@@ -188,14 +188,16 @@ static void add_matmul(bool ta, bool tb)
 static void add_conv(tarn_shape x, int32_t out, int32_t window, int32_t groups, int32_t stride,
                      int32_t padding)
 {
-    const int32_t size = (x.dim[2] + 2 * padding - window) / stride + 1;
-    const tarn_shape w = TARN_SHAPE(out, x.dim[1] / groups, window, window);
-    const tarn_shape y = TARN_SHAPE(x.dim[0], out, size, size);
+    tarn_shape w = { x.rank, { out, x.dim[1] / groups } }, y = { x.rank, { x.dim[0], out } };
+    for (int d = 2; d < x.rank; d++) {
+        w.dim[d] = window;
+        y.dim[d] = (x.dim[d] + 2 * padding - window) / stride + 1;
+    }
     struct rule_case *c[3] = { add2(&op_conv2d, x, w, y), add2(&op_conv2d_input, y, w, x),
                                add2(&op_conv2d_weight, x, y, w) };
     for (int k = 0; k < 3; k++) {
         c[k]->form.node.arg.conv.groups = groups;
-        for (int i = 0; i < 2; i++) {
+        for (int i = CONV_ROWS; i < CONV_DIRECTIONS; i++) {
             c[k]->form.node.arg.conv.stride[i] = stride;
             c[k]->form.node.arg.conv.padding[i] = padding;
             c[k]->form.node.arg.conv.dilation[i] = 1;
@@ -213,6 +215,8 @@ static void add_contractions(void)
     add2(&op_rows_weight, TARN_SHAPE(4, 2, 8), TARN_SHAPE(4, 2, 4), TARN_SHAPE(8, 4));
     add_conv(TARN_SHAPE(4, 4, 4, 4), 8, 3, 1, 1, 1);
     add_conv(TARN_SHAPE(4, 4, 4, 4), 8, 1, 1, 1, 0);
+    add_conv(TARN_SHAPE(4, 4, 4, 4, 4), 8, 3, 1, 1, 1);
+    add_conv(TARN_SHAPE(4, 4, 4, 4, 4), 8, 2, 4, 2, 0);
     add_conv(TARN_SHAPE(4, 4, 4, 4), 8, 2, 1, 2, 0);
     add_conv(TARN_SHAPE(2, 8, 4, 4), 8, 3, 4, 1, 1);
     add_conv(TARN_SHAPE(2, 8, 4, 4), 8, 3, 8, 2, 1);

@@ -223,7 +223,7 @@ static bool few_pay(const struct module *m)
         const double work = convolution_work(m, n) / m->batch;
         block += 12 * work;
         const bool channels = !gradients && lanes_from_channels(n);
-        alone += (n->shape.dim[3] < LANES && !channels ? 18 : 3) * work * m->batch;
+        alone += (n->shape.dim[n->shape.rank - 1] < LANES && !channels ? 18 : 3) * work * m->batch;
     }
     return alone > 0 && alone >= block;
 }
@@ -259,16 +259,16 @@ static bool is_images(const struct module *m, uint32_t i, uint32_t k)
             (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
 }
 
-bool convolves_planes(const struct module *m)
+bool convolves_frames(const struct module *m)
 {
-    double planes = 0, others = 0;
+    double frames = 0, others = 0;
     for (uint32_t i = 1; i < m->program->count && m->batch > 0; i++) {
         const struct node *n = &m->program->nodes[i];
         if (n->op == &op_conv2d && tarn_shape_count(n->shape) > 0)
-            *(n->shape.dim[0] > m->batch && n->shape.dim[0] % m->batch == 0 ? &planes : &others) +=
+            *(n->shape.dim[0] > m->batch && n->shape.dim[0] % m->batch == 0 ? &frames : &others) +=
                 convolution_work(m, n);
     }
-    return planes > others && m->shards == 0;
+    return frames > others && m->shards == 0;
 }
 
 bool images_outgrow_blocks(const struct module *m)

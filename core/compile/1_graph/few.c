@@ -12,31 +12,42 @@
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
-const int32_t channels_last[4] = { 0, 2, 3, 1 }, channels_second[4] = { 0, 3, 1, 2 };
-
-static tarn_shape permuted_shape(tarn_shape from, const int32_t order[4])
+const int32_t *channels_last(int rank)
 {
-    tarn_shape to = { .rank = 4 };
-    for (int i = 0; i < 4; i++)
+    static const int32_t image[] = { 0, 2, 3, 1 }, volume[] = { 0, 2, 3, 4, 1 };
+    return rank == 5 ? volume : image;
+}
+
+const int32_t *channels_second(int rank)
+{
+    static const int32_t image[] = { 0, 3, 1, 2 }, volume[] = { 0, 4, 1, 2, 3 };
+    return rank == 5 ? volume : image;
+}
+
+static tarn_shape permuted_shape(tarn_shape from, const int32_t *order)
+{
+    tarn_shape to = { .rank = from.rank };
+    for (int i = 0; i < from.rank; i++)
         to.dim[i] = from.dim[order[i]];
     return to;
 }
 
 /* ---- the convolution with channels last ----------------------------------------------------- */
 
-/* Axis `a` of the convolution's nest, where the image's axes go before groups and channels. */
-static int moved_axis(const struct contract *c, int a)
+/* Axis `a` of the nest of a convolution whose image has so many axes, where these go before groups and channels. */
+static int moved_axis(const struct contract *c, int directions, int a)
 {
-    const int rows = c->out_axes - 2;
-    return a == 0 || a >= c->out_axes ? a : a >= rows ? a - rows + 1 : a + 2;
+    const int first = c->out_axes - directions;
+    return a == 0 || a >= c->out_axes ? a : a >= first ? a - first + 1 : a + directions;
 }
 
-static struct contract_map moved_map(const struct contract *c, const struct contract_map *m)
+static struct contract_map moved_map(const struct contract *c, int directions,
+                                     const struct contract_map *m)
 {
     struct contract_map to = *m;
     for (int d = 0; d < TARN_MAX_RANK; d++)
         for (int a = 0; a < c->axes; a++)
-            to.dim[d].coef[moved_axis(c, a)] = m->dim[d].coef[a];
+            to.dim[d].coef[moved_axis(c, directions, a)] = m->dim[d].coef[a];
     return to;
 }
 
@@ -45,18 +56,19 @@ static void last_contract(const struct op *op, const struct node *n, const tarn_
 {
     struct node plain = *n;
     struct contract c;
+    const int rank = n->shape.rank, directions = rank - 2;
     memset(&c, 0, sizeof c);
-    plain.shape = permuted_shape(n->shape, channels_second);
+    plain.shape = permuted_shape(n->shape, channels_second(rank));
     op->contract(&plain, in, &c);
     *out = c;
     for (int a = 0; a < c.axes; a++)
-        out->extent[moved_axis(&c, a)] = c.extent[a];
-    const struct contract_map moved = moved_map(&c, &c.out);
+        out->extent[moved_axis(&c, directions, a)] = c.extent[a];
+    const struct contract_map moved = moved_map(&c, directions, &c.out);
     out->out = moved;
-    for (int d = 0; d < 4; d++)
-        out->out.dim[d] = moved.dim[channels_last[d]];
+    for (int d = 0; d < rank; d++)
+        out->out.dim[d] = moved.dim[channels_last(rank)[d]];
     for (int k = 0; k < 2; k++)
-        out->in[k] = moved_map(&c, &c.in[k]);
+        out->in[k] = moved_map(&c, directions, &c.in[k]);
 }
 
 static void conv2d_last_contract(const struct node *n, const tarn_shape in[2], struct contract *out)
@@ -85,19 +97,26 @@ static const struct op conv2d_input_last = {
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-static bool has_order(const struct node *n, const int32_t order[4])
+/* Whether it is an image or a volume, turned so. */
+static bool has_order(const struct node *n, const int32_t *(*order)(int rank))
 {
-    return n->op == &op_permute && n->shape.rank == 4 &&
-           memcmp(n->arg.permute.order, order, 4 * sizeof *order) == 0;
+    const int rank = n->shape.rank;
+    return n->op == &op_permute && (rank == 4 || rank == 5) &&
+           memcmp(n->arg.permute.order, order(rank), (size_t)rank * sizeof(int32_t)) == 0;
 }
 
-uint32_t permuted(struct builder *b, uint32_t x, const int32_t order[4])
+uint32_t permuted(struct builder *b, uint32_t x, const int32_t *order)
 {
+    const tarn_shape s = expand_shape(b, x);
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    memcpy(arg.permute.order, order, 4 * sizeof *order);
-    return expand_make(b, &op_permute, permuted_shape(expand_shape(b, x), order),
-                       expand_dtype(b, x), &arg, &x, 1);
+    memcpy(arg.permute.order, order, (size_t)s.rank * sizeof *order);
+    return expand_make(b, &op_permute, permuted_shape(s, order), expand_dtype(b, x), &arg, &x, 1);
+}
+
+uint32_t with_channels_second(struct builder *b, uint32_t x)
+{
+    return permuted(b, x, channels_second(expand_shape(b, x).rank));
 }
 
 static uint32_t with_channels_last(struct builder *b, uint32_t x)
@@ -108,10 +127,10 @@ static uint32_t with_channels_last(struct builder *b, uint32_t x)
         return module_operand(m, x, 0);
     if (n->op == &op_constant) {
         const union op_arg arg = n->arg;
-        return expand_make(b, n->op, permuted_shape(n->shape, channels_last), n->dtype, &arg, NULL,
-                           0);
+        return expand_make(b, n->op, permuted_shape(n->shape, channels_last(n->shape.rank)),
+                           n->dtype, &arg, NULL, 0);
     }
-    return permuted(b, x, channels_last);
+    return permuted(b, x, channels_last(n->shape.rank));
 }
 
 uint32_t channels_last_of(struct builder *b, uint32_t x)
@@ -126,10 +145,12 @@ uint32_t channels_last_of(struct builder *b, uint32_t x)
 /* The weight as it was, read from a copy in which its dimension `d`, channels of the result, lie side by side. */
 static uint32_t turned_weight(struct builder *b, uint32_t w, int d)
 {
-    const int32_t there[4] = { 1 - d, 2, 3, d };
-    int32_t again[4];
-    for (int i = 0; i < 4; i++)
+    const int last = expand_shape(b, w).rank - 1;
+    int32_t there[TARN_MAX_RANK], again[TARN_MAX_RANK];
+    for (int i = 0; i <= last; i++) {
+        there[i] = i == 0 ? 1 - d : i == last ? d : i + 1;
         again[there[i]] = i;
+    }
     const uint32_t copy = permuted(b, w, there);
     simplify_module(b)->stored[copy] = true;
     return permuted(b, copy, again);
@@ -146,10 +167,10 @@ uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t i
     const bool transposed = n->op == &op_conv2d_input;
     const bool by_groups = n->shape.dim[1] == n->arg.conv.groups;
     const uint32_t operands[2] = { in[0], turned_weight(b, in[1], transposed && !by_groups) };
-    const uint32_t made =
-        expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
-                    permuted_shape(n->shape, channels_last), n->dtype, &n->arg, operands, 2);
-    return permuted(b, made, channels_second);
+    const uint32_t made = expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
+                                      permuted_shape(n->shape, channels_last(n->shape.rank)),
+                                      n->dtype, &n->arg, operands, 2);
+    return with_channels_second(b, made);
 }
 
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
@@ -161,8 +182,9 @@ static bool convolution(struct builder *b, const struct node *n, const uint32_t 
         *out = from_channels(b, n, in);
         return true;
     }
-    return n->op == &op_conv2d ? n->arg.conv.stride[1] == 1 && from_columns(b, n, in, out)
-                               : from_columns_apart(b, n, in, out);
+    return n->op == &op_conv2d
+               ? n->arg.conv.stride[CONV_COLUMNS] == 1 && from_columns(b, n, in, out)
+               : from_columns_apart(b, n, in, out);
 }
 
 /* A map or a join of values that have their channels last, all or some of them, has them last, too. */
@@ -179,10 +201,11 @@ static bool elementwise(struct builder *b, const struct node *n, const uint32_t 
         operands[k] = with_channels_last(b, in[k]);
     union op_arg arg = n->arg;
     if (n->op->kind == OP_CONCAT)
-        arg.concat.axis = channels_second[n->arg.concat.axis];
-    const uint32_t made = expand_make(b, n->op, permuted_shape(n->shape, channels_last), n->dtype,
-                                      &arg, operands, n->in_count);
-    *out = permuted(b, made, channels_second);
+        arg.concat.axis = channels_second(n->shape.rank)[n->arg.concat.axis];
+    const uint32_t made =
+        expand_make(b, n->op, permuted_shape(n->shape, channels_last(n->shape.rank)), n->dtype,
+                    &arg, operands, n->in_count);
+    *out = with_channels_second(b, made);
     return true;
 }
 
@@ -221,18 +244,17 @@ static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32
     x = viewed(b, &op_reshape, TARN_SHAPE(s.dim[0], s.dim[2], 1, s.dim[3], 1, s.dim[1]), x);
     x = viewed(b, &op_expand,
                TARN_SHAPE(e.dim[0], e.dim[2], e.dim[3], e.dim[4], e.dim[5], e.dim[1]), x);
-    *out =
-        permuted(b, viewed(b, &op_reshape, permuted_shape(to, channels_last), x), channels_second);
+    *out = with_channels_second(b, viewed(b, &op_reshape, permuted_shape(to, channels_last(4)), x));
     return true;
 }
 
 bool few_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out)
 {
-    if (n->shape.rank != 4 || tarn_shape_count(n->shape) == 0)
+    if ((n->shape.rank != 4 && n->shape.rank != 5) || tarn_shape_count(n->shape) == 0)
         return false;
     if (n->op == &op_conv2d || n->op == &op_conv2d_input)
         return convolution(b, n, in, out);
-    if (n->op == &op_reshape)
+    if (n->op == &op_reshape && n->shape.rank == 4)
         return enlarged(b, n, in[0], out);
     return (n->op->kind == OP_MAP || n->op->kind == OP_CONCAT) && elementwise(b, n, in, out);
 }

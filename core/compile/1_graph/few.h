@@ -5,10 +5,13 @@
 
 #include "compile/1_graph/graph_passes.h"
 
-/* Dimensions of a value with channels last, by those of [N, C, H, W], and the way back. */
-extern const int32_t channels_last[4], channels_second[4];
+/* Of an image or of a volume, by its rank: dimensions of it with channels last by those of [N, C, ...], and the way back. */
+const int32_t *channels_last(int rank);
+const int32_t *channels_second(int rank);
 
-uint32_t permuted(struct builder *b, uint32_t x, const int32_t order[4]);
+/* `order` has as many as x has dimensions. */
+uint32_t permuted(struct builder *b, uint32_t x, const int32_t *order);
+uint32_t with_channels_second(struct builder *b, uint32_t x);
 /* Winograd's algorithm with channels for lanes, for a convolution or a gradient of one; false where it is not faster.
  * `turns`: images have their channels second elsewhere. */
 bool few_winograd(struct builder *b, const struct node *conv, const uint32_t in[2], bool turns,

@@ -34,18 +34,24 @@ static tarn_shape weight_shape(const struct builder *b, const struct node *n, co
     return n->op == &op_conv2d_weight ? n->shape : expand_shape(b, in[1]);
 }
 
+static int32_t last_of(tarn_shape s)
+{
+    return s.dim[s.rank - 1];
+}
+
 /* Of the convolution's result, or of an image's gradient. */
 static int32_t columns_of(const struct builder *b, const struct node *n, const uint32_t in[2])
 {
-    return n->op == &op_conv2d_weight ? expand_shape(b, in[1]).dim[3] : n->shape.dim[3];
+    return last_of(n->op == &op_conv2d_weight ? expand_shape(b, in[1]) : n->shape);
 }
 
 static struct margins margins_of(const struct builder *b, const struct node *n,
                                  const uint32_t in[2])
 {
-    const int32_t image = expand_shape(b, in[0]).dim[3], columns = columns_of(b, n, in);
-    const int32_t padding = n->arg.conv.padding[1];
-    const int32_t reach = (weight_shape(b, n, in).dim[3] - 1) * n->arg.conv.dilation[1];
+    const int32_t image = last_of(expand_shape(b, in[0])), columns = columns_of(b, n, in);
+    const int32_t padding = n->arg.conv.padding[CONV_COLUMNS];
+    const int32_t reach =
+        (last_of(weight_shape(b, n, in)) - 1) * n->arg.conv.dilation[CONV_COLUMNS];
     struct margins m = { .low = padding };
     if (n->op == &op_conv2d_input) { /* reads column x + padding - what a window is along */
         m.low = not_below_0(reach - padding);
@@ -53,7 +59,8 @@ static struct margins margins_of(const struct builder *b, const struct node *n,
         m.padding = padding + m.low;
         return m;
     }
-    m.high = not_below_0((columns - 1) * n->arg.conv.stride[1] + reach - padding + 1 - image);
+    m.high =
+        not_below_0((columns - 1) * n->arg.conv.stride[CONV_COLUMNS] + reach - padding + 1 - image);
     return m;
 }
 
@@ -64,7 +71,7 @@ static bool is_worth_a_copy(const struct builder *b, const struct node *n, const
     const tarn_shape weight = weight_shape(b, n, in);
     const int32_t readers =
         n->op == &op_conv2d_input ? weight.dim[1] : weight.dim[0] / n->arg.conv.groups;
-    return readers >= LEAST_READERS && m->low + m->high <= expand_shape(b, in[0]).dim[3];
+    return readers >= LEAST_READERS && m->low + m->high <= last_of(expand_shape(b, in[0]));
 }
 
 /* The image itself where there are no margins. */
@@ -74,10 +81,11 @@ static uint32_t with_zeros(struct builder *b, uint32_t x, const struct margins *
     if (m->low + m->high == 0)
         return x;
     memset(&arg, 0, sizeof arg);
-    arg.pad.low[3] = m->low;
-    arg.pad.high[3] = m->high;
     tarn_shape wide = expand_shape(b, x);
-    wide.dim[3] += m->low + m->high;
+    const int last = wide.rank - 1;
+    arg.pad.low[last] = m->low;
+    arg.pad.high[last] = m->high;
+    wide.dim[last] += m->low + m->high;
     const uint32_t padded = expand_make(b, &op_pad, wide, expand_dtype(b, x), &arg, &x, 1);
     simplify_module(b)->stored[padded] |= stored;
     return padded;
@@ -89,7 +97,7 @@ bool from_columns(struct builder *b, const struct node *n, const uint32_t in[2],
     if (columns_of(b, n, in) < LANES || m.low + m.high == 0 || !is_worth_a_copy(b, n, in, &m))
         return false;
     union op_arg arg = n->arg;
-    arg.conv.padding[1] = m.padding;
+    arg.conv.padding[CONV_COLUMNS] = m.padding;
     const uint32_t operands[2] = { with_zeros(b, in[0], &m, true), in[1] };
     *out = expand_make(b, n->op, n->shape, n->dtype, &arg, operands, 2);
     return true;
@@ -104,23 +112,24 @@ static uint32_t columns_apart(struct builder *b, uint32_t x, int32_t stride)
     tarn_shape wide = expand_shape(b, x);
     for (int d = 0; d < wide.rank; d++)
         arg.dilate.step[d] = 1;
-    arg.dilate.step[3] = stride;
-    wide.dim[3] = (wide.dim[3] - 1) * stride + 1;
+    const int last = wide.rank - 1;
+    arg.dilate.step[last] = stride;
+    wide.dim[last] = (wide.dim[last] - 1) * stride + 1;
     return expand_make(b, &op_dilate, wide, expand_dtype(b, x), &arg, &x, 1);
 }
 
 bool from_columns_apart(struct builder *b, const struct node *n, const uint32_t in[2],
                         uint32_t *out)
 {
-    const int32_t stride = n->arg.conv.stride[1];
-    if (n->op != &op_conv2d_input || stride == 1 || n->shape.dim[3] < LANES ||
+    const int32_t stride = n->arg.conv.stride[CONV_COLUMNS];
+    if (n->op != &op_conv2d_input || stride == 1 || last_of(n->shape) < LANES ||
         tarn_shape_count(expand_shape(b, in[0])) == 0)
         return false;
     struct node even = *n;
-    even.arg.conv.stride[1] = 1;
+    even.arg.conv.stride[CONV_COLUMNS] = 1;
     uint32_t operands[2] = { columns_apart(b, in[0], stride), in[1] };
     const struct margins m = margins_of(b, &even, operands);
-    even.arg.conv.padding[1] = m.padding;
+    even.arg.conv.padding[CONV_COLUMNS] = m.padding;
     operands[0] = with_zeros(b, operands[0], &m, false);
     simplify_module(b)->stored[operands[0]] = true;
     *out = expand_make(b, n->op, n->shape, n->dtype, &even.arg, operands, 2);
@@ -132,9 +141,10 @@ bool from_columns_apart(struct builder *b, const struct node *n, const uint32_t 
 /* Whether nest_lane() takes columns for lanes: no elements of the weight lie side by side in sixteens. */
 static bool adds_columns(const struct node *n, int32_t columns)
 {
-    const tarn_shape w = n->shape;
-    const int32_t inner = w.dim[3] > 1 ? w.dim[3] : w.dim[2] > 1 ? w.dim[2] : w.dim[1];
-    return columns >= LANES && inner < LANES;
+    int inner = n->shape.rank - 1;
+    while (inner > 1 && n->shape.dim[inner] == 1)
+        inner--;
+    return columns >= LANES && n->shape.dim[inner] < LANES;
 }
 
 static bool has_channels(const struct node *n)
@@ -148,9 +158,9 @@ static uint32_t of_channels(struct builder *b, const struct node *n, uint32_t x,
 {
     uint32_t operands[2] = { x, y };
     uint32_t *turned = &operands[n->shape.dim[1] < LANES];
-    const uint32_t copy = permuted(b, *turned, channels_last);
+    const uint32_t copy = permuted(b, *turned, channels_last(n->shape.rank));
     simplify_module(b)->stored[copy] = true;
-    *turned = permuted(b, copy, channels_second);
+    *turned = with_channels_second(b, copy);
     return expand_make(b, &op_conv2d_weight, n->shape, n->dtype, arg, operands, 2);
 }
 
@@ -161,8 +171,8 @@ static uint32_t some_columns(struct builder *b, uint32_t x, int32_t first, int32
     tarn_shape s = expand_shape(b, x);
     for (int d = 0; d < s.rank; d++)
         arg.slice.step[d] = 1;
-    arg.slice.start[3] = first;
-    s.dim[3] = count;
+    arg.slice.start[s.rank - 1] = first;
+    s.dim[s.rank - 1] = count;
     return expand_make(b, &op_slice, s, expand_dtype(b, x), &arg, &x, 1);
 }
 
@@ -170,9 +180,9 @@ static uint32_t some_columns(struct builder *b, uint32_t x, int32_t first, int32
 static uint32_t in_two(struct builder *b, const struct node *n, uint32_t x, uint32_t y,
                        const union op_arg *arg)
 {
-    const int32_t columns = expand_shape(b, y).dim[3], whole = columns / LANES * LANES;
-    const int32_t stride = arg->conv.stride[1];
-    const int32_t window = (n->shape.dim[3] - 1) * arg->conv.dilation[1] + 1;
+    const int32_t columns = last_of(expand_shape(b, y)), whole = columns / LANES * LANES;
+    const int32_t stride = arg->conv.stride[CONV_COLUMNS];
+    const int32_t window = (last_of(n->shape) - 1) * arg->conv.dilation[CONV_COLUMNS] + 1;
     const uint32_t first[2] = { some_columns(b, x, 0, (whole - 1) * stride + window),
                                 some_columns(b, y, 0, whole) };
     const uint32_t rest[2] = { some_columns(b, x, whole * stride,
@@ -197,7 +207,7 @@ static bool weight_gradient(struct builder *b, const struct node *n, const uint3
     if (!has_channels(n) || (adds && columns % LANES == 0))
         return from_columns(b, n, in, out);
     union op_arg arg = n->arg;
-    arg.conv.padding[1] = m.padding;
+    arg.conv.padding[CONV_COLUMNS] = m.padding;
     const uint32_t x = with_zeros(b, in[0], &m, adds);
     *out = adds ? in_two(b, n, x, in[1], &arg) : of_channels(b, n, x, in[1], &arg);
     return true;
@@ -209,7 +219,8 @@ static bool weight_gradient(struct builder *b, const struct node *n, const uint3
  * fail. */
 static bool lacks_columns(const struct node *n)
 {
-    return n->shape.dim[3] < LANES || (n->op == &op_conv2d_input && n->arg.conv.stride[1] > 1);
+    return last_of(n->shape) < LANES ||
+           (n->op == &op_conv2d_input && n->arg.conv.stride[CONV_COLUMNS] > 1);
 }
 
 bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)

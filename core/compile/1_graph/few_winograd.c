@@ -27,13 +27,16 @@
 static bool is_faster(const struct winograd_plan *p, bool turns)
 {
     const double in = p->x.dim[1], out = p->y.dim[1], n = p->y.dim[0];
-    const double pixels = n * p->y.dim[2] * p->y.dim[3], tiles = n * p->tiles[0] * p->tiles[1];
-    const double direct = DIRECT_CYCLES * pixels * p->w.dim[2] * p->w.dim[3] * in * out;
-    const double made =
-        p->a[0] * p->a[1] *
-            (tiles * (POINT_CYCLES * in * out + TAKE_CYCLES * in + GIVE_CYCLES * out) +
-             WEIGHT_CYCLES * in * out) +
-        (turns ? TURN_CYCLES * pixels * (in + out) : 0);
+    const double pixels = (double)tarn_shape_count(p->y) / out;
+    const double window = (double)tarn_shape_count(p->w) / (in * out);
+    const double tiles = n * p->tiles[0] * p->tiles[1], terms = in * winograd_planes(p->w);
+    const double planes = winograd_planes(p->y), taken = winograd_planes_taken(p);
+    const double direct = DIRECT_CYCLES * pixels * window * in * out;
+    const double made = p->a[0] * p->a[1] *
+                            (tiles * (planes * (POINT_CYCLES * terms * out + GIVE_CYCLES * out) +
+                                      taken * TAKE_CYCLES * in) +
+                             WEIGHT_CYCLES * terms * out) +
+                        (turns ? TURN_CYCLES * pixels * (in + out) : 0);
     return made < WORTH * direct;
 }
 
@@ -41,11 +44,11 @@ static bool suits(struct winograd_plan *p, const union op_arg *arg, bool turns)
 {
     const int32_t channels = p->x.dim[1] > p->y.dim[1] ? p->x.dim[1] : p->y.dim[1];
     if (!winograd_applies(arg, p->w) || p->x.dim[1] % LANES != 0 || p->y.dim[1] % LANES != 0 ||
-        p->y.dim[2] < WINOGRAD_STEP || p->y.dim[3] < WINOGRAD_STEP)
+        p->y.dim[p->y.rank - 2] < WINOGRAD_STEP || p->y.dim[p->y.rank - 1] < WINOGRAD_STEP)
         return false;
     winograd_cut(p);
     /* Indices within a sample have 32 bits. */
-    return (double)winograd_plane(p, channels) * p->a[0] * p->a[1] <= INT32_MAX &&
+    return (double)winograd_plane(p, channels, 1) * p->a[0] * p->a[1] <= INT32_MAX &&
            is_faster(p, turns);
 }
 
@@ -57,21 +60,29 @@ static uint32_t turned_round(const struct winograd_plan *p, uint32_t w)
     memset(&arg, 0, sizeof arg);
     const tarn_shape s = expand_shape(p->b, w);
     for (int d = 0; d < s.rank; d++) {
-        const bool turns = d == 2 || d == 3;
+        const bool turns = d >= 2;
         arg.slice.start[d] = turns ? s.dim[d] - 1 : 0;
         arg.slice.step[d] = turns ? -1 : 1;
     }
     return expand_make(p->b, &op_flip, s, expand_dtype(p->b, w), &arg, &w, 1);
 }
 
-/* From a copy of [to, from, K, K] as [from, K, K, to]; of a gradient's the two have changed places already. */
+/* From a copy of [to, from, K, K] as [from, K, K, to]; of a gradient's the two have changed places already. Planes go with
+ * what they are from. */
 static uint32_t transformed_weight(const struct winograd_plan *p, uint32_t w, bool back)
 {
-    static const int32_t to_last[4] = { 1, 2, 3, 0 };
+    static const int32_t to_last[] = { 1, 2, 3, 0 }, deep_to_last[] = { 1, 2, 3, 4, 0 };
+    const bool deep = p->w.rank == 5;
     const union op_arg arg = winograd_options(p);
-    const uint32_t copy =
-        back ? permuted(p->b, turned_round(p, w), channels_last) : permuted(p->b, w, to_last);
+    uint32_t copy = back ? permuted(p->b, turned_round(p, w), channels_last(p->w.rank))
+                         : permuted(p->b, w, deep ? deep_to_last : to_last);
     simplify_module(p->b)->stored[copy] = true;
+    if (deep) {
+        const tarn_shape s = expand_shape(p->b, copy);
+        copy = expand_make(p->b, &op_reshape,
+                           TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2], s.dim[3], s.dim[4]),
+                           expand_dtype(p->b, copy), NULL, &copy, 1);
+    }
     return expand_make(p->b, &op_winograd_weight_last, winograd_weight_points(p), TARN_F32, &arg,
                        &copy, 1);
 }
@@ -89,14 +100,19 @@ bool few_winograd(struct builder *b, const struct node *n, const uint32_t in[2],
     if (!simplify_winograd(b) || n->dtype != TARN_F32 || tarn_shape_count(s[0]) == 0 ||
         tarn_shape_count(s[1]) == 0)
         return false;
-    for (int i = 0; i < 2; i++)
-        p.padding[i] = back ? p.w.dim[2 + i] - 1 - n->arg.conv.padding[i] : n->arg.conv.padding[i];
-    if (p.padding[0] < 0 || p.padding[1] < 0 || !suits(&p, &n->arg, turns))
+    for (int i = 0; i < p.w.rank - 2; i++) {
+        const int of = CONV_DIRECTIONS - (p.w.rank - 2) + i;
+        const int32_t padding = n->arg.conv.padding[of];
+        p.padding[of] = back ? p.w.dim[2 + i] - 1 - padding : padding;
+        if (p.padding[of] < 0)
+            return false;
+    }
+    if (!suits(&p, &n->arg, turns))
         return false;
     const uint32_t x = winograd_input(&p, channels_last_of(b, in[0]));
-    *out = of_weight
-               ? winograd_weight_gradient(&p, x, winograd_given(&p, channels_last_of(b, in[1])))
-               : permuted(b, winograd_result(&p, x, transformed_weight(&p, in[1], back)),
-                          channels_second);
+    *out =
+        of_weight
+            ? winograd_weight_gradient(&p, x, winograd_given(&p, channels_last_of(b, in[1])))
+            : with_channels_second(b, winograd_result(&p, x, transformed_weight(&p, in[1], back)));
     return true;
 }

@@ -33,7 +33,7 @@ enum winograd { WINOGRAD_NONE, WINOGRAD_SAMPLES, WINOGRAD_ALL }; /* SAMPLES: no 
 enum winograd winograd_wanted(const struct program *p, const struct target *t);
 bool winograd_expand(struct builder *b, const struct target *t, enum winograd wanted,
                      const struct node *n, const uint32_t in[2], uint32_t *out);
-#define WINOGRAD_NODES 10 /* at most, for one convolution */
+#define WINOGRAD_NODES 12 /* at most, for one convolution */
 /* Finds the batch axis, and which nodes carry it. */
 void find_batch_axis(struct module *m);
 /* Owned tensors that hold a batch in blocks are values in blocks (blocks.c). */
@@ -48,9 +48,9 @@ bool has_gradients(const struct program *p);
 /* Whether blocks of the samples that find_batch_axis() found would leave so many lanes idle that it is to
  * decide, */
 bool lanes_would_idle(const struct module *m);
-/* Whether most of what convolutions multiply are several images for each sample, such as planes of what has depth, of
+/* Whether most of what convolutions multiply are several images for each sample, such as frames of a film, of
  * which these are no lanes, but channels and columns (few.c): not with virtual shards. */
-bool convolves_planes(const struct module *m);
+bool convolves_frames(const struct module *m);
 /* or whether a convolution's results for a block of samples are more than a core's caches hold, which those of one sample
  * might be less than: likewise; */
 bool images_outgrow_blocks(const struct module *m);

@@ -36,7 +36,7 @@ static bool suits(const struct target *t, const union op_arg *arg, tarn_shape x,
     if (t->winograd == WINOGRAD_ALWAYS)
         return true;
     return x.dim[1] >= t->winograd_channels && y.dim[1] >= t->winograd_channels &&
-           y.dim[2] >= WINOGRAD_STEP && y.dim[3] >= WINOGRAD_STEP;
+           y.dim[y.rank - 2] >= WINOGRAD_STEP && y.dim[y.rank - 1] >= WINOGRAD_STEP;
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -50,29 +50,34 @@ static uint32_t transformed_weight(const struct winograd_plan *p, uint32_t w)
 {
     union op_arg arg = winograd_options(p);
     memset(arg.winograd.tiles, 0, sizeof arg.winograd.tiles);
-    const uint32_t flat =
-        reshaped(p, w, TARN_SHAPE(p->w.dim[0] * p->w.dim[1], p->w.dim[2], p->w.dim[3]));
-    return expand_make(p->b, &op_winograd_weight, winograd_weight_points(p), TARN_F32, &arg, &flat,
-                       1);
+    const tarn_shape at = winograd_weight_points(p);
+    const int rows = p->w.rank - 2;
+    const uint32_t flat = reshaped(p, w, TARN_SHAPE(at.dim[2], p->w.dim[rows], p->w.dim[rows + 1]));
+    return expand_make(p->b, &op_winograd_weight, at, TARN_F32, &arg, &flat, 1);
 }
 
 static uint32_t input_gradient(const struct winograd_plan *p, uint32_t y, uint32_t w)
 {
     union op_arg arg = winograd_options(p);
-    memcpy(arg.winograd.size, p->x.dim + 2, sizeof arg.winograd.size);
-    memcpy(arg.winograd.padding, p->padding, sizeof arg.winograd.padding);
-    const int32_t plane = p->x.dim[1] * p->tiles[0] * p->tiles[1];
+    const tarn_shape x = p->x;
+    const int first = x.rank - 2;
+    const int32_t planes = winograd_planes(x), channels = x.dim[1] * planes;
+    const int32_t high = x.dim[first], wide = x.dim[first + 1];
+    memcpy(arg.winograd.size, x.dim + first, sizeof arg.winograd.size);
+    memcpy(arg.winograd.padding, p->padding + CONV_ROWS, sizeof arg.winograd.padding);
+    const tarn_shape at = winograd_points(p, planes, (int64_t)channels * p->tiles[0] * p->tiles[1]);
     const uint32_t given = winograd_given(p, y), weight = transformed_weight(p, w);
     const uint32_t points =
-        winograd_product(p, &op_winograd_product_input, winograd_points(p, plane), given, weight);
-    const uint32_t tiles =
-        reshaped(p, points,
-                 TARN_SHAPE(p->y.dim[0], p->a[0], p->a[1], p->x.dim[1], p->tiles[0], p->tiles[1]));
-    const uint32_t rows =
-        expand_make(p->b, &op_winograd_row,
-                    TARN_SHAPE(p->y.dim[0], p->a[0], p->x.dim[1], p->tiles[0], p->x.dim[3]),
-                    TARN_F32, &arg, &tiles, 1);
-    return expand_make(p->b, &op_winograd_column, p->x, TARN_F32, &arg, &rows, 1);
+        winograd_product(p, &op_winograd_product_input, at, planes, given, weight);
+    const uint32_t tiles = reshaped(
+        p, points, TARN_SHAPE(x.dim[0], p->a[0], p->a[1], channels, p->tiles[0], p->tiles[1]));
+    const uint32_t rows = expand_make(p->b, &op_winograd_row,
+                                      TARN_SHAPE(x.dim[0], p->a[0], channels, p->tiles[0], wide),
+                                      TARN_F32, &arg, &tiles, 1);
+    const uint32_t made =
+        expand_make(p->b, &op_winograd_column, TARN_SHAPE(x.dim[0], channels, high, wide), TARN_F32,
+                    &arg, &rows, 1);
+    return x.rank == 5 ? reshaped(p, made, x) : made;
 }
 
 bool winograd_expand(struct builder *b, const struct target *t, enum winograd wanted,
@@ -91,7 +96,12 @@ bool winograd_expand(struct builder *b, const struct target *t, enum winograd wa
         return false;
     winograd_cut(&p);
     memcpy(p.padding, n->arg.conv.padding, sizeof p.padding);
-    double most = LANES * (double)(p.x.dim[1] > p.y.dim[1] ? p.x.dim[1] : p.y.dim[1]);
+    p.above = winograd_planes(p.w) - 1 - p.padding[CONV_DEPTH];
+    if (p.above < 0)
+        return false;
+    const double taken = (double)p.x.dim[1] * winograd_planes_taken(&p);
+    const double given = (double)p.y.dim[1] * winograd_planes_given(&p);
+    double most = LANES * (taken > given ? taken : given);
     for (int i = 0; i < 2; i++)
         most *= (double)p.a[i] * p.tiles[i];
     if (most > INT32_MAX) /* indices within a block have 32 bits */

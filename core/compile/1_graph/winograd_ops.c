@@ -222,27 +222,74 @@ TRANSFORM_OP(window, "winograd window");
 
 /* ---- products ------------------------------------------------------------------------------- */
 
+static int add_axis(struct contract *c, int32_t extent)
+{
+    c->extent[c->axes] = extent;
+    return c->axes++;
+}
+
+/* Planes of a volume, of which so many lie behind one another, as a plane's dimension has them, or the samples'. */
+static void set_planes(const struct node *n, struct contract_map *m, int sample, int channel,
+                       int plane, int32_t planes)
+{
+    const int32_t *tiles = n->arg.winograd.tiles;
+    if (n->arg.winograd.last)
+        m->dim[0].coef[sample] = planes;
+    else
+        m->dim[3].coef[channel] *= planes;
+    set_coef(m, n->arg.winograd.last ? 0 : 3, plane,
+             n->arg.winograd.last ? 1 : tiles[0] * tiles[1]);
+}
+
+/* And as many planes further as the axis `deep` says, or back, and `offset`. */
+static void set_window(const struct node *n, struct contract_map *m, int deep, int32_t sign,
+                       int32_t offset)
+{
+    const int32_t *tiles = n->arg.winograd.tiles;
+    const int dim = n->arg.winograd.last ? 0 : 3;
+    const int32_t step = n->arg.winograd.last ? 1 : tiles[0] * tiles[1];
+    set_coef(m, dim, deep, sign * step);
+    m->dim[dim].offset = offset * step;
+}
+
 /* Axes of a product: sample, both coordinates of the point, then channels of the result and tile, or the other way round,
- * and channels of the operand. */
+ * and channels of the operand. Of volumes planes of the result go before tiles, and last are those of the window. */
 static void product_over(const struct node *n, bool back, struct contract *c)
 {
     const bool last = n->arg.winograd.last;
-    const int channel = last ? 4 : 3, tile = last ? 3 : 4;
-    const int32_t *tiles = n->arg.winograd.tiles;
+    const int32_t *tiles = n->arg.winograd.tiles, *planes = n->arg.winograd.planes;
     const int32_t to = n->arg.winograd.channels[!back], from = n->arg.winograd.channels[back];
-    *c = (struct contract){ .axes = 6, .out_axes = 5 };
-    for (int d = 0; d < 3; d++)
-        c->extent[d] = n->shape.dim[d];
-    c->extent[channel] = to;
-    c->extent[tile] = tiles[0] * tiles[1];
-    c->extent[5] = from;
+    const int32_t through = n->arg.winograd.through, deep = n->arg.winograd.deep;
+    const int32_t window = deep > 0 ? deep : 1;
+    int channel = 3, plane = -1;
+    *c = (struct contract){ 0 };
+    add_axis(c, last && deep > 0 ? n->shape.dim[0] / through : n->shape.dim[0]);
+    add_axis(c, n->shape.dim[1]);
+    add_axis(c, n->shape.dim[2]);
+    if (!last)
+        channel = add_axis(c, to);
+    if (deep > 0)
+        plane = add_axis(c, through);
+    const int tile = add_axis(c, tiles[0] * tiles[1]);
+    if (last)
+        channel = add_axis(c, to);
+    c->out_axes = c->axes;
+    const int summed = add_axis(c, from);
     set_each(&c->out, 3, (int[]){ 0, 1, 2 });
     set_plane(n, &c->out, 3, channel, tile, to);
     set_each(&c->in[0], 3, (int[]){ 0, 1, 2 });
-    set_plane(n, &c->in[0], 3, 5, tile, from);
+    set_plane(n, &c->in[0], 3, summed, tile, from);
     set_each(&c->in[1], 2, (int[]){ 1, 2 });
-    set_coef(&c->in[1], 2, channel, back || last ? 1 : from);
-    set_coef(&c->in[1], 2, 5, back || last ? to : 1);
+    set_coef(&c->in[1], 2, channel, window * (back || last ? 1 : from));
+    set_coef(&c->in[1], 2, summed, window * (back || last ? to : 1));
+    if (deep == 0)
+        return;
+    const int under = add_axis(c, deep);
+    set_planes(n, &c->out, 0, channel, plane, through);
+    set_planes(n, &c->in[0], 0, summed, plane, planes[back]);
+    set_window(n, &c->in[0], under, back ? -1 : 1, back ? deep - 1 : 0);
+    set_coef(&c->in[1], 2, channel, last ? 1 : c->in[1].dim[2].coef[channel]);
+    set_coef(&c->in[1], 2, under, last ? to : 1);
 }
 
 static void product_contract(const struct node *n, const tarn_shape in[2], struct contract *c)
@@ -261,17 +308,36 @@ static void product_weight_contract(const struct node *n, const tarn_shape in[2]
                                     struct contract *c)
 {
     const int32_t *tiles = n->arg.winograd.tiles, *channels = n->arg.winograd.channels;
-    const int32_t extent[6] = { n->shape.dim[0], n->shape.dim[1], channels[1],
-                                channels[0],     in[0].dim[0],    tiles[0] * tiles[1] };
-    *c = (struct contract){ .axes = 6, .out_axes = 4 };
-    for (int a = 0; a < 6; a++)
-        c->extent[a] = extent[a];
-    set_each(&c->out, 3, (int[]){ 0, 1, 3 });
-    set_coef(&c->out, 2, 2, extent[3]);
+    const int32_t *planes = n->arg.winograd.planes, deep = n->arg.winograd.deep;
+    const int32_t window = deep > 0 ? deep : 1;
+    const int32_t samples = in[0].dim[0] / (deep > 0 && n->arg.winograd.last ? planes[0] : 1);
+    int under = -1, plane = -1;
+    *c = (struct contract){ 0 };
+    add_axis(c, n->shape.dim[0]);
+    add_axis(c, n->shape.dim[1]);
+    const int to = add_axis(c, channels[1]);
+    if (deep > 0)
+        under = add_axis(c, deep);
+    const int from = add_axis(c, channels[0]);
+    c->out_axes = c->axes;
+    const int sample = add_axis(c, samples);
+    if (deep > 0)
+        plane = add_axis(c, n->arg.winograd.through);
+    const int tile = add_axis(c, tiles[0] * tiles[1]);
+    set_each(&c->out, 3, (int[]){ 0, 1, from });
+    set_coef(&c->out, 2, to, window * channels[0]);
     for (int k = 0; k < 2; k++) {
-        set_each(&c->in[k], 3, (int[]){ 4, 0, 1 });
-        set_plane(n, &c->in[k], 3, k == 0 ? 3 : 2, 5, channels[k]);
+        const int channel = k == 0 ? from : to;
+        set_each(&c->in[k], 3, (int[]){ sample, 0, 1 });
+        set_plane(n, &c->in[k], 3, channel, tile, channels[k]);
+        if (deep > 0)
+            set_planes(n, &c->in[k], sample, channel, plane, planes[k]);
     }
+    if (deep == 0)
+        return;
+    set_coef(&c->out, 2, under, channels[0]);
+    set_window(n, &c->in[0], under, 1, 0);
+    set_window(n, &c->in[1], under, 0, n->arg.winograd.above);
 }
 
 #define PRODUCT_OP(id, text) \

@@ -24,7 +24,8 @@ extern const struct op op_winograd_row;         /* [N,a,a,C,T,T] -> [N,a,C,T,W] 
 extern const struct op op_winograd_column;      /* [N,a,C,T,W] -> [N,C,H,W] */
 extern const struct op op_winograd_window;      /* [a,a,Q] -> [Q,K,K] */
 /* Products at each of the a x a points: sums over channels, or over samples and tiles. With `last` the first one's Q
- * is C * O. */
+ * is C * O. Of volumes P holds the planes of each channel, or N those of each sample, and sums are over the planes of windows
+ * or of results, too; of weights Q is O * C * planes, or C * planes * O, or, of their gradients, O * planes * C. */
 extern const struct op op_winograd_product;        /* [N,a,a,P], [a,a,Q] -> [N,a,a,P] */
 extern const struct op op_winograd_product_input;  /* [N,a,a,P], [a,a,Q] -> [N,a,a,C*T] */
 extern const struct op op_winograd_product_weight; /* [N,a,a,P], [N,a,a,P] -> [a,a,Q] */

@@ -215,17 +215,23 @@ static bool body_uses(const struct nest *n, int axis)
     return false;
 }
 
+/* The innermost axis of the image among those with guards, which windows are unrolled along; -1: there is none. */
+static int innermost_guarded(const struct nest *n, int lane, const struct schedule *s)
+{
+    int axis = -1;
+    for (int g = 0; g < n->guards; g++)
+        for (int a = axis + 1; a < n->out_axes; a++)
+            if (a != lane && a != s->split_axis && n->guard[g].e.k[a] != 0)
+                axis = a;
+    return axis;
+}
+
 /* A guard on an out axis is decided at compile time when the whole axis is unrolled. */
 static void unroll_guarded(const struct vector_figures *c, const struct nest *n, int lane,
                            struct schedule *s)
 {
-    int axis = -1;
-    for (int g = 0; g < n->guards; g++)
-        for (int a = 0; a < n->out_axes; a++)
-            if (a != lane && a != s->split_axis && n->guard[g].e.k[a] != 0 &&
-                n->extent[a] <= c->guarded_extent)
-                axis = a; /* the last: the innermost of the image */
-    if (axis < 0)
+    const int axis = innermost_guarded(n, lane, s);
+    if (axis < 0 || n->extent[axis] > c->guarded_extent)
         return;
     s->tile[axis] = n->extent[axis];
     const int red_unroll = s->tile[n->axes - 1];
