@@ -116,9 +116,10 @@ Test(item_cost, rounds_divide_a_sum)
 /* With a stride of two a tile begins at an even element and has the window whole: no term asks whether it counts. */
 Test(item_cost, terms_between_strides_are_left_out)
 {
-    const union op_arg strided = {
-        .conv = { .stride = { 2, 2 }, .padding = { 1, 1 }, .dilation = { 1, 1 }, .groups = 1 }
-    };
+    const union op_arg strided = { .conv = { .stride = { 1, 2, 2 },
+                                             .padding = { 0, 1, 1 },
+                                             .dilation = { 1, 1, 1 },
+                                             .groups = 1 } };
     struct build b;
     struct target t = target_named("gpu_large");
     struct kernel_plan plan = { 0 };
