@@ -43,6 +43,7 @@ TARN_API TARN_MUST_USE tarn_optimizer *tarn_sgd(tarn_replica *r, tarn_sgd_option
 typedef struct tarn_adam_options {
     float lr, beta1, beta2, eps, weight_decay;
     const char *parameters; /* which, by a pattern; NULL: all */
+    bool amsgrad;           /* divides by the largest second moment so far: a third state */
 } tarn_adam_options;
 /** Makes an optimizer as tarn_sgd does, with two moments of each parameter as its state.
  *  The weight decay is added to the gradient. */

@@ -125,12 +125,24 @@ TARN_API tarn_tensor tarn_use_embedding(tarn_tensor index, const char *name, int
 TARN_API tarn_lstm_result tarn_use_lstm(tarn_tensor x, const char *name, int hidden,
                                         tarn_recurrent_options options, const tarn_tensor *h,
                                         const tarn_tensor *c);
+/** tarn_lstm_forward_with: first states and lengths. */
+TARN_API tarn_lstm_result tarn_use_lstm_with(tarn_tensor x, const char *name, int hidden,
+                                             tarn_recurrent_options options,
+                                             tarn_recurrent_inputs inputs);
 /** tarn_gru_forward. */
 TARN_API tarn_gru_result tarn_use_gru(tarn_tensor x, const char *name, int hidden,
                                       tarn_recurrent_options options, const tarn_tensor *h);
+/** tarn_gru_forward_with: first states and lengths. */
+TARN_API tarn_gru_result tarn_use_gru_with(tarn_tensor x, const char *name, int hidden,
+                                           tarn_recurrent_options options,
+                                           tarn_recurrent_inputs inputs);
 /** tarn_rnn_forward. */
 TARN_API tarn_rnn_result tarn_use_rnn(tarn_tensor x, const char *name, int hidden,
                                       tarn_recurrent_options options, const tarn_tensor *h);
+/** tarn_rnn_forward_with: first states and lengths. */
+TARN_API tarn_rnn_result tarn_use_rnn_with(tarn_tensor x, const char *name, int hidden,
+                                           tarn_recurrent_options options,
+                                           tarn_recurrent_inputs inputs);
 /** tarn_multi_head_attention_forward. */
 TARN_API tarn_tensor tarn_use_multi_head_attention(tarn_tensor x, const char *name,
                                                    tarn_multi_head_attention_options options,

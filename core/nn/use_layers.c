@@ -289,41 +289,90 @@ tarn_tensor tarn_use_embedding(tarn_tensor index, const char *name, int rows, in
             (o).bidirectional, (o).relu \
     }
 
-tarn_lstm_result tarn_use_lstm(tarn_tensor x, const char *name, int hidden,
-                               tarn_recurrent_options o, const tarn_tensor *h, const tarn_tensor *c)
+/* NULL after an error. */
+static const tarn_lstm *lstm_of(tarn_tensor x, const char *name, int hidden,
+                                tarn_recurrent_options o)
 {
-    const tarn_tensor none = graph_poison(x.replica);
     const int32_t in = length_of(x, "lstm", name, 3, 2);
     const int32_t sizes[USE_SIZES] = RECURRENT_SIZES(in, hidden, o);
     const tarn_lstm *layer = NULL;
     if (in > 0)
         USE(x.replica, "lstm", lstm, name, sizes, tarn_lstm_make(x.replica, full, in, hidden, o));
+    return layer;
+}
+
+tarn_lstm_result tarn_use_lstm(tarn_tensor x, const char *name, int hidden,
+                               tarn_recurrent_options o, const tarn_tensor *h, const tarn_tensor *c)
+{
+    const tarn_lstm *layer = lstm_of(x, name, hidden, o);
+    const tarn_tensor none = graph_poison(x.replica);
     return layer != NULL ? tarn_lstm_forward(layer, x, h, c)
                          : (tarn_lstm_result){ none, none, none };
 }
 
-tarn_gru_result tarn_use_gru(tarn_tensor x, const char *name, int hidden, tarn_recurrent_options o,
-                             const tarn_tensor *h)
+tarn_lstm_result tarn_use_lstm_with(tarn_tensor x, const char *name, int hidden,
+                                    tarn_recurrent_options o, tarn_recurrent_inputs inputs)
 {
+    const tarn_lstm *layer = lstm_of(x, name, hidden, o);
     const tarn_tensor none = graph_poison(x.replica);
+    return layer != NULL ? tarn_lstm_forward_with(layer, x, inputs)
+                         : (tarn_lstm_result){ none, none, none };
+}
+
+/* NULL after an error. */
+static const tarn_gru *gru_of(tarn_tensor x, const char *name, int hidden, tarn_recurrent_options o)
+{
     const int32_t in = length_of(x, "gru", name, 3, 2);
     const int32_t sizes[USE_SIZES] = RECURRENT_SIZES(in, hidden, o);
     const tarn_gru *layer = NULL;
     if (in > 0)
         USE(x.replica, "gru", gru, name, sizes, tarn_gru_make(x.replica, full, in, hidden, o));
+    return layer;
+}
+
+tarn_gru_result tarn_use_gru(tarn_tensor x, const char *name, int hidden, tarn_recurrent_options o,
+                             const tarn_tensor *h)
+{
+    const tarn_gru *layer = gru_of(x, name, hidden, o);
+    const tarn_tensor none = graph_poison(x.replica);
     return layer != NULL ? tarn_gru_forward(layer, x, h) : (tarn_gru_result){ none, none };
 }
 
-tarn_rnn_result tarn_use_rnn(tarn_tensor x, const char *name, int hidden, tarn_recurrent_options o,
-                             const tarn_tensor *h)
+tarn_gru_result tarn_use_gru_with(tarn_tensor x, const char *name, int hidden,
+                                  tarn_recurrent_options o, tarn_recurrent_inputs inputs)
 {
+    const tarn_gru *layer = gru_of(x, name, hidden, o);
     const tarn_tensor none = graph_poison(x.replica);
+    return layer != NULL ? tarn_gru_forward_with(layer, x, inputs)
+                         : (tarn_gru_result){ none, none };
+}
+
+/* NULL after an error. */
+static const tarn_rnn *rnn_of(tarn_tensor x, const char *name, int hidden, tarn_recurrent_options o)
+{
     const int32_t in = length_of(x, "rnn", name, 3, 2);
     const int32_t sizes[USE_SIZES] = RECURRENT_SIZES(in, hidden, o);
     const tarn_rnn *layer = NULL;
     if (in > 0)
         USE(x.replica, "rnn", rnn, name, sizes, tarn_rnn_make(x.replica, full, in, hidden, o));
+    return layer;
+}
+
+tarn_rnn_result tarn_use_rnn(tarn_tensor x, const char *name, int hidden, tarn_recurrent_options o,
+                             const tarn_tensor *h)
+{
+    const tarn_rnn *layer = rnn_of(x, name, hidden, o);
+    const tarn_tensor none = graph_poison(x.replica);
     return layer != NULL ? tarn_rnn_forward(layer, x, h) : (tarn_rnn_result){ none, none };
+}
+
+tarn_rnn_result tarn_use_rnn_with(tarn_tensor x, const char *name, int hidden,
+                                  tarn_recurrent_options o, tarn_recurrent_inputs inputs)
+{
+    const tarn_rnn *layer = rnn_of(x, name, hidden, o);
+    const tarn_tensor none = graph_poison(x.replica);
+    return layer != NULL ? tarn_rnn_forward_with(layer, x, inputs)
+                         : (tarn_rnn_result){ none, none };
 }
 
 tarn_tensor tarn_use_multi_head_attention_with(tarn_tensor x, const char *name,

@@ -56,9 +56,10 @@ tarn_status guard_check(const tarn_optimizer *o)
         return TARN_OK;
     const int32_t zero = 0;
     TRY(owned_write(r, &r->owned[o->flag - 1], &zero));
-    return replica_fail(r, TARN_ERR_NOT_FINITE,
-                        "optimizer: the gradient of optimizer step %d holds a NaN or an infinity; "
-                        "such steps changed no parameter; lower the learning rate, or use "
-                        "tarn_clip_grad_norm()",
-                        step);
+    return replica_fail(
+        r, TARN_ERR_NOT_FINITE,
+        "optimizer: the gradient of optimizer step %d holds a NaN or an infinity; "
+        "such steps changed no parameter; lower the learning rate, or use "
+        "tarn_clip_grad_norm(); TARN_DEBUG=nan names the operation that it began in",
+        step);
 }

@@ -94,6 +94,9 @@ static void adam_betas(const tarn_optimizer *o, double beta[2])
     beta[1] = op_meant(adam_of(o)->beta2);
 }
 
+/* Adam's states; the last one with amsgrad alone. */
+enum { MEAN, MEAN_SQUARE, MOST_SQUARE };
+
 static tarn_tensor root_beta2(const tarn_optimizer *o, tarn_tensor steps)
 {
     return tarn_sqrt(count_beta2(o, steps));
@@ -103,14 +106,17 @@ static tarn_tensor root_beta2(const tarn_optimizer *o, tarn_tensor steps)
 static void adam_step(struct update *u, tarn_tensor old, tarn_tensor g)
 {
     const tarn_adam_options *with = adam_of(u->o);
-    const tarn_tensor m = u->state[0], v = u->state[1];
-    u->state_now[0] = tarn_add(m, rest_of(tarn_sub(g, m), with->beta1));
-    u->state_now[1] = tarn_add(times(v, with->beta2), rest_of(tarn_mul(g, g), with->beta2));
+    const tarn_tensor m = u->state[MEAN], v = u->state[MEAN_SQUARE];
+    u->state_now[MEAN] = tarn_add(m, rest_of(tarn_sub(g, m), with->beta1));
+    tarn_tensor square = tarn_add(times(v, with->beta2), rest_of(tarn_mul(g, g), with->beta2));
+    u->state_now[MEAN_SQUARE] = square;
+    if (with->amsgrad)
+        u->state_now[MOST_SQUARE] = square = tarn_maximum(u->state[MOST_SQUARE], square);
     const tarn_tensor size = tarn_div(group_lr(u), count_spread(u, count_beta1));
     const tarn_tensor correction = count_spread(u, root_beta2);
-    const tarn_tensor root = tarn_div(tarn_sqrt(u->state_now[1]), correction);
+    const tarn_tensor root = tarn_div(tarn_sqrt(square), correction);
     const tarn_tensor below = tarn_add(root, constant(u->o, op_meant(with->eps)));
-    u->now = tarn_sub(old, tarn_mul(size, tarn_div(u->state_now[0], below)));
+    u->now = tarn_sub(old, tarn_mul(size, tarn_div(u->state_now[MEAN], below)));
 }
 
 static void adam_update(struct update *u)
@@ -123,20 +129,17 @@ static void adamw_update(struct update *u)
     adam_step(u, group_decayed(u), u->g);
 }
 
-static const struct rule adam = {
-    .name = "adam",
-    .state = { "exp_avg", "exp_avg_sq" },
-    .counts = true,
-    .betas = adam_betas,
-    .update = adam_update,
-};
-static const struct rule adamw = {
-    .name = "adamw",
-    .state = { "exp_avg", "exp_avg_sq" },
-    .counts = true,
-    .betas = adam_betas,
-    .update = adamw_update,
-};
+#define ADAM_STATE "exp_avg", "exp_avg_sq"
+#define ADAM_RULE(kind, ...) \
+    { \
+        .name = #kind, .state = { __VA_ARGS__ }, .counts = true, .betas = adam_betas, \
+        .update = kind##_update \
+    }
+/* Without and with amsgrad. */
+static const struct rule adam[] = { ADAM_RULE(adam, ADAM_STATE),
+                                    ADAM_RULE(adam, ADAM_STATE, "max_exp_avg_sq") };
+static const struct rule adamw[] = { ADAM_RULE(adamw, ADAM_STATE),
+                                     ADAM_RULE(adamw, ADAM_STATE, "max_exp_avg_sq") };
 
 static tarn_optimizer *make_adam(tarn_replica *r, const struct rule *rule, tarn_adam_options o)
 {
@@ -156,14 +159,14 @@ static tarn_optimizer *make_adam(tarn_replica *r, const struct rule *rule, tarn_
 
 tarn_optimizer *tarn_adam(tarn_replica *r, tarn_adam_options options)
 {
-    return make_adam(r, &adam, options);
+    return make_adam(r, &adam[options.amsgrad], options);
 }
 
 tarn_optimizer *tarn_adamw(tarn_replica *r, tarn_adam_options options)
 {
     options.weight_decay = option_or(options.weight_decay, 0.01f);
     options.weight_decay = options.weight_decay < 0.0f ? 0.0f : options.weight_decay;
-    return make_adam(r, &adamw, options);
+    return make_adam(r, &adamw[options.amsgrad], options);
 }
 
 /* ---- RMSprop -------------------------------------------------------------------------------- */

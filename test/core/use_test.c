@@ -38,12 +38,19 @@ static const tarn_transformer_block_options after = { .heads = 4,
                                                       .causal = true,
                                                       .norm_after = true };
 
-enum { KINDS = 22 };
+enum { KINDS = 25 };
 
 #define DEPTH TARN_SHAPE(1, 2, 4, 5, 6) /* of the image's elements */
 
 /* Hides the second of six keys. */
 #define SECOND(r) tarn_ne(tarn_arange(r, 6), tarn_cast(tarn_ones(r, TARN_SHAPE(1)), TARN_I32))
+
+/* Two sequences, of which the first is shorter. */
+static tarn_recurrent_inputs cut(tarn_replica *r)
+{
+    return (tarn_recurrent_inputs){ .lengths = tarn_from(r, TARN_SHAPE(2), TARN_I32,
+                                                         (int32_t[]){ 4, 6 }) };
+}
 
 static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
 {
@@ -72,6 +79,9 @@ static void by_use(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_te
                                             (tarn_attention_inputs){ .mask = SECOND(r) });
     y[21] = tarn_use_transformer_decoder(text, "decoder", after,
                                          (tarn_attention_inputs){ .memory = TARN_NONE }, other);
+    y[22] = tarn_use_lstm_with(text, "lstm", 3, rows, cut(r)).h;
+    y[23] = tarn_use_gru_with(text, "gru", 3, rows, cut(r)).h;
+    y[24] = tarn_use_rnn_with(text, "last", 3, rows, cut(r)).h;
 }
 
 static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_tensor *y)
@@ -92,6 +102,7 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
     const tarn_lstm lstm = tarn_lstm_make(r, "lstm", 8, 3, rows);
     const tarn_gru gru = tarn_gru_make(r, "gru", 8, 3, rows);
     const tarn_rnn rnn = tarn_rnn_make(r, "rnn", 8, 3, both);
+    const tarn_rnn last = tarn_rnn_make(r, "last", 8, 3, rows);
     const tarn_multi_head_attention a = tarn_multi_head_attention_make(r, "heads", 8, heads);
     const tarn_transformer_block b = tarn_transformer_block_make(r, "block", 8, block);
     const tarn_multi_head_attention m = tarn_multi_head_attention_make(r, "other", 8, heads);
@@ -128,6 +139,9 @@ static void by_make(tarn_replica *r, tarn_tensor image, tarn_tensor text, tarn_t
         tarn_transformer_block_forward_with(&c, text, (tarn_attention_inputs){ .mask = SECOND(r) });
     y[21] = tarn_transformer_decoder_forward(&d, text,
                                              (tarn_attention_inputs){ .memory = TARN_NONE }, other);
+    y[22] = tarn_lstm_forward_with(&lstm, text, cut(r)).h;
+    y[23] = tarn_gru_forward_with(&gru, text, cut(r)).h;
+    y[24] = tarn_rnn_forward_with(&last, text, cut(r)).h;
 }
 
 /* All that a network puts out, one after the other. */

@@ -50,6 +50,9 @@ def optimizers(out):
     trajectory(out, "adam_decay", lambda p: adam(p, lr=lr, weight_decay=0.125))
     trajectory(out, "adamw", lambda p: adamw(p, lr=lr))
     trajectory(out, "adamw_decay", lambda p: adamw(p, lr=lr, betas=(0.5, 0.75), weight_decay=0.125))
+    trajectory(out, "adam_amsgrad",
+               lambda p: adam(p, lr=lr, betas=(0.5, 0.5), weight_decay=0.125, amsgrad=True))
+    trajectory(out, "adamw_amsgrad", lambda p: adamw(p, lr=lr, betas=(0.5, 0.5), amsgrad=True))
 
 
 class Lion(torch.optim.Optimizer):
