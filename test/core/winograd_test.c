@@ -390,6 +390,7 @@ static const struct volume_case volumes[] = {
     { { 16, 3, 4, 6, 9, { 3, 3 }, { 1, 1 } }, 5, 3, 1 },
     { { 9, 2, 3, 7, 5, { 3, 5 }, { 0, 2 } }, 4, 2, 0 },
     { { 18, 3, 2, 6, 6, { 3, 3 }, { 1, 0 } }, 3, 1, 0 },
+    { { 8, 12, 12, 6, 15, { 3, 3 }, { 1, 1 } }, 1, 5, 2 }, /* parts share columns of one plane */
 };
 static const struct volume_case few_volumes[] = {
     { { 2, 16, 16, 8, 12, { 3, 3 }, { 1, 1 } }, 4, 3, 1 },

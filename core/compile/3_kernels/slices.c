@@ -60,10 +60,10 @@ static void take_guards_above(const struct nest *n, int load, int axis, struct r
             take_guard(n, &n->exprs[e].guard[g], axis, r);
 }
 
-/* Splits what is left of an address into digits and what is below them. False where that has not room
- * between two digits. */
+/* Splits what is left of an address into digits, those of indices apart from the constant one, and what is below them.
+ * False where that has not room between two digits. */
 static bool split_digits(const struct nest *n, struct remainder r, struct digit d,
-                         struct reads *out)
+                         struct reads *out, int64_t *constant)
 {
     *out = (struct reads){ 0 };
     for (int a = 0; a < n->axes; a++) {
@@ -75,9 +75,7 @@ static bool split_digits(const struct nest *n, struct remainder r, struct digit 
             *(most < 0 ? &r.low : &r.high) += most;
     }
     const int64_t rest = (r.rest.constant % d.stride + d.stride) % d.stride;
-    const int64_t constant = (r.rest.constant - rest) / d.stride;
-    out->below += (int)(constant < d.extent ? constant : constant % d.extent);
-    out->above += (int)(constant < d.extent ? constant : constant % d.extent);
+    *constant = (r.rest.constant - rest) / d.stride;
     return rest + r.low >= 0 && rest + r.high < d.stride;
 }
 
@@ -100,23 +98,51 @@ static bool is_held(const struct nest *n, const struct affine *address, const st
     return rest > -d.stride && rest < d.stride;
 }
 
+static int from_0(int64_t x, int extent)
+{
+    return (int)((x % extent + extent) % extent);
+}
+
+/* Adds a digit that differs from the constant one by multiples of the extent, which are what it adds above: the one
+ * next to `near`. */
+static void shift(struct reads *r, int64_t constant, int near, int extent)
+{
+    const int past = from_0(constant - near, extent);
+    const int by = near + (2 * past > extent ? past - extent : past);
+    r->below += by;
+    r->above += by;
+}
+
+static bool shift_as_held(const struct nest *n, const struct affine *address, const struct guard *g,
+                          int axis, struct digit d, int64_t constant, struct reads *r)
+{
+    if (!is_held(n, address, g, axis, r->times, d))
+        return false;
+    shift(r, constant, r->times / g->e.k[axis] * g->e.constant, d.extent);
+    return true;
+}
+
 /* Whether the digit counts up with the axis from its first index to its last. Beyond the extent it begins again, with
- * the next `hi`: then a slice of the axis is no slice of digits. */
+ * the next `hi`: then a slice of the axis is no slice of digits. Brings the constant digit in. */
 static bool counts_up(const struct nest *n, const struct affine *address, int load, int axis,
-                      struct digit d, const struct reads *r)
+                      struct digit d, int64_t constant, struct reads *r)
 {
     bool above[MARKED_MOST];
-    if (r->below >= 0 && (int64_t)r->times * (n->extent[axis] - 1) + r->above < d.extent)
+    const int first = from_0(constant, d.extent);
+    if (r->below + first >= 0 &&
+        (int64_t)r->times * (n->extent[axis] - 1) + r->above + first < d.extent) {
+        shift(r, constant, first, d.extent);
         return true;
+    }
     for (int g = 0; g < n->guards; g++)
-        if (is_held(n, address, &n->guard[g], axis, r->times, d))
+        if (shift_as_held(n, address, &n->guard[g], axis, d, constant, r))
             return true;
     if (load < 0 || n->expr_count > MARKED_MOST)
         return false;
     mark_above(n, load, above);
     for (int e = 0; e < n->expr_count; e++)
         for (int g = 0; n->exprs[e].kind == EXPR_GUARD && above[e] && g < n->exprs[e].guards; g++)
-            if (is_held(n, address, &n->exprs[e].guard[g], axis, r->times, d))
+            if (shift_as_held(n, address, &n->exprs[e].guard[g], axis, d, constant, r))
                 return true;
     return false;
 }
@@ -133,15 +159,16 @@ bool find_reads(const struct nest *n, const struct affine *address, int load, in
     for (int a = 0; a < n->axes; a++)
         if (r.rest.k[a] % whole == 0)
             r.rest.k[a] = 0; /* it changes what is above the digit */
-    bool found = split_digits(n, r, d, out);
+    int64_t constant;
+    bool found = split_digits(n, r, d, out, &constant);
     if (!found) {
         for (int g = 0; g < n->guards; g++)
             take_guard(n, &n->guard[g], axis, &r);
         take_guards_above(n, load, axis, &r);
-        found = split_digits(n, r, d, out);
+        found = split_digits(n, r, d, out, &constant);
     }
     out->times = times;
-    return found && counts_up(n, address, load, axis, d, out);
+    return found && counts_up(n, address, load, axis, d, constant, out);
 }
 
 bool axis_is_digit(const struct nest *n, const struct affine *address, int load, int axis)
