@@ -39,6 +39,12 @@ static void make(struct nest *n, struct affine *address, struct digit *d)
         for (int a = 0; a < n->axes; a++)
             g->e.k[a] = address->k[a] / inner;
         g->e.constant = address->constant / inner;
+        if (pick(0, 1)) { /* of the digit alone: what is above it has padding of its own */
+            const int whole = inner * d->extent;
+            for (int a = 0; a < n->axes; a++)
+                g->e.k[a] *= address->k[a] % whole != 0;
+            address->constant -= whole * pick(0, 2);
+        }
     }
 }
 

@@ -98,27 +98,22 @@ static bool is_held(const struct nest *n, const struct affine *address, const st
     return rest > -d.stride && rest < d.stride;
 }
 
-static int from_0(int64_t x, int extent)
+static void shift(struct reads *r, int by)
 {
-    return (int)((x % extent + extent) % extent);
-}
-
-/* Adds a digit that differs from the constant one by multiples of the extent, which are what it adds above: the one
- * next to `near`. */
-static void shift(struct reads *r, int64_t constant, int near, int extent)
-{
-    const int past = from_0(constant - near, extent);
-    const int by = near + (2 * past > extent ? past - extent : past);
     r->below += by;
     r->above += by;
 }
 
+/* The constant digit, too, is that of the guard, but for multiples of the extent, which are what it adds above. */
 static bool shift_as_held(const struct nest *n, const struct affine *address, const struct guard *g,
                           int axis, struct digit d, int64_t constant, struct reads *r)
 {
     if (!is_held(n, address, g, axis, r->times, d))
         return false;
-    shift(r, constant, r->times / g->e.k[axis] * g->e.constant, d.extent);
+    const int by = r->times / g->e.k[axis] * g->e.constant;
+    if ((constant - by) % d.extent != 0)
+        return false;
+    shift(r, by);
     return true;
 }
 
@@ -128,10 +123,10 @@ static bool counts_up(const struct nest *n, const struct affine *address, int lo
                       struct digit d, int64_t constant, struct reads *r)
 {
     bool above[MARKED_MOST];
-    const int first = from_0(constant, d.extent);
+    const int first = (int)((constant % d.extent + d.extent) % d.extent);
     if (r->below + first >= 0 &&
         (int64_t)r->times * (n->extent[axis] - 1) + r->above + first < d.extent) {
-        shift(r, constant, first, d.extent);
+        shift(r, first);
         return true;
     }
     for (int g = 0; g < n->guards; g++)
