@@ -240,8 +240,7 @@ typedef struct tarn_conv3d_options {
     int32_t stride[3], padding[3], dilation[3], groups;
 } tarn_conv3d_options;
 /** x [N, C, D, H, W], weight [O, C/groups, KD, KH, KW], bias [O] or TARN_NONE -> [N, O, OD, OH, OW]. As
- *  torch.nn.functional.conv3d. It is one convolution of the N OD images that the window's planes lie side by side in, as
- *  channels: KD times the memory of x for these. */
+ *  torch.nn.functional.conv3d. */
 TARN_API tarn_tensor tarn_conv3d_op(tarn_tensor x, tarn_tensor weight, tarn_tensor bias,
                                     tarn_conv3d_options options);
 

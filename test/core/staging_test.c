@@ -107,6 +107,24 @@ static const struct images layers[] = {
     { 32, 8, 12, 2, 16, 3, 1, 1, 1 },   { 64, 4, 9, 3, 8, 5, 1, 2, 1 },
 };
 
+struct volumes {
+    int samples, in, size[3], out, window[3];
+    tarn_conv3d_options options;
+};
+
+/* Steps of rows within planes of a window, for one sample and for many; a last block that is not full; strides along each
+ * axis, in one of which the window is longer; one plane; groups; one channel in and out. */
+static const struct volumes solids[] = {
+    { 1, 15, { 4, 2, 17 }, 16, { 3, 5, 5 }, { .padding = { 1, 2, 2 } } },
+    { 1, 32, { 2, 10, 10 }, 16, { 5, 5, 5 }, { .padding = { 2, 2, 0 } } },
+    { 32, 8, { 4, 5, 6 }, 16, { 3, 3, 3 }, { .padding = { 1, 1, 1 } } },
+    { 3, 9, { 12, 6, 6 }, 9, { 3, 5, 5 }, { .stride = { 2, 1, 1 }, .padding = { 0, 2, 2 } } },
+    { 33, 3, { 4, 14, 13 }, 1, { 3, 3, 3 }, { .stride = { 2, 1, 1 }, .padding = { 3, 0, 1 } } },
+    { 17, 6, { 5, 7, 6 }, 10, { 2, 3, 3 }, { .stride = { 1, 2, 2 }, .padding = { 1, 1, 0 } } },
+    { 16, 12, { 1, 6, 6 }, 12, { 3, 3, 3 }, { .padding = { 1, 1, 1 }, .groups = 3 } },
+    { 2, 1, { 6, 9, 8 }, 8, { 4, 4, 4 }, { .stride = { 2, 2, 2 }, .padding = { 1, 1, 1 } } },
+};
+
 /* Of the result, and of both gradients. */
 struct results {
     float *of[3];
@@ -128,18 +146,10 @@ static void look(tarn_log_level level, const char *text, void *user)
     seen->samples |= strstr(text, "const bool has = b <") != NULL;
 }
 
-static struct results convolve(const char *schedule, const char *target, const struct images *l)
+/* Reads relu(y), and the gradients of its squares, and closes the replica. */
+static struct results results_of(tarn_replica *r, tarn_tensor y, tarn_tensor x, tarn_tensor w)
 {
-    tarn_replica *r = open_for(schedule, target);
-    const tarn_shape sx = TARN_SHAPE(l->samples, l->in, l->height, l->width);
-    const tarn_shape sw = TARN_SHAPE(l->out, l->in / l->groups, l->window, l->window);
-    float *a = numbers((int)tarn_shape_count(sx), 3), *b = numbers((int)tarn_shape_count(sw), 4);
-    const tarn_tensor x = tarn_batch_axis(tarn_from(r, sx, TARN_F32, a), 0);
-    const tarn_tensor w = tarn_batch_axis(tarn_from(r, sw, TARN_F32, b), TARN_NO_BATCH);
-    const tarn_conv2d_options options = { .stride = { l->stride, l->stride },
-                                          .padding = { l->padding, l->padding },
-                                          .groups = l->groups };
-    tarn_tensor all[3] = { tarn_relu(tarn_conv2d_op(x, w, TARN_NONE, options)) };
+    tarn_tensor all[3] = { tarn_relu(y) };
     const tarn_tensor operands[2] = { x, w };
     tarn_gradients(tarn_sum(tarn_mul(all[0], all[0]), TARN_ALL, false), operands, 2, all + 1);
     struct results out;
@@ -150,9 +160,40 @@ static struct results convolve(const char *schedule, const char *target, const s
         cr_assert_eq(tarn_read(all[i], out.of[i], out.bytes[i]), TARN_OK, "%s", tarn_error(r));
     }
     tarn_close(r);
-    free(a);
-    free(b);
     return out;
+}
+
+static tarn_tensor filled(tarn_replica *r, tarn_shape shape, int batch, unsigned salt)
+{
+    float *v = numbers((int)tarn_shape_count(shape), salt);
+    const tarn_tensor x = tarn_batch_axis(tarn_from(r, shape, TARN_F32, v), batch);
+    free(v);
+    return x;
+}
+
+static struct results convolve_images(const char *schedule, const char *target, size_t layer)
+{
+    const struct images *l = &layers[layer];
+    tarn_replica *r = open_for(schedule, target);
+    const tarn_tensor x = filled(r, TARN_SHAPE(l->samples, l->in, l->height, l->width), 0, 3);
+    const tarn_tensor w =
+        filled(r, TARN_SHAPE(l->out, l->in / l->groups, l->window, l->window), TARN_NO_BATCH, 4);
+    const tarn_conv2d_options options = { .stride = { l->stride, l->stride },
+                                          .padding = { l->padding, l->padding },
+                                          .groups = l->groups };
+    return results_of(r, tarn_conv2d_op(x, w, TARN_NONE, options), x, w);
+}
+
+static struct results convolve_volumes(const char *schedule, const char *target, size_t layer)
+{
+    const struct volumes *l = &solids[layer];
+    const tarn_conv3d_options *o = &l->options;
+    tarn_replica *r = open_for(schedule, target);
+    const tarn_shape shape = TARN_SHAPE(l->samples, l->in, l->size[0], l->size[1], l->size[2]);
+    const tarn_shape weights = TARN_SHAPE(l->out, l->in / (o->groups > 0 ? o->groups : 1),
+                                          l->window[0], l->window[1], l->window[2]);
+    const tarn_tensor x = filled(r, shape, 0, 3), w = filled(r, weights, TARN_NO_BATCH, 4);
+    return results_of(r, tarn_conv3d_op(x, w, TARN_NONE, *o), x, w);
 }
 
 static void forget(struct results *r)
@@ -161,18 +202,18 @@ static void forget(struct results *r)
         free(r->of[i]);
 }
 
-Test(staging, convolutions_keep_their_bits, .timeout = 900)
+static void keep_their_bits(struct results (*convolve)(const char *, const char *, size_t),
+                            size_t count, struct seen *seen)
 {
     static const char *const targets[] = { "nvidia:4x64", "nvidia:2x256" };
     static const char *const names[] = { "result", "image's gradient", "weight's gradient" };
-    struct seen seen = { false, false, false };
     cr_assert_eq(setenv("TARN_WINOGRAD", "0", 1), 0);
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        struct results cpu = convolve("cpu", "", &layers[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct results cpu = convolve("cpu", "", i);
         for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
             cr_assert_eq(setenv("TARN_DEBUG", "kernels", 1), 0);
-            tarn_set_log(look, &seen);
-            struct results gpu = convolve("auto", targets[t], &layers[i]);
+            tarn_set_log(look, seen);
+            struct results gpu = convolve("auto", targets[t], i);
             tarn_set_log(NULL, NULL);
             cr_assert_eq(unsetenv("TARN_DEBUG"), 0);
             for (int k = 0; k < 3; k++)
@@ -182,8 +223,21 @@ Test(staging, convolutions_keep_their_bits, .timeout = 900)
         }
         forget(&cpu);
     }
+}
+
+Test(staging, convolutions_keep_their_bits, .timeout = 900)
+{
+    struct seen seen = { false, false, false };
+    keep_their_bits(convolve_images, sizeof layers / sizeof *layers, &seen);
     cr_expect(seen.panels, "no convolution reads local memory");
     cr_expect(seen.turns, "no lanes are added up in turn");
+}
+
+Test(staging, convolutions_of_volumes_keep_their_bits, .timeout = 900)
+{
+    struct seen seen = { false, false, false };
+    keep_their_bits(convolve_volumes, sizeof solids / sizeof *solids, &seen);
+    cr_expect(seen.panels, "no convolution reads local memory");
 }
 
 /* ---- layers of many samples ------------------------------------------------------------------ */

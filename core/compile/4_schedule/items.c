@@ -119,25 +119,48 @@ static double loads_per_term(const struct nest *n, const struct schedule *s, boo
     return loads / terms + 0.001 * points;
 }
 
+/* The outermost summed axis along which a stride leaves terms out; as many as there are axes: none. */
+static int strided_sum(const struct nest *n, int guard)
+{
+    int axis = n->out_axes;
+    while (axis < n->axes && n->guard[guard].e.k[axis] % n->guard[guard].divide == 0)
+        axis++;
+    return axis;
+}
+
+/* All terms from this summed axis inwards are unrolled: an axis alone whose inner ones are loops would have its terms added in
+ * another order than on CPUs. Not more of them than two such axes have. */
+static bool may_unroll_from(const struct program_ir *p, const struct nest *n, int axis)
+{
+    const int most = p->target->item.unrolled_sum;
+    int64_t terms = 1;
+    for (; axis < n->axes; axis++) {
+        if (n->extent[axis] > most)
+            return false;
+        terms *= n->extent[axis];
+    }
+    return terms <= (int64_t)most * most;
+}
+
 /* Where a stride leaves out all but each second term, say, a tile of two elements and all of the window know at compile
  * time which those are. Returns that each so manyth term is left. */
 static int unroll_strides(const struct program_ir *p, const struct nest *n, struct schedule *s)
 {
     int stride = 1;
     for (int g = 0; g < n->guards; g++) {
-        const int divide = n->guard[g].divide;
-        bool known = divide > 1;
-        for (int a = 0; a < n->axes && known; a++) {
-            const bool moves = n->guard[g].e.k[a] % divide != 0;
-            if (moves && a >= n->out_axes)
-                known = n->extent[a] <= p->target->item.unrolled_sum;
-            else if (moves)
-                known = a != nest_vector_axis(n, s) && chain_slice(p, n, a) % divide == 0;
-        }
-        for (int a = 0; a < n->axes && known; a++)
+        const int divide = n->guard[g].divide, from = strided_sum(n, g);
+        bool known = divide > 1 && may_unroll_from(p, n, from);
+        for (int a = 0; a < n->out_axes && known; a++)
             if (n->guard[g].e.k[a] % divide != 0)
-                s->tile[a] = a < n->out_axes ? divide : n->extent[a];
-        stride *= known ? divide : 1;
+                known = a != nest_vector_axis(n, s) && chain_slice(p, n, a) % divide == 0;
+        if (!known)
+            continue;
+        for (int a = 0; a < n->out_axes; a++)
+            if (n->guard[g].e.k[a] % divide != 0)
+                s->tile[a] = divide;
+        for (int a = from; a < n->axes; a++)
+            s->tile[a] = n->extent[a];
+        stride *= divide;
     }
     return stride;
 }

@@ -123,17 +123,17 @@ static struct copy copy_of(const struct printer *pr, int k)
     return c;
 }
 
-/* Where a group has the first element of an axis of its copies; "0" of summed axes that are there as a whole. */
+/* Where a group has the first element of an axis of its copies: of a summed axis outside of the steps that of its loop, and
+ * "0" of those inside, which are there as a whole. */
 static struct short_text group_origin(const struct printer *pr, int axis)
 {
     const struct staging *g = &pr->s->staging;
-    const struct axis_now *now = &pr->axis[axis];
     struct short_text t = { "0" };
     if (axis == g->axis)
         text_fill(t.text, sizeof t.text, "cut%d", STAGE_LEVEL);
     else if (axis == g->across || axis == nest_vector_axis(pr->n, pr->s))
         text_fill(t.text, sizeof t.text, "from%d", axis);
-    else if (axis < g->axis && now->variable[0] != '\0')
+    else if (axis < g->axis && pr->axis[axis].variable[0] != '\0')
         text_fill(t.text, sizeof t.text, "i%d", axis);
     return t;
 }
@@ -143,25 +143,26 @@ static void take_copied(struct printer *pr, const struct copy *c, const char *na
                         struct text *to, char lane[NAME])
 {
     const struct panel *of = &pr->s->staging.panel[c->panel];
+    struct short_text origin[NEST_AXES];
     long long below = 1;
     for (int a = 0; a < pr->n->axes; a++) {
+        origin[a] = group_origin(pr, a);
         pr->axis[a] = (struct axis_now){ .step = 1 };
-        text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "%s", group_origin(pr, a).text);
+        text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "%s", origin[a].text);
     }
     for (int i = 0; i < c->count; i++) {
         const int a = c->axes[i];
         const int32_t along = copied_along(pr, c, a);
         const int times = a == of->first ? c->in_turn : 1;
         const struct short_text part = digit(name, below, along);
-        const struct short_text origin = group_origin(pr, a);
         text_add(to, "%s%d * (%s)", i > 0 ? " + " : "", of->pitch[a] * times, part.text);
         if (pr->n->batched && a == pr->n->batch_axis)
             text_fill(lane, NAME, "%s", part.text);
         if (times > 1)
             text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %d * (%s))",
-                      origin.text, times, part.text);
+                      origin[a].text, times, part.text);
         else
-            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %s)", origin.text,
+            text_fill(pr->axis[a].variable, sizeof pr->axis->variable, "(%s + %s)", origin[a].text,
                       part.text);
         pr->axis[a].constant = of->low[a] + (a == of->first ? turn : 0);
         below *= along;
