@@ -108,21 +108,24 @@ static const struct images layers[] = {
 };
 
 struct volumes {
+    int batch; /* the axis of samples, or TARN_NO_BATCH */
     int samples, in, size[3], out, window[3];
     tarn_conv3d_options options;
 };
 
 /* Steps of rows within planes of a window, for one sample and for many; a last block that is not full; strides along each
- * axis, in one of which the window is longer; one plane; groups; one channel in and out. */
+ * axis, in one of which the window is longer; one plane; groups; one channel in and out; planes of a weight that work-items of
+ * a group share out, around loops over planes of the result that are longer for some of them. */
 static const struct volumes solids[] = {
-    { 1, 15, { 4, 2, 17 }, 16, { 3, 5, 5 }, { .padding = { 1, 2, 2 } } },
-    { 1, 32, { 2, 10, 10 }, 16, { 5, 5, 5 }, { .padding = { 2, 2, 0 } } },
-    { 32, 8, { 4, 5, 6 }, 16, { 3, 3, 3 }, { .padding = { 1, 1, 1 } } },
-    { 3, 9, { 12, 6, 6 }, 9, { 3, 5, 5 }, { .stride = { 2, 1, 1 }, .padding = { 0, 2, 2 } } },
-    { 33, 3, { 4, 14, 13 }, 1, { 3, 3, 3 }, { .stride = { 2, 1, 1 }, .padding = { 3, 0, 1 } } },
-    { 17, 6, { 5, 7, 6 }, 10, { 2, 3, 3 }, { .stride = { 1, 2, 2 }, .padding = { 1, 1, 0 } } },
-    { 16, 12, { 1, 6, 6 }, 12, { 3, 3, 3 }, { .padding = { 1, 1, 1 }, .groups = 3 } },
-    { 2, 1, { 6, 9, 8 }, 8, { 4, 4, 4 }, { .stride = { 2, 2, 2 }, .padding = { 1, 1, 1 } } },
+    { 0, 1, 15, { 4, 2, 17 }, 16, { 3, 5, 5 }, { .padding = { 1, 2, 2 } } },
+    { 0, 1, 32, { 2, 10, 10 }, 16, { 5, 5, 5 }, { .padding = { 2, 2, 0 } } },
+    { 0, 32, 8, { 4, 5, 6 }, 16, { 3, 3, 3 }, { .padding = { 1, 1, 1 } } },
+    { 0, 3, 9, { 12, 6, 6 }, 9, { 3, 5, 5 }, { .stride = { 2, 1, 1 }, .padding = { 0, 2, 2 } } },
+    { 0, 33, 3, { 4, 14, 13 }, 1, { 3, 3, 3 }, { .stride = { 2, 1, 1 }, .padding = { 3, 0, 1 } } },
+    { 0, 17, 6, { 5, 7, 6 }, 10, { 2, 3, 3 }, { .stride = { 1, 2, 2 }, .padding = { 1, 1, 0 } } },
+    { 0, 16, 12, { 1, 6, 6 }, 12, { 3, 3, 3 }, { .padding = { 1, 1, 1 }, .groups = 3 } },
+    { 0, 2, 1, { 6, 9, 8 }, 8, { 4, 4, 4 }, { .stride = { 2, 2, 2 }, .padding = { 1, 1, 1 } } },
+    { TARN_NO_BATCH, 32, 4, { 2, 2, 4 }, 1, { 5, 6, 4 }, { .padding = { 2, 6, 1 } } },
 };
 
 /* Of the result, and of both gradients. */
@@ -192,7 +195,8 @@ static struct results convolve_volumes(const char *schedule, const char *target,
     const tarn_shape shape = TARN_SHAPE(l->samples, l->in, l->size[0], l->size[1], l->size[2]);
     const tarn_shape weights = TARN_SHAPE(l->out, l->in / (o->groups > 0 ? o->groups : 1),
                                           l->window[0], l->window[1], l->window[2]);
-    const tarn_tensor x = filled(r, shape, 0, 3), w = filled(r, weights, TARN_NO_BATCH, 4);
+    const tarn_tensor x = filled(r, shape, l->batch, 3);
+    const tarn_tensor w = filled(r, weights, TARN_NO_BATCH, 4);
     return results_of(r, tarn_conv3d_op(x, w, TARN_NONE, *o), x, w);
 }
 

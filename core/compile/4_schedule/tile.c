@@ -143,6 +143,15 @@ static bool hides_strides(const struct nest *n, const int *tile, int axis, int s
     return false;
 }
 
+/* Whether a stride leaves out elements of a summed axis, whose loop goes through the others alone if it has one at a time. */
+static bool is_strided_sum(const struct nest *n, int axis)
+{
+    for (int g = 0; g < n->guards; g++)
+        if (n->guard[g].divide > 1 && n->guard[g].e.k[axis] % n->guard[g].divide != 0)
+            return true;
+    return false;
+}
+
 /* All tiles of at most so many OUT axes, from axis `from` on, by their divisors. */
 static void try_axes(const struct tiling *t, int *tile, int from, int axes, int most,
                      struct candidates *best)
@@ -196,7 +205,7 @@ static void find_candidates(const struct target *target, const struct nest *n, i
     try_axes(t, tile, 0, c->tile_axes, most, best);
     const struct chunks chunks = nest_chunks(n, false);
     for (int i = 0; i < reds; i++) {
-        if (red[i] == 1 || (red[i] > 4 && red[i] != n->extent[last]) ||
+        if (red[i] == 1 || (red[i] != n->extent[last] && (red[i] > 4 || is_strided_sum(n, last))) ||
             (chunks.levels > 0 && chunks.of[0].axis == last && chunks.of[0].step % red[i] != 0))
             continue;
         tile[last] = red[i];

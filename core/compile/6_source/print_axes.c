@@ -72,12 +72,20 @@ int tile_points(const struct printer *pr, int from, int to)
     return points;
 }
 
+/* Whether the work-items of a group, whose barriers lie in the loop of this axis, would each go through it so often: they have
+ * tiles of their own along an axis that the guard looks at. */
+static bool parts_group(const struct printer *pr, const struct guard *g, int axis)
+{
+    const struct staging *s = &pr->s->staging;
+    return s->panels > 0 && s->across >= 0 && axis < s->axis && g->e.k[s->across] != 0;
+}
+
 /* Whether a guard limits just the loop of this axis, which is about to open: what else it depends
  * on is known, and the same for all points of the tile. */
 static bool bounds_loop(const struct printer *pr, const struct guard *g, int axis)
 {
     const struct nest *n = pr->n;
-    if (g->divide != 1 || (g->e.k[axis] != 1 && g->e.k[axis] != -1))
+    if ((g->e.k[axis] != 1 && g->e.k[axis] != -1) || parts_group(pr, g, axis))
         return false;
     for (int a = 0; a < n->axes; a++)
         if (a != axis && g->e.k[a] != 0 && (is_lane(pr, a) || pr->s->tile[a] > 1 || a > axis))
@@ -85,43 +93,70 @@ static bool bounds_loop(const struct printer *pr, const struct guard *g, int axi
     return true;
 }
 
+/* A loop over what guards leave of an axis. */
+struct bounds {
+    const char *index; /* the variable's type */
+    struct text from, to;
+    int32_t step;
+};
+
+/* Leaves out what a guard does. Of a stride's guard the loop goes through the elements that the stride divides alone: it
+ * begins at the first of them, and is the last to be narrowed. */
+static void narrow(struct printer *pr, int axis, const struct guard *g, struct bounds *b)
+{
+    struct affine rest = g->e;
+    struct text at = { 0 }, first = { 0 }, from = { 0 }, to = { 0 };
+    const bool down = rest.k[axis] < 0;
+    const int reach = (g->extent - 1) * g->divide;
+    rest.k[axis] = 0;
+    print_affine(pr, &rest, &at);
+    if (g->divide > 1)
+        text_add(&first, "%s + ((%s(%s) - %s) %% %d + %d) %% %d", b->from.data, down ? "" : "-",
+                 at.data, b->from.data, g->divide, g->divide, g->divide);
+    else
+        text_add(&first, "%s", b->from.data);
+    if (down) {
+        text_add(&from, "max(%s, (%s)(%s - %d))", first.data, b->index, at.data, reach);
+        text_add(&to, "min(%s, (%s)(%s + 1))", b->to.data, b->index, at.data);
+    } else {
+        text_add(&from, "max(%s, -(%s)(%s))", first.data, b->index, at.data);
+        text_add(&to, "min(%s, %d - (%s)(%s))", b->to.data, reach + 1, b->index, at.data);
+    }
+    text_free(&first);
+    text_free(&at);
+    text_free(&b->from);
+    text_free(&b->to);
+    b->from = from;
+    b->to = to;
+    b->step = g->divide;
+}
+
 /* Opens the loop of a summed axis over what the guards leave of it; `index` is the type of its variable. */
 static void open_bounded(struct printer *pr, int axis, const char *index)
 {
     const struct nest *n = pr->n;
-    struct text low = { 0 }, high = { 0 };
+    struct bounds b = { .index = index, .step = 1 };
     const struct loop_range whole = loop_range(pr, axis);
-    text_add(&low, "(%s)%s", index, whole.from);
-    text_add(&high, "(%s)%s", index, whole.to);
-    for (int g = 0; g < n->guards; g++) {
-        if (!bounds_loop(pr, &n->guard[g], axis))
-            continue;
-        struct affine rest = n->guard[g].e;
-        struct text at = { 0 }, from = { 0 }, to = { 0 };
-        const bool down = rest.k[axis] < 0;
-        rest.k[axis] = 0;
-        print_affine(pr, &rest, &at);
-        if (down) {
-            text_add(&from, "max(%s, (%s)(%s - %d))", low.data, index, at.data,
-                     n->guard[g].extent - 1);
-            text_add(&to, "min(%s, (%s)(%s + 1))", high.data, index, at.data);
-        } else {
-            text_add(&from, "max(%s, -(%s)(%s))", low.data, index, at.data);
-            text_add(&to, "min(%s, %d - (%s)(%s))", high.data, n->guard[g].extent, index, at.data);
+    text_add(&b.from, "(%s)%s", index, whole.from);
+    text_add(&b.to, "(%s)%s", index, whole.to);
+    for (int strided = 0; strided < 2; strided++)
+        for (int g = 0; g < n->guards; g++) {
+            const struct guard *by = &n->guard[g];
+            if ((by->divide > 1) != (strided == 1) || b.step > 1 || !bounds_loop(pr, by, axis))
+                continue;
+            narrow(pr, axis, by, &b);
+            pr->guards_met |= UINT32_C(1) << g;
         }
-        text_free(&low);
-        text_free(&high);
-        text_free(&at);
-        low = from;
-        high = to;
-        pr->guards_met |= UINT32_C(1) << g;
-    }
     set_loop(pr, axis, 1);
-    print_for(pr, "for (%s i%d = %s; i%d < %s; ++i%d) {", index, axis, low.data, axis, high.data,
-              axis);
-    pr->out->failed |= low.failed || high.failed;
-    text_free(&low);
-    text_free(&high);
+    if (b.step > 1)
+        print_for(pr, "for (%s i%d = %s; i%d < %s; i%d += %d) {", index, axis, b.from.data, axis,
+                  b.to.data, axis, b.step);
+    else
+        print_for(pr, "for (%s i%d = %s; i%d < %s; ++i%d) {", index, axis, b.from.data, axis,
+                  b.to.data, axis);
+    pr->out->failed |= b.from.failed || b.to.failed;
+    text_free(&b.from);
+    text_free(&b.to);
 }
 
 bool open_inside_guards(struct printer *pr, int axis, const char *index)
