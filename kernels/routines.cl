@@ -59,6 +59,74 @@
     }
 TARN_SORT_FUNCTIONS(tarn_sort_runs, tarn_merge_runs, int)
 
+/* Positions of lines by the digit of a key that begins at bit `shift`, one of `digits` values, equal ones in order. Keys name
+ * `rows` rows; all below are one value before them, all above one behind. What the passes make has the positions of all
+ * lines, and then the counters of each chunk: first how many positions a digit has there, then where the first of them goes. */
+#define TARN_DIGITS 256
+#define TARN_DIGIT(key) ((min(max((long)(key), -1L), rows) + 1) >> shift & (digits - 1))
+#define TARN_COUNT_FUNCTION(name, before, position) \
+    TARN_ROUTINE void name(long from, long to, __global int *out, __global const int *keys, before \
+                           long lines, long length, long inner, long chunk, long digits, long shift, \
+                           long rows) \
+    { \
+        const long chunks = (length + chunk - 1) / chunk; \
+        for (long piece = from; piece < to; ++piece) { \
+            const long start = TARN_LINE(piece / chunks, length, inner); \
+            const long first = piece % chunks * chunk; \
+            __global int *count = out + lines * length + piece * digits; \
+            for (long d = 0; d < digits; ++d) \
+                count[d] = 0; \
+            for (long i = first; i < min(first + chunk, length); ++i) { \
+                const int at = position; \
+                out[start + i * inner] = at; \
+                ++count[TARN_DIGIT(keys[start + at * inner])]; \
+            } \
+        } \
+    }
+#define TARN_SORTED_BEFORE __global const int *sorted,
+TARN_COUNT_FUNCTION(tarn_count_first_digits, , (int)i)
+TARN_COUNT_FUNCTION(tarn_count_digits, TARN_SORTED_BEFORE, sorted[start + i * inner])
+
+/* A piece is a line. */
+TARN_ROUTINE void tarn_add_counts(long from, long to, __global int *out, __global const int *counted,
+                                  long lines, long length, long inner, long chunk, long digits)
+{
+    const long chunks = (length + chunk - 1) / chunk;
+    for (long line = from; line < to; ++line) {
+        const long start = TARN_LINE(line, length, inner);
+        const long counts = lines * length + line * chunks * digits;
+        int before = 0;
+        for (long i = 0; i < length; ++i)
+            out[start + i * inner] = counted[start + i * inner];
+        for (long d = 0; d < digits; ++d)
+            for (long c = 0; c < chunks; ++c) {
+                const long at = counts + c * digits + d;
+                out[at] = before;
+                before += counted[at];
+            }
+    }
+}
+
+TARN_ROUTINE void tarn_place_positions(long from, long to, __global int *out,
+                                       __global const int *keys, __global const int *counted,
+                                       long lines, long length, long inner, long chunk, long digits,
+                                       long shift, long rows)
+{
+    const long chunks = (length + chunk - 1) / chunk;
+    int next[TARN_DIGITS];
+    for (long piece = from; piece < to; ++piece) {
+        const long start = TARN_LINE(piece / chunks, length, inner);
+        const long first = piece % chunks * chunk;
+        for (long d = 0; d < digits; ++d)
+            next[d] = counted[lines * length + piece * digits + d];
+        for (long i = first; i < min(first + chunk, length); ++i) {
+            const int at = counted[start + i * inner];
+            const long digit = TARN_DIGIT(keys[start + at * inner]);
+            out[start + next[digit]++ * inner] = at;
+        }
+    }
+}
+
 /* The positions of the `count` least keys of each line, in order, equal ones as they lie; a piece is a line. */
 #define TARN_LEAST_MOST 32
 TARN_ROUTINE void tarn_least(long from, long to, __global int *out, __global const int *keys,
@@ -163,6 +231,8 @@ TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int 
 #define TARN_LOAD_LANES(from) TARN_LOAD(__global, float, from)
 TARN_SEGMENT_FUNCTION(tarn_segment, float, float, TARN_LOAD_ONE)
 TARN_SEGMENT_FUNCTION(tarn_segment_lanes, float, float16, TARN_LOAD_LANES)
+#define TARN_LOAD_FOUR(from) ((float4)((from)[0], (from)[1], (from)[2], (from)[3]))
+TARN_SEGMENT_FUNCTION(tarn_segment_four, float, float4, TARN_LOAD_FOUR)
 
 /* So many elements of 0. */
 TARN_ROUTINE void tarn_clear(__global float *to, long count)
@@ -212,6 +282,14 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
             TARN_STORE(__global, float,
                        tarn_segment_lanes(terms + c, sorted, start, inner, first, end, pitch, shard),
                        to_row + c);
+        for (; c + 4 <= width; c += 4) {
+            const float4 four =
+                tarn_segment_four(terms + c, sorted, start, inner, first, end, pitch, shard);
+            to_row[c] = four.x;
+            to_row[c + 1] = four.y;
+            to_row[c + 2] = four.z;
+            to_row[c + 3] = four.w;
+        }
         for (; c < width; ++c)
             to_row[c] = tarn_segment(terms + c, sorted, start, inner, first, end, pitch, shard);
         ++piece;
@@ -241,6 +319,32 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
         } \
     }
 TARN_ADD_ELEMENTS_FUNCTION(tarn_add_elements, tarn_segment, float)
+
+/* The largest of the elements that name a row, -INFINITY where none does. A row has `parts` pieces; piece i has its
+ * elements i, i + parts, ... */
+#define TARN_MOST_FUNCTION(name, type) \
+    TARN_ROUTINE void name(long from, long to, __global type *out, __global const type *source, \
+                           __global const int *keys, __global const int *sorted, long length, \
+                           long rows, long width, long inner, long parts) \
+    { \
+        for (long piece = from; piece < to; ++piece) { \
+            const long row = piece / parts % rows, line = piece / parts / rows; \
+            const long start = TARN_LINE(line, length, inner); \
+            const long first = tarn_count_below(keys, sorted, start, length, inner, row); \
+            long end = first; \
+            while (end < length && TARN_KEY(end) == row) \
+                ++end; \
+            for (long c = piece % parts; c < width; c += parts) { \
+                type most = -INFINITY; \
+                for (long j = first; j < end; ++j) { \
+                    const long at = start + sorted[start + j * inner] * inner; \
+                    most = TARN_MAX_1(most, source[at * width + c]); \
+                } \
+                out[(TARN_LINE(line, rows, inner) + row * inner) * width + c] = most; \
+            } \
+        } \
+    }
+TARN_MOST_FUNCTION(tarn_most, float)
 
 /* ---- along lines ---------------------------------------------------------------------------- */
 

@@ -5,4 +5,5 @@
 TARN_SEGMENT_FUNCTION(tarn_segment_double, double, double, TARN_LOAD_ONE)
 TARN_ADD_ELEMENTS_FUNCTION(tarn_add_elements_double, tarn_segment_double, double)
 TARN_PICK_FUNCTION(double)
+TARN_MOST_FUNCTION(tarn_most_double, double)
 TARN_CUMSUM_FUNCTION(double)

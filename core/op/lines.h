@@ -16,12 +16,19 @@ struct lines lines_of(tarn_shape s, int axis);
  * the lines, sorted by key, equal ones in order. Returns whether it is the last. */
 bool lines_sort_pass(tarn_shape shape, tarn_dtype dtype, int axis, int keys, int pass,
                      struct routine_pass *out);
+/* The same of int32 keys that name one of so many rows: those of others come before or behind in any order. How many passes
+ * that takes, and what one of them does. */
+int lines_row_passes(tarn_shape shape, int axis, int64_t rows, bool items);
+void lines_row_pass(tarn_shape shape, int axis, int64_t rows, bool items, int keys, int pass,
+                    struct routine_pass *out);
 /* The argument of a routine. */
 union op_arg lines_arg(int axis, int32_t length);
 /* x with axes but `axis` cut down to those of `to`. */
 tarn_tensor lines_cut(tarn_tensor x, tarn_shape to, int axis);
 /* Indices that lie in lines of this length. */
 tarn_tensor lines_clamped(tarn_tensor index, int32_t length);
+/* An index of lines of this length, for as many lines as `whole` has further out. */
+tarn_tensor lines_expanded(tarn_tensor index, tarn_shape whole, int axis, int32_t length);
 /* Each element moved on along an axis by so many, less than its length; `fill` at the beginning. */
 tarn_tensor lines_shift(tarn_tensor x, int axis, int32_t by, double fill);
 /* int32: how many elements of ascending lines of at least one are less than each of the values, or with `right` less

@@ -29,26 +29,17 @@ static int64_t row_width(tarn_shape of, tarn_shape index, int axis)
     return lines_of(of, axis).inner / lines_of(index, axis).inner;
 }
 
-static int sort_passes(tarn_shape shape, int axis)
-{
-    struct routine_pass unused;
-    int passes = 1;
-    while (!lines_sort_pass(shape, TARN_I32, axis, 1, passes - 1, &unused))
-        passes++;
-    return passes;
-}
-
 /* in[0] the source, in[1] the index: one line of all, of rows; or lines along an axis, of rows or elements. */
 static bool scatter_routine(const struct node *n, const tarn_shape *in,
                             const struct routine_place *where, int pass, struct routine_pass *out)
 {
     const int axis = n->arg.routine.axis;
-    if (pass < sort_passes(in[1], axis)) {
-        lines_sort_pass(in[1], TARN_I32, axis, 1, pass, out);
+    const int64_t rows = n->arg.routine.length;
+    if (pass < lines_row_passes(in[1], axis, rows, where->items)) {
+        lines_row_pass(in[1], axis, rows, where->items, 1, pass, out);
         return false;
     }
     const struct lines l = lines_of(in[1], axis);
-    const int64_t rows = n->arg.routine.length;
     const int64_t width = row_width(in[0], in[1], axis);
     *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 5 };
     out->function = n->dtype == TARN_F64 ? "tarn_add_elements_double"
@@ -158,6 +149,31 @@ static bool repeats(const tarn_replica *r, uint32_t node, int axis)
     return true;
 }
 
+/* The first element along an axis: where it was repeated, what it was before. */
+static tarn_tensor first_along(tarn_tensor x, int axis)
+{
+    const struct node *n = graph_node(x);
+    tarn_shape s = n->shape;
+    if (n->op == &op_expand) {
+        const uint32_t from = x.replica->graph.operands[n->first_in];
+        const tarn_shape before = x.replica->graph.nodes[from].shape;
+        s.dim[axis] = 1;
+        if (before.rank == s.rank && before.dim[axis] == 1)
+            return op_expand_to(graph_handle(x.replica, from), s);
+    }
+    return tarn_slice(x, axis, 0, 1, 1);
+}
+
+/* An index as one line: where it was reshaped from one, that, so that all uses of an index are of one node. */
+static tarn_tensor in_a_line(tarn_tensor index)
+{
+    const struct graph *g = &index.replica->graph;
+    uint32_t node = graph_resolve(index);
+    while (node != 0 && g->nodes[node].op == &op_reshape)
+        node = g->operands[g->nodes[node].first_in];
+    return tarn_flatten(node == 0 ? index : graph_handle(index.replica, node), 0);
+}
+
 /* The index with one element along each axis from `from` on but `axis`, if it repeats itself along them all. */
 static tarn_tensor once(tarn_tensor index, int from, int axis)
 {
@@ -168,7 +184,7 @@ static tarn_tensor once(tarn_tensor index, int from, int axis)
             return index;
     for (int d = from; d < s.rank; d++)
         if (d != axis && s.dim[d] > 1)
-            index = tarn_slice(index, d, 0, 1, 1);
+            index = first_along(index, d);
     return index;
 }
 
@@ -201,8 +217,7 @@ static bool moves_rows(tarn_tensor x, int axis, tarn_tensor index)
            (axis == 0 || graph_node(x)->spread != SPREAD_SAMPLES);
 }
 
-/* An index of lines of this length, for as many lines as `whole` has further out. */
-static tarn_tensor for_lines(tarn_tensor index, tarn_shape whole, int axis, int32_t length)
+tarn_tensor lines_expanded(tarn_tensor index, tarn_shape whole, int axis, int32_t length)
 {
     tarn_shape s = tarn_shape_get(index);
     for (int d = 0; d < axis; d++)
@@ -257,8 +272,8 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
         return at;
     x = lines_cut(x, tarn_shape_get(index), a);
     if (!moves_rows(x, a, at))
-        return pick(x, a, for_lines(at, tarn_shape_get(index), a, tarn_shape_get(x).dim[a]));
-    const tarn_tensor rows = tarn_embedding(to_rows(x, a), tarn_flatten(at, 0));
+        return pick(x, a, lines_expanded(at, tarn_shape_get(index), a, tarn_shape_get(x).dim[a]));
+    const tarn_tensor rows = tarn_embedding(to_rows(x, a), in_a_line(at));
     return from_rows(rows, tarn_shape_get(index), a);
 }
 
@@ -269,9 +284,9 @@ static tarn_tensor summed(tarn_tensor source, int axis, tarn_tensor index, int32
     tarn_shape to = s;
     to.dim[axis] = length;
     if (!moves_rows(source, axis, index))
-        return scatter(source, axis, for_lines(index, s, axis, length), to, length);
+        return scatter(source, axis, lines_expanded(index, s, axis, length), to, length);
     const tarn_tensor rows = to_rows(source, axis);
-    return from_rows(op_scatter_rows(rows, tarn_flatten(index, 0), length), to, axis);
+    return from_rows(op_scatter_rows(rows, in_a_line(index), length), to, axis);
 }
 
 bool lines_scattered(const char *name, tarn_tensor x, int axis, tarn_tensor index,

@@ -1,38 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The largest or smallest of elements by index. Positions are sorted by index, and each element takes the extreme of
- * itself and of those of its index before it, first of one, then of two, four, ... of them: at the end of a segment it
- * is that of all. */
+/* The largest or smallest of elements by index. Positions are sorted by index, as for sums, and each row takes the extreme
+ * of those that name it. */
+#include <string.h>
+
 #include "op/lines.h"
 #include "tensor/shape.h"
 
-static tarn_tensor extreme_of(bool largest, tarn_tensor a, tarn_tensor b)
+/* in[0] the source, in[1] the index of its lines, or of rows of them: the largest of the elements that name a row. */
+static bool most_routine(const struct node *n, const tarn_shape *in,
+                         const struct routine_place *where, int pass, struct routine_pass *out)
 {
-    return largest ? tarn_maximum(a, b) : tarn_minimum(a, b);
+    const int axis = n->arg.routine.axis;
+    const int64_t rows = n->arg.routine.length;
+    if (pass < lines_row_passes(in[1], axis, rows, where->items)) {
+        lines_row_pass(in[1], axis, rows, where->items, 1, pass, out);
+        return false;
+    }
+    const struct lines l = lines_of(in[1], axis);
+    const int64_t width = lines_of(in[0], axis).inner / l.inner, parts = where->items ? width : 1;
+    *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 5 };
+    out->function = n->dtype == TARN_F64 ? "tarn_most_double" : "tarn_most";
+    out->pieces = (int32_t)(l.count * rows * parts);
+    out->cycles = 16.0 + 4.0 * (double)(width / parts) * (1 + (double)l.length / (double)rows);
+    const int64_t number[] = { l.length, rows, width, l.inner, parts };
+    memcpy(out->number, number, sizeof number);
+    return true;
+}
+
+const struct op op_most = {
+    .name = "most", .arity = 2, .kind = OP_ROUTINE, .grad = op_no_grad, .routine = most_routine
+};
+
+/* The largest of the elements that name each of so many rows, -INFINITY where none does. */
+static tarn_tensor largest_of(const struct scattered *s, tarn_tensor source, int32_t rows)
+{
+    const union op_arg arg = lines_arg(s->axis, rows);
+    tarn_shape to = s->part;
+    to.dim[s->axis] = rows;
+    const tarn_tensor in[] = { source, lines_expanded(s->index, s->part, s->axis, rows) };
+    return graph_record(source.replica, &op_most, in, 2, to, tarn_dtype_get(source), &arg);
 }
 
 /* x with extremes, without a gradient. */
 static tarn_tensor extremes(const struct scattered *s, tarn_tensor x, bool largest)
 {
-    tarn_replica *r = x.replica;
-    const int a = s->axis;
-    const int32_t length = s->part.dim[a], rows = tarn_shape_get(x).dim[a];
-    const tarn_tensor index = lines_clamped(s->index, rows);
-    const tarn_tensor order = tarn_argsort(index, a, false);
-    const tarn_tensor sorted = tarn_gather(index, a, order);
-    tarn_tensor y = tarn_gather(tarn_detach(s->source), a, op_expand_to(order, s->part));
-    for (int64_t by = 1; by < length; by *= 2) {
-        const tarn_tensor mate = tarn_eq(sorted, lines_shift(sorted, a, (int32_t)by, -1));
-        const tarn_tensor both = extreme_of(largest, y, lines_shift(y, a, (int32_t)by, 0));
-        y = tarn_where(mate, both, y);
-    }
-    tarn_shape one = tarn_shape_get(sorted), all = s->part;
-    one.dim[a] = all.dim[a] = rows;
-    const tarn_tensor row = op_iota_of(r, one, a);
-    const tarn_tensor last = tarn_sub(lines_search(sorted, a, row, true), op_whole(r, 1));
-    const tarn_tensor named = tarn_eq(tarn_gather(sorted, a, last), row);
-    const tarn_tensor found = tarn_gather(y, a, op_expand_to(last, all));
+    const int32_t rows = tarn_shape_get(x).dim[s->axis];
+    const tarn_tensor source = tarn_detach(s->source);
     x = tarn_detach(x);
-    return tarn_where(named, extreme_of(largest, x, found), x);
+    if (largest)
+        return tarn_maximum(x, largest_of(s, source, rows));
+    return tarn_minimum(x, tarn_neg(largest_of(s, tarn_neg(source), rows)));
 }
 
 /* 0, whose slope in x is 1 where it hits, but for infinities, and else 0. */

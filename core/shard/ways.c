@@ -195,7 +195,7 @@ static bool place_routine(struct form *f, int32_t ranks, int axis, struct placin
 {
     const struct node *n = &f->node;
     const bool known = n->op == &op_order || n->op == &op_least || n->op == &op_cumsum ||
-                       n->op == &op_pick || n->op == &op_scatter;
+                       n->op == &op_pick || n->op == &op_scatter || n->op == &op_most;
     if (!known)
         return false;
     if (n->arg.routine.axis >= 0) {

@@ -133,6 +133,54 @@ Test(scatter, a_large_vocabulary)
         "TARN_FUSE", "1");
 }
 
+/* Rows of three digits, of which the first and the last are named, too. */
+Test(scatter, a_table_of_many_rows)
+{
+    check_all((struct table){ .rows = 70000, .width = 1, .samples = 40000 });
+}
+
+/* Each line along axis 0 of [rows, 5] with an index of its own, of integers, so in any order the same sums. */
+static void check_lines(const char *schedule, int rows, int count)
+{
+    enum { LINES = 5 };
+    setenv("TARN_SCHEDULE", schedule, 1);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const size_t bytes = (size_t)rows * LINES * sizeof(float);
+    int32_t *index = calloc((size_t)count * LINES, sizeof *index);
+    float *source = calloc((size_t)count * LINES, sizeof *source);
+    float *wanted = calloc((size_t)rows * LINES, sizeof *wanted), *out = malloc(bytes);
+    cr_assert(index != NULL && source != NULL && wanted != NULL && out != NULL);
+    unsigned state = 3;
+    for (int i = 0; i < count * LINES; i++) {
+        index[i] = (int32_t)(next(&state) % (unsigned)rows);
+        source[i] = (float)(next(&state) % 17) - 8;
+        wanted[index[i] * LINES + i % LINES] += source[i];
+    }
+    const tarn_shape at = TARN_SHAPE(count, LINES);
+    const tarn_tensor sums =
+        tarn_scatter_add(tarn_zeros(r, TARN_SHAPE(rows, LINES)), 0,
+                         tarn_from(r, at, TARN_I32, index), tarn_from(r, at, TARN_F32, source));
+    cr_assert_eq(tarn_read(sums, out, bytes), TARN_OK, "%s", tarn_error(r));
+    cr_expect_eq(memcmp(wanted, out, bytes), 0, "%s: %d rows, %d positions", schedule, rows, count);
+    free(index);
+    free(source);
+    free(wanted);
+    free(out);
+    tarn_close(r);
+    unsetenv("TARN_SCHEDULE");
+}
+
+Test(scatter, lines_of_their_own)
+{
+    const char *const schedules[] = { "cpu", "gpu" };
+    for (int i = 0; i < 2; i++) {
+        check_lines(schedules[i], 6, 3000);
+        check_lines(schedules[i], 300, 5000);
+        check_lines(schedules[i], 70000, 33000);
+    }
+}
+
 Test(scatter, no_index_at_all)
 {
     check((struct table){ .rows = 4, .width = 20, .samples = 0 }, "TARN_FUSE", "1");

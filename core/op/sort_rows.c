@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Positions sorted by an index of rows, of which there are so many: by digits, the last first, whose counts in chunks of a
+ * line say where the positions of each chunk go. That takes three passes a digit where merging takes one each time that
+ * runs double; work-items merge, since a chunk is one after the other. */
+#include "op/lines.h"
+#include "tensor/shape.h"
+
+enum {
+    DIGIT_BITS = 8,   /* so a chunk has 256 counters: TARN_DIGITS of kernels/routines.cl */
+    CHUNK = 1024,     /* positions, at least */
+    MOST_CHUNKS = 64, /* of a line, whose counts one piece adds up */
+};
+
+/* Digits of the numbers of rows, of one before them and of one behind: an index may name rows of other ranks. */
+struct digits {
+    int count, bits;
+};
+
+static struct digits digits_of(int64_t rows)
+{
+    int bits = 1;
+    while (rows + 2 > (int64_t)1 << bits)
+        bits++;
+    const int count = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    return (struct digits){ count, (bits + count - 1) / count };
+}
+
+static int merges(tarn_shape shape, int axis)
+{
+    struct routine_pass unused;
+    int passes = 1;
+    while (!lines_sort_pass(shape, TARN_I32, axis, 0, passes - 1, &unused))
+        passes++;
+    return passes;
+}
+
+static int64_t chunk_of(int64_t length)
+{
+    const int64_t even = (length + MOST_CHUNKS - 1) / MOST_CHUNKS;
+    return even > CHUNK ? even : CHUNK;
+}
+
+/* What counts take behind the positions of all lines. */
+static int64_t counters(const struct lines *l, const struct digits *d)
+{
+    const int64_t chunk = chunk_of(l->length);
+    return l->count * ((l->length + chunk - 1) / chunk) << d->bits;
+}
+
+static bool counts(const struct lines *l, const struct digits *d, tarn_shape shape, int axis,
+                   bool items)
+{
+    return !items && 3 * d->count < merges(shape, axis) &&
+           l->count * l->length + counters(l, d) <= INT32_MAX;
+}
+
+int lines_row_passes(tarn_shape shape, int axis, int64_t rows, bool items)
+{
+    const struct lines l = lines_of(shape, axis);
+    const struct digits d = digits_of(rows);
+    return counts(&l, &d, shape, axis, items) ? 3 * d.count : merges(shape, axis);
+}
+
+void lines_row_pass(tarn_shape shape, int axis, int64_t rows, bool items, int keys, int pass,
+                    struct routine_pass *out)
+{
+    static const char *const functions[] = { "tarn_count_digits", "tarn_add_counts",
+                                             "tarn_place_positions" };
+    const struct lines l = lines_of(shape, axis);
+    const struct digits d = digits_of(rows);
+    if (!counts(&l, &d, shape, axis, items)) {
+        lines_sort_pass(shape, TARN_I32, axis, keys, pass, out);
+        return;
+    }
+    const int64_t chunk = chunk_of(l.length), chunks = (l.length + chunk - 1) / chunk;
+    const int step = pass % 3;
+    *out =
+        (struct routine_pass){ .function = pass == 0 ? "tarn_count_first_digits" : functions[step],
+                               .reads = step == 1 ? 0 : 1U << keys,
+                               .reads_last = pass > 0,
+                               .shape = shape };
+    if (step != 2)
+        out->shape = TARN_SHAPE((int32_t)(l.count * l.length + counters(&l, &d)));
+    out->pieces = (int32_t)(step == 1 ? l.count : l.count * chunks);
+    out->cycles = 4.0 * (double)(step == 1 ? l.length + (chunks << d.bits) : chunk);
+    const int64_t number[] = { l.count,           l.length, l.inner, chunk, (int64_t)1 << d.bits,
+                               pass / 3 * d.bits, rows };
+    out->numbers = step == 1 ? 5 : 7;
+    for (int i = 0; i < out->numbers; i++)
+        out->number[i] = number[i];
+}
