@@ -287,21 +287,32 @@ static double cumulated(const struct node *n, const double *in, const int32_t *i
     return n->dtype == TARN_F32 ? sum : wrap(sum);
 }
 
+/* Where an index names the row of a source's element: it has one element for axes along which it repeats. */
+static double named(tarn_shape at, const double *in, const int32_t *index)
+{
+    int64_t from = 0;
+    for (int d = 0; d < at.rank; d++)
+        from = from * at.dim[d] + (at.dim[d] > 1 ? index[d] : 0);
+    return in[from];
+}
+
+/* Sums of elements by index, or the largest of them. */
 static void run_scatter(const struct node *n, const struct node *const *in_node,
                         const double *const *in, double *out)
 {
     const int axis = n->arg.routine.axis;
-    const tarn_shape at = in_node[1]->shape;
+    const bool most = n->op == &op_most;
+    const tarn_shape from = in_node[0]->shape;
     const int64_t width = axis < 0 ? n->shape.dim[n->shape.rank - 1] : 1;
     int32_t index[TARN_MAX_RANK];
     for (int64_t i = 0; i < lockstep_count(n->shape); i++)
-        out[i] = 0;
-    for (int64_t i = 0; i < lockstep_count(at); i++) {
-        const int64_t row = (int64_t)in[1][i];
-        lockstep_index(at, i, index);
-        for (int64_t k = 0; k < width; k++)
-            out[axis < 0 ? row * width + k : along(n->shape, index, axis, row)] +=
-                in[0][i * width + k];
+        out[i] = most ? -INFINITY : 0;
+    for (int64_t i = 0; i < lockstep_count(from); i++) {
+        lockstep_index(from, i, index);
+        const int64_t row =
+            (int64_t)(axis < 0 ? in[1][i / width] : named(in_node[1]->shape, in[1], index));
+        double *to = &out[axis < 0 ? row * width + i % width : along(n->shape, index, axis, row)];
+        *to = most ? fmax(*to, in[0][i]) : *to + in[0][i];
     }
 }
 
@@ -309,7 +320,7 @@ static void run_routine(const struct node *n, const struct node *const *in_node,
                         const double *const *in, double *out)
 {
     int32_t index[TARN_MAX_RANK];
-    if (n->op == &op_scatter) {
+    if (n->op == &op_scatter || n->op == &op_most) {
         run_scatter(n, in_node, in, out);
         return;
     }

@@ -234,7 +234,7 @@ static void add_indexed(const struct op *op, tarn_shape x, tarn_shape index, tar
     c->clamped = clamped;
     if (op != &op_gather) {
         c->form.node.arg.routine.axis = axis;
-        c->form.node.arg.routine.length = op == &op_scatter ? rows : 0;
+        c->form.node.arg.routine.length = op == &op_pick ? 0 : rows;
     }
 }
 
@@ -257,6 +257,9 @@ static void add_lines(void)
     add_indexed(&op_gather, TARN_SHAPE(4, 2, 4), TARN_SHAPE(8), TARN_SHAPE(8, 2, 4), 0, 4, false);
     add_indexed(&op_scatter, TARN_SHAPE(4, 2, 8), TARN_SHAPE(4, 2), TARN_SHAPE(6, 8), -1, 6, true);
     add_indexed(&op_scatter, TARN_SHAPE(4, 8), TARN_SHAPE(4, 8), TARN_SHAPE(4, 4), 1, 4, true);
+    add_indexed(&op_most, TARN_SHAPE(4, 8), TARN_SHAPE(4, 8), TARN_SHAPE(4, 4), 1, 4, true);
+    add_indexed(&op_most, TARN_SHAPE(6, 4, 2), TARN_SHAPE(6, 4, 1), TARN_SHAPE(4, 4, 2), 0, 4,
+                true);
     add_indexed(&op_pick, TARN_SHAPE(4, 8), TARN_SHAPE(4, 2), TARN_SHAPE(4, 2), 1, 8, true);
     add_indexed(&op_pick, TARN_SHAPE(6, 8), TARN_SHAPE(4, 8), TARN_SHAPE(4, 8), 0, 6, true);
     const tarn_shape parts[3] = { TARN_SHAPE(4, 4), TARN_SHAPE(4, 8), TARN_SHAPE(4, 4) };
