@@ -181,6 +181,44 @@ Test(scatter, lines_of_their_own)
     }
 }
 
+static void count_nests(tarn_log_level level, const char *text, void *user)
+{
+    (void)level;
+    for (const char *at = text; (at = strstr(at, " scatter ")) != NULL; at++)
+        ++*(int *)user;
+}
+
+/* Sums of rows of two ranks, by an index as it is, repeated, and reshaped: three passes that sort it, and three that sum. */
+Test(scatter, uses_of_an_index_sort_it_once)
+{
+    enum { COUNT = 5000 };
+    static int32_t index[COUNT];
+    static float values[COUNT * 6];
+    for (int i = 0; i < COUNT; i++)
+        index[i] = i * 7 % 10;
+    setenv("TARN_DEBUG", "fuse", 1);
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor at = tarn_from(r, TARN_SHAPE(COUNT), TARN_I32, index);
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(COUNT, 6), TARN_F32, values);
+    const tarn_tensor y = tarn_from(r, TARN_SHAPE(COUNT, 2, 3), TARN_F32, values);
+    const tarn_tensor table = tarn_zeros(r, TARN_SHAPE(10, 6));
+    const tarn_tensor cubes = tarn_zeros(r, TARN_SHAPE(10, 2, 3));
+    tarn_tensor all[3] = { tarn_index_add(cubes, 0, at, tarn_mul(y, y)) };
+    const tarn_tensor repeated =
+        tarn_broadcast_to(tarn_reshape(at, TARN_SHAPE(COUNT, 1)), TARN_SHAPE(COUNT, 6));
+    all[1] = tarn_scatter_add(table, 0, repeated, tarn_exp(x));
+    tarn_gradients(tarn_sum(tarn_mul(tarn_embedding(table, at), x), TARN_ALL, false), &table, 1,
+                   &all[2]);
+    int nests = 0;
+    tarn_set_log(count_nests, &nests);
+    cr_expect_eq(tarn_eval(all, 3), TARN_OK, "%s", tarn_error(r));
+    tarn_set_log(NULL, NULL);
+    cr_expect_eq(nests, 6, "%d passes", nests);
+    tarn_close(r);
+    unsetenv("TARN_DEBUG");
+}
+
 Test(scatter, no_index_at_all)
 {
     check((struct table){ .rows = 4, .width = 20, .samples = 0 }, "TARN_FUSE", "1");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routines: functions of kernels/routines.cl over whole operands, which are row-major, pass by pass. In: a
  * node. Out: nests of one axis, the pieces of a pass, which name a function and what it takes. */
+#include <string.h>
+
 #include "compile/2_nests/lowering.h"
 #include "tensor/spread_label.h"
 
@@ -29,19 +31,52 @@ static int add_load(struct lowering *l, struct nest *n, int value)
     return expr_add(l->p, n, &e) >= 0 ? 0 : lower_fail(l, TARN_ERR_MEMORY);
 }
 
+/* The values that a pass reads. */
+static int values_read(struct lowering *l, uint32_t node, const struct routine_pass *pass, int last,
+                       int read[OPERANDS_MOST + 1])
+{
+    int count = 0;
+    for (uint32_t k = 0; k < l->m->nodes[node].in_count; k++)
+        if (pass->reads >> k & 1)
+            read[count++] = plain_of(l, lowering_operand(l, node, k));
+    if (pass->reads_last)
+        read[count++] = last;
+    return count;
+}
+
+/* What an equal pass has made before, as where several sums have one index; -1: none has. */
+static int made_before(struct lowering *l, uint32_t node, const struct routine_pass *pass, int last)
+{
+    int read[OPERANDS_MOST + 1];
+    const int count = values_read(l, node, pass, last, read);
+    for (int i = 0; i < l->p->nest_count; i++) {
+        const struct nest *n = &l->p->nests[i];
+        bool same = n->kind == NEST_ROUTINE && n->expr_count == count && n->stores == 1 &&
+                    strcmp(n->routine.function, pass->function) == 0 &&
+                    n->routine.pieces == pass->pieces && n->routine.numbers == pass->numbers;
+        for (int k = 0; same && k < pass->numbers; k++)
+            same = n->routine.number[k] == pass->number[k];
+        for (int k = 0; same && k < count; k++)
+            same = n->exprs[k].access.value == read[k];
+        if (same)
+            return n->store[0].value;
+    }
+    return -1;
+}
+
 static int add_pass(struct lowering *l, uint32_t node, const struct routine_pass *pass, int last,
                     const struct store *to)
 {
     struct nest n = lower_nest(l, l->m->nodes[node].op->name);
+    int read[OPERANDS_MOST + 1];
+    const int count = values_read(l, node, pass, last, read);
     n.kind = NEST_ROUTINE;
     n.routine = *pass;
     n.axes = n.out_axes = 1;
     n.extent[0] = pass->pieces;
-    for (uint32_t k = 0; k < l->m->nodes[node].in_count; k++)
-        if (pass->reads >> k & 1 && add_load(l, &n, plain_of(l, lowering_operand(l, node, k))) < 0)
+    for (int k = 0; k < count; k++)
+        if (add_load(l, &n, read[k]) < 0)
             return -1;
-    if (pass->reads_last && add_load(l, &n, last) < 0)
-        return -1;
     n.store[n.stores++] = *to;
     if (pass->own > 0) {
         struct store own = { .expr = -1 };
@@ -82,6 +117,11 @@ int routine_nests(struct lowering *l, uint32_t node, const struct destination *t
         struct routine_pass now = { 0 };
         ends = n->op->routine(n, in, &where, pass, &now);
         struct store at = out;
+        const int made = ends ? -1 : made_before(l, node, &now, last);
+        if (made >= 0) {
+            last = made;
+            continue;
+        }
         if (!ends) {
             at = (struct store){ .expr = -1 };
             at.value = value_add(l->p, PLACE_ARENA, LAYOUT_PLAIN, 0, now.shape, TARN_I32);
