@@ -57,6 +57,9 @@ MADE(of_nhwc, return tarn_add_scalar(tarn_permute(x, TARN_SHAPE(0, 2, 3, 1)), 1)
 MADE(of_concat, return tarn_concat((tarn_tensor[]){ x, w }, 2, 1);)
 MADE(of_emb, return tarn_embedding(x, indices(x.replica, TARN_SHAPE(32, 512), 30000));)
 MADE(of_indexadd, return tarn_index_add(x, 0, indices(x.replica, TARN_SHAPE(16384), 8192), w);)
+MADE(of_add_few, return tarn_index_add(x, 0, indices(x.replica, TARN_SHAPE(32768), 3000), w);)
+MADE(of_scattermax, const tarn_tensor i = indices(x.replica, TARN_SHAPE(32768, 1), 3000);
+     return tarn_scatter_max(x, 0, tarn_broadcast_to(i, TARN_SHAPE(32768, 8)), w);)
 MADE(of_sort, return tarn_sort(x, 1, false, NULL);)
 MADE(of_topk, tarn_tensor i; return tarn_top_k(x, 5, 1, true, &i);)
 MADE(of_bmm, return tarn_matmul(x, w);)
@@ -158,6 +161,8 @@ static const struct operation {
     { "concat", of_concat, { { 4, { 32, 64, 56, 56 } }, { 4, { 32, 64, 56, 56 } } } },
     { "embedding", of_emb, { { 2, { 30000, 512 } } } },
     { "index_add", of_indexadd, { { 2, { 8192, 64 } }, { 2, { 16384, 64 } } } },
+    { "index_add_few", of_add_few, { { 2, { 3000, 4 } }, { 2, { 32768, 4 } } } },
+    { "scatter_max", of_scattermax, { { 2, { 3000, 8 } }, { 2, { 32768, 8 } } } },
     { "sort", of_sort, { { 2, { 1024, 1000 } } } },
     { "topk", of_topk, { { 2, { 1024, 1000 } } } },
     { "bmm_big", of_bmm, { { 3, { 16, 512, 512 } }, { 3, { 16, 512, 512 } } } },

@@ -18,6 +18,7 @@ def distances(x, w):
     return ((x[:, None] - w[None]) ** 2).sum(2)
 
 
+VERTICES = indices(32768, 3000, 32768)
 TOKENS, EDGES = indices(16384, 30000, 32, 512), indices(16384, 8192, 16384)
 CLASSES, PLACES = indices(2048, 32000, 2048), indices(65536, 1024, 4096, 16)
 OPERATIONS = {
@@ -44,6 +45,8 @@ OPERATIONS = {
     "concat": (lambda x, w: torch.cat([x, w], 1), [32, 64, 56, 56], [32, 64, 56, 56]),
     "embedding": (lambda x: F.embedding(TOKENS, x), [30000, 512]),
     "index_add": (lambda x, w: x.index_add(0, EDGES, w), [8192, 64], [16384, 64]),
+    "index_add_few": (lambda x, w: x.index_add(0, VERTICES, w), [3000, 4], [32768, 4]),
+    "scatter_max": (lambda x, w: x.scatter_reduce(0, VERTICES[:, None].expand(-1, 8), w, "amax"), [3000, 8], [32768, 8]),
     "sort": (lambda x: x.sort(1)[0], [1024, 1000]),
     "topk": (lambda x: x.topk(5, 1)[0], [1024, 1000]),
     "bmm_big": (lambda x, w: x@w, [16, 512, 512], [16, 512, 512]),

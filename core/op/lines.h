@@ -16,8 +16,8 @@ struct lines lines_of(tarn_shape s, int axis);
  * the lines, sorted by key, equal ones in order. Returns whether it is the last. */
 bool lines_sort_pass(tarn_shape shape, tarn_dtype dtype, int axis, int keys, int pass,
                      struct routine_pass *out);
-/* The same of int32 keys that name one of so many rows: those of others come before or behind in any order. How many passes
- * that takes, and what one of them does. */
+/* The same of int32 keys that name one of so many rows (others come before or behind, in any order): how many passes that
+ * takes, and what one of them does. */
 int lines_row_passes(tarn_shape shape, int axis, int64_t rows, bool items);
 void lines_row_pass(tarn_shape shape, int axis, int64_t rows, bool items, int keys, int pass,
                     struct routine_pass *out);

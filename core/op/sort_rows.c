@@ -11,7 +11,7 @@ enum {
     MOST_CHUNKS = 64, /* of a line, whose counts one piece adds up */
 };
 
-/* Digits of the numbers of rows, of one before them and of one behind: an index may name rows of other ranks. */
+/* Digits of the numbers of rows, and of one before them and one behind, for an index that is not clamped. */
 struct digits {
     int count, bits;
 };
