@@ -16,11 +16,10 @@ struct lines lines_of(tarn_shape s, int axis);
  * the lines, sorted by key, equal ones in order. Returns whether it is the last. */
 bool lines_sort_pass(tarn_shape shape, tarn_dtype dtype, int axis, int keys, int pass,
                      struct routine_pass *out);
-/* The same of int32 keys that name one of so many rows (others come before or behind, in any order): how many passes that
- * takes, and what one of them does. */
-int lines_row_passes(tarn_shape shape, int axis, int64_t rows, bool items);
-void lines_row_pass(tarn_shape shape, int axis, int64_t rows, bool items, int keys, int pass,
-                    struct routine_pass *out);
+/* The first passes of a routine whose operand 1 is an int32 index of rows, of as many as its argument says: they make
+ * positions along the lines of the index, sorted by row (others come before or behind, in any order). False: all are done. */
+bool lines_sorts_index(const struct node *n, const tarn_shape *in,
+                       const struct routine_place *where, int pass, struct routine_pass *out);
 /* The argument of a routine. */
 union op_arg lines_arg(int axis, int32_t length);
 /* x with axes but `axis` cut down to those of `to`. */

@@ -10,12 +10,10 @@
 static bool most_routine(const struct node *n, const tarn_shape *in,
                          const struct routine_place *where, int pass, struct routine_pass *out)
 {
+    if (lines_sorts_index(n, in, where, pass, out))
+        return false;
     const int axis = n->arg.routine.axis;
     const int64_t rows = n->arg.routine.length;
-    if (pass < lines_row_passes(in[1], axis, rows, where->items)) {
-        lines_row_pass(in[1], axis, rows, where->items, 1, pass, out);
-        return false;
-    }
     const struct lines l = lines_of(in[1], axis);
     const int64_t width = lines_of(in[0], axis).inner / l.inner, parts = where->items ? width : 1;
     *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 5 };

@@ -54,31 +54,28 @@ static bool counts(const struct lines *l, const struct digits *d, tarn_shape sha
            l->count * l->length + counters(l, d) <= INT32_MAX;
 }
 
-int lines_row_passes(tarn_shape shape, int axis, int64_t rows, bool items)
-{
-    const struct lines l = lines_of(shape, axis);
-    const struct digits d = digits_of(rows);
-    return counts(&l, &d, shape, axis, items) ? 3 * d.count : merges(shape, axis);
-}
-
-void lines_row_pass(tarn_shape shape, int axis, int64_t rows, bool items, int keys, int pass,
-                    struct routine_pass *out)
+bool lines_sorts_index(const struct node *n, const tarn_shape *in,
+                       const struct routine_place *where, int pass, struct routine_pass *out)
 {
     static const char *const functions[] = { "tarn_count_digits", "tarn_add_counts",
                                              "tarn_place_positions" };
-    const struct lines l = lines_of(shape, axis);
+    const int axis = n->arg.routine.axis;
+    const int64_t rows = n->arg.routine.length;
+    const struct lines l = lines_of(in[1], axis);
     const struct digits d = digits_of(rows);
-    if (!counts(&l, &d, shape, axis, items)) {
-        lines_sort_pass(shape, TARN_I32, axis, keys, pass, out);
-        return;
+    if (!counts(&l, &d, in[1], axis, where->items)) {
+        if (pass >= merges(in[1], axis))
+            return false;
+        lines_sort_pass(in[1], TARN_I32, axis, 1, pass, out);
+        return true;
     }
+    if (pass >= 3 * d.count)
+        return false;
     const int64_t chunk = chunk_of(l.length), chunks = (l.length + chunk - 1) / chunk;
     const int step = pass % 3;
     *out =
-        (struct routine_pass){ .function = pass == 0 ? "tarn_count_first_digits" : functions[step],
-                               .reads = step == 1 ? 0 : 1U << keys,
-                               .reads_last = pass > 0,
-                               .shape = shape };
+        (struct routine_pass){ .reads = step == 1 ? 0 : 2, .reads_last = pass > 0, .shape = in[1] };
+    out->function = pass == 0 ? "tarn_count_first_digits" : functions[step];
     if (step != 2)
         out->shape = TARN_SHAPE((int32_t)(l.count * l.length + counters(&l, &d)));
     out->pieces = (int32_t)(step == 1 ? l.count : l.count * chunks);
@@ -88,4 +85,5 @@ void lines_row_pass(tarn_shape shape, int axis, int64_t rows, bool items, int ke
     out->numbers = step == 1 ? 5 : 7;
     for (int i = 0; i < out->numbers; i++)
         out->number[i] = number[i];
+    return true;
 }
