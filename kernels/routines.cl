@@ -170,6 +170,15 @@ TARN_ROUTINE long tarn_count_below(__global const int *keys, __global const int 
     return low;
 }
 
+/* Behind the last element of a sorted line whose key is `row`, of which `first` is the first. */
+TARN_ROUTINE long tarn_row_end(__global const int *keys, __global const int *sorted, long start,
+                               long length, long inner, long row, long first)
+{
+    while (first < length && TARN_KEY(first) == row)
+        ++first;
+    return first;
+}
+
 /* ---- sums in the order of sums -------------------------------------------------------------- */
 
 /* Sums of chunks of 128 terms, of 128 such sums and so on: what is at hand of each level. A term at position
@@ -263,7 +272,6 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
             tarn_clear(to_row + i * pitch, width);
         if (inner == 1)
             tarn_clear(to_row, skipped * width);
-        end = first;
         piece += skipped;
         row += skipped;
         if (row == rows) {
@@ -274,8 +282,7 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
         if (piece == to)
             break;
         to_row += skipped * pitch;
-        while (end < length && TARN_KEY(end) == row)
-            ++end;
+        end = tarn_row_end(keys, sorted, start, length, inner, row, first);
         __global const float *terms = source + start * width;
         long c = 0;
         for (; c + 16 <= width; c += 16)
@@ -310,9 +317,7 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
             const long c = piece % width, row = piece / width % rows, line = piece / width / rows; \
             const long start = TARN_LINE(line, length, inner); \
             const long first = tarn_count_below(keys, sorted, start, length, inner, row); \
-            long end = first; \
-            while (end < length && TARN_KEY(end) == row) \
-                ++end; \
+            const long end = tarn_row_end(keys, sorted, start, length, inner, row, first); \
             out[(TARN_LINE(line, rows, inner) + row * inner) * width + c] = \
                 segment(source + start * width + c, sorted, start, inner, first, end, inner * width, \
                         shard); \
@@ -331,9 +336,7 @@ TARN_ADD_ELEMENTS_FUNCTION(tarn_add_elements, tarn_segment, float)
             const long row = piece / parts % rows, line = piece / parts / rows; \
             const long start = TARN_LINE(line, length, inner); \
             const long first = tarn_count_below(keys, sorted, start, length, inner, row); \
-            long end = first; \
-            while (end < length && TARN_KEY(end) == row) \
-                ++end; \
+            const long end = tarn_row_end(keys, sorted, start, length, inner, row, first); \
             for (long c = piece % parts; c < width; c += parts) { \
                 type most = -INFINITY; \
                 for (long j = first; j < end; ++j) { \

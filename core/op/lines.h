@@ -16,10 +16,18 @@ struct lines lines_of(tarn_shape s, int axis);
  * the lines, sorted by key, equal ones in order. Returns whether it is the last. */
 bool lines_sort_pass(tarn_shape shape, tarn_dtype dtype, int axis, int keys, int pass,
                      struct routine_pass *out);
-/* The first passes of a routine whose operand 1 is an int32 index of rows, of as many as its argument says: they make
- * positions along the lines of the index, sorted by row (others come before or behind, in any order). False: all are done. */
-bool lines_sorts_index(const struct node *n, const tarn_shape *in,
-                       const struct routine_place *where, int pass, struct routine_pass *out);
+/* Lines of an index, int32, of so many rows, and the elements that one index moves: a row of a table; along an axis 1, or all
+ * that lies further in, where the index has one for them. */
+struct indexed {
+    struct lines index;
+    int64_t rows, width;
+};
+/* Passes of a routine with operands source and index, and the rows as its argument's length. First positions along the lines
+ * are sorted by row (others come before or behind, in any order): false. Then what is made of them: true, where `out` says
+ * what it reads, and has as numbers a line's length, rows, width, and the index's elements between neighbours. */
+bool lines_by_row(const struct node *n, const tarn_shape *in, const struct routine_place *where,
+                  int pass, struct indexed *of, struct routine_pass *out);
+int64_t lines_row_width(tarn_shape of, tarn_shape index, int axis);
 /* The argument of a routine. */
 union op_arg lines_arg(int axis, int32_t length);
 /* x with axes but `axis` cut down to those of `to`. */

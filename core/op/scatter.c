@@ -20,9 +20,7 @@ tarn_tensor lines_clamped(tarn_tensor index, int32_t length)
 
 /* ---- sums by index -------------------------------------------------------------------------- */
 
-/* Elements that one index moves: a row of the table; along an axis 1, or all that lies further in, where the index has
- * one for them. */
-static int64_t row_width(tarn_shape of, tarn_shape index, int axis)
+int64_t lines_row_width(tarn_shape of, tarn_shape index, int axis)
 {
     if (axis < 0)
         return of.dim[of.rank - 1];
@@ -33,20 +31,16 @@ static int64_t row_width(tarn_shape of, tarn_shape index, int axis)
 static bool scatter_routine(const struct node *n, const tarn_shape *in,
                             const struct routine_place *where, int pass, struct routine_pass *out)
 {
-    if (lines_sorts_index(n, in, where, pass, out))
+    struct indexed of;
+    if (!lines_by_row(n, in, where, pass, &of, out))
         return false;
-    const int axis = n->arg.routine.axis;
-    const int64_t rows = n->arg.routine.length;
-    const struct lines l = lines_of(in[1], axis);
-    const int64_t width = row_width(in[0], in[1], axis);
-    *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 5 };
     out->function = n->dtype == TARN_F64 ? "tarn_add_elements_double"
                     : where->items       ? "tarn_add_elements"
                                          : "tarn_add_rows";
-    out->pieces = (int32_t)(l.count * rows * (where->items ? width : 1));
-    out->cycles = 16.0 + 2.0 * (double)width * (1.0 + (double)l.length / (double)rows) / PIECE;
-    const int64_t number[] = { l.length, rows, width, l.inner, l.length / where->shards };
-    memcpy(out->number, number, sizeof number);
+    out->pieces = (int32_t)(of.index.count * of.rows * (where->items ? of.width : 1));
+    out->cycles =
+        16.0 + 2.0 * (double)of.width * (1.0 + (double)of.index.length / (double)of.rows) / PIECE;
+    out->number[out->numbers++] = of.index.length / where->shards;
     return true;
 }
 
@@ -95,7 +89,7 @@ static bool pick_routine(const struct node *n, const tarn_shape *in,
                                              [TARN_I64] = "tarn_pick_long" };
     const int axis = n->arg.routine.axis;
     const struct lines l = lines_of(in[1], axis);
-    const int64_t width = row_width(in[0], in[1], axis), parts = where->items ? width : 1;
+    const int64_t width = lines_row_width(in[0], in[1], axis), parts = where->items ? width : 1;
     (void)pass;
     *out = (struct routine_pass){ .reads = 3, .numbers = 5 };
     out->function = functions[n->dtype];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The largest or smallest of elements by index. Positions are sorted by index, as for sums, and each row takes the extreme
  * of those that name it. */
-#include <string.h>
-
 #include "op/lines.h"
 #include "tensor/shape.h"
 
@@ -10,18 +8,15 @@
 static bool most_routine(const struct node *n, const tarn_shape *in,
                          const struct routine_place *where, int pass, struct routine_pass *out)
 {
-    if (lines_sorts_index(n, in, where, pass, out))
+    struct indexed of;
+    if (!lines_by_row(n, in, where, pass, &of, out))
         return false;
-    const int axis = n->arg.routine.axis;
-    const int64_t rows = n->arg.routine.length;
-    const struct lines l = lines_of(in[1], axis);
-    const int64_t width = lines_of(in[0], axis).inner / l.inner, parts = where->items ? width : 1;
-    *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 5 };
+    const int64_t parts = where->items ? of.width : 1;
     out->function = n->dtype == TARN_F64 ? "tarn_most_double" : "tarn_most";
-    out->pieces = (int32_t)(l.count * rows * parts);
-    out->cycles = 16.0 + 4.0 * (double)(width / parts) * (1 + (double)l.length / (double)rows);
-    const int64_t number[] = { l.length, rows, width, l.inner, parts };
-    memcpy(out->number, number, sizeof number);
+    out->pieces = (int32_t)(of.index.count * of.rows * parts);
+    out->cycles =
+        16.0 + 4.0 * (double)(of.width / parts) * (1.0 + (double)of.index.length / (double)of.rows);
+    out->number[out->numbers++] = parts;
     return true;
 }
 

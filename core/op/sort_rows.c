@@ -54,8 +54,9 @@ static bool counts(const struct lines *l, const struct digits *d, tarn_shape sha
            l->count * l->length + counters(l, d) <= INT32_MAX;
 }
 
-bool lines_sorts_index(const struct node *n, const tarn_shape *in,
-                       const struct routine_place *where, int pass, struct routine_pass *out)
+/* Whether this pass sorts, which it then describes. */
+static bool sorts(const struct node *n, const tarn_shape *in, const struct routine_place *where,
+                  int pass, struct routine_pass *out)
 {
     static const char *const functions[] = { "tarn_count_digits", "tarn_add_counts",
                                              "tarn_place_positions" };
@@ -85,5 +86,22 @@ bool lines_sorts_index(const struct node *n, const tarn_shape *in,
     out->numbers = step == 1 ? 5 : 7;
     for (int i = 0; i < out->numbers; i++)
         out->number[i] = number[i];
+    return true;
+}
+
+bool lines_by_row(const struct node *n, const tarn_shape *in, const struct routine_place *where,
+                  int pass, struct indexed *of, struct routine_pass *out)
+{
+    const int axis = n->arg.routine.axis;
+    if (sorts(n, in, where, pass, out))
+        return false;
+    *of = (struct indexed){ .index = lines_of(in[1], axis),
+                            .rows = n->arg.routine.length,
+                            .width = lines_row_width(in[0], in[1], axis) };
+    *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 4 };
+    out->number[0] = of->index.length;
+    out->number[1] = of->rows;
+    out->number[2] = of->width;
+    out->number[3] = of->index.inner;
     return true;
 }

@@ -147,7 +147,7 @@ static bool hides_strides(const struct nest *n, const int *tile, int axis, int s
 static bool is_strided_sum(const struct nest *n, int axis)
 {
     for (int g = 0; g < n->guards; g++)
-        if (n->guard[g].divide > 1 && n->guard[g].e.k[axis] % n->guard[g].divide != 0)
+        if (n->guard[g].e.k[axis] % n->guard[g].divide != 0)
             return true;
     return false;
 }
