@@ -162,6 +162,13 @@ static inline int staging_items(const struct staging *g)
     return g->lanes * g->teams;
 }
 
+/* OUT axes of a product's factor that is to be copied for all rows (packing.c): their loops go around all others, and a tile
+ * has only so many registers along them. */
+struct strips {
+    uint32_t axes; /* a bit for each; 0: nothing is to be copied */
+    int registers;
+};
+
 /* How a nest runs: made by 4_schedule. It changes no result. */
 struct schedule {
     int lane_axis;        /* not batched: the axis whose elements are lanes, or -1 */
@@ -177,6 +184,7 @@ struct schedule {
     bool by_registers;           /* a copy turns 16 by 16 elements over in registers */
     struct panels panels;
     int packed; /* which factor of a product is copied for all rows (packing.c); -1: neither */
+    struct strips strips;
     int packed_outside; /* loops of `order` that are outside of that over the lanes then */
     struct staging staging;
     int lanes_at_once; /* accumulators whose lanes a team adds up between two barriers; 0: all */

@@ -28,6 +28,9 @@ struct tiling {
     int size; /* expressions of the body */
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
+    struct strips strips;
+    int32_t slice[NEST_AXES]; /* extents of what a group of a chain does, where there are strips, */
+    double slices;            /* and of these so many */
     /* Far lines push each other out of a cache, quotients leave out elements, lanes that lie apart are loaded one by one, and
      * no arithmetic hides what comes from the second cache. */
     bool in_detail;

@@ -8,7 +8,7 @@
 #include "error.h"
 
 struct outcome {
-    int packed, outside;
+    int packed, outside, registers;
     bool first_loop_is_heads;
 };
 
@@ -19,7 +19,7 @@ static struct outcome outcome_of(const char *kind, int32_t heads, int32_t rows, 
 {
     const struct target t = target_named(kind);
     struct kernel_plan plan = { 0 };
-    struct outcome out = { -1, -1, false };
+    struct outcome out = { -1, -1, 0, false };
     struct build b;
     build_begin(&b);
     if (heads == 0) {
@@ -40,6 +40,7 @@ static struct outcome outcome_of(const char *kind, int32_t heads, int32_t rows, 
         const struct schedule *at = schedule_of(plan.ir, n);
         if (n->combine == COMBINE_FMA)
             out = (struct outcome){ at->packed, at->packed_outside,
+                                    at->packed < 0 ? 0 : packed_registers(n, at, at->packed),
                                     n->extent[at->order[0]] == heads };
     }
     kernel_plan_free(&plan);
@@ -72,6 +73,19 @@ Test(packing, loops_of_the_factor_are_outside)
     }
     cr_expect_eq(outcome_of("gpu_large", 24, 192, 64, 64).packed, -1,
                  "work-items have local memory");
+}
+
+Test(packing, registers_side_by_side)
+{
+    static const int32_t columns[] = { 32, 48, 128, 384, 80 };
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        for (int32_t steps = 64; steps <= TARGET_PACKED_STEPS; steps *= 2) {
+            const struct outcome o = outcome_of("avx512", 0, 2048, steps, columns[c]);
+            cr_expect_eq(o.packed, 1, "%d columns, %d steps", columns[c], steps);
+            cr_expect_leq(o.registers * steps, TARGET_PACKED_ROOM, "%d columns", columns[c]);
+            if (columns[c] % 32 == 0)
+                cr_expect_geq(o.registers, 2, "%d columns, %d steps", columns[c], steps);
+        }
 }
 
 /* Of a convolution of 1 x 1 over so many places. */

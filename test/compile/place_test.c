@@ -97,7 +97,7 @@ Test(place, gradients_leave_blocks_for_much)
     cr_expect_eq(place_of_images(2, 14, true, 0), SAMPLES_ALONE);
     cr_expect_eq(place_of_images(8, 28, true, 0), SAMPLES_ALONE);
     cr_expect_eq(place_of_images(10, 16, true, 0), SAMPLES_ALONE);
-    cr_expect_eq(place_of_images(12, 14, true, 0), SAMPLES_BY_RULE, "so few tiles are direct sums");
+    cr_expect_eq(place_of_images(14, 14, true, 0), SAMPLES_BY_RULE, "so few tiles are direct sums");
 }
 
 /* Full blocks are left, too, where a sample's images stay in a cache that those of 16 samples would overflow. */

@@ -60,12 +60,38 @@ static bool shares_operand(const struct nest *n, int axis)
     return false;
 }
 
+/* The factor that goes along the lanes, if the other one does not: -1 there is none. */
+static int factor_along(const struct nest *n, int axis)
+{
+    for (int f = 0; f < 2; f++) {
+        const struct expr *e = &n->exprs[n->body[f]], *other = &n->exprs[n->body[1 - f]];
+        if (e->kind == EXPR_LOAD && access_uses(&e->access, axis) &&
+            !(other->kind == EXPR_LOAD && access_uses(&other->access, axis)))
+            return f;
+    }
+    return -1;
+}
+
+/* Whether so many rows read a factor alike that it is copied for all of them (4_schedule/packing.c). A tile of several of its
+ * registers takes fewer loads for each multiply-add. */
+static bool has_packed_factor(const struct program_ir *p, const struct nest *n, int lane)
+{
+    const int factor = factor_along(n, lane);
+    int64_t rows = 1, steps = 1;
+    for (int a = 0; factor >= 0 && a < n->axes; a++)
+        if (a >= n->out_axes)
+            steps *= n->extent[a];
+        else if (!access_uses(&n->exprs[n->body[factor]].access, a))
+            rows *= n->extent[a];
+    return factor >= 0 && target_packs(&p->target->vector, steps, rows);
+}
+
 static void split_for_vectors(const struct program_ir *p, struct nest *n)
 {
     const int lane = nest_lane(n);
     if (!n->batched && n->guards == 0 && lane >= 0 && lane < n->out_axes &&
         n->extent[lane] % LANES == 0 && n->extent[lane] > LANES && !lies_apart(n, lane) &&
-        has_few_rows(p, n, lane))
+        (has_few_rows(p, n, lane) || has_packed_factor(p, n, lane)))
         split_axis(n, lane, LANES);
 }
 

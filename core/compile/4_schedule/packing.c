@@ -60,6 +60,15 @@ static const struct affine *address_of(const struct nest *n, int factor)
     return &n->exprs[n->body[factor]].access.address;
 }
 
+int packed_registers(const struct nest *n, const struct schedule *s, int factor)
+{
+    int registers = 1;
+    for (int a = 0; a < n->out_axes; a++)
+        if (a != nest_vector_axis(n, s) && address_of(n, factor)->k[a] != 0)
+            registers *= s->tile[a];
+    return registers;
+}
+
 /* Tiles that read the same of a factor, by one group, where groups divide an axis. */
 static int64_t tiles_that_share(const struct nest *n, const struct schedule *s,
                                 const struct affine *address)
@@ -71,8 +80,7 @@ static int64_t tiles_that_share(const struct nest *n, const struct schedule *s,
     return tiles;
 }
 
-void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
-                        const struct schedule *s, int32_t *extent)
+void keep_tile_packable(const struct vector_figures *v, const struct nest *n, struct schedule *s)
 {
     const int factor = factor_with_lanes(v, n, s);
     if (factor < 0)
@@ -81,9 +89,11 @@ void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
     if (!target_packs(v, n->extent[packed_axis(n)], rows) ||
         (nest_has_batch_lanes(n) && rows < (int64_t)BLOCK_TILES * v->accumulators))
         return;
+    s->strips.registers =
+        nest_has_batch_lanes(n) ? 1 : TARGET_PACKED_ROOM / n->extent[packed_axis(n)];
     for (int a = 0; a < n->out_axes; a++)
         if (a != nest_vector_axis(n, s) && address_of(n, factor)->k[a] != 0)
-            extent[a] = 1;
+            s->strips.axes |= UINT32_C(1) << a;
 }
 
 /* Loops over axes of the factor go outside; the others keep their order. */
@@ -107,9 +117,8 @@ void choose_packing(const struct vector_figures *v, const struct nest *n, struct
     const int least = nest_has_batch_lanes(n) ? BLOCK_TILES : TARGET_PACKED_TILES;
     if (factor < 0 || tiles_that_share(n, s, address_of(n, factor)) < least)
         return;
-    for (int a = 0; a < n->out_axes; a++)
-        if (a != nest_vector_axis(n, s) && s->tile[a] > 1 && address_of(n, factor)->k[a] != 0)
-            return; /* points of a tile read different ones */
+    if (packed_registers(n, s, factor) > (s->strips.axes != 0 ? s->strips.registers : 1))
+        return; /* points of a tile read different ones, and more than there is room for */
     s->packed = factor;
     s->packed_outside = move_outside(address_of(n, factor), n->out_axes - 1, s->order);
 }

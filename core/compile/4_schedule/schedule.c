@@ -82,13 +82,28 @@ static bool comes_from_memory(const struct vector_figures *v, const struct nest 
            bytes > v->second_cache_bytes * (v->units > 1 ? v->units : 1);
 }
 
-/* Whether pieces of an axis read nothing alike. */
+/* Whether pieces of an axis read what an expression loads alike. */
+static bool is_shared(const struct expr *e, int axis)
+{
+    return e->kind == EXPR_LOAD && !access_uses(&e->access, axis);
+}
+
+/* Whether they read nothing alike. */
 static bool shares_nothing(const struct nest *n, int axis)
 {
     for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_LOAD && !access_uses(&n->exprs[e].access, axis))
+        if (is_shared(&n->exprs[e], axis))
             return false;
     return true;
+}
+
+/* Whether a loop of a packed factor is one over strips of columns, which rows share. */
+static bool goes_over_strips(const struct nest *n, const struct schedule *s, int axis)
+{
+    bool outside = false;
+    for (int i = 0; s->packed >= 0 && i < s->packed_outside; i++)
+        outside |= s->order[i] == axis;
+    return outside && is_shared(&n->exprs[n->body[1 - s->packed]], axis);
 }
 
 /* The longest of those axes that are long enough for all units. */
@@ -100,24 +115,29 @@ static int longer(const struct target *t, const struct nest *n, int axis, int lo
                : longest;
 }
 
-/* The longest OUT axis. But where one is long enough for all units, one of what rows share a copy of, since each copy is made by
- * one group then; or one along which groups read nothing alike, such as the points of Winograd's algorithm, where each would
+/* The longest OUT axis. But where one is long enough for all units, one along which rows have copies of their own, such as
+ * heads, since each copy is made by one group then; or one along which groups read nothing alike, such as the points of Winograd's algorithm, where each would
  * read it from memory anew. */
 static int axis_to_split(const struct target *t, const struct nest *n, const struct schedule *s)
 {
     int longest = -1;
     for (int i = 0; s->packed >= 0 && i < s->packed_outside; i++)
-        longest = longer(t, n, s->order[i], longest);
+        if (!goes_over_strips(n, s, s->order[i]))
+            longest = longer(t, n, s->order[i], longest);
     const bool far = longest < 0 && comes_from_memory(&t->vector, n);
     for (int a = 0; far && a < n->out_axes; a++)
         if (a != s->lane_axis && s->tile[a] == 1 && shares_nothing(n, a))
             longest = longer(t, n, a, longest);
     if (longest >= 0)
         return longest;
-    for (int a = 0; a < n->out_axes; a++)
-        if ((!n->transformed || s->tile[a] == 1) &&
-            (longest < 0 || n->extent[a] > n->extent[longest]))
+    int32_t most = 0; /* elements, of a register as many as it has */
+    for (int a = 0; a < n->out_axes; a++) {
+        const int32_t length = n->extent[a] * (goes_over_strips(n, s, a) ? LANES : 1);
+        if ((!n->transformed || s->tile[a] == 1) && length > most) {
             longest = a;
+            most = length;
+        }
+    }
     return longest;
 }
 
@@ -225,12 +245,12 @@ static void split_by_rows(const struct program_ir *p, const struct nest *n,
 static void choose_fitting_tile(const struct program_ir *p, const struct nest *n,
                                 struct schedule *s)
 {
+    keep_tile_packable(&p->target->vector, n, s);
     const struct schedule before = *s;
-    struct nest piece = *n;
-    keep_tile_packable(&p->target->vector, n, s, piece.extent);
-    choose_tile(p->target, &piece, p->nest_count, s);
+    choose_tile(p->target, n, p->nest_count, s);
     if (s->split_axis < 0 || s->split_step % s->tile[s->split_axis] == 0)
         return;
+    struct nest piece = *n;
     piece.extent[s->split_axis] = s->split_step;
     *s = before;
     choose_tile(p->target, &piece, p->nest_count, s);

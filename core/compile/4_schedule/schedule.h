@@ -19,11 +19,12 @@ void choose_panels(const struct target *t, const struct nest *n, struct schedule
 void choose_packing(const struct vector_figures *v, const struct nest *n, struct schedule *s);
 /* and not if too few tiles are left to a group, */
 void drop_packing(const struct nest *n, struct schedule *s);
-/* the extents among which its tile is to be chosen, so that all points of a tile read the same copy, */
-void keep_tile_packable(const struct vector_figures *v, const struct nest *n,
-                        const struct schedule *s, int32_t *extent);
+/* what its tile is to be chosen among, so that there is room for what its points read, */
+void keep_tile_packable(const struct vector_figures *v, const struct nest *n, struct schedule *s);
 /* and along which summed axis; -1: there is not just one. */
 int packed_axis(const struct nest *n);
+/* Registers of a factor that a tile reads in each step of its sum. */
+int packed_registers(const struct nest *n, const struct schedule *s, int factor);
 /* Items: whether a nest whose lanes are chosen is one that can read through local memory; what it reads so, when all else is
  * chosen (staging.c), and cycles of a unit for a term of the whole group then; and those without. */
 bool may_be_staged(const struct program_ir *p, const struct nest *n, const struct schedule *s);

@@ -17,24 +17,45 @@
 
 /* ---- loops --------------------------------------------------------------------------------- */
 
-/* Chooses the loops from the innermost one outward, each the one that waits least for caches. */
+static bool is_strip(const struct tiling *t, int axis)
+{
+    return (t->strips.axes >> axis & 1) != 0;
+}
+
+/* Cycles that a tile waits for caches. A copy for all rows stays in the first one if there is room for it and for a tile. */
+static double waiting(const struct tiling *t, struct footprints *known, const int *tile,
+                      const int *order, int loops)
+{
+    const struct vector_figures *c = t->core;
+    if (t->strips.axes == 0)
+        return traffic(t, known, tile, order, loops);
+    return t->slices / 64 *
+           (c->line_cycles * kept_misses(t, t->slice, tile, order, loops, c->cache_bytes) +
+            c->second_line_cycles *
+                kept_misses(t, t->slice, tile, order, loops, c->second_cache_bytes));
+}
+
+/* Chooses the loops from the innermost one outward, each the one that waits least for caches; strips are outside. */
 static double order_loops(const struct tiling *t, const int *tile, int *order)
 {
     const struct nest *n = t->n;
     struct footprints known = { .set = { 0 } };
-    int loops = 0;
-    for (int a = 0; a < n->out_axes; a++)
-        if (a != t->lane)
-            order[loops++] = a;
-    for (int place = loops - 1; place > 0; place--) {
+    int loops = 0, strips = 0;
+    for (int strip = 1; strip >= 0; strip--)
+        for (int a = 0; a < n->out_axes; a++)
+            if (a != t->lane && is_strip(t, a) == (strip == 1)) {
+                order[loops++] = a;
+                strips += strip;
+            }
+    for (int place = loops - 1; place > strips; place--) {
         double best = -1;
         int chosen = place;
-        for (int i = 0; i <= place; i++) {
+        for (int i = strips; i <= place; i++) {
             int tried[NEST_AXES];
             memcpy(tried, order, sizeof tried);
             tried[place] = order[i];
             tried[i] = order[place];
-            const double cycles = traffic(t, &known, tile, tried, loops);
+            const double cycles = waiting(t, &known, tile, tried, loops);
             if (best < 0 || cycles < best || (cycles == best && order[i] > order[chosen])) {
                 best = cycles;
                 chosen = i;
@@ -44,7 +65,7 @@ static double order_loops(const struct tiling *t, const int *tile, int *order)
         order[chosen] = order[place];
         order[place] = axis;
     }
-    return traffic(t, &known, tile, order, loops);
+    return waiting(t, &known, tile, order, loops);
 }
 
 /* ---- candidates ----------------------------------------------------------------------------- */
@@ -103,12 +124,21 @@ static void offer(struct candidates *c, const struct nest *n, const struct candi
     c->list[at] = *new;
 }
 
+/* Whether a copy has room for the registers along strips. */
+static bool has_room(const struct tiling *t, const int *tile)
+{
+    int registers = 1;
+    for (int a = 0; a < t->n->out_axes; a++)
+        registers *= is_strip(t, a) ? tile[a] : 1;
+    return t->strips.axes == 0 || registers <= t->strips.registers;
+}
+
 static void try_tile(const struct tiling *t, const int *tile, struct candidates *best)
 {
     const struct nest *n = t->n;
     const int outs = tiling_points(t, tile, 0, n->out_axes);
     const int reds = tiling_points(t, tile, n->out_axes, n->axes);
-    if (outs > t->core->accumulators || outs * reds > t->core->points)
+    if (outs > t->core->accumulators || outs * reds > t->core->points || !has_room(t, tile))
         return;
     struct candidate new = { 0 };
     bool by_loads;
@@ -302,11 +332,23 @@ static bool tile_by_rule(const struct target *t, const struct nest *n, int lane,
     return false;
 }
 
+static void begin_strips(struct tiling *t, const struct schedule *s)
+{
+    t->strips = s->strips;
+    memcpy(t->slice, t->n->extent, sizeof t->slice);
+    t->slices = 1;
+    if (s->split_axis >= 0 && s->split_step > 0) {
+        t->slice[s->split_axis] = s->split_step;
+        t->slices = (double)t->n->extent[s->split_axis] / s->split_step;
+    }
+}
+
 void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s)
 {
     struct tiling model;
     struct candidates best = { 0 };
     tiling_begin(&model, &t->vector, n, s);
+    begin_strips(&model, s);
     const bool by_rule = tile_by_rule(t, n, model.lane, s);
     find_candidates(t, n, nests, &model, &best);
     s->sum = sum_key(&model, &best);

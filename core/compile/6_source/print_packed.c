@@ -11,27 +11,53 @@ static bool is_packed(const struct printer *pr)
            pr->width == LANES; /* what is left over by registers reads memory itself */
 }
 
+/* Number of the register that the point at hand reads, of those of its tile. */
+static int register_here(const struct printer *pr)
+{
+    const struct affine *address = &pr->n->exprs[pr->n->body[pr->s->packed]].access.address;
+    int number = 0;
+    for (int a = 0; a < pr->n->out_axes; a++)
+        if (a != nest_vector_axis(pr->n, pr->s) && address->k[a] != 0)
+            number = number * pr->s->tile[a] + pr->axis[a].constant;
+    return number;
+}
+
 static void element_text(const struct printer *pr, char name[NAME])
 {
     const struct axis_now *now = &pr->axis[packed_axis(pr->n)];
+    const int registers = packed_registers(pr->n, pr->s, pr->s->packed);
+    const int at = registers * now->constant + register_here(pr);
     if (now->variable[0] == '\0')
-        text_fill(name, NAME, "packed[%d]", now->constant);
+        text_fill(name, NAME, "packed[%d]", at);
     else
-        text_fill(name, NAME, "packed[%s + %d]", now->variable, now->constant);
+        text_fill(name, NAME, "packed[%d * %s + %d]", registers, now->variable, at);
+}
+
+/* Sets the OUT axes of the first point that reads register number `number`. */
+static void set_register(struct printer *pr, int number)
+{
+    const struct affine *address = &pr->n->exprs[pr->n->body[pr->s->packed]].access.address;
+    for (int a = pr->n->out_axes - 1; a >= 0; a--)
+        if (a != nest_vector_axis(pr->n, pr->s) && address->k[a] != 0) {
+            pr->axis[a].constant = number % pr->s->tile[a];
+            number /= pr->s->tile[a];
+        }
 }
 
 void print_packing(struct printer *pr)
 {
     const struct nest *n = pr->n;
-    const int axis = packed_axis(n), steps = tile_points(pr, n->out_axes, n->axes);
-    struct squares squares = { 0 };
     if (!is_packed(pr))
         return;
-    print_line(pr, "float%d packed[%d];", LANES, n->extent[axis]);
+    const int axis = packed_axis(n), steps = tile_points(pr, n->out_axes, n->axes);
+    const int registers = packed_registers(n, pr->s, pr->s->packed);
+    struct squares squares = { 0 };
+    print_line(pr, "float%d packed[%d];", LANES, registers * n->extent[axis]);
     const int loops = open_squares(pr, &squares, axis), scope = pr->known_count;
-    for (int i = 0; i < steps; i++) {
+    for (int i = 0; i < steps * registers; i++) {
         char name[NAME], element[NAME];
-        set_tile_point(pr, n->out_axes, n->axes, i);
+        set_tile_point(pr, n->out_axes, n->axes, i / registers);
+        set_register(pr, i % registers);
         print_expr(pr, n->body[pr->s->packed], name);
         element_text(pr, element);
         print_line(pr, "%s = %s;", element, name);
