@@ -5,7 +5,8 @@
  *
  * Vectors: products of few rows. A register of lanes is one accumulator, and each multiply-add waits for the one before it: so
  * there must be several. Where the other axes of the result are too short for that they are registers side by side, whose
- * operand is read in longer runs of memory, too.
+ * operand is read in longer runs of memory, too. And products of many rows or long sums, whose tiles need fewer loads for each
+ * multiply-add if they are about as wide as high.
  *
  * Work-items: a tile along other axes alone loads all of the operand that these do not share for each column. Columns of a
  * work-item are a run of the axis apart, so that those of neighbours still lie side by side. */
@@ -72,9 +73,9 @@ static int factor_along(const struct nest *n, int axis)
     return -1;
 }
 
-/* Whether so many rows read a factor alike that it is copied for all of them (4_schedule/packing.c). A tile of several of its
- * registers takes fewer loads for each multiply-add. */
-static bool has_packed_factor(const struct program_ir *p, const struct nest *n, int lane)
+/* Whether several registers of a factor side by side take fewer loads for each multiply-add: where so many rows read it alike that
+ * it is copied for all of them (4_schedule/packing.c), and where sums are so long that rows are few next to what each reads. */
+static bool gains_by_tiles(const struct program_ir *p, const struct nest *n, int lane)
 {
     const int factor = factor_along(n, lane);
     int64_t rows = 1, steps = 1;
@@ -83,7 +84,8 @@ static bool has_packed_factor(const struct program_ir *p, const struct nest *n, 
             steps *= n->extent[a];
         else if (!access_uses(&n->exprs[n->body[factor]].access, a))
             rows *= n->extent[a];
-    return factor >= 0 && target_packs(&p->target->vector, steps, rows);
+    return factor >= 0 &&
+           (steps > TARGET_PACKED_STEPS || target_packs(&p->target->vector, steps, rows));
 }
 
 static void split_for_vectors(const struct program_ir *p, struct nest *n)
@@ -91,7 +93,7 @@ static void split_for_vectors(const struct program_ir *p, struct nest *n)
     const int lane = nest_lane(n);
     if (!n->batched && n->guards == 0 && lane >= 0 && lane < n->out_axes &&
         n->extent[lane] % LANES == 0 && n->extent[lane] > LANES && !lies_apart(n, lane) &&
-        (has_few_rows(p, n, lane) || has_packed_factor(p, n, lane)))
+        (has_few_rows(p, n, lane) || gains_by_tiles(p, n, lane)))
         split_axis(n, lane, LANES);
 }
 
