@@ -119,12 +119,13 @@ TARN_API tarn_tensor tarn_stack(const tarn_tensor *parts, int count, int axis);
 /** Element `index` of an axis, which is left out: x[:, index] for axis 1. A negative index counts from the end.
  *  As torch.select. */
 TARN_API tarn_tensor tarn_select(tarn_tensor x, int axis, int index);
-/** Einstein's sum of two float32 operands, as torch.einsum: "ij,jk->ik" is the matrix product,
- *  "bhqd,bhkd->bhqk" that of queries and keys. A letter for each axis; those that the result leaves out
+/** Einstein's sum of two operands of floats, as torch.einsum: "ij,jk->ik" is the matrix product,
+ *  "bhqd,bhkd->bhqk" that of queries and keys; or of one, where b is TARN_NONE: "ii->i" is a diagonal, "ii" its sum,
+ *  "b...->..." a sum over the batch. A letter for each axis; those that the result leaves out
  *  are summed over, and lengths of 1 are repeated. Without "->" the result has the letters that stand
  *  once, in the order of the alphabet. A letter twice in an operand is its diagonal. "..." are axes without
- *  a letter, as many as there are, broadcast from the last one; without "->" they come first. One product
- *  of matrices, so its order of sums is tarn_matmul's. */
+ *  a letter, as many as there are, broadcast from the last one; without "->" they come first. Of two operands
+ *  it is one product of matrices, so its order of sums is tarn_matmul's. */
 TARN_API tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b);
 
 /* ---- losses, as in torch.nn.functional ------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Einstein's sums of two operands, as one product of matrices between permutations. A letter is of one of
- * four groups: it goes through both operands and the result (BATCH), through one and the result (LEFT,
+/* Einstein's sums of two operands, as one product of matrices between permutations; of one operand, as a permutation of sums.
+ * With two a letter is of one of four groups: it goes through both operands and the result (BATCH), through one and the result (LEFT,
  * RIGHT), or through both operands only (INNER). Those of one operand only are summed over first, and before
  * that the diagonal is taken of letters that stand twice in an operand. */
 #include <ctype.h>
@@ -19,8 +19,8 @@ struct labels {
 };
 
 struct equation {
-    struct labels in[2], out;
-    bool arrow; /* the result was given */
+    struct labels in[2], out; /* of one operand the second list is empty */
+    bool arrow;               /* the result was given */
 };
 
 static bool has(const struct labels *l, char c)
@@ -47,19 +47,21 @@ static const char *read_labels(const char **at, struct labels *l)
     return NULL;
 }
 
-/* What is wrong with the text, or NULL. */
-static const char *parse(const char *text, struct equation *e)
+/* What is wrong with the text for so many operands, or NULL. */
+static const char *parse(const char *text, int operands, struct equation *e)
 {
     *e = (struct equation){ .in = { { 0 } } };
     const char *wrong = read_labels(&text, &e->in[0]);
-    if (wrong == NULL && *text++ != ',')
+    if (wrong == NULL && operands == 2 && *text++ != ',')
         return "after the first letters a comma must come, as in \"ij,jk->ik\"";
-    if (wrong == NULL)
+    if (wrong == NULL && operands == 1 && *text == ',')
+        return "there is no second operand";
+    if (wrong == NULL && operands == 2)
         wrong = read_labels(&text, &e->in[1]);
     if (wrong != NULL || *text == '\0')
         return wrong;
     if (text[0] != '-' || text[1] != '>')
-        return "after the second letters \"->\" must come, or nothing";
+        return "after the operands' letters \"->\" must come, or nothing";
     text += 2;
     e->arrow = true;
     wrong = read_labels(&text, &e->out);
@@ -116,10 +118,10 @@ static const char *imply(struct equation *e, int dots)
 }
 
 /* Gives the dots their axes. What is wrong with the result, or NULL; *fits is false where ranks are. */
-static const char *place_dots(struct equation *e, tarn_tensor x[2], bool *fits)
+static const char *place_dots(struct equation *e, const tarn_tensor *x, int operands, bool *fits)
 {
     int most = 0;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < operands; k++) {
         const int rank = tarn_shape_get(x[k]).rank, named = e->in[k].count - has(&e->in[k], DOTS);
         const int dots = has(&e->in[k], DOTS) ? rank - named : 0;
         *fits &= dots >= 0 && named + dots == rank;
@@ -301,44 +303,68 @@ static tarn_tensor multiply(const struct equation *e, const struct labels group[
     return arrange(tarn_reshape(y, full), &made, &e->out, &none, &none);
 }
 
-/* Letters for all axes of both operands, each once in a list. What is wrong, or NULL; then *fits is false where
+/* Letters for all axes of the operands, each once in a list. What is wrong, or NULL; then *fits is false where
  * shapes are. */
-static const char *resolve(const char *text, struct equation *e, tarn_tensor x[2], bool *fits)
+static const char *resolve(const char *text, struct equation *e, tarn_tensor *x, int operands,
+                           bool *fits)
 {
-    const char *wrong = text == NULL ? "there is none" : parse(text, e);
+    const char *wrong = text == NULL ? "there is none" : parse(text, operands, e);
     *fits = true;
     if (wrong == NULL)
-        wrong = place_dots(e, x, fits);
-    for (int k = 0; k < 2 && wrong == NULL && *fits; k++)
+        wrong = place_dots(e, x, operands, fits);
+    for (int k = 0; k < operands && wrong == NULL && *fits; k++)
         *fits = take_diagonals(&e->in[k], &x[k]);
-    *fits = wrong == NULL && *fits && agree(e, x);
+    *fits = wrong == NULL && *fits && (operands < 2 || agree(e, x));
     return wrong;
+}
+
+/* The axes of the only operand that the result has, in its order, after sums over the others. */
+static tarn_tensor reorder(struct equation *e, tarn_tensor x)
+{
+    const struct labels none = { 0 };
+    x = drop_lonely(x, &e->in[0], &none, &e->out);
+    return arrange(x, &e->in[0], &e->out, &none, &none);
+}
+
+static tarn_tensor refuse_types(tarn_replica *r, const char *equation, const tarn_tensor *x,
+                                int operands)
+{
+    return graph_fail(r, TARN_ERR_DTYPE, "einsum \"%s\": %s%s%s: operands must be floats",
+                      equation != NULL ? equation : "", tarn_dtype_name(tarn_dtype_get(x[0])),
+                      operands > 1 ? " and " : "",
+                      operands > 1 ? tarn_dtype_name(tarn_dtype_get(x[1])) : "");
 }
 
 tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b)
 {
     tarn_replica *r;
     struct equation e;
-    bool fits;
+    bool fits, floats = true;
+    const int operands = b.replica == NULL ? 1 : 2;
     tarn_tensor x[2] = { a, b };
-    if (!graph_operands("einsum", x, 2, &r))
+    if (!graph_operands("einsum", x, operands, &r))
         return graph_poison(r);
-    for (int k = 0; k < 2; k++)
+    tarn_shape given[2] = { { 0 } };
+    for (int k = 0; k < operands; k++) {
+        given[k] = tarn_shape_get(x[k]);
+        floats &= dtype_is_float(tarn_dtype_get(x[k]));
+    }
+    if (!floats)
+        return refuse_types(r, equation, x, operands);
+    for (int k = 0; k < operands && operands > 1; k++)
         x[k] = op_low(x[k]);
-    const tarn_shape sa = tarn_shape_get(a), sb = tarn_shape_get(b);
-    if (!dtype_is_float(tarn_dtype_get(a)) || !dtype_is_float(tarn_dtype_get(b)))
-        return graph_fail(r, TARN_ERR_DTYPE, "einsum \"%s\": %s and %s: both must be float32",
-                          equation != NULL ? equation : "", tarn_dtype_name(tarn_dtype_get(a)),
-                          tarn_dtype_name(tarn_dtype_get(b)));
-    const char *wrong = resolve(equation, &e, x, &fits);
+    const char *wrong = resolve(equation, &e, x, operands, &fits);
     if (wrong != NULL)
         return graph_fail(r, TARN_ERR_ARGUMENT, "einsum \"%s\": %s",
                           equation != NULL ? equation : "", wrong);
     if (!fits)
         return graph_fail(r, TARN_ERR_SHAPE,
-                          "einsum \"%s\": does not fit %s and %s: a letter for each axis, and one "
+                          "einsum \"%s\": does not fit %s%s%s: a letter for each axis, and one "
                           "length for each letter",
-                          equation, shape_text(sa), shape_text(sb));
+                          equation, shape_text(given[0]), operands > 1 ? " and " : "",
+                          operands > 1 ? shape_text(given[1]) : "");
+    if (operands == 1)
+        return reorder(&e, x[0]);
     for (int k = 0; k < 2; k++)
         x[k] = drop_lonely(x[k], &e.in[k], &e.in[1 - k], &e.out);
     struct labels group[GROUPS];

@@ -247,6 +247,9 @@ Test(layers, refuse_what_does_not_fit, .timeout = 300)
     REFUSES("to size -1 or by scale 0",
             tarn_resize_bilinear2d(X(1, 1, 2, 2), (tarn_resize_options){ .size = { 2, -1 } }));
     REFUSES("a comma must come", tarn_einsum("ij", X(2, 2), X(2, 3)));
+    REFUSES("there is no second operand", tarn_einsum("ij,jk", X(2, 2), none));
+    REFUSES("does not fit [2,3]: a letter", tarn_einsum("ii", X(2, 3), none));
+    REFUSES("no operand has", tarn_einsum("ij->ik", X(2, 2), none));
     REFUSES("no operand has", tarn_einsum("ij,jk->iz", X(2, 2), X(2, 3)));
     REFUSES("nothing may come", tarn_einsum("ij,jk->ik,", X(2, 2), X(2, 3)));
     REFUSES("must come, or nothing", tarn_einsum("ij,jk=ik", X(2, 2), X(2, 3)));
