@@ -4,10 +4,12 @@
  * smallest networks compute. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "opencl.h"
 
 #define SMALLEST_CLASS 8 /* 256 bytes */
+#define LARGE_PAGE ((uintptr_t)2 << 20)
 
 _Atomic long backend_fail_nth = -1, backend_refuse_nth = -1;
 
@@ -79,6 +81,21 @@ static bool short_of_memory(cl_int code)
     return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES;
 }
 
+/* Kernels go through large buffers along all axes, and in pages of 4 KiB each step of a long stride is another entry of
+ * the processor's tables, which it fetches from memory, on a virtual machine through those of two systems. No more than a wish: an
+ * older kernel, or one without large pages, does without. */
+static void wish_for_large_pages(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t from = ((uintptr_t)memory + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    const uintptr_t to = ((uintptr_t)memory + bytes) / LARGE_PAGE * LARGE_PAGE;
+    if (from < to)
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
 static cl_int allocate(struct buffer *b, struct origin o)
 {
     const struct context *c = b->context;
@@ -90,6 +107,7 @@ static cl_int allocate(struct buffer *b, struct origin o)
         b->host = clSVMAlloc(c->context, how, b->capacity, 0);
         if (b->host == NULL)
             return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        wish_for_large_pages(b->host, b->capacity);
         o = (struct origin){ CL_MEM_USE_HOST_PTR, b->host };
     }
     b->memory =
