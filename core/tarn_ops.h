@@ -120,7 +120,7 @@ TARN_API tarn_tensor tarn_stack(const tarn_tensor *parts, int count, int axis);
  *  As torch.select. */
 TARN_API tarn_tensor tarn_select(tarn_tensor x, int axis, int index);
 /** Einstein's sum of two operands of floats, as torch.einsum: "ij,jk->ik" is the matrix product,
- *  "bhqd,bhkd->bhqk" that of queries and keys; or of one, where b is TARN_NONE: "ii->i" is a diagonal, "ii" its sum,
+ *  "bhqd,bhkd->bhqk" that of queries and keys; or of one of any type, where b is TARN_NONE: "ii->i" is a diagonal, "ii" its sum,
  *  "b...->..." a sum over the batch. A letter for each axis; those that the result leaves out
  *  are summed over, and lengths of 1 are repeated. Without "->" the result has the letters that stand
  *  once, in the order of the alphabet. A letter twice in an operand is its diagonal. "..." are axes without

@@ -326,52 +326,52 @@ static tarn_tensor reorder(struct equation *e, tarn_tensor x)
     return arrange(x, &e->in[0], &e->out, &none, &none);
 }
 
-static tarn_tensor refuse_types(tarn_replica *r, const char *equation, const tarn_tensor *x,
-                                int operands)
+/* What is wrong with an equation, or, if that is NULL, with shapes. */
+static tarn_tensor refuse(tarn_replica *r, const char *text, const char *wrong,
+                          const tarn_shape *given, int operands)
 {
-    return graph_fail(r, TARN_ERR_DTYPE, "einsum \"%s\": %s%s%s: operands must be floats",
-                      equation != NULL ? equation : "", tarn_dtype_name(tarn_dtype_get(x[0])),
-                      operands > 1 ? " and " : "",
-                      operands > 1 ? tarn_dtype_name(tarn_dtype_get(x[1])) : "");
+    if (wrong != NULL)
+        return graph_fail(r, TARN_ERR_ARGUMENT, "einsum \"%s\": %s", text != NULL ? text : "",
+                          wrong);
+    return graph_fail(r, TARN_ERR_SHAPE,
+                      "einsum \"%s\": does not fit %s%s%s: a letter for each axis, and one "
+                      "length for each letter",
+                      text, shape_text(given[0]), operands > 1 ? " and " : "",
+                      operands > 1 ? shape_text(given[1]) : "");
+}
+
+static tarn_tensor product(tarn_replica *r, const char *text, struct equation *e, tarn_tensor x[2])
+{
+    struct labels group[GROUPS];
+    for (int k = 0; k < 2; k++)
+        x[k] = drop_lonely(x[k], &e->in[k], &e->in[1 - k], &e->out);
+    gather_groups(e, group);
+    if (group[BATCH].count + 2 > TARN_MAX_RANK)
+        return graph_fail(r, TARN_ERR_ARGUMENT,
+                          "einsum \"%s\": %d letters go through all three lists, at most %d can",
+                          text, group[BATCH].count, TARN_MAX_RANK - 2);
+    return multiply(e, group, x[0], x[1]);
 }
 
 tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b)
 {
     tarn_replica *r;
     struct equation e;
-    bool fits, floats = true;
+    bool fits;
     const int operands = b.replica == NULL ? 1 : 2;
     tarn_tensor x[2] = { a, b };
     if (!graph_operands("einsum", x, operands, &r))
         return graph_poison(r);
-    tarn_shape given[2] = { { 0 } };
-    for (int k = 0; k < operands; k++) {
-        given[k] = tarn_shape_get(x[k]);
-        floats &= dtype_is_float(tarn_dtype_get(x[k]));
-    }
-    if (!floats)
-        return refuse_types(r, equation, x, operands);
-    for (int k = 0; k < operands && operands > 1; k++)
+    const tarn_shape given[2] = { tarn_shape_get(a), tarn_shape_get(b) };
+    const tarn_dtype types[2] = { tarn_dtype_get(a), tarn_dtype_get(operands == 1 ? a : b) };
+    if (operands == 2 && !(dtype_is_float(types[0]) && dtype_is_float(types[1])))
+        return graph_fail(r, TARN_ERR_DTYPE, "einsum \"%s\": %s and %s: both must be float32",
+                          equation != NULL ? equation : "", tarn_dtype_name(types[0]),
+                          tarn_dtype_name(types[1]));
+    for (int k = 0; k < 2 && operands == 2; k++)
         x[k] = op_low(x[k]);
     const char *wrong = resolve(equation, &e, x, operands, &fits);
-    if (wrong != NULL)
-        return graph_fail(r, TARN_ERR_ARGUMENT, "einsum \"%s\": %s",
-                          equation != NULL ? equation : "", wrong);
-    if (!fits)
-        return graph_fail(r, TARN_ERR_SHAPE,
-                          "einsum \"%s\": does not fit %s%s%s: a letter for each axis, and one "
-                          "length for each letter",
-                          equation, shape_text(given[0]), operands > 1 ? " and " : "",
-                          operands > 1 ? shape_text(given[1]) : "");
-    if (operands == 1)
-        return reorder(&e, x[0]);
-    for (int k = 0; k < 2; k++)
-        x[k] = drop_lonely(x[k], &e.in[k], &e.in[1 - k], &e.out);
-    struct labels group[GROUPS];
-    gather_groups(&e, group);
-    if (group[BATCH].count + 2 > TARN_MAX_RANK)
-        return graph_fail(r, TARN_ERR_ARGUMENT,
-                          "einsum \"%s\": %d letters go through all three lists, at most %d can",
-                          equation, group[BATCH].count, TARN_MAX_RANK - 2);
-    return multiply(&e, group, x[0], x[1]);
+    if (wrong != NULL || !fits)
+        return refuse(r, equation, wrong, given, operands);
+    return operands == 1 ? reorder(&e, x[0]) : product(r, equation, &e, x);
 }

@@ -71,6 +71,19 @@ Test(einsum, of_one_operand)
     tarn_close(r);
 }
 
+/* Whole numbers stay what they are. */
+Test(einsum, of_whole_numbers)
+{
+    static const int32_t v[A * A] = { 1, 2, 3, 1 << 30, 5, 6, 7, 8, (1 << 24) + 1 };
+    int32_t seen = 0;
+    tarn_replica *r = opened();
+    const tarn_tensor y = tarn_einsum("ii", tarn_from(r, TARN_SHAPE(A, A), TARN_I32, v), TARN_NONE);
+    cr_expect_eq(tarn_dtype_get(y), TARN_I32);
+    cr_assert_eq(tarn_read(y, &seen, sizeof seen), TARN_OK, "%s", tarn_error(r));
+    cr_expect_eq(seen, 1 + 5 + (1 << 24) + 1);
+    tarn_close(r);
+}
+
 /* A diagonal's gradient is there alone, and a sum's everywhere. */
 Test(einsum, gradients_of_one_operand)
 {
