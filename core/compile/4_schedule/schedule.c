@@ -116,8 +116,8 @@ static int longer(const struct target *t, const struct nest *n, int axis, int lo
 }
 
 /* The longest OUT axis. But where one is long enough for all units, one along which rows have copies of their own, such as
- * heads, since each copy is made by one group then; or one along which groups read nothing alike, such as the points of Winograd's algorithm, where each would
- * read it from memory anew. */
+ * heads, since each copy is made by one group then; or one along which groups read nothing alike, such as the points of
+ * Winograd's algorithm, where each would read it from memory anew. */
 static int axis_to_split(const struct target *t, const struct nest *n, const struct schedule *s)
 {
     int longest = -1;
@@ -130,9 +130,9 @@ static int axis_to_split(const struct target *t, const struct nest *n, const str
             longest = longer(t, n, a, longest);
     if (longest >= 0)
         return longest;
-    int32_t most = 0; /* elements, of a register as many as it has */
+    int64_t most = 0; /* elements, of a register as many as it has */
     for (int a = 0; a < n->out_axes; a++) {
-        const int32_t length = n->extent[a] * (goes_over_strips(n, s, a) ? LANES : 1);
+        const int64_t length = (int64_t)n->extent[a] * (goes_over_strips(n, s, a) ? LANES : 1);
         if ((!n->transformed || s->tile[a] == 1) && length > most) {
             longest = a;
             most = length;

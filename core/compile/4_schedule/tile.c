@@ -332,12 +332,13 @@ static bool tile_by_rule(const struct target *t, const struct nest *n, int lane,
     return false;
 }
 
+/* Steps of parts are no slices, but what these are multiples of. */
 static void begin_strips(struct tiling *t, const struct schedule *s)
 {
     t->strips = s->strips;
     memcpy(t->slice, t->n->extent, sizeof t->slice);
     t->slices = 1;
-    if (s->split_axis >= 0 && s->split_step > 0) {
+    if (s->split_axis >= 0 && s->slices == NULL) {
         t->slice[s->split_axis] = s->split_step;
         t->slices = (double)t->n->extent[s->split_axis] / s->split_step;
     }
