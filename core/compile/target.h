@@ -207,10 +207,10 @@ const struct product_choice *target_choice(const struct target *t,
                                            const struct product_shape *shape);
 /* The provider of a product. */
 int target_provider(const struct target *t, const struct product_shape *shape);
-/* A factor that rows of a product share is copied for all of them (4_schedule/packing.c) where its sum has no more steps: 32
- * KiB are private then, which drivers keep on a thread's stack; */
+/* A factor that rows of a product share is copied for all of them (4_schedule/packing.c) where its sum has no more steps, and a
+ * copy has at most so many registers of 16 lanes: 64 KiB are private then, which drivers keep on a thread's stack; */
 #define TARGET_PACKED_STEPS 512
-#define TARGET_PACKED_ROOM 1024 /* registers of 16 lanes */
+#define TARGET_PACKED_ROOM 1024
 /* and where so many tiles read it at least: below, copying it takes longer than what it saves. */
 #define TARGET_PACKED_TILES 3
 /* Whether a sum of so many steps has rows enough for that, whatever their tile becomes. */

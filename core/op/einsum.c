@@ -363,7 +363,7 @@ tarn_tensor tarn_einsum(const char *equation, tarn_tensor a, tarn_tensor b)
     if (!graph_operands("einsum", x, operands, &r))
         return graph_poison(r);
     const tarn_shape given[2] = { tarn_shape_get(a), tarn_shape_get(b) };
-    const tarn_dtype types[2] = { tarn_dtype_get(a), tarn_dtype_get(operands == 1 ? a : b) };
+    const tarn_dtype types[2] = { tarn_dtype_get(a), tarn_dtype_get(b) };
     if (operands == 2 && !(dtype_is_float(types[0]) && dtype_is_float(types[1])))
         return graph_fail(r, TARN_ERR_DTYPE, "einsum \"%s\": %s and %s: both must be float32",
                           equation != NULL ? equation : "", tarn_dtype_name(types[0]),

@@ -146,6 +146,14 @@ static void expect_bits(const struct program *p, const char *target, int n, cons
                  target);
 }
 
+static void expect_unfused_bits(const struct program *p, const char *target, int n,
+                                const float *wanted, size_t count)
+{
+    cr_expect_eq(setenv("TARN_FUSE", "0", 1), 0);
+    expect_bits(p, target, n, wanted, count);
+    cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+}
+
 Test(few, bits, .timeout = 600)
 {
     static float wanted[MOST];
@@ -157,9 +165,7 @@ Test(few, bits, .timeout = 600)
         expect_bits(p, "neon", 3, wanted, count);
         count = run(p, "gpu", "", 1, 1, wanted);
         expect_bits(p, "avx512", 1, wanted, count);
-        cr_expect_eq(setenv("TARN_FUSE", "0", 1), 0);
-        expect_bits(p, "avx512", 1, wanted, count);
-        cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+        expect_unfused_bits(p, "avx512", 1, wanted, count);
     }
 }
 
@@ -176,9 +182,7 @@ Test(few, bits_of_more, .timeout = 600)
         expect_bits(p, "neon", 9, wanted, count);
         count = run(p, "gpu", "", 20, 20, wanted);
         expect_bits(p, "avx512", 20, wanted, count);
-        cr_expect_eq(setenv("TARN_FUSE", "0", 1), 0);
-        expect_bits(p, "avx2", 20, wanted, count);
-        cr_expect_eq(unsetenv("TARN_FUSE"), 0);
+        expect_unfused_bits(p, "avx2", 20, wanted, count);
     }
 }
 

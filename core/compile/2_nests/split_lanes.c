@@ -61,31 +61,32 @@ static bool shares_operand(const struct nest *n, int axis)
     return false;
 }
 
-/* The factor that goes along the lanes, if the other one does not: -1 there is none. */
-static int factor_along(const struct nest *n, int axis)
+/* What is read of the factor that goes along the lanes, if the other one does not: NULL there is none. */
+static const struct access *access_along(const struct nest *n, int axis)
 {
     for (int f = 0; f < 2; f++) {
         const struct expr *e = &n->exprs[n->body[f]], *other = &n->exprs[n->body[1 - f]];
         if (e->kind == EXPR_LOAD && access_uses(&e->access, axis) &&
             !(other->kind == EXPR_LOAD && access_uses(&other->access, axis)))
-            return f;
+            return &e->access;
     }
-    return -1;
+    return NULL;
 }
 
 /* Whether several registers of a factor side by side take fewer loads for each multiply-add: where so many rows read it alike that
  * it is copied for all of them (4_schedule/packing.c), and where sums are so long that rows are few next to what each reads. */
 static bool gains_by_tiles(const struct program_ir *p, const struct nest *n, int lane)
 {
-    const int factor = factor_along(n, lane);
+    const struct access *along = access_along(n, lane);
     int64_t rows = 1, steps = 1;
-    for (int a = 0; factor >= 0 && a < n->axes; a++)
+    if (along == NULL)
+        return false;
+    for (int a = 0; a < n->axes; a++)
         if (a >= n->out_axes)
             steps *= n->extent[a];
-        else if (!access_uses(&n->exprs[n->body[factor]].access, a))
+        else if (!access_uses(along, a))
             rows *= n->extent[a];
-    return factor >= 0 &&
-           (steps > TARGET_PACKED_STEPS || target_packs(&p->target->vector, steps, rows));
+    return steps > TARGET_PACKED_STEPS || target_packs(&p->target->vector, steps, rows);
 }
 
 static void split_for_vectors(const struct program_ir *p, struct nest *n)

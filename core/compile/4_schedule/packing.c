@@ -60,12 +60,17 @@ static const struct affine *address_of(const struct nest *n, int factor)
     return &n->exprs[n->body[factor]].access.address;
 }
 
+bool goes_along_factor(const struct nest *n, const struct schedule *s, int factor, int axis)
+{
+    return axis < n->out_axes && axis != nest_vector_axis(n, s) &&
+           address_of(n, factor)->k[axis] != 0;
+}
+
 int packed_registers(const struct nest *n, const struct schedule *s, int factor)
 {
     int registers = 1;
     for (int a = 0; a < n->out_axes; a++)
-        if (a != nest_vector_axis(n, s) && address_of(n, factor)->k[a] != 0)
-            registers *= s->tile[a];
+        registers *= goes_along_factor(n, s, factor, a) ? s->tile[a] : 1;
     return registers;
 }
 
@@ -92,7 +97,7 @@ void keep_tile_packable(const struct vector_figures *v, const struct nest *n, st
     s->strips.registers =
         nest_has_batch_lanes(n) ? 1 : TARGET_PACKED_ROOM / n->extent[packed_axis(n)];
     for (int a = 0; a < n->out_axes; a++)
-        if (a != nest_vector_axis(n, s) && address_of(n, factor)->k[a] != 0)
+        if (goes_along_factor(n, s, factor, a))
             s->strips.axes |= UINT32_C(1) << a;
 }
 

@@ -100,10 +100,8 @@ static bool shares_nothing(const struct nest *n, int axis)
 /* Whether a loop of a packed factor is one over strips of columns, which rows share. */
 static bool goes_over_strips(const struct nest *n, const struct schedule *s, int axis)
 {
-    bool outside = false;
-    for (int i = 0; s->packed >= 0 && i < s->packed_outside; i++)
-        outside |= s->order[i] == axis;
-    return outside && is_shared(&n->exprs[n->body[1 - s->packed]], axis);
+    return s->packed >= 0 && goes_along_factor(n, s, s->packed, axis) &&
+           is_shared(&n->exprs[n->body[1 - s->packed]], axis);
 }
 
 /* The longest of those axes that are long enough for all units. */

@@ -23,7 +23,9 @@ void drop_packing(const struct nest *n, struct schedule *s);
 void keep_tile_packable(const struct vector_figures *v, const struct nest *n, struct schedule *s);
 /* and along which summed axis; -1: there is not just one. */
 int packed_axis(const struct nest *n);
-/* Registers of a factor that a tile reads in each step of its sum. */
+/* Whether a loop over an OUT axis goes along a factor, */
+bool goes_along_factor(const struct nest *n, const struct schedule *s, int factor, int axis);
+/* and registers of the factor that a tile reads in each step of its sum. */
 int packed_registers(const struct nest *n, const struct schedule *s, int factor);
 /* Items: whether a nest whose lanes are chosen is one that can read through local memory; what it reads so, when all else is
  * chosen (staging.c), and cycles of a unit for a term of the whole group then; and those without. */

@@ -14,10 +14,9 @@ static bool is_packed(const struct printer *pr)
 /* Number of the register that the point at hand reads, of those of its tile. */
 static int register_here(const struct printer *pr)
 {
-    const struct affine *address = &pr->n->exprs[pr->n->body[pr->s->packed]].access.address;
     int number = 0;
     for (int a = 0; a < pr->n->out_axes; a++)
-        if (a != nest_vector_axis(pr->n, pr->s) && address->k[a] != 0)
+        if (goes_along_factor(pr->n, pr->s, pr->s->packed, a))
             number = number * pr->s->tile[a] + pr->axis[a].constant;
     return number;
 }
@@ -36,9 +35,8 @@ static void element_text(const struct printer *pr, char name[NAME])
 /* Sets the OUT axes of the first point that reads register number `number`. */
 static void set_register(struct printer *pr, int number)
 {
-    const struct affine *address = &pr->n->exprs[pr->n->body[pr->s->packed]].access.address;
     for (int a = pr->n->out_axes - 1; a >= 0; a--)
-        if (a != nest_vector_axis(pr->n, pr->s) && address->k[a] != 0) {
+        if (goes_along_factor(pr->n, pr->s, pr->s->packed, a)) {
             pr->axis[a].constant = number % pr->s->tile[a];
             number /= pr->s->tile[a];
         }
