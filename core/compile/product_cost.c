@@ -13,7 +13,12 @@
 #define MOST_REGISTERS 32 /* of which a tile makes use, as in backend/gemm_blocks.c */
 #define PANEL_SHARE \
     8               /* of the first cache, which a panel of one tile's rows fills: one of so many */
-#define UNASKED 1.5 /* times what a line takes in a row; measured 1, and 2 with many pages */
+#define ASKED 0.7   /* of what a line takes that is asked for when it is needed */
+#define UNASKED 1.5 /* times that, for a line of a column: measured 1 to 2, */
+#define UNASKED_PAGE 4  /* and 3 to 7 where each is in a page of its own */
+#define PAGE_BYTES 4096 /* within which a core asks ahead */
+#define WORTHWHILE \
+    0.9 /* of the time within a block, in which a product is to be done that leaves it */
 #define SECOND_WAYS 16 /* as target.c counts the second cache's sets */
 
 /* Cycles of a unit for a multiply-add of 16 lanes in a tile of so many rows and vectors. */
@@ -38,18 +43,28 @@ static struct panel_tile panel_tile(const struct vector_figures *v)
     return (struct panel_tile){ sums / vectors, (double)vectors / v->width };
 }
 
-/* Cycles for 64 bytes that are read and written again: of an operand that goes into a panel, or of sums that go on. */
+/* Cycles for 64 bytes that are read or written in the second cache; */
+static double near_cycles(const struct target *t)
+{
+    return t->vector.line_cycles + t->vector.port_cycles * t->vector.width;
+}
+
+/* that go from there into a panel, which stays there; */
+static double panel_cycles(const struct target *t, bool far)
+{
+    return near_cycles(t) + (far ? t->time.read_cycles : near_cycles(t));
+}
+
+/* or that are read and written again, as sums are that go on. */
 static double copy_cycles(const struct target *t, bool far)
 {
-    const struct vector_figures *v = &t->vector;
-    return far ? t->time.read_cycles + t->time.write_cycles
-               : 2 * (v->line_cycles + v->port_cycles * v->width);
+    return far ? t->time.read_cycles + t->time.write_cycles : 2 * near_cycles(t);
 }
 
 /* Beside the multiply-adds, panels of b come from the second cache, once for each tile of rows. What does not fit there
  * is done in several blocks of columns, for each of which a is copied; units share the columns, too, where rows are few;
- * units that are below each other copy the same of b; and c goes through the registers once for each panel's depth. Where
- * rows are turned into columns, log2(16) exchanges of halves do it. */
+ * units that are below each other copy the same of b; and c, which may stay in their caches, goes through the registers
+ * once for each panel's depth. Where rows are turned into columns, log2(16) exchanges of two registers' halves do it. */
 double product_cycles(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -57,17 +72,19 @@ double product_cycles(const struct target *t, const struct product_shape *s)
     const double m = (double)s->m, n = (double)s->n, k = (double)s->k,
                  units = v->units > 1 ? v->units : 1;
     const double depth = fmax(1, v->cache_bytes / PANEL_SHARE / sizeof(float) / tile.rows);
-    const double down = fmin(units, fmax(2, sqrt(units * m / n)));
+    const double down = fmin(units, fmax(1, sqrt(units * m / n)));
     const double over =
         fmax(units / down, ceil(n * fmin(k, depth) * sizeof(float) / v->second_cache_bytes));
     const double room = units * v->second_cache_bytes;
     const bool far = (m * k + k * n + m * n) * (double)s->batch * sizeof(float) > room;
     const double term = tile_cycles(v, tile.rows, tile.vectors) + v->line_cycles / tile.rows;
-    const double turning = log2(LANES) * v->width;
-    const double copied = m * k * over * (copy_cycles(t, far) + (s->transpose_a ? turning : 0)) +
-                          k * n * down * (copy_cycles(t, far) + (s->transpose_b ? turning : 0)) +
-                          m * n * ceil(k / depth) * copy_cycles(t, far);
-    return product_work(s) / LANES * term + copied * (double)s->batch / LANES;
+    const double turning = 2 * log2(LANES) * v->width, whole = ceil(m / tile.rows) * tile.rows / m;
+    const bool c_stays = m * n * sizeof(float) <= room;
+    const double passes = m * n * (ceil(k / depth) - 1) * copy_cycles(t, !c_stays);
+    const double copied = m * k * over * (panel_cycles(t, far) + (s->transpose_a ? turning : 0)) +
+                          k * n * down * (panel_cycles(t, far) + (s->transpose_b ? turning : 0)) +
+                          m * n * copy_cycles(t, far) + passes;
+    return product_work(s) / LANES * whole * term + copied * (double)s->batch / LANES;
 }
 
 /* Rows of a nest's tile, as many as it has at most. */
@@ -143,8 +160,8 @@ static bool column_stays(double lines, size_t pitch, int sets, int ways)
 }
 
 /* Cycles that a block of samples, as lanes, waits for the right operand, of which it reads single elements: along its
- * rows, or a few columns after the other, so that each line is touched several times. No core asks ahead for the lines of
- * a column that the second cache does not hold either. */
+ * rows, which a core asks for ahead, or a few columns after the other, so that each line is touched several times. No core
+ * asks ahead for the lines of a column that the second cache does not hold either. */
 static double waits_in_block(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -152,24 +169,30 @@ static double waits_in_block(const struct target *t, const struct product_shape 
     const double line = bytes <= v->second_cache_bytes ? v->line_cycles : v->second_line_cycles;
     const size_t pitch = s->n * sizeof(float);
     const double again = fmax(1, LANES / tile_rows(v)) - 1;
-    if (s->transpose_b || column_stays(k, pitch, v->sets, v->ways))
+    const bool far = bytes > v->second_cache_bytes;
+    const double unasked = far && pitch > PAGE_BYTES ? UNASKED_PAGE : UNASKED;
+    if (s->transpose_b)
+        return lines * (far ? ASKED * line : line);
+    if (column_stays(k, pitch, v->sets, v->ways))
         return lines * line;
     if (column_stays(k, pitch, v->second_sets, SECOND_WAYS))
-        return lines * (line + again * UNASKED * v->line_cycles);
-    return lines * UNASKED * (line + again * v->second_line_cycles);
+        return lines * ((far ? unasked : 1) * line + again * UNASKED * v->line_cycles);
+    return lines * unasked * (line + again * v->second_line_cycles);
 }
 
 /* Blocks are dealt to the units; panels are cut for as many as there are. What leaves its block is turned over on the way
- * there, and on the way back. */
-bool product_leaves_blocks(const struct target *t, const struct product_shape *s)
+ * there, unless it lies in rows as yet, and then would be for its block; and on the way back. */
+bool product_leaves_blocks(const struct target *t, const struct product_shape *s, bool in_rows)
 {
     const struct vector_figures *v = &t->vector;
     const double units = v->units > 1 ? v->units : 1, blocks = ceil((double)s->m / LANES);
     const double idle = ceil(blocks / units) * units / blocks;
     const double term = tile_cycles(v, tile_rows(v), 1);
+    const double turn = (double)s->m / LANES * copy_cycles(t, true);
     const double inside =
-        blocks * idle * ((double)s->n * (double)s->k * term + waits_in_block(t, s));
-    const double turned = (double)s->m * (double)(s->k + s->n) / LANES * copy_cycles(t, true);
+        blocks * idle * ((double)s->n * (double)s->k * term + waits_in_block(t, s)) +
+        (in_rows ? turn * (double)s->k : 0);
+    const double turned = turn * (double)(in_rows ? s->n : s->k + s->n);
     const double outside = product_cycles(t, s) + turned + 2 * t->fusion.tiny_work * units;
-    return !t->items && t->fuse && outside < inside;
+    return !t->items && t->fuse && outside < WORTHWHILE * inside;
 }

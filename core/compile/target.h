@@ -217,8 +217,9 @@ int target_provider(const struct target *t, const struct product_shape *shape);
 bool target_packs(const struct vector_figures *v, int64_t steps, int64_t rows);
 /* Whether a product of samples' rows is sooner done by a nest in a chain than by a launch of its own (product_cost.c). */
 bool product_joins_chain(const struct target *t, const struct product_shape *s);
-/* Whether a product whose rows are the lanes of blocks is sooner done in panels, between two copies (product_cost.c). */
-bool product_leaves_blocks(const struct target *t, const struct product_shape *s);
+/* Whether a product whose rows are the lanes of blocks is sooner done in panels, between two copies (product_cost.c).
+ * `in_rows`: its left operand does not lie in blocks as yet. */
+bool product_leaves_blocks(const struct target *t, const struct product_shape *s, bool in_rows);
 /* Cycles of all units together for a product in panels (product_cost.c). */
 double product_cycles(const struct target *t, const struct product_shape *s);
 /* Registers of 16 lanes in a row of a routine's tile, and rows of one: as many accumulators as there is room for. */

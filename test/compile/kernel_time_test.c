@@ -153,3 +153,30 @@ Test(kernel_time, a_product_copies_what_it_turns)
               product_cycles(&t, &plain) < 2 * arithmetic);
     cr_expect_gt(product_cycles(&t, &turned), product_cycles(&t, &plain));
 }
+
+/* A product of samples by a matrix that lies [k, n], or [n, k]. */
+static struct product_shape of_samples(size_t m, size_t k, size_t n, bool transposed)
+{
+    return (struct product_shape){ .m = m, .n = n, .k = k, .batch = 1, .transpose_b = transposed };
+}
+
+/* What was measured at both places: columns of a matrix that no cache holds are slow to read, its rows are not. */
+Test(kernel_time, products_leave_blocks_where_columns_are_far)
+{
+    const struct target t = target_common();
+    const struct product_shape across = of_samples(64, 2048, 2048, false),
+                               along = of_samples(64, 2048, 2048, true),
+                               near = of_samples(64, 512, 512, false);
+    cr_expect(product_leaves_blocks(&t, &across, false));
+    cr_expect_not(product_leaves_blocks(&t, &along, false));
+    cr_expect_not(product_leaves_blocks(&t, &near, false));
+}
+
+/* Long rows that lie in memory would have to be turned over for a block: a few columns are not worth that. */
+Test(kernel_time, products_of_rows_in_memory_leave_blocks_sooner)
+{
+    const struct target t = target_common();
+    const struct product_shape s = of_samples(512, 4096, 64, false);
+    cr_expect_not(product_leaves_blocks(&t, &s, false));
+    cr_expect(product_leaves_blocks(&t, &s, true));
+}

@@ -56,7 +56,7 @@ bool may_leave_blocks(const struct module *m, uint32_t i, struct product_shape *
         return false;
     *out = product_shape_of(m, i);
     return product_work(out) >= m->target->product.own_launch &&
-           product_leaves_blocks(m->target, out);
+           product_leaves_blocks(m->target, out, !lies_in_blocks(m, module_operand(m, i, 0)));
 }
 
 /* Products of which each sample has both matrices. As lanes of a block, samples would share nothing: all that 16 products
