@@ -24,7 +24,8 @@
 /* Of gradients of several images a sample in blocks the model knows too little: it says of three layers with 16 samples that
  * they take as long, and they took 6 times as long. */
 #define ANYWAY INFINITY
-#define SIMPLER 1.0 /* Without a change of layout there are half as many kernels. */
+#define SIMPLER \
+    1.0 /* Without a change of layout there are half as many kernels, or as many without squares to turn. */
 
 static tarn_status out_of_memory(void)
 {
@@ -282,6 +283,8 @@ static tarn_status find_other_place(const struct program *program, const struct 
         *other = (struct other_place){ SAMPLES_ALONE, BETTER };
     else if (status == TARN_OK && !gradients && lanes_would_idle(&m))
         *other = (struct other_place){ SAMPLES_BLOCKS, BETTER };
+    else if (status == TARN_OK && m.batch > 0 && m.shards == 0 && !multiplies_any(&m))
+        *other = (struct other_place){ SAMPLES_ALONE, SIMPLER };
     else if (status == TARN_OK && gradients && images_outgrow_blocks(&m))
         *other = (struct other_place){ SAMPLES_ALONE, FULL };
     arena_free(&a);

@@ -21,7 +21,7 @@ static void debug_batch(const struct module *m, struct text *out)
                  why[s->data], carry);
     else if (s->few)
         text_add(out, "no batch: axis 0 of %%%u, %s, %s\n", s->node, why[s->data],
-                 m->target->samples == SAMPLES_ALONE ? "would leave lanes of blocks idle"
+                 m->target->samples == SAMPLES_ALONE ? "takes less time in rows"
                                                      : "is too short for blocks");
     else
         text_add(out, "no batch: no input or kept tensor has an axis\n");

@@ -163,6 +163,33 @@ Test(place, planes_are_no_lanes)
     cr_expect_eq(place_of_planes(16, 8, 2), SAMPLES_BY_RULE, "virtual shards");
 }
 
+/* Images, and the mean of each of their channels, or else their product with a matrix, too. */
+static enum samples_place place_of_means(int32_t samples, bool multiplied, int shards)
+{
+    struct build b;
+    build_begin(&b);
+    union op_arg arg = { 0 };
+    arg.reduce.axes = 1u << 2 | 1u << 3;
+    const uint32_t x = build_samples(&b, TARN_SHAPE(samples, 32, 28, 28));
+    const uint32_t means =
+        build_node(&b, &op_sum, TARN_SHAPE(samples, 32, 1, 1), TARN_F32, &arg, &x, 1);
+    build_output(&b, means);
+    build_output(&b, build_map(&b, &op_relu, x));
+    if (multiplied)
+        build_output(&b, build_matmul(&b, build_reshape(&b, means, TARN_SHAPE(samples, 32)),
+                                      build_owned(&b, TARN_SHAPE(32, 32)), false, false));
+    divide(&b, samples, shards);
+    return place_of(&b);
+}
+
+/* What is read lies in rows, and so does what is written: blocks would be turned over twice. */
+Test(place, what_multiplies_nothing_stays_in_rows)
+{
+    cr_expect_eq(place_of_means(32, false, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_means(32, true, 0), SAMPLES_BY_RULE, "a product");
+    cr_expect_eq(place_of_means(32, false, 2), SAMPLES_BY_RULE, "virtual shards");
+}
+
 Test(place, shards_keep_the_rule)
 {
     cr_expect_eq(place_of_convolution(4, false, 2), SAMPLES_BY_RULE);

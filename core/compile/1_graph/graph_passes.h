@@ -57,6 +57,8 @@ bool images_outgrow_blocks(const struct module *m);
 /* or whether large products are of samples' rows, so that what is around them would turn from one layout to the other and
  * back (products.c): not with virtual shards. */
 bool multiplies_rows(const struct module *m);
+/* or, since what is read and written lies in rows, whether there is no convolution and no product at all (likewise). */
+bool multiplies_any(const struct module *m);
 /* How convolutions are better written for the samples that it found. */
 enum convolutions convolutions_wanted(const struct module *m);
 /* Whether all samples must have been seen before the node has its value: a kernel ends there. */

@@ -94,6 +94,16 @@ bool multiplies_rows(const struct module *m)
     return false;
 }
 
+bool multiplies_any(const struct module *m)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const enum op_kind kind = m->nodes[i].op->kind;
+        any |= m->uses[i] > 0 && (kind == OP_CONTRACT || kind == OP_TRANSFORM);
+    }
+    return any;
+}
+
 struct product_shape *list_products(const struct module *m, int *count)
 {
     struct product_shape *list = arena_take(m->arena, ((size_t)m->count + 1) * sizeof *list);
