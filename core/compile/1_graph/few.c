@@ -95,6 +95,71 @@ static const struct op conv2d_input_last = {
     .contract = conv2d_input_last_contract,
 };
 
+/* The same of a weight in panels (weight_panels()): the axis of the result's channels becomes two, panels and lanes. */
+static void panels_contract(const struct op *op, const struct node *n, const tarn_shape in[2],
+                            struct contract *out)
+{
+    const bool transposed = op == &op_conv2d_input;
+    const tarn_shape panels = in[1];
+    const int last = panels.rank - 1, channels = transposed;
+    struct contract c;
+    tarn_shape operands[2] = { in[0], { .rank = last } };
+    for (int d = 0; d < last; d++)
+        operands[1].dim[d] = d == channels ? panels.dim[0] * LANES : panels.dim[d + (d < channels)];
+    last_contract(op, n, operands, &c);
+    const int panel = c.out_axes - 1, lane = panel + 1;
+    *out = c;
+    out->axes++;
+    out->out_axes++;
+    out->extent[panel] = panels.dim[0];
+    out->extent[lane] = LANES;
+    struct contract_map *const to[] = { &out->out, &out->in[0], &out->in[1] };
+    const struct contract_map *const from[] = { &c.out, &c.in[0], &c.in[1] };
+    for (int a = lane; a < c.axes; a++) {
+        out->extent[a + 1] = c.extent[a];
+        for (int k = 0; k < 3; k++)
+            for (int d = 0; d < TARN_MAX_RANK; d++)
+                to[k]->dim[d].coef[a + 1] = from[k]->dim[d].coef[a];
+    }
+    for (int k = 0; k < 3; k++)
+        for (int d = 0; d < TARN_MAX_RANK; d++) {
+            to[k]->dim[d].coef[lane] = to[k]->dim[d].coef[panel];
+            to[k]->dim[d].coef[panel] *= LANES;
+        }
+    const struct contract_map weight = out->in[1];
+    for (int d = 0; d < last; d++)
+        if (d != channels)
+            out->in[1].dim[d + (d < channels)] = weight.dim[d];
+    out->in[1].dim[0] = out->in[1].dim[last] = weight.dim[channels];
+    out->in[1].dim[0].coef[panel] = 1;
+    out->in[1].dim[0].coef[lane] = out->in[1].dim[last].coef[panel] = 0;
+}
+
+static void conv2d_panels_contract(const struct node *n, const tarn_shape in[2],
+                                   struct contract *out)
+{
+    panels_contract(&op_conv2d, n, in, out);
+}
+
+static void conv2d_input_panels_contract(const struct node *n, const tarn_shape in[2],
+                                         struct contract *out)
+{
+    panels_contract(&op_conv2d_input, n, in, out);
+}
+
+static const struct op conv2d_panels = {
+    .name = "conv2d",
+    .arity = 2,
+    .kind = OP_CONTRACT,
+    .contract = conv2d_panels_contract,
+};
+static const struct op conv2d_input_panels = {
+    .name = "conv2d_input",
+    .arity = 2,
+    .kind = OP_CONTRACT,
+    .contract = conv2d_input_panels_contract,
+};
+
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
 /* Whether it is an image or a volume, turned so. */
@@ -156,6 +221,29 @@ static uint32_t turned_weight(struct builder *b, uint32_t w, int d)
     return permuted(b, copy, again);
 }
 
+/* A copy of the weight, of whose dimension `d`, channels of the result, those of each register have all that they are
+ * multiplied with together: with all channels side by side it would lie a row of them apart for each. */
+static uint32_t weight_panels(struct builder *b, uint32_t w, int d)
+{
+    const tarn_shape s = expand_shape(b, w);
+    tarn_shape apart = { .rank = s.rank + 1 };
+    int32_t order[TARN_MAX_RANK] = { d };
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    for (int i = 0; i < s.rank; i++)
+        apart.dim[i + (i > d)] = s.dim[i];
+    apart.dim[d] /= LANES;
+    apart.dim[d + 1] = LANES;
+    for (int i = 0, next = 1; i <= s.rank; i++)
+        if (i != d && i != d + 1)
+            order[next++] = i;
+    order[s.rank] = d + 1;
+    const uint32_t view = expand_make(b, &op_reshape, apart, expand_dtype(b, w), &arg, &w, 1);
+    const uint32_t copy = permuted(b, view, order);
+    simplify_module(b)->stored[copy] = true;
+    return copy;
+}
+
 bool lanes_from_channels(const struct node *n)
 {
     const int32_t channels = n->shape.dim[1], each = channels / n->arg.conv.groups;
@@ -165,9 +253,15 @@ bool lanes_from_channels(const struct node *n)
 uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t in[2])
 {
     const bool transposed = n->op == &op_conv2d_input;
-    const bool by_groups = n->shape.dim[1] == n->arg.conv.groups;
-    const uint32_t operands[2] = { in[0], turned_weight(b, in[1], transposed && !by_groups) };
-    const uint32_t made = expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
+    const int32_t channels = n->shape.dim[1];
+    const bool panels = n->arg.conv.groups == 1 && channels > LANES && channels % LANES == 0;
+    const bool by_groups = channels == n->arg.conv.groups;
+    const struct op *const ops[2][2] = { { &conv2d_last, &conv2d_panels },
+                                         { &conv2d_input_last, &conv2d_input_panels } };
+    const uint32_t operands[2] = { in[0], panels
+                                              ? weight_panels(b, in[1], transposed)
+                                              : turned_weight(b, in[1], transposed && !by_groups) };
+    const uint32_t made = expand_make(b, ops[transposed][panels],
                                       permuted_shape(n->shape, channels_last(n->shape.rank)),
                                       n->dtype, &n->arg, operands, 2);
     return with_channels_second(b, made);
