@@ -17,9 +17,8 @@
 #define UNASKED 1.5 /* times that, for a line of a column: measured 1 to 2, */
 #define UNASKED_PAGE 4  /* and 3 to 7 where each is in a page of its own */
 #define PAGE_BYTES 4096 /* within which a core asks ahead */
-#define WORTHWHILE \
-    0.9 /* of the time within a block, in which a product is to be done that leaves it */
-#define SECOND_WAYS 16 /* as target.c counts the second cache's sets */
+#define WORTHWHILE 0.9  /* of the time in its block that a product must take to leave it */
+#define SECOND_WAYS 16  /* as target.c counts the second cache's sets */
 
 /* Cycles of a unit for a multiply-add of 16 lanes in a tile of so many rows and vectors. */
 static double tile_cycles(const struct vector_figures *v, double rows, double vectors)
@@ -166,10 +165,10 @@ static double waits_in_block(const struct target *t, const struct product_shape 
 {
     const struct vector_figures *v = &t->vector;
     const double k = (double)s->k, bytes = k * (double)s->n * sizeof(float), lines = bytes / 64;
-    const double line = bytes <= v->second_cache_bytes ? v->line_cycles : v->second_line_cycles;
+    const bool far = bytes > v->second_cache_bytes;
+    const double line = far ? v->second_line_cycles : v->line_cycles;
     const size_t pitch = s->n * sizeof(float);
     const double again = fmax(1, LANES / tile_rows(v)) - 1;
-    const bool far = bytes > v->second_cache_bytes;
     const double unasked = far && pitch > PAGE_BYTES ? UNASKED_PAGE : UNASKED;
     if (s->transpose_b)
         return lines * (far ? ASKED * line : line);

@@ -51,8 +51,8 @@ static struct contract_map moved_map(const struct contract *c, int directions,
     return to;
 }
 
-static void last_contract(const struct op *op, const struct node *n, const tarn_shape in[2],
-                          struct contract *out)
+static void whole_contract(const struct op *op, const struct node *n, const tarn_shape in[2],
+                           struct contract *out)
 {
     struct node plain = *n;
     struct contract c;
@@ -69,6 +69,53 @@ static void last_contract(const struct op *op, const struct node *n, const tarn_
         out->out.dim[d] = moved.dim[channels_last(rank)[d]];
     for (int k = 0; k < 2; k++)
         out->in[k] = moved_map(&c, directions, &c.in[k]);
+}
+
+/* The axis of the result's channels becomes two, panels and lanes. */
+static void into_panels(struct contract_map *m, int panel)
+{
+    for (int d = 0; d < TARN_MAX_RANK; d++) {
+        int32_t *coef = &m->dim[d].coef[panel];
+        memmove(coef + 1, coef, (size_t)(CONTRACT_AXES - 1 - panel) * sizeof *coef);
+        *coef *= LANES;
+    }
+}
+
+/* Of a weight in panels (weight_panels()), which has its channels of the result first and last. */
+static void panels_contract(const struct op *op, const struct node *n, const tarn_shape in[2],
+                            struct contract *out)
+{
+    const int last = in[1].rank - 1, channels = op == &op_conv2d_input;
+    tarn_shape whole[2] = { in[0], { .rank = last } };
+    for (int d = 0; d < last; d++)
+        whole[1].dim[d] = d == channels ? in[1].dim[0] * LANES : in[1].dim[d + (d < channels)];
+    whole_contract(op, n, whole, out);
+    const int panel = out->out_axes - 1, lane = panel + 1;
+    memmove(&out->extent[lane], &out->extent[panel],
+            (size_t)(out->axes - panel) * sizeof *out->extent);
+    out->axes++;
+    out->out_axes++;
+    out->extent[panel] = in[1].dim[0];
+    out->extent[lane] = LANES;
+    into_panels(&out->out, panel);
+    into_panels(&out->in[0], panel);
+    into_panels(&out->in[1], panel);
+    const struct contract_map weight = out->in[1];
+    for (int d = 0; d < last; d++)
+        if (d != channels)
+            out->in[1].dim[d + (d < channels)] = weight.dim[d];
+    out->in[1].dim[0] = out->in[1].dim[last] = weight.dim[channels];
+    out->in[1].dim[0].coef[panel] = 1;
+    out->in[1].dim[0].coef[lane] = out->in[1].dim[last].coef[panel] = 0;
+}
+
+static void last_contract(const struct op *op, const struct node *n, const tarn_shape in[2],
+                          struct contract *out)
+{
+    if (in[1].rank > n->shape.rank)
+        panels_contract(op, n, in, out);
+    else
+        whole_contract(op, n, in, out);
 }
 
 static void conv2d_last_contract(const struct node *n, const tarn_shape in[2], struct contract *out)
@@ -93,71 +140,6 @@ static const struct op conv2d_input_last = {
     .arity = 2,
     .kind = OP_CONTRACT,
     .contract = conv2d_input_last_contract,
-};
-
-/* The same of a weight in panels (weight_panels()): the axis of the result's channels becomes two, panels and lanes. */
-static void panels_contract(const struct op *op, const struct node *n, const tarn_shape in[2],
-                            struct contract *out)
-{
-    const bool transposed = op == &op_conv2d_input;
-    const tarn_shape panels = in[1];
-    const int last = panels.rank - 1, channels = transposed;
-    struct contract c;
-    tarn_shape operands[2] = { in[0], { .rank = last } };
-    for (int d = 0; d < last; d++)
-        operands[1].dim[d] = d == channels ? panels.dim[0] * LANES : panels.dim[d + (d < channels)];
-    last_contract(op, n, operands, &c);
-    const int panel = c.out_axes - 1, lane = panel + 1;
-    *out = c;
-    out->axes++;
-    out->out_axes++;
-    out->extent[panel] = panels.dim[0];
-    out->extent[lane] = LANES;
-    struct contract_map *const to[] = { &out->out, &out->in[0], &out->in[1] };
-    const struct contract_map *const from[] = { &c.out, &c.in[0], &c.in[1] };
-    for (int a = lane; a < c.axes; a++) {
-        out->extent[a + 1] = c.extent[a];
-        for (int k = 0; k < 3; k++)
-            for (int d = 0; d < TARN_MAX_RANK; d++)
-                to[k]->dim[d].coef[a + 1] = from[k]->dim[d].coef[a];
-    }
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < TARN_MAX_RANK; d++) {
-            to[k]->dim[d].coef[lane] = to[k]->dim[d].coef[panel];
-            to[k]->dim[d].coef[panel] *= LANES;
-        }
-    const struct contract_map weight = out->in[1];
-    for (int d = 0; d < last; d++)
-        if (d != channels)
-            out->in[1].dim[d + (d < channels)] = weight.dim[d];
-    out->in[1].dim[0] = out->in[1].dim[last] = weight.dim[channels];
-    out->in[1].dim[0].coef[panel] = 1;
-    out->in[1].dim[0].coef[lane] = out->in[1].dim[last].coef[panel] = 0;
-}
-
-static void conv2d_panels_contract(const struct node *n, const tarn_shape in[2],
-                                   struct contract *out)
-{
-    panels_contract(&op_conv2d, n, in, out);
-}
-
-static void conv2d_input_panels_contract(const struct node *n, const tarn_shape in[2],
-                                         struct contract *out)
-{
-    panels_contract(&op_conv2d_input, n, in, out);
-}
-
-static const struct op conv2d_panels = {
-    .name = "conv2d",
-    .arity = 2,
-    .kind = OP_CONTRACT,
-    .contract = conv2d_panels_contract,
-};
-static const struct op conv2d_input_panels = {
-    .name = "conv2d_input",
-    .arity = 2,
-    .kind = OP_CONTRACT,
-    .contract = conv2d_input_panels_contract,
 };
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -256,12 +238,10 @@ uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t i
     const int32_t channels = n->shape.dim[1];
     const bool panels = n->arg.conv.groups == 1 && channels > LANES && channels % LANES == 0;
     const bool by_groups = channels == n->arg.conv.groups;
-    const struct op *const ops[2][2] = { { &conv2d_last, &conv2d_panels },
-                                         { &conv2d_input_last, &conv2d_input_panels } };
     const uint32_t operands[2] = { in[0], panels
                                               ? weight_panels(b, in[1], transposed)
                                               : turned_weight(b, in[1], transposed && !by_groups) };
-    const uint32_t made = expand_make(b, ops[transposed][panels],
+    const uint32_t made = expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
                                       permuted_shape(n->shape, channels_last(n->shape.rank)),
                                       n->dtype, &n->arg, operands, 2);
     return with_channels_second(b, made);

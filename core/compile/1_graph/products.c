@@ -96,12 +96,12 @@ bool multiplies_rows(const struct module *m)
 
 bool multiplies_any(const struct module *m)
 {
-    bool any = false;
     for (uint32_t i = 0; i < m->count; i++) {
         const enum op_kind kind = m->nodes[i].op->kind;
-        any |= m->uses[i] > 0 && (kind == OP_CONTRACT || kind == OP_TRANSFORM);
+        if (m->uses[i] > 0 && (kind == OP_CONTRACT || kind == OP_TRANSFORM))
+            return true;
     }
-    return any;
+    return false;
 }
 
 struct product_shape *list_products(const struct module *m, int *count)
