@@ -25,6 +25,11 @@ bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], 
 /* Whether a convolution's channels are enough to be lanes: within a group, or, where each channel is a group, from one
  * to the next. */
 bool lanes_from_channels(const struct node *conv);
+/* Whether all convolutions of a program cut images into patches, and one of such, or a gradient, as a product of matrices
+ * (patches.c); false leaves it as it is. */
+bool convolves_patches(const struct program *g);
+bool patches_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out);
+#define PATCHES_NODES 9u              /* at most, beside the node itself */
 #define FEW_OPERANDS 8                /* of more a node stays as it is */
 #define FEW_NODES (FEW_OPERANDS + 4u) /* at most, beside the node itself */
 /* Whether convolutions become Winograd's here, and one's value as nodes that compute it so

@@ -15,6 +15,7 @@ struct builder {
     struct module *m;
     enum winograd winograd;
     enum convolutions how;
+    bool cuts;         /* convolutions into patches are products */
     uint32_t *renamed; /* graph node -> module node + 1 */
     uint32_t *table;   /* hash -> module node + 1 */
     uint32_t mask;
@@ -205,6 +206,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     if (n.op->kind == OP_COMPOSED)
         return n.op->expand(b, &n, in);
     uint32_t expanded;
+    if (b->cuts && patches_expand(b, &n, in, &expanded))
+        return expanded;
     if (b->how == CONVOLVE_LANES && few_expand(b, &n, in, &expanded))
         return expanded;
     if (b->how == CONVOLVE_DIRECTLY && few_columns(b, &n, in, &expanded))
@@ -291,9 +294,11 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
         return (size_t)n->in_count * COMPOSED_NODES;
     if (n->op == &op_batch_axis)
         return 1; /* the value with another label, and the word */
-    const bool winograd = n->op->kind == OP_CONTRACT && b->winograd != WINOGRAD_NONE;
+    const bool is_contract = n->op->kind == OP_CONTRACT;
     return (n->op == &op_matmul ? 1u : 0u) /* turned() */ +
-           (b->how != CONVOLVE_BLOCKS ? FEW_NODES : 0u) + (winograd ? WINOGRAD_NODES : 0u);
+           (b->how != CONVOLVE_BLOCKS ? FEW_NODES : 0u) +
+           (is_contract && b->cuts ? PATCHES_NODES : 0u) +
+           (is_contract && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0u);
 }
 
 tarn_status simplify(const struct program *g, const struct target *t, struct arena *a,
@@ -302,6 +307,7 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
     *m = (struct module){ .arena = a, .program = g, .target = t };
     struct builder b = { .g = g, .m = m, .how = how };
     b.winograd = winograd_wanted(g, t);
+    b.cuts = t->samples == SAMPLES_ALONE && convolves_patches(g);
     size_t n = g->count + 1;
     for (uint32_t i = 1; i < g->count; i++)
         n += added_nodes(&b, &g->nodes[i]);
