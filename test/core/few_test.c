@@ -58,6 +58,14 @@ static tarn_tensor depthwise(tarn_tensor x)
     return conv(x, "d", 80, 3, (tarn_conv2d_options){ .padding = { 1, 1 }, .groups = 40 });
 }
 
+/* Likewise of an image whose channels lie apart, which is turned first. */
+static tarn_tensor apart(tarn_tensor x)
+{
+    x = tarn_concat((tarn_tensor[]){ x, tarn_relu(x), x }, 3, 1);
+    return conv(x, "a", 3 * CHANNELS, 7,
+                (tarn_conv2d_options){ .padding = { 3, 3 }, .groups = 3 * CHANNELS });
+}
+
 /* Transposed: from channels to channels with steps of 2, then each channel by itself, then too few channels for lanes. */
 static tarn_tensor transposed(tarn_tensor x)
 {
@@ -101,7 +109,7 @@ static const struct program {
 } programs[] = {
     { "channels", channels, 9 },     { "groups", groups, 8 },      { "columns", columns, 19 },
     { "shortcut", shortcut, 12 },    { "enlarged", enlarged, 12 }, { "depthwise", depthwise, 11 },
-    { "transposed", transposed, 5 },
+    { "transposed", transposed, 5 }, { "apart", apart, 9 },
 };
 
 static void fill(float *x, tarn_shape s)

@@ -326,6 +326,7 @@ Test(patches, windows_that_share_elements_stay)
     } others[] = {
         { "zeros around", 3, 4, { .stride = { 4, 4 }, .padding = { 2, 2 } } },
         { "a smaller stride", 3, 4, { .stride = { 2, 4 } } },
+        { "a smaller stride, as many as if there were none", 3, 8, { .stride = { 5, 5 } } },
         { "columns that are left", 3, 5, { .stride = { 5, 5 } } },
         { "groups", 1, 4, { .stride = { 4, 4 }, .groups = 3 } },
         { "zeros within", 3, 2, { .stride = { 2, 2 }, .dilation = { 2, 2 } } },

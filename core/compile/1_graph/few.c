@@ -238,9 +238,11 @@ uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t i
     const int32_t channels = n->shape.dim[1];
     const bool panels = n->arg.conv.groups == 1 && channels > LANES && channels % LANES == 0;
     const bool by_groups = channels == n->arg.conv.groups;
-    const uint32_t operands[2] = { in[0], panels
-                                              ? weight_panels(b, in[1], transposed)
-                                              : turned_weight(b, in[1], transposed && !by_groups) };
+    /* Where each channel is a group, lanes go along the image's channels, too. */
+    const uint32_t operands[2] = { by_groups ? with_channels_second(b, channels_last_of(b, in[0]))
+                                             : in[0],
+                                   panels ? weight_panels(b, in[1], transposed)
+                                          : turned_weight(b, in[1], transposed && !by_groups) };
     const uint32_t made = expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
                                       permuted_shape(n->shape, channels_last(n->shape.rank)),
                                       n->dtype, &n->arg, operands, 2);
