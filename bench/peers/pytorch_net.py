@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the networks of pytorch_networks.py and pytorch_others.py are made of."""
+"""What the networks of pytorch_networks.py and the files beside it are made of."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build.h"
 #include "compile/1_graph/graph_passes.h"
 #include "compile/program.h"
 #include "figures.h"
@@ -118,8 +119,8 @@ static struct recorded record(tarn_replica *r, const struct cut *c)
     return of;
 }
 
-/* In the compiled step. */
-static int convolutions_of(const tarn_replica *r)
+/* Otherwise nothing here is about them. */
+static void expect_products(const tarn_replica *r, const char *name)
 {
     struct kernel_plan plan;
     struct device_figures f;
@@ -130,14 +131,8 @@ static int convolutions_of(const tarn_replica *r)
     const struct module *m = plan.ir->module;
     for (uint32_t i = 0; i < m->count; i++)
         convolutions += m->uses[i] > 0 && strncmp(m->nodes[i].op->name, "conv", 4) == 0;
+    cr_expect_eq(convolutions, 0, "%s: %d convolutions", name, convolutions);
     kernel_plan_free(&plan);
-    return convolutions;
-}
-
-/* Otherwise nothing here is about them. */
-static void expect_products(const tarn_replica *r, const char *name)
-{
-    cr_expect_eq(convolutions_of(r), 0, "%s: there are convolutions", name);
 }
 
 static tarn_replica *opened(const char *schedule, const char *fuse)
@@ -317,29 +312,48 @@ Test(patches, bits)
 
 /* ---- others ------------------------------------------------------------------------------------ */
 
-Test(patches, windows_that_share_elements_stay)
+/* Of images of 16 x 16 by windows of so many rows and columns. */
+struct windows {
+    const char *what;
+    int32_t window, stride, padding, dilation, groups;
+};
+
+static bool are_patches(const struct windows *w)
 {
-    static const struct {
-        const char *what;
-        int32_t in, window;
-        tarn_conv2d_options options;
-    } others[] = {
-        { "zeros around", 3, 4, { .stride = { 4, 4 }, .padding = { 2, 2 } } },
-        { "a smaller stride", 3, 4, { .stride = { 2, 4 } } },
-        { "a smaller stride, as many as if there were none", 3, 8, { .stride = { 5, 5 } } },
-        { "columns that are left", 3, 5, { .stride = { 5, 5 } } },
-        { "groups", 1, 4, { .stride = { 4, 4 }, .groups = 3 } },
-        { "zeros within", 3, 2, { .stride = { 2, 2 }, .dilation = { 2, 2 } } },
-        { "single elements", 3, 1, { .stride = { 1, 1 } } },
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        tarn_replica *r = opened("cpu", "1");
-        const tarn_tensor x =
-            tarn_batch_axis(random_of(r, TARN_SHAPE(SAMPLES, 3, 16, 16), OF_IMAGE), 0);
-        const tarn_tensor w = random_of(
-            r, TARN_SHAPE(WIDTH, others[i].in, others[i].window, others[i].window), OF_WEIGHT);
-        (void)tarn_keep(tarn_conv2d_op(x, w, TARN_NONE, others[i].options));
-        cr_expect_gt(convolutions_of(r), 0, "%s: there are none", others[i].what);
-        tarn_close(r);
+    struct build b;
+    build_begin(&b);
+    const uint32_t x = build_samples(&b, TARN_SHAPE(SAMPLES, CHANNELS, 16, 16));
+    const uint32_t weight =
+        build_owned(&b, TARN_SHAPE(WIDTH, CHANNELS / w->groups, w->window, w->window));
+    union op_arg arg = { 0 };
+    arg.conv.groups = w->groups;
+    for (int d = CONV_ROWS; d < CONV_DIRECTIONS; d++) {
+        arg.conv.stride[d] = w->stride;
+        arg.conv.padding[d] = w->padding;
+        arg.conv.dilation[d] = w->dilation;
     }
+    const int32_t side = (16 + 2 * w->padding - w->dilation * (w->window - 1) - 1) / w->stride + 1;
+    build_output(&b, build_node(&b, &op_conv2d, TARN_SHAPE(SAMPLES, WIDTH, side, side), TARN_F32,
+                                &arg, (uint32_t[]){ x, weight }, 2));
+    const struct program p = build_program(&b);
+    const bool patches = convolves_patches(&p);
+    build_end(&b);
+    return patches;
+}
+
+Test(patches, windows_that_share_elements_are_none)
+{
+    static const struct windows others[] = {
+        { "zeros around", 4, 4, 2, 1, 1 },
+        { "a smaller stride", 4, 2, 0, 1, 1 },
+        { "a smaller stride, and as many windows", 8, 5, 0, 1, 1 },
+        { "columns that are left", 5, 5, 0, 1, 1 },
+        { "zeros within", 2, 2, 0, 2, 1 },
+        { "groups", 4, 4, 0, 1, 3 },
+        { "single elements", 1, 1, 0, 1, 1 },
+    };
+    const struct windows patches = { "patches", 4, 4, 0, 1, 1 };
+    cr_expect(are_patches(&patches));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        cr_expect_not(are_patches(&others[i]), "%s", others[i].what);
 }
