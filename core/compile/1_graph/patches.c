@@ -151,9 +151,10 @@ bool patches_expand(struct builder *b, const struct node *n, const uint32_t *in,
     if (!is_convolution(n))
         return false;
     const struct patches p = patches_of(n, expand_shape(b, in[0]), expand_shape(b, in[1]));
-    if (tarn_shape_count(p.image) == 0 || tarn_shape_count(p.result) == 0 ||
+    const int64_t images = tarn_shape_count(p.image);
+    if (images == 0 || images > INT32_MAX || tarn_shape_count(p.result) == 0 ||
         tarn_shape_count(p.weight) == 0)
-        return false;
+        return false; /* there may be more patches than a dimension counts */
     const int32_t elements = (int32_t)(tarn_shape_count(p.weight) / p.weight.dim[0]);
     if (n->op == &op_conv2d_weight) {
         const uint32_t rows = result_rows(b, &p, in[1]);
