@@ -5,11 +5,13 @@
 #include <stdio.h>
 
 static int shared;
+static pthread_barrier_t begin;
 
 static void *add(void *unused)
 {
     (void)unused;
-    for (int i = 0; i < 1000; i++)
+    (void)pthread_barrier_wait(&begin); /* of a thread that ended the sanitizer may know no more */
+    for (int i = 0; i < 100000; i++)
         shared++;
     return NULL;
 }
@@ -17,7 +19,7 @@ static void *add(void *unused)
 int main(void)
 {
     pthread_t other;
-    if (pthread_create(&other, NULL, add, NULL) != 0)
+    if (pthread_barrier_init(&begin, NULL, 2) != 0 || pthread_create(&other, NULL, add, NULL) != 0)
         return 0;
     add(NULL);
     (void)pthread_join(other, NULL);
