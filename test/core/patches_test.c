@@ -93,7 +93,7 @@ static tarn_tensor convolved(const struct cut *c, tarn_tensor x, tarn_tensor w)
 enum { OF_IMAGE = 1, OF_WEIGHT, OF_MIX, OF_SCALE };
 
 struct recorded {
-    tarn_tensor image, weight, patches, scale, mixed, made[2];
+    tarn_tensor patches, made[2]; /* gradients of image and weight */
 };
 
 /* Patches, a layer over their channels whose product is large, and the gradients of a weighted sum of what it puts out. */
@@ -101,18 +101,19 @@ static struct recorded record(tarn_replica *r, const struct cut *c)
 {
     const int directions = c->rank - 2;
     struct recorded of;
-    of.image = tarn_batch_axis(
+    const tarn_tensor image = tarn_batch_axis(
         random_of(r, with_sizes(SAMPLES, CHANNELS, c->size, directions), OF_IMAGE), 0);
-    of.weight = random_of(r, with_sizes(WIDTH, CHANNELS, c->window, directions), OF_WEIGHT);
-    of.patches = convolved(c, of.image, of.weight);
+    const tarn_tensor weight =
+        random_of(r, with_sizes(WIDTH, CHANNELS, c->window, directions), OF_WEIGHT);
+    of.patches = convolved(c, image, weight);
     const tarn_tensor rows = tarn_transpose(tarn_flatten(of.patches, 2), 1, 2);
     const tarn_tensor mix = random_of(r, TARN_SHAPE(WIDTH, 2 * WIDTH), OF_MIX);
-    of.scale = random_of(r, TARN_SHAPE(SAMPLES, patch_count(c), WIDTH), OF_SCALE);
-    of.mixed = tarn_relu(tarn_matmul(rows, mix));
+    const tarn_tensor scale = random_of(r, TARN_SHAPE(SAMPLES, patch_count(c), WIDTH), OF_SCALE);
+    const tarn_tensor mixed = tarn_relu(tarn_matmul(rows, mix));
     const tarn_tensor loss =
-        tarn_add(tarn_sum(tarn_mul(rows, of.scale), TARN_ALL, false),
-                 tarn_mul(tarn_sum(of.mixed, TARN_ALL, false), tarn_full(r, TARN_SHAPE(), 0)));
-    tarn_gradients(loss, (tarn_tensor[]){ of.image, of.weight }, 2, of.made);
+        tarn_add(tarn_sum(tarn_mul(rows, scale), TARN_ALL, false),
+                 tarn_mul(tarn_sum(mixed, TARN_ALL, false), tarn_full(r, TARN_SHAPE(), 0)));
+    tarn_gradients(loss, (tarn_tensor[]){ image, weight }, 2, of.made);
     of.made[0] = tarn_keep(of.made[0]);
     of.made[1] = tarn_keep(of.made[1]);
     of.patches = tarn_keep(of.patches);

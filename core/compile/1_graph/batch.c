@@ -179,6 +179,11 @@ static int count_shards(const struct module *m)
     return 0;
 }
 
+bool is_convolution(const struct op *op)
+{
+    return op == &op_conv2d || op == &op_conv2d_input || op == &op_conv2d_weight;
+}
+
 bool has_gradients(const struct program *p)
 {
     for (uint32_t i = 1; i < p->count; i++)
@@ -248,8 +253,7 @@ bool lanes_would_idle(const struct module *m)
 static bool is_images(const struct module *m, uint32_t i, uint32_t k)
 {
     const struct node *n = &m->nodes[i];
-    const struct op *op = n->op;
-    if (op != &op_conv2d && op != &op_conv2d_input && op != &op_conv2d_weight)
+    if (!is_convolution(n->op))
         return false;
     const struct contract c = contract_of(m, i);
     const tarn_shape in = m->nodes[module_operand(m, i, k)].shape;

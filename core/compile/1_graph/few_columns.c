@@ -226,8 +226,7 @@ static bool lacks_columns(const struct node *n)
 bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
 {
     const bool of_weight = n->op == &op_conv2d_weight;
-    if ((n->op != &op_conv2d && n->op != &op_conv2d_input && !of_weight) ||
-        tarn_shape_count(n->shape) == 0)
+    if (!is_convolution(n->op) || tarn_shape_count(n->shape) == 0)
         return false;
     if (few_winograd(b, n, in, true, out)) {
         simplify_module(b)->stored[*out] |= !of_weight;

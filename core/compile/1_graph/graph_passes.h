@@ -25,6 +25,8 @@ bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], 
 /* Whether a convolution's channels are enough to be lanes: within a group, or, where each channel is a group, from one
  * to the next. */
 bool lanes_from_channels(const struct node *conv);
+/* A convolution of images or volumes, or a gradient of one. */
+bool is_convolution(const struct op *op);
 /* Whether all convolutions of a program cut images into patches, and one of such, or a gradient, as a product of matrices
  * (patches.c); false leaves it as it is. */
 bool convolves_patches(const struct program *g);

@@ -29,11 +29,6 @@ static struct patches patches_of(const struct node *n, tarn_shape left, tarn_sha
     };
 }
 
-static bool is_convolution(const struct node *n)
-{
-    return n->op == &op_conv2d || n->op == &op_conv2d_input || n->op == &op_conv2d_weight;
-}
-
 static bool are_cut(const struct patches *p, const union op_arg *arg)
 {
     bool larger = false;
@@ -52,6 +47,18 @@ static bool are_cut(const struct patches *p, const union op_arg *arg)
 static uint32_t reshaped(struct builder *b, uint32_t x, tarn_shape to)
 {
     return expand_make(b, &op_reshape, to, expand_dtype(b, x), NULL, &x, 1);
+}
+
+/* Of a patch, in all its channels. */
+static int32_t elements_of(const struct patches *p)
+{
+    return (int32_t)(tarn_shape_count(p->weight) / p->weight.dim[0]);
+}
+
+/* As many rows of so many elements as there are in a tensor. */
+static tarn_shape rows_of(tarn_shape s, int32_t elements)
+{
+    return TARN_SHAPE((int32_t)(tarn_shape_count(s) / elements), elements);
 }
 
 /* [N, C, H, W] as [N, C, patches down, window, patches across, window]. */
@@ -84,9 +91,7 @@ static uint32_t patch_rows(struct builder *b, const struct patches *p, uint32_t 
     int32_t order[TARN_MAX_RANK];
     patch_order(p, order);
     const uint32_t turned = permuted(b, reshaped(b, image, cut_shape(p)), order);
-    const int32_t elements = (int32_t)(tarn_shape_count(p->weight) / p->weight.dim[0]);
-    return reshaped(b, turned,
-                    TARN_SHAPE((int32_t)(tarn_shape_count(p->image) / elements), elements));
+    return reshaped(b, turned, rows_of(p->image, elements_of(p)));
 }
 
 static uint32_t image_of(struct builder *b, const struct patches *p, uint32_t rows)
@@ -106,9 +111,7 @@ static uint32_t image_of(struct builder *b, const struct patches *p, uint32_t ro
 static uint32_t result_rows(struct builder *b, const struct patches *p, uint32_t result)
 {
     const uint32_t last = permuted(b, result, channels_last(p->result.rank));
-    const int32_t channels = p->result.dim[1];
-    return reshaped(b, last,
-                    TARN_SHAPE((int32_t)(tarn_shape_count(p->result) / channels), channels));
+    return reshaped(b, last, rows_of(p->result, p->result.dim[1]));
 }
 
 static uint32_t result_of(struct builder *b, const struct patches *p, uint32_t rows)
@@ -136,7 +139,7 @@ bool convolves_patches(const struct program *g)
 {
     for (uint32_t i = 1; i < g->count; i++) {
         const struct node *n = &g->nodes[i];
-        if (!is_convolution(n))
+        if (!is_convolution(n->op))
             continue;
         const uint32_t *in = g->operands + n->first_in;
         const struct patches p = patches_of(n, g->nodes[in[0]].shape, g->nodes[in[1]].shape);
@@ -148,20 +151,19 @@ bool convolves_patches(const struct program *g)
 
 bool patches_expand(struct builder *b, const struct node *n, const uint32_t *in, uint32_t *out)
 {
-    if (!is_convolution(n))
+    if (!is_convolution(n->op))
         return false;
     const struct patches p = patches_of(n, expand_shape(b, in[0]), expand_shape(b, in[1]));
     const int64_t images = tarn_shape_count(p.image);
     if (images == 0 || images > INT32_MAX || tarn_shape_count(p.result) == 0 ||
         tarn_shape_count(p.weight) == 0)
         return false; /* there may be more patches than a dimension counts */
-    const int32_t elements = (int32_t)(tarn_shape_count(p.weight) / p.weight.dim[0]);
     if (n->op == &op_conv2d_weight) {
         const uint32_t rows = result_rows(b, &p, in[1]);
         *out = reshaped(b, multiplied(b, n->dtype, rows, patch_rows(b, &p, in[0]), true), n->shape);
         return true;
     }
-    const uint32_t weight = reshaped(b, in[1], TARN_SHAPE(p.weight.dim[0], elements));
+    const uint32_t weight = reshaped(b, in[1], rows_of(p.weight, elements_of(&p)));
     if (n->op == &op_conv2d_input)
         *out = image_of(b, &p, multiplied(b, n->dtype, result_rows(b, &p, in[0]), weight, false));
     else

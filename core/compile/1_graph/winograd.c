@@ -84,7 +84,7 @@ bool winograd_expand(struct builder *b, const struct target *t, enum winograd wa
                      const struct node *n, const uint32_t in[2], uint32_t *out)
 {
     struct winograd_plan p = { .b = b };
-    if (n->op != &op_conv2d && n->op != &op_conv2d_input && n->op != &op_conv2d_weight)
+    if (!is_convolution(n->op))
         return false;
     if (n->op == &op_conv2d_weight && wanted != WINOGRAD_ALL)
         return false;
