@@ -76,6 +76,36 @@ bool access_stays_inside(const struct program_ir *p, const struct nest *n, const
     return low >= all.from && high < all.to;
 }
 
+static bool access_is_alike(const struct nest *n, const struct access *x, int axis)
+{
+    return !x->in_block && !access_uses(x, axis) &&
+           (x->gather < 0 || expr_is_alike(n, x->gather, axis));
+}
+
+bool expr_is_alike(const struct nest *n, int expr, int axis)
+{
+    const struct expr *e = &n->exprs[expr];
+    for (int i = 0; i < e->args; i++)
+        if (!expr_is_alike(n, e->arg[i], axis))
+            return false;
+    for (int g = 0; g < e->guards; g++)
+        if (e->guard[g].e.k[axis] != 0)
+            return false;
+    switch (e->kind) {
+    case EXPR_CONSTANT:
+    case EXPR_NUMBER:
+    case EXPR_MAP:
+    case EXPR_GUARD:
+        return true;
+    case EXPR_IOTA:
+        return e->index.e.k[axis] == 0;
+    case EXPR_LOAD:
+        return access_is_alike(n, &e->access, axis);
+    default:
+        return false;
+    }
+}
+
 bool nest_own_exprs(struct program_ir *p, struct nest *n)
 {
     const size_t count = (size_t)n->expr_count;

@@ -180,8 +180,9 @@ struct schedule {
     int split_step; /* in multiples of so many elements */
     const struct slices *slices; /* of parts */
     int groups;                  /* that share it so */
-    bool uniform;                /* work-items: all teams of a group have the same tile */
-    bool by_registers;           /* a copy turns 16 by 16 elements over in registers */
+    int workers; /* units that will, each with equally many tiles if it can be; 0: one unit alone */
+    bool uniform;      /* work-items: all teams of a group have the same tile */
+    bool by_registers; /* a copy turns 16 by 16 elements over in registers */
     struct panels panels;
     int packed; /* which factor of a product is copied for all rows (packing.c); -1: neither */
     struct strips strips;
@@ -235,6 +236,8 @@ struct elements {
 };
 struct elements access_elements(const struct program_ir *p, const struct access *x);
 bool access_stays_inside(const struct program_ir *p, const struct nest *n, const struct access *x);
+/* Whether an expression is the same for all elements along an axis, as far as can be told. */
+bool expr_is_alike(const struct nest *n, int expr, int axis);
 /* Lets loads of one value read another; returns how many. */
 int nest_read_instead(struct nest *n, int value, int instead);
 /* Changes each index in a nest, but the addresses of its stores. */

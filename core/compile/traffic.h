@@ -28,6 +28,7 @@ struct tiling {
     int size; /* expressions of the body */
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
+    int workers; /* units that share it */
     struct strips strips;
     int32_t slice[NEST_AXES]; /* extents of what a group of a chain does, where there are strips, */
     double slices;            /* and of these so many */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products whose lanes have several elements of the result each. The axis of the lanes becomes two, one of which is theirs,
+/* Sums whose lanes have several elements of the result each. The axis of the lanes becomes two, one of which is theirs,
  * and the schedule unrolls the other. In: flattened nests. Out: such nests with an axis more. No sum changes its order:
  * each element of the result has an accumulator of its own before and after.
  *
- * Vectors: products of few rows. A register of lanes is one accumulator, and each multiply-add waits for the one before it: so
- * there must be several. Where the other axes of the result are too short for that they are registers side by side, whose
- * operand is read in longer runs of memory, too. And products of many rows or long sums, whose tiles need fewer loads for each
- * multiply-add if they are about as wide as high.
+ * Vectors: sums that read nothing twice, and products of few rows. A register of lanes is one accumulator, and each addition
+ * waits for the one before it: so there must be several, and registers side by side are read in longer runs of memory than
+ * others. And products of many rows or long sums, whose tiles need fewer loads for each multiply-add if they are about as wide
+ * as high.
  *
- * Work-items: a tile along other axes alone loads all of the operand that these do not share for each column. Columns of a
+ * Work-items: of a product, a tile along other axes alone loads all of the operand that these do not share for each column. Columns of a
  * work-item are a run of the axis apart, so that those of neighbours still lie side by side. */
 #include "compile/2_nests/nest_passes.h"
 #include "compile/lane.h"
@@ -23,14 +23,6 @@ static bool lies_apart(const struct nest *n, int lane)
         if (n->exprs[e].kind == EXPR_LOAD && n->exprs[e].access.address.k[lane] > 1)
             return true;
     return n->store[0].address.k[lane] != 1;
-}
-
-static bool has_few_rows(const struct program_ir *p, const struct nest *n, int lane)
-{
-    double rows = 1;
-    for (int a = 0; a < n->out_axes; a++)
-        rows *= a == lane ? 1 : n->extent[a];
-    return rows < p->target->vector.latency;
 }
 
 /* The axis becomes runs of so many elements. */
@@ -73,20 +65,22 @@ static const struct access *access_along(const struct nest *n, int axis)
     return NULL;
 }
 
-/* Whether several registers of a factor side by side take fewer loads for each multiply-add: where so many rows read it alike that
- * it is copied for all of them (4_schedule/packing.c), and where sums are so long that rows are few next to what each reads. */
+/* Whether several registers side by side are read in longer runs of memory, and are accumulators enough; or take fewer loads for
+ * each multiply-add: where so many rows read them alike that they are copied for all of them (4_schedule/packing.c), and where
+ * sums are so long that rows are few next to what each reads. */
 static bool gains_by_tiles(const struct program_ir *p, const struct nest *n, int lane)
 {
-    const struct access *along = access_along(n, lane);
+    const struct vector_figures *v = &p->target->vector;
+    const struct access *along = n->combine == COMBINE_FMA ? access_along(n, lane) : NULL;
     int64_t rows = 1, steps = 1;
-    if (along == NULL)
-        return false;
     for (int a = 0; a < n->axes; a++)
         if (a >= n->out_axes)
             steps *= n->extent[a];
-        else if (!access_uses(along, a))
+        else if (along != NULL && !access_uses(along, a))
             rows *= n->extent[a];
-    return steps > TARGET_PACKED_STEPS || target_packs(&p->target->vector, steps, rows);
+    if (along == NULL) /* nothing is read twice; of short sums several are under way at once */
+        return steps > v->unrolled_sum;
+    return rows < v->accumulators || steps > TARGET_PACKED_STEPS || target_packs(v, steps, rows);
 }
 
 static void split_for_vectors(const struct program_ir *p, struct nest *n)
@@ -94,7 +88,7 @@ static void split_for_vectors(const struct program_ir *p, struct nest *n)
     const int lane = nest_lane(n);
     if (!n->batched && n->guards == 0 && lane >= 0 && lane < n->out_axes &&
         n->extent[lane] % LANES == 0 && n->extent[lane] > LANES && !lies_apart(n, lane) &&
-        (has_few_rows(p, n, lane) || gains_by_tiles(p, n, lane)))
+        gains_by_tiles(p, n, lane))
         split_axis(n, lane, LANES);
 }
 
@@ -115,8 +109,8 @@ void split_lanes(struct program_ir *p)
 {
     for (int i = 0; i < p->nest_count; i++) {
         struct nest *n = &p->nests[i];
-        if (n->kind != NEST_LOOPS || n->combine != COMBINE_FMA || n->transformed ||
-            n->axes == NEST_AXES)
+        if (n->kind != NEST_LOOPS || n->transformed || n->axes == NEST_AXES ||
+            !(n->combine == COMBINE_FMA || (n->combine == COMBINE_REDUCE && !p->target->items)))
             continue;
         if (p->target->items)
             split_for_items(n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Long sums for devices of many units: each chunk becomes an element of a nest, and another nest adds
  * up what they come to; so do the lanes of a sum along them. One team would go through all terms
- * otherwise. In: the nest of a sum. Out: nests that make it in the same order, and the
+ * otherwise, and so would one unit with vectors, where a sum has fewer elements than there are units. In: the nest of a sum. Out: nests that make it in the same order, and the
  * last of them, unfinished. */
 #include <string.h>
 
@@ -63,16 +63,31 @@ static int64_t terms_of(const struct lowering *l, const struct nest *n, int64_t 
 
 /* Whether each lane would add up many terms, and units could have more teams: those of products have tiles, each of
  * several elements of the result. Where most of what units can hold lies idle, two chunks are many. */
+static bool is_long_for_items(const struct item_figures *f, const struct nest *n, int64_t terms,
+                              int64_t teams)
+{
+    const int64_t room = (int64_t)f->units * f->resident_teams;
+    return terms > f->lane_sum_terms
+               ? teams < (n->combine == COMBINE_FMA ? TILE * room : room)
+               : terms >= 2 * SUM_CHUNK && terms / SUM_CHUNK * teams <= room / 4;
+}
+
+/* Whether some units would wait for others, which read more than they do until another kernel is launched. */
+static bool is_long_for_vectors(const struct target *t, const struct nest *n, int64_t terms,
+                                int64_t teams)
+{
+    return n->combine == COMBINE_REDUCE && !n->batched && !n->partial && teams < t->vector.units &&
+           (double)(terms * teams) * t->vector.second_line_cycles > t->fusion.alone_work;
+}
+
 static bool is_long(const struct lowering *l, const struct nest *n)
 {
-    const struct item_figures *f = &l->p->target->item;
+    const struct target *t = l->p->target;
     int64_t teams;
     const int64_t terms = terms_of(l, n, &teams);
-    const int64_t room = (int64_t)f->units * f->resident_teams;
-    const bool idle = terms >= 2 * SUM_CHUNK && terms / SUM_CHUNK * teams <= room / 4;
-    return l->p->target->items && nest_chunks(n, false).levels > 0 && n->axes + 2 <= NEST_AXES &&
-           (terms > f->lane_sum_terms ? teams < (n->combine == COMBINE_FMA ? TILE * room : room)
-                                      : idle);
+    return nest_chunks(n, false).levels > 0 && n->axes + 2 <= NEST_AXES &&
+           (t->items ? is_long_for_items(&t->item, n, terms, teams)
+                     : is_long_for_vectors(t, n, terms, teams));
 }
 
 bool splits_sum(const struct lowering *l, const struct nest *n)

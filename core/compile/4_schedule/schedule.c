@@ -128,9 +128,12 @@ static int axis_to_split(const struct target *t, const struct nest *n, const str
             longest = longer(t, n, a, longest);
     if (longest >= 0)
         return longest;
-    int64_t most = 0; /* elements, of a register as many as it has */
+    int64_t most =
+        0; /* elements, of a register as many as it has; one register alone is not divided */
     for (int a = 0; a < n->out_axes; a++) {
-        const int64_t length = (int64_t)n->extent[a] * (goes_over_strips(n, s, a) ? LANES : 1);
+        const bool alone = a == s->lane_axis && n->extent[a] <= LANES;
+        const int64_t length =
+            alone ? 1 : (int64_t)n->extent[a] * (goes_over_strips(n, s, a) ? LANES : 1);
         if ((!n->transformed || s->tile[a] == 1) && length > most) {
             longest = a;
             most = length;
@@ -239,11 +242,21 @@ static void split_by_rows(const struct program_ir *p, const struct nest *n,
     s->split_step = n->extent[at->row_axis] / (p->repeats ? s->groups : p->module->samples);
 }
 
+/* Units that will share a nest. */
+static int workers_of(const struct target *t, const struct nest *n, const struct placement *at)
+{
+    const double worth = at->work / t->vector.group_work;
+    return n->batched || at->tiny || at->row_axis >= 0 || worth < 1
+               ? 1
+               : (int)fmin(worth, t->vector.units);
+}
+
 /* The tile of the whole nest, if parts' slices are multiples of it; else that of the least slice. */
 static void choose_fitting_tile(const struct program_ir *p, const struct nest *n,
                                 struct schedule *s)
 {
     keep_tile_packable(&p->target->vector, n, s);
+    s->workers = workers_of(p->target, n, placement_of(p, n));
     const struct schedule before = *s;
     choose_tile(p->target, n, p->nest_count, s);
     if (s->split_axis < 0 || s->split_step % s->tile[s->split_axis] == 0)

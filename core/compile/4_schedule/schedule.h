@@ -11,7 +11,7 @@ tarn_status schedule_vectors(struct program_ir *p);
 /* Work-items: tiles and groups, and how large a group is. */
 tarn_status schedule_items(struct program_ir *p);
 /* The register tile and the order of loops of a nest with a sum (tile.c), one of so many in a
- * plan. Its lane is chosen, and its tile 1 along each axis. */
+ * plan. Its lane is chosen, how many units will share it, and its tile 1 along each axis. */
 void choose_tile(const struct target *t, const struct nest *n, int nests, struct schedule *s);
 /* Panels (panels.c) of a nest whose tile is chosen, where they are worth it. */
 void choose_panels(const struct target *t, const struct nest *n, struct schedule *s);

@@ -133,6 +133,19 @@ static bool has_room(const struct tiling *t, const int *tile)
     return t->strips.axes == 0 || registers <= t->strips.registers;
 }
 
+/* Times as long as units take that have equally many tiles, along the axis that most are along: some wait for the others. */
+static double unevenness(const struct tiling *t, const int *tile)
+{
+    int most = 1;
+    for (int a = 0; t->workers > 1 && a < t->n->out_axes; a++) {
+        const int step = a == t->lane ? LANES : tile[a],
+                  pieces = (t->n->extent[a] + step - 1) / step;
+        most = pieces > most ? pieces : most;
+    }
+    const int each = (most + t->workers - 1) / t->workers;
+    return t->workers > 1 ? (double)each * t->workers / most : 1;
+}
+
 static void try_tile(const struct tiling *t, const int *tile, struct candidates *best)
 {
     const struct nest *n = t->n;
@@ -142,12 +155,13 @@ static void try_tile(const struct tiling *t, const int *tile, struct candidates 
         return;
     struct candidate new = { 0 };
     bool by_loads;
-    const double body = register_cycles(t, tile, &by_loads) * sum_vectors(t);
+    const double uneven = unevenness(t, tile);
+    const double body = uneven * register_cycles(t, tile, &by_loads) * sum_vectors(t);
     const double code = t->code_cycles * (double)(outs * (reds * t->size + t->rest));
     if (is_too_slow(best, body + code)) /* even if it waited for no cache */
         return;
     memcpy(new.tile, tile, sizeof new.tile);
-    new.cycles = order_loops(t, tile, new.order) + body + code;
+    new.cycles = uneven *order_loops(t, tile, new.order) + body + code;
     offer(best, n, &new);
 }
 
@@ -336,6 +350,7 @@ static bool tile_by_rule(const struct target *t, const struct nest *n, int lane,
 static void begin_strips(struct tiling *t, const struct schedule *s)
 {
     t->strips = s->strips;
+    t->workers = s->workers;
     memcpy(t->slice, t->n->extent, sizeof t->slice);
     t->slices = 1;
     if (s->split_axis >= 0 && s->slices == NULL) {

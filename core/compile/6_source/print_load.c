@@ -36,16 +36,22 @@ static void address_text(struct printer *pr, const struct access *a, bool lanes,
     if (a->gather >= 0) {
         char index[NAME];
         print_expr(pr, a->gather, index);
-        text_add(t, " + %d * clamp(%s, (%s)(0), (%s)(%d))", a->gather_stride, index,
-                 register_name(TARN_I32, pr->width), register_name(TARN_I32, pr->width),
-                 a->gather_extent - 1);
+        if (pr->width > 1 && !lanes) /* all lanes' index is that of the first one */
+            text_add(t, " + %d * clamp((%s).s0, 0, %d)", a->gather_stride, index,
+                     a->gather_extent - 1);
+        else
+            text_add(t, " + %d * clamp(%s, (%s)(0), (%s)(%d))", a->gather_stride, index,
+                     register_name(TARN_I32, pr->width), register_name(TARN_I32, pr->width),
+                     a->gather_extent - 1);
     }
 }
 
-/* Whether lanes read elements of which each has an address of its own: else it is the same for all, or goes up evenly. */
+/* Whether lanes read elements of which each has an address of its own: else it is the same for all, or goes up evenly, as along
+ * a row of a table that all of them look up. */
 static bool lanes_apart(const struct printer *pr, const struct access *a)
 {
-    bool apart = a->gather >= 0;
+    bool apart = a->gather >= 0 &&
+                 (pr->lane_axis < 0 || !expr_is_alike(pr->n, a->gather, pr->lane_axis));
     for (int i = 0; i < a->part_count; i++)
         apart |= lane_factor(pr, &a->part[i].index.e) != 0;
     return apart || (nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0);
@@ -127,7 +133,7 @@ static void masked_text(struct printer *pr, const struct expr *e, const char *ty
     char name[NAME];
     if (!lanes_apart(pr, a) && (k == 1 || k == 2) && a->part_count == 0) {
         struct text first = { 0 };
-        print_affine(pr, &a->address, &first);
+        address_text(pr, a, false, &first);
         print_define(pr, "long", &first, name);
         text_add(t, "%s >= %lld && %s <= %lldL ? ", name, (long long)all.from, name,
                  (long long)all.to - 1 - k * (LANES - 1));
