@@ -572,7 +572,7 @@ typedef struct tarn_scan_args {
 } tarn_scan_args;
 /** A loop: last[i] becomes carry i after the last step, y[i] what all steps put out, joined along `axis`:
  *  [T, ...], or [N, T, ...] of what is [N, ...] in each step. Either may be NULL, and is poison after an
- *  error. As torch's and JAX's scan.
+ *  error; they may be the arrays of the first carries and of x. As torch's and JAX's scan.
  *
  *  The body is recorded, compiled and built once, and launched for each step: 1000 steps cost no
  *  more to compile than one. Random numbers of a body are others in each step. The gradient is a loop from the last

@@ -243,7 +243,8 @@ static void take_results(const struct call *c, tarn_tensor flat, tarn_tensor *la
     }
 }
 
-static void record(struct call *c, tarn_tensor *last, tarn_tensor *y)
+/* Whether there are results. */
+static bool record(struct call *c, tarn_tensor *last, tarn_tensor *y)
 {
     const tarn_scan_args *a = c->args;
     make_leaves(c);
@@ -258,8 +259,10 @@ static void record(struct call *c, tarn_tensor *last, tarn_tensor *y)
     if (!a->recompute && c->r->training && c->r->status == TARN_OK && c->r->step == step)
         results = scan_keep(&c->m, c->result, results, a->keep);
     const tarn_tensor flat = scan_end(&c->m, c->result, results);
-    if (c->r->status == TARN_OK && c->r->step == step)
-        take_results(c, flat, last, y);
+    if (c->r->status != TARN_OK || c->r->step != step)
+        return false;
+    take_results(c, flat, last, y);
+    return true;
 }
 
 void tarn_scan(tarn_replica *r, const tarn_scan_args *args, tarn_tensor *last, tarn_tensor *y)
@@ -269,10 +272,10 @@ void tarn_scan(tarn_replica *r, const tarn_scan_args *args, tarn_tensor *last, t
         return;
     }
     struct call c = { .args = args, .r = r };
+    if (r->status == TARN_OK && check_counts(r, args) && check_inputs(&c) && record(&c, last, y))
+        return;
     for (int i = 0; args != NULL && last != NULL && i < args->carries; i++)
         last[i] = graph_poison(r);
     for (int i = 0; args != NULL && y != NULL && i < args->ys; i++)
         y[i] = graph_poison(r);
-    if (r->status == TARN_OK && check_counts(r, args) && check_inputs(&c))
-        record(&c, last, y);
 }

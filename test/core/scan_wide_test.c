@@ -455,3 +455,34 @@ Test(scan_wide, types_that_are_refused)
     expect_refused(growing_step, false, "carry 0 is float64, but its first value is float32");
     expect_refused(growing_step, true, "carry 0 is float64, but its first value is float32");
 }
+
+/* ---- arrays of the caller -------------------------------------------------------------------- */
+
+static void add_up(const tarn_tensor *carry, const tarn_tensor *x, tarn_tensor *next,
+                   tarn_tensor *y, void *user)
+{
+    (void)user;
+    y[0] = next[0] = tarn_add(carry[0], x[0]);
+}
+
+/* Callers need no names of their own for what loops leave. */
+Test(scan, results_may_take_the_place_of_arguments)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    tarn_tensor sum = tarn_full(r, TARN_SCALAR, 10), x = tarn_ones(r, TARN_SHAPE(4));
+    float out[5];
+    for (int times = 0; times < 2; times++) {
+        const tarn_scan_args args = {
+            .body = add_up, .carry = &sum, .carries = 1, .x = &x, .xs = 1, .ys = 1
+        };
+        tarn_scan(r, &args, &sum, &x);
+    }
+    const tarn_tensor all =
+        tarn_concat((tarn_tensor[]){ x, tarn_reshape(sum, TARN_SHAPE(1)) }, 2, 0);
+    cr_assert_eq(tarn_read(all, out, sizeof out), TARN_OK, "%s", tarn_error(r));
+    static const float expected[] = { 25, 37, 50, 64, 64 }; /* of 11, 12, 13, 14, which are 14 */
+    for (int i = 0; i < 5; i++)
+        cr_expect_eq(out[i], expected[i], "%d: %g", i, (double)out[i]);
+    tarn_close(r);
+}
