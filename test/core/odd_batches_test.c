@@ -1,25 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Training steps and forward passes of all networks with batches that fill no register, and with one sample, whose layouts
  * and lanes are others than those of a usual batch. Building their kernels would take minutes, so it is only looked at whether each block
- * of the text that begins also ends, within its kernel. */
+ * of the text that begins also ends, within its kernel, and whether all work-items of a group meet each barrier. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "figures.h"
 #include "recorded.h"
 
+enum { MOST_DEPTH = 64 };
+
+/* Whether a line's statement is done by some work-items of a group and not by others, or by some of them more often. */
+static bool divides_items(const char *line, const char *end)
+{
+    while (line < end && (*line == ' ' || *line == '}'))
+        line++;
+    if (strncmp(line, "if ", 3) == 0 || strncmp(line, "else", 4) == 0)
+        return true;
+    for (; strncmp(line, "for ", 4) == 0 && line < end; end--)
+        if (strncmp(end, "item", 4) == 0 || strncmp(end, "lane", 4) == 0 ||
+            strncmp(end, "team", 4) == 0)
+            return true;
+    return false;
+}
+
 /* NULL, or what is wrong with the blocks of a program's text. */
 static const char *fault_of(const char *text)
 {
+    bool divided[MOST_DEPTH] = { false }; /* within each block */
+    const char *line = text;
     int depth = 0;
     for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '\n')
+            line = at + 1;
+        if (*at == '{' && depth + 1 < MOST_DEPTH)
+            divided[depth + 1] = divided[depth] || divides_items(line, at);
         depth += (*at == '{') - (*at == '}');
-        if (depth < 0)
-            return "a block ends that did not begin";
+        if (depth < 0 || depth == MOST_DEPTH)
+            return depth < 0 ? "a block ends that did not begin" : "it is too deep";
         if (depth > 0 && strncmp(at, "__kernel", 8) == 0)
             return "a block does not end before the next kernel";
+        if (strncmp(at, "barrier(", 8) == 0 && (divided[depth] || divides_items(line, at)))
+            return "a barrier that not all work-items meet";
     }
     return depth == 0 ? NULL : "a block does not end";
+}
+
+Test(odd_batches, faults_are_found)
+{
+    cr_expect_null(
+        fault_of("k\n{\n    for (int i = 0; i < 4; ++i) {\n        barrier(0);\n    }\n}\n"));
+    cr_expect_null(fault_of("k\n{\n    if (mine) {\n        a = 1;\n    }\n    barrier(0);\n}\n"));
+    static const char *const wrong[] = {
+        "k\n{\n    if (mine) {\n        barrier(0);\n    }\n}\n",
+        "k\n{\n    if (mine)\n        a = 1;\n    } else {\n        barrier(0);\n    }\n}\n",
+        "k\n{\n    if (mine) {\n        for (;;) {\n            barrier(0);\n        }\n    }\n}\n",
+        "k\n{\n    for (int i = item; i < 40; i += 16) {\n        barrier(0);\n    }\n}\n",
+        "k\n{\n    if (mine) barrier(0);\n}\n",
+        "k\n{\n    a = 1;\n",
+        "k\n}\n",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        cr_expect_not_null(fault_of(wrong[i]), "%zu", i);
 }
 
 /* Halves that the rows of a chain read widened are widened by the group that reads them: what other nests of the kernel make is
