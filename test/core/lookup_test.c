@@ -109,3 +109,22 @@ Test(lookup, reads_parts_of_rows)
         }
     tarn_close(r);
 }
+
+/* Each lane has an index of its own. */
+Test(lookup, reads_columns)
+{
+    enum { COLUMNS = 40, TAKEN = 48 };
+    static float y[ROWS * TAKEN];
+    int32_t column[TAKEN];
+    for (int j = 0; j < TAKEN; j++)
+        column[j] = j * 7 % COLUMNS;
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const tarn_tensor index =
+        tarn_batch_axis(tarn_from(r, TARN_SHAPE(TAKEN), TARN_I32, column), TARN_NO_BATCH);
+    read_all(tarn_index_select(table(r, COLUMNS), 1, index), y, ROWS * TAKEN);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < TAKEN; j++)
+            cr_expect_eq(y[i * TAKEN + j], element(i, column[j]), "[%d, %d]", i, j);
+    tarn_close(r);
+}
