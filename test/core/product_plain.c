@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Large matrix products through the public API: Tarn's own kernel gives the bits of the nests, with
- * transpositions, batches, slices as operands and an epilogue, and more chunks than are added up at
- * once; a weight gradient, summed over the
+ * transpositions, batches, slices as operands and an epilogue, more chunks than are added up at
+ * once, and results that are made among other parts of a tensor; a weight gradient, summed over the
  * batch, agrees within rounding. */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,16 @@
 #include "tensor/replica.h"
 
 enum { M = 150, K = 200, N = 140, SAMPLES = 64, IN = 400, OUT = 350 };
-enum { GRADIENT = -1, DEEP = -2, DEEP_M = 18, DEEP_K = 17000, DEEP_N = 35 };
+enum {
+    GRADIENT = -1,
+    DEEP = -2,
+    JOINED = -3,
+    LOW = 3,
+    MIDDLE = 5,
+    DEEP_M = 18,
+    DEEP_K = 17000,
+    DEEP_N = 35
+};
 
 static float *fill(size_t count, unsigned seed)
 {
@@ -32,6 +41,14 @@ static tarn_tensor weight(tarn_replica *r, const char *name, tarn_shape shape, u
     const tarn_tensor t = tarn_buffer(r, name, shape, TARN_F32, x);
     free(x);
     return t;
+}
+
+static size_t size_of(int form)
+{
+    return form == GRADIENT ? (size_t)OUT * IN
+           : form == DEEP   ? (size_t)DEEP_M * DEEP_N
+           : form == JOINED ? (size_t)(LOW + MIDDLE + N + 3 * M * N)
+                            : (size_t)2 * M * N;
 }
 
 /* Products of weights; one float for each element of the result. */
@@ -71,11 +88,26 @@ static void deep(tarn_replica *r, float *out)
     CHECK(tarn_read(tarn_matmul(a, b), out, sizeof(float) * DEEP_M * DEEP_N) == TARN_OK);
 }
 
-static size_t size_of(int form)
+/* Two products begin at elements that no line of memory begins with; the rows of a third are behind one. */
+static void joined(tarn_replica *r, float *out)
 {
-    return form == GRADIENT ? (size_t)OUT * IN
-           : form == DEEP   ? (size_t)DEEP_M * DEEP_N
-                            : (size_t)2 * M * N;
+    const tarn_tensor a = weight(r, "a", TARN_SHAPE(M, K), 1),
+                      b = weight(r, "b", TARN_SHAPE(K, N), 2);
+    const tarn_tensor c = weight(r, "c", TARN_SHAPE(K, N), 3);
+    const tarn_tensor rows = tarn_concat(
+        (tarn_tensor[]){ tarn_full(r, TARN_SHAPE(1, N), 2), tarn_matmul(a, tarn_relu(b)) }, 2, 0);
+    const tarn_tensor parts[] = {
+        tarn_full(r, TARN_SHAPE(LOW), 7),
+        tarn_reshape(tarn_matmul(a, b), TARN_SHAPE(M * N)),
+        tarn_full(r, TARN_SHAPE(MIDDLE), 8),
+        tarn_reshape(tarn_matmul(a, c), TARN_SHAPE(M * N)),
+        tarn_reshape(rows, TARN_SHAPE((M + 1) * N)),
+    };
+    CHECK(tarn_read(tarn_concat(parts, 5, 0), out, sizeof(float) * size_of(JOINED)) == TARN_OK);
+    for (int i = 0; i < LOW; i++)
+        CHECK(out[i] == 7);
+    for (int i = 0; i < MIDDLE; i++)
+        CHECK(out[LOW + M * N + i] == 8);
 }
 
 static float *computed(const char *provider, int form)
@@ -91,6 +123,8 @@ static float *computed(const char *provider, int form)
         gradient(r, out);
     else if (form == DEEP)
         deep(r, out);
+    else if (form == JOINED)
+        joined(r, out);
     else
         forward(r, form, out);
     tarn_close(r);
@@ -116,10 +150,11 @@ int main(void)
     int count;
     CHECK(device_select(NULL, &device, 1, &count) == TARN_OK);
     const char *own = device.kind == DEVICE_CPU ? "tarn" : "nest";
-    static const int forms[] = { 0, 3, 5, 6, DEEP };
+    static const int forms[] = { 0, 3, 5, 6, DEEP, JOINED };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         CHECK(compare("nest", own, forms[i]) == 0);
     CHECK(compare("nest", "clblast", 3) < 1e-4);
+    CHECK(compare("nest", "clblast", JOINED) < 1e-4);
     CHECK(compare("nest", "auto", 0) < 1e-4);
     const double gradients = compare("nest", own, GRADIENT);
     CHECK(gradients < 1e-5 && (gradients > 0) == (device.kind == DEVICE_CPU));

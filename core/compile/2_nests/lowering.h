@@ -122,7 +122,10 @@ bool splits_rows(const struct lowering *l, const struct nest *n);
 int split_rows(struct lowering *l, struct nest *n);
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
 void product_choose_all(struct lowering *l);
-int product_nest(struct lowering *l, uint32_t node, int value);
+/* The product left to a provider, for nobody else, that a node lies in memory as, so that it can be made where that goes;
+ * UINT32_MAX: there is none. */
+uint32_t product_below(const struct lowering *l, uint32_t node, const struct destination *to);
+int product_nest(struct lowering *l, uint32_t node, const struct destination *to);
 /* The OP_ROUTINE that may write a node straight to its destination: the node itself, or what it is a
  * reshape of; UINT32_MAX: none. Then the nests of its passes (routine.c). */
 uint32_t routine_below(const struct lowering *l, uint32_t node, const struct destination *to);

@@ -13,6 +13,7 @@ enum frame_kind {
     FRAME_NEST,    /* one nest */
     FRAME_MAP,     /* likewise, a plain map */
     FRAME_ROUTINE, /* the passes of a routine */
+    FRAME_PRODUCT, /* a product left to a provider */
     FRAME_OPERAND  /* of a host call: into shared memory; others read a value of their own */
 };
 
@@ -91,12 +92,24 @@ static enum outcome pushed(int result)
     return result < 0 ? FAILED : GOES_ON;
 }
 
+/* The frame of what is not made by a nest of its own, but can be made where a node goes, such as a weight's gradient among
+ * those of a bucket; 0 without one. */
+static int push_whole(struct lowering *l, uint32_t node, const struct destination *to)
+{
+    const uint32_t routine = routine_below(l, node, to), product = product_below(l, node, to);
+    if (routine == UINT32_MAX && product == UINT32_MAX)
+        return 0;
+    const int pushed = routine != UINT32_MAX ? push_into(l, FRAME_ROUTINE, routine, to)
+                                             : push_into(l, FRAME_PRODUCT, product, to);
+    return pushed < 0 ? -1 : 1;
+}
+
 /* The frame that writes a node, which has no value, to its destination. */
 static int push_writer(struct lowering *l, uint32_t node, const struct destination *to)
 {
-    const uint32_t routine = routine_below(l, node, to);
-    if (routine != UINT32_MAX)
-        return push_into(l, FRAME_ROUTINE, routine, to);
+    const int whole = push_whole(l, node, to);
+    if (whole != 0)
+        return whole < 0 ? -1 : 0;
     const bool parts = l->m->nodes[node].op->kind == OP_CONCAT;
     return push_into(l, parts ? FRAME_PARTS : FRAME_NEST, node, to);
 }
@@ -153,7 +166,7 @@ static enum outcome value_step(struct lowering *l, struct frame *f)
             return pushed(push_writer(l, f->node, &f->to));
     }
     if (f->step == 1) {
-        const enum outcome o = tried(l, product_nest(l, f->node, f->to.value));
+        const enum outcome o = tried(l, product_nest(l, f->node, &f->to));
         if (o != DONE)
             return o;
     }
@@ -192,9 +205,9 @@ static enum outcome parts_step(struct lowering *l, struct frame *f)
     /* A part without the batch, such as a constant, is spread over the samples' blocks, and one in rows is turned. */
     const bool spread = l->p->values[to.value].layout == LAYOUT_BLOCKED &&
                         (!l->m->batched[x] || l->m->lies[x] == LIES_IN_ROWS);
-    const uint32_t routine = routine_below(l, x, &to);
-    if (routine != UINT32_MAX) /* a table's gradient among those of a bucket */
-        return pushed(push_into(l, FRAME_ROUTINE, routine, &to));
+    const int whole = push_whole(l, x, &to);
+    if (whole != 0)
+        return pushed(whole);
     return pushed(push_into(l,
                             spread                          ? FRAME_MAP
                             : is_joined_part(l, x, to.axis) ? FRAME_PARTS
@@ -231,6 +244,8 @@ static enum outcome step(struct lowering *l, struct frame *f)
         return tried(l, make_nest(l, f->node, &f->to, &f->half));
     case FRAME_ROUTINE:
         return tried(l, routine_nests(l, f->node, &f->to));
+    case FRAME_PRODUCT:
+        return tried(l, product_nest(l, f->node, &f->to));
     case FRAME_MAP:
         return tried(l, make_map_nest(l, f->node, &f->to));
     case FRAME_OPERAND:
