@@ -13,8 +13,7 @@
 #define MOST_REGISTERS 32 /* of which a tile makes use, as in backend/gemm_blocks.c */
 #define PANEL_SHARE \
     8               /* of the first cache, which a panel of one tile's rows fills: one of so many */
-#define ASKED 0.7   /* of what a line takes that is asked for when it is needed */
-#define UNASKED 1.5 /* times that, for a line of a column: measured 1 to 2, */
+#define UNASKED 1.5 /* times what a line takes, for one of a column: measured 1 to 2, */
 #define UNASKED_PAGE 4  /* and 3 to 7 where each is in a page of its own */
 #define PAGE_BYTES 4096 /* within which a core asks ahead */
 #define WORTHWHILE 0.9  /* of the time in its block that a product must take to leave it */
@@ -159,8 +158,9 @@ static bool column_stays(double lines, size_t pitch, int sets, int ways)
 }
 
 /* Cycles that a block of samples, as lanes, waits for the right operand, of which it reads single elements: along its
- * rows, which a core asks for ahead, or a few columns after the other, so that each line is touched several times. No core
- * asks ahead for the lines of a column that the second cache does not hold either. */
+ * rows, which a core asks for ahead, so that they come as fast as memory gives them to all units at once; or a few columns
+ * after the other, so that each line is touched several times. No core asks ahead for the lines of a column that the second
+ * cache does not hold either. */
 static double waits_in_block(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -171,7 +171,7 @@ static double waits_in_block(const struct target *t, const struct product_shape 
     const double again = fmax(1, LANES / tile_rows(v)) - 1;
     const double unasked = far && pitch > PAGE_BYTES ? UNASKED_PAGE : UNASKED;
     if (s->transpose_b)
-        return lines * (far ? ASKED * line : line);
+        return lines * (far ? t->time.read_cycles : line);
     if (column_stays(k, pitch, v->sets, v->ways))
         return lines * line;
     if (column_stays(k, pitch, v->second_sets, SECOND_WAYS))
