@@ -63,7 +63,7 @@ Test(sums, go_over_rows_with_registers_side_by_side)
 Test(sums, leave_each_unit_a_tile)
 {
     for (int units = 2; units <= 8; units *= 2) {
-        char target[16];
+        char target[24];
         snprintf(target, sizeof target, "avx512:%d", units);
         const struct sum s = sum_of(target, TARN_SHAPE(65536, 128), ROWS);
         cr_expect_geq(s.pieces, units, "%s: %d pieces", target, s.pieces);
