@@ -8,8 +8,8 @@
  * others. And products of many rows or long sums, whose tiles need fewer loads for each multiply-add if they are about as wide
  * as high.
  *
- * Work-items: of a product, a tile along other axes alone loads all of the operand that these do not share for each column. Columns of a
- * work-item are a run of the axis apart, so that those of neighbours still lie side by side. */
+ * Work-items: of a product, a tile along other axes alone loads all of the operand that these do not share for each column.
+ * Columns of a work-item are a run of the axis apart, so that those of neighbours still lie side by side. */
 #include "compile/2_nests/nest_passes.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
@@ -78,7 +78,7 @@ static bool gains_by_tiles(const struct program_ir *p, const struct nest *n, int
             steps *= n->extent[a];
         else if (along != NULL && !access_uses(along, a))
             rows *= n->extent[a];
-    if (along == NULL) /* nothing is read twice; of short sums several are under way at once */
+    if (along == NULL) /* no two rows read the same; of short sums several are under way at once */
         return steps > v->unrolled_sum;
     return rows < v->accumulators || steps > TARGET_PACKED_STEPS || target_packs(v, steps, rows);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Long sums for devices of many units: each chunk becomes an element of a nest, and another nest adds
  * up what they come to; so do the lanes of a sum along them. One team would go through all terms
- * otherwise, and so would one unit with vectors, where a sum has fewer elements than there are units. In: the nest of a sum. Out: nests that make it in the same order, and the
- * last of them, unfinished. */
+ * otherwise, and so would one unit with vectors, where a sum has fewer elements than there are
+ * units. In: the nest of a sum. Out: nests that make it in the same order, and the last of them,
+ * unfinished. */
 #include <string.h>
 
 #include "compile/2_nests/lowering.h"

@@ -128,12 +128,11 @@ static int axis_to_split(const struct target *t, const struct nest *n, const str
             longest = longer(t, n, a, longest);
     if (longest >= 0)
         return longest;
-    int64_t most =
-        0; /* elements, of a register as many as it has; one register alone is not divided */
+    int64_t most = 0; /* elements, of a register as many as it has */
     for (int a = 0; a < n->out_axes; a++) {
-        const bool alone = a == s->lane_axis && n->extent[a] <= LANES;
-        const int64_t length =
-            alone ? 1 : (int64_t)n->extent[a] * (goes_over_strips(n, s, a) ? LANES : 1);
+        const bool one = a == s->lane_axis && n->extent[a] <= LANES; /* which nobody divides */
+        const int registers = goes_over_strips(n, s, a) ? LANES : 1;
+        const int64_t length = one ? 1 : (int64_t)n->extent[a] * registers;
         if ((!n->transformed || s->tile[a] == 1) && length > most) {
             longest = a;
             most = length;

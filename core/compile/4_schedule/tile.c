@@ -133,17 +133,19 @@ static bool has_room(const struct tiling *t, const int *tile)
     return t->strips.axes == 0 || registers <= t->strips.registers;
 }
 
-/* Times as long as units take that have equally many tiles, along the axis that most are along: some wait for the others. */
+/* How many times as long the units take as if all had equally many tiles, which they share along the axis with the most. */
 static double unevenness(const struct tiling *t, const int *tile)
 {
     int most = 1;
-    for (int a = 0; t->workers > 1 && a < t->n->out_axes; a++) {
-        const int step = a == t->lane ? LANES : tile[a],
-                  pieces = (t->n->extent[a] + step - 1) / step;
+    if (t->workers <= 1)
+        return 1;
+    for (int a = 0; a < t->n->out_axes; a++) {
+        const int step = a == t->lane ? LANES : tile[a];
+        const int pieces = (t->n->extent[a] + step - 1) / step;
         most = pieces > most ? pieces : most;
     }
     const int each = (most + t->workers - 1) / t->workers;
-    return t->workers > 1 ? (double)each * t->workers / most : 1;
+    return (double)each * t->workers / most;
 }
 
 static void try_tile(const struct tiling *t, const int *tile, struct candidates *best)
@@ -161,7 +163,7 @@ static void try_tile(const struct tiling *t, const int *tile, struct candidates 
     if (is_too_slow(best, body + code)) /* even if it waited for no cache */
         return;
     memcpy(new.tile, tile, sizeof new.tile);
-    new.cycles = uneven *order_loops(t, tile, new.order) + body + code;
+    new.cycles = order_loops(t, tile, new.order) * uneven + body + code;
     offer(best, n, &new);
 }
 
