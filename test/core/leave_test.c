@@ -85,6 +85,23 @@ static void mixing(tarn_replica *r, struct results *out)
         keep(made[i], out);
 }
 
+/* Products of each sample's own matrices lie in rows; here they are joined to what lies in blocks, for a convolution. */
+static void joined(tarn_replica *r, struct results *out)
+{
+    enum { CHANNELS = 16, SIDE = 16 };
+    const tarn_conv2d_options same = { .padding = { 1, 1 } };
+    const tarn_tensor x = tarn_batch_axis(numbers(r, TARN_SHAPE(32, 4, SIDE, SIDE), 8), 0);
+    const tarn_tensor first = numbers(r, TARN_SHAPE(CHANNELS, 4, 3, 3), 9),
+                      second = numbers(r, TARN_SHAPE(8, 2, 3, 3), 10);
+    const tarn_tensor h = tarn_relu(tarn_conv2d_op(x, first, TARN_NONE, same));
+    const tarn_tensor rows = tarn_reshape(h, TARN_SHAPE(32, CHANNELS, SIDE * SIDE));
+    const tarn_tensor likeness = tarn_matmul(rows, tarn_transpose(rows, 1, 2));
+    const tarn_tensor beside = tarn_relu(tarn_slice(rows, 2, 0, CHANNELS, 1));
+    const tarn_tensor both = tarn_concat((tarn_tensor[]){ likeness, beside }, 2, 1);
+    const tarn_tensor image = tarn_reshape(both, TARN_SHAPE(32, 2, CHANNELS, CHANNELS));
+    keep(tarn_conv2d_op(image, second, TARN_NONE, same), out);
+}
+
 static void run(const struct setting *s, void (*record)(tarn_replica *r, struct results *out),
                 struct results *out)
 {
@@ -131,4 +148,15 @@ Test(leave, layers)
 Test(leave, mixing)
 {
     expect_equal("mixing", mixing);
+}
+
+Test(leave, joined)
+{
+    static struct results wanted, seen;
+    run(&settings[0], joined, &wanted);
+    for (size_t i = 1; i < sizeof settings / sizeof *settings; i++) {
+        run(&settings[i], joined, &seen);
+        cr_expect_eq(memcmp(seen.values, wanted.values, wanted.count * sizeof(float)), 0,
+                     "%s differs from unfused", settings[i].name);
+    }
 }
