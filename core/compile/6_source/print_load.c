@@ -50,8 +50,8 @@ static void address_text(struct printer *pr, const struct access *a, bool lanes,
  * a row of a table that all of them look up. */
 static bool lanes_apart(const struct printer *pr, const struct access *a)
 {
-    bool apart = a->gather >= 0 &&
-                 (pr->lane_axis < 0 || !expr_is_alike(pr->n, a->gather, pr->lane_axis));
+    bool apart =
+        a->gather >= 0 && (pr->lane_axis < 0 || !expr_is_alike(pr->n, a->gather, pr->lane_axis));
     for (int i = 0; i < a->part_count; i++)
         apart |= lane_factor(pr, &a->part[i].index.e) != 0;
     return apart || (nest_has_batch_lanes(pr->n) && pr->tail && lane_factor(pr, &a->address) != 0);
