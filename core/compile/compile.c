@@ -52,9 +52,10 @@ static tarn_status plan_products(const struct program_ir *p, int kernel, struct 
         out->provider = n->product.provider;
         for (int v = 0; v < 3; v++) {
             const struct value *of = &p->values[values[v]];
+            const size_t first = v < 2 ? n->product.first[v] : (size_t)n->store[0].address.constant;
             out->param[v] = param_of(of);
             out->dtype[v] = of->dtype;
-            out->offset[v] = of->offset + n->product.first[v] * tarn_dtype_bytes(of->dtype);
+            out->offset[v] = of->offset + first * tarn_dtype_bytes(of->dtype);
         }
     }
     return TARN_OK;

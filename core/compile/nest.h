@@ -29,8 +29,8 @@ struct store {
 /* A matrix product left to a provider. */
 struct product {
     struct product_shape shape;
-    int a, b;        /* values, row-major; the result's is store[0], */
-    size_t first[3]; /* and the elements of these three that are the matrices' first */
+    int a, b;        /* values, row-major, */
+    size_t first[2]; /* and the elements of them that are the operands' first */
     int provider;    /* target_provider()'s */
 };
 

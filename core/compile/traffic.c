@@ -51,9 +51,9 @@ static bool is_turned(const struct nest *n, int lane, const struct access *a)
 static double loads_of_lanes(const struct tiling *t, const struct access *a)
 {
     const struct vector_figures *c = t->core;
-    bool anywhere = a->gather >= 0 && !expr_is_alike(t->n, a->gather, t->lane);
     if (a->in_block || t->lane < 0)
         return 0;
+    bool anywhere = a->gather >= 0 && !expr_is_alike(t->n, a->gather, t->lane);
     for (int i = 0; i < a->part_count; i++)
         anywhere |= a->part[i].index.e.k[t->lane] != 0;
     const int32_t apart = size_of(a->address.k[t->lane]);

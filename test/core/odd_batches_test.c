@@ -15,13 +15,12 @@ static bool divides_items(const char *line, const char *end)
 {
     while (line < end && (*line == ' ' || *line == '}'))
         line++;
-    if (strncmp(line, "if ", 3) == 0 || strncmp(line, "else", 4) == 0)
-        return true;
-    for (; strncmp(line, "for ", 4) == 0 && line < end; end--)
-        if (strncmp(end, "item", 4) == 0 || strncmp(end, "lane", 4) == 0 ||
-            strncmp(end, "team", 4) == 0)
+    const bool loops = strncmp(line, "for ", 4) == 0;
+    for (const char *at = line; loops && at < end; at++)
+        if (strncmp(at, "item", 4) == 0 || strncmp(at, "lane", 4) == 0 ||
+            strncmp(at, "team", 4) == 0)
             return true;
-    return false;
+    return strncmp(line, "if ", 3) == 0 || strncmp(line, "else", 4) == 0;
 }
 
 /* NULL, or what is wrong with the blocks of a program's text. */

@@ -95,6 +95,8 @@ int blocked_of(struct lowering *l, uint32_t node);
 
 /* Where a store of element `index` of a value goes. */
 struct store store_at(const struct lowering *l, int value, const struct rational *index);
+/* The same of whole rows, one after the other. */
+struct store store_whole(const struct lowering *l, const struct destination *to);
 /* An empty nest, and adding a finished one; -1 on failure. */
 struct nest lower_nest(const struct lowering *l, const char *name);
 int lower_append(struct lowering *l, const struct nest *n);
@@ -122,13 +124,10 @@ bool splits_rows(const struct lowering *l, const struct nest *n);
 int split_rows(struct lowering *l, struct nest *n);
 /* Looks up who computes each large matrix product (product.c), and builds the nest of a provider. */
 void product_choose_all(struct lowering *l);
-/* The product left to a provider, for nobody else, that a node lies in memory as, so that it can be made where that goes;
- * UINT32_MAX: there is none. */
-uint32_t product_below(const struct lowering *l, uint32_t node, const struct destination *to);
 int product_nest(struct lowering *l, uint32_t node, const struct destination *to);
-/* The OP_ROUTINE that may write a node straight to its destination: the node itself, or what it is a
- * reshape of; UINT32_MAX: none. Then the nests of its passes (routine.c). */
-uint32_t routine_below(const struct lowering *l, uint32_t node, const struct destination *to);
+/* Whether a provider may write a product straight into a value. */
+bool product_fits(const struct lowering *l, uint32_t node, int value);
+/* The nests of an OP_ROUTINE's passes (routine.c). */
 int routine_nests(struct lowering *l, uint32_t node, const struct destination *to);
 /* The nest of an OP_HOST, whose operand is in value `in` and whose result goes to `out`
  * (host_call.c). */

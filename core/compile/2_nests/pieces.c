@@ -62,6 +62,16 @@ struct store store_at(const struct lowering *l, int value, const struct rational
     return s;
 }
 
+struct store store_whole(const struct lowering *l, const struct destination *to)
+{
+    const tarn_shape whole = l->p->values[to->value].shape;
+    struct store s = { .value = to->value, .expr = -1 };
+    s.address.constant = to->offset;
+    for (int d = 1; d < whole.rank; d++)
+        s.address.constant *= whole.dim[d];
+    return s;
+}
+
 struct rational lower_mapped(const struct contract_map *map, int axes, int d)
 {
     struct rational at = rational_constant(map->dim[d].offset);

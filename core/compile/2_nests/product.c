@@ -61,27 +61,12 @@ static int product_operand(const struct site *s, uint32_t x, bool *transpose, si
     return plain_of(l, x);
 }
 
-/* Elements of a value before the row that a destination begins at. */
-static size_t first_element(const struct lowering *l, const struct destination *to)
-{
-    const tarn_shape s = l->p->values[to->value].shape;
-    return to->offset == 0 ? 0 : (size_t)to->offset * (size_t)(tarn_shape_count(s) / s.dim[0]);
-}
-
 /* An owned tensor is no place for it: a kernel's products run before its nests, which may read what was there. */
-uint32_t product_below(const struct lowering *l, uint32_t node, const struct destination *to)
+bool product_fits(const struct lowering *l, uint32_t node, int value)
 {
-    const struct module *m = l->m;
-    const struct value *v = &l->p->values[to->value];
-    while (m->nodes[node].op == &op_reshape && m->uses[node] == 1 && l->primary[node] == 0 &&
-           !m->stored[node])
-        node = lowering_operand(l, node, 0);
-    const bool fits =
-        v->layout == LAYOUT_PLAIN && to->axis == 0 &&
-        (v->place == PLACE_ARENA || v->place == PLACE_OUTPUT || v->place == PLACE_SHARED) &&
-        v->dtype == m->nodes[node].dtype;
-    return fits && l->product[node] > 1 && m->uses[node] == 1 && l->primary[node] == 0 ? node
-                                                                                       : UINT32_MAX;
+    const struct value *v = &l->p->values[value];
+    return l->product[node] > 1 && v->dtype == l->m->nodes[node].dtype &&
+           (v->place == PLACE_ARENA || v->place == PLACE_OUTPUT || v->place == PLACE_SHARED);
 }
 
 int product_nest(struct lowering *l, uint32_t node, const struct destination *to)
@@ -106,8 +91,7 @@ int product_nest(struct lowering *l, uint32_t node, const struct destination *to
         if (expr_add(l->p, &n, &e) < 0)
             return lower_fail(l, TARN_ERR_MEMORY);
     }
-    n.store[0] = (struct store){ .value = to->value, .expr = -1 };
+    n.store[0] = store_whole(l, to);
     n.stores = 1;
-    n.product.first[2] = first_element(l, to);
     return lower_append(l, &n);
 }

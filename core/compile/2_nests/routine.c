@@ -6,19 +6,6 @@
 #include "compile/2_nests/lowering.h"
 #include "tensor/spread_label.h"
 
-uint32_t routine_below(const struct lowering *l, uint32_t node, const struct destination *to)
-{
-    const struct module *m = l->m;
-    /* What others read, too, gets a value of its own. */
-    while (m->nodes[node].op == &op_reshape && m->uses[node] == 1 && l->primary[node] == 0)
-        node = lowering_operand(l, node, 0);
-    const bool whole_rows = l->p->values[to->value].layout == LAYOUT_PLAIN && to->axis == 0;
-    return m->nodes[node].op->kind == OP_ROUTINE && m->uses[node] == 1 && l->primary[node] == 0 &&
-                   whole_rows
-               ? node
-               : UINT32_MAX;
-}
-
 /* A load without a use for each value that is read: it tells the later passes. */
 static int add_load(struct lowering *l, struct nest *n, int value)
 {
@@ -107,11 +94,7 @@ int routine_nests(struct lowering *l, uint32_t node, const struct destination *t
                                                        : 1,
                                          .batched = batched,
                                          .vectors = target_routine_vectors(l->p->target) };
-    const tarn_shape whole = l->p->values[to->value].shape;
-    struct store out = { .value = to->value, .expr = -1 };
-    out.address.constant = to->offset;
-    for (int d = 1; d < whole.rank; d++)
-        out.address.constant *= whole.dim[d];
+    const struct store out = store_whole(l, to);
     bool ends = false;
     for (int pass = 0, last = -1; !ends; pass++) {
         struct routine_pass now = { 0 };

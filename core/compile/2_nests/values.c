@@ -92,24 +92,32 @@ static enum outcome pushed(int result)
     return result < 0 ? FAILED : GOES_ON;
 }
 
-/* The frame of what is not made by a nest of its own, but can be made where a node goes, such as a weight's gradient among
- * those of a bucket; 0 without one. */
-static int push_whole(struct lowering *l, uint32_t node, const struct destination *to)
+/* What lies in memory as a node does, for nobody else, and can be made where that goes, in whole rows, though no nest of its
+ * own makes it: a routine, such as a table's gradient among those of a bucket, or a product left to a provider. The node
+ * itself, or what it is a reshape of; UINT32_MAX: nothing is. */
+static uint32_t whole_below(const struct lowering *l, uint32_t node, const struct destination *to)
 {
-    const uint32_t routine = routine_below(l, node, to), product = product_below(l, node, to);
-    if (routine == UINT32_MAX && product == UINT32_MAX)
-        return 0;
-    const int pushed = routine != UINT32_MAX ? push_into(l, FRAME_ROUTINE, routine, to)
-                                             : push_into(l, FRAME_PRODUCT, product, to);
-    return pushed < 0 ? -1 : 1;
+    const struct module *m = l->m;
+    /* What others read, too, gets a value of its own. */
+    while (m->nodes[node].op == &op_reshape && m->uses[node] == 1 && l->primary[node] == 0)
+        node = lowering_operand(l, node, 0);
+    const bool rows = l->p->values[to->value].layout == LAYOUT_PLAIN && to->axis == 0;
+    const bool whole = m->nodes[node].op->kind == OP_ROUTINE || product_fits(l, node, to->value);
+    return rows && whole && m->uses[node] == 1 && l->primary[node] == 0 ? node : UINT32_MAX;
+}
+
+static int push_whole(struct lowering *l, uint32_t whole, const struct destination *to)
+{
+    const bool routine = l->m->nodes[whole].op->kind == OP_ROUTINE;
+    return push_into(l, routine ? FRAME_ROUTINE : FRAME_PRODUCT, whole, to);
 }
 
 /* The frame that writes a node, which has no value, to its destination. */
 static int push_writer(struct lowering *l, uint32_t node, const struct destination *to)
 {
-    const int whole = push_whole(l, node, to);
-    if (whole != 0)
-        return whole < 0 ? -1 : 0;
+    const uint32_t whole = whole_below(l, node, to);
+    if (whole != UINT32_MAX)
+        return push_whole(l, whole, to);
     const bool parts = l->m->nodes[node].op->kind == OP_CONCAT;
     return push_into(l, parts ? FRAME_PARTS : FRAME_NEST, node, to);
 }
@@ -205,9 +213,9 @@ static enum outcome parts_step(struct lowering *l, struct frame *f)
     /* A part without the batch, such as a constant, is spread over the samples' blocks, and one in rows is turned. */
     const bool spread = l->p->values[to.value].layout == LAYOUT_BLOCKED &&
                         (!l->m->batched[x] || l->m->lies[x] == LIES_IN_ROWS);
-    const int whole = push_whole(l, x, &to);
-    if (whole != 0)
-        return pushed(whole);
+    const uint32_t whole = whole_below(l, x, &to);
+    if (whole != UINT32_MAX)
+        return pushed(push_whole(l, whole, &to));
     return pushed(push_into(l,
                             spread                          ? FRAME_MAP
                             : is_joined_part(l, x, to.axis) ? FRAME_PARTS

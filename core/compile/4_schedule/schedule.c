@@ -141,6 +141,18 @@ static int axis_to_split(const struct target *t, const struct nest *n, const str
     return longest;
 }
 
+/* Whether groups that have nothing else in common share a nest, */
+static bool is_shared_out(const struct nest *n, const struct placement *at)
+{
+    return !n->batched && !at->tiny && at->row_axis < 0;
+}
+
+/* and as many as are worth it, of so many. */
+static int groups_worth(const struct target *t, const struct placement *at, int most)
+{
+    return (int)fmax(1, fmin(at->work / t->vector.group_work, most));
+}
+
 /* Divides an OUT axis, the vector axis in multiples of its width. `groups` is how many
  * share the nest, 0: as many as are worth it. */
 static void split_among_groups(const struct target *t, const struct nest *n,
@@ -153,9 +165,7 @@ static void split_among_groups(const struct target *t, const struct nest *n,
     const int step = whole ? LANES : s->tile[s->split_axis];
     const int pieces = (n->extent[s->split_axis] + step - 1) / step;
     s->split_step = step;
-    const double worth = at->work / t->vector.group_work;
-    const int most = most_groups(t, MAX_GROUPS);
-    s->groups = groups > 0 ? groups : worth < 1 ? 1 : worth > most ? most : (int)worth;
+    s->groups = groups > 0 ? groups : groups_worth(t, at, most_groups(t, MAX_GROUPS));
     if (groups == 0 && s->groups > pieces)
         s->groups = pieces;
     if (s->groups < 1)
@@ -241,21 +251,13 @@ static void split_by_rows(const struct program_ir *p, const struct nest *n,
     s->split_step = n->extent[at->row_axis] / (p->repeats ? s->groups : p->module->samples);
 }
 
-/* Units that will share a nest. */
-static int workers_of(const struct target *t, const struct nest *n, const struct placement *at)
-{
-    const double worth = at->work / t->vector.group_work;
-    return n->batched || at->tiny || at->row_axis >= 0 || worth < 1
-               ? 1
-               : (int)fmin(worth, t->vector.units);
-}
-
 /* The tile of the whole nest, if parts' slices are multiples of it; else that of the least slice. */
 static void choose_fitting_tile(const struct program_ir *p, const struct nest *n,
                                 struct schedule *s)
 {
     keep_tile_packable(&p->target->vector, n, s);
-    s->workers = workers_of(p->target, n, placement_of(p, n));
+    const struct placement *at = placement_of(p, n);
+    s->workers = is_shared_out(n, at) ? groups_worth(p->target, at, p->target->vector.units) : 1;
     const struct schedule before = *s;
     choose_tile(p->target, n, p->nest_count, s);
     if (s->split_axis < 0 || s->split_step % s->tile[s->split_axis] == 0)
@@ -305,7 +307,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
         choose_panels(p->target, n, s);
     choose_packing(&p->target->vector, n, s);
     s->by_registers = turns_over(p, n, s);
-    if (!n->batched && !at->tiny && at->row_axis < 0)
+    if (is_shared_out(n, at))
         split_among_groups(p->target, n, at,
                            at->section == 0 ? p->groups * kernel_parts(p, at->kernel) : 0, s);
     if (!n->batched)
