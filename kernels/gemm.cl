@@ -77,6 +77,9 @@ typedef CAT(TYPE_, B_WORDS) b_word;
 #define ROW (DEPTH + 16)
 #define PANEL (COLS * DEPTH + 32)
 #define STRIP (4 * ROWS) /* rows of a that are copied at once; across k they share lines and pages */
+#define SIDE WIDTH       /* of the squares of b that are turned over; divides COLS */
+#define READ_DIRECTLY(panels) \
+    (A_WORDS == 0 && (panels) <= 4) /* that so few panels of b meet each row of a, does not repay its copy */
 #define AHEAD 4          /* rows of b are asked for so many before they are copied */
 
 /* 4 runs of 4 elements, transposed in registers. */
@@ -140,24 +143,32 @@ static void pack_rows(__global const b_word *x, ulong stride, int count, int dep
     }
 }
 
-/* b transposed: its columns lie along k, `stride` apart. */
+/* Four steps of four columns of b, which lie along k. */
+static void turn_columns(__global const b_word *x, ulong stride, __local float *to)
+{
+    transpose(LOAD_B(4, 0, x), LOAD_B(4, 0, x + stride), LOAD_B(4, 0, x + 2 * stride),
+              LOAD_B(4, 0, x + 3 * stride), to, COLS);
+}
+
+/* b transposed: its columns lie along k, `stride` apart. Of SIDE at once, so that whole lines of a panel are written
+ * one after the other: rows of a power of two of bytes share few sets of a cache, which drops half a line. */
 static void pack_columns(__global const b_word *x, ulong stride, int count, int depth,
                          __local float *to)
 {
-    for (int j = 0; j < (count + COLS - 1) / COLS * COLS; j += 4, x += 4 * stride) {
+    for (int j = 0; j < (count + COLS - 1) / COLS * COLS; j += SIDE, x += SIDE * stride) {
         __local float *panel = to + j / COLS * PANEL + j % COLS;
+        const int fours = clamp(count - j, 0, SIDE) / 4 * 4;
         int p = 0;
-        for (; j + 4 <= count && p + 16 <= depth; p += 16) {
-            for (int i = 4; i < 8; ++i)
-                TOUCH(x + p + i * stride, 16);
-            UNROLL for (int i = 0; i < 16; i += 4)
-                transpose(LOAD_B(4, 0, x + p + i), LOAD_B(4, 0, x + p + i + stride),
-                          LOAD_B(4, 0, x + p + i + 2 * stride),
-                          LOAD_B(4, 0, x + p + i + 3 * stride), panel + (p + i) * COLS, COLS);
-        }
-        for (; p < depth; ++p)
-            for (int i = 0; i < 4; ++i)
-                panel[p * COLS + i] = j + i < count ? ONE_B(x[i * stride + p]) : 0.0f;
+        for (; fours == SIDE && p + SIDE <= depth; p += SIDE)
+            UNROLL for (int h = 0; h < SIDE; h += 4)
+                UNROLL for (int i = 0; i < SIDE; i += 4)
+                    turn_columns(x + h * stride + p + i, stride, panel + (p + i) * COLS + h);
+        for (; p + 4 <= depth; p += 4)
+            for (int h = 0; h < fours; h += 4)
+                turn_columns(x + h * stride + p, stride, panel + p * COLS + h);
+        for (int q = fours == SIDE ? p : 0; q < depth; ++q)
+            for (int i = q < p ? fours : 0; i < SIDE; ++i)
+                panel[q * COLS + i] = j + i < count ? ONE_B(x[i * stride + q]) : 0.0f;
     }
 }
 
@@ -166,11 +177,11 @@ static void pack_columns(__global const b_word *x, ulong stride, int count, int 
 #define EACH(vectors) \
     UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < (vectors); ++v)
 
-/* c = a panel of a times the first vectors of one of b, chunk by chunk onto what c holds, or onto `start`
- * if this is the first. */
-#define TILE(name, space, vectors) \
-    static void name(__local const float *a, __local const float *b, int depth, bool first, \
-                     float start, space float *c, ulong stride) \
+/* c = rows of a, `row` apart, times the first vectors of a panel of b, chunk by chunk onto what c holds, or onto
+ * `start` if this is the first. */
+#define TILE(name, from, to, vectors) \
+    static void name(from const float *a, ulong row, __local const float *b, int depth, bool first, \
+                     float start, to float *c, ulong stride) \
     { \
         for (int begin = 0; begin < depth; begin += CHUNK) { \
             const int end = min(begin + CHUNK, depth); \
@@ -180,7 +191,7 @@ static void pack_columns(__global const b_word *x, ulong stride, int count, int 
                 vec x[vectors]; \
                 UNROLL for (int v = 0; v < (vectors); ++v) \
                     x[v] = LOAD(v, b); \
-                EACH(vectors) sum[r][v] = fma((vec)(a[r * ROW + p]), x[v], sum[r][v]); \
+                EACH(vectors) sum[r][v] = fma((vec)(a[r * row + p]), x[v], sum[r][v]); \
             } \
             if (first && begin == 0) \
                 EACH(vectors) STORE((vec)(start) + sum[r][v], v, c + r * stride); \
@@ -188,36 +199,41 @@ static void pack_columns(__global const b_word *x, ulong stride, int count, int 
                 EACH(vectors) STORE(LOAD(v, c + r * stride) + sum[r][v], v, c + r * stride); \
         } \
     }
-TILE(tile_whole, __global, VECTORS)
-TILE(tile_copy, __local, VECTORS)
-/* The last columns of c may fill a part of a tile only. */
-#define HALF ((VECTORS + 1) / 2)
-TILE(tile_half, __local, HALF)
-TILE(tile_one, __local, 1)
 
-/* A tile that reaches over the edge of c goes through a copy. */
-static void tile(__local const float *a, __local const float *b, int depth, bool first, float start,
-                 __global float *c, ulong stride, int rows, int cols, __local float *copy)
-{
-    if (rows == ROWS && cols == COLS) {
-        UNROLL for (int r = 0; r < ROWS; ++r)
-            TOUCH(c + r * stride, COLS); /* there when the first chunk is summed */
-        tile_whole(a, b, depth, first, start, c, stride);
-        return;
+/* The last columns of c may fill a part of a tile only. A tile that reaches over the edge of c goes through a copy. */
+#define HALF ((VECTORS + 1) / 2)
+#define TILES(name, from) \
+    TILE(name##_whole, from, __global, VECTORS) \
+    TILE(name##_copy, from, __local, VECTORS) \
+    TILE(name##_half, from, __local, HALF) \
+    TILE(name##_one, from, __local, 1) \
+    static void name(from const float *a, ulong row, __local const float *b, int depth, bool first, \
+                     float start, __global float *c, ulong stride, int rows, int cols, \
+                     __local float *copy) \
+    { \
+        if (rows == ROWS && cols == COLS) { \
+            UNROLL for (int r = 0; r < ROWS; ++r) \
+                TOUCH(c + r * stride, COLS); /* there when the first chunk is summed */ \
+            name##_whole(a, row, b, depth, first, start, c, stride); \
+            return; \
+        } \
+        for (int r = 0; r < rows && !first; ++r) \
+            for (int i = 0; i < cols; ++i) \
+                copy[r * COLS + i] = c[r * stride + i]; \
+        if (cols <= WIDTH) \
+            name##_one(a, row, b, depth, first, start, copy, COLS); \
+        else if (cols <= HALF * WIDTH) \
+            name##_half(a, row, b, depth, first, start, copy, COLS); \
+        else \
+            name##_copy(a, row, b, depth, first, start, copy, COLS); \
+        for (int r = 0; r < rows; ++r) \
+            for (int i = 0; i < cols; ++i) \
+                c[r * stride + i] = copy[r * COLS + i]; \
     }
-    for (int r = 0; r < rows && !first; ++r)
-        for (int i = 0; i < cols; ++i)
-            copy[r * COLS + i] = c[r * stride + i];
-    if (cols <= WIDTH)
-        tile_one(a, b, depth, first, start, copy, COLS);
-    else if (cols <= HALF * WIDTH)
-        tile_half(a, b, depth, first, start, copy, COLS);
-    else
-        tile_copy(a, b, depth, first, start, copy, COLS);
-    for (int r = 0; r < rows; ++r)
-        for (int i = 0; i < cols; ++i)
-            c[r * stride + i] = copy[r * COLS + i];
-}
+TILES(tile, __local)
+#if A_WORDS == 0
+TILES(tile_direct, __global)
+#endif
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -275,16 +291,24 @@ __kernel void tarn_gemm(__global const a_word *a, __global const b_word *b,
         for (int i = i0; i < i1; i += STRIP) {
             const int strip = min(i1 - i, STRIP), tiles = (strip + ROWS - 1) / ROWS * panels;
             __global const a_word *x = a + i * a_row + p * a_step;
+            const bool direct = READ_DIRECTLY(panels) && !a_across && strip % ROWS == 0;
             if (a_across)
                 turn_rows(x, m, strip, depth, as);
-            else
+            else if (!direct)
                 copy_rows(x, k, strip, depth, as);
             for (int t = 0; t < tiles; ++t) {
-                const int r = t / panels * ROWS, j = t % panels;
+                const int r = t / panels * ROWS, j = t % panels, rows = min(strip - r, ROWS),
+                          cols = min(j1 - j0 - j * COLS, COLS);
+                __local const float *panel = bs + j * PANEL;
+                __global float *sum = sums + (ulong)(i + r) * n + j0 + j * COLS;
+#if A_WORDS == 0
+                if (direct) {
+                    tile_direct(x + (ulong)r * k, k, panel, depth, first, start, sum, n, rows, cols, copy);
+                    continue;
+                }
+#endif
                 touch_rows(x + STRIP * a_row, a_across ? m : k, a_across, depth, t, tiles);
-                tile(as + r * ROW, bs + j * PANEL, depth, first, start,
-                     sums + (ulong)(i + r) * n + j0 + j * COLS, n, min(strip - r, ROWS),
-                     min(j1 - j0 - j * COLS, COLS), copy);
+                tile(as + r * ROW, ROW, panel, depth, first, start, sum, n, rows, cols, copy);
             }
         }
         const int q = p + depth;
