@@ -78,7 +78,7 @@ static void mark_terms(const struct nest *n, bool used[EXPRS_SEEN])
 static double registers_along(const struct nest *n, int axis)
 {
     const int whole = n->extent[axis] / LANES, rest = n->extent[axis] % LANES;
-    return whole + (nest_is_heavy(n) ? rest : rest > 0);
+    return whole + (nest_calls_driver(n) ? rest : rest > 0);
 }
 
 /* Loads and stores for each term of 16 results, if this axis is the lanes. Lanes that lie apart in memory are read one by

@@ -181,7 +181,10 @@ struct schedule {
     const struct slices *slices; /* of parts */
     int groups;                  /* that share it so */
     int workers; /* units that will, each with equally many tiles if it can be; 0: one unit alone */
-    bool uniform;      /* work-items: all teams of a group have the same tile */
+    bool
+        overlaps; /* the last tile along an axis of the result, and the last register of lanes, may begin among the elements of
+                    * the one before, and compute these again */
+    bool uniform; /* work-items: all teams of a group have the same tile */
     bool by_registers; /* a copy turns 16 by 16 elements over in registers */
     struct panels panels;
     int packed; /* which factor of a product is copied for all rows (packing.c); -1: neither */
@@ -322,11 +325,12 @@ static inline bool nest_searches(const struct nest *n)
 {
     return n->combine == COMBINE_REDUCE && n->by->found != NULL;
 }
-/* Whether functions of the driver are called, which may have other bits for registers than for single elements. */
-static inline bool nest_is_heavy(const struct nest *n)
+/* Whether functions of the driver are called, which may have other bits for registers than for single elements: those of
+ * float64. All others are Tarn's own (kernels/math.cl). */
+static inline bool nest_calls_driver(const struct nest *n)
 {
     for (int e = 0; e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_MAP && n->exprs[e].heavy)
+        if (n->exprs[e].kind == EXPR_MAP && n->exprs[e].heavy && n->exprs[e].dtype == TARN_F64)
             return true;
     return false;
 }

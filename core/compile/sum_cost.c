@@ -177,11 +177,13 @@ double register_cycles(const struct tiling *t, const int *tile, bool *by_loads)
 
 /* ---- whole sums ----------------------------------------------------------------------------- */
 
-double sum_vectors(const struct tiling *t)
+double sum_vectors(const struct tiling *t, const int *tile)
 {
     double vectors = 1;
-    for (int a = 0; a < t->n->axes; a++)
-        vectors *= a == t->lane ? 1 : t->n->extent[a];
+    for (int a = 0; a < t->n->axes; a++) {
+        const int extent = t->n->extent[a], over = a < t->n->out_axes && extent % tile[a] != 0;
+        vectors *= a == t->lane ? 1 : over ? (extent / tile[a] + 1) * tile[a] : extent;
+    }
     return vectors;
 }
 
@@ -199,7 +201,7 @@ struct sum_cycles sum_cycles(const struct target *t, const struct nest *n, const
         n->batched || model.lane >= n->out_axes; /* lines of blocks, or rows of images */
     for (int a = 0; a < n->out_axes; a++)
         loops += a != model.lane;
-    out.body = register_cycles(&model, s->tile, &out.by_loads) * sum_vectors(&model);
+    out.body = register_cycles(&model, s->tile, &out.by_loads) * sum_vectors(&model, s->tile);
     if (s->panels.used && !n->batched)
         out.waiting = s->panels.waiting * s->groups * LANES / n->extent[model.lane];
     else

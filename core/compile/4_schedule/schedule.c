@@ -3,6 +3,7 @@
  * (tile.c), and how whole nests are divided among groups. Decides by shapes alone, so that the
  * order of every sum is a function of the problem. In: nests in kernels. Out: lanes, tiles, order
  * of loops and groups of each. */
+#include "compile/3_kernels/fuse.h"
 #include "compile/4_schedule/schedule.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
@@ -22,12 +23,28 @@ struct schedule *new_schedules(const struct program_ir *p)
     return list;
 }
 
+/* Whether elements of the result may be computed and stored twice: not those that are added to, and not where a nest reads
+ * the memory of an owned tensor that it writes. */
+static bool may_overlap(const struct program_ir *p, const struct nest *n)
+{
+    if (n->kind != NEST_LOOPS || n->combine == COMBINE_NONE || n->partial || n->transformed)
+        return false;
+    for (int s = 0; s < n->stores; s++) {
+        const int memory = memory_of(p, &p->values[n->store[s].value]);
+        for (int e = 0; memory >= 0 && e < n->expr_count; e++)
+            if (n->exprs[e].kind == EXPR_LOAD &&
+                memory_of(p, &p->values[n->exprs[e].access.value]) == memory)
+                return false;
+    }
+    return true;
+}
+
 int64_t nest_tiles(const struct nest *n, const struct schedule *s)
 {
     int64_t tiles = 1;
     for (int a = 0; a < n->out_axes; a++)
         if (a != nest_vector_axis(n, s))
-            tiles *= n->extent[a] / s->tile[a];
+            tiles *= (n->extent[a] + s->tile[a] - 1) / s->tile[a];
     return tiles;
 }
 
@@ -153,6 +170,22 @@ static int groups_worth(const struct target *t, const struct placement *at, int 
     return (int)fmax(1, fmin(at->work / t->vector.group_work, most));
 }
 
+bool axis_overlaps(const struct nest *n, const struct schedule *s, int axis)
+{
+    const bool lanes = axis == nest_vector_axis(n, s);
+    const int size = lanes ? LANES : s->tile[axis];
+    if (!s->overlaps || axis >= n->out_axes || n->extent[axis] < size ||
+        n->extent[axis] % size == 0 || (axis == s->split_axis && s->split_step % size != 0))
+        return false;
+    return !lanes || !(nest_has_batch_lanes(n) || nest_calls_driver(n));
+}
+
+int nest_shares(const struct nest *n, const struct schedule *s)
+{
+    const int extent = n->extent[s->split_axis], pieces = extent / s->split_step;
+    return extent % s->split_step == 0 || axis_overlaps(n, s, s->split_axis) ? pieces : pieces + 1;
+}
+
 /* Divides an OUT axis, the vector axis in multiples of its width. `groups` is how many
  * share the nest, 0: as many as are worth it. */
 static void split_among_groups(const struct target *t, const struct nest *n,
@@ -162,9 +195,8 @@ static void split_among_groups(const struct target *t, const struct nest *n,
     if (s->split_axis < 0)
         return;
     const bool whole = s->split_axis == s->lane_axis || s->split_axis == s->squares_axis;
-    const int step = whole ? LANES : s->tile[s->split_axis];
-    const int pieces = (n->extent[s->split_axis] + step - 1) / step;
-    s->split_step = step;
+    s->split_step = whole ? LANES : s->tile[s->split_axis];
+    const int pieces = nest_shares(n, s);
     s->groups = groups > 0 ? groups : groups_worth(t, at, most_groups(t, MAX_GROUPS));
     if (groups == 0 && s->groups > pieces)
         s->groups = pieces;
@@ -299,6 +331,7 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
             s->order[next++] = a;
     s->squares_axis = squares_axis(p, n, s);
     s->groups = 1;
+    s->overlaps = may_overlap(p, n);
     split_among_parts(p, at, s);
     split_by_rows(p, n, at, s);
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)

@@ -32,6 +32,11 @@ int packed_registers(const struct nest *n, const struct schedule *s, int factor)
 bool may_be_staged(const struct program_ir *p, const struct nest *n, const struct schedule *s);
 double choose_staging(const struct program_ir *p, const struct nest *n, struct schedule *s);
 double unstaged_cycles(const struct program_ir *p, const struct nest *n, const struct schedule *s);
+/* Whether the last tile along an axis of the result, or the last register of lanes, begins among the elements of the one
+ * before, rather than that single elements are left over. Groups then have whole ones along it. */
+bool axis_overlaps(const struct nest *n, const struct schedule *s, int axis);
+/* Pieces of the axis that groups share. The last one is longer than others, or shorter. */
+int nest_shares(const struct nest *n, const struct schedule *s);
 /* Schedules of all nests, in which nothing is chosen yet. NULL without memory. */
 struct schedule *new_schedules(const struct program_ir *p);
 /* Tiles of the OUT axes that are no lanes, and accumulators of one. */

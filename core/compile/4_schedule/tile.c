@@ -79,6 +79,33 @@ static int divisors(int extent, int most, int *out)
     return count;
 }
 
+/* Whether a tile may be no divisor of an axis: groups of a chain and parts have slices of theirs, and so have copies. */
+static bool may_overlap(const struct tiling *t, int axis)
+{
+    const struct nest *n = t->n;
+    for (int g = 0; g < n->guards; g++)
+        if (n->guard[g].e.k[axis] != 0)
+            return false;
+    return t->overlaps && axis != t->split_axis && !is_strip(t, axis);
+}
+
+/* Sizes of a tile along an axis: divisors, and if none is large those that leave least over. */
+static int sizes(const struct tiling *t, int axis, int most, int *out)
+{
+    const int extent = t->n->extent[axis];
+    int count = divisors(extent, most, out);
+    const int largest = out[count - 1];
+    const bool enough = 2 * largest >= most && largest >= t->core->latency;
+    if (extent <= most || largest == most || enough || !may_overlap(t, axis))
+        return count;
+    for (int size = most; size > 1; size--) {
+        const int pieces = (extent + size - 1) / size;
+        if (extent % size != 0 && (extent + pieces - 1) / pieces == size)
+            out[count++] = size;
+    }
+    return count;
+}
+
 struct candidate {
     double cycles;
     int tile[NEST_AXES], order[NEST_AXES];
@@ -158,7 +185,7 @@ static void try_tile(const struct tiling *t, const int *tile, struct candidates 
     struct candidate new = { 0 };
     bool by_loads;
     const double uneven = unevenness(t, tile);
-    const double body = uneven * register_cycles(t, tile, &by_loads) * sum_vectors(t);
+    const double body = uneven * register_cycles(t, tile, &by_loads) * sum_vectors(t, tile);
     const double code = t->code_cycles * (double)(outs * (reds * t->size + t->rest));
     if (is_too_slow(best, body + code)) /* even if it waited for no cache */
         return;
@@ -198,7 +225,7 @@ static bool is_strided_sum(const struct nest *n, int axis)
     return false;
 }
 
-/* All tiles of at most so many OUT axes, from axis `from` on, by their divisors. */
+/* All tiles of at most so many OUT axes, from axis `from` on. */
 static void try_axes(const struct tiling *t, int *tile, int from, int axes, int most,
                      struct candidates *best)
 {
@@ -206,7 +233,7 @@ static void try_axes(const struct tiling *t, int *tile, int from, int axes, int 
     int d[ACCUMULATORS_ROOM];
     try_tile(t, tile, best);
     for (int a = from; a < n->out_axes && axes > 0; a++) {
-        const int count = a == t->lane ? 0 : divisors(n->extent[a], most, d);
+        const int count = a == t->lane ? 0 : sizes(t, a, most, d);
         for (int i = 0; i < count; i++) {
             if (d[i] == 1 || hides_strides(n, tile, a, d[i]))
                 continue;
@@ -352,6 +379,8 @@ static bool tile_by_rule(const struct target *t, const struct nest *n, int lane,
 static void begin_strips(struct tiling *t, const struct schedule *s)
 {
     t->strips = s->strips;
+    t->overlaps = s->overlaps;
+    t->split_axis = s->split_axis;
     t->workers = s->workers;
     memcpy(t->slice, t->n->extent, sizeof t->slice);
     t->slices = 1;

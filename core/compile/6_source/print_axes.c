@@ -2,6 +2,7 @@
 /* Axes of a nest as loops: whole, in steps of a tile, or over what guards leave of them. In: axes
  * and tile of a nest. Out: heads of loops, and what each axis is at this point. */
 
+#include "compile/4_schedule/schedule.h"
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 
@@ -193,8 +194,15 @@ int open_loop(struct printer *pr, int axis)
     set_loop(pr, axis, tile);
     const struct loop_range all = loop_range(pr, axis);
     const bool part = axis == pr->s->split_axis && pr->s->groups > 1;
-    print_for(pr, "for (long i%d = %s; i%d < %s; i%d += %d) {", axis, part ? "low" : all.from, axis,
-              part ? "high" : all.to, axis, tile);
+    const char *from = part ? "low" : all.from, *to = part ? "high" : all.to;
+    if (axis_overlaps(n, pr->s, axis)) {
+        pr->axis[axis].step = (int32_t)common_divisor(tile, n->extent[axis]);
+        print_for(pr, "for (long at%d = %s; at%d < %s; at%d += %d) {", axis, from, axis, to, axis,
+                  tile);
+        print_line(pr, "const long i%d = min(at%d, %dL);", axis, axis, n->extent[axis] - tile);
+        return 1;
+    }
+    print_for(pr, "for (long i%d = %s; i%d < %s; i%d += %d) {", axis, from, axis, to, axis, tile);
     return 1;
 }
 

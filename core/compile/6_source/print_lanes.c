@@ -2,35 +2,9 @@
 /* The vector axis of a nest without batch, where it is an axis of the result. In: a nest. Out: its loop, and what is
  * left over where the axis is no multiple of a register. */
 
-#include "compile/3_kernels/fuse.h"
+#include "compile/4_schedule/schedule.h"
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
-
-/* Whether a nest reads the memory of an owned tensor that it writes: what is there must be read before. */
-static bool reads_what_it_writes(const struct program_ir *p, const struct nest *n, int written)
-{
-    const int memory = memory_of(p, &p->values[written]);
-    for (int e = 0; memory >= 0 && e < n->expr_count; e++)
-        if (n->exprs[e].kind == EXPR_LOAD &&
-            memory_of(p, &p->values[n->exprs[e].access.value]) == memory)
-            return true;
-    return false;
-}
-
-/* Whether the last register of the vector axis may begin among the elements of the one before, and computes
- * these again: sums, which are long, rather than as many single ones as are left over. */
-static bool ends_overlap(const struct printer *pr)
-{
-    const struct nest *n = pr->n;
-    const int lane = pr->s->lane_axis, extent = n->extent[lane];
-    if (n->combine == COMBINE_NONE || n->partial || n->transformed || extent < LANES ||
-        extent % LANES == 0 || (lane == pr->s->split_axis && pr->s->groups > 1))
-        return false;
-    for (int s = 0; s < n->stores; s++)
-        if (reads_what_it_writes(pr->p, n, n->store[s].value))
-            return false;
-    return !nest_is_heavy(n);
-}
 
 void print_lane_body(struct printer *pr)
 {
@@ -47,11 +21,11 @@ void print_lane_body(struct printer *pr)
     close_loops(pr, loops);
 }
 
-static void print_overlapping(struct printer *pr, int lane)
+static void print_overlapping(struct printer *pr, int lane, const char *low, const char *high)
 {
     const int extent = pr->n->extent[lane];
     set_loop(pr, lane, 1);
-    print_for(pr, "for (long lane = 0; lane < %d; lane += 16) {", extent);
+    print_for(pr, "for (long lane = %s; lane < %s; lane += 16) {", low, high);
     print_line(pr, "const long i%d = min(lane, %dL);", lane, extent - LANES);
     pr->width = LANES;
     pr->lane_axis = lane;
@@ -70,8 +44,8 @@ void print_out_lanes(struct printer *pr)
     char low[16], high[16];
     text_fill(low, sizeof low, split ? "low" : "0");
     text_fill(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
-    if (ends_overlap(pr)) {
-        print_overlapping(pr, lane);
+    if (axis_overlaps(n, pr->s, lane)) {
+        print_overlapping(pr, lane, low, high);
         return;
     }
     set_loop(pr, lane, 1);

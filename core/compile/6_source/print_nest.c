@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile/4_schedule/schedule.h"
 #include "compile/6_source/print.h"
 #include "tensor/sum_order.h"
 
@@ -253,6 +254,22 @@ static void print_slice(struct printer *pr)
                parts, l->grain, l->times, l->above + 1, pr->n->extent[pr->s->split_axis]);
 }
 
+/* What a group does of the axis that groups share. Tiles that overlap are one group's, the last one's. */
+static void print_share(struct printer *pr)
+{
+    const struct schedule *s = pr->s;
+    const int step = s->split_step, extent = pr->n->extent[s->split_axis], groups = s->groups;
+    const int pieces = nest_shares(pr->n, s);
+    const char *who = group_name(pr);
+    print_line(pr, "const long low = %s * %d / %d * %d;", who, pieces, groups, step);
+    if (pieces * step < extent)
+        print_line(pr, "const long high = %s + 1 < %d ? (%s + 1) * %d / %d * %d : %dL;", who,
+                   groups, who, pieces, groups, step, extent);
+    else
+        print_line(pr, "const long high = min((%s + 1) * %d / %d * %d, %dL);", who, pieces, groups,
+                   step, extent);
+}
+
 /* All loops of a nest, and what is inside. */
 static void print_loops(struct printer *pr)
 {
@@ -304,12 +321,7 @@ void print_nest(struct printer *pr)
     if (n->batched && pr->s->split_axis >= 0) {
         print_slice(pr);
     } else if (pr->s->groups > 1) {
-        const int step = pr->s->split_step;
-        const int pieces = (n->extent[pr->s->split_axis] + step - 1) / step;
-        const char *who = group_name(pr);
-        print_line(pr, "const long low = %s * %d / %d * %d;", who, pieces, pr->s->groups, step);
-        print_line(pr, "const long high = min((%s + 1) * %d / %d * %d, %dL);", who, pieces,
-                   pr->s->groups, step, n->extent[pr->s->split_axis]);
+        print_share(pr);
     }
     if (n->kind == NEST_ROUTINE) {
         char all[16];
