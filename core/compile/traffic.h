@@ -31,6 +31,7 @@ struct tiling {
     int workers;    /* units that share it */
     bool overlaps;  /* tiles may (axis_overlaps()), */
     int split_axis; /* but along this axis; or -1 */
+    int most;       /* accumulators of a tile */
     struct strips strips;
     int32_t slice[NEST_AXES]; /* extents of what a group of a chain does, where there are strips, */
     double slices;            /* and of these so many */

@@ -89,14 +89,21 @@ static bool may_overlap(const struct tiling *t, int axis)
     return t->overlaps && axis != t->split_axis && !is_strip(t, axis);
 }
 
-/* Sizes of a tile along an axis: divisors, and if none is large those that leave least over. */
+/* Whether no divisor of an axis, by itself, hides how long a multiply-add takes. */
+static bool divides_badly(const struct tiling *t, int axis)
+{
+    int d[ACCUMULATORS_ROOM];
+    const int count = divisors(t->n->extent[axis], t->most, d);
+    return t->n->extent[axis] > t->most && d[count - 1] < t->most &&
+           d[count - 1] < t->core->latency;
+}
+
+/* Sizes of a tile along an axis: divisors, and of one that has none those that leave least over. */
 static int sizes(const struct tiling *t, int axis, int most, int *out)
 {
     const int extent = t->n->extent[axis];
     int count = divisors(extent, most, out);
-    const int largest = out[count - 1];
-    const bool enough = 2 * largest >= most && largest >= t->core->latency;
-    if (extent <= most || largest == most || enough || !may_overlap(t, axis))
+    if (!may_overlap(t, axis) || !divides_badly(t, axis))
         return count;
     for (int size = most; size > 1; size--) {
         const int pieces = (extent + size - 1) / size;
@@ -268,6 +275,7 @@ static void find_candidates(const struct target *target, const struct nest *n, i
     const int most = n->combine == COMBINE_FMA  ? c->accumulators
                      : t->size <= c->small_body ? (int)c->latency
                                                 : 1;
+    t->most = most;
     weigh_code(t, target, nests);
     const int last = n->axes - 1;
     for (int a = 0; a < NEST_AXES; a++)
