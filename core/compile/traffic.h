@@ -28,10 +28,10 @@ struct tiling {
     int size; /* expressions of the body */
     int rest; /* weight of those around it, repeated for each accumulator */
     double code_cycles;
-    int workers;    /* units that share it */
-    bool overlaps;  /* tiles may (axis_overlaps()), */
-    int split_axis; /* but along this axis; or -1 */
-    int most;       /* accumulators of a tile */
+    int workers;     /* units that share it */
+    bool overlaps;   /* tiles may (axis_overlaps()), */
+    int sliced_axis; /* but along this one, of which parts have slices; or -1 */
+    int most;        /* accumulators of a tile */
     struct strips strips;
     int32_t slice[NEST_AXES]; /* extents of what a group of a chain does, where there are strips, */
     double slices;            /* and of these so many */

@@ -7,7 +7,7 @@
 
 #include "tarn.h"
 
-enum { ROWS = 83, TERMS = 40, MOST = 1 << 17 };
+enum { ROWS = 83, TERMS = 40, COLUMNS = 44, MOST_TOKENS = 257, MOST = 1 << 17 };
 
 /* Primes around one, two and many tiles and registers, and one that has only a small divisor. */
 static const int extents[] = { 17, 29, 37, 49, 101, 197, 257 };
@@ -122,6 +122,29 @@ static void sums(tarn_replica *r, int n)
     expect(tarn_sum(tarn_add(x, w), TARN_AXES(1), false), ROWS, n, sum_over_terms, "a sum");
 }
 
+static int token(int row, int j)
+{
+    return 2 * dot(row, j) + j % 3;
+}
+
+/* Groups have some samples each of a chain of products, and none of another's. */
+static void tokens(tarn_replica *r, int n)
+{
+    enum { SAMPLES = 11 };
+    static float once[SAMPLES * MOST_TOKENS * TERMS], twice[TERMS * TERMS];
+    const int rows = SAMPLES * n;
+    for (int i = 0; i < rows * TERMS; i++)
+        once[i] = (float)left(i / TERMS, i % TERMS);
+    for (int i = 0; i < TERMS; i++)
+        twice[i * TERMS + i] = 2;
+    tarn_tensor x = tarn_from(r, TARN_SHAPE(SAMPLES, n, TERMS), TARN_F32, once);
+    const tarn_tensor w = tarn_from(r, TARN_SHAPE(TERMS, TERMS), TARN_F32, twice);
+    const tarn_tensor bias = tarn_reshape(table(r, 1, COLUMNS, column_number), TARN_SHAPE(COLUMNS));
+    x = tarn_matmul(x, w); /* exactly 2 x, read by another product */
+    x = tarn_add(tarn_matmul(x, table(r, TERMS, COLUMNS, right)), bias);
+    expect(tarn_reshape(x, TARN_SHAPE(rows, COLUMNS)), rows, COLUMNS, token, "a chain of tokens");
+}
+
 static void all_forms(const char *target)
 {
     cr_assert_eq(setenv("TARN_TARGET", target, 1), 0);
@@ -132,6 +155,7 @@ static void all_forms(const char *target)
         products(r, extents[i]);
         added_in_place(r, extents[i]);
         sums(r, extents[i]);
+        tokens(r, extents[i]);
     }
     tarn_close(r);
 }

@@ -172,12 +172,13 @@ static int groups_worth(const struct target *t, const struct placement *at, int 
 
 bool axis_overlaps(const struct nest *n, const struct schedule *s, int axis)
 {
-    const bool lanes = axis == nest_vector_axis(n, s);
+    const bool lanes = axis == nest_vector_axis(n, s), shared = axis == s->split_axis;
     const int size = lanes ? LANES : s->tile[axis];
     if (!s->overlaps || axis >= n->out_axes || n->extent[axis] < size ||
-        n->extent[axis] % size == 0 || (axis == s->split_axis && s->split_step % size != 0))
+        (shared && (s->slices != NULL || s->split_step < size)) ||
+        (lanes && (nest_has_batch_lanes(n) || nest_calls_driver(n))))
         return false;
-    return !lanes || !(nest_has_batch_lanes(n) || nest_calls_driver(n));
+    return n->extent[axis] % size != 0 || (shared && s->split_step % size != 0);
 }
 
 int nest_shares(const struct nest *n, const struct schedule *s)

@@ -79,14 +79,14 @@ static int divisors(int extent, int most, int *out)
     return count;
 }
 
-/* Whether a tile may be no divisor of an axis: groups of a chain and parts have slices of theirs, and so have copies. */
+/* Whether a tile may be no divisor of an axis: parts have slices of theirs, and copies for all rows are of whole strips. */
 static bool may_overlap(const struct tiling *t, int axis)
 {
     const struct nest *n = t->n;
     for (int g = 0; g < n->guards; g++)
         if (n->guard[g].e.k[axis] != 0)
             return false;
-    return t->overlaps && axis != t->split_axis && !is_strip(t, axis);
+    return t->overlaps && axis != t->sliced_axis && !is_strip(t, axis);
 }
 
 /* Whether no divisor of an axis, by itself, hides how long a multiply-add takes. */
@@ -388,7 +388,7 @@ static void begin_strips(struct tiling *t, const struct schedule *s)
 {
     t->strips = s->strips;
     t->overlaps = s->overlaps;
-    t->split_axis = s->split_axis;
+    t->sliced_axis = s->slices != NULL ? s->split_axis : -1;
     t->workers = s->workers;
     memcpy(t->slice, t->n->extent, sizeof t->slice);
     t->slices = 1;

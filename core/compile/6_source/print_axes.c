@@ -196,10 +196,10 @@ int open_loop(struct printer *pr, int axis)
     const bool part = axis == pr->s->split_axis && pr->s->groups > 1;
     const char *from = part ? "low" : all.from, *to = part ? "high" : all.to;
     if (axis_overlaps(n, pr->s, axis)) {
-        pr->axis[axis].step = (int32_t)common_divisor(tile, n->extent[axis]);
+        pr->axis[axis].step = part ? 1 : (int32_t)common_divisor(tile, n->extent[axis]);
         print_for(pr, "for (long at%d = %s; at%d < %s; at%d += %d) {", axis, from, axis, to, axis,
                   tile);
-        print_line(pr, "const long i%d = min(at%d, %dL);", axis, axis, n->extent[axis] - tile);
+        print_line(pr, "const long i%d = min(at%d, %s - %dL);", axis, axis, to, tile);
         return 1;
     }
     print_for(pr, "for (long i%d = %s; i%d < %s; i%d += %d) {", axis, from, axis, to, axis, tile);

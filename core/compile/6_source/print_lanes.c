@@ -23,10 +23,9 @@ void print_lane_body(struct printer *pr)
 
 static void print_overlapping(struct printer *pr, int lane, const char *low, const char *high)
 {
-    const int extent = pr->n->extent[lane];
     set_loop(pr, lane, 1);
     print_for(pr, "for (long lane = %s; lane < %s; lane += 16) {", low, high);
-    print_line(pr, "const long i%d = min(lane, %dL);", lane, extent - LANES);
+    print_line(pr, "const long i%d = min(lane, %s - %dL);", lane, high, LANES);
     pr->width = LANES;
     pr->lane_axis = lane;
     print_lane_body(pr);
