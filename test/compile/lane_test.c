@@ -11,7 +11,7 @@ static int extent_of_lanes(const struct nest *n, const struct schedule *s)
 {
     const int32_t *k = n->store[0].address.k, lane = s->lane_axis;
     const bool is_split = lane > 0 && n->extent[lane] == 16 && k[lane - 1] == 16 * k[lane];
-    return n->extent[lane] * (is_split ? n->extent[lane - 1] : 1);
+    return n->extent[lane] * (is_split ? n->extent[lane - 1] : 1) - n->over;
 }
 
 /* The extent of the vector's axis in a^T b, a [terms, rows] and b [terms, columns]: a gradient of weights. */

@@ -7,10 +7,10 @@
 
 #include "tarn.h"
 
-enum { ROWS = 83, TERMS = 40, COLUMNS = 44, MOST_TOKENS = 257, MOST = 1 << 17 };
+enum { ROWS = 83, TERMS = 40, COLUMNS = 44, MOST_TOKENS = 1000, MOST = 1 << 19 };
 
 /* Primes around one, two and many tiles and registers, and one that has only a small divisor. */
-static const int extents[] = { 17, 29, 37, 49, 101, 197, 257 };
+static const int extents[] = { 17, 29, 37, 49, 101, 197, 257, 1000 };
 
 static int left(int i, int k)
 {
@@ -100,6 +100,15 @@ static void products(tarn_replica *r, int n)
            dot_turned, "a product of columns");
 }
 
+/* Few rows have several registers of columns side by side; that there are so many columns is divided among groups. */
+static void few_rows(tarn_replica *r, int n)
+{
+    enum { FEW = 3 };
+    const tarn_tensor w = plain(table(r, TERMS, n, right));
+    expect(tarn_matmul(plain(table(r, FEW, TERMS, left)), w), FEW, n, dot, "a product of few rows");
+    expect(tarn_matmul(plain(table(r, 1, TERMS, left)), w), 1, n, dot, "a product of one row");
+}
+
 /* What is added to in its place must be added to once. */
 static void added_in_place(tarn_replica *r, int n)
 {
@@ -153,6 +162,7 @@ static void all_forms(const char *target)
     cr_assert_not_null(r, "%s", tarn_error(NULL));
     for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
         products(r, extents[i]);
+        few_rows(r, extents[i]);
         added_in_place(r, extents[i]);
         sums(r, extents[i]);
         tokens(r, extents[i]);

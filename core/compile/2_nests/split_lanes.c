@@ -28,6 +28,8 @@ static bool lies_apart(const struct nest *n, int lane)
 /* The axis becomes runs of so many elements. */
 static void split_axis(struct nest *n, int axis, int32_t run)
 {
+    n->runs = axis;
+    n->over = (run - n->extent[axis] % run) % run;
     nest_into_runs(n, axis, run);
     for (int s = 0; s < n->stores; s++)
         affine_into_runs(&n->store[s].address, axis, run);
@@ -42,6 +44,22 @@ static bool has_guard_along(const struct nest *n, int axis)
         if (n->guard[g].e.k[axis] != 0)
             return true;
     return false;
+}
+
+/* Whether the last run of lanes may end behind the result, so that the last tile of runs begins earlier by less than one: there
+ * is another tile before it, and nothing is asked about where a register begins. */
+static bool may_end_behind(const struct nest *n, int lane)
+{
+    for (int e = 0; e < n->expr_count; e++) {
+        const struct expr *x = &n->exprs[e];
+        for (int i = 0; x->kind == EXPR_LOAD && i < x->access.part_count; i++)
+            if (x->access.part[i].index.e.k[lane] != 0)
+                return false;
+        for (int g = 0; x->kind == EXPR_GUARD && g < x->guards; g++)
+            if (x->guard[g].e.k[lane] != 0)
+                return false;
+    }
+    return n->extent[lane] > 2 * LANES && !nest_calls_driver(n);
 }
 
 /* Whether an operand is the same for all elements along the axis. */
@@ -87,8 +105,8 @@ static void split_for_vectors(const struct program_ir *p, struct nest *n)
 {
     const int lane = nest_lane(n);
     if (!n->batched && n->guards == 0 && lane >= 0 && lane < n->out_axes &&
-        n->extent[lane] % LANES == 0 && n->extent[lane] > LANES && !lies_apart(n, lane) &&
-        gains_by_tiles(p, n, lane))
+        n->extent[lane] > LANES && !lies_apart(n, lane) &&
+        (n->extent[lane] % LANES == 0 || may_end_behind(n, lane)) && gains_by_tiles(p, n, lane))
         split_axis(n, lane, LANES);
 }
 

@@ -3,7 +3,6 @@
  * (tile.c), and how whole nests are divided among groups. Decides by shapes alone, so that the
  * order of every sum is a function of the problem. In: nests in kernels. Out: lanes, tiles, order
  * of loops and groups of each. */
-#include "compile/3_kernels/fuse.h"
 #include "compile/4_schedule/schedule.h"
 #include "compile/lane.h"
 #include "tensor/sum_order.h"
@@ -21,22 +20,6 @@ struct schedule *new_schedules(const struct program_ir *p)
             list[i].tile[a] = 1;
     }
     return list;
-}
-
-/* Whether elements of the result may be computed and stored twice: not those that are added to, and not where a nest reads
- * the memory of an owned tensor that it writes. */
-static bool may_overlap(const struct program_ir *p, const struct nest *n)
-{
-    if (n->kind != NEST_LOOPS || n->combine == COMBINE_NONE || n->partial || n->transformed)
-        return false;
-    for (int s = 0; s < n->stores; s++) {
-        const int memory = memory_of(p, &p->values[n->store[s].value]);
-        for (int e = 0; memory >= 0 && e < n->expr_count; e++)
-            if (n->exprs[e].kind == EXPR_LOAD &&
-                memory_of(p, &p->values[n->exprs[e].access.value]) == memory)
-                return false;
-    }
-    return true;
 }
 
 int64_t nest_tiles(const struct nest *n, const struct schedule *s)
@@ -184,6 +167,8 @@ bool axis_overlaps(const struct nest *n, const struct schedule *s, int axis)
 int nest_shares(const struct nest *n, const struct schedule *s)
 {
     const int extent = n->extent[s->split_axis], pieces = extent / s->split_step;
+    if (n->over > 0 && s->split_axis == n->runs) /* the last tile overlaps the one before */
+        return (extent - 1) / s->split_step;
     return extent % s->split_step == 0 || axis_overlaps(n, s, s->split_axis) ? pieces : pieces + 1;
 }
 
@@ -332,7 +317,8 @@ static void schedule_nest(const struct program_ir *p, const struct nest *n)
             s->order[next++] = a;
     s->squares_axis = squares_axis(p, n, s);
     s->groups = 1;
-    s->overlaps = may_overlap(p, n);
+    s->overlaps =
+        n->kind == NEST_LOOPS && n->combine != COMBINE_NONE && !n->partial && !n->transformed;
     split_among_parts(p, at, s);
     split_by_rows(p, n, at, s);
     if (n->combine != COMBINE_NONE && n->axes > n->out_axes)

@@ -79,14 +79,14 @@ static int divisors(int extent, int most, int *out)
     return count;
 }
 
-/* Whether a tile may be no divisor of an axis: parts have slices of theirs, and copies for all rows are of whole strips. */
+/* Whether a tile may be no divisor of an axis: parts have slices of theirs. */
 static bool may_overlap(const struct tiling *t, int axis)
 {
     const struct nest *n = t->n;
     for (int g = 0; g < n->guards; g++)
         if (n->guard[g].e.k[axis] != 0)
             return false;
-    return t->overlaps && axis != t->sliced_axis && !is_strip(t, axis);
+    return t->overlaps && axis != t->sliced_axis;
 }
 
 /* Whether no divisor of an axis, by itself, hides how long a multiply-add takes. */
@@ -103,6 +103,8 @@ static int sizes(const struct tiling *t, int axis, int most, int *out)
 {
     const int extent = t->n->extent[axis];
     int count = divisors(extent, most, out);
+    if (t->n->over > 0 && axis == t->n->runs && out[count - 1] == extent)
+        count--; /* there must be a tile before the last one */
     if (!may_overlap(t, axis) || !divides_badly(t, axis))
         return count;
     for (int size = most; size > 1; size--) {

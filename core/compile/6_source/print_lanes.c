@@ -34,6 +34,23 @@ static void print_overlapping(struct printer *pr, int lane, const char *low, con
     pr->lane_axis = -1;
 }
 
+/* One register, of runs whose last tile begins earlier. */
+static void print_run(struct printer *pr, int lane)
+{
+    const struct nest *n = pr->n;
+    const int last = n->extent[n->runs] - pr->s->tile[n->runs];
+    print_line(pr, "{");
+    pr->indent++;
+    set_loop(pr, lane, 1);
+    print_line(pr, "const long i%d = i%d < %d ? 0 : -%dL;", lane, n->runs, last, n->over);
+    pr->width = LANES;
+    pr->lane_axis = lane;
+    print_lane_body(pr);
+    close_loops(pr, 1);
+    pr->width = 1;
+    pr->lane_axis = -1;
+}
+
 /* The OUT vector axis of a nest without batch: full vectors, then single elements. */
 void print_out_lanes(struct printer *pr)
 {
@@ -43,6 +60,10 @@ void print_out_lanes(struct printer *pr)
     char low[16], high[16];
     text_fill(low, sizeof low, split ? "low" : "0");
     text_fill(high, sizeof high, split ? "high" : "%d", n->extent[lane]);
+    if (n->over > 0 && lane == n->runs + 1) {
+        print_run(pr, lane);
+        return;
+    }
     if (axis_overlaps(n, pr->s, lane)) {
         print_overlapping(pr, lane, low, high);
         return;

@@ -22,13 +22,13 @@ TARN_APART void nest_db2d9f9a021a5296(__global float *v0, __global float *v1, __
     }
 }
 #endif
-#ifndef TARN_nest_4e462b1ad6b79fa5
-#define TARN_nest_4e462b1ad6b79fa5
-TARN_APART void nest_4e462b1ad6b79fa5(__global float *v0, __global float *v1, __global float *v2)
+#ifndef TARN_nest_9ea6a6804c3f77c7
+#define TARN_nest_9ea6a6804c3f77c7
+TARN_APART void nest_9ea6a6804c3f77c7(__global float *v0, __global float *v1, __global float *v2)
 {
     #pragma unroll 1
     for (long lane = 0; lane < 18; lane += 16) {
-        const long i3 = min(lane, 2L);
+        const long i3 = min(lane, 18 - 16L);
         float16 acc0 = (float16)(0.0f);
         float16 acc1 = (float16)(0.0f);
         float16 acc2 = (float16)(0.0f);
@@ -127,7 +127,7 @@ TARN_APART void nest_4e462b1ad6b79fa5(__global float *v0, __global float *v1, __
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_501afc832110112d(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
+void k_6d4ab323b0d2761f(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *output1, __global uchar *owned2, __global uchar *owned3)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [5,48] */
@@ -142,7 +142,7 @@ void k_501afc832110112d(const int skip, __global uchar *output0, __global uchar 
         /* pad [5 48] */
         nest_db2d9f9a021a5296(v0, v1, v2);
         /* conv2d [1 2 4 18 | 2 3 3] */
-        nest_4e462b1ad6b79fa5(v3, v4, v5);
+        nest_9ea6a6804c3f77c7(v3, v4, v5);
     }
 }
 

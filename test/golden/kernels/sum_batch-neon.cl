@@ -105,13 +105,13 @@ void k_21f9a5bcbd393fb6(const int skip, __global uchar *input0, __global uchar *
 
 
 /* sum */
-#ifndef TARN_nest_84e96e89fdd30be1
-#define TARN_nest_84e96e89fdd30be1
-TARN_APART void nest_84e96e89fdd30be1(__global float *v0, __global float *v1)
+#ifndef TARN_nest_bfc0fd39a16961af
+#define TARN_nest_bfc0fd39a16961af
+TARN_APART void nest_bfc0fd39a16961af(__global float *v0, __global float *v1)
 {
     #pragma unroll 1
     for (long lane = 0; lane < 24; lane += 16) {
-        const long i0 = min(lane, 8L);
+        const long i0 = min(lane, 24 - 16L);
         float16 acc0 = (float16)(0.0f);
         const float16 t1 = (TARN_LOAD(__global, float, v1 + i0));
         const float16 t2 = (TARN_LOAD(__global, float, v1 + i0 + 24));
@@ -151,7 +151,7 @@ TARN_APART void nest_84e96e89fdd30be1(__global float *v0, __global float *v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_934d95ecf5913f9c(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
+void k_cc212f77a113b033(const int skip, __global uchar *output0, __global uchar *arena, __global const ulong *offset)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,24] */
@@ -160,7 +160,7 @@ void k_934d95ecf5913f9c(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [24 | 1] */
-        nest_84e96e89fdd30be1(v0, v1);
+        nest_bfc0fd39a16961af(v0, v1);
     }
 }
 

@@ -2,14 +2,17 @@
 /* k1: 1 groups of 1; skip 0, owned 0, at 0, arena 0; at bytes 0, 0 */
 /* arena: 800 bytes */
 /* sum add sum */
-#ifndef TARN_nest_d48bd52ceb27eec8
-#define TARN_nest_d48bd52ceb27eec8
-TARN_APART void nest_d48bd52ceb27eec8(__global float *v0, __global float *v1)
+#ifndef TARN_nest_300a6f78413216f3
+#define TARN_nest_300a6f78413216f3
+TARN_APART void nest_300a6f78413216f3(__global float *v0, __global float *v1)
 {
     #pragma unroll 1
-    for (long i0 = 0; i0 < 10; i0 += 2) {
+    for (long at0 = 0; at0 < 10; at0 += 4) {
+        const long i0 = min(at0, 10 - 4L);
         float acc0 = (float)(0.0f);
         float acc1 = (float)(0.0f);
+        float acc2 = (float)(0.0f);
+        float acc3 = (float)(0.0f);
         #pragma nounroll
         #pragma clang loop vectorize(disable)
         for (long i1 = 0; i1 < 12; i1 += 1) {
@@ -17,9 +20,15 @@ TARN_APART void nest_d48bd52ceb27eec8(__global float *v0, __global float *v1)
             acc0 += t1;
             const float t2 = v1[i0 + 10 * i1 + 1];
             acc1 += t2;
+            const float t3 = v1[i0 + 10 * i1 + 2];
+            acc2 += t3;
+            const float t4 = v1[i0 + 10 * i1 + 3];
+            acc3 += t4;
         }
         v0[i0] = acc0;
         v0[i0 + 1] = acc1;
+        v0[i0 + 2] = acc2;
+        v0[i0 + 3] = acc3;
     }
 }
 #endif
@@ -82,7 +91,7 @@ TARN_APART void nest_9cb82cd015b0b345(__global float *v0, __global float *v1)
 }
 #endif
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void k_91b1d6e7336f23e2(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
+void k_210d0e66e2e7e2c2(const int skip, __global uchar *output0, __global uchar *owned0, __global const ulong *offset, __global uchar *owned1, __global uchar *arena, __global uchar *owned2, __global uchar *owned3, __global uchar *owned4)
 {
     const int section_group = (int)get_group_id(0) + skip;
     __global float *v0 = (__global float *)(output0); /* [1,10] */
@@ -97,7 +106,7 @@ void k_91b1d6e7336f23e2(const int skip, __global uchar *output0, __global uchar 
     if (section_group >= 0 && section_group < 1) {
         const long group = section_group - 0;
         /* sum [10 | 12] */
-        nest_d48bd52ceb27eec8(v0, v1);
+        nest_300a6f78413216f3(v0, v1);
         /* add [200] */
         nest_c427c7e95b41c489(v2, v3, v4, v5, v6);
         /* sum [200] */
