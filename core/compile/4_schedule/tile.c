@@ -89,13 +89,13 @@ static bool may_overlap(const struct tiling *t, int axis)
     return t->overlaps && axis != t->sliced_axis;
 }
 
-/* Whether no divisor of an axis, by itself, hides how long a multiply-add takes. */
+/* Whether no divisor of an axis, by itself, hides most of how long a multiply-add takes. */
 static bool divides_badly(const struct tiling *t, int axis)
 {
     int d[ACCUMULATORS_ROOM];
     const int count = divisors(t->n->extent[axis], t->most, d);
     return t->n->extent[axis] > t->most && d[count - 1] < t->most &&
-           d[count - 1] < t->core->latency;
+           d[count - 1] < t->core->latency * 3 / 4;
 }
 
 /* Sizes of a tile along an axis: divisors, and of one that has none those that leave least over. */

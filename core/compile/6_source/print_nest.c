@@ -254,17 +254,23 @@ static void print_slice(struct printer *pr)
                parts, l->grain, l->times, l->above + 1, pr->n->extent[pr->s->split_axis]);
 }
 
-/* What a group does of the axis that groups share. Tiles that overlap are one group's, the last one's. */
+/* What a group does of the axis that groups share. Tiles that overlap are one group's, which has the end of the axis. Its
+ * share is the longest: so it is the first group, and others are under way meanwhile. */
 static void print_share(struct printer *pr)
 {
     const struct schedule *s = pr->s;
     const int step = s->split_step, extent = pr->n->extent[s->split_axis], groups = s->groups;
     const int pieces = nest_shares(pr->n, s);
-    const char *who = group_name(pr);
+    const bool longest = pieces * step < extent;
+    char who[NAME];
+    if (longest)
+        text_fill(who, sizeof who, "(%d - %s)", groups - 1, group_name(pr));
+    else
+        text_fill(who, sizeof who, "%s", group_name(pr));
     print_line(pr, "const long low = %s * %d / %d * %d;", who, pieces, groups, step);
-    if (pieces * step < extent)
-        print_line(pr, "const long high = %s + 1 < %d ? (%s + 1) * %d / %d * %d : %dL;", who,
-                   groups, who, pieces, groups, step, extent);
+    if (longest)
+        print_line(pr, "const long high = %s == 0 ? %dL : (%s + 1) * %d / %d * %d;", group_name(pr),
+                   extent, who, pieces, groups, step);
     else
         print_line(pr, "const long high = min((%s + 1) * %d / %d * %d, %dL);", who, pieces, groups,
                    step, extent);
