@@ -21,17 +21,23 @@ void print_lane_body(struct printer *pr)
     close_loops(pr, loops);
 }
 
-static void print_overlapping(struct printer *pr, int lane, const char *low, const char *high)
+/* What is inside of the loop over registers. */
+static void print_register(struct printer *pr, int lane)
 {
-    set_loop(pr, lane, 1);
-    print_for(pr, "for (long lane = %s; lane < %s; lane += 16) {", low, high);
-    print_line(pr, "const long i%d = min(lane, %s - %dL);", lane, high, LANES);
     pr->width = LANES;
     pr->lane_axis = lane;
     print_lane_body(pr);
     close_loops(pr, 1);
     pr->width = 1;
     pr->lane_axis = -1;
+}
+
+static void print_overlapping(struct printer *pr, int lane, const char *low, const char *high)
+{
+    set_loop(pr, lane, 1);
+    print_for(pr, "for (long lane = %s; lane < %s; lane += 16) {", low, high);
+    print_line(pr, "const long i%d = min(lane, %s - %dL);", lane, high, LANES);
+    print_register(pr, lane);
 }
 
 /* One register, of runs whose last tile begins earlier. */
@@ -43,12 +49,7 @@ static void print_run(struct printer *pr, int lane)
     pr->indent++;
     set_loop(pr, lane, 1);
     print_line(pr, "const long i%d = i%d < %d ? 0 : -%dL;", lane, n->runs, last, n->over);
-    pr->width = LANES;
-    pr->lane_axis = lane;
-    print_lane_body(pr);
-    close_loops(pr, 1);
-    pr->width = 1;
-    pr->lane_axis = -1;
+    print_register(pr, lane);
 }
 
 /* The OUT vector axis of a nest without batch: full vectors, then single elements. */
@@ -71,13 +72,7 @@ void print_out_lanes(struct printer *pr)
     set_loop(pr, lane, 1);
     print_line(pr, "long i%d = %s;", lane, low);
     print_for(pr, "for (; i%d + 16 <= %s; i%d += 16) {", lane, high, lane);
-    pr->width = LANES;
-    pr->lane_axis = lane;
-    print_lane_body(pr);
-    pr->indent--;
-    print_line(pr, "}");
-    pr->width = 1;
-    pr->lane_axis = -1;
+    print_register(pr, lane);
     if (n->extent[lane] % LANES == 0)
         return;
     print_for(pr, "for (; i%d < %s; ++i%d) {", lane, high, lane);
