@@ -80,9 +80,9 @@ struct nest {
     struct store store[NEST_STORES];
     int stores;
     struct copy_run copy;
-    int runs,
-        over; /* an axis counts runs of the lanes that the axis behind it is, of which the last ends so many elements
-                     * behind the result: the last tile begins as many earlier (split_lanes.c); over 0: there is none */
+    /* An axis counts runs of lanes, which the axis behind it is. The last run ends so many elements behind the result: the
+     * last tile begins as many earlier (split_lanes.c). over 0: there is no such axis. */
+    int runs, over;
     bool part;                /* one of several nests that make a sum (split_sum.c); */
     const struct nest *whole; /* the first of them: which sum */
     struct expr *exprs;
@@ -184,10 +184,10 @@ struct schedule {
     const struct slices *slices; /* of parts */
     int groups;                  /* that share it so */
     int workers; /* units that will, each with equally many tiles if it can be; 0: one unit alone */
-    bool
-        overlaps; /* the last tile along an axis of the result, and the last register of lanes, may begin among the elements of
-                    * the one before, and compute these again: of sums, which write nothing that they read (3_kernels/hazards.c) */
-    bool uniform; /* work-items: all teams of a group have the same tile */
+    /* The last tile along an axis of the result, and the last register of lanes, may begin among the elements of the one
+     * before, and compute these again: of sums, which write nothing that they read (3_kernels/hazards.c). */
+    bool overlaps;
+    bool uniform;      /* work-items: all teams of a group have the same tile */
     bool by_registers; /* a copy turns 16 by 16 elements over in registers */
     struct panels panels;
     int packed; /* which factor of a product is copied for all rows (packing.c); -1: neither */
