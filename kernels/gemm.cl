@@ -78,8 +78,7 @@ typedef CAT(TYPE_, B_WORDS) b_word;
 #define PANEL (COLS * DEPTH + 32)
 #define STRIP (4 * ROWS) /* rows of a that are copied at once; across k they share lines and pages */
 #define SIDE WIDTH       /* of the squares of b that are turned over; divides COLS */
-#define READ_DIRECTLY(panels) \
-    (A_WORDS == 0 && (panels) <= 4) /* that so few panels of b meet each row of a, does not repay its copy */
+#define FEW_PANELS 4     /* of b, which meet a row of a too seldom to repay its copy */
 #define AHEAD 4          /* rows of b are asked for so many before they are copied */
 
 /* 4 runs of 4 elements, transposed in registers. */
@@ -291,7 +290,7 @@ __kernel void tarn_gemm(__global const a_word *a, __global const b_word *b,
         for (int i = i0; i < i1; i += STRIP) {
             const int strip = min(i1 - i, STRIP), tiles = (strip + ROWS - 1) / ROWS * panels;
             __global const a_word *x = a + i * a_row + p * a_step;
-            const bool direct = READ_DIRECTLY(panels) && !a_across && strip % ROWS == 0;
+            const bool direct = A_WORDS == 0 && !a_across && panels <= FEW_PANELS && strip % ROWS == 0;
             if (a_across)
                 turn_rows(x, m, strip, depth, as);
             else if (!direct)

@@ -46,6 +46,8 @@ tarn_status timed_train(const struct timed_work *w);
 /* A convolution without bias that keeps the size of the image, but for the stride, and its norm. */
 tarn_tensor timed_unit(tarn_tensor x, const char *name, int out, int window, int stride,
                        int groups);
+/* Images in square patches, and a token before them, through blocks of attention; logits by that token. */
+tarn_tensor timed_patches(tarn_tensor x, int patch, int width, int heads, int classes);
 /* Words [N, T] through blocks of attention; a row of logits for each place of each text. */
 tarn_tensor timed_text(tarn_tensor x, int words, int width, int heads);
 

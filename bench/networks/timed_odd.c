@@ -3,27 +3,14 @@
  * register. */
 #include "timed.h"
 
-enum { TOKENS = 196, TOKEN = 192, KINDS = 101, WORDS = 10000, STATE = 650, LONG = 35 };
+enum { KINDS = 101, WORDS = 10000, STATE = 650, LONG = 35 };
 
 static const tarn_recurrent_options in_rows = { .batch_first = true };
 
-/* 14 x 14 pieces of a photograph, and one token before them. */
+/* 14 x 14 patches of a photograph. */
 static tarn_tensor photo_tokens(tarn_tensor x)
 {
-    tarn_replica *r = x.replica;
-    const int samples = tarn_shape_get(x).dim[0];
-    const tarn_init init = { TARN_INIT_NORMAL, .b = 0.02f };
-    const tarn_transformer_block_options block = { .heads = 3 };
-    const tarn_tensor cut =
-        tarn_use_conv2d(x, "patches", TOKEN, 16, (tarn_conv2d_options){ .stride = { 16, 16 } });
-    tarn_tensor first = tarn_use_parameter(r, "first", TARN_SHAPE(1, TOKEN), init);
-    first = tarn_broadcast_to(first, TARN_SHAPE(samples, 1, TOKEN));
-    tarn_tensor h =
-        tarn_concat((tarn_tensor[]){ first, tarn_transpose(tarn_flatten(cut, 2), 1, 2) }, 2, 1);
-    h = tarn_add(h, tarn_use_parameter(r, "places", TARN_SHAPE(1 + TOKENS, TOKEN), init));
-    for (int i = 0; i < 4; i++)
-        h = tarn_use_transformer_block(h, TARN_NAME("blocks.%d", i), block, TARN_NONE);
-    return tarn_use_linear(tarn_select(tarn_use_layer_norm(h, "norm"), 1, 0), "head", KINDS);
+    return timed_patches(x, 16, 192, 3, KINDS);
 }
 
 /* A language model of words. */

@@ -2,7 +2,7 @@
 /* Networks of rows: fully connected layers, transformers and recurrences. */
 #include "timed.h"
 
-enum { WIDTH = 128, LAYERS = 4, HEADS = 4, CONTEXT = 64, PATCH = 4, PATCHES = 8 * 8, HIDDEN = 128 };
+enum { WIDTH = 128, LAYERS = 4, HEADS = 4, CONTEXT = 64, HIDDEN = 128 };
 
 static tarn_tensor mlp(tarn_tensor x)
 {
@@ -41,18 +41,23 @@ static tarn_tensor gpt_8192(tarn_tensor x)
     return timed_text(x, 8192, WIDTH, HEADS);
 }
 
-static tarn_tensor vit(tarn_tensor x)
+tarn_tensor timed_patches(tarn_tensor x, int patch, int width, int heads, int classes)
 {
     tarn_replica *r = x.replica;
-    const int32_t samples = tarn_shape_get(x).dim[0];
     const tarn_init init = { TARN_INIT_NORMAL, .b = 0.02f };
-    const tarn_conv2d_options cut = { .stride = { PATCH, PATCH } };
-    const tarn_tensor patches = tarn_flatten(tarn_use_conv2d(x, "patches", WIDTH, PATCH, cut), 2);
-    tarn_tensor first = tarn_use_parameter(r, "first", TARN_SHAPE(1, WIDTH), init);
-    first = tarn_broadcast_to(first, TARN_SHAPE(samples, 1, WIDTH));
-    tarn_tensor h = tarn_concat((tarn_tensor[]){ first, tarn_transpose(patches, 1, 2) }, 2, 1);
-    h = tarn_add(h, tarn_use_parameter(r, "places", TARN_SHAPE(1 + PATCHES, WIDTH), init));
-    return tarn_use_linear(tarn_select(blocks(h, HEADS, false), 1, 0), "head", CLASSES);
+    const tarn_conv2d_options cut = { .stride = { patch, patch } };
+    tarn_tensor h = tarn_flatten(tarn_use_conv2d(x, "patches", width, patch, cut), 2);
+    const tarn_shape s = tarn_shape_get(h); /* samples, width, patches */
+    tarn_tensor first = tarn_use_parameter(r, "first", TARN_SHAPE(1, width), init);
+    first = tarn_broadcast_to(first, TARN_SHAPE(s.dim[0], 1, width));
+    h = tarn_concat((tarn_tensor[]){ first, tarn_transpose(h, 1, 2) }, 2, 1);
+    h = tarn_add(h, tarn_use_parameter(r, "places", TARN_SHAPE(1 + s.dim[2], width), init));
+    return tarn_use_linear(tarn_select(blocks(h, heads, false), 1, 0), "head", classes);
+}
+
+static tarn_tensor vit(tarn_tensor x)
+{
+    return timed_patches(x, 4, WIDTH, HEADS, CLASSES);
 }
 
 /* ---- recurrences, over the rows of an image -------------------------------------------------- */

@@ -144,9 +144,9 @@ class Mlp(AdamW):
 
 
 class Transformer(AdamW):
-    def __init__(self, causal):
+    def __init__(self, causal, width=WIDTH, heads=4):
         super().__init__()
-        self.blocks, self.norm = nn.Sequential(*(Block(causal) for _ in range(4))), nn.LayerNorm(WIDTH)
+        self.blocks, self.norm = nn.Sequential(*(Block(causal, width, heads) for _ in range(4))), nn.LayerNorm(width)
 
 
 class Gpt(Transformer):
@@ -171,17 +171,28 @@ class Gpt8192(Gpt):
 
 class Vit(Transformer):
     shape = (64, 3, 32, 32)
+    patch, width, heads, classes = 4, WIDTH, 4, 10
 
     def __init__(self):
-        super().__init__(causal=False)
-        self.patches = nn.Conv2d(3, WIDTH, 4, 4)
-        self.first, self.places = (nn.Parameter(0.02 * torch.randn(n, WIDTH)) for n in (1, 65))
-        self.head = nn.Linear(WIDTH, 10)
+        super().__init__(False, self.width, self.heads)
+        tokens = 1 + (self.shape[2] // self.patch) * (self.shape[3] // self.patch)
+        self.patches = nn.Conv2d(3, self.width, self.patch, self.patch)
+        self.first, self.places = (nn.Parameter(0.02 * torch.randn(n, self.width)) for n in (1, tokens))
+        self.head = nn.Linear(self.width, self.classes)
+
+    def batch(self, n):
+        return torch.rand(n, *self.shape[1:]), torch.tensor(measure.labels(n, self.classes))
 
     def forward(self, x):
         cut = self.patches(x).flatten(2).transpose(1, 2)
-        h = torch.cat([self.first.expand(len(x), 1, WIDTH), cut], 1) + self.places
+        h = torch.cat([self.first.expand(len(x), 1, self.width), cut], 1) + self.places
         return self.head(self.norm(self.blocks(h))[:, 0])
+
+
+class PhotoTokens(Vit):
+    """Of timed_odd.c; the others of that file are in pytorch_odd.py."""
+    shape = (8, 3, 224, 224)
+    patch, width, heads, classes = 16, 192, 3, 101
 
 
 class Recurrent(Net):
@@ -657,7 +668,7 @@ class Lstm512(Images):
 
 
 NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Unet, "vae": Vae, "mlp": Mlp,
-            "gpt": Gpt, "gpt-8192": Gpt8192, "vit": Vit, "lstm": Recurrent, "gru": Gru, "convnext": ConvNext, "mixer": Mixer,
+            "gpt": Gpt, "gpt-8192": Gpt8192, "vit": Vit, "photo-tokens": PhotoTokens, "lstm": Recurrent, "gru": Gru, "convnext": ConvNext, "mixer": Mixer,
             "vgg": Vgg, "densenet": Densenet, "squeeze": Squeeze, "wavenet": Wavenet, "translate": Translate,
             "recommend": Recommend, "graph": Graph, "experts": Experts,
             "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech,

@@ -1,32 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of bench/networks/timed_odd.c in PyTorch, for pytorch_networks.py."""
+"""The networks of bench/networks/timed_odd.c in PyTorch, but its transformer, for pytorch_networks.py."""
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 import measure
 from pytorch_fresh import layers
-from pytorch_net import AdamW, Block, Net
-
-
-class PhotoTokens(AdamW):
-    shape = (8, 3, 224, 224)
-
-    def __init__(self):
-        super().__init__()
-        self.patches, self.blocks = nn.Conv2d(3, 192, 16, 16), layers(4, lambda i: Block(False, 192, 3))
-        self.first, self.places = (nn.Parameter(0.02 * torch.randn(n, 192)) for n in (1, 197))
-        self.norm, self.head = nn.LayerNorm(192), nn.Linear(192, 101)
-
-    def batch(self, n):
-        return torch.rand(n, *self.shape[1:]), torch.tensor(measure.labels(n, 101))
-
-    def forward(self, x):
-        cut = self.patches(x).flatten(2).transpose(1, 2)
-        h = torch.cat([self.first.expand(len(x), 1, 192), cut], 1) + self.places
-        for block in self.blocks:
-            h = block(h)
-        return self.head(self.norm(h)[:, 0])
+from pytorch_net import Net
 
 
 class Words650(Net):
@@ -96,5 +76,4 @@ class Names(Net):
         return self.head(self.letters(x)[0][:, -1])
 
 
-NETWORKS = {"photo-tokens": PhotoTokens, "words-650": Words650, "five-layers": FiveLayers, "table-37": Table37,
-            "names": Names}
+NETWORKS = {"words-650": Words650, "five-layers": FiveLayers, "table-37": Table37, "names": Names}

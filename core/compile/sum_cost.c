@@ -181,8 +181,9 @@ double sum_vectors(const struct tiling *t, const int *tile)
 {
     double vectors = 1;
     for (int a = 0; a < t->n->axes; a++) {
-        const int extent = t->n->extent[a], over = a < t->n->out_axes && extent % tile[a] != 0;
-        vectors *= a == t->lane ? 1 : over ? (extent / tile[a] + 1) * tile[a] : extent;
+        const int extent = t->n->extent[a];
+        const int tiles = (extent + tile[a] - 1) / tile[a];
+        vectors *= a == t->lane ? 1 : a < t->n->out_axes ? tiles * tile[a] : extent;
     }
     return vectors;
 }

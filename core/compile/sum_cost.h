@@ -7,7 +7,7 @@
 
 /* Points of the unrolled axes from `from` to `to` - 1, but for lanes. */
 int tiling_points(const struct tiling *t, const int *tile, int from, int to);
-/* Multiply-adds of 16 lanes of the whole sum. */
+/* Multiply-adds of 16 lanes of the whole sum, those that tiles compute again among them. */
 double sum_vectors(const struct tiling *t, const int *tile);
 /* Cycles of one of them in the unrolled body, printed in order; *by_loads: whether ports for loads are what it takes
  * longest of. */

@@ -10,7 +10,7 @@
 enum { SAMPLES = 4096, TERMS = 512, LEAST = 25, MOST = 320 };
 
 struct tile {
-    int points, groups;
+    int points;
     double computed; /* elements, of each that there is */
 };
 
@@ -29,7 +29,6 @@ static struct tile tile_of(struct build *b, const char *target)
         if (n->kind != NEST_LOOPS || n->combine != COMBINE_FMA)
             continue;
         out.points = nest_points(n, s);
-        out.groups = s->groups;
         for (int a = 0; a < n->out_axes; a++)
             if (axis_overlaps(n, s, a) && a != s->lane_axis)
                 out.computed *= (double)(n->extent[a] / s->tile[a] + 1) * s->tile[a] / n->extent[a];

@@ -138,11 +138,11 @@ void choose_panels(const struct target *t, const struct nest *n, struct schedule
     const struct vector_figures *c = &t->vector;
     struct search f = { .s = s };
     const int axis = axis_of_panels(n, s);
-    for (int a = 0; a < n->out_axes; a++)
-        if (axis_overlaps(n, s, a))
-            return;
     if (axis < 0)
         return;
+    for (int a = 0; a < n->out_axes; a++)
+        if (axis_overlaps(n, s, a))
+            return; /* panels are whole tiles */
     tiling_begin(&f.t, c, n, s);
     if (f.t.lane >= n->out_axes && !n->batched)
         tiling_whole_lanes(&f.t);

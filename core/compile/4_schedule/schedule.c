@@ -27,7 +27,7 @@ int64_t nest_tiles(const struct nest *n, const struct schedule *s)
     int64_t tiles = 1;
     for (int a = 0; a < n->out_axes; a++)
         if (a != nest_vector_axis(n, s))
-            tiles *= (n->extent[a] + s->tile[a] - 1) / s->tile[a];
+            tiles *= n->extent[a] / s->tile[a];
     return tiles;
 }
 
@@ -166,10 +166,10 @@ bool axis_overlaps(const struct nest *n, const struct schedule *s, int axis)
 
 int nest_shares(const struct nest *n, const struct schedule *s)
 {
-    const int extent = n->extent[s->split_axis], pieces = extent / s->split_step;
-    if (n->over > 0 && s->split_axis == n->runs) /* the last tile overlaps the one before */
-        return (extent - 1) / s->split_step;
-    return extent % s->split_step == 0 || axis_overlaps(n, s, s->split_axis) ? pieces : pieces + 1;
+    const int axis = s->split_axis, step = s->split_step, extent = n->extent[axis];
+    const bool overlap =
+        (n->over > 0 && axis == n->runs) || (extent % step != 0 && axis_overlaps(n, s, axis));
+    return overlap ? (extent - 1) / step : (extent + step - 1) / step;
 }
 
 /* Divides an OUT axis, the vector axis in multiples of its width. `groups` is how many

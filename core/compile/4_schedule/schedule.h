@@ -35,7 +35,8 @@ double unstaged_cycles(const struct program_ir *p, const struct nest *n, const s
 /* Whether the last tile along an axis of the result, or the last register of lanes, begins among the elements of the one
  * before, rather than that single elements are left over. Groups then have whole ones along it. */
 bool axis_overlaps(const struct nest *n, const struct schedule *s, int axis);
-/* Pieces of the axis that groups share. The last one is longer than others, or shorter. */
+/* Pieces of the axis that groups share. The last one may be shorter than the others; or longer, where the last tile overlaps
+ * the one before, which is the same piece's then. */
 int nest_shares(const struct nest *n, const struct schedule *s);
 /* Schedules of all nests, in which nothing is chosen yet. NULL without memory. */
 struct schedule *new_schedules(const struct program_ir *p);

@@ -386,7 +386,7 @@ static bool tile_by_rule(const struct target *t, const struct nest *n, int lane,
 }
 
 /* Steps of parts are no slices, but what these are multiples of. */
-static void begin_strips(struct tiling *t, const struct schedule *s)
+static void begin_search(struct tiling *t, const struct schedule *s)
 {
     t->strips = s->strips;
     t->overlaps = s->overlaps;
@@ -405,7 +405,7 @@ void choose_tile(const struct target *t, const struct nest *n, int nests, struct
     struct tiling model;
     struct candidates best = { 0 };
     tiling_begin(&model, &t->vector, n, s);
-    begin_strips(&model, s);
+    begin_search(&model, s);
     const bool by_rule = tile_by_rule(t, n, model.lane, s);
     find_candidates(t, n, nests, &model, &best);
     s->sum = sum_key(&model, &best);
