@@ -14,6 +14,7 @@ static struct gemm_form usual, deep = { .deep = true }, coarse = { .coarse = tru
 /* The kernel of a form, made when it was needed first. */
 struct gemm_tarn {
     const struct gemm_form *form;
+    bool a_across; /* k: a is transposed */
     enum gemm_words a_words, b_words;
     struct gemm_blocks blocks;
     struct built_program *program;
@@ -41,13 +42,13 @@ static tarn_status build(struct context *c, struct gemm_tarn *g)
     char *source = malloc(capacity);
     if (source == NULL)
         return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
-    snprintf(
-        source, capacity,
-        "#define WIDTH %d\n#define ROWS %d\n#define VECTORS %d\n#define DEPTH %d\n"
-        "#define BLOCK_COLS %d\n#define CHUNK %d\n#define A_WORDS %d\n#define B_WORDS %d\n%s%s%s",
-        b->lanes, b->rows, b->vectors, b->depth, b->columns, GEMM_CHUNK, (int)g->a_words,
-        (int)g->b_words, half ? (const char *)kernel_text_prelude : "",
-        half ? (const char *)kernel_text_half : "", (const char *)kernel_text_gemm);
+    snprintf(source, capacity,
+             "#define WIDTH %d\n#define ROWS %d\n#define VECTORS %d\n#define DEPTH %d\n"
+             "#define BLOCK_COLS %d\n#define CHUNK %d\n#define A_ACROSS %d\n#define A_WORDS %d\n"
+             "#define B_WORDS %d\n%s%s%s",
+             b->lanes, b->rows, b->vectors, b->depth, b->columns, GEMM_CHUNK, g->a_across,
+             (int)g->a_words, (int)g->b_words, half ? (const char *)kernel_text_prelude : "",
+             half ? (const char *)kernel_text_half : "", (const char *)kernel_text_gemm);
     tarn_status status = program_build(c, source, "gemm", &g->program);
     free(source);
     if (status == TARN_OK)
@@ -76,8 +77,8 @@ static tarn_status need_kernel(struct context *c, const struct gemm_form *form,
 {
     struct gemm_blocks blocks;
     for (*out = c->gemm; *out != NULL; *out = (*out)->next)
-        if ((*out)->form == form && (*out)->a_words == what->a_words &&
-            (*out)->b_words == what->b_words)
+        if ((*out)->form == form && (*out)->a_across == what->transpose_a &&
+            (*out)->a_words == what->a_words && (*out)->b_words == what->b_words)
             return TARN_OK;
     if (!possible(&c->device, form, &blocks))
         return error_set(
@@ -89,6 +90,7 @@ static tarn_status need_kernel(struct context *c, const struct gemm_form *form,
     if (g == NULL)
         return error_set(TARN_ERR_MEMORY, "gemm: out of host memory");
     g->form = form;
+    g->a_across = what->transpose_a;
     g->a_words = what->a_words;
     g->b_words = what->b_words;
     g->blocks = blocks;
@@ -140,7 +142,7 @@ static tarn_status launch(struct context *c, const struct gemm_tarn *t, const st
         wide(g->c_offset),  wide(g->a_stride),
         wide(g->b_stride),  wide(g->c_stride),
         narrow(g->m),       narrow(g->n),
-        narrow(g->k),       narrow((g->transpose_a ? 1u : 0u) + (g->transpose_b ? 2u : 0u)),
+        narrow(g->k),       narrow(g->transpose_b ? 1 : 0),
         narrow(cut.rows),   narrow(cut.cols),
         narrow(levels),
     };

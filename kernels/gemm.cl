@@ -7,15 +7,32 @@
  *
  * Before this text stand WIDTH (of a vector, a multiple of 4), ROWS, VECTORS (of a tile's row), DEPTH
  * (most steps of k in a panel, a multiple of CHUNK), BLOCK_COLS (most columns of a block; a multiple of
- * COLS), CHUNK, and A_WORDS and B_WORDS: 0 where an operand is of float32, 1 of float16, 2 of bfloat16;
- * where one is of a half type, prelude.cl and half.cl, too. */
+ * COLS), CHUNK, A_ACROSS (whether a is transposed: its rows lie across k), and A_WORDS and B_WORDS: 0 where an operand
+ * is of float32, 1 of float16, 2 of bfloat16; where one is of a half type, prelude.cl and half.cl, too. */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
-#define LOAD CAT(vload, WIDTH)
-#define STORE CAT(vstore, WIDTH)
 #define COLS (VECTORS * WIDTH)
 #define UNROLL _Pragma("unroll")
 typedef CAT(float, WIDTH) vec;
+
+/* Vectors at any address. PoCL's vload16 and vstore16 go by quarters. */
+#ifdef __clang__
+#define ANY(type, n) typedef type##n any_##type##n __attribute__((aligned(sizeof(type))));
+ANY(float, 4)
+ANY(float, 8)
+ANY(float, 16)
+ANY(ushort, 4)
+ANY(ushort, 8)
+ANY(ushort, 16)
+#define VECTOR_AT(space, type, n, x) (*(space CAT(CAT(any_, type), n) *)(x))
+#define GET(space, type, n, x) VECTOR_AT(const space, type, n, x)
+#define PUT(space, n, value, x) (VECTOR_AT(space, float, n, x) = (value))
+#else
+#define GET(space, type, n, x) CAT(vload, n)(0, x)
+#define PUT(space, n, value, x) CAT(vstore, n)(value, 0, x)
+#endif
+#define LOAD(space, x) GET(space, float, WIDTH, x)
+#define STORE(space, value, x) PUT(space, WIDTH, value, x)
 
 /* Asks for `count` floats ahead of their use. They may lie outside of the buffer, which the standard's
  * prefetch() forbids, and which is not always what it is on a CPU. SPIR-V has no word for it, and over that in its
@@ -62,11 +79,13 @@ AS_IT_IS(16, float16)
 #define TYPE_0 float
 #define TYPE_1 ushort
 #define TYPE_2 ushort
-typedef CAT(TYPE_, A_WORDS) a_word;
-typedef CAT(TYPE_, B_WORDS) b_word;
+#define A_TYPE CAT(TYPE_, A_WORDS)
+#define B_TYPE CAT(TYPE_, B_WORDS)
+typedef A_TYPE a_word;
+typedef B_TYPE b_word;
 #define WORDS(words, n) CAT(CAT(CAT(words_, words), _), n)
-#define LOAD_A(n, i, x) WORDS(A_WORDS, n)(CAT(vload, n)(i, x))
-#define LOAD_B(n, i, x) WORDS(B_WORDS, n)(CAT(vload, n)(i, x))
+#define LOAD_A(n, x) WORDS(A_WORDS, n)(GET(__global, A_TYPE, n, x))
+#define LOAD_B(n, x) WORDS(B_WORDS, n)(GET(__global, B_TYPE, n, x))
 #define ONE_A(x) WORDS(A_WORDS, 1)(x)
 #define ONE_B(x) WORDS(B_WORDS, 1)(x)
 
@@ -78,7 +97,8 @@ typedef CAT(TYPE_, B_WORDS) b_word;
 #define PANEL (COLS * DEPTH + 32)
 #define STRIP (4 * ROWS) /* rows of a that are copied at once; across k they share lines and pages */
 #define SIDE WIDTH       /* of the squares of b that are turned over; divides COLS */
-#define FEW_PANELS 4     /* of b, which meet a row of a too seldom to repay its copy */
+#define FEW_PANELS 8     /* of b, which meet a row of a too seldom to repay its copy */
+#define PAGE 1024        /* floats; steps of k that lie further apart share few sets of the caches */
 #define AHEAD 4          /* rows of b are asked for so many before they are copied */
 
 /* 4 runs of 4 elements, transposed in registers. */
@@ -86,32 +106,21 @@ static void transpose(float4 a, float4 b, float4 c, float4 d, __local float *to,
 {
     const float4 ab = (float4)(a.x, b.x, a.y, b.y), cd = (float4)(c.x, d.x, c.y, d.y);
     const float4 AB = (float4)(a.z, b.z, a.w, b.w), CD = (float4)(c.z, d.z, c.w, d.w);
-    vstore4((float4)(ab.xy, cd.xy), 0, to);
-    vstore4((float4)(ab.zw, cd.zw), 0, to + to_stride);
-    vstore4((float4)(AB.xy, CD.xy), 0, to + 2 * to_stride);
-    vstore4((float4)(AB.zw, CD.zw), 0, to + 3 * to_stride);
+    PUT(__local, 4, ((float4)(ab.xy, cd.xy)), to);
+    PUT(__local, 4, ((float4)(ab.zw, cd.zw)), to + to_stride);
+    PUT(__local, 4, ((float4)(AB.xy, CD.xy)), to + 2 * to_stride);
+    PUT(__local, 4, ((float4)(AB.zw, CD.zw)), to + 3 * to_stride);
 }
 
-/* Rows of a that lie along k. Those behind the last are 0. */
+#if A_ACROSS
+/* Rows of a that lie across k, the steps `stride` apart. Those behind the last are 0. */
 static void copy_rows(__global const a_word *x, ulong stride, int count, int depth, __local float *to)
-{
-    for (int r = 0; r < count || r % ROWS != 0; ++r, x += stride, to += ROW) {
-        int p = 0;
-        for (; r < count && p + WIDTH <= depth; p += WIDTH)
-            STORE(LOAD_A(WIDTH, 0, x + p), 0, to + p);
-        for (; p < depth; ++p)
-            to[p] = r < count ? ONE_A(x[p]) : 0.0f;
-    }
-}
-
-/* Rows of a that lie across k, at 1, its steps at `stride`. */
-static void turn_rows(__global const a_word *x, ulong stride, int count, int depth, __local float *to)
 {
     for (int p = 0; p < depth; p += 4, x += 4 * stride)
         for (int r = 0; r < count || r % ROWS != 0; r += 4) {
             if (r + 4 <= count && p + 4 <= depth) {
-                transpose(LOAD_A(4, 0, x + r), LOAD_A(4, 0, x + r + stride),
-                          LOAD_A(4, 0, x + r + 2 * stride), LOAD_A(4, 0, x + r + 3 * stride),
+                transpose(LOAD_A(4, x + r), LOAD_A(4, x + r + stride),
+                          LOAD_A(4, x + r + 2 * stride), LOAD_A(4, x + r + 3 * stride),
                           to + r * ROW + p, ROW);
                 continue;
             }
@@ -122,6 +131,19 @@ static void turn_rows(__global const a_word *x, ulong stride, int count, int dep
             }
         }
 }
+#else
+/* Rows of a that lie along k, `stride` apart. Those behind the last are 0. */
+static void copy_rows(__global const a_word *x, ulong stride, int count, int depth, __local float *to)
+{
+    for (int r = 0; r < count || r % ROWS != 0; ++r, x += stride, to += ROW) {
+        int p = 0;
+        for (; r < count && p + WIDTH <= depth; p += WIDTH)
+            STORE(__local, LOAD_A(WIDTH, x + p), to + p);
+        for (; p < depth; ++p)
+            to[p] = r < count ? ONE_A(x[p]) : 0.0f;
+    }
+}
+#endif
 
 /* b as it lies, row by row into all panels: a panel's own part of rows that are a power of two long
  * would pass through few sets of a cache. */
@@ -133,7 +155,7 @@ static void pack_rows(__global const b_word *x, ulong stride, int count, int dep
         for (int j = 0; j < count; j += COLS, panel += PANEL) {
             if (j + COLS <= count) {
                 UNROLL for (int v = 0; v < VECTORS; ++v)
-                    STORE(LOAD_B(WIDTH, v, x + j), v, panel);
+                    STORE(__local, LOAD_B(WIDTH, x + j + v * WIDTH), panel + v * WIDTH);
                 continue;
             }
             for (int i = 0; i < COLS; ++i)
@@ -145,8 +167,8 @@ static void pack_rows(__global const b_word *x, ulong stride, int count, int dep
 /* Four steps of four columns of b, which lie along k. */
 static void turn_columns(__global const b_word *x, ulong stride, __local float *to)
 {
-    transpose(LOAD_B(4, 0, x), LOAD_B(4, 0, x + stride), LOAD_B(4, 0, x + 2 * stride),
-              LOAD_B(4, 0, x + 3 * stride), to, COLS);
+    transpose(LOAD_B(4, x), LOAD_B(4, x + stride), LOAD_B(4, x + 2 * stride),
+              LOAD_B(4, x + 3 * stride), to, COLS);
 }
 
 /* b transposed: its columns lie along k, `stride` apart. Of SIDE at once, so that whole lines of a panel are written
@@ -176,10 +198,14 @@ static void pack_columns(__global const b_word *x, ulong stride, int count, int 
 #define EACH(vectors) \
     UNROLL for (int r = 0; r < ROWS; ++r) UNROLL for (int v = 0; v < (vectors); ++v)
 
-/* c = rows of a, `row` apart, times the first vectors of a panel of b, chunk by chunk onto what c holds, or onto
- * `start` if this is the first. */
-#define TILE(name, from, to, vectors) \
-    static void name(from const float *a, ulong row, __local const float *b, int depth, bool first, \
+/* Where row r of a has step p: its rows, or its steps, are `apart`. */
+#define ALONG(r, p) ((r) * apart + (p))
+#define ACROSS(r, p) ((p) * apart + (r))
+
+/* c = rows of a times the first vectors of a panel of b, chunk by chunk onto what c holds, or onto `start` if this is
+ * the first. */
+#define TILE(name, from, at, to, vectors) \
+    static void name(from const float *a, ulong apart, __local const float *b, int depth, bool first, \
                      float start, to float *c, ulong stride) \
     { \
         for (int begin = 0; begin < depth; begin += CHUNK) { \
@@ -189,58 +215,61 @@ static void pack_columns(__global const b_word *x, ulong stride, int count, int 
             _Pragma("unroll 4") for (int p = begin; p < end; ++p, b += COLS) { \
                 vec x[vectors]; \
                 UNROLL for (int v = 0; v < (vectors); ++v) \
-                    x[v] = LOAD(v, b); \
-                EACH(vectors) sum[r][v] = fma((vec)(a[r * row + p]), x[v], sum[r][v]); \
+                    x[v] = LOAD(__local, b + v * WIDTH); \
+                EACH(vectors) sum[r][v] = fma((vec)(a[at(r, p)]), x[v], sum[r][v]); \
             } \
             if (first && begin == 0) \
-                EACH(vectors) STORE((vec)(start) + sum[r][v], v, c + r * stride); \
+                EACH(vectors) \
+                STORE(to, (vec)(start) + sum[r][v], c + r * stride + v * WIDTH); \
             else \
-                EACH(vectors) STORE(LOAD(v, c + r * stride) + sum[r][v], v, c + r * stride); \
+                EACH(vectors) \
+                STORE(to, LOAD(to, c + r * stride + v * WIDTH) + sum[r][v], c + r * stride + v * WIDTH); \
         } \
     }
 
 /* The last columns of c may fill a part of a tile only. A tile that reaches over the edge of c goes through a copy. */
 #define HALF ((VECTORS + 1) / 2)
-#define TILES(name, from) \
-    TILE(name##_whole, from, __global, VECTORS) \
-    TILE(name##_copy, from, __local, VECTORS) \
-    TILE(name##_half, from, __local, HALF) \
-    TILE(name##_one, from, __local, 1) \
-    static void name(from const float *a, ulong row, __local const float *b, int depth, bool first, \
+#define TILES(name, from, at) \
+    TILE(name##_whole, from, at, __global, VECTORS) \
+    TILE(name##_copy, from, at, __local, VECTORS) \
+    TILE(name##_half, from, at, __local, HALF) \
+    TILE(name##_one, from, at, __local, 1) \
+    static void name(from const float *a, ulong apart, __local const float *b, int depth, bool first, \
                      float start, __global float *c, ulong stride, int rows, int cols, \
                      __local float *copy) \
     { \
         if (rows == ROWS && cols == COLS) { \
             UNROLL for (int r = 0; r < ROWS; ++r) \
                 TOUCH(c + r * stride, COLS); /* there when the first chunk is summed */ \
-            name##_whole(a, row, b, depth, first, start, c, stride); \
+            name##_whole(a, apart, b, depth, first, start, c, stride); \
             return; \
         } \
         for (int r = 0; r < rows && !first; ++r) \
             for (int i = 0; i < cols; ++i) \
                 copy[r * COLS + i] = c[r * stride + i]; \
         if (cols <= WIDTH) \
-            name##_one(a, row, b, depth, first, start, copy, COLS); \
+            name##_one(a, apart, b, depth, first, start, copy, COLS); \
         else if (cols <= HALF * WIDTH) \
-            name##_half(a, row, b, depth, first, start, copy, COLS); \
+            name##_half(a, apart, b, depth, first, start, copy, COLS); \
         else \
-            name##_copy(a, row, b, depth, first, start, copy, COLS); \
+            name##_copy(a, apart, b, depth, first, start, copy, COLS); \
         for (int r = 0; r < rows; ++r) \
             for (int i = 0; i < cols; ++i) \
                 c[r * stride + i] = copy[r * COLS + i]; \
     }
-TILES(tile, __local)
-#if A_WORDS == 0
-TILES(tile_direct, __global)
+TILES(tile, __local, ALONG)
+#if A_WORDS == 0 && A_ACROSS
+TILES(tile_direct, __global, ACROSS)
+#elif A_WORDS == 0
+TILES(tile_direct, __global, ALONG)
 #endif
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Asks for the share of `part` of `parts` in the next strip of a, which is copied after these tiles. */
-static void touch_rows(__global const a_word *x, ulong stride, bool across, int depth, int part,
-                       int parts)
+/* Asks for the share of `part` of `parts` in the next strip of a, which comes after these tiles. */
+static void touch_rows(__global const a_word *x, ulong stride, int depth, int part, int parts)
 {
-    if (across)
+    if (A_ACROSS)
         for (int p = part; p < depth; p += parts)
             TOUCH(x + p * stride, STRIP);
     else
@@ -262,7 +291,7 @@ static void carry(__global const float *from, bool first, __global float *to, ul
 __kernel void tarn_gemm(__global const a_word *a, __global const b_word *b,
                         __global float *c, __global float *low, ulong a_offset, ulong b_offset, ulong c_offset,
                         ulong a_stride, ulong b_stride, ulong c_stride, int m, int n, int k,
-                        int transposed, int block_rows, int block_cols, int levels)
+                        int b_across, int block_rows, int block_cols, int levels)
 {
     __local float as[STRIP * ROW], bs[BLOCK_COLS / COLS * PANEL], copy[ROWS * COLS];
     const int over = (n + block_cols - 1) / block_cols;
@@ -271,9 +300,8 @@ __kernel void tarn_gemm(__global const a_word *a, __global const b_word *b,
     const int i0 = block / over * block_rows, j0 = block % over * block_cols;
     const int i1 = min(m, i0 + block_rows), j1 = min(n, j0 + block_cols);
     const int panels = (j1 - j0 + COLS - 1) / COLS;
-    const bool a_across = (transposed & 1) != 0, b_across = (transposed & 2) != 0;
-    const ulong batch = (ulong)(group / blocks), a_step = a_across ? m : 1, a_row = a_across ? 1 : k,
-                plane = (ulong)m * n, corner = (ulong)i0 * n + j0;
+    const ulong batch = (ulong)(group / blocks), a_apart = A_ACROSS ? m : k, a_row = A_ACROSS ? 1 : k,
+                a_step = A_ACROSS ? m : 1, plane = (ulong)m * n, corner = (ulong)i0 * n + j0;
     a += a_offset + batch * a_stride;
     b += b_offset + batch * b_stride + (b_across ? (ulong)j0 * k : j0);
     c += c_offset + batch * c_stride;
@@ -290,23 +318,23 @@ __kernel void tarn_gemm(__global const a_word *a, __global const b_word *b,
         for (int i = i0; i < i1; i += STRIP) {
             const int strip = min(i1 - i, STRIP), tiles = (strip + ROWS - 1) / ROWS * panels;
             __global const a_word *x = a + i * a_row + p * a_step;
-            const bool direct = A_WORDS == 0 && !a_across && panels <= FEW_PANELS && strip % ROWS == 0;
-            if (a_across)
-                turn_rows(x, m, strip, depth, as);
-            else if (!direct)
-                copy_rows(x, k, strip, depth, as);
+            const bool direct = A_WORDS == 0 && panels <= FEW_PANELS && strip % ROWS == 0 && a_step < PAGE;
+            if (!direct)
+                copy_rows(x, a_apart, strip, depth, as);
             for (int t = 0; t < tiles; ++t) {
                 const int r = t / panels * ROWS, j = t % panels, rows = min(strip - r, ROWS),
                           cols = min(j1 - j0 - j * COLS, COLS);
                 __local const float *panel = bs + j * PANEL;
                 __global float *sum = sums + (ulong)(i + r) * n + j0 + j * COLS;
+                if (A_ACROSS || !direct) /* rows along k come by themselves */
+                    touch_rows(x + STRIP * a_row, a_apart, depth, t, tiles);
 #if A_WORDS == 0
                 if (direct) {
-                    tile_direct(x + (ulong)r * k, k, panel, depth, first, start, sum, n, rows, cols, copy);
+                    tile_direct(x + r * a_row, a_apart, panel, depth, first, start, sum, n, rows, cols,
+                                copy);
                     continue;
                 }
 #endif
-                touch_rows(x + STRIP * a_row, a_across ? m : k, a_across, depth, t, tiles);
                 tile(as + r * ROW, ROW, panel, depth, first, start, sum, n, rows, cols, copy);
             }
         }
