@@ -27,6 +27,17 @@ typedef ushort16 tarn_any_ushort16 __attribute__((aligned(2)));
 #define TARN_SHUFFLE(a, b, order) shuffle2(a, b, (uint16)(order))
 #define TARN_CONVERT(type, x) convert_##type(x)
 #endif
+
+/* Asks the second cache for the line at an address, which may be behind a buffer's end: so it is no prefetch() of the
+ * standard, but what a known processor has. In SPIR-V it has no name. */
+#define TARN_AHEAD(from)
+#if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv) || \
+                               defined(__powerpc64__) || defined(__loongarch__))
+#if __has_builtin(__builtin_prefetch)
+#undef TARN_AHEAD
+#define TARN_AHEAD(from) __builtin_prefetch((const void *)(size_t)(from), 0, 2)
+#endif
+#endif
 #define TARN_WIDEN(x) TARN_CONVERT(int16, x)
 
 /* Every other element of 31, none behind the last. */

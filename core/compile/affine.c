@@ -24,6 +24,13 @@ void affine_into_runs(struct affine *e, int axis, int32_t by)
     e->k[axis] = e->k[axis + 1] * by;
 }
 
+void affine_move(struct affine *e, int axis, int32_t to)
+{
+    const int32_t k = e->k[axis];
+    memmove(&e->k[axis], &e->k[axis + 1], (size_t)(to - axis) * sizeof *e->k);
+    e->k[to] = k;
+}
+
 struct affine affine_add_scaled(struct affine a, struct affine b, int32_t factor)
 {
     a.constant += b.constant * factor;

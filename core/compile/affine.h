@@ -30,6 +30,8 @@ struct affine affine_axis(int axis);
 struct affine affine_constant(int32_t c);
 /* Axis `axis` becomes two: runs of `by` elements, and one run. Those after it move down. */
 void affine_into_runs(struct affine *e, int axis, int32_t by);
+/* Axis `axis` becomes the one at `to`, further down; those between move up. */
+void affine_move(struct affine *e, int axis, int32_t to);
 struct affine affine_add_scaled(struct affine a, struct affine b, int32_t factor);
 bool affine_equal(const struct affine *a, const struct affine *b);
 /* The greatest that divides both. */

@@ -180,6 +180,7 @@ static tarn_status nest_stage(struct program_ir *p)
     join_maps(p);
     flatten(p);
     split_lanes(p);
+    lie_in_strips(p);
     find_copies(p);
     return TARN_OK;
 }

@@ -142,6 +142,13 @@ static double gained_in_chain(const struct target *t, const struct product_shape
     return kept + t->fusion.tiny_work * (v->units > 1 ? v->units : 1);
 }
 
+double product_copies(const struct target *t, int64_t steps, int64_t columns, int groups)
+{
+    const double units = t->vector.units > 1 ? t->vector.units : 1;
+    const double registers = (double)steps * (double)columns / LANES;
+    return registers * copy_cycles(t, false) * (ceil(groups / units) - 1 / units);
+}
+
 bool product_joins_chain(const struct target *t, const struct product_shape *s)
 {
     return !t->items && t->fuse && s->sample_rows > 0 &&

@@ -215,6 +215,9 @@ int target_provider(const struct target *t, const struct product_shape *shape);
 #define TARGET_PACKED_TILES 3
 /* Whether a sum of so many steps has rows enough for that, whatever their tile becomes. */
 bool target_packs(const struct vector_figures *v, int64_t steps, int64_t rows);
+/* Cycles of the unit with most of so many groups to copy a product's right operand for each, beyond its share of one copy for
+ * all (product_cost.c). */
+double product_copies(const struct target *t, int64_t steps, int64_t columns, int groups);
 /* Whether a product of samples' rows is sooner done by a nest in a chain than by a launch of its own (product_cost.c). */
 bool product_joins_chain(const struct target *t, const struct product_shape *s);
 /* Whether a product whose rows are the lanes of blocks is sooner done in panels, between two copies (product_cost.c).

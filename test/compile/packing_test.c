@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which factor of a product its rows share in a copy (4_schedule/packing.c): none where too few rows read it to be worth
- * it, or where the copy would be too large for a thread's stack. */
+ * it, or where the copy would be too large for a thread's stack; and which matrices lie in strips in memory, so that nobody
+ * copies them (2_nests/strips.c). */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "cases.h"
 #include "compile/4_schedule/schedule.h"
@@ -121,4 +123,78 @@ Test(packing, where_channels_of_a_block_are_many)
     cr_expect_eq(packed_of_block(TARGET_PACKED_STEPS + 1, 128, 100), -1, "32 KiB at most");
     cr_expect_eq(packed_of_block(256, 16, 100), -1, "too few tiles read it");
     cr_expect_eq(packed_of_block(256, 128, 3), -1, "it stays in the second cache");
+}
+
+/* ---- strips ---------------------------------------------------------------------------------- */
+
+enum { SAMPLES = 32, ROWS = 64, WIDTH = 128, WIDE = 512 };
+enum matrices { AS_THEY_LIE, TURNED, MADE, READ_BY_OTHERS };
+
+struct lying {
+    int products, in_strips, copies;
+    bool packs, asks_ahead; /* in the text */
+};
+
+/* Two layers on rows of samples. */
+static struct lying lying_of(enum matrices kind, int units, int32_t wide)
+{
+    struct target t = target_named("avx2");
+    struct kernel_plan plan = { 0 };
+    struct lying out = { 0 };
+    struct build b;
+    t.vector.units = units;
+    build_begin(&b);
+    uint32_t x = build_reshape(&b, build_samples(&b, TARN_SHAPE(SAMPLES, ROWS, WIDTH)),
+                               TARN_SHAPE(SAMPLES * ROWS, WIDTH));
+    for (int i = 0; i < 2; i++) {
+        const int32_t size[2] = { i == 0 ? WIDTH : wide, i == 0 ? wide : WIDTH };
+        const bool turned = kind == TURNED;
+        uint32_t w = build_owned(&b, TARN_SHAPE(size[turned], size[!turned]));
+        if (turned)
+            w = build_turned(&b, w);
+        else if (kind != AS_THEY_LIE)
+            w = build_map(&b, &op_exp, w);
+        if (kind == READ_BY_OTHERS)
+            build_output(&b,
+                         build_matmul(&b, build_owned(&b, TARN_SHAPE(5, size[1])), w, false, true));
+        x = build_map(&b, &op_relu, build_matmul(&b, x, w, false, false));
+    }
+    build_output(&b, x);
+    const struct program p = build_program(&b);
+    cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+    for (int i = 0; i < plan.ir->nest_count; i++) {
+        const struct nest *n = &plan.ir->nests[i];
+        out.copies += strcmp(n->name, "strips") == 0;
+        out.products += n->combine == COMBINE_FMA;
+        out.in_strips += n->combine == COMBINE_FMA && lies_in_strips(n, 1);
+    }
+    for (int k = 0; k < plan.kernel_count; k++) {
+        out.packs |= strstr(plan.kernels[k].source.data, " packed[") != NULL;
+        out.asks_ahead |= strstr(plan.kernels[k].source.data, "TARN_AHEAD(v") != NULL;
+    }
+    kernel_plan_free(&plan);
+    build_end(&b);
+    return out;
+}
+
+Test(packing, not_of_matrices_in_strips)
+{
+    for (enum matrices kind = AS_THEY_LIE; kind <= MADE; kind++) {
+        const struct lying l = lying_of(kind, 2, WIDE);
+        cr_expect_eq(l.products, 2);
+        cr_expect_eq(l.in_strips, 2, "kind %d: %d of 2", kind, l.in_strips);
+        cr_expect_eq(l.copies, kind == AS_THEY_LIE ? 2 : 0, "kind %d: %d copies", kind, l.copies);
+        cr_expect_not(l.packs, "kind %d", kind);
+        cr_expect(l.asks_ahead, "kind %d", kind);
+    }
+}
+
+Test(packing, where_strips_do_not_pay)
+{
+    const struct lying others = lying_of(READ_BY_OTHERS, 2, WIDE),
+                       all = lying_of(AS_THEY_LIE, SAMPLES, WIDE),
+                       odd = lying_of(AS_THEY_LIE, 2, WIDE - 8);
+    cr_expect_eq(others.in_strips, 0, "others read it by rows");
+    cr_expect_eq(all.copies, 0, "each unit has one sample, and would wait for the copy");
+    cr_expect_eq(odd.in_strips, 1, "of 504 columns some are no strip");
 }

@@ -15,6 +15,8 @@ void join_maps(struct program_ir *p);
 void flatten(struct program_ir *p);
 /* Makes an axis of registers and one of lanes where a product has too few rows for its accumulators (split_lanes.c). */
 void split_lanes(struct program_ir *p);
+/* Right operands of products whose columns are such runs lie in strips (strips.c). */
+void lie_in_strips(struct program_ir *p);
 /* Marks nests that only copy between layouts (copies.c). */
 void find_copies(struct program_ir *p);
 

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "compile/4_schedule/schedule.h"
+#include "compile/lane.h"
 #include "tensor/sum_order.h"
 
 #define BLOCK_TILES \
     8 /* that share a copy of a block's values: a copy is two loads and two stores of a register */
+#define LEAST_STRIPS 2 /* of a tile, whose rows would else need a load for each multiply-add */
 
 int packed_axis(const struct nest *n)
 {
@@ -35,6 +37,15 @@ static bool is_far(const struct vector_figures *v, const struct nest *n, const s
     return bytes > v->second_cache_bytes;
 }
 
+bool lies_in_strips(const struct nest *n, int factor)
+{
+    const struct affine *a = &n->exprs[n->body[factor]].access.address;
+    const int lane = nest_lane(n), axis = packed_axis(n);
+    return lane > 0 && lane < n->out_axes && axis >= 0 && !n->batched && a->k[lane] == 1 &&
+           n->extent[lane] == LANES && a->k[axis] == LANES &&
+           a->k[lane - 1] == LANES * n->extent[axis];
+}
+
 /* Which factor has lanes, and rows that share it: -1 neither. */
 static int factor_with_lanes(const struct vector_figures *v, const struct nest *n,
                              const struct schedule *s)
@@ -43,14 +54,14 @@ static int factor_with_lanes(const struct vector_figures *v, const struct nest *
     const bool block = nest_has_batch_lanes(n);
     if (n->combine != COMBINE_FMA || n->acc_dtype != TARN_F32 || n->batched != block ||
         n->partial || n->transformed || n->guards > 0 || lane < 0 || lane >= n->out_axes ||
-        axis < 0 || n->extent[axis] > TARGET_PACKED_STEPS)
+        axis < 0)
         return -1;
     for (int f = 1; f >= 0; f--) {
         const struct expr *e = &n->exprs[n->body[f]];
         if (e->kind == EXPR_LOAD && e->dtype == TARN_F32 && e->access.gather < 0 &&
             e->access.part_count == 0 && e->access.in_block == block && !e->access.samples &&
             (block ? is_far(v, n, &e->access.address) : e->access.address.k[lane] != 0))
-            return f;
+            return n->extent[axis] <= TARGET_PACKED_STEPS || lies_in_strips(n, f) ? f : -1;
     }
     return -1;
 }
@@ -91,11 +102,14 @@ void keep_tile_packable(const struct vector_figures *v, const struct nest *n, st
     if (factor < 0)
         return;
     const int64_t rows = tiles_that_share(n, s, address_of(n, factor));
-    if (!target_packs(v, n->extent[packed_axis(n)], rows) ||
+    const int steps = n->extent[packed_axis(n)];
+    const bool copied = !lies_in_strips(n, factor);
+    if (!target_packs(v, copied ? steps : 1, rows) ||
         (nest_has_batch_lanes(n) && rows < (int64_t)BLOCK_TILES * v->accumulators))
         return;
-    s->strips.registers =
-        nest_has_batch_lanes(n) ? 1 : TARGET_PACKED_ROOM / n->extent[packed_axis(n)];
+    s->strips.registers = nest_has_batch_lanes(n) ? 1 : TARGET_PACKED_ROOM / steps;
+    if (!copied && s->strips.registers < LEAST_STRIPS)
+        s->strips.registers = LEAST_STRIPS;
     for (int a = 0; a < n->out_axes; a++)
         if (goes_along_factor(n, s, factor, a))
             s->strips.axes |= UINT32_C(1) << a;
@@ -122,7 +136,8 @@ void choose_packing(const struct vector_figures *v, const struct nest *n, struct
     const int least = nest_has_batch_lanes(n) ? BLOCK_TILES : TARGET_PACKED_TILES;
     if (factor < 0 || tiles_that_share(n, s, address_of(n, factor)) < least)
         return;
-    if (packed_registers(n, s, factor) > (s->strips.axes != 0 ? s->strips.registers : 1))
+    if (!lies_in_strips(n, factor) &&
+        packed_registers(n, s, factor) > (s->strips.axes != 0 ? s->strips.registers : 1))
         return; /* points of a tile read different ones, and more than there is room for */
     s->packed = factor;
     s->packed_outside = move_outside(address_of(n, factor), n->out_axes - 1, s->order);

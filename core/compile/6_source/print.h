@@ -187,6 +187,8 @@ int close_squares(struct printer *pr, struct squares *q);
 void print_packing(struct printer *pr);
 /* and prints one of the nest's body, or what it is called in the copy. */
 void print_factor(struct printer *pr, int factor, char name[NAME]);
+/* Within the loops of the sum, asks for what the next tile reads of a factor in strips. */
+void print_ahead(struct printer *pr);
 /* What changes no accumulator, and the prelude's function that combines the lanes of one. */
 const char *identity(const struct nest *n);
 struct short_text lanes_function(const struct nest *n);

@@ -182,6 +182,7 @@ static void print_red_loops(struct printer *pr, bool rest)
             sum_opened(&l, n->extent[a] > 1 && is_innermost(n, a) ? open_squares(pr, &squares, a)
                                                                   : open_loop(pr, a));
     }
+    print_ahead(pr);
     print_body(pr);
     (void)close_squares(pr, &squares); /* a loop of a sum writes nothing */
     sum_end(pr, &l);
