@@ -4,7 +4,7 @@
  * or the features in their order: the bits are those of the products and sums that core/op/attention.c expands to where
  * this is not used. Parameters that the compiler gives are literals, so that loops over features have constant bounds.
  * TARN_ATTENTION_VECTORS registers of queries are a block, TARN_ATTENTION_TILE keys or features a tile: as many
- * accumulators as the device has room for. */
+ * accumulators as the device has room for; TARN_ATTENTION_TURN turns a square over in registers. */
 #define TARN_QUERIES (16 * TARN_ATTENTION_VECTORS)
 #define TARN_CHUNK 128 /* terms that are added one after another: core/tensor/sum_order.h */
 #define TARN_UNROLL _Pragma("unroll")
@@ -34,13 +34,24 @@ TARN_ROUTINE void tarn_take_head(struct tarn_head *h, long head, __global const 
     h->causal = causal != 0;
 }
 
-/* turned[c][query] = times * rows[first + query][c]; queries past the end are the last one once more. */
+/* turned[c][query] = times * rows[first + query][c]; queries past the end are the last one once more. In squares, as far as there
+ * are columns. */
 TARN_ROUTINE void tarn_turn_queries(__global const float *rows, long first, long queries, long pitch,
                                     long columns, float times, __global float *turned)
 {
+    const long whole = columns / 16 * 16;
+    for (long r = 0; r < TARN_QUERIES; r += 16)
+        for (long c = 0; c < whole; c += 16) {
+            float16 square[16];
+            TARN_UNROLL for (int i = 0; i < 16; ++i)
+                square[i] = TARN_LOAD(__global, float, rows + min(first + r + i, queries - 1) * pitch + c);
+            TARN_ATTENTION_TURN(square)
+            TARN_UNROLL for (int i = 0; i < 16; ++i)
+                TARN_STORE(__global, float, square[i] * times, turned + (c + i) * TARN_QUERIES + r);
+        }
     for (long r = 0; r < TARN_QUERIES; ++r) {
         __global const float *row = rows + min(first + r, queries - 1) * pitch;
-        for (long c = 0; c < columns; ++c)
+        for (long c = whole; c < columns; ++c)
             turned[c * TARN_QUERIES + r] = row[c] * times;
     }
 }
@@ -180,12 +191,32 @@ TARN_ROUTINE void tarn_store_turned(float16 sum, float times, long first, long q
             out[(first + 16 * v + i) * pitch] = x[i];
 }
 
+/* The same of 16 columns. */
+TARN_ROUTINE void tarn_store_square(float16 square[16], float times, long first, long queries, int v,
+                                    long pitch, __global float *out)
+{
+    TARN_ATTENTION_TURN(square)
+    TARN_UNROLL for (int i = 0; i < 16; ++i)
+        if (first + 16 * v + i < queries)
+            TARN_STORE(__global, float, square[i] * times, out + (first + 16 * v + i) * pitch);
+}
+
 /* out[query][c] = times * products of the block's e with column c of rows, for all columns. */
 TARN_ROUTINE void tarn_weighted(__global const float *rows, long columns, __global const float *e,
                                 long keys, float times, long first, long queries, long pitch,
                                 __global float *out)
 {
     long c = 0;
+    for (; c + 16 <= columns; c += 16) {
+        float16 square[TARN_ATTENTION_VECTORS][16];
+        for (int i = 0; i < 16; i += TARN_ATTENTION_TILE) {
+            float16 sum[TARN_ATTENTION_TILE][TARN_ATTENTION_VECTORS];
+            tarn_weighted_tile(rows + c + i, columns, e, keys, sum);
+            TARN_UNROLL for (int t = 0; t < TARN_ATTENTION_TILE; ++t) TARN_EACH_VECTOR
+                square[v][i + t] = sum[t][v];
+        }
+        TARN_EACH_VECTOR tarn_store_square(square[v], times, first, queries, v, pitch, out + c);
+    }
     for (; c + TARN_ATTENTION_TILE <= columns; c += TARN_ATTENTION_TILE) {
         float16 sum[TARN_ATTENTION_TILE][TARN_ATTENTION_VECTORS];
         tarn_weighted_tile(rows + c, columns, e, keys, sum);
@@ -233,9 +264,13 @@ TARN_ROUTINE void tarn_attention(long from, long to, __global float *out, __glob
 TARN_ROUTINE void tarn_copy_queries(__global const float *rows, long count, long pitch, long columns,
                                     long padded, float times, __global float *to)
 {
-    for (long r = 0; r < count; ++r)
-        for (long c = 0; c < padded; ++c)
-            to[r * padded + c] = c < columns ? rows[r * pitch + c] * times : 0.0f;
+    const long whole = columns / 16 * 16;
+    for (long r = 0; r < count; ++r, rows += pitch, to += padded) {
+        for (long c = 0; c < whole; c += 16)
+            TARN_STORE(__global, float, TARN_LOAD(__global, float, rows + c) * times, to + c);
+        for (long c = whole; c < padded; ++c)
+            to[c] = c < columns ? rows[c] * times : 0.0f;
+    }
 }
 
 /* Adds to a tile of sums[key][c] the products x[key][query] * rows[query][c] of the block's queries, one after the other. */

@@ -80,8 +80,7 @@ static int row_axis(const struct printer *pr)
     const int lane = nest_vector_axis(pr->n, pr->s);
     int row = -1;
     for (int a = 0; a < pr->n->out_axes; a++) {
-        if (a == lane || pr->n->extent[a] == 1 ||
-            goes_along_factor(pr->n, pr->s, pr->s->packed, a))
+        if (a == lane || pr->n->extent[a] == 1 || goes_along_factor(pr->n, pr->s, pr->s->packed, a))
             continue;
         if (row >= 0)
             return -1;
