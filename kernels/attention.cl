@@ -4,10 +4,15 @@
  * or the features in their order: the bits are those of the products and sums that core/op/attention.c expands to where
  * this is not used. Parameters that the compiler gives are literals, so that loops over features have constant bounds.
  * TARN_ATTENTION_VECTORS registers of queries are a block, TARN_ATTENTION_TILE keys or features a tile: as many
- * accumulators as the device has room for; TARN_ATTENTION_TURN turns a square over in registers. */
+ * accumulators as the device has room for. TARN_ATTENTION_WHOLE: a register of the device has 16 lanes. */
 #define TARN_QUERIES (16 * TARN_ATTENTION_VECTORS)
 #define TARN_CHUNK 128 /* terms that are added one after another: core/tensor/sum_order.h */
 #define TARN_UNROLL _Pragma("unroll")
+#if TARN_ATTENTION_WHOLE
+#define TARN_TURN_SQUARE(a) TARN_TURN_16(float, a)
+#else
+#define TARN_TURN_SQUARE(a) TARN_TURN_8(float, a)
+#endif
 #define TARN_EACH_VECTOR TARN_UNROLL for (int v = 0; v < TARN_ATTENTION_VECTORS; ++v)
 
 /* What all blocks of a head have in common. */
@@ -45,7 +50,7 @@ TARN_ROUTINE void tarn_turn_queries(__global const float *rows, long first, long
             float16 square[16];
             TARN_UNROLL for (int i = 0; i < 16; ++i)
                 square[i] = TARN_LOAD(__global, float, rows + min(first + r + i, queries - 1) * pitch + c);
-            TARN_ATTENTION_TURN(square)
+            TARN_TURN_SQUARE(square)
             TARN_UNROLL for (int i = 0; i < 16; ++i)
                 TARN_STORE(__global, float, square[i] * times, turned + (c + i) * TARN_QUERIES + r);
         }
@@ -195,7 +200,7 @@ TARN_ROUTINE void tarn_store_turned(float16 sum, float times, long first, long q
 TARN_ROUTINE void tarn_store_square(float16 square[16], float times, long first, long queries, int v,
                                     long pitch, __global float *out)
 {
-    TARN_ATTENTION_TURN(square)
+    TARN_TURN_SQUARE(square)
     TARN_UNROLL for (int i = 0; i < 16; ++i)
         if (first + 16 * v + i < queries)
             TARN_STORE(__global, float, square[i] * times, out + (first + 16 * v + i) * pitch);

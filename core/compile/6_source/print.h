@@ -141,9 +141,11 @@ int print_sums(struct printer *pr, int points);
 /* Adds one accumulator whose lanes lie side by side in the row. */
 void print_own_row(struct printer *pr, int point);
 /* What turns over 16 by 16 elements of a value in registers. */
-static inline const char *turning(const struct target *t, size_t bytes)
+static inline const char *turning(const struct printer *pr, const struct value *v)
 {
-    return t->vector.width > 1 && bytes == sizeof(float) ? "TARN_TURN_8" : "TARN_TURN_16";
+    return pr->p->target->vector.width > 1 && tarn_dtype_bytes(v->dtype) == sizeof(float)
+               ? "TARN_TURN_8"
+               : "TARN_TURN_16";
 }
 /* Prints a nest that only copies between layouts (nest.copy). */
 void print_copy(struct printer *pr);

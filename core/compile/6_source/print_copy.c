@@ -101,8 +101,7 @@ void print_copy(struct printer *pr)
     open_run(pr, &c); /* the last 16 may begin among those of the round before */
     print_line(pr, "%s16 row[16];", memory_type(c.from));
     print_rows(pr, &c, true);
-    print_line(pr, "%s(%s, row)", turning(pr->p->target, tarn_dtype_bytes(c.from->dtype)),
-               memory_type(c.from));
+    print_line(pr, "%s(%s, row)", turning(pr, c.from), memory_type(c.from));
     print_rows(pr, &c, false);
     close_loops(pr, loops);
 }

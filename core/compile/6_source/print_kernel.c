@@ -440,12 +440,11 @@ static void print_attention(const struct program_ir *p, const char *kernel, stru
     if (strstr(kernel, "tarn_attention") == NULL)
         return;
     print_math("TARN_EXP_", out);
-    text_add(
-        out,
-        "#ifndef TARN_ATTENTION_VECTORS\n#define TARN_ATTENTION_VECTORS %d\n"
-        "#define TARN_ATTENTION_TILE %d\n#define TARN_ATTENTION_TURN(a) %s(float, a)\n%s#endif\n",
-        target_routine_vectors(p->target), target_routine_rows(p->target),
-        turning(p->target, sizeof(float)), kernel_attention);
+    text_add(out,
+             "#ifndef TARN_ATTENTION_VECTORS\n#define TARN_ATTENTION_VECTORS %d\n"
+             "#define TARN_ATTENTION_TILE %d\n#define TARN_ATTENTION_WHOLE %d\n%s#endif\n",
+             target_routine_vectors(p->target), target_routine_rows(p->target),
+             p->target->vector.width == 1, kernel_attention);
 }
 
 static bool has_dtype(const struct program_ir *p, int kernel, tarn_dtype dtype)

@@ -96,8 +96,7 @@ static void print_square(struct printer *pr, struct squares *q, const struct acc
     for (int i = 0; i < LANES; i++)
         print_line(pr, "square%d[%d] = TARN_LOAD(%s, %s, %s + %d);", number, i, value_space(v),
                    memory_type(v), first, i * lane_factor(pr, &a->address));
-    print_line(pr, "%s(%s, square%d)", turning(pr->p->target, tarn_dtype_bytes(v->dtype)),
-               memory_type(v), number);
+    print_line(pr, "%s(%s, square%d)", turning(pr, v), memory_type(v), number);
     pr->out = out;
     pr->indent = indent;
 }
@@ -165,8 +164,7 @@ static void write_square(struct printer *pr, const struct squares *q, int number
     const int k = lane_factor(pr, &s->address);
     const bool tail = nest_has_batch_lanes(pr->n) && pr->tail;
     struct text first = first_text(pr, q, s->value, &s->address);
-    print_line(pr, "%s(%s, turned%d)", turning(pr->p->target, tarn_dtype_bytes(v->dtype)),
-               memory_type(v), number);
+    print_line(pr, "%s(%s, turned%d)", turning(pr, v), memory_type(v), number);
     for (int i = 0; i < LANES && first.data != NULL; i++) {
         const char *space = value_space(v), *type = memory_type(v);
         if (tail)
