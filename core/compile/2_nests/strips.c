@@ -28,8 +28,8 @@ static bool reads_matrix(const struct program_ir *p, const struct nest *n, const
     const int lane = n->kind == NEST_LOOPS && n->combine == COMBINE_FMA ? nest_lane(n) : -1;
     if (e->kind != EXPR_LOAD || e->dtype != TARN_F32 || n->batched || n->guards > 0 ||
         n->transformed || lane < 1 || lane >= n->out_axes || n->extent[lane] != LANES ||
-        x->gather >= 0 || x->part_count > 0 || x->samples || x->address.constant != 0 ||
-        x->address.k[lane] != 1)
+        x->gather >= 0 || x->part_count > 0 || x->in_block || x->samples ||
+        x->address.constant != 0 || x->address.k[lane] != 1)
         return false;
     *out = (struct matrix){ .run = lane - 1, .lane = lane, .step = -1 };
     out->columns = n->extent[out->run] * LANES;
