@@ -173,3 +173,11 @@ void nest_into_runs(struct nest *n, int axis, int32_t run)
     n->axes++;
     nest_change_indices(n, affine_into_runs, axis, run);
 }
+
+void nest_split_axis(struct nest *n, int axis, int32_t run)
+{
+    nest_into_runs(n, axis, run);
+    for (int s = 0; s < n->stores; s++)
+        affine_into_runs(&n->store[s].address, axis, run);
+    n->out_axes++;
+}

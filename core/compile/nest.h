@@ -192,6 +192,8 @@ struct schedule {
     struct panels panels;
     int packed; /* which factor of a product is copied for all rows (packing.c); -1: neither */
     struct strips strips;
+    bool
+        in_strips; /* it lies in memory as its copy would (2_nests/strips.c), so that none is made */
     int packed_outside; /* loops of `order` that are outside of that over the lanes then */
     struct staging staging;
     int lanes_at_once; /* accumulators whose lanes a team adds up between two barriers; 0: all */
@@ -252,6 +254,8 @@ void nest_change_indices(struct nest *n, affine_change *change, int axis, int32_
 /* Makes an axis two: runs of so many elements, of which the last may be shorter, and the elements of one; but not in the
  * addresses of its stores, and OUT axes are as many as before. */
 void nest_into_runs(struct nest *n, int axis, int32_t run);
+/* The same of an OUT axis, with the addresses of its stores, which is one OUT axis more. */
+void nest_split_axis(struct nest *n, int axis, int32_t run);
 /* How many elements of a value a nest reads by an expression; 0: it is no load. */
 double nest_elements_read(const struct nest *n, const struct expr *e);
 /* The axis whose elements are the lanes of a register; -1: none. */

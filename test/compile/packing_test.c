@@ -166,7 +166,8 @@ static struct lying lying_of(enum matrices kind, int units, int32_t wide)
         const struct nest *n = &plan.ir->nests[i];
         out.copies += strcmp(n->name, "strips") == 0;
         out.products += n->combine == COMBINE_FMA;
-        out.in_strips += n->combine == COMBINE_FMA && lies_in_strips(n, 1);
+        out.in_strips += n->combine == COMBINE_FMA && schedule_of(plan.ir, n)->packed == 1 &&
+                         schedule_of(plan.ir, n)->in_strips;
     }
     for (int k = 0; k < plan.kernel_count; k++) {
         out.packs |= strstr(plan.kernels[k].source.data, " packed[") != NULL;

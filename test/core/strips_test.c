@@ -13,10 +13,11 @@ enum { MOST = 1 << 18 };
 static const struct shape {
     int n, t, in, hidden;
 } shapes[] = {
-    { 8, 24, 16, 32 },   /* one register of rows, two strips */
+    { 8, 24, 16, 32 },   /* two strips, and back a single one */
     { 3, 65, 100, 208 }, /* sums that are no multiple of a chunk; strips that no tile divides */
-    { 40, 5, 48, 176 },  { 6, 50, 640, 64 }, /* longer sums than what is copied for a group */
-    { 5, 37, 64, 200 },                      /* columns that are no strips */
+    { 40, 5, 48, 176 },  /* many samples of few rows */
+    { 6, 50, 640, 64 },  /* longer sums than what is copied for a group */
+    { 5, 37, 64, 200 },  /* columns that are no strips */
 };
 
 static tarn_tensor numbers(tarn_replica *r, int rows, int columns, uint32_t salt)

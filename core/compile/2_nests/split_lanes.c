@@ -30,10 +30,7 @@ static void split_axis(struct nest *n, int axis, int32_t run)
 {
     n->runs = axis;
     n->over = (run - n->extent[axis] % run) % run;
-    nest_into_runs(n, axis, run);
-    for (int s = 0; s < n->stores; s++)
-        affine_into_runs(&n->store[s].address, axis, run);
-    n->out_axes++;
+    nest_split_axis(n, axis, run);
     n->sample_lane += n->by_sample; /* the lanes are within a run */
     n->batch_axis += n->batched && n->batch_axis > axis;
 }

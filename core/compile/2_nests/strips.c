@@ -65,8 +65,7 @@ struct seen {
     int readers, others;    /* loads that read it as one matrix, and all else */
     int32_t steps, columns; /* of that */
     int maker, makers;      /* the last nest that writes it, and how many do */
-    bool
-        by_samples; /* by a product whose groups share rows by samples: each would copy the matrix */
+    bool by_samples;        /* groups share the rows of a product by samples: each would copy it */
 };
 
 static void look_at_loads(const struct program_ir *p, const struct nest *n, struct seen *seen)
@@ -108,13 +107,6 @@ static struct seen *look_at_values(const struct program_ir *p)
 
 /* ---- makers ---------------------------------------------------------------------------------- */
 
-static void split_axis(struct nest *n, int axis, int32_t run)
-{
-    nest_into_runs(n, axis, run);
-    affine_into_runs(&n->store[0].address, axis, run);
-    n->out_axes++;
-}
-
 static void move_axis(struct nest *n, int from, int to)
 {
     const int32_t extent = n->extent[from];
@@ -150,7 +142,7 @@ static bool split_rows(struct nest *n, int32_t columns)
                 continue;
             if (ends[i] % below != 0 || n->extent[a] % run != 0)
                 return false;
-            split_axis(n, a, run);
+            nest_split_axis(n, a, run);
             a++;
         }
         below *= n->extent[a];

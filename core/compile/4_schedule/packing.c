@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "compile/4_schedule/schedule.h"
-#include "compile/lane.h"
 #include "tensor/sum_order.h"
 
 #define BLOCK_TILES \
@@ -37,10 +36,11 @@ static bool is_far(const struct vector_figures *v, const struct nest *n, const s
     return bytes > v->second_cache_bytes;
 }
 
-bool lies_in_strips(const struct nest *n, int factor)
+/* Whether a factor lies in strips (2_nests/strips.c) whose columns are the lanes. */
+static bool lies_in_strips(const struct nest *n, const struct schedule *s, int factor)
 {
     const struct affine *a = &n->exprs[n->body[factor]].access.address;
-    const int lane = nest_lane(n), axis = packed_axis(n);
+    const int lane = nest_vector_axis(n, s), axis = packed_axis(n);
     return lane > 0 && lane < n->out_axes && axis >= 0 && !n->batched && a->k[lane] == 1 &&
            n->extent[lane] == LANES && a->k[axis] == LANES &&
            a->k[lane - 1] == LANES * n->extent[axis];
@@ -61,7 +61,7 @@ static int factor_with_lanes(const struct vector_figures *v, const struct nest *
         if (e->kind == EXPR_LOAD && e->dtype == TARN_F32 && e->access.gather < 0 &&
             e->access.part_count == 0 && e->access.in_block == block && !e->access.samples &&
             (block ? is_far(v, n, &e->access.address) : e->access.address.k[lane] != 0))
-            return n->extent[axis] <= TARGET_PACKED_STEPS || lies_in_strips(n, f) ? f : -1;
+            return n->extent[axis] <= TARGET_PACKED_STEPS || lies_in_strips(n, s, f) ? f : -1;
     }
     return -1;
 }
@@ -103,7 +103,7 @@ void keep_tile_packable(const struct vector_figures *v, const struct nest *n, st
         return;
     const int64_t rows = tiles_that_share(n, s, address_of(n, factor));
     const int steps = n->extent[packed_axis(n)];
-    const bool copied = !lies_in_strips(n, factor);
+    const bool copied = !lies_in_strips(n, s, factor);
     if (!target_packs(v, copied ? steps : 1, rows) ||
         (nest_has_batch_lanes(n) && rows < (int64_t)BLOCK_TILES * v->accumulators))
         return;
@@ -136,7 +136,8 @@ void choose_packing(const struct vector_figures *v, const struct nest *n, struct
     const int least = nest_has_batch_lanes(n) ? BLOCK_TILES : TARGET_PACKED_TILES;
     if (factor < 0 || tiles_that_share(n, s, address_of(n, factor)) < least)
         return;
-    if (!lies_in_strips(n, factor) &&
+    s->in_strips = lies_in_strips(n, s, factor);
+    if (!s->in_strips &&
         packed_registers(n, s, factor) > (s->strips.axes != 0 ? s->strips.registers : 1))
         return; /* points of a tile read different ones, and more than there is room for */
     s->packed = factor;

@@ -23,8 +23,6 @@ void drop_packing(const struct nest *n, struct schedule *s);
 void keep_tile_packable(const struct vector_figures *v, const struct nest *n, struct schedule *s);
 /* and along which summed axis; -1: there is not just one. */
 int packed_axis(const struct nest *n);
-/* Whether a factor lies in strips (2_nests/strips.c): as a copy would, so that none is made. */
-bool lies_in_strips(const struct nest *n, int factor);
 /* Whether a loop over an OUT axis goes along a factor, */
 bool goes_along_factor(const struct nest *n, const struct schedule *s, int factor, int axis);
 /* and registers of the factor that a tile reads in each step of its sum. */

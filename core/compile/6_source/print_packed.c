@@ -8,7 +8,7 @@
 
 static bool is_packed(const struct printer *pr)
 {
-    return pr->s->packed >= 0 && !lies_in_strips(pr->n, pr->s->packed) &&
+    return pr->s->packed >= 0 && !pr->s->in_strips &&
            pr->width == LANES; /* what is left over by registers reads memory itself */
 }
 
@@ -95,7 +95,7 @@ void print_ahead(struct printer *pr)
 {
     const struct nest *n = pr->n;
     const struct schedule *s = pr->s;
-    if (s->packed < 0 || pr->width != LANES || !lies_in_strips(n, s->packed))
+    if (s->packed < 0 || pr->width != LANES || !s->in_strips)
         return;
     const int step = packed_axis(n), run = nest_vector_axis(n, s) - 1, row = row_axis(pr);
     const int rounds = n->extent[step] / s->tile[step];
