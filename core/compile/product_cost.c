@@ -106,13 +106,14 @@ static double waits_for_tiles(const struct target *t, const struct product_shape
     return product_work(s) / LANES * line / rows;
 }
 
-/* or if a group copies it for all of its rows, a register of columns after the other, for each of which it reads the rows
- * again. A matrix that is to be turned over was so once for all of them (1_graph/products.c). */
-static double waits_for_copies(const struct target *t, const struct product_shape *s)
+/* or if all rows of a group are done with a register of columns after the other, for each of which it reads the rows
+ * again. Whole registers lie in strips (2_nests/strips.c); others each group copies for itself. A matrix that is to be
+ * turned over was so once for all of them (1_graph/products.c). */
+static double waits_for_panels(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
     const double group = (double)s->sample_rows, k = (double)s->k;
-    const double copied = k * (double)s->n / LANES * copy_cycles(t, false);
+    const double copied = s->n % LANES == 0 ? 0 : k * (double)s->n / LANES * copy_cycles(t, false);
     const double bytes = (group + LANES) * k * sizeof(float);
     const double line = bytes <= v->cache_bytes          ? 0
                         : bytes <= v->second_cache_bytes ? v->line_cycles
@@ -129,16 +130,16 @@ static double lost_in_tiles(const struct target *t, const struct product_shape *
     const bool packed = target_packs(v, (int64_t)s->k, (int64_t)s->sample_rows);
     return product_work(s) / LANES *
                (tile_cycles(v, rows, 1) - tile_cycles(v, panel.rows, panel.vectors)) +
-           (packed ? waits_for_copies(t, s) : waits_for_tiles(t, s, rows));
+           (packed ? waits_for_panels(t, s) : waits_for_tiles(t, s, rows));
 }
 
-/* Cycles that all units together gain with it. */
+/* Cycles that all units together gain with it: what a group has in its second cache is neither written nor read again. */
 static double gained_in_chain(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
     const double passed = (double)s->sample_rows * (double)(s->k + s->n) * sizeof(float);
     const double lines = (double)s->m * (double)(s->k + s->n) / LANES;
-    const double kept = passed <= v->second_cache_bytes ? lines * v->second_line_cycles : 0;
+    const double kept = passed <= v->second_cache_bytes ? lines * copy_cycles(t, true) : 0;
     return kept + t->fusion.tiny_work * (v->units > 1 ? v->units : 1);
 }
 
@@ -167,7 +168,7 @@ static bool column_stays(double lines, size_t pitch, int sets, int ways)
 /* Cycles that a block of samples, as lanes, waits for the right operand, of which it reads single elements: along its
  * rows, which a core asks for ahead, so that they come as fast as memory gives them to all units at once; or a few columns
  * after the other, so that each line is touched several times. No core asks ahead for the lines of a column that the second
- * cache does not hold either. */
+ * cache does not hold either: however fast they come one after the other, each takes its latency. */
 static double waits_in_block(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -177,13 +178,14 @@ static double waits_in_block(const struct target *t, const struct product_shape 
     const size_t pitch = s->n * sizeof(float);
     const double again = fmax(1, LANES / tile_rows(v)) - 1;
     const double unasked = far && pitch > PAGE_BYTES ? UNASKED_PAGE : UNASKED;
+    const double alone = fmax(unasked * line, v->pushed_cycles);
     if (s->transpose_b)
         return lines * (far ? t->time.read_cycles : line);
     if (column_stays(k, pitch, v->sets, v->ways))
         return lines * line;
     if (column_stays(k, pitch, v->second_sets, SECOND_WAYS))
-        return lines * ((far ? unasked : 1) * line + again * UNASKED * v->line_cycles);
-    return lines * unasked * (line + again * v->second_line_cycles);
+        return lines * ((far ? alone : line) + again * UNASKED * v->line_cycles);
+    return lines * (alone + again * unasked * v->second_line_cycles);
 }
 
 /* Blocks are dealt to the units; panels are cut for as many as there are. What leaves its block is turned over on the way

@@ -14,13 +14,13 @@
 
 static void check_kinds(void)
 {
-    static const char *const names[] = { "avx512", "avx2", "neon", "generic",
-                                         "nvidia", "amd",  "intel" };
+    static const char *const names[] = { "avx512",  "zen",    "avx2", "neon",
+                                         "generic", "nvidia", "amd",  "intel" };
     struct device_figures f;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         CHECK(figures_kind(names[i], &f));
         CHECK(figures_check(&f) == TARN_OK);
-        CHECK(f.items == (i >= 4) && !f.measured);
+        CHECK(f.items == (i >= 5) && !f.measured);
     }
     CHECK(!figures_kind("", &f) && !figures_kind("avx", &f));
 }
@@ -48,6 +48,9 @@ static void check_devices(void)
     CHECK(f.units == 6 && !f.items && figures_check(&f) == TARN_OK);
 #ifdef __x86_64__
     CHECK(f.lanes == 16 && f.registers == 32);
+    snprintf(d.vendor, sizeof d.vendor, "AuthenticAMD");
+    CHECK(figures_default(&d).lanes == 16);
+    CHECK(figures_default(&d).far_line_cycles < f.far_line_cycles);
     d.native_float_width = 8;
     CHECK(figures_default(&d).lanes == 8 && figures_default(&d).registers == 16);
 #endif
@@ -153,7 +156,7 @@ static void check_named(void)
     CHECK(device_list(&list, &count) == TARN_OK && count > 0);
     CHECK(context_open(&list[0], &c) == TARN_ERR_ENVIRONMENT && c == NULL);
     CHECK(strstr(error_text(), "TARN_TARGET=abacus") != NULL);
-    CHECK(strstr(error_text(), "avx512, avx2, neon") != NULL);
+    CHECK(strstr(error_text(), "avx512, zen, avx2, neon") != NULL);
     CHECK(unsetenv("TARN_TARGET") == 0);
 }
 

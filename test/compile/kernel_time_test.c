@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "figures.h"
 #include "cases.h"
 #include "error.h"
 
@@ -170,6 +171,55 @@ Test(kernel_time, products_leave_blocks_where_columns_are_far)
     cr_expect(product_leaves_blocks(&t, &across, false));
     cr_expect_not(product_leaves_blocks(&t, &along, false));
     cr_expect_not(product_leaves_blocks(&t, &near, false));
+}
+
+/* Two units whose caches stream as fast as was measured on a Zen 4, which computes vectors in halves. */
+static struct target streaming(void)
+{
+    struct device_figures f;
+    cr_assert(figures_kind("avx512", &f));
+    f.units = 2;
+    f.fmas_per_cycle = f.loads_per_cycle = 1;
+    f.l2_line_cycles = 1.9;
+    f.far_line_cycles = 2.6;
+    f.cycles_per_second = 3.5e9;
+    f.launch_seconds = 15e-6;
+    f.copy_bytes_per_second = 4.3e10;
+    return target_of(&f);
+}
+
+/* The head of a network of 8,192 words took 2.8 times as long in blocks: each line of a column waits for its latency. */
+Test(kernel_time, columns_are_far_however_fast_lines_stream)
+{
+    const struct target t = streaming();
+    const struct product_shape head = of_samples(640, 8192, 512, false),
+                               near = of_samples(640, 64, 512, false);
+    cr_expect(product_leaves_blocks(&t, &head, false));
+    cr_expect_not(product_leaves_blocks(&t, &near, false));
+}
+
+/* Products of a GPT and of a field of rays took a tenth longer one by one. */
+Test(kernel_time, products_stay_in_chains_however_fast_lines_stream)
+{
+    const struct target t = streaming();
+    struct product_shape s = { .m = 2048, .n = 384, .k = 128, .batch = 1, .sample_rows = 64 };
+    cr_expect(product_joins_chain(&t, &s));
+    s = (struct product_shape){ .m = 16384, .n = 128, .k = 128, .batch = 1, .sample_rows = 32 };
+    cr_expect(product_joins_chain(&t, &s));
+    s = (struct product_shape){ .m = 2048, .n = 2048, .k = 2048, .batch = 1, .sample_rows = 64 };
+    cr_expect_not(product_joins_chain(&t, &s), "what a group passes on fills its second cache");
+}
+
+/* Panels save each block its reading of the matrix, which costs little where a third cache is near. */
+Test(kernel_time, products_stay_in_blocks_where_a_third_cache_is_near)
+{
+    struct device_figures mesh, near;
+    cr_assert(figures_kind("avx512", &mesh) && figures_kind("zen", &near));
+    mesh.units = near.units = 2;
+    const struct target a = target_of(&mesh), b = target_of(&near);
+    const struct product_shape s = of_samples(128, 784, 1024, true);
+    cr_expect(product_leaves_blocks(&a, &s, true));
+    cr_expect_not(product_leaves_blocks(&b, &s, true));
 }
 
 /* Long rows that lie in memory would have to be turned over for a block: a few columns are not worth that. */
