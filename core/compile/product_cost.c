@@ -168,7 +168,8 @@ static bool column_stays(double lines, size_t pitch, int sets, int ways)
 /* Cycles that a block of samples, as lanes, waits for the right operand, of which it reads single elements: along its
  * rows, which a core asks for ahead, so that they come as fast as memory gives them to all units at once; or a few columns
  * after the other, so that each line is touched several times. No core asks ahead for the lines of a column that the second
- * cache does not hold either: however fast they come one after the other, each takes its latency. */
+ * cache does not hold either: however fast they come one after the other, each takes its latency, two
+ * thirds of which a core computes in. */
 static double waits_in_block(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -178,7 +179,7 @@ static double waits_in_block(const struct target *t, const struct product_shape 
     const size_t pitch = s->n * sizeof(float);
     const double again = fmax(1, LANES / tile_rows(v)) - 1;
     const double unasked = far && pitch > PAGE_BYTES ? UNASKED_PAGE : UNASKED;
-    const double alone = fmax(unasked * line, v->pushed_cycles);
+    const double alone = fmax(unasked * line, v->pushed_cycles / 3);
     if (s->transpose_b)
         return lines * (far ? t->time.read_cycles : line);
     if (column_stays(k, pitch, v->sets, v->ways))

@@ -202,8 +202,10 @@ Test(kernel_time, columns_are_far_however_fast_lines_stream)
 Test(kernel_time, products_stay_in_chains_however_fast_lines_stream)
 {
     const struct target t = streaming();
-    struct product_shape s = { .m = 2048, .n = 384, .k = 128, .batch = 1, .sample_rows = 64 };
+    struct product_shape s = { .m = 2048, .n = 512, .k = 128, .batch = 1, .sample_rows = 64 };
     cr_expect(product_joins_chain(&t, &s));
+    s.n = 504;
+    cr_expect_not(product_joins_chain(&t, &s), "columns that each group copies for itself");
     s = (struct product_shape){ .m = 16384, .n = 128, .k = 128, .batch = 1, .sample_rows = 32 };
     cr_expect(product_joins_chain(&t, &s));
     s = (struct product_shape){ .m = 2048, .n = 2048, .k = 2048, .batch = 1, .sample_rows = 64 };

@@ -73,3 +73,35 @@ Test(tiles, are_divisors_where_these_are_large)
     for (int n = 32; n <= 256; n += 16)
         cr_expect_eq(product_of_samples("avx512:2", n).computed, 1, "%d columns", n);
 }
+
+/* A weight's gradient, whose images no second cache holds. A tile of 16 channels by one would read less of them, without
+ * panels; with these it reads 17 registers for 16 multiply-adds, where a square one reads 8. */
+Test(tiles, are_square_where_panels_keep_what_they_read)
+{
+    static const char *const targets[] = { "avx512:2", "zen:2" };
+    for (int t = 0; t < 2; t++) {
+        struct device_figures f;
+        struct kernel_plan plan = { 0 };
+        struct build b;
+        cr_assert(figures_wanted(targets[t], &f));
+        const struct target target = target_of(&f);
+        build_begin(&b);
+        build_output(&b, build_conv_weight(&b, build_samples(&b, TARN_SHAPE(64, 64, 8, 8)),
+                                           build_samples(&b, TARN_SHAPE(64, 256, 8, 8)), 0));
+        const struct program p = build_program(&b);
+        cr_assert_eq(compile_program(&p, &target, &plan), TARN_OK, "%s", error_text());
+        int sums = 0;
+        for (int i = 0; i < plan.ir->nest_count; i++) {
+            const struct schedule *s = &plan.ir->schedules[i];
+            if (plan.ir->nests[i].combine != COMBINE_FMA || plan.ir->nests[i].extent[0] != 256)
+                continue;
+            sums++;
+            cr_expect(s->panels.used, "%s", targets[t]);
+            cr_expect(s->tile[0] == 4 && s->tile[1] == 4, "%s: a tile of %d by %d", targets[t],
+                      s->tile[0], s->tile[1]);
+        }
+        cr_expect_eq(sums, 1, "%s: %d sums", targets[t], sums);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
+}

@@ -116,7 +116,7 @@ static int sizes(const struct tiling *t, int axis, int most, int *out)
 }
 
 struct candidate {
-    double cycles;
+    double cycles, waiting; /* the latter a part of the former */
     int tile[NEST_AXES], order[NEST_AXES];
 };
 
@@ -199,7 +199,8 @@ static void try_tile(const struct tiling *t, const int *tile, struct candidates 
     if (is_too_slow(best, body + code)) /* even if it waited for no cache */
         return;
     memcpy(new.tile, tile, sizeof new.tile);
-    new.cycles = order_loops(t, tile, new.order) * uneven + body + code;
+    new.waiting = order_loops(t, tile, new.order) * uneven;
+    new.cycles = new.waiting + body + code;
     offer(best, n, &new);
 }
 
@@ -370,6 +371,24 @@ static void take(const struct candidate *c, struct schedule *s)
     memcpy(s->order, c->order, sizeof s->order);
 }
 
+/* Panels change what a tile waits for (panels.c): puts the candidates in the order of what they take with theirs. */
+static void rank_with_panels(const struct target *t, const struct nest *n, const struct schedule *s,
+                             struct candidates *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        struct schedule tried = *s;
+        struct candidate now = c->list[i];
+        take(&now, &tried);
+        choose_panels(t, n, &tried);
+        if (tried.panels.used)
+            now.cycles += tried.panels.waiting - now.waiting;
+        int at = i;
+        for (; at > 0 && now.cycles < c->list[at - 1].cycles * 0.999; at--)
+            c->list[at] = c->list[at - 1];
+        c->list[at] = now;
+    }
+}
+
 /* A tile by rule comes before those by the model, if there is one. */
 static bool tile_by_rule(const struct target *t, const struct nest *n, int lane, struct schedule *s)
 {
@@ -408,6 +427,7 @@ void choose_tile(const struct target *t, const struct nest *n, int nests, struct
     begin_search(&model, s);
     const bool by_rule = tile_by_rule(t, n, model.lane, s);
     find_candidates(t, n, nests, &model, &best);
+    rank_with_panels(t, n, s, &best);
     s->sum = sum_key(&model, &best);
     int number = target_tile(t, s->sum) - (by_rule ? 1 : 0);
     if (number >= best.count)
