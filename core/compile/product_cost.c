@@ -14,10 +14,11 @@
 #define PANEL_SHARE \
     8               /* of the first cache, which a panel of one tile's rows fills: one of so many */
 #define UNASKED 1.5 /* times what a line takes, for one of a column: measured 1 to 2, */
-#define UNASKED_PAGE 4  /* and 3 to 7 where each is in a page of its own */
-#define PAGE_BYTES 4096 /* within which a core asks ahead */
-#define WORTHWHILE 0.9  /* of the time in its block that a product must take to leave it */
-#define SECOND_WAYS 16  /* as target.c counts the second cache's sets */
+#define UNASKED_PAGE 4       /* and 3 to 7 where each is in a page of its own */
+#define PAGE_BYTES 4096      /* within which a core asks ahead */
+#define NEAR_BYTES 8388608.0 /* whose pages a core finds at once, and a third cache may hold */
+#define WORTHWHILE 0.9       /* of the time in its block that a product must take to leave it */
+#define SECOND_WAYS 16       /* as target.c counts the second cache's sets */
 
 /* Cycles of a unit for a multiply-add of 16 lanes in a tile of so many rows and vectors. */
 static double tile_cycles(const struct vector_figures *v, double rows, double vectors)
@@ -168,8 +169,7 @@ static bool column_stays(double lines, size_t pitch, int sets, int ways)
 /* Cycles that a block of samples, as lanes, waits for the right operand, of which it reads single elements: along its
  * rows, which a core asks for ahead, so that they come as fast as memory gives them to all units at once; or a few columns
  * after the other, so that each line is touched several times. No core asks ahead for the lines of a column that the second
- * cache does not hold either: however fast they come one after the other, each takes its latency, two
- * thirds of which a core computes in. */
+ * cache does not hold either; beyond what is near, each takes its latency, however fast a stream is. */
 static double waits_in_block(const struct target *t, const struct product_shape *s)
 {
     const struct vector_figures *v = &t->vector;
@@ -179,7 +179,7 @@ static double waits_in_block(const struct target *t, const struct product_shape 
     const size_t pitch = s->n * sizeof(float);
     const double again = fmax(1, LANES / tile_rows(v)) - 1;
     const double unasked = far && pitch > PAGE_BYTES ? UNASKED_PAGE : UNASKED;
-    const double alone = fmax(unasked * line, v->pushed_cycles / 3);
+    const double alone = fmax(unasked * line, bytes > NEAR_BYTES ? v->pushed_cycles : 0);
     if (s->transpose_b)
         return lines * (far ? t->time.read_cycles : line);
     if (column_stays(k, pitch, v->sets, v->ways))
