@@ -166,9 +166,11 @@ Test(kernel_time, products_leave_blocks_where_columns_are_far)
 {
     const struct target t = target_common();
     const struct product_shape across = of_samples(64, 2048, 2048, false),
+                               fewer = of_samples(64, 1024, 2048, false),
                                along = of_samples(64, 2048, 2048, true),
                                near = of_samples(64, 512, 512, false);
     cr_expect(product_leaves_blocks(&t, &across, false));
+    cr_expect(product_leaves_blocks(&t, &fewer, false));
     cr_expect_not(product_leaves_blocks(&t, &along, false));
     cr_expect_not(product_leaves_blocks(&t, &near, false));
 }
