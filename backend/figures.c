@@ -16,40 +16,20 @@ struct kind {
     struct device_figures figures;
 };
 
+/* What CPUs with such vectors have in common; a third cache is near to cores or far. */
+#define VECTORS_OF_512 \
+    .lanes = 16, .registers = 32, .fmas_per_cycle = 2, .loads_per_cycle = 2, .fma_latency = 4, \
+    .l1_bytes = 32 << 10, .l2_bytes = 1 << 20, .l2_line_cycles = 1.3, .cycles_per_second = 2.6e9, \
+    .launch_seconds = 30e-6, .barrier_seconds = 20e-9, .copy_bytes_per_second = 1e10
+
 /* Of common members of each kind, by their makers' optimisation manuals; what a launch costs on a
  * CPU is PoCL's, with its workers awake. On the safe side where members differ: a tile that leaves
  * registers free costs a few percent, one that spills more. */
 static const struct kind kinds[] = {
-    { "avx512", /* servers: two units of 512 bits */
-      { .lanes = 16,
-        .registers = 32,
-        .fmas_per_cycle = 2,
-        .loads_per_cycle = 2,
-        .fma_latency = 4,
-        .l1_bytes = 32 << 10,
-        .l2_bytes = 1 << 20,
-        .l2_line_cycles = 1.3,
-        .far_line_cycles = 8.5,
-        .cycles_per_second = 2.6e9,
-        .launch_seconds = 30e-6,
-        .barrier_seconds = 20e-9,
-        .copy_bytes_per_second = 1e10 } },
-    /* AMD's of 512 bits: four or eight cores share a third cache, which gives each of them 32 bytes a cycle. Zen 4
-     * computes these vectors in halves; kernels were not better for knowing it. */
-    { "zen",
-      { .lanes = 16,
-        .registers = 32,
-        .fmas_per_cycle = 2,
-        .loads_per_cycle = 2,
-        .fma_latency = 4,
-        .l1_bytes = 32 << 10,
-        .l2_bytes = 1 << 20,
-        .l2_line_cycles = 1.3,
-        .far_line_cycles = 4,
-        .cycles_per_second = 2.6e9,
-        .launch_seconds = 30e-6,
-        .barrier_seconds = 20e-9,
-        .copy_bytes_per_second = 1e10 } },
+    { "avx512", { VECTORS_OF_512, .far_line_cycles = 8.5 } }, /* servers: two units of 512 bits */
+    /* AMD's: four or eight cores share a third cache, which gives each of them 32 bytes a cycle. Zen 4 computes these
+     * vectors in halves; kernels were not better for knowing it. */
+    { "zen", { VECTORS_OF_512, .far_line_cycles = 4 } },
     { "avx2",
       { .lanes = 8,
         .registers = 16,
