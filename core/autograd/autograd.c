@@ -79,9 +79,9 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
     const struct node n = *graph_origin(&r->graph, node);
     if (n.op->grad == op_no_grad)
         return true;
-    tarn_tensor in[OPERANDS_MOST + 1], gin[OPERANDS_MOST];
-    bool wanted[OPERANDS_MOST];
-    uint32_t index[OPERANDS_MOST];
+    tarn_tensor in[SCAN_MOST + 1], gin[SCAN_MOST];
+    bool wanted[SCAN_MOST];
+    uint32_t index[SCAN_MOST];
     bool any = false;
     for (uint32_t i = 0; i < n.in_count; i++) {
         index[i] = r->graph.operands[n.first_in + i];
@@ -107,7 +107,9 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
     if (n.op->grad != NULL)
         n.op->grad(&call);
     for (uint32_t i = 0; i < n.in_count && r->status == TARN_OK; i++) {
-        if (!wanted[i] || call.without >> i & 1)
+        if (!wanted[i] || (i < 64 && call.without >> i & 1))
+            continue;
+        if (gin[i].replica == NULL && call.any_without)
             continue;
         if (gin[i].replica == NULL)
             return no_rule(r, &n, i);

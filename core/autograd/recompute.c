@@ -140,7 +140,7 @@ static void operands_again(struct copier *c, const struct node *n, tarn_tensor *
 
 static void copy(struct copier *c, uint32_t node)
 {
-    tarn_tensor in[OPERANDS_MOST];
+    tarn_tensor in[SCAN_MOST];
     tarn_replica *r = c->r;
     const struct node n = r->graph.nodes[node];
     operands_again(c, &n, in);

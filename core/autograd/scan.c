@@ -6,6 +6,7 @@
 #include "op/op.h"
 #include "tensor/shape.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t scan_expand(struct builder *b, const struct node *n, const uint32_t *in)
@@ -25,8 +26,8 @@ struct call {
     tarn_replica *r;
     uint32_t steps;
     struct scan_maker m;
-    tarn_tensor carry[OPERANDS_MOST], x[OPERANDS_MOST], result[OPERANDS_MOST];
-    tarn_dtype type[OPERANDS_MOST]; /* of results */
+    tarn_tensor carry[SCAN_MOST], x[SCAN_MOST], result[SCAN_MOST];
+    tarn_dtype type[SCAN_MOST]; /* of results */
 };
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -41,8 +42,8 @@ static bool check_counts(tarn_replica *r, const tarn_scan_args *a)
                         : a->carries + a->ys == 0                  ? "no carries and no outputs"
                         : a->axis != 0 && a->axis != 1             ? "axis must be 0 or 1"
                         : a->steps < 0                             ? "steps is negative"
-                        : a->carries + a->xs > OPERANDS_MOST || a->carries + a->ys > OPERANDS_MOST
-                            ? "more than 64 carries and inputs, or carries and outputs"
+                        : a->carries + a->xs > SCAN_MOST || a->carries + a->ys > SCAN_MOST
+                            ? "more than 256 carries and inputs, or carries and outputs"
                         : r->graph.in_body ? "in the body of another scan, which is not supported"
                                            : NULL;
     if (wrong != NULL)
@@ -160,7 +161,7 @@ static tarn_tensor narrow(tarn_tensor wide, tarn_dtype dtype)
 /* Results in the loop's type; what is two of them stays one node. */
 static void widen_results(struct call *c, int count)
 {
-    tarn_tensor wide[OPERANDS_MOST];
+    tarn_tensor wide[SCAN_MOST];
     for (int i = 0; i < count; i++) {
         int same = 0;
         while (graph_resolve(c->result[same]) != graph_resolve(c->result[i]))
@@ -208,8 +209,8 @@ static void make_leaves(struct call *c)
 {
     const tarn_scan_args *a = c->args;
     const tarn_dtype dtype = type_of(a);
-    struct scan_slice slices[OPERANDS_MOST];
-    tarn_tensor first[OPERANDS_MOST];
+    struct scan_slice slices[SCAN_MOST];
+    tarn_tensor first[SCAN_MOST];
     for (int i = 0; i < a->xs; i++)
         slices[i] = slice_of(a->x[i], a->axis);
     for (int i = 0; i < a->carries; i++)
@@ -248,7 +249,7 @@ static bool record(struct call *c, tarn_tensor *last, tarn_tensor *y)
 {
     const tarn_scan_args *a = c->args;
     make_leaves(c);
-    for (int i = 0; i < OPERANDS_MOST; i++)
+    for (int i = 0; i < SCAN_MOST; i++)
         c->result[i] = TARN_NONE;
     if (c->r->status == TARN_OK)
         a->body(c->carry, c->x, c->result, c->result + a->carries, a->user);
@@ -271,8 +272,17 @@ void tarn_scan(tarn_replica *r, const tarn_scan_args *args, tarn_tensor *last, t
         graph_fail(NULL, TARN_ERR_ARGUMENT, "scan: the replica is NULL");
         return;
     }
-    struct call c = { .args = args, .r = r };
-    if (r->status == TARN_OK && check_counts(r, args) && check_inputs(&c) && record(&c, last, y))
+    struct call *c = calloc(1, sizeof *c); /* too large for a small thread's stack */
+    if (c == NULL) {
+        graph_fail(r, TARN_ERR_MEMORY, "scan: out of host memory");
+    } else {
+        c->args = args;
+        c->r = r;
+    }
+    const bool done = c != NULL && r->status == TARN_OK && check_counts(r, args) &&
+                      check_inputs(c) && record(c, last, y);
+    free(c);
+    if (done)
         return;
     for (int i = 0; args != NULL && last != NULL && i < args->carries; i++)
         last[i] = graph_poison(r);

@@ -9,7 +9,7 @@
 #include "autograd/scan_parts.h"
 #include "tensor/shape.h"
 
-#define GIVEN_MOST (4 * OPERANDS_MOST)
+#define GIVEN_MOST (4 * SCAN_MOST)
 
 /* A gradient that came to a piece of the flat value. */
 struct given {
@@ -34,19 +34,19 @@ struct back {
     bool *variant;
     struct given given[GIVEN_MOST];
     int given_count;
-    struct tap taps[OPERANDS_MOST];
+    struct tap taps[SCAN_MOST];
     int tap_count;
-    bool tapped[OPERANDS_MOST];
-    int sum_of[OPERANDS_MOST]; /* of captures: the carry that adds them up, or -1 */
-    uint32_t *replayed;        /* nodes of the body -> nodes of the backward body */
+    bool tapped[SCAN_MOST];
+    int sum_of[SCAN_MOST]; /* of captures: the carry that adds them up, or -1 */
+    uint32_t *replayed;    /* nodes of the body -> nodes of the backward body */
     tarn_tensor
-        before[OPERANDS_MOST]; /* leaves of the backward body: carries before the step, slices */
-    tarn_tensor carried[OPERANDS_MOST]; /* gradients that are carried */
+        before[SCAN_MOST]; /* leaves of the backward body: carries before the step, slices */
+    tarn_tensor carried[SCAN_MOST]; /* gradients that are carried */
     tarn_tensor given_leaf[GIVEN_MOST];
-    tarn_tensor kept[OPERANDS_MOST]; /* leaves for the last results of the scan */
-    tarn_tensor result[4 * OPERANDS_MOST];
+    tarn_tensor kept[SCAN_MOST]; /* leaves for the last results of the scan */
+    tarn_tensor result[4 * SCAN_MOST];
     int results;
-    int put_slice[OPERANDS_MOST];
+    int put_slice[SCAN_MOST];
     struct scan_maker m;
 };
 
@@ -161,7 +161,7 @@ static bool tap_all(struct back *b, int capture)
             uses |= g->operands[n->first_in + k] == matrix;
         if (!uses)
             continue;
-        all = multiplies(b, n, matrix) && b->tap_count < OPERANDS_MOST;
+        all = multiplies(b, n, matrix) && b->tap_count < SCAN_MOST;
         if (all)
             b->taps[b->tap_count++] = (struct tap){ .node = i,
                                                     .left = g->operands[n->first_in],
@@ -210,7 +210,7 @@ static void take_carries(struct back *b)
 {
     const struct scan *s = &b->s;
     const uint32_t captures = s->carries + s->slices;
-    tarn_tensor first[OPERANDS_MOST];
+    tarn_tensor first[SCAN_MOST];
     for (uint32_t j = 0; j < s->carries; j++)
         first[j] = tarn_cast(last_gradient(b, j), b->dtype);
     scan_begin(&b->m, b->r, b->dtype, s->steps, !s->reversed);
@@ -288,7 +288,7 @@ static bool replay(struct back *b)
     }
     for (uint32_t i = s->first; i < s->end && b->r->status == TARN_OK; i++) {
         const struct node n = *graph_origin(&b->r->graph, i);
-        tarn_tensor in[OPERANDS_MOST];
+        tarn_tensor in[SCAN_MOST];
         if (!b->variant[i - s->first] || n.op == &op_scan_value)
             continue;
         for (uint32_t k = 0; k < n.in_count; k++)
@@ -318,8 +318,8 @@ static void read_kept(struct back *b)
 
 /* What the gradients of one step begin with, and what they are asked for. */
 struct pulled {
-    uint32_t of[GIVEN_MOST + OPERANDS_MOST], with[4 * OPERANDS_MOST];
-    tarn_tensor seed[GIVEN_MOST + OPERANDS_MOST], gradient[4 * OPERANDS_MOST];
+    uint32_t of[GIVEN_MOST + SCAN_MOST], with[4 * SCAN_MOST];
+    tarn_tensor seed[GIVEN_MOST + SCAN_MOST], gradient[4 * SCAN_MOST];
 };
 
 static bool pull_step(struct back *b, struct pulled *p, int *count)
@@ -454,9 +454,7 @@ static void give(const struct back *b, tarn_tensor flat)
     const struct scan *s = &b->s;
     struct grad_call *c = b->c;
     const uint32_t leaves = s->carries + s->slices;
-    for (uint32_t i = 0; i < leaves + s->captures; i++)
-        if (c->wanted[i])
-            c->without |= UINT64_C(1) << i;
+    c->any_without = true;
     for (uint32_t j = 0; j < s->carries; j++)
         c->gin[j] = scan_last(flat, &b->m.s, j);
     for (uint32_t i = s->carries; i < leaves; i++) {
@@ -480,9 +478,6 @@ static void give(const struct back *b, tarn_tensor flat)
         const tarn_tensor g = matrix_gradient(b, &b->taps[i], flat);
         *gin = gin->replica == NULL ? g : tarn_add(*gin, g);
     }
-    for (uint32_t i = 0; i < leaves + s->captures; i++)
-        if (c->gin[i].replica != NULL)
-            c->without &= ~(UINT64_C(1) << i);
 }
 
 static void go_back(struct back *b)

@@ -14,8 +14,8 @@ struct trial {
     bool *variant, *costly, *seen; /* of the body's nodes, twice; of all nodes */
     tarn_tensor *result;
     int count, most;
-    uint32_t of[OPERANDS_MOST], with[2 * OPERANDS_MOST];
-    tarn_tensor seed[OPERANDS_MOST], gradient[2 * OPERANDS_MOST];
+    uint32_t of[SCAN_MOST], with[2 * SCAN_MOST];
+    tarn_tensor seed[SCAN_MOST], gradient[2 * SCAN_MOST];
     int asked, captures;
 };
 
@@ -39,7 +39,7 @@ static void ask(struct trial *t)
             bool known = varies(t, x) || !g->nodes[x].needs_grad;
             for (int a = 0; a < t->asked; a++)
                 known |= t->with[a] == x;
-            if (!known && t->asked < 2 * OPERANDS_MOST) {
+            if (!known && t->asked < 2 * SCAN_MOST) {
                 t->with[t->asked++] = x;
                 t->captures++;
             }
@@ -52,7 +52,7 @@ static tarn_tensor seed_for(struct trial *t, uint32_t node, int number)
     const struct node of = t->r->graph.nodes[node];
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
-    arg.leaf.slot = OPERANDS_MOST + (uint32_t)number;
+    arg.leaf.slot = SCAN_MOST + (uint32_t)number;
     const tarn_tensor leaf = graph_record(t->r, &op_scan_value, NULL, 0, of.shape, of.dtype, &arg);
     if (!tarn_failed(leaf)) {
         struct node *n = &t->r->graph.nodes[leaf.node];
@@ -163,9 +163,9 @@ static void run(struct trial *t)
     }
     ask(t);
     /* The loop of the gradient has a leaf for each of these, and for what will come. */
-    t->most = OPERANDS_MOST - 2 * (int)(s->carries + s->slices) - results - 2 * t->captures;
+    t->most = SCAN_MOST - 2 * (int)(s->carries + s->slices) - results - 2 * t->captures;
     t->most = t->most > 0 ? results + t->most / 2 : results;
-    t->most = t->most < OPERANDS_MOST - (int)s->carries ? t->most : OPERANDS_MOST - (int)s->carries;
+    t->most = t->most < SCAN_MOST - (int)s->carries ? t->most : SCAN_MOST - (int)s->carries;
     const struct pull pull = { s->first, t->of, t->seed, results, t->with, t->gradient, t->asked };
     if (t->r->status != TARN_OK || !autograd_pull(t->r, &pull))
         return;

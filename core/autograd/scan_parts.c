@@ -31,9 +31,9 @@ static tarn_tensor leaf(struct scan_maker *m, tarn_tensor operand, tarn_shape sh
     const uint32_t number = scan_operands(&m->s), of = graph_resolve(operand);
     if (!of || r->status != TARN_OK)
         return graph_poison(r);
-    if (number == OPERANDS_MOST)
-        return graph_fail(r, TARN_ERR_ARGUMENT, "scan: more than %d carries and inputs",
-                          OPERANDS_MOST);
+    if (number == SCAN_MOST)
+        return graph_fail(r, TARN_ERR_ARGUMENT, "scan%s: more than %d carries and inputs",
+                          r->graph.backward ? "'s gradient" : "", SCAN_MOST);
     union op_arg arg;
     memset(&arg, 0, sizeof arg);
     arg.leaf.slot = number;
@@ -102,23 +102,39 @@ tarn_tensor scan_slice(struct scan_maker *m, const struct scan_slice *slice)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static bool capture(struct scan_maker *m, uint32_t node)
+static bool same_view(const struct graph *g, uint32_t a, uint32_t b)
+{
+    const struct node *x = &g->nodes[a], *y = &g->nodes[b];
+    return a == b || (scan_base(g, a) != a && x->op == y->op && x->dtype == y->dtype &&
+                      x->spread == y->spread && shape_equal(x->shape, y->shape) &&
+                      memcmp(&x->arg, &y->arg, sizeof x->arg) == 0 &&
+                      same_view(g, g->operands[x->first_in], g->operands[y->first_in]));
+}
+
+/* A layer that a body uses often makes the same view of a weight each time: `*node` becomes the first one. */
+static bool capture(struct scan_maker *m, uint32_t *node)
 {
     struct scan *s = &m->s;
+    const struct graph *g = &m->r->graph;
     const uint32_t from = s->carries + s->slices, end = scan_operands(s);
-    if (scan_is_cheap(&m->r->graph.nodes[node]))
+    if (scan_is_cheap(&g->nodes[scan_base(g, *node)]))
         return true;
     for (uint32_t k = from; k < end; k++)
-        if (s->value[k] == node)
+        if (same_view(g, s->value[k], *node)) {
+            *node = s->value[k];
             return true;
-    if (end == OPERANDS_MOST) {
-        graph_fail(m->r, TARN_ERR_ARGUMENT,
-                   "scan: more than %d carries, inputs and tensors from outside of the body",
-                   OPERANDS_MOST);
+        }
+    if (end == SCAN_MOST) {
+        graph_fail(
+            m->r, TARN_ERR_ARGUMENT,
+            "scan%s: more than %d carries, inputs and tensors from outside of the body: "
+            "parameters, and in the gradient what is kept of a step; let a loop do less, or join "
+            "small tensors",
+            g->backward ? "'s gradient" : "", SCAN_MOST);
         return false;
     }
-    s->value[end] = node;
-    m->operand[end] = graph_handle(m->r, node);
+    s->value[end] = *node;
+    m->operand[end] = graph_handle(m->r, *node);
     s->captures++;
     return true;
 }
@@ -136,7 +152,7 @@ static bool check_body(tarn_replica *r, const struct node *n, bool differs)
 
 static bool find_captures(struct scan_maker *m)
 {
-    const struct graph *g = &m->r->graph;
+    struct graph *g = &m->r->graph;
     struct scan *s = &m->s;
     bool *variant = scan_variant(g, s), ok = variant != NULL;
     if (!ok)
@@ -145,14 +161,14 @@ static bool find_captures(struct scan_maker *m)
         const struct node *n = &g->nodes[i];
         ok = check_body(m->r, n, variant[i - s->first]);
         for (uint32_t k = 0; ok && variant[i - s->first] && k < n->in_count; k++) {
-            const uint32_t x = g->operands[n->first_in + k];
-            if (x < s->first || !variant[x - s->first])
+            uint32_t *x = &g->operands[n->first_in + k];
+            if (*x < s->first || !variant[*x - s->first])
                 ok = capture(m, x);
         }
     }
     for (uint32_t k = 0; ok && k < s->results; k++)
         if (s->result[k] < s->first || !variant[s->result[k] - s->first])
-            ok = capture(m, s->result[k]);
+            ok = capture(m, &s->result[k]);
     free(variant);
     return ok;
 }
@@ -204,6 +220,12 @@ static void check_labels(struct scan_maker *m)
 
 static bool list_results(struct scan_maker *m, const tarn_tensor *results, int count)
 {
+    if (count > SCAN_MOST) {
+        graph_fail(m->r, TARN_ERR_ARGUMENT,
+                   "scan%s: %d carries and outputs, at most %d are possible",
+                   m->r->graph.backward ? "'s gradient" : "", count, SCAN_MOST);
+        return false;
+    }
     for (int k = 0; k < count; k++) {
         m->s.result[k] = graph_operand(m->r, results[k], "scan: a result", k);
         if (!m->s.result[k])

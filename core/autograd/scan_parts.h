@@ -9,7 +9,7 @@
 struct scan_maker {
     tarn_replica *r;
     struct scan s;
-    tarn_tensor operand[OPERANDS_MOST];
+    tarn_tensor operand[SCAN_MOST];
 };
 
 /* What one step takes of an operand: elements from `offset` on, and as many for each further step. */

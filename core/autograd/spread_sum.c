@@ -78,7 +78,7 @@ static tarn_tensor again(struct spread_walk *w, uint32_t node)
     const struct graph *g = &w->r->graph;
     const struct node n = *graph_origin(g, node);
     const unsigned adds = spread_adds(n.op);
-    tarn_tensor in[OPERANDS_MOST];
+    tarn_tensor in[SCAN_MOST];
     for (uint32_t k = 0; k < n.in_count; k++) {
         const uint32_t x = operand(g, &n, k);
         in[k] = graph_handle(w->r, w->total[x] ? w->total[x] : x);

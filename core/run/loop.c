@@ -179,9 +179,9 @@ static void find_operands(const struct part *p, struct loop *l)
 /* What lies in another way than the plan wants is exchanged once, before the first step. */
 static tarn_status move_operands(tarn_replica *r, struct loop *l, const struct plan_loop *as)
 {
-    uint32_t node[OPERANDS_MOST], slot[OPERANDS_MOST];
-    struct spec spec[OPERANDS_MOST];
-    struct buffer *moved[OPERANDS_MOST];
+    uint32_t node[SCAN_MOST], slot[SCAN_MOST];
+    struct spec spec[SCAN_MOST];
+    struct buffer *moved[SCAN_MOST];
     int count = 0;
     for (uint32_t k = 0; replica_mesh(r) != NULL && k < scan_operands(l->scan); k++) {
         spec[count] = loop_operand_spec(l->scan, k, as->spec[k]);

@@ -27,8 +27,8 @@ void loop_program_free(struct loop_program *p);
 /* ---- in blocks of samples (loop_blocks.c) ----------------------------------------------------- */
 
 /* Which results a loop that is about to run lays out in blocks, and which of its slices lie so: bits by number. */
-uint64_t loop_blocked_results(const tarn_replica *r, const struct scan *s);
-uint64_t loop_blocked_slots(const tarn_replica *r, const struct scan *s);
+struct scan_bits loop_blocked_results(const tarn_replica *r, const struct scan *s);
+struct scan_bits loop_blocked_slots(const tarn_replica *r, const struct scan *s);
 /* Values of one step in blocks, for so many samples: [N / 16, the rest, 16]. */
 tarn_shape loop_blocked_shape(tarn_shape plain);
 /* Puts one step's elements of `bytes` bytes each from blocks in rows, which `out` has room for. */
@@ -47,8 +47,8 @@ struct loop_place {
 /* A loop about to run. */
 struct loop {
     const struct scan *scan;
-    uint32_t node[OPERANDS_MOST]; /* that operands are read from */
-    struct loop_place at[OPERANDS_MOST];
+    uint32_t node[SCAN_MOST]; /* that operands are read from */
+    struct loop_place at[SCAN_MOST];
     struct buffer *flat; /* its value */
     struct buffer *buffer[LOOP_SLOTS];
     uint32_t slots;

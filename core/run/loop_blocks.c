@@ -8,8 +8,6 @@
 #include "run/loop.h"
 #include "tensor/sum_order.h"
 
-_Static_assert(OPERANDS_MOST <= 64, "bits of a mask");
-
 /* Lanes that would idle are not stored, and parts of a mesh or of virtual shards are not known here. */
 static bool may_lie_in_blocks(const tarn_replica *r, const struct node *n)
 {
@@ -19,12 +17,12 @@ static bool may_lie_in_blocks(const tarn_replica *r, const struct node *n)
            graph_is_batch(&r->graph, n->shape.dim[0]);
 }
 
-uint64_t loop_blocked_results(const tarn_replica *r, const struct scan *s)
+struct scan_bits loop_blocked_results(const tarn_replica *r, const struct scan *s)
 {
-    uint64_t bits = 0;
+    struct scan_bits bits = { { 0 } };
     for (uint32_t k = s->results - s->kept; k < s->results; k++)
         if (loop_result_slot(s, k) >= 0 && may_lie_in_blocks(r, &r->graph.nodes[s->result[k]]))
-            bits |= (uint64_t)1 << k;
+            scan_set_bit(&bits, k);
     return bits;
 }
 
@@ -36,16 +34,16 @@ static const struct scan *scan_that_made(const struct graph *g, uint32_t node)
     return NULL;
 }
 
-uint64_t loop_blocked_slots(const tarn_replica *r, const struct scan *s)
+struct scan_bits loop_blocked_slots(const tarn_replica *r, const struct scan *s)
 {
     const struct graph *g = &r->graph;
-    uint64_t bits = 0;
+    struct scan_bits bits = { { 0 } };
     for (uint32_t slot = s->carries; slot < s->carries + s->slices; slot++) {
         const uint32_t node = g->operands[graph_origin(g, s->node)->first_in + slot];
         const struct scan *of = scan_that_made(g, node);
-        for (uint32_t k = 0; of != NULL && of->blocked != 0 && k < of->results; k++)
-            if ((of->blocked >> k & 1) != 0 && of->place[k] == s->offset[slot])
-                bits |= (uint64_t)1 << slot;
+        for (uint32_t k = 0; of != NULL && k < of->results; k++)
+            if (scan_bit(&of->blocked, k) && of->place[k] == s->offset[slot])
+                scan_set_bit(&bits, slot);
     }
     return bits;
 }

@@ -21,7 +21,7 @@ struct builder_of {
     tarn_replica *r;
     const struct scan *s;
     struct loop_program *p;
-    uint64_t blocked_slots; /* of the slices */
+    struct scan_bits blocked_slots; /* of the slices */
 };
 
 static uint32_t add(struct builder_of *b, const struct node *n, const uint32_t *in)
@@ -67,7 +67,7 @@ static uint32_t turned(struct builder_of *b, const struct node *like, uint32_t x
 /* An owned tensor in the place of a node. */
 static uint32_t add_leaf(struct builder_of *b, const struct node *like, uint32_t slot)
 {
-    const bool blocked = slot < OPERANDS_MOST && (b->blocked_slots >> slot & 1) != 0;
+    const bool blocked = slot < SCAN_MOST && scan_bit(&b->blocked_slots, slot);
     struct node n =
         shaped(like, &op_owned, blocked ? loop_blocked_shape(like->shape) : like->shape);
     n.in_count = 0;
@@ -114,12 +114,16 @@ static void add_operands(struct builder_of *b)
     }
 }
 
-/* The program's node for what a node of the body reads: what is not there yet is a constant. */
+/* The program's node for what a node of the body reads: what is not there yet is a constant, or a view of one. */
 static uint32_t inside(struct builder_of *b, uint32_t node)
 {
+    const struct graph *g = &b->r->graph;
+    const struct node *n = &g->nodes[node];
     uint32_t *at = &b->p->inside[node];
-    if (*at == 0)
-        *at = add(b, &b->r->graph.nodes[node], NULL);
+    if (*at == 0) {
+        const uint32_t of = n->in_count > 0 ? inside(b, g->operands[n->first_in]) : 0;
+        *at = add(b, n, &of);
+    }
     return *at;
 }
 
@@ -129,7 +133,7 @@ static void add_body(struct builder_of *b, const bool *variant)
     const struct graph *g = &b->r->graph;
     for (uint32_t i = s->first; i < s->end; i++) {
         const struct node *n = graph_origin(g, i);
-        uint32_t in[OPERANDS_MOST];
+        uint32_t in[SCAN_MOST];
         if (!variant[i - s->first] || b->p->inside[i] != 0)
             continue;
         for (uint32_t k = 0; k < n->in_count; k++)
@@ -145,7 +149,7 @@ static void add_results(struct builder_of *b)
         if (loop_result_slot(s, k) < 0)
             continue;
         uint32_t value = inside(b, s->result[k]);
-        if ((s->blocked >> k & 1) != 0) {
+        if (scan_bit(&s->blocked, k)) {
             const struct node like = b->p->nodes[value];
             value = turned(b, &like, value, true);
         }
@@ -162,7 +166,7 @@ static bool take_memory(const tarn_replica *r, const struct scan *s, struct loop
 {
     const struct graph *g = &r->graph;
     /* A captured tensor has as many views as a rank has axes, or a few more: each of the graph's once. */
-    const size_t nodes = 8 * OPERANDS_MOST + 2 * (size_t)g->count;
+    const size_t nodes = 8 * SCAN_MOST + 2 * (size_t)g->count;
     p->nodes = calloc(nodes, sizeof *p->nodes);
     p->operands = calloc((size_t)g->operand_count + nodes, sizeof *p->operands);
     p->slots = scan_operands(s) + s->results;

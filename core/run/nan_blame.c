@@ -295,7 +295,7 @@ static tarn_status tell_of_loop(const struct blame *b, uint32_t node)
     const struct graph *g = &b->r->graph;
     const struct scan s = g->scans[graph_origin(g, node)->arg.scan.index];
     TRY(nan_step_of(b->r, &s, &step));
-    struct root results[OPERANDS_MOST];
+    struct root results[SCAN_MOST];
     struct blame inner = { .r = b->r, .roots = results, .count = g->count };
     for (uint32_t k = 0; k < step.count; k++)
         results[inner.root_count++] = (struct root){ .node = step.result[k] };

@@ -90,7 +90,8 @@ static void stand_in(struct looker *l, uint32_t leaf, const void *data)
 static tarn_status stand_in_slice(struct looker *l, uint32_t slot, const char *data)
 {
     const struct node *n = &l->r->graph.nodes[l->s->value[slot]];
-    if ((loop_blocked_slots(l->r, l->s) >> slot & 1) == 0) {
+    const struct scan_bits blocked = loop_blocked_slots(l->r, l->s);
+    if (!scan_bit(&blocked, slot)) {
         stand_in(l, l->s->value[slot], data);
         return TARN_OK;
     }
@@ -135,7 +136,7 @@ static uint32_t stands_for(const struct looker *l, uint32_t node)
 
 static void copy_node(struct looker *l, uint32_t node)
 {
-    tarn_tensor in[OPERANDS_MOST];
+    tarn_tensor in[SCAN_MOST];
     struct node n = *graph_origin(&l->r->graph, node);
     for (uint32_t k = 0; k < n.in_count; k++)
         in[k] = graph_handle(l->r, stands_for(l, l->r->graph.operands[n.first_in + k]));

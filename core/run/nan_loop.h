@@ -9,7 +9,7 @@
 struct nan_step {
     uint32_t number, steps;         /* from 0 on, in the order in which they run */
     uint32_t count;                 /* results of the body in that step, not all of them finite: */
-    uint32_t result[OPERANDS_MOST]; /* nodes, that say how each was made */
+    uint32_t result[SCAN_MOST]; /* nodes, that say how each was made */
 };
 
 /* Looks for the first step of a scan that made something not finite, and records that step's body once more, with the

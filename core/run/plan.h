@@ -17,7 +17,7 @@ struct plan_call {
     int ready, due; /* kernel that completes the operand, and the first that needs the result */
 };
 
-#define LOOP_SLOTS (2 * OPERANDS_MOST) /* operands and results of a loop's body */
+#define LOOP_SLOTS (2 * SCAN_MOST) /* operands and results of a loop's body */
 
 /* Where the owned tensors of a loop's body lie in each step. */
 struct plan_loop {
@@ -25,7 +25,7 @@ struct plan_loop {
     uint64_t *lies;               /* bytes into their buffers: [steps][slots] */
     struct spec spec[LOOP_SLOTS]; /* under a mesh: how what one step has of them is cut, */
     uint32_t pending[LOOP_SLOTS]; /* and axes along which it is to be added up */
-    uint32_t place[OPERANDS_MOST],
+    uint32_t place[SCAN_MOST],
         elements; /* where results begin in this rank's flat value, and its elements */
 };
 

@@ -94,16 +94,20 @@ static struct binding binding_of(const tarn_replica *r, struct buffer **outputs)
 
 static tarn_status run_loop(tarn_replica *r, const struct loop *l, const struct plan *plan)
 {
-    struct owned owned[LOOP_SLOTS];
+    struct owned *owned = calloc((size_t)l->slots + 1, sizeof *owned);
     uint32_t slots[LOOP_SLOTS];
+    if (owned == NULL)
+        return error_set(TARN_ERR_MEMORY, "scan: out of host memory");
     for (uint32_t k = 0; k < l->slots; k++) {
-        owned[k] = (struct owned){ .buffer = l->buffer[k] };
+        owned[k].buffer = l->buffer[k];
         slots[k] = k;
     }
     struct binding b = binding_of(r, NULL);
     b.owned = owned;
     b.owned_slots = slots;
-    return execute_loop(r, plan, &b, l->scan->serials, l->scan->reversed != 0);
+    const tarn_status s = execute_loop(r, plan, &b, l->scan->serials, l->scan->reversed != 0);
+    free(owned);
+    return s;
 }
 
 static tarn_status enqueue(const struct request *q, const struct plan *plan)
@@ -155,9 +159,11 @@ static void make_key(struct request *q)
     uint64_t h = q->loop != NULL ? 3 + 2 * q->loop->scan->node + q->loop->scan->unread
                  : q->effects    ? 1
                                  : 2;
-    if (q->loop != NULL)
-        h = (h ^ q->loop->scan->blocked) * 0x9e3779b97f4a7c15u ^
-            loop_blocked_slots(r, q->loop->scan);
+    if (q->loop != NULL) {
+        const struct scan_bits bits[] = { q->loop->scan->blocked,
+                                          loop_blocked_slots(r, q->loop->scan) };
+        h ^= XXH3_64bits(bits, sizeof bits);
+    }
     for (int i = 0; i < q->count; i++)
         h = (h ^ q->outputs[i]) * 0x9e3779b97f4a7c15u;
     if (q->wanted)

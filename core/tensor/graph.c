@@ -261,7 +261,7 @@ struct node_key {
     uint32_t count;
     uint32_t has_samples;
     union op_arg arg;
-    uint32_t in[OPERANDS_MOST];
+    uint32_t in[SCAN_MOST];
 };
 
 /* All that a node is hashed by; returns its bytes. */
@@ -300,9 +300,10 @@ uint64_t graph_node_hash(tarn_replica *r, uint32_t node)
 static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
                         uint32_t *out)
 {
-    if (count < 0 || count > OPERANDS_MOST) {
+    const int most = op == &op_scan ? SCAN_MOST : OPERANDS_MOST;
+    if (count < 0 || count > most) {
         replica_fail(r, TARN_ERR_ARGUMENT, "%s: %d operands, at most %d are possible", op->name,
-                     count, OPERANDS_MOST);
+                     count, most);
         return false;
     }
     for (int i = 0; i < count; i++) {
@@ -339,7 +340,7 @@ void graph_recorded(tarn_replica *r)
 static tarn_tensor record(tarn_replica *r, const struct op *op, const tarn_tensor *in, int count,
                           tarn_shape shape, tarn_dtype dtype, const union op_arg *arg)
 {
-    uint32_t operands[OPERANDS_MOST];
+    uint32_t operands[SCAN_MOST];
     if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "%s: the operand is no tensor", op->name);
     if (r->status != TARN_OK || !resolve_all(r, op, in, count, operands))

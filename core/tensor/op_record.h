@@ -7,7 +7,8 @@
 #include "tensor/dtype.h"
 #include "tensor/mesh.h"
 
-#define OPERANDS_MOST 64 /* of one node */
+#define OPERANDS_MOST 64 /* of one node, */
+#define SCAN_MOST 256    /* but of a loop, which has as many results at most */
 
 enum op_kind {
     OP_LEAF,      /* a buffer, a constant, a number, a counter */
@@ -226,7 +227,8 @@ struct grad_call {
     const tarn_tensor *in; /* its operands */
     union op_arg arg;
     const bool *wanted; /* gin[i] is only used where wanted[i]: a rule may save the others */
-    uint64_t without;   /* the rule sets bit i if it leaves out gin[i] though it is wanted */
+    uint64_t without;   /* the rule sets bit i if it leaves out gin[i] though it is wanted, */
+    bool any_without;   /* or this, if it may leave out any */
     tarn_tensor *gin;
 };
 

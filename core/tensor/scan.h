@@ -13,6 +13,19 @@
  * between, for two in turn. */
 enum scan_room { ROOM_ALL, ROOM_TWO };
 
+/* Flags of a loop's operands, or of its results. */
+struct scan_bits {
+    uint64_t word[SCAN_MOST / 64];
+};
+static inline bool scan_bit(const struct scan_bits *b, uint32_t k)
+{
+    return (b->word[k / 64] >> k % 64 & 1) != 0;
+}
+static inline void scan_set_bit(struct scan_bits *b, uint32_t k)
+{
+    b->word[k / 64] |= (uint64_t)1 << k % 64;
+}
+
 struct scan {
     uint32_t node;                      /* the op_scan */
     uint32_t first, end;                /* nodes of the body, and some that it leaves unused */
@@ -20,23 +33,23 @@ struct scan {
     uint32_t reversed;                  /* a loop that begins at the last one */
     uint32_t first_serial, serials;     /* of random numbers of one step */
     uint32_t carries, slices, captures; /* operands, in this order: */
-    uint32_t value[OPERANDS_MOST];      /* leaves of the body; of captures the operand itself */
-    uint32_t offset[OPERANDS_MOST]; /* of slices: the element of the operand that is the first's */
-    uint32_t results;               /* the carries' next values, then what is put out */
-    uint32_t result[OPERANDS_MOST]; /* nodes: of the body, or captured */
-    uint32_t place[OPERANDS_MOST];  /* where it begins in the flat value, in elements */
-    uint32_t room[OPERANDS_MOST];   /* of carries: enum scan_room */
-    uint32_t elements;              /* of the flat value, */
+    uint32_t value[SCAN_MOST];          /* leaves of the body; of captures the operand itself */
+    uint32_t offset[SCAN_MOST]; /* of slices: the element of the operand that is the first's */
+    uint32_t results;           /* the carries' next values, then what is put out */
+    uint32_t result[SCAN_MOST]; /* nodes: of the body, or captured */
+    uint32_t place[SCAN_MOST];  /* where it begins in the flat value, in elements */
+    uint32_t room[SCAN_MOST];   /* of carries: enum scan_room */
+    uint32_t elements;          /* of the flat value, */
     uint32_t dtype; /* and what they are: float64 where that is carried or comes in, else float32 */
     uint32_t kept; /* the last results: what the gradient reads of a step, and would compute anew */
     uint32_t unread; /* it ran while no gradient was asked for, and stored none of these */
-    uint64_t
-        blocked; /* once it ran: bit k, what each step put out as result k lies in blocks of samples (loop_blocks.c) */
+    struct scan_bits
+        blocked; /* once it ran: results that lie in blocks of samples, each step's (loop_blocks.c) */
     uint32_t own; /* some carry does not stay what it is labelled: all is the replica's own */
     /* Under a mesh, once it ran: how results are cut, and where they begin in this rank's part of the flat value. */
-    struct spec cut[OPERANDS_MOST];
-    uint32_t pending[OPERANDS_MOST]; /* axes of the mesh along which they are to be added up */
-    uint32_t part_place[OPERANDS_MOST], part_elements;
+    struct spec cut[SCAN_MOST];
+    uint32_t pending[SCAN_MOST]; /* axes of the mesh along which they are to be added up */
+    uint32_t part_place[SCAN_MOST], part_elements;
 };
 
 static inline uint32_t scan_operands(const struct scan *s)
