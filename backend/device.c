@@ -14,6 +14,8 @@
 
 #define MOST_PLATFORMS 16
 #define POCL "Portable Computing Language"
+/* Floats: 128 bits, which CPUs have that have vectors. */
+#define LEAST_VECTOR 4
 
 static struct device devices[MOST_DEVICES];
 static cl_device_id ids[MOST_DEVICES];
@@ -166,7 +168,6 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->memory_bytes = (size_t)memory;
     d->max_buffer_bytes = (size_t)largest;
     d->local_bytes = (size_t)local;
-    d->native_float_width = width;
     d->wavefront = wavefront;
     d->cache_bytes = (size_t)cache;
     d->clock_hz = 1e6 * clock;
@@ -175,6 +176,9 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device *d)
     d->rounds_quotients = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     d->unified_memory = unified != CL_FALSE;
     d->is_pocl = strcmp(name, POCL) == 0;
+    /* PoCL says 1 of CPUs whose vectors it does not know by name, as POWER's, and where /proc/cpuinfo does not tell; its
+     * compiler makes vectors for all of them. */
+    d->native_float_width = d->is_pocl && width < LEAST_VECTOR ? LEAST_VECTOR : width;
     d->keeps_code = d->is_pocl;
     d->parts = 1;
     d->copies = 1;

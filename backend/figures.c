@@ -11,6 +11,18 @@
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
+enum kind_number {
+    KIND_AVX512,
+    KIND_ZEN,
+    KIND_AVX2,
+    KIND_NEON,
+    KIND_GENERIC,
+    KIND_NVIDIA,
+    KIND_AMD,
+    KIND_INTEL,
+    KINDS
+};
+
 struct kind {
     const char *name;
     struct device_figures figures;
@@ -25,104 +37,104 @@ struct kind {
 /* Of common members of each kind, by their makers' optimisation manuals; what a launch costs on a
  * CPU is PoCL's, with its workers awake. On the safe side where members differ: a tile that leaves
  * registers free costs a few percent, one that spills more. */
-static const struct kind kinds[] = {
-    { "avx512", { VECTORS_OF_512, .far_line_cycles = 8.5 } }, /* servers: two units of 512 bits */
+static const struct kind kinds[KINDS] = {
+    [KIND_AVX512] = { "avx512",
+                      { VECTORS_OF_512,
+                        .far_line_cycles = 8.5 } }, /* servers: two units of 512 bits */
     /* AMD's: four or eight cores share a third cache, which gives each of them 32 bytes a cycle. Zen 4 computes these
      * vectors in halves; kernels were not better for knowing it. */
-    { "zen", { VECTORS_OF_512, .far_line_cycles = 4 } },
-    { "avx2",
-      { .lanes = 8,
-        .registers = 16,
-        .fmas_per_cycle = 2,
-        .loads_per_cycle = 2,
-        .fma_latency = 4, /* Zen's, Haswell's is 5 */
-        .l1_bytes = 32 << 10,
-        .l2_bytes = 256 << 10,
-        .l2_line_cycles = 2,
-        .far_line_cycles = 7,
-        .cycles_per_second = 3e9,
-        .launch_seconds = 30e-6,
-        .barrier_seconds = 20e-9,
-        .copy_bytes_per_second = 1e10 } },
-    { "neon", /* Cortex-A7x, Neoverse */
-      { .lanes = 4,
-        .registers = 32,
-        .fmas_per_cycle = 2,
-        .loads_per_cycle = 2,
-        .fma_latency = 4,
-        .l1_bytes = 32 << 10,
-        .l2_bytes = 256 << 10,
-        .l2_line_cycles = 3,
-        .far_line_cycles = 8.5,
-        .cycles_per_second = 2.4e9,
-        .launch_seconds = 30e-6,
-        .barrier_seconds = 20e-9,
-        .copy_bytes_per_second = 1e10 } },
-    { "generic", /* any CPU: vectors of 128 bits, as SSE has them */
-      { .lanes = 4,
-        .registers = 16,
-        .fmas_per_cycle = 1,
-        .loads_per_cycle = 1,
-        .fma_latency = 5,
-        .l1_bytes = 32 << 10,
-        .l2_bytes = 256 << 10,
-        .l2_line_cycles = 4,
-        .far_line_cycles = 8.5,
-        .cycles_per_second = 2e9,
-        .launch_seconds = 30e-6,
-        .barrier_seconds = 20e-9,
-        .copy_bytes_per_second = 5e9 } },
-    { "nvidia", /* a multiprocessor: four units of a warp; half of the 255 registers of an item */
-      { .lanes = 32,
-        .registers = 128,
-        .fmas_per_cycle = 4,
-        .loads_per_cycle = 1,
-        .fma_latency = 4,
-        .l1_bytes = 48 << 10,
-        .l2_bytes = 256 << 10,
-        .l2_line_cycles = 1,
-        .far_line_cycles = 3,
-        .cycles_per_second = 1.7e9,
-        .launch_seconds = 5e-6,
-        .barrier_seconds = 20e-9,
-        .copy_bytes_per_second = 5e11,
-        .units = 100,
-        .items = true } },
-    { "amd", /* wavefronts of 64 on four units of 16 */
-      { .lanes = 64,
-        .registers = 128,
-        .fmas_per_cycle = 1,
-        .loads_per_cycle = 0.25,
-        .fma_latency = 4,
-        .l1_bytes = 32 << 10,
-        .l2_bytes = 64 << 10,
-        .l2_line_cycles = 1,
-        .far_line_cycles = 4,
-        .cycles_per_second = 1.7e9,
-        .launch_seconds = 8e-6,
-        .barrier_seconds = 20e-9,
-        .copy_bytes_per_second = 5e11,
-        .units = 60,
-        .items = true } },
-    { "intel", /* eight threads of sixteen items */
-      { .lanes = 16,
-        .registers = 64,
-        .fmas_per_cycle = 1,
-        .loads_per_cycle = 0.5,
-        .fma_latency = 8,
-        .l1_bytes = 32 << 10,
-        .l2_bytes = 32 << 10,
-        .l2_line_cycles = 2,
-        .far_line_cycles = 8,
-        .cycles_per_second = 1.2e9,
-        .launch_seconds = 1e-5,
-        .barrier_seconds = 50e-9,
-        .copy_bytes_per_second = 4e10,
-        .units = 32,
-        .items = true } },
+    [KIND_ZEN] = { "zen", { VECTORS_OF_512, .far_line_cycles = 4 } },
+    [KIND_AVX2] = { "avx2",
+                    { .lanes = 8,
+                      .registers = 16,
+                      .fmas_per_cycle = 2,
+                      .loads_per_cycle = 2,
+                      .fma_latency = 4, /* Zen's, Haswell's is 5 */
+                      .l1_bytes = 32 << 10,
+                      .l2_bytes = 256 << 10,
+                      .l2_line_cycles = 2,
+                      .far_line_cycles = 7,
+                      .cycles_per_second = 3e9,
+                      .launch_seconds = 30e-6,
+                      .barrier_seconds = 20e-9,
+                      .copy_bytes_per_second = 1e10 } },
+    [KIND_NEON] = { "neon", /* Cortex-A7x, Neoverse */
+                    { .lanes = 4,
+                      .registers = 32,
+                      .fmas_per_cycle = 2,
+                      .loads_per_cycle = 2,
+                      .fma_latency = 4,
+                      .l1_bytes = 32 << 10,
+                      .l2_bytes = 256 << 10,
+                      .l2_line_cycles = 3,
+                      .far_line_cycles = 8.5,
+                      .cycles_per_second = 2.4e9,
+                      .launch_seconds = 30e-6,
+                      .barrier_seconds = 20e-9,
+                      .copy_bytes_per_second = 1e10 } },
+    [KIND_GENERIC] = { "generic", /* any CPU: vectors of 128 bits, as SSE has them */
+                       { .lanes = 4,
+                         .registers = 16,
+                         .fmas_per_cycle = 1,
+                         .loads_per_cycle = 1,
+                         .fma_latency = 5,
+                         .l1_bytes = 32 << 10,
+                         .l2_bytes = 256 << 10,
+                         .l2_line_cycles = 4,
+                         .far_line_cycles = 8.5,
+                         .cycles_per_second = 2e9,
+                         .launch_seconds = 30e-6,
+                         .barrier_seconds = 20e-9,
+                         .copy_bytes_per_second = 5e9 } },
+    [KIND_NVIDIA] = { "nvidia", /* a multiprocessor: four units of a warp; half of the 255 registers of an item */
+                      { .lanes = 32,
+                        .registers = 128,
+                        .fmas_per_cycle = 4,
+                        .loads_per_cycle = 1,
+                        .fma_latency = 4,
+                        .l1_bytes = 48 << 10,
+                        .l2_bytes = 256 << 10,
+                        .l2_line_cycles = 1,
+                        .far_line_cycles = 3,
+                        .cycles_per_second = 1.7e9,
+                        .launch_seconds = 5e-6,
+                        .barrier_seconds = 20e-9,
+                        .copy_bytes_per_second = 5e11,
+                        .units = 100,
+                        .items = true } },
+    [KIND_AMD] = { "amd", /* wavefronts of 64 on four units of 16 */
+                   { .lanes = 64,
+                     .registers = 128,
+                     .fmas_per_cycle = 1,
+                     .loads_per_cycle = 0.25,
+                     .fma_latency = 4,
+                     .l1_bytes = 32 << 10,
+                     .l2_bytes = 64 << 10,
+                     .l2_line_cycles = 1,
+                     .far_line_cycles = 4,
+                     .cycles_per_second = 1.7e9,
+                     .launch_seconds = 8e-6,
+                     .barrier_seconds = 20e-9,
+                     .copy_bytes_per_second = 5e11,
+                     .units = 60,
+                     .items = true } },
+    [KIND_INTEL] = { "intel", /* eight threads of sixteen items */
+                     { .lanes = 16,
+                       .registers = 64,
+                       .fmas_per_cycle = 1,
+                       .loads_per_cycle = 0.5,
+                       .fma_latency = 8,
+                       .l1_bytes = 32 << 10,
+                       .l2_bytes = 32 << 10,
+                       .l2_line_cycles = 2,
+                       .far_line_cycles = 8,
+                       .cycles_per_second = 1.2e9,
+                       .launch_seconds = 1e-5,
+                       .barrier_seconds = 50e-9,
+                       .copy_bytes_per_second = 4e10,
+                       .units = 32,
+                       .items = true } },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
 bool figures_kind(const char *name, struct device_figures *out)
 {
     for (int i = 0; i < KINDS; i++)
@@ -212,18 +224,18 @@ static bool says(const struct device *d, const char *vendor)
 }
 
 /* A CPU's kind by the vectors of its driver, and by whose it is; a GPU's by whose it is. */
-static const char *kind_of(const struct device *d)
+static enum kind_number kind_of(const struct device *d)
 {
     if (d->kind != DEVICE_CPU)
-        return says(d, "NVIDIA")                             ? "nvidia"
-               : says(d, "AMD") || says(d, "Advanced Micro") ? "amd"
-                                                             : "intel";
+        return says(d, "NVIDIA")                             ? KIND_NVIDIA
+               : says(d, "AMD") || says(d, "Advanced Micro") ? KIND_AMD
+                                                             : KIND_INTEL;
 #ifdef __aarch64__
-    return "neon";
+    return KIND_NEON;
 #else
     if (d->native_float_width >= 16)
-        return says(d, "AMD") ? "zen" : "avx512";
-    return d->native_float_width >= 8 ? "avx2" : "generic";
+        return says(d, "AMD") ? KIND_ZEN : KIND_AVX512;
+    return d->native_float_width >= 8 ? KIND_AVX2 : KIND_GENERIC;
 #endif
 }
 
@@ -248,8 +260,7 @@ tarn_status target_check_name(void)
 
 struct device_figures figures_default(const struct device *d)
 {
-    struct device_figures f;
-    (void)figures_kind(kind_of(d), &f);
+    struct device_figures f = kinds[kind_of(d)].figures;
     f.units = (int)d->compute_units;
     if (d->clock_hz > 0)
         f.cycles_per_second = d->clock_hz;
