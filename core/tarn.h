@@ -580,9 +580,8 @@ typedef struct tarn_scan_args {
  *  it. The gradient of a matrix from outside that rows [N, K] are multiplied by is one product over all steps; that
  *  of other tensors from outside is added up from step to step.
  *
- *  Carries, inputs and tensors from outside are at most 256 together, those of the gradient's loop, too
- *  (docs/loops.md). In a body nothing can be read, evaluated, assigned or kept, tarn_backward and tarn_step are errors, and
- *  so are loops and sums over replicas. What it makes must leave it as a carry or an output. */
+ *  In a body nothing can be read, evaluated, assigned or kept, tarn_backward and tarn_step are errors, and so are loops and
+ *  sums over replicas. What it makes must leave it as a carry or an output. Operands are at most 256 (docs/loops.md). */
 TARN_API void tarn_scan(tarn_replica *r, const tarn_scan_args *args, tarn_tensor *last,
                         tarn_tensor *y);
 

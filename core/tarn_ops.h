@@ -145,7 +145,7 @@ typedef struct tarn_cross_entropy_options {
     tarn_tensor weight;    /* float32 [C], or TARN_NONE */
     tarn_loss_reduction reduction;
 } tarn_cross_entropy_options;
-/** Cross entropy of logits [N, C, ...] and a target, int32 or uint8 [N, ...]:
+/** Cross entropy of logits [N, C, ...] and a target, int32, int64 or uint8 [N, ...]:
  *
  *      -sum_i ((1 - s) w[t_i] logp[i, t_i] + s / C sum_c w[c] logp[i, c]) / sum_i w[t_i]
  *
@@ -153,7 +153,11 @@ typedef struct tarn_cross_entropy_options {
  *  alone, with TARN_LOSS_NONE each term of it, in the target's shape, 0 of those that are ignored. The mean is NaN where all are
  *  ignored. On several devices each divides by what its own targets count for; with ignored targets
  *  or weights virtual shards are refused. A target that is no class and not ignored adds nothing but counts,
- *  where PyTorch fails. */
+ *  where PyTorch fails.
+ *
+ *  A target of floats in the logits' shape are the classes' probabilities p:
+ *  -sum_i sum_c w[c] ((1 - s) p[i, c] + s / C) logp[i, c], and the mean of it divides by their number, N times the axes
+ *  behind C, whatever the weights. It has no targets to ignore, and may have a gradient. */
 TARN_API tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
                                              tarn_cross_entropy_options options);
 /** The same of log-probabilities logp [N, C, ...] in place of logits, as torch.nn.functional.nll_loss; with label_smoothing, which
@@ -284,6 +288,10 @@ typedef struct tarn_resize_options {
     float scale[2];
     bool align_corners; /* the outer pixels' centres stay where they are, not the image's border */
 } tarn_resize_options;
+/** x float32 [N, C, H, W] to any size, of at most 32,767 pixels along an axis: row y is row floor(y H / H') of x, columns
+ *  alike, with the ratio in float32 as PyTorch has it. As torch.nn.functional.interpolate with "nearest"; align_corners is
+ *  an error. */
+TARN_API tarn_tensor tarn_resize_nearest2d(tarn_tensor x, tarn_resize_options options);
 /** x float32 [N, C, H, W] to any size, of at most 32,767 pixels along an axis, each a mean of four neighbours. As
  *  torch.nn.functional.interpolate with "bilinear", of `size` or of `scale_factor`, without antialias. */
 TARN_API tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options options);

@@ -59,6 +59,9 @@ TARN_API void tarn_leave(tarn_replica *r);
 /** A parameter of its own: tarn_parameter_with. */
 TARN_API tarn_tensor tarn_use_parameter(tarn_replica *r, const char *name, tarn_shape shape,
                                         tarn_init init);
+/** A buffer: tarn_buffer, of which `data`, or zeros where it is NULL, are the values when it is made. */
+TARN_API tarn_tensor tarn_use_buffer(tarn_replica *r, const char *name, tarn_shape shape,
+                                     tarn_dtype dtype, const void *data);
 /** x [..., in] -> [..., out]: tarn_linear. */
 TARN_API tarn_tensor tarn_use_linear(tarn_tensor x, const char *name, int out);
 /** The same with options. */

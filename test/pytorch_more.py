@@ -244,6 +244,10 @@ class More:
         scale = line["f"][:2] if line["f"][0] else None
         return F.interpolate(a, None if scale else line["arg"][:2], scale, "bilinear", bool(line["arg"][2]))
 
+    def op_resize_nearest2d(self, line, a):
+        scale = line["f"][:2] if line["f"][0] else None
+        return F.interpolate(a, None if scale else line["arg"][:2], scale, "nearest")
+
     def op_global_avg_pool(self, line, a):
         return F.adaptive_avg_pool1d(a.flatten(2), 1).reshape(line["shape"])
 

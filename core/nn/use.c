@@ -101,11 +101,11 @@ static bool fits(tarn_replica *r, const struct used *u, const char *kind,
 
 static struct used *add(tarn_replica *r, struct use_list *l, const char *kind, const char *name)
 {
-    if (r->optimizer != NULL) {
+    if (r->optimizer != NULL && strcmp(kind, "buffer") != 0) {
         graph_fail(
             r, TARN_ERR_STATE,
             "use_%s %s: a new layer, but there is an optimizer, which would not train it: run "
-            "the network once before the optimizer is made",
+            "the network, and what of the loss has parameters, once before the optimizer is made",
             kind, name);
         return NULL;
     }

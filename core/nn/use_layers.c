@@ -64,6 +64,20 @@ tarn_tensor tarn_use_parameter(tarn_replica *r, const char *name, tarn_shape sha
     return layer != NULL ? *layer : graph_poison(r);
 }
 
+tarn_tensor tarn_use_buffer(tarn_replica *r, const char *name, tarn_shape shape, tarn_dtype dtype,
+                            const void *data)
+{
+    if (r == NULL)
+        return graph_fail(NULL, TARN_ERR_ARGUMENT, "use_buffer: the replica is NULL");
+    int32_t sizes[USE_SIZES] = { shape.rank };
+    for (int i = 0; i < shape.rank && i < TARN_MAX_RANK; i++)
+        sizes[1 + i] = shape.dim[i];
+    sizes[1 + TARN_MAX_RANK] = (int32_t)dtype;
+    const tarn_tensor *layer = NULL;
+    USE(r, "buffer", parameter, name, sizes, tarn_buffer(r, full, shape, dtype, data));
+    return layer != NULL ? *layer : graph_poison(r);
+}
+
 /* ---- linear and convolutions ---------------------------------------------------------------- */
 
 tarn_tensor tarn_use_linear_with(tarn_tensor x, const char *name, int out,

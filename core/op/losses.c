@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Losses, composed of other ops: each of what they compare, and what becomes of all of them. */
 #include <math.h>
+#include <stdatomic.h>
 
 #include "op/op.h"
 #include "tensor/shape.h"
@@ -40,10 +41,10 @@ static tarn_tensor target_column(const char *name, tarn_tensor x, tarn_tensor ta
                           "%s: classes %s and target %s must be [N, C, ...] and [N, ...]", name,
                           shape_text(s), shape_text(t));
     if (!dtype_is_float(tarn_dtype_get(x)) || dtype_is_float(tarn_dtype_get(target)))
-        return graph_fail(x.replica, TARN_ERR_DTYPE,
-                          "%s: classes are %s, target %s: must be float32 and int32 or uint8", name,
-                          tarn_dtype_name(tarn_dtype_get(x)),
-                          tarn_dtype_name(tarn_dtype_get(target)));
+        return graph_fail(
+            x.replica, TARN_ERR_DTYPE,
+            "%s: classes are %s, target %s: must be float32 and int32, int64 or uint8", name,
+            tarn_dtype_name(tarn_dtype_get(x)), tarn_dtype_name(tarn_dtype_get(target)));
     return tarn_reshape(tarn_cast(target, TARN_I32), column);
 }
 
@@ -52,18 +53,31 @@ static tarn_tensor zero_of(tarn_tensor x)
     return tarn_full(x.replica, TARN_SCALAR, 0.0f);
 }
 
+static tarn_tensor mean_likelihood(const char *name, tarn_tensor logp, tarn_tensor target)
+{
+    const tarn_tensor column = target_column(name, logp, target);
+    if (tarn_failed(column))
+        return column;
+    const tarn_tensor hit = tarn_eq(op_iota_of(logp.replica, tarn_shape_get(logp), 1), column);
+    const tarn_tensor picked = tarn_where(hit, op_floats(logp), zero_of(logp));
+    const double count = (double)tarn_shape_count(tarn_shape_get(target));
+    return op_over(tarn_sum(picked, TARN_ALL, false), -count);
+}
+
 tarn_tensor tarn_nll_loss(tarn_tensor logp, tarn_tensor target)
 {
     tarn_replica *r;
     if (!graph_operands("nll_loss", (tarn_tensor[]){ logp, target }, 2, &r))
         return graph_poison(r);
-    const tarn_tensor column = target_column("nll_loss", logp, target);
-    if (tarn_failed(column))
-        return column;
-    const tarn_tensor hit = tarn_eq(op_iota_of(r, tarn_shape_get(logp), 1), column);
-    const tarn_tensor picked = tarn_where(hit, op_floats(logp), zero_of(logp));
-    const double count = (double)tarn_shape_count(tarn_shape_get(target));
-    return op_over(tarn_sum(picked, TARN_ALL, false), -count);
+    return mean_likelihood("nll_loss", logp, target);
+}
+
+/* Whether a target says of each class how probable it is. */
+static bool are_probabilities(tarn_tensor logits, tarn_tensor target)
+{
+    const tarn_shape s = tarn_shape_get(logits);
+    return s.rank >= 2 && shape_equal(s, tarn_shape_get(target)) &&
+           dtype_is_float(tarn_dtype_get(logits)) && dtype_is_float(tarn_dtype_get(target));
 }
 
 tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
@@ -71,8 +85,10 @@ tarn_tensor tarn_cross_entropy(tarn_tensor logits, tarn_tensor target)
     tarn_replica *r;
     if (!graph_operands("cross_entropy", (tarn_tensor[]){ logits, target }, 2, &r))
         return graph_poison(r);
+    if (are_probabilities(logits, target))
+        return tarn_cross_entropy_with(logits, target, (tarn_cross_entropy_options){ 0 });
     tarn_dtype of;
-    return tarn_nll_loss(tarn_log_softmax(op_wide(logits, &of), 1), target);
+    return mean_likelihood("cross_entropy", tarn_log_softmax(op_wide(logits, &of), 1), target);
 }
 
 /* [C] as [1, C, 1, ...]; poison after recording an error. */
@@ -103,16 +119,8 @@ static tarn_tensor share_of_targets(tarn_tensor sum, tarn_tensor hit, tarn_tenso
     return tarn_div(tarn_neg(sum), count);
 }
 
-/* Whether options, classes x and their target go together; `column` is the target with an axis 1. */
-static bool classes_fit(const char *name, tarn_tensor x, tarn_tensor target,
-                        tarn_cross_entropy_options options, tarn_tensor *column)
+static bool options_fit(tarn_replica *r, const char *name, tarn_cross_entropy_options options)
 {
-    tarn_replica *r;
-    const bool there =
-        graph_operands_some(name, (tarn_tensor[]){ x, target, options.weight }, 2, 3, &r);
-    *column = graph_poison(r);
-    if (!there)
-        return false;
     const float smoothing = options.label_smoothing;
     if (!(smoothing >= 0.0f && smoothing <= 1.0f)) {
         graph_fail(r, TARN_ERR_ARGUMENT, "%s: label_smoothing is %g, must be from 0 to 1", name,
@@ -126,8 +134,21 @@ static bool classes_fit(const char *name, tarn_tensor x, tarn_tensor target,
             name, (int)options.ignore_index);
         return false;
     }
+    return reduction_fits(r, name, options.reduction);
+}
+
+/* Whether options, classes x and their target go together; `column` is the target with an axis 1. */
+static bool classes_fit(const char *name, tarn_tensor x, tarn_tensor target,
+                        tarn_cross_entropy_options options, tarn_tensor *column)
+{
+    tarn_replica *r;
+    const bool there =
+        graph_operands_some(name, (tarn_tensor[]){ x, target, options.weight }, 2, 3, &r);
+    *column = graph_poison(r);
+    if (!there || !options_fit(r, name, options))
+        return false;
     *column = target_column(name, x, target);
-    return !tarn_failed(*column) && reduction_fits(r, name, options.reduction);
+    return !tarn_failed(*column);
 }
 
 /* Of log-probabilities, after classes_fit(). */
@@ -158,11 +179,43 @@ static tarn_tensor likelihood(const char *name, tarn_tensor logp, tarn_tensor co
     return share_of_targets(tarn_sum(each, TARN_ALL, false), hit, counted, weight, targets);
 }
 
+/* -sum_c w[c] p[c] logp[c], where p are the target's probabilities, smoothed. */
+static tarn_tensor cross_of_probabilities(tarn_tensor logits, tarn_tensor target,
+                                          tarn_cross_entropy_options options)
+{
+    tarn_replica *r;
+    const char *name = "cross_entropy";
+    if (!graph_operands_some(name, (tarn_tensor[]){ logits, target, options.weight }, 2, 3, &r) ||
+        !options_fit(r, name, options))
+        return graph_poison(r);
+    if (options.ignore)
+        return graph_fail(r, TARN_ERR_ARGUMENT,
+                          "%s: a target of probabilities has no index to ignore", name);
+    const tarn_shape s = tarn_shape_get(logits);
+    const double smoothing = (double)options.label_smoothing;
+    tarn_dtype of, as;
+    tarn_tensor logp = tarn_log_softmax(op_wide(logits, &of), 1);
+    if (options.weight.replica != NULL)
+        logp = tarn_mul(logp, class_weights(name, options.weight, s));
+    tarn_tensor p = op_wide(target, &as);
+    if (smoothing > 0)
+        p = tarn_add_scalar(tarn_mul_scalar(p, 1 - smoothing), smoothing / s.dim[1]);
+    const tarn_tensor each = tarn_sum(tarn_mul(p, logp), TARN_AXES(1), false);
+    if (options.reduction == TARN_LOSS_NONE || tarn_failed(each))
+        return tarn_neg(each);
+    const tarn_tensor sum = tarn_sum(each, TARN_ALL, false);
+    return options.reduction == TARN_LOSS_SUM
+               ? tarn_neg(sum)
+               : op_over(sum, -(double)tarn_shape_count(tarn_shape_get(each)));
+}
+
 tarn_tensor tarn_cross_entropy_with(tarn_tensor logits, tarn_tensor target,
                                     tarn_cross_entropy_options options)
 {
     tarn_tensor column;
     tarn_dtype of;
+    if (are_probabilities(logits, target))
+        return cross_of_probabilities(logits, target, options);
     if (!classes_fit("cross_entropy", logits, target, options, &column))
         return graph_poison(column.replica);
     return likelihood("cross_entropy", tarn_log_softmax(op_wide(logits, &of), 1), column,
@@ -180,9 +233,20 @@ tarn_tensor tarn_nll_loss_with(tarn_tensor logp, tarn_tensor target,
 
 /* ---- two tensors, element by element -------------------------------------------------------- */
 
+/* [N, 1] next to [N] is a table of all pairs, which is seldom meant. */
+static void warn_of_broadcast(tarn_shape a, tarn_shape b)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!shape_equal(a, b) && tarn_shape_count(b) != 1 && !atomic_flag_test_and_set(&told))
+        graph_warn("a loss compares %s with %s, which are broadcast to one shape: if one of "
+                   "them has an axis too many, use tarn_reshape (told once)",
+                   shape_text(a), shape_text(b));
+}
+
 static tarn_tensor difference(tarn_tensor a, tarn_tensor b)
 {
     tarn_dtype of;
+    warn_of_broadcast(tarn_shape_get(a), tarn_shape_get(b));
     a = op_wide(a, &of);
     return tarn_sub(a, op_wide(b, &of));
 }

@@ -167,30 +167,100 @@ static tarn_tensor resize_axis(tarn_tensor x, int axis, int32_t out, float scale
     return tarn_add(tarn_mul(a, rest), tarn_mul(b, part));
 }
 
+/* The size of the result; false after recording an error. */
+static bool find_size(tarn_tensor x, const char *name, const tarn_resize_options *o,
+                      int32_t size[2])
+{
+    if (!graph_operand(NULL, x, name, 0) || !image_fits(x, name, 1, 1))
+        return false;
+    const tarn_shape s = tarn_shape_get(x);
+    for (int i = 0; i < 2; i++) {
+        const double by = floor((double)s.dim[2 + i] * (double)o->scale[i]);
+        size[i] = o->size[i] != 0 ? o->size[i] : by >= 1 && by <= LENGTH_MOST ? (int32_t)by : 0;
+        if ((o->size[i] != 0) == (o->scale[i] != 0.0f) || size[i] < 1 || size[i] > LENGTH_MOST ||
+            s.dim[2 + i] > LENGTH_MOST) {
+            graph_fail(x.replica, TARN_ERR_ARGUMENT,
+                       "%s: %s to size %d or by scale %g: give one of them for "
+                       "each axis; lengths must be from 1 to %d",
+                       name, shape_text(s), o->size[i], (double)o->scale[i], LENGTH_MOST);
+            return false;
+        }
+    }
+    return true;
+}
+
 tarn_tensor tarn_resize_bilinear2d(tarn_tensor x, tarn_resize_options o)
 {
-    if (!graph_operand(NULL, x, "resize_bilinear2d", 0) ||
-        !image_fits(x, "resize_bilinear2d", 1, 1))
-        return graph_poison(x.replica);
-    const tarn_shape s = tarn_shape_get(x);
     int32_t size[2];
-    for (int i = 0; i < 2; i++) {
-        const double by = floor((double)s.dim[2 + i] * (double)o.scale[i]);
-        size[i] = o.size[i] != 0 ? o.size[i] : by >= 1 && by <= LENGTH_MOST ? (int32_t)by : 0;
-        if ((o.size[i] != 0) == (o.scale[i] != 0.0f) || size[i] < 1 || size[i] > LENGTH_MOST ||
-            s.dim[2 + i] > LENGTH_MOST)
-            return graph_fail(
-                x.replica, TARN_ERR_ARGUMENT,
-                "resize_bilinear2d: %s to size %d or by scale %g: give one of them for "
-                "each axis; lengths must be from 1 to %d",
-                shape_text(s), o.size[i], (double)o.scale[i], LENGTH_MOST);
-    }
+    if (!find_size(x, "resize_bilinear2d", &o, size))
+        return graph_poison(x.replica);
     tarn_dtype of;
     x = op_wide(x, &of);
     const tarn_tensor tall = resize_axis(x, 2, size[0], o.scale[0], o.align_corners);
     if (tarn_failed(tall))
         return tall;
     return op_as(resize_axis(tall, 3, size[1], o.scale[1], o.align_corners), of);
+}
+
+/* The element that element i of a longer or shorter axis is. */
+static int32_t nearest(int32_t i, float step, int32_t in)
+{
+    const int32_t at = (int32_t)floorf((float)i * step);
+    return at < in ? at : in - 1;
+}
+
+/* Whether element i is i / times of the axis, or i times it. */
+static bool is_repeated(int32_t in, int32_t out, float step, int32_t times)
+{
+    for (int32_t i = 0; i < out; i++)
+        if (nearest(i, step, in) != i / times)
+            return false;
+    return true;
+}
+
+static bool is_strided(int32_t in, int32_t out, float step, int32_t times)
+{
+    for (int32_t i = 0; i < out; i++)
+        if (nearest(i, step, in) != i * times)
+            return false;
+    return true;
+}
+
+/* What views of the axis can say needs no table of indices, whose gradient would be a sum by them. */
+static tarn_tensor nearest_axis(tarn_tensor x, int axis, int32_t out, float scale)
+{
+    tarn_replica *r = x.replica;
+    tarn_shape s = tarn_shape_get(x);
+    const int32_t in = s.dim[axis], up = (out + in - 1) / in, down = in / out;
+    const float step = scale > 0.0f ? (float)(1.0 / (double)scale) : (float)in / (float)out;
+    if (is_repeated(in, out, step, up)) {
+        tarn_shape apart = s;
+        apart.dim[axis + 1] = up;
+        for (int d = axis + 1; d < s.rank; d++)
+            apart.dim[d + 1] = s.dim[d];
+        apart.rank = s.rank + 1;
+        tarn_shape single = apart;
+        single.dim[axis + 1] = 1;
+        s.dim[axis] = in * up;
+        x = tarn_reshape(tarn_broadcast_to(tarn_reshape(x, single), apart), s);
+        return tarn_slice(x, axis, 0, out, 1);
+    }
+    if (down > 0 && is_strided(in, out, step, down))
+        return tarn_slice(x, axis, 0, (out - 1) * down + 1, down);
+    const tarn_tensor at = tarn_mul_scalar(tarn_cast(tarn_arange(r, out), TARN_F32), (double)step);
+    return tarn_index_select(x, axis, tarn_cast(at, TARN_I32)); /* clamped */
+}
+
+tarn_tensor tarn_resize_nearest2d(tarn_tensor x, tarn_resize_options o)
+{
+    int32_t size[2];
+    if (!find_size(x, "resize_nearest2d", &o, size))
+        return graph_poison(x.replica);
+    if (o.align_corners)
+        return graph_fail(x.replica, TARN_ERR_ARGUMENT,
+                          "resize_nearest2d: align_corners is for means of pixels alone");
+    const tarn_tensor tall = nearest_axis(x, 2, size[0], o.scale[0]);
+    return tarn_failed(tall) ? tall : nearest_axis(tall, 3, size[1], o.scale[1]);
 }
 
 /* ---- pooling -------------------------------------------------------------------------------- */

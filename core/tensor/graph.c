@@ -302,8 +302,7 @@ static bool resolve_all(tarn_replica *r, const struct op *op, const tarn_tensor 
 {
     const int most = op == &op_scan ? SCAN_MOST : OPERANDS_MOST;
     if (count < 0 || count > most) {
-        replica_fail(r, TARN_ERR_ARGUMENT, "%s: %d operands, at most %d are possible", op->name,
-                     count, most);
+        replica_fail(r, TARN_ERR_ARGUMENT, "%s: %d operands, not 0 to %d", op->name, count, most);
         return false;
     }
     for (int i = 0; i < count; i++) {

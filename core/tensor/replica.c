@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "trace.h"
 
 /* ---- errors --------------------------------------------------------------------------------- */
@@ -31,6 +32,16 @@ static void keep_first(tarn_replica *r, tarn_status status, const char *line)
 tarn_tensor graph_poison(tarn_replica *r)
 {
     return (tarn_tensor){ r, 0, r != NULL ? r->step : 0 };
+}
+
+void graph_warn(const char *format, ...)
+{
+    char line[960];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    log_print(TARN_LOG_WARNING, "tarn: %s", line);
 }
 
 tarn_tensor graph_missing(tarn_replica *r, const char *format, ...)

@@ -148,6 +148,8 @@ tarn_tensor graph_fail(tarn_replica *r, tarn_status status, const char *format, 
 tarn_status replica_fail(tarn_replica *r, tarn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 tarn_tensor graph_poison(tarn_replica *r);
+/* Tells of what is allowed and seldom meant. */
+void graph_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same where something was looked for and is not there, which is no error until it is used: says then what it was. */
 tarn_tensor graph_missing(tarn_replica *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -148,6 +148,34 @@ static struct ref ref_of_cross_entropy_with(const struct ref *in, const struct o
     return scalar_of(sum / size);
 }
 
+/* arg: smoothing in percent, reduction; the target's probabilities do not add up to 1, which nothing asks them to. */
+static tarn_tensor dev_cross_of_probabilities(const tarn_tensor *in, const struct op_case *c)
+{
+    tarn_cross_entropy_options o = { .label_smoothing = (float)c->arg[0] / 128,
+                                     .reduction = (tarn_loss_reduction)c->arg[1] };
+    if (c->inputs == 3)
+        o.weight = in[2];
+    return c->arg[0] == 0 && c->arg[1] == 0 && c->inputs == 2
+               ? tarn_cross_entropy(in[0], in[1])
+               : tarn_cross_entropy_with(in[0], in[1], o);
+}
+
+static struct ref ref_of_cross_of_probabilities(const struct ref *in, const struct op_case *c)
+{
+    struct ref logp = ref_log_softmax(&in[0], 1);
+    const int n = in[0].dim[0], classes = in[0].dim[1], inner = in[0].dim[2];
+    const double s = c->arg[0] / 128.0;
+    struct ref each = ref_new(2, (const int[]){ n, inner });
+    for (int i = 0; i < n * inner; i++)
+        for (int k = 0; k < classes; k++) {
+            const int at = (i / inner * classes + k) * inner + i % inner;
+            each.v[i] -= (c->inputs == 3 ? in[2].v[k] : 1) *
+                         ((1 - s) * in[1].v[at] + s / classes) * logp.v[at];
+        }
+    ref_free(&logp);
+    return reduced_ref(each, c->arg[1], n * inner);
+}
+
 /* arg: reduction, and whether input 2 is a weight and not pos_weight. */
 static tarn_tensor dev_bce(const tarn_tensor *in, const struct op_case *c)
 {
@@ -260,6 +288,9 @@ static const struct op_case more_cases[] = {
     { "cross_entropy [5,3,7]",  CALLS(cross_entropy_with), BOUND_COMPOSED, 0, 60, false, { -1, 0 },  2, { IN(SIGNED, 3, 5, 3, 7), INDEX(3, 2, 5, 7) } },
     { "cross_entropy ignores",  CALLS(cross_entropy_with), BOUND_COMPOSED, 0, 60, false, { 1, 16 },  2, { IN(SIGNED, 3, 17, 3, 1), INDEX(3, 2, 17, 1) } },
     { "cross_entropy weighted", CALLS(cross_entropy_with), BOUND_COMPOSED, 0, 60, false, { 2, 16 },  3, { IN(SIGNED, 3, 5, 4, 3), INDEX(4, 2, 5, 3), IN(POSITIVE, 1, 4) } },
+    { "cross_entropy probable", CALLS(cross_of_probabilities), BOUND_COMPOSED, 0, 60, false, { 0 },     2, { IN(SIGNED, 3, 5, 3, 7), IN(POSITIVE, 3, 5, 3, 7) } },
+    { "... summed, weighted",   CALLS(cross_of_probabilities), BOUND_COMPOSED, 0, 60, false, { 16, 1 }, 3, { IN(SIGNED, 3, 17, 4, 1), IN(POSITIVE, 3, 17, 4, 1), IN(POSITIVE, 1, 4) } },
+    { "... each, smoothed",     CALLS(cross_of_probabilities), BOUND_COMPOSED, 0, 60, false, { 16, 2 }, 2, { IN(SIGNED, 3, 16, 3, 2), IN(POSITIVE, 3, 16, 3, 2) } },
     { "bce_with_logits [7,5]",  CALLS(bce),    BOUND_COMPOSED, 0, 60, false, { 0 }, 2, { IN(SIGNED, 2, 7, 5), IN(POSITIVE, 2, 7, 5) } },
     { "bce pos_weight [16,3]",  CALLS(bce),    BOUND_COMPOSED, 0, 70, false, { 0 }, 3, { IN(SIGNED, 2, 16, 3), IN(POSITIVE, 2, 16, 3), IN(POSITIVE, 1, 3) } },
     { "pad_reflect [3,17]",     CALLS(pad_reflect), BOUND_EXACT, 0, 0, false, { 2, 0, 0, 0, 1, 16 }, S1(2, D(3, 17)) },

@@ -318,7 +318,32 @@ Test(use, refuses, .timeout = 300)
     (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "a", 3);
     cr_expect_eq(tarn_error_status(r), TARN_OK, "%s", tarn_error(r));
     (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "late", 3);
-    refused(r, TARN_ERR_STATE, "run the network once before the optimizer is made");
+    refused(r, TARN_ERR_STATE, "once before the optimizer is made");
+    tarn_close(r);
+}
+
+Test(use, buffers_are_made_once, .timeout = 300)
+{
+    tarn_replica *r = opened();
+    static const float first[] = { 1, 2 }, other[] = { 3, 4 };
+    float seen[2];
+    tarn_enter(r, "blocks.%d", 0);
+    const tarn_tensor a = tarn_use_buffer(r, "table", TARN_SHAPE(2), TARN_F32, first);
+    const tarn_tensor b = tarn_use_buffer(r, "table", TARN_SHAPE(2), TARN_F32, other);
+    cr_assert(tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f }) == NULL);
+    tarn_error_clear(r); /* there is no parameter */
+    (void)tarn_use_linear(ramp(r, TARN_SHAPE(4, 3)), "linear", 3);
+    cr_assert(tarn_sgd(r, (tarn_sgd_options){ .lr = 0.1f }) != NULL, "%s", tarn_error(r));
+    (void)tarn_use_buffer(r, "late", TARN_SHAPE(2), TARN_F32, first); /* nobody would train it */
+    cr_assert_eq(tarn_read(b, seen, sizeof seen), TARN_OK, "%s", tarn_error(r));
+    cr_expect(seen[0] == 1 && seen[1] == 2);
+    cr_assert_eq(tarn_read(tarn_find(r, "blocks.0.table"), seen, sizeof seen), TARN_OK);
+    cr_expect(seen[0] == 1 && seen[1] == 2 && !tarn_failed(a));
+    (void)tarn_use_buffer(r, "table", TARN_SHAPE(2), TARN_I32, first);
+    refused(r, TARN_ERR_ARGUMENT, "with other options");
+    (void)tarn_use_parameter(r, "table", TARN_SHAPE(2), (tarn_init){ TARN_INIT_CONSTANT, .a = 2 });
+    refused(r, TARN_ERR_ARGUMENT, "it is there as buffer");
+    tarn_leave(r);
     tarn_close(r);
 }
 

@@ -272,11 +272,39 @@ static int resize_value(struct interpreter *m, const struct line *l)
     return y;
 }
 
+static int nearest_value(struct interpreter *m, const struct line *l)
+{
+    tarn_shape s = shape_of(m, l, 0);
+    int y = interpret_operand(m, l, 0);
+    for (int i = 0; i < 2; i++) {
+        const int axis = 2 + i, in = s.dim[axis], out = resized(l, in, i);
+        const float step = l->f[i] != 0 ? 1 / l->f[i] : (float)in / (float)out;
+        tarn_shape to = s;
+        to.dim[axis] = out;
+        const int count = (int)tarn_shape_count(to);
+        int *index = malloc((size_t)count * sizeof *index + 1), at[TARN_MAX_RANK] = { 0 };
+        if (index == NULL)
+            abort();
+        for (int k = 0; k < count; k++, next_position(to, at)) {
+            const int o = at[axis], from = (int)floorf((float)o * step);
+            at[axis] = from < in ? from : in - 1;
+            index[k] = (int)position_of(s, at);
+            at[axis] = o;
+        }
+        y = tape_gather(m->tape, y, count, index, 0);
+        free(index);
+        s = to;
+    }
+    return y;
+}
+
 static tarn_tensor resize_call(const struct line *l, const tarn_tensor *in)
 {
-    return tarn_resize_bilinear2d(
-        in[0],
-        (tarn_resize_options){ { l->arg[0], l->arg[1] }, { l->f[0], l->f[1] }, l->arg[2] != 0 });
+    const tarn_resize_options o = { { l->arg[0], l->arg[1] },
+                                    { l->f[0], l->f[1] },
+                                    l->arg[2] != 0 };
+    return l->op == OP_ID_resize_nearest2d ? tarn_resize_nearest2d(in[0], o)
+                                           : tarn_resize_bilinear2d(in[0], o);
 }
 
 static bool resize_grow(struct generator *g, struct line *l, int a)
@@ -290,7 +318,7 @@ static bool resize_grow(struct generator *g, struct line *l, int a)
                                     : 1 + below(g, 9);
         l->f[i] = scaled ? scales[below(g, 6)] : 0;
     }
-    l->arg[2] = chance(g, 50);
+    l->arg[2] = l->op != OP_ID_resize_nearest2d && chance(g, 50);
     return true;
 }
 
@@ -437,6 +465,7 @@ const struct more more_images[] = {
     { OP_ID_upsample_nearest2d, upsample_shape, upsample_value, upsample_call, upsample_grow },
     { OP_ID_upsample_bilinear2d, upsample_shape, upsample_value, upsample_call, upsample_grow },
     { OP_ID_resize_bilinear2d, resize_shape, resize_value, resize_call, resize_grow },
+    { OP_ID_resize_nearest2d, resize_shape, nearest_value, resize_call, resize_grow },
     { OP_ID_global_avg_pool, global_shape, global_value, global_call, global_grow },
     { OP_ID_global_max_pool, global_shape, global_value, global_call, global_grow },
     { OP_ID_group_norm_op, group_norm_shape, group_norm_value, group_norm_call, group_norm_grow },
