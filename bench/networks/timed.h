@@ -22,7 +22,8 @@ struct timed_network {
 
 /* Lists that end with a network without a name, one of each file. */
 extern const struct timed_network timed_images[], timed_rows[], timed_more[], timed_further[],
-    timed_large[], timed_others[], timed_depth[], timed_fresh[], timed_later[], timed_odd[];
+    timed_large[], timed_others[], timed_depth[], timed_fresh[], timed_later[], timed_memory[],
+    timed_odd[], timed_scenes[];
 
 /* By its name; NULL: there is none. */
 const struct timed_network *timed_find(const char *name);

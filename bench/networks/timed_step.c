@@ -14,7 +14,7 @@ const struct timed_network *timed_at(int i)
     const struct timed_network *const lists[] = { timed_images,  timed_rows,  timed_more,
                                                   timed_further, timed_large, timed_others,
                                                   timed_depth,   timed_fresh, timed_later,
-                                                  timed_odd };
+                                                  timed_memory,  timed_odd,   timed_scenes };
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
         for (const struct timed_network *n = lists[l]; n->name != NULL; n++)
             if (i-- == 0)

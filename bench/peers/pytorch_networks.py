@@ -14,8 +14,10 @@ import measure
 import pytorch_depth
 import pytorch_fresh
 import pytorch_later
+import pytorch_memory
 import pytorch_odd
 import pytorch_others
+import pytorch_scenes
 from pytorch_net import WIDTH, AdamW, Block, Net
 
 CONTEXT = 64
@@ -674,7 +676,8 @@ NETWORKS = {"mnist": Mnist, "resnet": Resnet, "depthwise": Depthwise, "unet": Un
             "swin": Swin, "resnext": Resnext, "pointnet": Pointnet, "siren": Siren, "speech": Speech,
             "resnet-18": Resnet18, "photos": Photos, "inverted": Inverted, "unet-wide": UnetWide, "wide": Wide,
             "gpt-512": Gpt512, "lstm-512": Lstm512} | pytorch_others.NETWORKS | pytorch_depth.NETWORKS | \
-    pytorch_fresh.NETWORKS | pytorch_later.NETWORKS | pytorch_odd.NETWORKS
+    pytorch_fresh.NETWORKS | pytorch_later.NETWORKS | pytorch_memory.NETWORKS | pytorch_odd.NETWORKS | \
+    pytorch_scenes.NETWORKS
 
 p = argparse.ArgumentParser(description=__doc__)
 p.add_argument("network", choices=NETWORKS)
