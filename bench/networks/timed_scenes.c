@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Networks of pictures that do more than tell classes apart: a class for each pixel, boxes around things, moves on a
- * board, codes, and several resolutions side by side. Written as their papers have them. */
+ * board, codes, several resolutions side by side, and films. Written as their papers have them. */
 #include "timed.h"
 
 #include <math.h>
@@ -65,7 +65,8 @@ static tarn_tensor atrous(tarn_tensor x)
     tarn_tensor sides[5] = { tarn_relu(unit(x, "sides.0", 64, 1, 1, 1)) };
     for (int i = 1; i < 4; i++)
         sides[i] = tarn_relu(unit(x, TARN_NAME("sides.%d", i), 64, 3, 1, 3 * i));
-    const tarn_tensor all = tarn_relu(unit(tarn_global_avg_pool(x), "sides.4", 64, 1, 1, 1));
+    /* Without a norm, which a single sample would not have. */
+    const tarn_tensor all = tarn_relu(conv(tarn_global_avg_pool(x), "sides.4", 64, 1, 1));
     sides[4] = resized(all, tarn_shape_get(x));
     x = tarn_relu(unit(tarn_concat(sides, 5, 1), "joined", 128, 1, 1, 1));
     return resized(conv(x, "head", THINGS, 1, 1), s);
@@ -342,6 +343,24 @@ static tarn_tensor branches(tarn_tensor x)
     return tarn_use_linear(tarn_flatten(tarn_global_avg_pool(x), 1), "fc", CLASSES);
 }
 
+/* ---- films ----------------------------------------------------------------------------------- */
+
+enum { FRAMES = 12, SEEN = 128 };
+
+/* Each frame by itself, and then what they are one after the other. */
+static tarn_tensor clips(tarn_tensor x)
+{
+    const tarn_shape s = tarn_shape_get(x);
+    x = tarn_reshape(x, TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2], s.dim[3], s.dim[4]));
+    x = tarn_relu(unit(x, "stem", 32, 3, 2, 1));
+    x = block(x, "layer1", 32, 1, 1);
+    x = block(x, "layer2", 64, 2, 1);
+    x = block(x, "layer3", SEEN, 2, 1);
+    x = tarn_reshape(tarn_global_avg_pool(x), TARN_SHAPE(s.dim[0], s.dim[1], SEEN));
+    x = tarn_use_gru(x, "gru", SEEN, (tarn_recurrent_options){ .batch_first = true }, NULL).y;
+    return tarn_use_linear(tarn_select(x, 1, -1), "fc", CLASSES);
+}
+
 const struct timed_network timed_scenes[] = {
     { .name = "atrous",
       .x = { 4, { 4, 3, 97, 97 } },
@@ -376,6 +395,12 @@ const struct timed_network timed_scenes[] = {
       .y = { 1, { 8 } },
       .classes = CLASSES,
       .forward = branches,
+      .optimizer = timed_sgd },
+    { .name = "clips",
+      .x = { 5, { 3, FRAMES, 3, 64, 64 } },
+      .y = { 1, { 3 } },
+      .classes = CLASSES,
+      .forward = clips,
       .optimizer = timed_sgd },
     { 0 },
 };

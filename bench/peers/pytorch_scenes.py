@@ -52,7 +52,7 @@ class Atrous(Scene):
         super().__init__()
         self.stem, self.layer1, self.layer2 = Unit(3, 32, 3, 2), Block(32, 32), Block(32, 64, 2)
         self.layer3, self.layer4 = Block(64, 128, 1, 2), Block(128, 128, 1, 4)
-        self.sides = nn.ModuleList([Unit(128, 64, 1), *(Unit(128, 64, 3, 1, d) for d in (3, 6, 9)), Unit(128, 64, 1)])
+        self.sides = nn.ModuleList([Unit(128, 64, 1), *(Unit(128, 64, 3, 1, d) for d in (3, 6, 9)), nn.Conv2d(128, 64, 1)])
         self.joined, self.head = Unit(320, 128, 1), nn.Conv2d(128, 21, 1)
 
     def forward(self, x):
@@ -243,4 +243,18 @@ class Branches(Scene):
         return self.fc(F.adaptive_avg_pool2d(F.relu(self.joined(torch.cat(all_x, 1))), 1).flatten(1))
 
 
-NETWORKS = {"atrous": Atrous, "pyramid": Pyramid, "go": Go, "codes": Codes, "branches": Branches}
+class Clips(Scene):
+    shape = (3, 12, 3, 64, 64)
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.layer1 = Unit(3, 32, 3, 2), Block(32, 32)
+        self.layer2, self.layer3 = Block(32, 64, 2), Block(64, 128, 2)
+        self.gru, self.fc = nn.GRU(128, 128, batch_first=True), nn.Linear(128, 10)
+
+    def forward(self, x):
+        h = self.layer3(self.layer2(self.layer1(F.relu(self.stem(x.flatten(0, 1))))))
+        return self.fc(self.gru(F.adaptive_avg_pool2d(h, 1).reshape(*x.shape[:2], 128))[0][:, -1])
+
+
+NETWORKS = {"atrous": Atrous, "pyramid": Pyramid, "go": Go, "codes": Codes, "branches": Branches, "clips": Clips}

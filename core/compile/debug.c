@@ -16,7 +16,12 @@ static void debug_batch(const struct module *m, struct text *out)
     uint32_t carry = 0;
     for (uint32_t i = 0; i < m->count; i++)
         carry += m->batched[i] && m->uses[i] > 0;
-    if (m->batch > 0)
+    if (m->batch > 0 && m->target->samples == SAMPLES_FRAMES)
+        text_add(out,
+                 "batch %d: images of which each sample has several, along axis 0 of %%%u, %s; %u "
+                 "values carry it\n",
+                 m->batch, s->node, why[s->data], carry);
+    else if (m->batch > 0)
         text_add(out, "batch %d: axis 0 of %%%u, %s; %u values carry it\n", m->batch, s->node,
                  why[s->data], carry);
     else if (s->few)

@@ -163,7 +163,8 @@ struct time_figures {
 enum samples_place {
     SAMPLES_BY_RULE, /* by the length of the batch and what is computed (1_graph/batch.c) */
     SAMPLES_BLOCKS,
-    SAMPLES_ALONE
+    SAMPLES_ALONE,
+    SAMPLES_FRAMES /* blocks of images, of which each sample has several */
 };
 
 struct target {

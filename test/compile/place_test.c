@@ -142,25 +142,68 @@ Test(place, elements_one_by_one_cost)
     cr_expect_eq(place_of_channels(12, 64), SAMPLES_ALONE);
 }
 
-/* A convolution of so many images of each sample. */
-static enum samples_place place_of_planes(int32_t samples, int32_t planes, int shards)
+/* A convolution of so many images of each sample; or, where the forward pass was another program's, the gradient of its
+ * weight alone. */
+static void make_frames(struct build *b, int32_t samples, int32_t frames, int32_t side,
+                        bool forward)
+{
+    build_begin(b);
+    const uint32_t x = build_samples(b, TARN_SHAPE(samples, frames * 16, side, side));
+    const uint32_t images = build_reshape(b, x, TARN_SHAPE(samples * frames, 16, side, side));
+    if (forward) {
+        const uint32_t w = build_owned(b, TARN_SHAPE(16, 16, 3, 3));
+        build_output(b, build_conv(b, images, w, 1));
+    } else {
+        build_output(b, build_conv_weight(b, images, images, 1));
+    }
+}
+
+static enum samples_place place_of_frames(int32_t samples, int32_t frames, int32_t side,
+                                          bool forward, int shards)
 {
     struct build b;
-    build_begin(&b);
-    const uint32_t x = build_samples(&b, TARN_SHAPE(samples, planes * 16, 14, 14));
-    const uint32_t w = build_owned(&b, TARN_SHAPE(32, 16, 3, 3));
-    const tarn_shape images = TARN_SHAPE(samples * planes, 16, 14, 14);
-    build_output(&b, build_conv(&b, build_reshape(&b, x, images), w, 1));
+    make_frames(&b, samples, frames, side, forward);
     divide(&b, samples, shards);
     return place_of(&b);
 }
 
-Test(place, planes_are_no_lanes)
+/* Blocks of samples would have frames apart; blocks of frames have rows shorter than a register, and are too much for caches
+ * where images are large. */
+Test(place, frames_are_lanes_where_images_are_small)
 {
-    cr_expect_eq(place_of_planes(16, 8, 0), SAMPLES_ALONE);
-    cr_expect_eq(place_of_planes(64, 2, 0), SAMPLES_ALONE);
-    cr_expect_eq(place_of_planes(16, 1, 0), SAMPLES_BY_RULE, "an image for each sample");
-    cr_expect_eq(place_of_planes(16, 8, 2), SAMPLES_BY_RULE, "virtual shards");
+    cr_expect_eq(place_of_frames(16, 8, 14, true, 0), SAMPLES_FRAMES);
+    cr_expect_eq(place_of_frames(64, 2, 14, true, 0), SAMPLES_FRAMES);
+    cr_expect_eq(place_of_frames(2, 64, 14, true, 0), SAMPLES_FRAMES, "few samples");
+    cr_expect_eq(place_of_frames(16, 8, 56, true, 0), SAMPLES_ALONE);
+    cr_expect_eq(place_of_frames(3, 4, 56, true, 0), SAMPLES_ALONE);
+    cr_expect_neq(place_of_frames(16, 12, 56, false, 0), SAMPLES_BY_RULE, "gradients alone");
+    cr_expect_eq(place_of_frames(16, 1, 14, true, 0), SAMPLES_BY_RULE, "an image for each sample");
+    cr_expect_eq(place_of_frames(16, 8, 14, true, 2), SAMPLES_BY_RULE, "virtual shards");
+}
+
+/* In blocks of frames the reshape of samples to frames is where these begin; in rows a chain goes through a frame at a
+ * time, whatever samples there are. */
+Test(place, frames_are_what_a_chain_goes_through)
+{
+    for (int blocks = 0; blocks < 2; blocks++) {
+        struct build b;
+        struct kernel_plan plan = { 0 };
+        make_frames(&b, 3, 8, 14, true);
+        const struct program p = build_program(&b);
+        struct target t = target_named("avx512");
+        t.samples = blocks ? SAMPLES_FRAMES : SAMPLES_ALONE;
+        cr_assert_eq(compile_program(&p, &t, &plan), TARN_OK, "%s", error_text());
+        const struct module *m = plan.ir->module;
+        cr_expect_eq(m->samples, 24);
+        cr_expect_eq(m->batch, blocks ? 24 : 0);
+        uint32_t begun = 0;
+        for (uint32_t i = 0; i < m->count; i++)
+            begun += m->nodes[i].op == &op_reshape && m->nodes[i].shape.rank == 4 &&
+                     m->batched[i] && m->stored[i];
+        cr_expect_eq(begun, blocks ? 1 : 0);
+        kernel_plan_free(&plan);
+        build_end(&b);
+    }
 }
 
 /* Images, and the mean of each of their channels, or else their product with a matrix, too. */

@@ -263,27 +263,45 @@ static bool is_images(const struct module *m, uint32_t i, uint32_t k)
             (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
 }
 
-bool convolves_frames(const struct module *m)
+/* The results of a convolution, or what gradients are given of them or make of them; NULL: it is none. */
+static const struct node *images_of(const struct program *p, uint32_t i)
 {
-    double frames = 0, others = 0;
-    for (uint32_t i = 1; i < m->program->count && m->batch > 0; i++) {
-        const struct node *n = &m->program->nodes[i];
-        if (n->op == &op_conv2d && tarn_shape_count(n->shape) > 0)
-            *(n->shape.dim[0] > m->batch && n->shape.dim[0] % m->batch == 0 ? &frames : &others) +=
-                convolution_work(m, n);
-    }
-    return frames > others && m->shards == 0;
+    const struct node *n = &p->nodes[i];
+    if (!is_convolution(n->op) || tarn_shape_count(n->shape) == 0)
+        return NULL;
+    return n->op == &op_conv2d_weight ? &p->nodes[p->operands[n->first_in + 1]] : n;
 }
 
-bool images_outgrow_blocks(const struct module *m)
+int32_t convolved_frames(const struct module *m)
+{
+    double frames = 0, others = 0, most = 0;
+    int32_t images = 0;
+    for (uint32_t i = 1; i < m->program->count && m->samples > 0 && m->shards == 0; i++) {
+        const struct node *n = &m->program->nodes[i], *of = images_of(m->program, i);
+        if (of == NULL)
+            continue;
+        const double work = of == n ? convolution_work(m, n)
+                                    : (double)tarn_shape_count(of->shape) *
+                                          (double)tarn_shape_count(n->shape) / n->shape.dim[0];
+        const bool several = of->shape.dim[0] > m->samples && of->shape.dim[0] % m->samples == 0;
+        *(several ? &frames : &others) += work;
+        if (several && work > most) {
+            most = work;
+            images = of->shape.dim[0];
+        }
+    }
+    return frames > others ? images : 0;
+}
+
+bool images_outgrow_blocks(const struct module *m, int32_t images)
 {
     bool outgrow = false;
-    for (uint32_t i = 1; i < m->program->count && m->batch > 0; i++) {
-        const struct node *n = &m->program->nodes[i];
-        const double bytes =
-            (double)tarn_shape_count(n->shape) * (double)tarn_dtype_bytes(n->dtype);
-        outgrow |= n->op == &op_conv2d && n->shape.dim[0] == m->batch &&
-                   bytes / m->batch * LANES > (double)m->target->local_bytes;
+    for (uint32_t i = 1; i < m->program->count && images > 0; i++) {
+        const struct node *of = images_of(m->program, i);
+        outgrow |= of != NULL && of->shape.dim[0] == images &&
+                   (double)tarn_shape_count(of->shape) * (double)tarn_dtype_bytes(of->dtype) /
+                           images * LANES >
+                       (double)m->target->local_bytes;
     }
     return outgrow && m->shards == 0;
 }
@@ -314,13 +332,24 @@ static bool is_batch_again(const struct module *m, uint32_t i, const struct imag
            of[i].images + of[i].sums == m->uses[i];
 }
 
+/* Where samples and their frames become one axis. */
+static bool begins_frames(const struct module *m, uint32_t i)
+{
+    const struct node *n = &m->nodes[i];
+    if (m->target->samples != SAMPLES_FRAMES || n->op != &op_reshape || m->batched[i] ||
+        n->shape.rank == 0 || n->shape.dim[0] != m->batch)
+        return false;
+    const tarn_shape in = m->nodes[module_operand(m, i, 0)].shape;
+    return in.rank > 0 && in.dim[0] != m->batch;
+}
+
 static void mark_batched(struct module *m, struct image_uses *images)
 {
     count_images(m, images);
     for (uint32_t i = 0; i < m->count; i++) {
         const struct node *n = &m->nodes[i];
         m->batched[i] = m->batch > 0 && carries_batch(m, i);
-        if (is_batch_again(m, i, images))
+        if (is_batch_again(m, i, images) || begins_frames(m, i))
             m->batched[i] = m->stored[i] = true;
         /* A gradient that all samples have alike is a constant to this pass. */
         if (m->shards > 0 && n->spread == SPREAD_SAMPLES)
@@ -337,6 +366,7 @@ static bool are_alone(const struct module *m)
     case SAMPLES_ALONE:
         return true;
     case SAMPLES_BLOCKS:
+    case SAMPLES_FRAMES:
         return false;
     case SAMPLES_BY_RULE:
         break;
@@ -352,6 +382,9 @@ void find_batch_axis(struct module *m)
     m->shards = count_shards(m);
     find_batch(m);
     m->samples = m->batch;
+    const int32_t frames = convolved_frames(m);
+    if (frames > 0 && m->target->samples != SAMPLES_BY_RULE)
+        m->samples = m->batch = frames; /* what a chain goes through, an image after the other */
     if (are_alone(m)) {
         m->source.few = m->batch > 0;
         m->batch = 0;
