@@ -323,6 +323,30 @@ Test(batch, the_rule_and_the_word)
     tarn_close(r);
 }
 
+/* Images that a network makes of noise, where there is nothing else that samples could be; noise by itself is none, nor is
+ * that of another length, or beside data. */
+Test(batch, noise_has_samples_where_it_becomes_images)
+{
+    tarn_replica *r = open_with("1", "cpu");
+    const tarn_tensor w = tarn_keep(numbers(r, TARN_SHAPE(4, 3, 3, 3), 1)),
+                      m = tarn_keep(numbers(r, TARN_SHAPE(10, 192), 2));
+    const tarn_conv2d_options around = { .padding = { 1, 1 } };
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    const tarn_tensor weight = tarn_batch_axis(w, TARN_NO_BATCH),
+                      matrix = tarn_batch_axis(m, TARN_NO_BATCH);
+    const tarn_tensor images = tarn_reshape(tarn_matmul(tarn_randn(r, TARN_SHAPE(32, 10)), matrix),
+                                            TARN_SHAPE(32, 3, 8, 8));
+    expect_batch(images, "no batch: no input");
+    expect_batch(tarn_conv2d_op(images, weight, TARN_NONE, around), "batch 32: axis 0 of ");
+    expect_batch(tarn_conv2d_op(images, weight, TARN_NONE, around),
+                 "noise that images are made of; ");
+    const tarn_tensor given = numbers(r, TARN_SHAPE(32, 3, 4, 4), 3);
+    expect_batch(tarn_conv2d_op(tarn_mul(given, tarn_rand(r, TARN_SHAPE(3, 1, 1))), weight,
+                                TARN_NONE, around),
+                 "the largest input; ");
+    tarn_close(r);
+}
+
 /* A sum, a view and rows of a table become a batch by the program's word, and change no value. */
 Test(batch, computed_values_become_batches)
 {

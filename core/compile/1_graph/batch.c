@@ -48,6 +48,35 @@ static void count_samples(struct module *m)
     }
 }
 
+/* The results of a convolution, or what gradients are given of them or make of them; NULL: it is none. */
+static const struct node *images_of(const struct program *p, uint32_t i)
+{
+    const struct node *n = &p->nodes[i];
+    if (!is_convolution(n->op) || tarn_shape_count(n->shape) == 0)
+        return NULL;
+    return n->op == &op_conv2d_weight ? &p->nodes[p->operands[n->first_in + 1]] : n;
+}
+
+/* Without any data there may be images that a network makes of noise, a row of which is one's. */
+static void find_noise(struct module *m)
+{
+    int64_t most = 0;
+    int32_t images = 0;
+    for (uint32_t i = 1; i < m->program->count; i++) {
+        const struct node *of = images_of(m->program, i);
+        if (of != NULL && tarn_shape_count(of->shape) > most) {
+            most = tarn_shape_count(of->shape);
+            images = of->shape.dim[0];
+        }
+    }
+    for (uint32_t i = 0; i < m->count && m->batch == 0 && images > 1; i++)
+        if (m->nodes[i].op == &op_rand && m->uses[i] > 0 && m->nodes[i].shape.rank > 0 &&
+            m->nodes[i].shape.dim[0] == images) {
+            m->source = (struct batch_source){ .data = NO_DATA, .node = i };
+            m->batch = images;
+        }
+}
+
 /* The first dimension of the largest of the surest. */
 static void find_batch(struct module *m)
 {
@@ -66,6 +95,8 @@ static void find_batch(struct module *m)
     }
     if (m->shards > 0 && m->source.data == LOADED_DATA)
         count_samples(m);
+    if (m->batch == 0 && m->shards == 0)
+        find_noise(m);
 }
 
 /* The axis of a contraction that is the batch: of the result, or summed over (*reduced). */
@@ -123,6 +154,8 @@ static bool carries_batch(const struct module *m, uint32_t i)
         return m->said[i] == BATCH_SAMPLES;
     switch (n->op->kind) {
     case OP_LEAF:
+        if (m->source.data == NO_DATA)
+            return n->op == &op_rand;
         /* What a program keeps beside batches that are known is more often no batch. */
         return data_of(m, i) > (m->source.data > GIVEN_DATA ? KEPT_DATA : NO_DATA);
     case OP_VIEW:
@@ -261,15 +294,6 @@ static bool is_images(const struct module *m, uint32_t i, uint32_t k)
     return in.dim[0] == m->batch &&
            (axis >= c.out_axes ||
             (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
-}
-
-/* The results of a convolution, or what gradients are given of them or make of them; NULL: it is none. */
-static const struct node *images_of(const struct program *p, uint32_t i)
-{
-    const struct node *n = &p->nodes[i];
-    if (!is_convolution(n->op) || tarn_shape_count(n->shape) == 0)
-        return NULL;
-    return n->op == &op_conv2d_weight ? &p->nodes[p->operands[n->first_in + 1]] : n;
 }
 
 int32_t convolved_frames(const struct module *m)
