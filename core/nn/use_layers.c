@@ -52,13 +52,19 @@ static int32_t length_of(tarn_tensor x, const char *kind, const char *name, int 
         layer = &used_->layer.field; \
     } while (0)
 
+static void sizes_of(tarn_shape shape, int32_t sizes[USE_SIZES])
+{
+    sizes[0] = shape.rank;
+    for (int i = 0; i < shape.rank && i < TARN_MAX_RANK; i++)
+        sizes[1 + i] = shape.dim[i];
+}
+
 tarn_tensor tarn_use_parameter(tarn_replica *r, const char *name, tarn_shape shape, tarn_init init)
 {
     if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "use_parameter: the replica is NULL");
-    int32_t sizes[USE_SIZES] = { shape.rank };
-    for (int i = 0; i < shape.rank && i < TARN_MAX_RANK; i++)
-        sizes[1 + i] = shape.dim[i];
+    int32_t sizes[USE_SIZES] = { 0 };
+    sizes_of(shape, sizes);
     const tarn_tensor *layer = NULL;
     USE(r, "parameter", parameter, name, sizes, tarn_parameter_with(r, full, shape, init));
     return layer != NULL ? *layer : graph_poison(r);
@@ -69,9 +75,8 @@ tarn_tensor tarn_use_buffer(tarn_replica *r, const char *name, tarn_shape shape,
 {
     if (r == NULL)
         return graph_fail(NULL, TARN_ERR_ARGUMENT, "use_buffer: the replica is NULL");
-    int32_t sizes[USE_SIZES] = { shape.rank };
-    for (int i = 0; i < shape.rank && i < TARN_MAX_RANK; i++)
-        sizes[1 + i] = shape.dim[i];
+    int32_t sizes[USE_SIZES] = { 0 };
+    sizes_of(shape, sizes);
     sizes[1 + TARN_MAX_RANK] = (int32_t)dtype;
     const tarn_tensor *layer = NULL;
     USE(r, "buffer", parameter, name, sizes, tarn_buffer(r, full, shape, dtype, data));

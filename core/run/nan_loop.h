@@ -7,8 +7,8 @@
 
 /* A step of a loop's body among the nodes of the graph. */
 struct nan_step {
-    uint32_t number, steps;         /* from 0 on, in the order in which they run */
-    uint32_t count;                 /* results of the body in that step, not all of them finite: */
+    uint32_t number, steps;     /* from 0 on, in the order in which they run */
+    uint32_t count;             /* results of the body in that step, not all of them finite: */
     uint32_t result[SCAN_MOST]; /* nodes, that say how each was made */
 };
 

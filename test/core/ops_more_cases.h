@@ -169,8 +169,8 @@ static struct ref ref_of_cross_of_probabilities(const struct ref *in, const stru
     for (int i = 0; i < n * inner; i++)
         for (int k = 0; k < classes; k++) {
             const int at = (i / inner * classes + k) * inner + i % inner;
-            each.v[i] -= (c->inputs == 3 ? in[2].v[k] : 1) *
-                         ((1 - s) * in[1].v[at] + s / classes) * logp.v[at];
+            each.v[i] -= (c->inputs == 3 ? in[2].v[k] : 1) * ((1 - s) * in[1].v[at] + s / classes) *
+                         logp.v[at];
         }
     ref_free(&logp);
     return reduced_ref(each, c->arg[1], n * inner);

@@ -71,6 +71,16 @@ static void by_hand(struct net *n, tarn_tensor first, tarn_tensor x, tarn_tensor
     *all = tarn_stack(y, STEPS, 0);
 }
 
+static void loop(struct net *n, tarn_tensor first, tarn_tensor x, tarn_tensor *last,
+                 tarn_tensor *all)
+{
+    tarn_scan(
+        first.replica,
+        &(tarn_scan_args){
+            .body = layers, .user = n, .carry = &first, .carries = 1, .x = &x, .xs = 1, .ys = 1 },
+        last, all);
+}
+
 static void train(int count, int own, bool looped, struct seen *out)
 {
     tarn_replica *r = open_first();
@@ -83,15 +93,7 @@ static void train(int count, int own, bool looped, struct seen *out)
     const tarn_tensor x = tarn_from(r, TARN_SHAPE(STEPS, SAMPLES, WIDTH), TARN_F32, v);
     tarn_tensor last, all;
     if (looped)
-        tarn_scan(r,
-                  &(tarn_scan_args){ .body = layers,
-                                     .user = &n,
-                                     .carry = &first,
-                                     .carries = 1,
-                                     .x = &x,
-                                     .xs = 1,
-                                     .ys = 1 },
-                  &last, &all);
+        loop(&n, first, x, &last, &all);
     else
         by_hand(&n, first, x, &last, &all);
     tarn_backward(tarn_add(tarn_sum(last, TARN_ALL, false), tarn_sum(all, TARN_ALL, false)));
@@ -151,11 +153,7 @@ static void refuse(int count, bool gradient, const char *words)
     const tarn_tensor first = tarn_zeros(r, TARN_SHAPE(SAMPLES, WIDTH));
     const tarn_tensor x = tarn_zeros(r, TARN_SHAPE(STEPS, SAMPLES, WIDTH));
     tarn_tensor last, all;
-    tarn_scan(
-        r,
-        &(tarn_scan_args){
-            .body = layers, .user = &n, .carry = &first, .carries = 1, .x = &x, .xs = 1, .ys = 1 },
-        &last, &all);
+    loop(&n, first, x, &last, &all);
     if (gradient) {
         cr_expect(!tarn_failed(last), "%s", tarn_error(r));
         tarn_backward(tarn_sum(last, TARN_ALL, false));
