@@ -107,9 +107,8 @@ static bool step_back(tarn_replica *r, uint32_t node, const uint8_t *depends, ui
     if (n.op->grad != NULL)
         n.op->grad(&call);
     for (uint32_t i = 0; i < n.in_count && r->status == TARN_OK; i++) {
-        if (!wanted[i] || (i < 64 && call.without >> i & 1))
-            continue;
-        if (gin[i].replica == NULL && call.any_without)
+        if (!wanted[i] ||
+            (call.any_without ? gin[i].replica == NULL : (call.without >> i & 1) != 0))
             continue;
         if (gin[i].replica == NULL)
             return no_rule(r, &n, i);

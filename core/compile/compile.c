@@ -263,9 +263,8 @@ static tarn_status seconds_with(const struct program *program, struct target *t,
 
 /* What is not chosen at first, and in which share of the time by the first choice it is to be done to be taken. */
 struct other_place {
-    enum samples_place place; /* the first choice: it is not worth a look */
+    enum samples_place place; /* by rule: it is not worth a look */
     double share;
-    enum samples_place first;
 };
 
 static tarn_status find_other_place(const struct program *program, const struct target *t,
@@ -273,24 +272,23 @@ static tarn_status find_other_place(const struct program *program, const struct 
 {
     struct arena a = { 0 };
     struct module m;
-    *other = (struct other_place){ SAMPLES_BY_RULE, 0, SAMPLES_BY_RULE };
+    *other = (struct other_place){ SAMPLES_BY_RULE, 0 };
     const tarn_status status = graph_stage(program, t, &a, &m);
     const bool gradients = has_gradients(program);
     const int32_t frames = status == TARN_OK ? convolved_frames(&m) : 0;
     if (frames > 0)
-        *other =
-            (struct other_place){ SAMPLES_FRAMES, images_outgrow_blocks(&m, frames) ? FAR : SIMPLER,
-                                  SAMPLES_ALONE };
+        *other = (struct other_place){ SAMPLES_FRAMES,
+                                       images_outgrow_blocks(&m, frames) ? FAR : SIMPLER };
     else if (status == TARN_OK && m.batch > 0 && !gradients && multiplies_rows(&m))
-        *other = (struct other_place){ SAMPLES_ALONE, SIMPLER, SAMPLES_BY_RULE };
+        *other = (struct other_place){ SAMPLES_ALONE, SIMPLER };
     else if (status == TARN_OK && m.batch > 0 && lanes_would_idle(&m))
-        *other = (struct other_place){ SAMPLES_ALONE, BETTER, SAMPLES_BY_RULE };
+        *other = (struct other_place){ SAMPLES_ALONE, BETTER };
     else if (status == TARN_OK && !gradients && lanes_would_idle(&m))
-        *other = (struct other_place){ SAMPLES_BLOCKS, BETTER, SAMPLES_BY_RULE };
+        *other = (struct other_place){ SAMPLES_BLOCKS, BETTER };
     else if (status == TARN_OK && m.batch > 0 && m.shards == 0 && !multiplies_any(&m))
-        *other = (struct other_place){ SAMPLES_ALONE, SIMPLER, SAMPLES_BY_RULE };
+        *other = (struct other_place){ SAMPLES_ALONE, SIMPLER };
     else if (status == TARN_OK && gradients && images_outgrow_blocks(&m, m.batch))
-        *other = (struct other_place){ SAMPLES_ALONE, FULL, SAMPLES_BY_RULE };
+        *other = (struct other_place){ SAMPLES_ALONE, FULL };
     arena_free(&a);
     return status;
 }
@@ -304,10 +302,12 @@ tarn_status compile_place_samples(const struct program *program, enum samples_pl
     if (program->steps > 0) /* the parts of a loop are to agree */
         return TARN_OK;
     TRY(find_other_place(program, &t, &other));
-    *out = other.first;
-    if (other.place == other.first)
+    if (other.place == SAMPLES_BY_RULE)
         return TARN_OK;
-    TRY(seconds_with(program, &t, other.first, &by_first));
+    const enum samples_place first =
+        other.place == SAMPLES_FRAMES ? SAMPLES_ALONE : SAMPLES_BY_RULE;
+    *out = first;
+    TRY(seconds_with(program, &t, first, &by_first));
     TRY(seconds_with(program, &t, other.place, &by_other));
     if (by_other <= other.share * by_first)
         *out = other.place;

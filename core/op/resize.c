@@ -209,19 +209,11 @@ static int32_t nearest(int32_t i, float step, int32_t in)
     return at < in ? at : in - 1;
 }
 
-/* Whether element i is i / times of the axis, or i times it. */
-static bool is_repeated(int32_t in, int32_t out, float step, int32_t times)
+/* Whether element i is i / up * down of the axis. */
+static bool is_whole(int32_t in, int32_t out, float step, int32_t up, int32_t down)
 {
     for (int32_t i = 0; i < out; i++)
-        if (nearest(i, step, in) != i / times)
-            return false;
-    return true;
-}
-
-static bool is_strided(int32_t in, int32_t out, float step, int32_t times)
-{
-    for (int32_t i = 0; i < out; i++)
-        if (nearest(i, step, in) != i * times)
+        if (nearest(i, step, in) != i / up * down)
             return false;
     return true;
 }
@@ -233,7 +225,7 @@ static tarn_tensor nearest_axis(tarn_tensor x, int axis, int32_t out, float scal
     tarn_shape s = tarn_shape_get(x);
     const int32_t in = s.dim[axis], up = (out + in - 1) / in, down = in / out;
     const float step = scale > 0.0f ? (float)(1.0 / (double)scale) : (float)in / (float)out;
-    if (is_repeated(in, out, step, up)) {
+    if (is_whole(in, out, step, up, 1)) {
         tarn_shape apart = s;
         apart.dim[axis + 1] = up;
         for (int d = axis + 1; d < s.rank; d++)
@@ -245,7 +237,7 @@ static tarn_tensor nearest_axis(tarn_tensor x, int axis, int32_t out, float scal
         x = tarn_reshape(tarn_broadcast_to(tarn_reshape(x, single), apart), s);
         return tarn_slice(x, axis, 0, out, 1);
     }
-    if (down > 0 && is_strided(in, out, step, down))
+    if (down > 0 && is_whole(in, out, step, 1, down))
         return tarn_slice(x, axis, 0, (out - 1) * down + 1, down);
     const tarn_tensor at = tarn_mul_scalar(tarn_cast(tarn_arange(r, out), TARN_F32), (double)step);
     return tarn_index_select(x, axis, tarn_cast(at, TARN_I32)); /* clamped */

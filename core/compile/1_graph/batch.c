@@ -240,8 +240,11 @@ static int smallest_batch(const struct module *m)
 /* Multiply-adds. */
 static double convolution_work(const struct module *m, const struct node *n)
 {
-    const tarn_shape w = m->program->nodes[m->program->operands[n->first_in + 1]].shape;
-    return (double)tarn_shape_count(n->shape) * (double)tarn_shape_count(w) / (double)w.dim[0];
+    const struct node *second = &m->program->nodes[m->program->operands[n->first_in + 1]];
+    const bool makes_weight = n->op == &op_conv2d_weight;
+    const tarn_shape w = makes_weight ? n->shape : second->shape;
+    const tarn_shape images = makes_weight ? second->shape : n->shape;
+    return (double)tarn_shape_count(images) * (double)tarn_shape_count(w) / (double)w.dim[0];
 }
 
 /* Whether blocks of samples, most of whose lanes idle, are sooner done than values without a batch.
@@ -301,12 +304,10 @@ int32_t convolved_frames(const struct module *m)
     double frames = 0, others = 0, most = 0;
     int32_t images = 0;
     for (uint32_t i = 1; i < m->program->count && m->samples > 0 && m->shards == 0; i++) {
-        const struct node *n = &m->program->nodes[i], *of = images_of(m->program, i);
+        const struct node *of = images_of(m->program, i);
         if (of == NULL)
             continue;
-        const double work = of == n ? convolution_work(m, n)
-                                    : (double)tarn_shape_count(of->shape) *
-                                          (double)tarn_shape_count(n->shape) / n->shape.dim[0];
+        const double work = convolution_work(m, &m->program->nodes[i]);
         const bool several = of->shape.dim[0] > m->samples && of->shape.dim[0] % m->samples == 0;
         *(several ? &frames : &others) += work;
         if (several && work > most) {
@@ -406,8 +407,8 @@ void find_batch_axis(struct module *m)
     m->shards = count_shards(m);
     find_batch(m);
     m->samples = m->batch;
-    const int32_t frames = convolved_frames(m);
-    if (frames > 0 && m->target->samples != SAMPLES_BY_RULE)
+    const int32_t frames = m->target->samples != SAMPLES_BY_RULE ? convolved_frames(m) : 0;
+    if (frames > 0)
         m->samples = m->batch = frames; /* what a chain goes through, an image after the other */
     if (are_alone(m)) {
         m->source.few = m->batch > 0;

@@ -55,17 +55,17 @@ bool has_gradients(const struct program *p);
 /* Whether blocks of the samples that find_batch_axis() found would leave so many lanes idle that it is to
  * decide, */
 bool lanes_would_idle(const struct module *m);
-/* How many images the largest convolution has, where most of what convolutions multiply are several for each sample, such
- * as frames of a film; else 0, and with virtual shards. */
-int32_t convolved_frames(const struct module *m);
-/* or whether a convolution's results for a block of samples are more than a core's caches hold, which those of one sample
- * might be less than: likewise; */
+/* or whether a convolution's results for a block, where there are so many images, are more than a core's caches hold, which
+ * those of one sample might be less than: likewise; */
 bool images_outgrow_blocks(const struct module *m, int32_t images);
 /* or whether large products are of samples' rows, so that what is around them would turn from one layout to the other and
  * back (products.c): not with virtual shards. */
 bool multiplies_rows(const struct module *m);
 /* or, since what is read and written lies in rows, whether there is no convolution and no product at all (likewise). */
 bool multiplies_any(const struct module *m);
+/* How many images the largest convolution has, where most of what convolutions multiply are several for each sample, such
+ * as frames of a film; else 0, and with virtual shards. */
+int32_t convolved_frames(const struct module *m);
 /* How convolutions are better written for the samples that it found. */
 enum convolutions convolutions_wanted(const struct module *m);
 /* Whether all samples must have been seen before the node has its value: a kernel ends there. */
