@@ -8,7 +8,7 @@
 /* Which axis is the batch, and why. */
 static void debug_batch(const struct module *m, struct text *out)
 {
-    static const char *const why[] = { [NO_DATA] = "noise that images are made of",
+    static const char *const why[] = { [NO_DATA] = "which images are made of",
                                        [KEPT_DATA] = "the largest kept tensor",
                                        [GIVEN_DATA] = "the largest input",
                                        [LOADED_DATA] = "of a loader",

@@ -28,18 +28,20 @@ enum lies { LIES_BY_BATCH, LIES_IN_ROWS, LIES_IN_BLOCKS };
 struct module {
     struct arena *arena;
     const struct program *program;
+    const bool *needed; /* nodes of the program that roots are made of */
     const struct target *target;
     struct node *nodes;
     uint32_t count;
     uint32_t *operands;
     uint32_t operand_count;
-    uint32_t *uses; /* consumers of each node, roots included */
-    uint32_t *user; /* one of them */
-    bool *batched;  /* axis 0 is the batch */
-    uint8_t *said;  /* enum batch_word: what the program said of it */
-    int *phase;     /* sums over the batch, and calls, that must be complete before it */
-    bool *stored;   /* gets a value of its own */
-    uint8_t *lies;  /* enum lies */
+    uint32_t *uses;   /* consumers of each node, roots included */
+    uint32_t *user;   /* one of them */
+    bool *batched;    /* axis 0 is the batch */
+    const bool *made; /* leaves that images are made of, which are the batch; NULL: data are */
+    uint8_t *said;    /* enum batch_word: what the program said of it */
+    int *phase;       /* sums over the batch, and calls, that must be complete before it */
+    bool *stored;     /* gets a value of its own */
+    uint8_t *lies;    /* enum lies */
     struct root *roots;
     int root_count;
     int *assigned;      /* by owned tensor: root + 1, 0: not assigned */

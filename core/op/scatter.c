@@ -163,7 +163,9 @@ static tarn_tensor in_a_line(tarn_tensor index)
     uint32_t node = graph_resolve(index);
     while (node != 0 && g->nodes[node].op == &op_reshape)
         node = g->operands[g->nodes[node].first_in];
-    return tarn_flatten(node == 0 ? index : graph_handle(index.replica, node), 0);
+    const tarn_tensor line = node == 0 ? index : graph_handle(index.replica, node);
+    const tarn_shape s = tarn_shape_get(line);
+    return s.rank == 1 ? line : tarn_reshape(line, TARN_SHAPE((int32_t)tarn_shape_count(s)));
 }
 
 /* The index with one element along each axis from `from` on but `axis`, if it repeats itself along them all. */

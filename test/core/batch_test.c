@@ -199,6 +199,7 @@ enum { SIDE = 6, CLASSES = 5, STEPS = 2, MOST = 33 };
 static tarn_tensor numbers(tarn_replica *r, tarn_shape s, unsigned salt)
 {
     static float v[MOST * 2 * SIDE * SIDE];
+    cr_assert_leq((size_t)tarn_shape_count(s), sizeof v / sizeof *v);
     for (size_t i = 0; i < (size_t)tarn_shape_count(s); i++)
         v[i] = (float)(random_u32(7, (uint32_t)i * 16 + salt) >> 8) / (1 << 22) - 2;
     return tarn_from(r, s, TARN_F32, v);
@@ -338,11 +339,37 @@ Test(batch, noise_has_samples_where_it_becomes_images)
                                             TARN_SHAPE(32, 3, 8, 8));
     expect_batch(images, "no batch: no input");
     expect_batch(tarn_conv2d_op(images, weight, TARN_NONE, around), "batch 32: axis 0 of ");
-    expect_batch(tarn_conv2d_op(images, weight, TARN_NONE, around),
-                 "noise that images are made of; ");
+    expect_batch(tarn_conv2d_op(images, weight, TARN_NONE, around), "which images are made of; ");
     const tarn_tensor given = numbers(r, TARN_SHAPE(32, 3, 4, 4), 3);
     expect_batch(tarn_conv2d_op(tarn_mul(given, tarn_rand(r, TARN_SHAPE(3, 1, 1))), weight,
                                 TARN_NONE, around),
+                 "the largest input; ");
+    tarn_close(r);
+}
+
+/* Images that are learnt themselves are the samples, a single one too, and what is no image has none; data that a
+ * convolution goes over come first, and other data do not count. */
+Test(batch, parameters_have_samples_where_they_become_images)
+{
+    tarn_replica *r = open_with("1", "cpu");
+    const tarn_init init = { TARN_INIT_UNIFORM, .a = -1, .b = 1 };
+    const tarn_tensor image = tarn_parameter_with(r, "image", TARN_SHAPE(20, 3, 8, 8), init),
+                      one = tarn_parameter_with(r, "one", TARN_SHAPE(1, 3, 8, 8), init),
+                      weight = tarn_parameter_with(r, "w", TARN_SHAPE(20, 3, 3, 3), init),
+                      style = tarn_keep(numbers(r, TARN_SHAPE(70, 20), 2));
+    const tarn_conv2d_options around = { .padding = { 1, 1 } };
+    cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    expect_batch(tarn_mul(image, image), "no batch: no input");
+    tarn_tensor y = tarn_conv2d_op(tarn_sigmoid(image), weight, TARN_NONE, around);
+    expect_batch(y, "batch 20: axis 0 of ");
+    y = tarn_conv2d_op(tarn_sigmoid(image), weight, TARN_NONE, around);
+    expect_batch(y, "which images are made of; 3 values carry it"); /* image, sigmoid, y */
+    y = tarn_mul(y, tarn_slice(tarn_sum(style, TARN_AXES(0), true), 1, 0, 1, 1));
+    expect_batch(y, "batch 20: axis 0 of ");
+    y = tarn_conv2d_op(one, weight, TARN_NONE, around);
+    expect_batch(y, "which images are made of, is too short");
+    y = tarn_conv2d_op(numbers(r, TARN_SHAPE(32, 3, 4, 4), 3), weight, TARN_NONE, around);
+    expect_batch(tarn_add(tarn_sum(y, TARN_ALL, false), tarn_sum(image, TARN_ALL, false)),
                  "the largest input; ");
     tarn_close(r);
 }

@@ -224,6 +224,33 @@ Test(scatter, no_index_at_all)
     check((struct table){ .rows = 4, .width = 20, .samples = 0 }, "TARN_FUSE", "1");
 }
 
+/* A position that the device counts is a scalar, which a reshape makes an index of one element. */
+Test(scatter, a_scalar_made_an_index)
+{
+    tarn_replica *r = tarn_open(NULL);
+    cr_assert_not_null(r, "%s", tarn_error(NULL));
+    const float values[] = { 1, 2, 3, 4, 5, 6 }, more[] = { 10, 20 };
+    const int32_t at = 2;
+    const tarn_tensor x = tarn_from(r, TARN_SHAPE(3, 2), TARN_F32, values);
+    const tarn_tensor row = tarn_from(r, TARN_SHAPE(1, 2), TARN_F32, more);
+    const tarn_tensor index = tarn_reshape(tarn_from(r, TARN_SCALAR, TARN_I32, &at), TARN_SHAPE(1));
+    const tarn_tensor wide =
+        tarn_broadcast_to(tarn_reshape(index, TARN_SHAPE(1, 1)), TARN_SHAPE(1, 2));
+    const tarn_tensor found[] = { tarn_index_select(x, 0, index), tarn_gather(x, 0, wide),
+                                  tarn_index_add(x, 0, index, row),
+                                  tarn_scatter_add(x, 0, wide, row) };
+    const float expected[][6] = {
+        { 5, 6 }, { 5, 6 }, { 1, 2, 3, 4, 15, 26 }, { 1, 2, 3, 4, 15, 26 }
+    };
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        float out[6] = { 0 };
+        const size_t bytes = (size_t)tarn_shape_count(tarn_shape_get(found[i])) * sizeof *out;
+        cr_assert_eq(tarn_read(found[i], out, bytes), TARN_OK, "%zu: %s", i, tarn_error(r));
+        cr_expect_arr_eq(out, expected[i], bytes, "%zu", i);
+    }
+    tarn_close(r);
+}
+
 /* Gradients of the gradient: reading by index again. */
 Test(scatter, second_order)
 {

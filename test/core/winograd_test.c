@@ -29,7 +29,7 @@ static const struct shape_case cases[] = {
 /* Few samples, of channels that fill registers. */
 static const struct shape_case few_cases[] = { { 2, 32, 48, 12, 20, { 3, 3 }, { 1, 1 } },
                                                { 1, 32, 32, 25, 30, { 3, 3 }, { 0, 2 } },
-                                               { 3, 16, 16, 11, 9, { 5, 5 }, { 2, 1 } },
+                                               { 3, 16, 16, 18, 19, { 5, 5 }, { 2, 1 } },
                                                { 4, 16, 48, 14, 14, { 3, 5 }, { 1, 0 } } };
 
 /* ---- the three ops, in double --------------------------------------------------------------- */
@@ -394,7 +394,7 @@ static const struct volume_case volumes[] = {
 };
 static const struct volume_case few_volumes[] = {
     { { 2, 16, 16, 8, 12, { 3, 3 }, { 1, 1 } }, 4, 3, 1 },
-    { { 1, 16, 32, 9, 10, { 5, 3 }, { 2, 0 } }, 3, 2, 0 },
+    { { 1, 16, 32, 21, 22, { 5, 3 }, { 2, 0 } }, 3, 2, 0 },
 };
 
 /* What a device has of a volume, and the same as images. */

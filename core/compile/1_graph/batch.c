@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compile/1_graph/graph_passes.h"
+#include "compile/1_graph/images.h"
 #include "tensor/shape.h"
 #include "tensor/spread_label.h"
 #include "tensor/sum_order.h"
@@ -48,33 +49,36 @@ static void count_samples(struct module *m)
     }
 }
 
-/* The results of a convolution, or what gradients are given of them or make of them; NULL: it is none. */
-static const struct node *images_of(const struct program *p, uint32_t i)
+/* Whether the program marks a leaf of the module. */
+static bool is_marked(const struct module *m, uint32_t leaf, const bool *marks)
 {
-    const struct node *n = &p->nodes[i];
-    if (!is_convolution(n->op) || tarn_shape_count(n->shape) == 0)
-        return NULL;
-    return n->op == &op_conv2d_weight ? &p->nodes[p->operands[n->first_in + 1]] : n;
+    const struct node *n = &m->nodes[leaf];
+    for (uint32_t i = 1; i < m->program->count; i++) {
+        const struct node *p = &m->program->nodes[i];
+        if (marks[i] && p->op == n->op && memcmp(&p->arg, &n->arg, sizeof n->arg) == 0)
+            return true;
+    }
+    return false;
 }
 
-/* Without any data there may be images that a network makes of noise, a row of which is one's. */
-static void find_noise(struct module *m)
+/* Where convolutions go over no data, such as a style that an image learns, their images are the samples: what
+ * those are made of, parameters and noise, has rows of them. */
+static void find_made_images(struct module *m)
 {
-    int64_t most = 0;
-    int32_t images = 0;
-    for (uint32_t i = 1; i < m->program->count; i++) {
-        const struct node *of = images_of(m->program, i);
-        if (of != NULL && tarn_shape_count(of->shape) > most) {
-            most = tarn_shape_count(of->shape);
-            images = of->shape.dim[0];
-        }
-    }
-    for (uint32_t i = 0; i < m->count && m->batch == 0 && images > 1; i++)
-        if (m->nodes[i].op == &op_rand && m->uses[i] > 0 && m->nodes[i].shape.rank > 0 &&
-            m->nodes[i].shape.dim[0] == images) {
+    const int32_t images = most_images(m);
+    bool *marks = arena_take(m->arena, m->program->count);
+    bool *made = arena_take(m->arena, m->count);
+    if (images == 0 || marks == NULL || made == NULL)
+        return;
+    find_makings(m, images, marks);
+    for (uint32_t i = 0; i < m->count; i++) {
+        made[i] = m->nodes[i].op->kind == OP_LEAF && m->uses[i] > 0 && is_marked(m, i, marks);
+        if (made[i]) {
+            m->made = made;
             m->source = (struct batch_source){ .data = NO_DATA, .node = i };
             m->batch = images;
         }
+    }
 }
 
 /* The first dimension of the largest of the surest. */
@@ -95,8 +99,8 @@ static void find_batch(struct module *m)
     }
     if (m->shards > 0 && m->source.data == LOADED_DATA)
         count_samples(m);
-    if (m->batch == 0 && m->shards == 0)
-        find_noise(m);
+    if (m->shards == 0 && m->source.data <= GIVEN_DATA && !convolves_samples(m, m->batch))
+        find_made_images(m);
 }
 
 /* The axis of a contraction that is the batch: of the result, or summed over (*reduced). */
@@ -154,8 +158,8 @@ static bool carries_batch(const struct module *m, uint32_t i)
         return m->said[i] == BATCH_SAMPLES;
     switch (n->op->kind) {
     case OP_LEAF:
-        if (m->source.data == NO_DATA)
-            return n->op == &op_rand;
+        if (m->made != NULL)
+            return m->made[i] || data_of(m, i) > KEPT_DATA;
         /* What a program keeps beside batches that are known is more often no batch. */
         return data_of(m, i) > (m->source.data > GIVEN_DATA ? KEPT_DATA : NO_DATA);
     case OP_VIEW:
@@ -212,39 +216,16 @@ static int count_shards(const struct module *m)
     return 0;
 }
 
-bool is_convolution(const struct op *op)
-{
-    return op == &op_conv2d || op == &op_conv2d_input || op == &op_conv2d_weight;
-}
-
-bool has_gradients(const struct program *p)
-{
-    for (uint32_t i = 1; i < p->count; i++)
-        if (p->nodes[i].op == &op_conv2d_weight)
-            return true; /* an input's alone is what a transposed convolution is */
-    return false;
-}
-
 /* In each step of a loop one unit would go through a block, whose lanes idle; and most of what steps compute are products,
  * which need no blocks. */
 static int smallest_batch(const struct module *m)
 {
-    bool convolutions = has_gradients(m->program);
+    bool convolutions = has_gradients(m);
     for (uint32_t i = 1; i < m->program->count; i++) {
         const struct op *op = m->program->nodes[i].op;
         convolutions |= op == &op_conv2d || op == &op_conv2d_input;
     }
     return m->program->steps > 0 && m->shards == 0 && !convolutions ? LANES : SMALLEST_BATCH;
-}
-
-/* Multiply-adds. */
-static double convolution_work(const struct module *m, const struct node *n)
-{
-    const struct node *second = &m->program->nodes[m->program->operands[n->first_in + 1]];
-    const bool makes_weight = n->op == &op_conv2d_weight;
-    const tarn_shape w = makes_weight ? n->shape : second->shape;
-    const tarn_shape images = makes_weight ? second->shape : n->shape;
-    return (double)tarn_shape_count(images) * (double)tarn_shape_count(w) / (double)w.dim[0];
 }
 
 /* Whether blocks of samples, most of whose lanes idle, are sooner done than values without a batch.
@@ -255,13 +236,13 @@ static double convolution_work(const struct module *m, const struct node *n)
  * and are as fast without blocks. */
 static bool few_pay(const struct module *m)
 {
-    const bool gradients = has_gradients(m->program);
+    const bool gradients = has_gradients(m);
     double block = 0, alone = 0;
     for (uint32_t i = 1; i < m->program->count; i++) {
         const struct node *n = &m->program->nodes[i];
         if (n->op != &op_conv2d || n->shape.dim[0] != m->batch)
             continue;
-        const double work = convolution_work(m, n) / m->batch;
+        const double work = convolution_work(m->program, n) / m->batch;
         block += 12 * work;
         const bool channels = !gradients && lanes_from_channels(n);
         alone += (n->shape.dim[n->shape.rank - 1] < LANES && !channels ? 18 : 3) * work * m->batch;
@@ -274,14 +255,14 @@ enum convolutions convolutions_wanted(const struct module *m)
     if (!m->source.few || m->shards > 0 || m->target->items ||
         m->target->winograd == WINOGRAD_ALWAYS)
         return CONVOLVE_BLOCKS;
-    return has_gradients(m->program) ? CONVOLVE_DIRECTLY : CONVOLVE_LANES;
+    return has_gradients(m) ? CONVOLVE_DIRECTLY : CONVOLVE_LANES;
 }
 
 /* Those that virtual shards divide have the rule, and single samples without gradients. */
 bool lanes_would_idle(const struct module *m)
 {
     const int idle = (LANES - m->samples % LANES) % LANES;
-    const int least = has_gradients(m->program) ? 1 : 2;
+    const int least = has_gradients(m) ? 1 : 2;
     return m->samples >= least && idle * IDLE_SHARE >= m->samples && m->shards == 0;
 }
 
@@ -297,38 +278,6 @@ static bool is_images(const struct module *m, uint32_t i, uint32_t k)
     return in.dim[0] == m->batch &&
            (axis >= c.out_axes ||
             (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
-}
-
-int32_t convolved_frames(const struct module *m)
-{
-    double frames = 0, others = 0, most = 0;
-    int32_t images = 0;
-    for (uint32_t i = 1; i < m->program->count && m->samples > 0 && m->shards == 0; i++) {
-        const struct node *of = images_of(m->program, i);
-        if (of == NULL)
-            continue;
-        const double work = convolution_work(m, &m->program->nodes[i]);
-        const bool several = of->shape.dim[0] > m->samples && of->shape.dim[0] % m->samples == 0;
-        *(several ? &frames : &others) += work;
-        if (several && work > most) {
-            most = work;
-            images = of->shape.dim[0];
-        }
-    }
-    return frames > others ? images : 0;
-}
-
-bool images_outgrow_blocks(const struct module *m, int32_t images)
-{
-    bool outgrow = false;
-    for (uint32_t i = 1; i < m->program->count && images > 0; i++) {
-        const struct node *of = images_of(m->program, i);
-        outgrow |= of != NULL && of->shape.dim[0] == images &&
-                   (double)tarn_shape_count(of->shape) * (double)tarn_dtype_bytes(of->dtype) /
-                           images * LANES >
-                       (double)m->target->local_bytes;
-    }
-    return outgrow && m->shards == 0;
 }
 
 /* Uses of a node as images, and in sums over samples such as a bias has for its gradient. */

@@ -51,7 +51,7 @@ void lay_out_otherwise(struct module *m);
  * provider for it, lay_out_otherwise() gives it to that (layout.c). */
 bool may_leave_blocks(const struct module *m, uint32_t i, struct product_shape *out);
 /* Whether a program computes gradients of convolutions' weights. */
-bool has_gradients(const struct program *p);
+bool has_gradients(const struct module *m);
 /* Whether blocks of the samples that find_batch_axis() found would leave so many lanes idle that it is to
  * decide, */
 bool lanes_would_idle(const struct module *m);

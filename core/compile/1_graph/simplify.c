@@ -326,17 +326,17 @@ tarn_status simplify(const struct program *g, const struct target *t, struct are
     m->lies = arena_take(a, n * sizeof *m->lies);
     b.renamed = arena_take(a, n * sizeof *b.renamed);
     b.table = arena_take(a, table_size * sizeof *b.table);
-    bool *needed = arena_take(a, n * sizeof *needed);
+    bool *needed = arena_take(a, n * sizeof *needed), *live = arena_take(a, n * sizeof *live);
     if (a->failed)
         return error_set(TARN_ERR_MEMORY, "compile: out of host memory");
     TRY(collect_roots(g, &b, needed));
     mark_needed(g, needed);
+    m->needed = needed;
     for (uint32_t i = 1; i < g->count; i++)
         if (needed[i] && g->nodes[i].op->kind != OP_EFFECT)
             b.renamed[i] = copy_node(&b, i) + 1;
     for (int i = 0; i < m->root_count; i++)
         m->roots[i].node = b.renamed[m->roots[i].node] - 1;
-    memset(needed, 0, n * sizeof *needed);
-    count_uses(m, needed);
+    count_uses(m, live);
     return a->failed ? error_set(TARN_ERR_MEMORY, "compile: out of host memory") : TARN_OK;
 }
