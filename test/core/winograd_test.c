@@ -308,6 +308,9 @@ static void check_within(const struct data *d, int kind, const struct ref *want,
         largest = fmax(largest, fabs(want->v[i]));
         weakest = fmax(weakest, bound->v[i]);
     }
+    /* Measured, as an alarm: at points that are whole numbers some of these errors are 3e-6. */
+    cr_expect(d->s.window[0] > 3 || d->s.window[1] > 3 || worst < 2e-6 * largest,
+              "%s: an error of %.3g of the largest", names[kind], worst / largest);
     cr_expect(weakest < 0.5, "%s: a bound of %.3g lets a wrong term pass", names[kind], weakest);
     printf("%-15s %dx%d padding %d %d, %2d x %2d -> %2d channels, %2dx%2d: error %.2e of the "
            "largest, bound %.2e\n",
