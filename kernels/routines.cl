@@ -325,6 +325,37 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
     }
 TARN_ADD_ELEMENTS_FUNCTION(tarn_add_elements, tarn_segment, float)
 
+/* The same sums of lines of at most 128 terms, which are one chunk of the order of sums: each line of the result is
+ * cleared, and gets its terms one after the other. A piece is a line. */
+TARN_ROUTINE void tarn_add_lines(long from, long to, __global float *out, __global const float *source,
+                                 __global const int *keys, long length, long rows, long width,
+                                 long inner)
+{
+    const long pitch = inner * width;
+    for (long line = from; line < to; ++line) {
+        const long start = TARN_LINE(line, length, inner);
+        __global float *to_line = out + TARN_LINE(line, rows, inner) * width;
+        for (long i = 0; inner > 1 && i < rows; ++i)
+            tarn_clear(to_line + i * pitch, width);
+        if (inner == 1)
+            tarn_clear(to_line, rows * width);
+        for (long j = 0; j < length; ++j) {
+            const long row = keys[start + j * inner];
+            if (row < 0 || row >= rows)
+                continue;
+            __global const float *terms = source + (start + j * inner) * width;
+            __global float *to_row = to_line + row * pitch;
+            long c = 0;
+            for (; c + 16 <= width; c += 16)
+                TARN_STORE(__global, float,
+                           TARN_LOAD(__global, float, to_row + c) + TARN_LOAD(__global, float, terms + c),
+                           to_row + c);
+            for (; c < width; ++c)
+                to_row[c] += terms[c];
+        }
+    }
+}
+
 /* The largest of the elements that name a row, -INFINITY where none does. A row has `parts` pieces; piece i has its
  * elements i, i + parts, ... */
 #define TARN_MOST_FUNCTION(name, type) \

@@ -7,7 +7,9 @@
 #include "op/lines.h"
 #include "tensor/shape.h"
 #include "tensor/spread_label.h"
+#include "tensor/sum_order.h"
 
+#define LEAST_LINES 16
 #define PIECE 64 /* cycles are those of so many elements at a time */
 
 tarn_tensor lines_clamped(tarn_tensor index, int32_t length)
@@ -27,11 +29,32 @@ int64_t lines_row_width(tarn_shape of, tarn_shape index, int axis)
     return lines_of(of, axis).inner / lines_of(index, axis).inner;
 }
 
+/* Lines that are shorter than what is summed apart (sum_order.h) are as soon added up in the order of their positions, which
+ * needs no sorting, where each unit has some. */
+static bool adds_lines(const struct node *n, const struct lines *l,
+                       const struct routine_place *where)
+{
+    return n->dtype == TARN_F32 && !where->items && l->length <= SUM_CHUNK &&
+           l->count >= LEAST_LINES;
+}
+
 /* in[0] the source, in[1] the index: one line of all, of rows; or lines along an axis, of rows or elements. */
 static bool scatter_routine(const struct node *n, const tarn_shape *in,
                             const struct routine_place *where, int pass, struct routine_pass *out)
 {
+    const struct lines l = lines_of(in[1], n->arg.routine.axis);
     struct indexed of;
+    if (adds_lines(n, &l, where)) {
+        const int64_t rows = n->arg.routine.length;
+        const int64_t width = lines_row_width(in[0], in[1], n->arg.routine.axis);
+        *out = (struct routine_pass){ .function = "tarn_add_lines", .reads = 3, .numbers = 4 };
+        out->pieces = (int32_t)l.count;
+        out->cycles =
+            16.0 + 4.0 * (double)l.length + (double)(width * (rows + 2 * l.length)) / PIECE;
+        const int64_t number[] = { l.length, rows, width, l.inner };
+        memcpy(out->number, number, sizeof number);
+        return true;
+    }
     if (!lines_by_row(n, in, where, pass, &of, out))
         return false;
     out->function = n->dtype == TARN_F64 ? "tarn_add_elements_double"
@@ -219,21 +242,60 @@ tarn_tensor lines_expanded(tarn_tensor index, tarn_shape whole, int axis, int32_
     return op_expand_to(lines_clamped(index, length), s);
 }
 
-/* An axis in front, and where it and the others go back to. */
-struct in_front {
+/* Axes in another order, and where they go back to. */
+struct turned {
     tarn_shape order, back;
+    int axis; /* where the axis that is meant has gone */
 };
 
-static struct in_front in_front(int rank, int axis)
+static struct turned turned_to(tarn_shape order, int axis)
 {
-    struct in_front f = { { .rank = rank }, { .rank = rank } };
-    f.order.dim[0] = axis;
+    struct turned t = { .order = order, .back = { .rank = order.rank } };
+    for (int d = 0; d < order.rank; d++)
+        t.back.dim[order.dim[d]] = d;
+    t.axis = t.back.dim[axis];
+    return t;
+}
+
+static struct turned in_front(int rank, int axis)
+{
+    tarn_shape order = { .rank = rank, .dim = { axis } };
     for (int d = 0, next = 1; d < rank; d++)
         if (d != axis)
-            f.order.dim[next++] = d;
-    for (int d = 0; d < rank; d++)
-        f.back.dim[f.order.dim[d]] = d;
-    return f;
+            order.dim[next++] = d;
+    return turned_to(order, axis);
+}
+
+/* The axes before this one along which the index repeats itself, but for the first, whose samples stay where they are, and
+ * none where lines lie apart, behind it: there they are what one index moves, and it is sorted once for them all. */
+static struct turned rows_behind(tarn_tensor index, int axis)
+{
+    const tarn_shape s = tarn_shape_get(index);
+    const uint32_t node = graph_resolve(index);
+    tarn_shape order = { .rank = s.rank };
+    bool moves[TARN_MAX_RANK] = { false }, apart = false;
+    int next = 0;
+    for (int d = axis + 1; d < s.rank; d++)
+        apart |= s.dim[d] != 1;
+    for (int d = 1; d < axis && !apart; d++)
+        moves[d] = repeats(index.replica, node, d);
+    for (int d = 0; d <= axis; d++)
+        if (!moves[d])
+            order.dim[next++] = d;
+    for (int d = 0; d < s.rank; d++)
+        if (moves[d] || d > axis)
+            order.dim[next++] = d;
+    return turned_to(order, axis);
+}
+
+/* An index with its axes in this order, and one element for what it moves. */
+static tarn_tensor index_turned(tarn_tensor index, const struct turned *to)
+{
+    const tarn_shape s = tarn_shape_get(index);
+    for (int d = 0; d < to->order.dim[to->axis]; d++)
+        if (to->back.dim[d] > to->axis && s.dim[d] > 1)
+            index = first_along(index, d);
+    return tarn_permute(index, to->order);
 }
 
 static tarn_tensor to_rows(tarn_tensor x, int axis)
@@ -246,7 +308,7 @@ static tarn_tensor to_rows(tarn_tensor x, int axis)
 
 static tarn_tensor from_rows(tarn_tensor rows, tarn_shape to, int axis)
 {
-    const struct in_front f = in_front(to.rank, axis);
+    const struct turned f = in_front(to.rank, axis);
     tarn_shape moved = to;
     for (int d = 0; d < to.rank; d++)
         moved.dim[d] = to.dim[f.order.dim[d]];
@@ -265,8 +327,13 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
     if (tarn_failed(at))
         return at;
     x = lines_cut(x, tarn_shape_get(index), a);
-    if (!moves_rows(x, a, at))
-        return pick(x, a, lines_expanded(at, tarn_shape_get(index), a, tarn_shape_get(x).dim[a]));
+    if (!moves_rows(x, a, at)) {
+        const struct turned to = rows_behind(at, a);
+        x = tarn_permute(x, to.order);
+        const tarn_tensor each = lines_expanded(index_turned(at, &to), tarn_shape_get(x), to.axis,
+                                                tarn_shape_get(x).dim[to.axis]);
+        return tarn_permute(pick(x, to.axis, each), to.back);
+    }
     const tarn_tensor rows = tarn_embedding(to_rows(x, a), in_a_line(at));
     return from_rows(rows, tarn_shape_get(index), a);
 }
@@ -274,11 +341,16 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
 /* The sums of a source that is as long as its index, along an axis that becomes so long. */
 static tarn_tensor summed(tarn_tensor source, int axis, tarn_tensor index, int32_t length)
 {
-    const tarn_shape s = tarn_shape_get(source);
-    tarn_shape to = s;
+    tarn_shape to = tarn_shape_get(source);
     to.dim[axis] = length;
-    if (!moves_rows(source, axis, index))
-        return scatter(source, axis, lines_expanded(index, s, axis, length), to, length);
+    if (!moves_rows(source, axis, index)) {
+        const struct turned as = rows_behind(index, axis);
+        source = tarn_permute(source, as.order);
+        tarn_shape sums = tarn_shape_get(source);
+        const tarn_tensor each = lines_expanded(index_turned(index, &as), sums, as.axis, length);
+        sums.dim[as.axis] = length;
+        return tarn_permute(scatter(source, as.axis, each, sums, length), as.back);
+    }
     const tarn_tensor rows = to_rows(source, axis);
     return from_rows(op_scatter_rows(rows, in_a_line(index), length), to, axis);
 }
