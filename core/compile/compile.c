@@ -274,7 +274,7 @@ static tarn_status find_other_place(const struct program *program, const struct 
     struct module m;
     *other = (struct other_place){ SAMPLES_BY_RULE, 0 };
     const tarn_status status = graph_stage(program, t, &a, &m);
-    const bool gradients = has_gradients(&m);
+    const bool gradients = status == TARN_OK && has_gradients(&m);
     const int32_t frames = status == TARN_OK ? convolved_frames(&m) : 0;
     if (frames > 0)
         *other = (struct other_place){ SAMPLES_FRAMES,

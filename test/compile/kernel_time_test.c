@@ -119,7 +119,7 @@ Test(kernel_time, lines_a_long_step_apart_push_each_other_out)
     cr_expect(few / (32 * 32) > 1.03 * all / (33 * 33), "%g for 32 x 32, %g for 33 x 33", few, all);
 }
 
-/* Each channel by itself, of rows shorter than a register, and samples that are no lanes by blocks: channels, or samples, are
+/* Each channel by itself, of rows shorter than a register, and an image that is no sample by the program's word: channels are
  * lanes, which lie apart. */
 Test(kernel_time, lanes_apart_are_loaded_one_by_one)
 {
@@ -130,7 +130,11 @@ Test(kernel_time, lanes_apart_are_loaded_one_by_one)
         struct build b;
         union op_arg arg = { 0 };
         build_begin(&b);
-        const uint32_t in[2] = { build_owned(&b, image), build_owned(&b, TARN_SHAPE(32, 1, 3, 3)) };
+        const uint32_t x = build_owned(&b, image);
+        arg.batch_axis.said = BATCH_NONE;
+        const uint32_t in[2] = { build_node(&b, &op_batch_axis, image, TARN_F32, &arg, &x, 1),
+                                 build_owned(&b, TARN_SHAPE(32, 1, 3, 3)) };
+        arg = (union op_arg){ 0 };
         arg.conv.groups = 32;
         for (int d = CONV_ROWS; d < CONV_DIRECTIONS; d++)
             arg.conv.stride[d] = arg.conv.padding[d] = arg.conv.dilation[d] = 1;

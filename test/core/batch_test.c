@@ -374,6 +374,48 @@ Test(batch, parameters_have_samples_where_they_become_images)
     tarn_close(r);
 }
 
+/* Two views of each picture are joined to one batch, which lies in blocks from there on: the same bits as of a batch that
+ * is named. */
+Test(batch, joined_batches_are_one)
+{
+    enum { N = 32, C = 16, H = 14, COUNT = N * C * H * H };
+    float *v = malloc(2 * COUNT * sizeof *v), *out = malloc(4 * COUNT * sizeof *out);
+    cr_assert(v != NULL && out != NULL);
+    for (unsigned i = 0; i < 2 * COUNT; i++)
+        v[i] = (float)(random_u32(7, i) >> 8) / (1 << 23) - 1;
+    tarn_replica *r = open_with("1", "cpu");
+    const tarn_init init = { TARN_INIT_UNIFORM, .a = -1, .b = 1 };
+    const tarn_tensor w = tarn_parameter_with(r, "w", TARN_SHAPE(C, C, 3, 3), init);
+    const tarn_shape s = TARN_SHAPE(N, C, H, H);
+    const tarn_conv2d_options around = { .padding = { 1, 1 } };
+    float weight[2][C * C * 9];
+    for (int named = 0; named < 2; named++) {
+        const tarn_tensor view[] = { tarn_from(r, s, TARN_F32, v),
+                                     tarn_from(r, s, TARN_F32, v + COUNT) };
+        tarn_tensor x = tarn_concat(view, 2, 0);
+        if (named)
+            x = tarn_batch_axis(x, 0);
+        const tarn_tensor y = tarn_relu(tarn_conv2d_op(x, w, TARN_NONE, around));
+        tarn_tensor gradient;
+        tarn_gradients(tarn_sum(tarn_mul(y, y), TARN_ALL, false), &w, 1, &gradient);
+        char line[200];
+        (void)batch_line(y, line);
+        cr_expect_not_null(
+            strstr(line, named ? "batch 64: axis 0" : "batch 64: images of which each"), "%s",
+            line);
+        cr_assert_eq(tarn_read(y, out + 2 * COUNT * named, 2 * COUNT * sizeof *out), TARN_OK, "%s",
+                     tarn_error(r));
+        cr_assert_eq(tarn_read(gradient, weight[named], sizeof weight[named]), TARN_OK, "%s",
+                     tarn_error(r));
+        cr_assert_eq(tarn_step(r), TARN_OK, "%s", tarn_error(r));
+    }
+    cr_expect_arr_eq(out, out + 2 * COUNT, 2 * COUNT * sizeof *out);
+    cr_expect_arr_eq(weight[0], weight[1], sizeof weight[0]);
+    tarn_close(r);
+    free(v);
+    free(out);
+}
+
 /* A sum, a view and rows of a table become a batch by the program's word, and change no value. */
 Test(batch, computed_values_become_batches)
 {

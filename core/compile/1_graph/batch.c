@@ -72,7 +72,8 @@ static void find_made_images(struct module *m)
         return;
     find_makings(m, images, marks);
     for (uint32_t i = 0; i < m->count; i++) {
-        made[i] = m->nodes[i].op->kind == OP_LEAF && m->uses[i] > 0 && is_marked(m, i, marks);
+        made[i] = m->nodes[i].op->kind == OP_LEAF && m->uses[i] > 0 && m->said[i] == BATCH_UNSAID &&
+                  is_marked(m, i, marks);
         if (made[i]) {
             m->made = made;
             m->source = (struct batch_source){ .data = NO_DATA, .node = i };
@@ -306,15 +307,16 @@ static bool is_batch_again(const struct module *m, uint32_t i, const struct imag
            of[i].images + of[i].sums == m->uses[i];
 }
 
-/* Where samples and their frames become one axis. */
+/* Where samples and their frames become one axis, or batches are joined, as two views of each picture. */
 static bool begins_frames(const struct module *m, uint32_t i)
 {
     const struct node *n = &m->nodes[i];
-    if (m->target->samples != SAMPLES_FRAMES || n->op != &op_reshape || m->batched[i] ||
-        n->shape.rank == 0 || n->shape.dim[0] != m->batch)
+    if (m->target->samples != SAMPLES_FRAMES || m->batched[i] || n->shape.rank == 0 ||
+        n->shape.dim[0] != m->batch)
         return false;
-    const tarn_shape in = m->nodes[module_operand(m, i, 0)].shape;
-    return in.rank > 0 && in.dim[0] != m->batch;
+    const struct node *in = &m->nodes[module_operand(m, i, 0)];
+    return (n->op == &op_batch_axis && in->op->kind == OP_CONCAT) ||
+           (n->op == &op_reshape && in->shape.rank > 0 && in->shape.dim[0] != m->batch);
 }
 
 static void mark_batched(struct module *m, struct image_uses *images)

@@ -157,6 +157,22 @@ static uint32_t turned(struct builder *b, struct node *n, uint32_t x)
                        &arg, &x, 1);
 }
 
+/* Whether batches are joined, as two views of each picture. */
+static bool joins_batches(const struct builder *b, const struct node *n)
+{
+    return b->m->target->samples == SAMPLES_FRAMES && n->op->kind == OP_CONCAT &&
+           n->arg.concat.axis == 0;
+}
+
+/* What is joined lies in rows, and this view of it may be laid out as frames are. */
+static uint32_t joined(struct builder *b, const struct node *n, const uint32_t *in)
+{
+    const uint32_t rows = module_add(b, n, in);
+    union op_arg arg;
+    memset(&arg, 0, sizeof arg);
+    return expand_make(b, &op_batch_axis, n->shape, n->dtype, &arg, &rows, 1);
+}
+
 static uint32_t copy_node(struct builder *b, uint32_t index)
 {
     const struct program *g = b->g;
@@ -216,7 +232,7 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
         !(b->how == CONVOLVE_LANES && n.op == &op_conv2d) &&
         winograd_expand(b, m->target, b->winograd, &n, in, &expanded))
         return expanded;
-    return module_add(b, &n, in);
+    return joins_batches(b, &n) ? joined(b, &n, in) : module_add(b, &n, in);
 }
 
 static void mark_needed(const struct program *g, bool *needed)
@@ -295,7 +311,7 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
     if (n->op == &op_batch_axis)
         return 1; /* the value with another label, and the word */
     const bool is_contract = n->op->kind == OP_CONTRACT;
-    return (n->op == &op_matmul ? 1u : 0u) /* turned() */ +
+    return (n->op == &op_matmul ? 1u : 0u) /* turned() */ + joins_batches(b, n) +
            (b->how != CONVOLVE_BLOCKS ? FEW_NODES : 0u) +
            (is_contract && b->cuts ? PATCHES_NODES : 0u) +
            (is_contract && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0u);
