@@ -268,6 +268,8 @@ void replay_apart(struct replay *r);
 void replay_end(struct replay *r);
 /* Starts the enqueued work without waiting for it. */
 TARN_CHECKED tarn_status context_flush(struct context *c);
+/* A step ends: what was built quickly, and is launched in another step, is worth a better build. */
+void context_step(struct context *c);
 
 /* Something that enqueues, to be timed. */
 struct timed {
@@ -285,6 +287,8 @@ TARN_CHECKED tarn_status time_ratio(struct context *c, const struct timed *a, co
 struct backend_counters {
     uint64_t launches, builds, cache_hits, buffers_created;
     uint64_t replayed; /* launches that were part of a recording */
+    uint64_t
+        quick_launches; /* of kernels that were built quickly, of which better builds are still to come */
     double build_seconds;
     double busy_seconds; /* of commands that ended while context_profile() was on */
 };

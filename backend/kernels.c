@@ -30,7 +30,7 @@
 #define WORTH_ASKING ((size_t)1 << 17)
 /* What is longer for each process takes many seconds, in which training may go on already. */
 #define WORTH_QUICK ((size_t)1 << 18)
-#define OFTEN 3 /* launches of a kernel that is worth optimising */
+#define OFTEN 2 /* steps that launch a kernel which is worth optimising */
 /* Seconds: what is asked for so soon after the last is one wait to who waits, such as the parts of a step with loops. */
 #define ONE_WAIT 5
 
@@ -51,7 +51,8 @@ struct known_kernel {
     struct shared_program *from;
     struct known_kernel *next; /* of the same program */
     int users;
-    int launches; /* of a quick build */
+    int steps;     /* of a quick build: how many it was launched in, */
+    uint64_t last; /* and the last of them */
 };
 
 static tarn_status out_of_memory(const char *label)
@@ -379,25 +380,74 @@ static tarn_status replace(struct context *c, struct shared_program *from)
     return TARN_OK;
 }
 
+/* Asks for better builds of all that was launched: the rest of the step comes again, too. */
+static void ask_for_better(struct context *c)
+{
+    struct known_kernel *k, *next;
+    HASH_ITER(hh, c->kernels, k, next)
+    {
+        struct shared_program *from = k->from;
+        if (k->steps > 0 && from != NULL && from->order != NULL && from->better == NULL &&
+            !program_is_finished(&c->device, order_source(from->order), false))
+            from->better = compilers_ask(&c->device, from->order, true);
+    }
+}
+
+/* Who compiles needs the cores that a CPU computes with: a step would take many times as long until they are done,
+ * which would be twice as late. */
+static void wait_for_better(struct context *c)
+{
+    struct progress progress = progress_begin();
+    struct known_kernel *k, *next;
+    int done = 0;
+    HASH_ITER(hh, c->kernels, k, next)
+    {
+        const double begin = seconds_now();
+        const struct compile_job *job = k->from != NULL ? k->from->better : NULL;
+        while (job != NULL && !has_ended(job) && seconds_now() - begin < c->build_timeout) {
+            compile_job_wait(job);
+            progress_tell(&progress, done, (int)HASH_COUNT(c->kernels));
+        }
+        done++;
+    }
+    progress_end(&progress);
+}
+
+/* Whether the kernel is launched in another step than before. */
+static bool comes_again(struct known_kernel *known)
+{
+    const uint64_t now = known->context->steps;
+    known->steps += known->steps == 0 || known->last != now;
+    known->last = now;
+    return known->steps >= OFTEN;
+}
+
 tarn_status known_kernel_improve(struct known_kernel *known)
 {
     struct shared_program *from = known->from;
-    const struct device *d = &known->context->device;
+    struct context *c = known->context;
     if (from->order == NULL)
         return TARN_OK;
-    if (from->better == NULL) {
-        if (++known->launches < OFTEN)
-            return TARN_OK;
-        if (program_is_finished(d, order_source(from->order), false))
-            return replace(known->context, from);
-        from->better = compilers_ask(d, from->order, false);
+    if (from->better == NULL && comes_again(known)) {
+        if (program_is_finished(&c->device, order_source(from->order), false))
+            return replace(c, from);
+        ask_for_better(c);
+        if (c->device.kind == DEVICE_CPU)
+            wait_for_better(c);
+        if (from->better == NULL)
+            stay_quick(from);
     }
-    if (from->better != NULL && !has_ended(from->better))
-        return TARN_OK;
     if (from->better != NULL && compile_job_state(from->better) == JOB_DONE)
-        return replace(known->context, from);
-    stay_quick(from);
+        return replace(c, from);
+    if (from->better != NULL && has_ended(from->better))
+        stay_quick(from);
+    c->counters.quick_launches += from->order != NULL;
     return TARN_OK;
+}
+
+void context_step(struct context *c)
+{
+    c->steps++;
 }
 
 /* ---- taking --------------------------------------------------------------------------------- */

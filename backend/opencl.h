@@ -63,6 +63,7 @@ struct context {
     struct lender *lender;          /* NULL: there is none */
     struct staging *staging;        /* what copies go through; NULL until one is needed */
     struct known_kernel *kernels;   /* by text: kernels.c */
+    uint64_t steps;                 /* context_step() */
     size_t built_bytes;             /* of their texts, in the wait that lasted until built_at */
     double built_at;                /* seconds */
     struct built_program *programs; /* to be written to the disk cache when the context closes */

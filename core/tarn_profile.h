@@ -36,6 +36,9 @@ typedef struct tarn_metrics {
     uint64_t
         skipped_steps; /* under tarn_loss_scale: optimizer steps that changed nothing, as of the last
                                            look, which tarn_wait and each 64th step take */
+    uint64_t
+        quick_launches_last_step; /* of those by the last tarn_step, of kernels that were built quickly and are
+                                           still to be optimised (TARN_QUICK): until it is 0 steps are slower */
 } tarn_metrics;
 /** A copy of the numbers so far; all 0 for NULL. Does not wait. */
 TARN_API tarn_metrics tarn_metrics_get(const tarn_replica *r);

@@ -45,5 +45,10 @@ tarn_status tarn_metrics_report(const tarn_replica *r, char *out, size_t capacit
     if (m.skipped_steps > 0)
         snprintf(out + end, capacity - end, "  loss scale   %llu steps skipped\n",
                  (unsigned long long)m.skipped_steps);
+    const size_t last = strlen(out);
+    if (m.quick_launches_last_step > 0)
+        snprintf(out + last, capacity - last,
+                 "  quick        %llu launches of the last step: still to be optimised\n",
+                 (unsigned long long)m.quick_launches_last_step);
     return TARN_OK;
 }

@@ -97,7 +97,7 @@ tarn_status tarn_step(tarn_replica *r)
     const uint32_t nodes = r->graph.count;
     trace_begin(r->track, "step mark");
     const double begin = seconds_now(), compiled = r->metrics.compile_seconds;
-    const uint64_t launches = context_counters(r->context).launches;
+    const struct backend_counters before = context_counters(r->context);
     double waited = 0;
     const bool updates = r->updates, draws = r->graph.rand_count > 0;
     const tarn_status s = enqueue(r, &waited);
@@ -115,10 +115,13 @@ tarn_status tarn_step(tarn_replica *r)
     r->step_count += updates;
     r->side_steps = updates ? 0 : r->side_steps + draws;
     r->metrics.steps++;
+    context_step(r->context);
     count_steady(r);
     r->metrics.wait_seconds += waited;
     r->metrics.nodes_last_step = nodes > 0 ? nodes - 1 : 0; /* node 0 is poison */
-    r->metrics.launches_last_step = context_counters(r->context).launches - launches;
+    const struct backend_counters after = context_counters(r->context);
+    r->metrics.launches_last_step = after.launches - before.launches;
+    r->metrics.quick_launches_last_step = after.quick_launches - before.quick_launches;
     r->metrics.host_seconds +=
         seconds_now() - begin - waited - (r->metrics.compile_seconds - compiled);
     known_deliver(r);
