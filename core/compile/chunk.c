@@ -38,7 +38,7 @@ struct chunks nest_chunks(const struct nest *n, bool rest)
         unit[a] = a == nest_shared_axis(n) && !rest ? LANES : 1;
         terms[a] = n->batched && a == n->batch_axis ? 1 : (s.to - s.from) / unit[a];
     }
-    int64_t inside = 1;
+    int64_t inside = n->phases > 0 ? n->phases : 1;
     for (int a = n->axes - 1; a >= n->out_axes && rounds(n) && c.levels < CHUNK_LEVELS;) {
         if (inside * terms[a] <= SUM_CHUNK) {
             inside *= terms[a--];

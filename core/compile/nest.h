@@ -69,6 +69,7 @@ struct nest {
     int sample_lane; /* then the OUT axis that is */
     enum combine combine;
     const struct combination *by; /* of the accumulators; NONE: NULL */
+    int32_t phases;               /* of a sum: struct contract */
     tarn_dtype acc_dtype;
     bool red_last;             /* the last logical axis of the operand is summed */
     int body[2];               /* combined value; FMA: both factors */

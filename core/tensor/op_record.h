@@ -53,6 +53,7 @@ struct contract {
     int axes, out_axes;
     int32_t extent[CONTRACT_AXES];
     struct contract_map out, in[2];
+    int32_t phases; /* terms are one of so many that the order of sums counts; 0: all of them */
 };
 
 /* Sums with factors from small tables that are known when code is made. The axes of the result
@@ -131,6 +132,7 @@ union op_arg {
         /* Along depth, height and width; of images the first is 1, or 0. */
         int32_t stride[CONV_DIRECTIONS], padding[CONV_DIRECTIONS], dilation[CONV_DIRECTIONS];
         int32_t groups;
+        int32_t phases; /* the compiler's own: see struct contract */
     } conv;
     struct {
         int32_t transpose[2]; /* of the last two axes of in[0], in[1] */

@@ -77,6 +77,26 @@ static tarn_tensor transposed(tarn_tensor x)
                                      (tarn_conv_transpose2d_options){ .stride = { 1, 2 } });
 }
 
+/* Windows as long as two steps, and as one, whose phases are channels. */
+static tarn_tensor phases(tarn_tensor x)
+{
+    x = tarn_relu(tarn_use_conv_transpose2d(
+        x, "a", 20, 6, (tarn_conv_transpose2d_options){ .stride = { 2, 3 }, .padding = { 1, 2 } }));
+    return tarn_use_conv_transpose2d(x, "b", 4, 4,
+                                     (tarn_conv_transpose2d_options){ .stride = { 4, 4 } });
+}
+
+/* Zeros around images and before a sequence, which the convolutions see as padding. */
+static tarn_tensor margins(tarn_tensor x)
+{
+    x = tarn_pad(x, TARN_SHAPE(0, 0, 1, 3), TARN_SHAPE(0, 0, 2, 0), 0);
+    x = tarn_relu(conv(x, "a", 20, 3, padded(1)));
+    const tarn_shape s = tarn_shape_get(x);
+    x = tarn_reshape(x, TARN_SHAPE(s.dim[0], 20, s.dim[2] * s.dim[3]));
+    x = tarn_pad(x, TARN_SHAPE(0, 0, 4), TARN_SHAPE(0, 0, 0), 0);
+    return tarn_use_conv1d(x, "b", 24, 3, (tarn_conv1d_options){ .dilation = 2 });
+}
+
 /* What is halved and widened beside a convolution, as in a residual network, then maxima and sums of its channels. */
 static tarn_tensor shortcut(tarn_tensor x)
 {
@@ -109,7 +129,8 @@ static const struct program {
 } programs[] = {
     { "channels", channels, 9 },     { "groups", groups, 8 },      { "columns", columns, 19 },
     { "shortcut", shortcut, 12 },    { "enlarged", enlarged, 12 }, { "depthwise", depthwise, 11 },
-    { "transposed", transposed, 5 }, { "apart", apart, 9 },
+    { "transposed", transposed, 5 }, { "apart", apart, 9 },        { "phases", phases, 5 },
+    { "margins", margins, 9 },
 };
 
 static void fill(float *x, tarn_shape s)
@@ -307,6 +328,42 @@ Test(few, gradients_skip_columns, .timeout = 600)
     }
 }
 
+/* ---- zeros around images ---------------------------------------------------------------------- */
+
+/* Results, and the gradient of the weight, by the convolution's own padding, or by zeros put around, or halves. */
+static size_t surrounded(int n, int how, float *out)
+{
+    static float v[20 * CHANNELS * 13 * 13];
+    const tarn_shape s = TARN_SHAPE(n, CHANNELS, 13, 13), by = TARN_SHAPE(0, 0, 1, 2);
+    tarn_conv2d_options options = { .padding = { 1, 2 } };
+    fill(v, s);
+    tarn_replica *r = opened("cpu", "");
+    tarn_tensor x = tarn_batch_axis(tarn_from(r, s, TARN_F32, v), 0);
+    if (how > 0) {
+        x = tarn_pad(x, by, by, how == 2 ? 0.5f : 0);
+        options = (tarn_conv2d_options){ 0 };
+    }
+    const tarn_tensor y = conv(x, "layer", 20, 3, options);
+    const size_t count = (size_t)tarn_shape_count(tarn_shape_get(y));
+    cr_assert_leq(count, MOST / 2);
+    cr_assert_eq(tarn_read(y, out, count * sizeof *out), TARN_OK, "%s", tarn_error(r));
+    const tarn_tensor weight = tarn_find(r, "layer.weight");
+    return count + read_gradients(r, y, &weight, 1, out + count);
+}
+
+Test(few, zeros_around_images_are_padding, .timeout = 600)
+{
+    static float wanted[2 * MOST], seen[2 * MOST];
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    for (int n = 2; n <= 18; n += 16) {
+        const size_t count = surrounded(n, 0, wanted);
+        cr_expect_eq(surrounded(n, 1, seen), count);
+        cr_expect_eq(memcmp(seen, wanted, count * sizeof *seen), 0, "%d samples", n);
+        cr_expect_eq(surrounded(n, 2, seen), count);
+        cr_expect_neq(memcmp(seen, wanted, count * sizeof *seen), 0, "%d samples", n);
+    }
+}
+
 /* ---- gradients by columns and by channels ---------------------------------------------------- */
 
 static const struct layer {
@@ -325,6 +382,10 @@ static const struct layer {
     { 32, 32, 3, 5, 20, { .padding = { 1, 1 }, .groups = 32 } },
     { 16, 16, 3, 3, 18, { .padding = { 1, 19 } } }, /* more zeros than columns */
     { 16, 16, 4, 6, 36, { .stride = { 1, 3 } } },   /* a last column that no window sees */
+    { 32, 48, 3, 3, 67, { .padding = { 1, 1 } } },  /* tiles of columns overlap */
+    { 32, 24, 3, 3, 61, { .stride = { 1, 2 } } },   /* some columns more than there are */
+    { 5, 16, 8, 9, 63, { .stride = { 1, 4 }, .padding = { 3, 2 } } }, /* phases are channels */
+    { 6, 20, 6, 7, 44, { .stride = { 2, 3 }, .padding = { 1, 5 } } },
 };
 
 /* Writes the gradients of a layer's weight and image. */

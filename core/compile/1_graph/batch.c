@@ -241,7 +241,8 @@ static bool few_pay(const struct module *m)
     double block = 0, alone = 0;
     for (uint32_t i = 1; i < m->program->count; i++) {
         const struct node *n = &m->program->nodes[i];
-        if (n->op != &op_conv2d || n->shape.dim[0] != m->batch)
+        const bool has_images = n->op == &op_conv2d || n->op == &op_conv2d_input;
+        if (!has_images || n->shape.dim[0] != m->batch || !m->needed[i])
             continue;
         const double work = convolution_work(m->program, n) / m->batch;
         block += 12 * work;

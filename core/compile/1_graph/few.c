@@ -12,6 +12,9 @@
 #include "tensor/shape.h"
 #include "tensor/sum_order.h"
 
+#define COLUMNS 4    /* of a tile, for each element of a stride */
+#define MOST_MORE 16 /* in so many columns one may be added */
+
 const int32_t *channels_last(int rank)
 {
     static const int32_t image[] = { 0, 2, 3, 1 }, volume[] = { 0, 2, 3, 4, 1 };
@@ -61,6 +64,7 @@ static void whole_contract(const struct op *op, const struct node *n, const tarn
     plain.shape = permuted_shape(n->shape, channels_second(rank));
     op->contract(&plain, in, &c);
     *out = c;
+    out->phases = n->arg.conv.phases;
     for (int a = 0; a < c.axes; a++)
         out->extent[moved_axis(&c, directions, a)] = c.extent[a];
     const struct contract_map moved = moved_map(&c, directions, &c.out);
@@ -161,6 +165,20 @@ uint32_t permuted(struct builder *b, uint32_t x, const int32_t *order)
     return expand_make(b, &op_permute, permuted_shape(s, order), expand_dtype(b, x), &arg, &x, 1);
 }
 
+uint32_t some_of(struct builder *b, uint32_t x, int axis, int32_t first, int32_t count)
+{
+    union op_arg arg;
+    tarn_shape s = expand_shape(b, x);
+    if (s.dim[axis] == count)
+        return x;
+    memset(&arg, 0, sizeof arg);
+    for (int d = 0; d < s.rank; d++)
+        arg.slice.step[d] = 1;
+    arg.slice.start[axis] = first;
+    s.dim[axis] = count;
+    return expand_make(b, &op_slice, s, expand_dtype(b, x), &arg, &x, 1);
+}
+
 uint32_t with_channels_second(struct builder *b, uint32_t x)
 {
     return permuted(b, x, channels_second(expand_shape(b, x).rank));
@@ -232,9 +250,26 @@ bool lanes_from_channels(const struct node *n)
     return each >= LANES || (each == 1 && channels >= LANES);
 }
 
+/* As many columns as a strided convolution's gradient has, or some more, so that tiles of registers begin where the same elements
+ * of a window meet it. */
+static int32_t columns_in_tiles(const struct node *n)
+{
+    const int32_t columns = n->shape.dim[n->shape.rank - 1];
+    const int32_t stride = n->arg.conv.stride[CONV_COLUMNS];
+    const int32_t more = (COLUMNS * stride - columns % (COLUMNS * stride)) % (COLUMNS * stride);
+    if (n->op != &op_conv2d_input || stride == 1 || more * MOST_MORE > columns)
+        return columns;
+    for (int32_t size = COLUMNS; size <= LANES; size++)
+        if (columns % size == 0 && size % stride == 0)
+            return columns;
+    return columns + more;
+}
+
 uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t in[2])
 {
     const bool transposed = n->op == &op_conv2d_input;
+    tarn_shape whole = n->shape;
+    whole.dim[whole.rank - 1] = columns_in_tiles(n);
     const int32_t channels = n->shape.dim[1];
     const bool panels = n->arg.conv.groups == 1 && channels > LANES && channels % LANES == 0;
     const bool by_groups = channels == n->arg.conv.groups;
@@ -244,15 +279,18 @@ uint32_t from_channels(struct builder *b, const struct node *n, const uint32_t i
                                    panels ? weight_panels(b, in[1], transposed)
                                           : turned_weight(b, in[1], transposed && !by_groups) };
     const uint32_t made = expand_make(b, transposed ? &conv2d_input_last : &conv2d_last,
-                                      permuted_shape(n->shape, channels_last(n->shape.rank)),
-                                      n->dtype, &n->arg, operands, 2);
-    return with_channels_second(b, made);
+                                      permuted_shape(whole, channels_last(whole.rank)), n->dtype,
+                                      &n->arg, operands, 2);
+    const int columns = n->shape.rank - 2; /* which stand before channels */
+    return with_channels_second(b, some_of(b, made, columns, 0, n->shape.dim[columns + 1]));
 }
 
 static bool convolution(struct builder *b, const struct node *n, const uint32_t in[2],
                         uint32_t *out)
 {
     if (few_winograd(b, n, in, false, out))
+        return true;
+    if (from_phases(b, n, in, out))
         return true;
     if (lanes_from_channels(n)) {
         *out = from_channels(b, n, in);

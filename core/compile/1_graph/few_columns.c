@@ -164,30 +164,19 @@ static uint32_t of_channels(struct builder *b, const struct node *n, uint32_t x,
     return expand_make(b, &op_conv2d_weight, n->shape, n->dtype, arg, operands, 2);
 }
 
-static uint32_t some_columns(struct builder *b, uint32_t x, int32_t first, int32_t count)
-{
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    tarn_shape s = expand_shape(b, x);
-    for (int d = 0; d < s.rank; d++)
-        arg.slice.step[d] = 1;
-    arg.slice.start[s.rank - 1] = first;
-    s.dim[s.rank - 1] = count;
-    return expand_make(b, &op_slice, s, expand_dtype(b, x), &arg, &x, 1);
-}
-
 /* The sum over columns that fill registers, and that over the rest. */
 static uint32_t in_two(struct builder *b, const struct node *n, uint32_t x, uint32_t y,
                        const union op_arg *arg)
 {
     const int32_t columns = last_of(expand_shape(b, y)), whole = columns / LANES * LANES;
     const int32_t stride = arg->conv.stride[CONV_COLUMNS];
+    const int last = n->shape.rank - 1;
     const int32_t window = (last_of(n->shape) - 1) * arg->conv.dilation[CONV_COLUMNS] + 1;
-    const uint32_t first[2] = { some_columns(b, x, 0, (whole - 1) * stride + window),
-                                some_columns(b, y, 0, whole) };
-    const uint32_t rest[2] = { some_columns(b, x, whole * stride,
-                                            (columns - whole - 1) * stride + window),
-                               some_columns(b, y, whole, columns - whole) };
+    const uint32_t first[2] = { some_of(b, x, last, 0, (whole - 1) * stride + window),
+                                some_of(b, y, last, 0, whole) };
+    const uint32_t rest[2] = { some_of(b, x, last, whole * stride,
+                                       (columns - whole - 1) * stride + window),
+                               some_of(b, y, last, whole, columns - whole) };
     const uint32_t both[2] = { of_channels(b, n, rest[0], rest[1], arg),
                                expand_make(b, &op_conv2d_weight, n->shape, n->dtype, arg, first,
                                            2) };
@@ -236,9 +225,11 @@ bool few_columns(struct builder *b, const struct node *n, const uint32_t in[2], 
         return tarn_shape_count(expand_shape(b, in[1])) > 0 && weight_gradient(b, n, in, out);
     if (!lacks_columns(n))
         return from_columns(b, n, in, out);
-    if (n->shape.dim[1] / n->arg.conv.groups < LANES) /* each by itself they would lie apart */
-        return from_columns_apart(b, n, in, out);
-    *out = from_channels(b, n, in);
+    if (!from_phases(b, n, in, out)) {
+        if (n->shape.dim[1] / n->arg.conv.groups < LANES) /* each by itself they would lie apart */
+            return from_columns_apart(b, n, in, out);
+        *out = from_channels(b, n, in);
+    }
     simplify_module(b)->stored[*out] = true;
     return true;
 }

@@ -157,6 +157,37 @@ static uint32_t turned(struct builder *b, struct node *n, uint32_t x)
                        &arg, &x, 1);
 }
 
+/* An image that zeros were put around is read as it was, by a convolution that has so much more padding. A sequence is an
+ * image of one row. */
+static void read_unpadded(struct builder *b, struct node *n, uint32_t in[2])
+{
+    const struct module *m = b->m;
+    const struct node *image = &m->nodes[in[0]], *pad = image;
+    if (image->op == &op_reshape) {
+        pad = &m->nodes[module_operand(m, in[0], 0)];
+        const tarn_shape s = pad->shape;
+        if (s.rank != 3 || !shape_equal(image->shape, TARN_SHAPE(s.dim[0], s.dim[1], 1, s.dim[2])))
+            return;
+    }
+    bool around = pad->op == &op_pad && pad->arg.pad.value == 0;
+    for (int d = 0; d < pad->shape.rank && around; d++) {
+        const int32_t low = pad->arg.pad.low[d], high = pad->arg.pad.high[d];
+        around = d < 2 ? low == 0 && high == 0 : low >= 0 && high >= 0;
+    }
+    if (!around)
+        return;
+    for (int d = 2; d < pad->shape.rank; d++)
+        n->arg.conv.padding[CONV_DIRECTIONS - pad->shape.rank + d] += pad->arg.pad.low[d];
+    const bool row = pad != image;
+    in[0] = m->operands[pad->first_in];
+    const tarn_shape s = m->nodes[in[0]].shape;
+    union op_arg none;
+    memset(&none, 0, sizeof none);
+    if (row)
+        in[0] = expand_make(b, &op_reshape, TARN_SHAPE(s.dim[0], s.dim[1], 1, s.dim[2]),
+                            expand_dtype(b, in[0]), &none, &in[0], 1);
+}
+
 /* Whether batches are joined, as two views of each picture. */
 static bool joins_batches(const struct builder *b, const struct node *n)
 {
@@ -216,6 +247,8 @@ static uint32_t copy_node(struct builder *b, uint32_t index)
     }
     if (n.op == &op_matmul && n.shape.rank == 2 && n.arg.matmul.transpose[1] != 0)
         in[1] = turned(b, &n, in[1]);
+    if (n.op == &op_conv2d || n.op == &op_conv2d_weight)
+        read_unpadded(b, &n, in);
     const int same = same_operand(m, &n, in);
     if (same >= 0)
         return in[same];
@@ -312,6 +345,7 @@ static size_t added_nodes(const struct builder *b, const struct node *n)
         return 1; /* the value with another label, and the word */
     const bool is_contract = n->op->kind == OP_CONTRACT;
     return (n->op == &op_matmul ? 1u : 0u) /* turned() */ + joins_batches(b, n) +
+           is_convolution(n->op) /* read_unpadded() */ +
            (b->how != CONVOLVE_BLOCKS ? FEW_NODES : 0u) +
            (is_contract && b->cuts ? PATCHES_NODES : 0u) +
            (is_contract && b->winograd != WINOGRAD_NONE ? WINOGRAD_NODES : 0u);

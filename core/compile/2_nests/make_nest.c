@@ -231,6 +231,7 @@ static int contract_nest(struct lowering *l, struct path *path, const struct des
         n.batch_axis = -1; /* of samples, and in rows (1_graph/layout.c) */
     n.batched = n.batch_axis >= 0;
     n.combine = COMBINE_FMA;
+    n.phases = c.phases;
     n.by = &combination_sum;
     n.acc_dtype = dtype_computed(node->dtype);
     struct site s = { .l = l, .nest = &n, .root = UINT32_MAX, .core = UINT32_MAX, .reuse = true };

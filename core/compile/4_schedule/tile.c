@@ -84,7 +84,7 @@ static bool may_overlap(const struct tiling *t, int axis)
 {
     const struct nest *n = t->n;
     for (int g = 0; g < n->guards; g++)
-        if (n->guard[g].e.k[axis] != 0)
+        if (n->guard[g].e.k[axis] % n->guard[g].divide != 0)
             return false;
     return t->overlaps && axis != t->sliced_axis;
 }
