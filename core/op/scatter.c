@@ -266,25 +266,21 @@ static struct turned in_front(int rank, int axis)
     return turned_to(order, axis);
 }
 
-/* The axes before this one along which the index repeats itself, but for the first, whose samples stay where they are, and
- * none where lines lie apart, behind it: there they are what one index moves, and it is sorted once for them all. */
+/* The axes before this one along which the index repeats itself, but for the first, whose samples stay where they are, behind
+ * all others: there they are what one index moves, and it is sorted once for them all. */
 static struct turned rows_behind(tarn_tensor index, int axis)
 {
     const tarn_shape s = tarn_shape_get(index);
     const uint32_t node = graph_resolve(index);
     tarn_shape order = { .rank = s.rank };
-    bool moves[TARN_MAX_RANK] = { false }, apart = false;
+    bool moves[TARN_MAX_RANK] = { false };
     int next = 0;
-    for (int d = axis + 1; d < s.rank; d++)
-        apart |= s.dim[d] != 1;
-    for (int d = 1; d < axis && !apart; d++)
+    for (int d = 1; d < axis; d++)
         moves[d] = repeats(index.replica, node, d);
-    for (int d = 0; d <= axis; d++)
-        if (!moves[d])
-            order.dim[next++] = d;
-    for (int d = 0; d < s.rank; d++)
-        if (moves[d] || d > axis)
-            order.dim[next++] = d;
+    for (int moved = 0; moved < 2; moved++)
+        for (int d = 0; d < s.rank; d++)
+            if (moves[d] == (moved == 1))
+                order.dim[next++] = d;
     return turned_to(order, axis);
 }
 

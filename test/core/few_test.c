@@ -351,6 +351,26 @@ static size_t surrounded(int n, int how, float *out)
     return count + read_gradients(r, y, &weight, 1, out + count);
 }
 
+/* Zeros before an image alone: the first results of as much padding on both sides. */
+Test(few, zeros_before_images_are_padding, .timeout = 600)
+{
+    static float v[CHANNELS * 13 * 13], out[2][20 * 12 * 13];
+    const tarn_shape s = TARN_SHAPE(1, CHANNELS, 13, 13);
+    fill(v, s);
+    cr_assert_eq(setenv("TARN_QUICK", "1", 1), 0);
+    tarn_replica *r = opened("cpu", "");
+    const tarn_tensor x = tarn_from(r, s, TARN_F32, v);
+    const tarn_tensor before = tarn_pad(x, TARN_SHAPE(0, 0, 1, 2), TARN_SHAPE(0, 0, 0, 0), 0);
+    tarn_tensor y = conv(x, "layer", 20, 3, (tarn_conv2d_options){ .padding = { 1, 2 } });
+    y = tarn_slice(tarn_slice(y, 2, 0, 12, 1), 3, 0, 13, 1);
+    cr_assert_eq(tarn_read(y, out[0], sizeof out[0]), TARN_OK, "%s", tarn_error(r));
+    y = tarn_conv2d_op(before, tarn_find(r, "layer.weight"), tarn_find(r, "layer.bias"),
+                       (tarn_conv2d_options){ 0 });
+    cr_assert_eq(tarn_read(y, out[1], sizeof out[1]), TARN_OK, "%s", tarn_error(r));
+    cr_expect_arr_eq(out[0], out[1], sizeof out[0]);
+    tarn_close(r);
+}
+
 Test(few, zeros_around_images_are_padding, .timeout = 600)
 {
     static float wanted[2 * MOST], seen[2 * MOST];

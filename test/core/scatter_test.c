@@ -181,56 +181,60 @@ Test(scatter, lines_of_their_own)
     }
 }
 
-/* [N, C, L] by an index [N, P] that all channels share, along axis 2, and what that gives as a source: the sum of each
+/* [N, C, L, B] by an index [N, P, B] that all channels share, along axis 2, and what that gives as a source: the sum of each
  * element in the order of positions, in chunks of 128, to the bit. */
-static void check_shared(const char *schedule, int samples, int channels, int length, int picks)
+static void check_shared(const char *schedule, int samples, int channels, int length, int picks,
+                         int beside)
 {
     setenv("TARN_SCHEDULE", schedule, 1);
     tarn_replica *r = tarn_open(NULL);
     cr_assert_not_null(r, "%s", tarn_error(NULL));
-    const int lines = samples * channels;
-    int32_t *index = calloc((size_t)(samples * picks), sizeof *index);
-    float *x = calloc((size_t)(lines * length), sizeof *x);
-    float *g = calloc((size_t)(lines * picks), sizeof *g);
-    float *found = calloc((size_t)(lines * picks), sizeof *found);
-    float *sums = calloc((size_t)(lines * length), sizeof *sums);
+    const int lines = samples * channels, named = picks * beside, there = length * beside;
+    int32_t *index = calloc((size_t)(samples * named), sizeof *index);
+    float *x = calloc((size_t)(lines * there), sizeof *x);
+    float *g = calloc((size_t)(lines * named), sizeof *g);
+    float *found = calloc((size_t)(lines * named), sizeof *found);
+    float *sums = calloc((size_t)(lines * there), sizeof *sums);
     cr_assert(index != NULL && x != NULL && g != NULL && found != NULL && sums != NULL);
     unsigned state = 5;
-    for (int i = 0; i < samples * picks; i++)
+    for (int i = 0; i < samples * named; i++)
         index[i] = (int32_t)(next(&state) % (unsigned)length);
-    for (int i = 0; i < lines * length; i++)
+    for (int i = 0; i < lines * there; i++)
         x[i] = (float)next(&state) / (1 << 24) - 0.5f;
-    for (int i = 0; i < lines * picks; i++)
+    for (int i = 0; i < lines * named; i++)
         g[i] = (float)next(&state) / (1 << 24) - 0.5f;
-    const tarn_shape s = TARN_SHAPE(samples, channels, length),
-                     p = TARN_SHAPE(samples, channels, picks);
+    const tarn_shape s = TARN_SHAPE(samples, channels, length, beside),
+                     p = TARN_SHAPE(samples, channels, picks, beside);
     const tarn_tensor values = tarn_from(r, s, TARN_F32, x), given = tarn_from(r, p, TARN_F32, g);
     const tarn_tensor at =
-        tarn_broadcast_to(tarn_from(r, TARN_SHAPE(samples, 1, picks), TARN_I32, index), p);
+        tarn_broadcast_to(tarn_from(r, TARN_SHAPE(samples, 1, picks, beside), TARN_I32, index), p);
     tarn_tensor out[2] = { tarn_gather(values, 2, at) };
     tarn_gradients(tarn_sum(tarn_mul(out[0], given), TARN_ALL, false), &values, 1, &out[1]);
     cr_assert_eq(tarn_eval(out, 2), TARN_OK, "%s", tarn_error(r));
-    cr_assert_eq(tarn_read(out[0], found, (size_t)(lines * picks) * sizeof *found), TARN_OK);
-    cr_assert_eq(tarn_read(out[1], sums, (size_t)(lines * length) * sizeof *sums), TARN_OK);
+    cr_assert_eq(tarn_read(out[0], found, (size_t)(lines * named) * sizeof *found), TARN_OK);
+    cr_assert_eq(tarn_read(out[1], sums, (size_t)(lines * there) * sizeof *sums), TARN_OK);
     int differ = 0;
-    for (int line = 0; line < lines; line++) {
-        const int32_t *of = index + line / channels * picks;
+    for (int i = 0; i < lines * beside; i++) {
+        const int line = i / beside, b = i % beside;
+        const int32_t *of = index + line / channels * named + b;
+        const float *terms = g + line * named + b;
         for (int k = 0; k < picks; k++)
-            differ += found[line * picks + k] != x[line * length + of[k]];
+            differ += found[line * named + k * beside + b] !=
+                      x[line * there + of[k * beside] * beside + b];
         for (int row = 0; row < length; row++) {
             float sum = 0, chunk = 0;
             for (int k = 0; k < picks; k++) {
-                chunk += of[k] == row ? g[line * picks + k] : 0;
+                chunk += of[k * beside] == row ? terms[k * beside] : 0;
                 if (k % 128 == 127 || k + 1 == picks) {
                     sum += chunk;
                     chunk = 0;
                 }
             }
-            differ += sums[line * length + row] != sum;
+            differ += sums[line * there + row * beside + b] != sum;
         }
     }
-    cr_expect_eq(differ, 0, "%s: %d of %d x %d x %d by %d differ", schedule, differ, samples,
-                 channels, length, picks);
+    cr_expect_eq(differ, 0, "%s: %d of %d x %d x %d x %d by %d differ", schedule, differ, samples,
+                 channels, length, beside, picks);
     free(index);
     free(x);
     free(g);
@@ -244,10 +248,11 @@ Test(scatter, lines_that_channels_share)
 {
     const char *const schedules[] = { "cpu", "gpu" };
     for (int i = 0; i < 2; i++) {
-        check_shared(schedules[i], 17, 5, 30, 40);
-        check_shared(schedules[i], 20, 19, 11, 128);
-        check_shared(schedules[i], 3, 33, 20, 300);
-        check_shared(schedules[i], 40, 1, 7, 129);
+        check_shared(schedules[i], 17, 5, 30, 40, 1);
+        check_shared(schedules[i], 20, 19, 11, 128, 1);
+        check_shared(schedules[i], 3, 33, 20, 300, 1);
+        check_shared(schedules[i], 40, 1, 7, 250, 1);
+        check_shared(schedules[i], 9, 17, 8, 60, 5);
     }
 }
 
