@@ -253,6 +253,15 @@ TARN_ROUTINE void tarn_clear(__global float *to, long count)
         to[i] = 0;
 }
 
+/* So many rows of 0, `inner` of which lie between one and the next. */
+TARN_ROUTINE void tarn_clear_rows(__global float *to, long rows, long width, long inner)
+{
+    for (long i = 0; inner > 1 && i < rows; ++i)
+        tarn_clear(to + i * inner * width, width);
+    if (inner == 1)
+        tarn_clear(to, rows * width);
+}
+
 /* Rows of a table, each the sum of the source's rows that name it; `width` elements a row, of which a line has
  * `rows`. A piece is a row. Rows that none names, most of a large table, are cleared up to the next one that is named. */
 TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __global const float *source,
@@ -268,10 +277,7 @@ TARN_ROUTINE void tarn_add_rows(long from, long to, __global float *out, __globa
         const long named = first < length ? min((long)TARN_KEY(first), rows) : rows;
         const long skipped = min(named - row, to - piece);
         __global float *to_row = out + (TARN_LINE(line, rows, inner) + row * inner) * width;
-        for (long i = 0; inner > 1 && i < skipped; ++i)
-            tarn_clear(to_row + i * pitch, width);
-        if (inner == 1)
-            tarn_clear(to_row, skipped * width);
+        tarn_clear_rows(to_row, skipped, width, inner);
         piece += skipped;
         row += skipped;
         if (row == rows) {
@@ -335,10 +341,7 @@ TARN_ROUTINE void tarn_add_lines(long from, long to, __global float *out, __glob
     for (long line = from; line < to; ++line) {
         const long start = TARN_LINE(line, length, inner);
         __global float *to_line = out + TARN_LINE(line, rows, inner) * width;
-        for (long i = 0; inner > 1 && i < rows; ++i)
-            tarn_clear(to_line + i * pitch, width);
-        if (inner == 1)
-            tarn_clear(to_line, rows * width);
+        tarn_clear_rows(to_line, rows, width, inner);
         for (long j = 0; j < length; ++j) {
             const long row = keys[start + j * inner];
             if (row < 0 || row >= rows)

@@ -22,11 +22,15 @@ struct indexed {
     struct lines index;
     int64_t rows, width;
 };
+struct indexed lines_indexed(const struct node *n, const tarn_shape *in);
+/* A pass that reads source and index, and the positions if they are sorted, and has as numbers a line's length, rows, width,
+ * and the index's elements between neighbours. */
+struct routine_pass lines_pass(const struct indexed *of, bool sorted);
 /* Passes of a routine with operands source and index, and the rows as its argument's length. First positions along the lines
- * are sorted by row (others come before or behind, in any order): false. Then what is made of them: true, where `out` says
- * what it reads, and has as numbers a line's length, rows, width, and the index's elements between neighbours. */
+ * are sorted by row (others come before or behind, in any order): false. Then what is made of them, of lines_indexed():
+ * true, and `out` is lines_pass(). */
 bool lines_by_row(const struct node *n, const tarn_shape *in, const struct routine_place *where,
-                  int pass, struct indexed *of, struct routine_pass *out);
+                  int pass, struct routine_pass *out);
 int64_t lines_row_width(tarn_shape of, tarn_shape index, int axis);
 /* The argument of a routine. */
 union op_arg lines_arg(int axis, int32_t length);

@@ -42,20 +42,16 @@ static bool adds_lines(const struct node *n, const struct lines *l,
 static bool scatter_routine(const struct node *n, const tarn_shape *in,
                             const struct routine_place *where, int pass, struct routine_pass *out)
 {
-    const struct lines l = lines_of(in[1], n->arg.routine.axis);
-    struct indexed of;
-    if (adds_lines(n, &l, where)) {
-        const int64_t rows = n->arg.routine.length;
-        const int64_t width = lines_row_width(in[0], in[1], n->arg.routine.axis);
-        *out = (struct routine_pass){ .function = "tarn_add_lines", .reads = 3, .numbers = 4 };
-        out->pieces = (int32_t)l.count;
-        out->cycles =
-            16.0 + 4.0 * (double)l.length + (double)(width * (rows + 2 * l.length)) / PIECE;
-        const int64_t number[] = { l.length, rows, width, l.inner };
-        memcpy(out->number, number, sizeof number);
+    const struct indexed of = lines_indexed(n, in);
+    if (adds_lines(n, &of.index, where)) {
+        *out = lines_pass(&of, false);
+        out->function = "tarn_add_lines";
+        out->pieces = (int32_t)of.index.count;
+        out->cycles = 16.0 + 4.0 * (double)of.index.length +
+                      (double)(of.width * (of.rows + 2 * of.index.length)) / PIECE;
         return true;
     }
-    if (!lines_by_row(n, in, where, pass, &of, out))
+    if (!lines_by_row(n, in, where, pass, out))
         return false;
     out->function = n->dtype == TARN_F64 ? "tarn_add_elements_double"
                     : where->items       ? "tarn_add_elements"
@@ -284,14 +280,15 @@ static struct turned rows_behind(tarn_tensor index, int axis)
     return turned_to(order, axis);
 }
 
-/* An index with its axes in this order, and one element for what it moves. */
-static tarn_tensor index_turned(tarn_tensor index, const struct turned *to)
+/* An index of lines of this length with its axes in this order, as `whole` has them, and one element for what it moves. */
+static tarn_tensor index_turned(tarn_tensor index, const struct turned *to, tarn_shape whole,
+                                int32_t length)
 {
     const tarn_shape s = tarn_shape_get(index);
     for (int d = 0; d < to->order.dim[to->axis]; d++)
         if (to->back.dim[d] > to->axis && s.dim[d] > 1)
             index = first_along(index, d);
-    return tarn_permute(index, to->order);
+    return lines_expanded(tarn_permute(index, to->order), whole, to->axis, length);
 }
 
 static tarn_tensor to_rows(tarn_tensor x, int axis)
@@ -326,8 +323,8 @@ tarn_tensor tarn_gather(tarn_tensor x, int axis, tarn_tensor index)
     if (!moves_rows(x, a, at)) {
         const struct turned to = rows_behind(at, a);
         x = tarn_permute(x, to.order);
-        const tarn_tensor each = lines_expanded(index_turned(at, &to), tarn_shape_get(x), to.axis,
-                                                tarn_shape_get(x).dim[to.axis]);
+        const tarn_shape whole = tarn_shape_get(x);
+        const tarn_tensor each = index_turned(at, &to, whole, whole.dim[to.axis]);
         return tarn_permute(pick(x, to.axis, each), to.back);
     }
     const tarn_tensor rows = tarn_embedding(to_rows(x, a), in_a_line(at));
@@ -343,7 +340,7 @@ static tarn_tensor summed(tarn_tensor source, int axis, tarn_tensor index, int32
         const struct turned as = rows_behind(index, axis);
         source = tarn_permute(source, as.order);
         tarn_shape sums = tarn_shape_get(source);
-        const tarn_tensor each = lines_expanded(index_turned(index, &as), sums, as.axis, length);
+        const tarn_tensor each = index_turned(index, &as, sums, length);
         sums.dim[as.axis] = length;
         return tarn_permute(scatter(source, as.axis, each, sums, length), as.back);
     }

@@ -8,8 +8,8 @@
 static bool most_routine(const struct node *n, const tarn_shape *in,
                          const struct routine_place *where, int pass, struct routine_pass *out)
 {
-    struct indexed of;
-    if (!lines_by_row(n, in, where, pass, &of, out))
+    const struct indexed of = lines_indexed(n, in);
+    if (!lines_by_row(n, in, where, pass, out))
         return false;
     const int64_t parts = where->items ? of.width : 1;
     out->function = n->dtype == TARN_F64 ? "tarn_most_double" : "tarn_most";

@@ -89,19 +89,30 @@ static bool sorts(const struct node *n, const tarn_shape *in, const struct routi
     return true;
 }
 
-bool lines_by_row(const struct node *n, const tarn_shape *in, const struct routine_place *where,
-                  int pass, struct indexed *of, struct routine_pass *out)
+struct indexed lines_indexed(const struct node *n, const tarn_shape *in)
 {
     const int axis = n->arg.routine.axis;
+    return (struct indexed){ .index = lines_of(in[1], axis),
+                             .rows = n->arg.routine.length,
+                             .width = lines_row_width(in[0], in[1], axis) };
+}
+
+struct routine_pass lines_pass(const struct indexed *of, bool sorted)
+{
+    return (struct routine_pass){
+        .reads = 3,
+        .reads_last = sorted,
+        .numbers = 4,
+        .number = { of->index.length, of->rows, of->width, of->index.inner },
+    };
+}
+
+bool lines_by_row(const struct node *n, const tarn_shape *in, const struct routine_place *where,
+                  int pass, struct routine_pass *out)
+{
     if (sorts(n, in, where, pass, out))
         return false;
-    *of = (struct indexed){ .index = lines_of(in[1], axis),
-                            .rows = n->arg.routine.length,
-                            .width = lines_row_width(in[0], in[1], axis) };
-    *out = (struct routine_pass){ .reads = 3, .reads_last = true, .numbers = 4 };
-    out->number[0] = of->index.length;
-    out->number[1] = of->rows;
-    out->number[2] = of->width;
-    out->number[3] = of->index.inner;
+    const struct indexed of = lines_indexed(n, in);
+    *out = lines_pass(&of, true);
     return true;
 }

@@ -66,9 +66,11 @@ static bool is_marked(const struct module *m, uint32_t leaf, const bool *marks)
 static void find_made_images(struct module *m)
 {
     const int32_t images = most_images(m);
+    if (images == 0)
+        return;
     bool *marks = arena_take(m->arena, m->program->count);
     bool *made = arena_take(m->arena, m->count);
-    if (images == 0 || marks == NULL || made == NULL)
+    if (marks == NULL || made == NULL)
         return;
     find_makings(m, images, marks);
     for (uint32_t i = 0; i < m->count; i++) {
@@ -221,12 +223,8 @@ static int count_shards(const struct module *m)
  * which need no blocks. */
 static int smallest_batch(const struct module *m)
 {
-    bool convolutions = has_gradients(m);
-    for (uint32_t i = 1; i < m->program->count; i++) {
-        const struct op *op = m->program->nodes[i].op;
-        convolutions |= op == &op_conv2d || op == &op_conv2d_input;
-    }
-    return m->program->steps > 0 && m->shards == 0 && !convolutions ? LANES : SMALLEST_BATCH;
+    const bool multiplies = m->program->steps > 0 && m->shards == 0 && !convolves_samples(m, 1);
+    return multiplies ? LANES : SMALLEST_BATCH;
 }
 
 /* Whether blocks of samples, most of whose lanes idle, are sooner done than values without a batch.
@@ -268,20 +266,6 @@ bool lanes_would_idle(const struct module *m)
     return m->samples >= least && idle * IDLE_SHARE >= m->samples && m->shards == 0;
 }
 
-/* Whether an operand of a convolution, or of its gradients, is the images of the batch. */
-static bool is_images(const struct module *m, uint32_t i, uint32_t k)
-{
-    const struct node *n = &m->nodes[i];
-    if (!is_convolution(n->op))
-        return false;
-    const struct contract c = contract_of(m, i);
-    const tarn_shape in = m->nodes[module_operand(m, i, k)].shape;
-    const int axis = spread_leading_axis(&c.in[k], c.axes, in.rank);
-    return in.dim[0] == m->batch &&
-           (axis >= c.out_axes ||
-            (axis >= 0 && axis == spread_leading_axis(&c.out, c.axes, n->shape.rank)));
-}
-
 /* Uses of a node as images, and in sums over samples such as a bias has for its gradient. */
 struct image_uses {
     uint32_t images, sums;
@@ -293,9 +277,9 @@ static void count_images(const struct module *m, struct image_uses *of)
     for (uint32_t i = 0; i < m->count && m->batch > 0; i++) {
         const struct node *n = &m->nodes[i];
         for (uint32_t k = 0; k < n->in_count && k < 2 && m->uses[i] > 0; k++) {
-            of[module_operand(m, i, k)].images += is_images(m, i, k);
-            of[module_operand(m, i, k)].sums +=
-                n->op->kind == OP_REDUCE && (n->arg.reduce.axes & 1) != 0;
+            const uint32_t x = module_operand(m, i, k);
+            of[x].images += goes_over(n->op, k) && m->nodes[x].shape.dim[0] == m->batch;
+            of[x].sums += n->op->kind == OP_REDUCE && (n->arg.reduce.axes & 1) != 0;
         }
     }
 }

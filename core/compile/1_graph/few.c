@@ -228,8 +228,6 @@ static uint32_t weight_panels(struct builder *b, uint32_t w, int d)
     const tarn_shape s = expand_shape(b, w);
     tarn_shape apart = { .rank = s.rank + 1 };
     int32_t order[TARN_MAX_RANK] = { d };
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
     for (int i = 0; i < s.rank; i++)
         apart.dim[i + (i > d)] = s.dim[i];
     apart.dim[d] /= LANES;
@@ -238,8 +236,7 @@ static uint32_t weight_panels(struct builder *b, uint32_t w, int d)
         if (i != d && i != d + 1)
             order[next++] = i;
     order[s.rank] = d + 1;
-    const uint32_t view = expand_make(b, &op_reshape, apart, expand_dtype(b, w), &arg, &w, 1);
-    const uint32_t copy = permuted(b, view, order);
+    const uint32_t copy = permuted(b, expand_reshape(b, w, apart), order);
     simplify_module(b)->stored[copy] = true;
     return copy;
 }
@@ -333,13 +330,6 @@ static const struct node *view_of(const struct module *m, const struct op *op, u
     return n;
 }
 
-static uint32_t viewed(struct builder *b, const struct op *op, tarn_shape to, uint32_t x)
-{
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    return expand_make(b, op, to, expand_dtype(b, x), &arg, &x, 1);
-}
-
 /* An image with channels last whose rows and columns are repeated, a reshape of [N, C, H, h, W, w], has them last,
  * too. */
 static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32_t *out)
@@ -355,10 +345,11 @@ static bool enlarged(struct builder *b, const struct node *n, uint32_t x, uint32
         e.dim[1] != to.dim[1] || e.dim[2] * e.dim[3] != to.dim[2])
         return false;
     x = module_operand(m, x, 0);
-    x = viewed(b, &op_reshape, TARN_SHAPE(s.dim[0], s.dim[2], 1, s.dim[3], 1, s.dim[1]), x);
-    x = viewed(b, &op_expand,
-               TARN_SHAPE(e.dim[0], e.dim[2], e.dim[3], e.dim[4], e.dim[5], e.dim[1]), x);
-    *out = with_channels_second(b, viewed(b, &op_reshape, permuted_shape(to, channels_last(4)), x));
+    x = expand_reshape(b, x, TARN_SHAPE(s.dim[0], s.dim[2], 1, s.dim[3], 1, s.dim[1]));
+    x = expand_make(b, &op_expand,
+                    TARN_SHAPE(e.dim[0], e.dim[2], e.dim[3], e.dim[4], e.dim[5], e.dim[1]),
+                    expand_dtype(b, x), NULL, &x, 1);
+    *out = with_channels_second(b, expand_reshape(b, x, permuted_shape(to, channels_last(4))));
     return true;
 }
 

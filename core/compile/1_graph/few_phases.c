@@ -3,8 +3,6 @@
  * some strides. Columns that are a stride apart meet the same elements of a window, so those of each phase are channels of a
  * convolution without a stride; with channels last, phases before them, its columns lie in memory as the image's do. Each
  * sum has the terms that it had, in their order. In: a node of few samples. Out: nodes in its place. */
-#include <string.h>
-
 #include "compile/1_graph/few.h"
 #include "compile/1_graph/graph_passes.h"
 #include "tensor/expand.h"
@@ -12,13 +10,6 @@
 #include "tensor/sum_order.h"
 
 #define LEAST_STRIDE 3 /* with a shorter one tiles of columns know what they meet */
-
-static uint32_t reshaped(struct builder *b, uint32_t x, tarn_shape to)
-{
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    return expand_make(b, &op_reshape, to, expand_dtype(b, x), &arg, &x, 1);
-}
 
 /* [O, C, ..., K] as [O, S C, ..., K / S]: element q + S j of a window is element j of phase q. */
 static uint32_t weight_of_phases(struct builder *b, uint32_t w, int32_t stride)
@@ -34,7 +25,7 @@ static uint32_t weight_of_phases(struct builder *b, uint32_t w, int32_t stride)
         order[d + 1] = d;
     to.dim[1] *= stride;
     to.dim[last] /= stride;
-    return reshaped(b, permuted(b, reshaped(b, w, apart), order), to);
+    return expand_reshape(b, permuted(b, expand_reshape(b, w, apart), order), to);
 }
 
 bool from_phases(struct builder *b, const struct node *n, const uint32_t in[2], uint32_t *out)
@@ -58,7 +49,7 @@ bool from_phases(struct builder *b, const struct node *n, const uint32_t in[2], 
     tarn_shape wide = expand_shape(b, phases);
     wide.dim[last] = s.dim[1];
     wide.dim[last - 1] *= stride;
-    const uint32_t image = reshaped(b, phases, wide);
+    const uint32_t image = expand_reshape(b, phases, wide);
     *out = with_channels_second(
         b, some_of(b, image, last - 1, padding - before * stride, s.dim[last]));
     return true;

@@ -79,9 +79,8 @@ static uint32_t transformed_weight(const struct winograd_plan *p, uint32_t w, bo
     simplify_module(p->b)->stored[copy] = true;
     if (deep) {
         const tarn_shape s = expand_shape(p->b, copy);
-        copy = expand_make(p->b, &op_reshape,
-                           TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2], s.dim[3], s.dim[4]),
-                           expand_dtype(p->b, copy), NULL, &copy, 1);
+        copy = expand_reshape(p->b, copy,
+                              TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2], s.dim[3], s.dim[4]));
     }
     return expand_make(p->b, &op_winograd_weight_last, winograd_weight_points(p), TARN_F32, &arg,
                        &copy, 1);

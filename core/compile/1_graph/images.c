@@ -14,6 +14,11 @@ bool is_convolution(const struct op *op)
     return op == &op_conv2d || op == &op_conv2d_input || op == &op_conv2d_weight;
 }
 
+bool goes_over(const struct op *op, uint32_t k)
+{
+    return is_convolution(op) && (k == 0 || op == &op_conv2d_weight);
+}
+
 bool has_gradients(const struct module *m)
 {
     for (uint32_t i = 1; i < m->program->count; i++)
@@ -145,14 +150,12 @@ static bool keeps_rows(const struct program *p, const struct node *n, uint32_t k
 void find_makings(const struct module *m, int32_t images, bool *makings)
 {
     const struct program *p = m->program;
-    memset(makings, 0, p->count * sizeof *makings);
     for (uint32_t i = p->count; i-- > 1;) {
         const struct node *n = &p->nodes[i];
         for (uint32_t k = 0; k < n->in_count && m->needed[i]; k++) {
             const struct node *of = operand_of(p, n, k);
-            const bool convolved = is_convolution(n->op) && (k == 0 || n->op == &op_conv2d_weight);
             if (of->shape.rank > 0 && of->shape.dim[0] == images &&
-                (convolved || (makings[i] && keeps_rows(p, n, k))))
+                (goes_over(n->op, k) || (makings[i] && keeps_rows(p, n, k))))
                 makings[p->operands[n->first_in + k]] = true;
         }
     }

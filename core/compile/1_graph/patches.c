@@ -44,11 +44,6 @@ static bool are_cut(const struct patches *p, const union op_arg *arg)
     return larger && arg->conv.groups == 1 && 2 + 2 * p->directions <= TARN_MAX_RANK;
 }
 
-static uint32_t reshaped(struct builder *b, uint32_t x, tarn_shape to)
-{
-    return expand_make(b, &op_reshape, to, expand_dtype(b, x), NULL, &x, 1);
-}
-
 /* Of a patch, in all its channels. */
 static int32_t elements_of(const struct patches *p)
 {
@@ -90,8 +85,8 @@ static uint32_t patch_rows(struct builder *b, const struct patches *p, uint32_t 
 {
     int32_t order[TARN_MAX_RANK];
     patch_order(p, order);
-    const uint32_t turned = permuted(b, reshaped(b, image, cut_shape(p)), order);
-    return reshaped(b, turned, rows_of(p->image, elements_of(p)));
+    const uint32_t turned = permuted(b, expand_reshape(b, image, cut_shape(p)), order);
+    return expand_reshape(b, turned, rows_of(p->image, elements_of(p)));
 }
 
 static uint32_t image_of(struct builder *b, const struct patches *p, uint32_t rows)
@@ -104,14 +99,14 @@ static uint32_t image_of(struct builder *b, const struct patches *p, uint32_t ro
         back[order[d]] = d;
         apart.dim[d] = cut.dim[order[d]];
     }
-    return reshaped(b, permuted(b, reshaped(b, rows, apart), back), p->image);
+    return expand_reshape(b, permuted(b, expand_reshape(b, rows, apart), back), p->image);
 }
 
 /* What a convolution puts out, with a patch a row: [N * patches, channels]. */
 static uint32_t result_rows(struct builder *b, const struct patches *p, uint32_t result)
 {
     const uint32_t last = permuted(b, result, channels_last(p->result.rank));
-    return reshaped(b, last, rows_of(p->result, p->result.dim[1]));
+    return expand_reshape(b, last, rows_of(p->result, p->result.dim[1]));
 }
 
 static uint32_t result_of(struct builder *b, const struct patches *p, uint32_t rows)
@@ -119,7 +114,7 @@ static uint32_t result_of(struct builder *b, const struct patches *p, uint32_t r
     tarn_shape last = { .rank = p->result.rank };
     for (int d = 0; d < last.rank; d++)
         last.dim[d] = p->result.dim[channels_last(last.rank)[d]];
-    return with_channels_second(b, reshaped(b, rows, last));
+    return with_channels_second(b, expand_reshape(b, rows, last));
 }
 
 static uint32_t multiplied(struct builder *b, tarn_dtype dtype, uint32_t left, uint32_t right,
@@ -160,10 +155,11 @@ bool patches_expand(struct builder *b, const struct node *n, const uint32_t *in,
         return false; /* there may be more patches than a dimension counts */
     if (n->op == &op_conv2d_weight) {
         const uint32_t rows = result_rows(b, &p, in[1]);
-        *out = reshaped(b, multiplied(b, n->dtype, rows, patch_rows(b, &p, in[0]), true), n->shape);
+        *out = expand_reshape(b, multiplied(b, n->dtype, rows, patch_rows(b, &p, in[0]), true),
+                              n->shape);
         return true;
     }
-    const uint32_t weight = reshaped(b, in[1], rows_of(p.weight, elements_of(&p)));
+    const uint32_t weight = expand_reshape(b, in[1], rows_of(p.weight, elements_of(&p)));
     if (n->op == &op_conv2d_input)
         *out = image_of(b, &p, multiplied(b, n->dtype, result_rows(b, &p, in[0]), weight, false));
     else

@@ -112,6 +112,11 @@ uint32_t expand_make(struct builder *b, const struct op *op, tarn_shape shape, t
     return module_add(b, &n, in);
 }
 
+uint32_t expand_reshape(struct builder *b, uint32_t x, tarn_shape to)
+{
+    return expand_make(b, &op_reshape, to, expand_dtype(b, x), NULL, &x, 1);
+}
+
 struct module *simplify_module(const struct builder *b)
 {
     return b->m;
@@ -181,11 +186,8 @@ static void read_unpadded(struct builder *b, struct node *n, uint32_t in[2])
     const bool row = pad != image;
     in[0] = m->operands[pad->first_in];
     const tarn_shape s = m->nodes[in[0]].shape;
-    union op_arg none;
-    memset(&none, 0, sizeof none);
     if (row)
-        in[0] = expand_make(b, &op_reshape, TARN_SHAPE(s.dim[0], s.dim[1], 1, s.dim[2]),
-                            expand_dtype(b, in[0]), &none, &in[0], 1);
+        in[0] = expand_reshape(b, in[0], TARN_SHAPE(s.dim[0], s.dim[1], 1, s.dim[2]));
 }
 
 /* Whether batches are joined, as two views of each picture. */
@@ -199,9 +201,7 @@ static bool joins_batches(const struct builder *b, const struct node *n)
 static uint32_t joined(struct builder *b, const struct node *n, const uint32_t *in)
 {
     const uint32_t rows = module_add(b, n, in);
-    union op_arg arg;
-    memset(&arg, 0, sizeof arg);
-    return expand_make(b, &op_batch_axis, n->shape, n->dtype, &arg, &rows, 1);
+    return expand_make(b, &op_batch_axis, n->shape, n->dtype, NULL, &rows, 1);
 }
 
 static uint32_t copy_node(struct builder *b, uint32_t index)

@@ -107,7 +107,7 @@ static uint32_t as_images(const struct winograd_plan *p, uint32_t x)
         return x;
     const tarn_shape to = p->last ? TARN_SHAPE(s.dim[0] * s.dim[1], s.dim[2], s.dim[3], s.dim[4])
                                   : TARN_SHAPE(s.dim[0], s.dim[1] * s.dim[2], s.dim[3], s.dim[4]);
-    return expand_make(p->b, &op_reshape, to, expand_dtype(p->b, x), NULL, &x, 1);
+    return expand_reshape(p->b, x, to);
 }
 
 static uint32_t transformed(const struct winograd_plan *p, const struct op *op, uint32_t x,
